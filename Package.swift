@@ -1,0 +1,93 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every Swift target of ours is built like this: Swift 6 mode, warnings are errors, unsafe code is marked.
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .treatWarning("DeprecatedDeclaration", as: .warning),
+  .strictMemorySafety(),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+  name: "Vitrine",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "VitrineImaging", targets: ["VitrineImaging"]),
+    .library(name: "VitrineTesting", targets: ["VitrineTesting"]),
+    .executable(name: "vitrine", targets: ["VitrineCommandLine"]),
+  ],
+  targets: [
+    // The rooms of the house; ARCHITECTURE.md says what each may import.
+    .target(name: "VitrineRuntime", path: "Sources/Runtime", swiftSettings: strict),
+    .target(
+      name: "VitrineImaging",
+      dependencies: ["VitrineRuntime", "CVitrineCodecs", "CLibWebP", "CLibGIF"],
+      path: "Sources/Imaging",
+      swiftSettings: strict
+    ),
+    .target(
+      name: "VitrineTesting",
+      dependencies: ["VitrineRuntime", "VitrineImaging"],
+      path: "Sources/Testing",
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "VitrineCommandLine",
+      dependencies: ["VitrineRuntime", "VitrineImaging"],
+      path: "Sources/CommandLine",
+      swiftSettings: strict
+    ),
+
+    // C: libjpeg's and libpng's setjmp and macros turned into functions.
+    .target(
+      name: "CVitrineCodecs",
+      dependencies: ["CLibJPEG", "CLibPNG"],
+      path: "Sources/Shims/CVitrineCodecs"
+    ),
+
+    // Libraries of the system. `make setup` installs them.
+    .systemLibrary(
+      name: "CLibJPEG", path: "Sources/System/CLibJPEG", pkgConfig: "libjpeg",
+      providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])]),
+    .systemLibrary(
+      name: "CLibPNG", path: "Sources/System/CLibPNG", pkgConfig: "libpng",
+      providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
+    .systemLibrary(
+      name: "CLibWebP", path: "Sources/System/CLibWebP", pkgConfig: "libwebpdemux",
+      providers: [.apt(["libwebp-dev"]), .brew(["webp"])]),
+    .systemLibrary(
+      name: "CLibGIF", path: "Sources/System/CLibGIF", pkgConfig: "libgif",
+      providers: [.apt(["libgif-dev"]), .brew(["giflib"])]),
+
+    .executableTarget(
+      name: "contact-sheet",
+      dependencies: ["VitrineImaging"],
+      path: "Examples/ContactSheet",
+      swiftSettings: strict
+    ),
+
+    .testTarget(
+      name: "RuntimeTests",
+      dependencies: ["VitrineRuntime", "VitrineTesting"],
+      path: "Tests/RuntimeTests",
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "ImagingTests",
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting"],
+      path: "Tests/ImagingTests",
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "CommandLineTests",
+      dependencies: ["VitrineImaging", "VitrineTesting", "VitrineCommandLine"],
+      path: "Tests/CommandLineTests",
+      swiftSettings: strict
+    ),
+  ],
+  swiftLanguageModes: [.v6]
+)

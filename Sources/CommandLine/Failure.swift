@@ -1,0 +1,43 @@
+import VitrineImaging
+
+/// Why one source could not be done.
+struct Failure: Error {
+  /// Where on an image's way it happened.
+  enum Stage: String {
+    case request, fetch, decode, process, encode, write
+  }
+
+  let stage: Stage
+  let reason: String
+
+  init(stage: Stage, _ reason: String) {
+    self.stage = stage
+    self.reason = reason
+  }
+
+  init(_ error: ImageError) {
+    stage =
+      switch error.code {
+      case .notEncodable: .encode
+      case .invalidSize: .process
+      default: .decode
+      }
+    reason = error.detail
+  }
+}
+
+/// The command line was not understood.
+struct UsageError: Error {
+  let message: String
+
+  init(_ message: String) {
+    self.message = message
+  }
+}
+
+/// What a process ends with (sysexits.h has 64).
+enum ExitCode {
+  static let success: Int32 = 0
+  static let failure: Int32 = 1
+  static let usage: Int32 = 64
+}

@@ -1,0 +1,50 @@
+extension Bitmap {
+  /// The same picture with straight or no alpha: itself unless it is premultiplied. Complexity: O(1), else O(pixels).
+  public func straightened() -> Bitmap {
+    guard alpha == .premultiplied else { return self }
+    return mapped(to: .straight) { pixel in
+      guard pixel.w > 0 else { return SIMD4<UInt32>() }
+      var color = (pixel &* 255 &+ pixel.w / 2) / pixel.w
+      color.w = pixel.w
+      return color
+    }
+  }
+
+  /// The same picture with colours multiplied by their coverage: itself unless its alpha is straight.
+  /// Complexity: O(1), else O(pixels).
+  public func premultiplied() -> Bitmap {
+    guard alpha == .straight else { return self }
+    return mapped(to: .premultiplied) { pixel in
+      var color = (pixel &* pixel.w &+ 127) / 255
+      color.w = pixel.w
+      return color
+    }
+  }
+
+  /// The same picture laid over white: itself when nothing is transparent. Complexity: O(pixels).
+  public func flattenedOverWhite() -> Bitmap {
+    guard hasTransparency else { return self }
+    return straightened().mapped(to: .opaque) { pixel in
+      var color = (pixel &* pixel.w &+ 255 &* (255 &- pixel.w) &+ 127) / 255
+      color.w = 255
+      return color
+    }
+  }
+
+  /// - Parameter change: Takes and gives components from 0 to 255; larger ones are cut to 255.
+  private func mapped(to alpha: Alpha, _ change: (SIMD4<UInt32>) -> SIMD4<UInt32>) -> Bitmap {
+    unsafe withUnsafeBytes { source in
+      unsafe Bitmap(width: width, height: height, alpha: alpha) { target in
+        for y in 0..<height {
+          for x in 0..<width {
+            // Within `height` rows of `width` pixels on both sides.
+            let pixel = unsafe source.loadUnaligned(fromByteOffset: y * bytesPerRow + x * 4, as: SIMD4<UInt8>.self)
+            let changed = change(SIMD4<UInt32>(truncatingIfNeeded: pixel))
+            let result = SIMD4<UInt8>(truncatingIfNeeded: changed.replacing(with: 255, where: changed .> 255))
+            unsafe target.storeBytes(of: result, toByteOffset: (y * width + x) * 4, as: SIMD4<UInt8>.self)
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import VitrineRuntime
+
+/// Reads GIF through giflib: the first frame row by row where it can, any other by composing those before it.
+public struct GIFDecoder: ImageDecoder {
+  /// Makes the decoder.
+  public init() {}
+
+  /// GIF.
+  public var formats: [ImageFormat] { [.gif] }
+
+  /// Walks the blocks.
+  public func info(
+    of bytes: UnsafeRawBufferPointer, format: ImageFormat, limits: DecodeLimits
+  ) throws(ImageError) -> ImageInfo? {
+    let header = try unsafe GIFHeader(ByteReader(bytes))
+    guard header.frameCount > 0 else { throw ImageError(.truncated, format: .gif, "truncated: a GIF without a frame") }
+    var info = ImageInfo(format: .gif, storedWidth: header.width, storedHeight: header.height)
+    info.frameCount = header.frameCount
+    info.duration = header.duration
+    info.hasAlpha = header.hasAlpha
+    info.streamsRows = true
+    return info
+  }
+
+  /// Opens one frame, composed as a viewer shows it.
+  public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
+    let reader = try unsafe GIFReader(bytes)
+    if request.frame == 0 {
+      let frame = try reader.nextFrame()
+      if !frame.isInterlaced { return GIFRows(reader, frame, request.info) }
+      return try unsafe composed(GIFReader(bytes), request)
+    }
+    return try composed(reader, request)
+  }
+
+  private func composed(_ reader: GIFReader, _ request: RowRequest) throws(ImageError) -> HeldRows {
+    let (width, height) = (request.info.storedWidth, request.info.storedHeight)
+    guard width * height <= request.limits.pixelCount else {
+      throw ImageError(.overLimit, format: .gif, "gif of \(width)x\(height) pixels, too many to compose a frame from")
+    }
+    return unsafe HeldRows(width: width, height: height, hasAlpha: true) { (pixels, wholeRows) throws(ImageError) in
+      var canvas = GIFCanvas(width: width, height: height)
+      for _ in 0..<request.frame {
+        try canvas.draw(reader.nextFrame(), from: reader, request.control)
+        canvas.dispose()
+      }
+      defer { unsafe canvas.copy(to: pixels) }
+      let frame = try reader.nextFrame()
+      // An interlaced frame is there coarsely from its first pass on; before, and for others, what was there before is.
+      wholeRows = height
+      try canvas.draw(frame, from: reader, request.control)
+    }
+  }
+}
+
+/// The first frame of a file that is not interlaced: one line in, one row out.
+private final class GIFRows: RowSource {
+  let width: Int
+  let height: Int
+  let hasAlpha: Bool
+  private let reader: GIFReader
+  private let frame: GIFFrame
+  private var line: [UInt8]
+  private var row = 0
+
+  init(_ reader: GIFReader, _ frame: GIFFrame, _ info: ImageInfo) {
+    (self.reader, self.frame) = (reader, frame)
+    (width, height, hasAlpha) = (info.storedWidth, info.storedHeight, info.hasAlpha)
+    line = [UInt8](repeating: 0, count: frame.width)
+  }
+
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    let count = min(count, height - row)
+    precondition(count == 0 || rows.count >= bytesPerRow * (count - 1) + width * 4)
+    for index in 0..<count {
+      let isInFrame = row >= frame.top && row < frame.top + frame.height
+      if isInFrame { try reader.readLine(into: &line, row: row) }
+      for x in 0..<width {
+        let isDrawn = isInFrame && x >= frame.left && x < frame.left + frame.width
+        var color = isDrawn ? frame.palette[Int(line[x - frame.left])] : 0
+        // Without a way to be transparent nothing may be, whatever a damaged palette leaves undefined.
+        if !hasAlpha { color |= GIFFrame.opaqueBlack }
+        // In bounds by the precondition.
+        unsafe rows.storeBytes(of: color, toByteOffset: index * bytesPerRow + x * 4, as: UInt32.self)
+      }
+      row += 1
+    }
+    return count
+  }
+}
+
+/// What a viewer shows: frames drawn over one another and taken away as each asks.
+private struct GIFCanvas {
+  let width: Int
+  let height: Int
+  /// RGBA in memory order.
+  private var pixels: [UInt32]
+  private var saved: [UInt32] = []
+  private var last: GIFFrame?
+
+  init(width: Int, height: Int) {
+    (self.width, self.height) = (width, height)
+    pixels = [UInt32](repeating: 0, count: width * height)
+  }
+
+  mutating func draw(_ frame: GIFFrame, from reader: GIFReader, _ control: DecodeControl) throws(ImageError) {
+    if frame.disposal == .restore { saved = pixels }
+    last = frame
+    var line = [UInt8](repeating: 0, count: frame.width)
+    for (count, row) in frame.rowOrder.enumerated() {
+      if count % 64 == 0 { try control.check() }
+      try reader.readLine(into: &line, row: count)
+      guard frame.top + row < height else { continue }
+      let start = (frame.top + row) * width
+      for x in 0..<max(0, min(frame.width, width - frame.left)) {
+        let color = frame.palette[Int(line[x])]
+        if color != 0 { pixels[start + frame.left + x] = color }
+      }
+    }
+  }
+
+  /// Takes the last frame away as it asks.
+  mutating func dispose() {
+    guard let frame = last else { return }
+    switch frame.disposal {
+    case .keep: break
+    case .restore: pixels = saved
+    case .clear:
+      let columns = min(frame.left, width)..<min(frame.left + frame.width, width)
+      for row in min(frame.top, height)..<min(frame.top + frame.height, height) {
+        for x in columns { pixels[row * width + x] = 0 }
+      }
+    }
+  }
+
+  func copy(to target: UnsafeMutableRawBufferPointer) {
+    // `HeldRows` gives memory of exactly this size.
+    unsafe pixels.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+  }
+}

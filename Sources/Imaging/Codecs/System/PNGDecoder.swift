@@ -1,0 +1,143 @@
+import CVitrineCodecs
+import VitrineRuntime
+
+/// Reads PNG through libpng, row by row unless the file is interlaced. Of an APNG it reads the default image.
+public struct PNGDecoder: ImageDecoder {
+  /// Makes the decoder.
+  public init() {}
+
+  /// PNG and APNG.
+  public var formats: [ImageFormat] { [.png, .apng] }
+
+  /// Walks the chunks.
+  public func info(
+    of bytes: UnsafeRawBufferPointer, format: ImageFormat, limits: DecodeLimits
+  ) throws(ImageError) -> ImageInfo? {
+    let header = try unsafe PNGHeader(ByteReader(bytes))
+    var info = ImageInfo(
+      format: format, storedWidth: header.width, storedHeight: header.height, orientation: header.orientation)
+    info.frameCount = max(1, header.frameCount)
+    info.duration = header.duration
+    info.hasAlpha = header.hasAlpha
+    info.bitsPerComponent = header.bitsPerComponent
+    info.streamsRows = !header.isInterlaced
+    // The profile is compressed, and libpng bounds what it inflates.
+    if header.hasProfile {
+      info.colorProfile = try unsafe PNGReader(bytes, limits: limits, format: format).profile
+    }
+    return info
+  }
+
+  /// Opens the image for reading rows.
+  public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
+    guard request.frame == 0 else {
+      throw ImageError(.unsupported, format: .apng, "frames of an APNG behind the first cannot be decoded yet")
+    }
+    let reader = try unsafe PNGReader(bytes, limits: request.limits, format: request.info.format)
+    guard reader.width == request.info.storedWidth, reader.height == request.info.storedHeight else {
+      throw ImageError(.corrupt, format: request.info.format, "corrupt: two headers that disagree")
+    }
+    return reader.isInterlaced ? reader.interlacedRows(request.control) : PNGRows(reader)
+  }
+}
+
+/// libpng's state for one file.
+@safe
+private final class PNGReader {
+  let width: Int
+  let height: Int
+  let isInterlaced: Bool
+  let hasAlpha: Bool
+  let profile: ColorProfile?
+
+  // Owned: made in init, destroyed in deinit, used by one thread at a time.
+  private let reader: OpaquePointer
+  private let limits: DecodeLimits
+  private let format: ImageFormat
+
+  init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits, format: ImageFormat) throws(ImageError) {
+    (self.limits, self.format) = (limits, format)
+    // `bytes` outlives the reader by the contract of `ImageDecoder.open`.
+    guard
+      let reader = unsafe vitrine_png_create(
+        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, limits.metadataByteCount)
+    else { throw ImageError(.overLimit, format: format, "no memory for the PNG decoder") }
+    unsafe self.reader = reader
+    var info = unsafe vitrine_png_info()
+    let status = unsafe vitrine_png_read_header(reader, &info)
+    (width, height) = unsafe (Int(info.width), Int(info.height))
+    isInterlaced = unsafe info.interlaced != 0
+    hasAlpha = unsafe info.has_alpha != 0
+    // libpng keeps the profile until the reader is destroyed; it is copied before.
+    profile = unsafe info.profile.map { start in
+      unsafe ColorProfile(data: Data(UnsafeBufferPointer(start: start, count: Int(info.profile_length))))
+    }
+    if status != VITRINE_OK {
+      let error = unsafe Self.error(reader, format, row: 0, of: 0)
+      unsafe vitrine_png_destroy(reader)
+      throw error
+    }
+  }
+
+  deinit { unsafe vitrine_png_destroy(reader) }
+
+  /// Reads rows; an interlaced file is read seven times into the same memory.
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int, row: Int) throws(ImageError) -> Int {
+    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
+    // In bounds by the line above: `count` rows of `width` pixels at most.
+    let got = unsafe vitrine_png_read_rows(
+      reader, rows.baseAddress?.assumingMemoryBound(to: UInt8.self), bytesPerRow, Int32(count))
+    guard got >= 0 else { throw unsafe Self.error(reader, format, row: row, of: height) }
+    try unsafe limits.check(
+      warnings: Int(vitrine_png_warnings(reader)), first: "libpng's warnings", format: format)
+    return Int(got)
+  }
+
+  private static func error(_ reader: OpaquePointer, _ format: ImageFormat, row: Int, of height: Int) -> ImageError {
+    if unsafe vitrine_png_truncated(reader) != 0 {
+      let place = height == 0 ? "within its header" : "at row \(row) of \(height)"
+      return ImageError(.truncated, format: format, "truncated: the file ends \(place)")
+    }
+    let message = unsafe String(cString: vitrine_png_message(reader))
+    return ImageError(.corrupt, format: format, "corrupt: \(message)")
+  }
+}
+
+private final class PNGRows: RowSource {
+  var width: Int { reader.width }
+  var height: Int { reader.height }
+  var hasAlpha: Bool { reader.hasAlpha }
+  private let reader: PNGReader
+  private var row = 0
+
+  init(_ reader: PNGReader) {
+    self.reader = reader
+  }
+
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    let got = try unsafe reader.read(into: rows, bytesPerRow: bytesPerRow, count: min(count, height - row), row: row)
+    row += got
+    return got
+  }
+}
+
+extension PNGReader {
+  /// An Adam7 file: all seven passes are needed before the first row is final.
+  func interlacedRows(_ control: DecodeControl) -> HeldRows {
+    unsafe HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
+      for _ in 0..<7 {
+        var row = 0
+        while row < self.height {
+          try control.check()
+          let count = min(64, self.height - row)
+          row += try unsafe self.read(
+            into: pixels.rows(from: row, count: count, width: self.width), bytesPerRow: self.width * 4, count: count,
+            row: row)
+        }
+        // Each pass covers the whole picture, coarsely at first.
+        wholeRows = self.height
+      }
+    }
+  }
+}

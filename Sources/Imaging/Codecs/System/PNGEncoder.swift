@@ -1,0 +1,26 @@
+import CVitrineCodecs
+public import VitrineRuntime
+
+/// Writes PNG with 8 bits a component, without an alpha channel where nothing is transparent.
+public struct PNGEncoder: ImageEncoder {
+  /// zlib's level, 0 (fastest) to 9 (smallest); 6 unless told.
+  public let level: Int
+
+  /// Makes the encoder; a level beyond 0 to 9 is brought into that range.
+  public init(level: Int = 6) {
+    self.level = min(max(level, 0), 9)
+  }
+
+  /// PNG.
+  public var format: ImageFormat { .png }
+
+  /// Writes the bitmap.
+  public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
+    let straight = bitmap.straightened()
+    let alpha: Int32 = straight.hasTransparency ? 1 : 0
+    return try unsafe ShimEncoder.data(straight, as: .png) { pixels, out in
+      unsafe vitrine_png_encode(
+        pixels, straight.bytesPerRow, UInt32(straight.width), UInt32(straight.height), alpha, Int32(level), &out)
+    }
+  }
+}

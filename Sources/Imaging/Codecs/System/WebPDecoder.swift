@@ -1,0 +1,122 @@
+import CLibWebP
+import VitrineRuntime
+
+/// Reads WebP, still and animated, through libwebp; still pictures are shrunk inside it.
+public struct WebPDecoder: ImageDecoder {
+  /// Makes the decoder.
+  public init() {}
+
+  /// WebP.
+  public var formats: [ImageFormat] { [.webp] }
+
+  /// Walks the chunks.
+  public func info(
+    of bytes: UnsafeRawBufferPointer, format: ImageFormat, limits: DecodeLimits
+  ) throws(ImageError) -> ImageInfo? {
+    var features = WebPBitstreamFeatures()
+    let status = unsafe WebPGetFeatures(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, &features)
+    guard status == VP8_STATUS_OK else { throw ImageError(webP: status, "within its header") }
+    let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: limits.metadataByteCount)
+    var info = ImageInfo(
+      format: .webp, storedWidth: Int(features.width), storedHeight: Int(features.height),
+      orientation: header.orientation)
+    info.hasAlpha = features.has_alpha != 0
+    info.colorProfile = header.profile
+    if header.isAnimated {
+      info.frameCount = header.frameCount
+      info.duration = header.duration
+    }
+    return info
+  }
+
+  /// Opens a still picture at the scale asked for, or one whole frame of an animation.
+  public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    let isAnimated = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0).isAnimated
+    guard request.frame < max(1, request.info.frameCount) else { throw .noSuchFrame(request.frame, of: request.info) }
+    return unsafe isAnimated ? frame(bytes, request) : still(bytes, request)
+  }
+
+  private func still(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> HeldRows {
+    let info = request.info
+    // libwebp averages what it drops, so it is left twice the size asked for and the caller's filter does the rest.
+    let scale = request.minimumScale * 4 / 3
+    let isScaled = scale < 0.9
+    let width = isScaled ? max(1, Int((Double(info.storedWidth) * scale).rounded(.up))) : info.storedWidth
+    let height = isScaled ? max(1, Int((Double(info.storedHeight) * scale).rounded(.up))) : info.storedHeight
+    return unsafe HeldRows(width: width, height: height, hasAlpha: info.hasAlpha) { (pixels, wholeRows) throws(ImageError) in
+      var config = unsafe WebPDecoderConfig()
+      guard unsafe WebPInitDecoderConfig(&config) != 0 else {
+        throw ImageError(.unsupported, format: .webp, "libwebp is of another version than its headers")
+      }
+      unsafe config.options.use_scaling = isScaled ? 1 : 0
+      unsafe config.options.scaled_width = Int32(width)
+      unsafe config.options.scaled_height = Int32(height)
+      unsafe config.output.colorspace = MODE_RGBA
+      unsafe config.output.is_external_memory = 1
+      // `pixels` is as large as `HeldRows` promises and outlives the decoder, which ends before this returns.
+      unsafe config.output.u.RGBA.rgba = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      unsafe config.output.u.RGBA.stride = Int32(width * 4)
+      unsafe config.output.u.RGBA.size = pixels.count
+      guard let decoder = unsafe WebPIDecode(nil, 0, &config) else {
+        throw ImageError(.overLimit, format: .webp, "no memory for the WebP decoder")
+      }
+      defer { unsafe WebPIDelete(decoder) }
+      // Handed over in parts only so that the caller can stop it in between; the bytes are not copied.
+      var end = 0
+      var status = VP8_STATUS_SUSPENDED
+      while status == VP8_STATUS_SUSPENDED, end < bytes.count {
+        try request.control.check()
+        end = min(bytes.count, end + 64 * 1024)
+        status = unsafe WebPIUpdate(decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), end)
+      }
+      guard status == VP8_STATUS_OK else {
+        var lastRow: Int32 = 0
+        _ = unsafe WebPIDecGetRGB(decoder, &lastRow, nil, nil, nil)
+        wholeRows = Int(max(0, lastRow))
+        throw ImageError(webP: status, "at row \(wholeRows) of \(height)")
+      }
+    }
+  }
+
+  private func frame(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> HeldRows {
+    let info = request.info
+    return unsafe HeldRows(width: info.storedWidth, height: info.storedHeight, hasAlpha: true) {
+      (pixels, _) throws(ImageError) in
+      var data = unsafe WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
+      var options = WebPAnimDecoderOptions()
+      unsafe WebPAnimDecoderOptionsInit(&options)
+      options.color_mode = MODE_RGBA
+      // `bytes` outlives the decoder, which ends before this returns.
+      guard let decoder = unsafe WebPAnimDecoderNew(&data, &options) else {
+        throw ImageError(.corrupt, format: .webp, "corrupt: the animation's frames cannot be found")
+      }
+      defer { unsafe WebPAnimDecoderDelete(decoder) }
+      var canvas: UnsafeMutablePointer<UInt8>?
+      var timestamp: Int32 = 0
+      for index in 0...request.frame {
+        try request.control.check()
+        guard unsafe WebPAnimDecoderGetNext(decoder, &canvas, &timestamp) != 0 else {
+          throw ImageError(.corrupt, format: .webp, "corrupt: frame \(index) cannot be decoded")
+        }
+      }
+      guard let canvas = unsafe canvas else { return }
+      // The canvas has the size that the header says, which `pixels` has too.
+      unsafe pixels.copyMemory(from: UnsafeRawBufferPointer(start: canvas, count: pixels.count))
+    }
+  }
+}
+
+extension ImageError {
+  fileprivate init(webP status: VP8StatusCode, _ place: String) {
+    switch status {
+    case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_SUSPENDED:
+      self.init(.truncated, format: .webp, "truncated: the file ends \(place)")
+    case VP8_STATUS_UNSUPPORTED_FEATURE:
+      self.init(.unsupported, format: .webp, "an unsupported kind of WebP")
+    case VP8_STATUS_OUT_OF_MEMORY:
+      self.init(.overLimit, format: .webp, "no memory for the WebP decoder")
+    default:
+      self.init(.corrupt, format: .webp, "corrupt: the data breaks off \(place) (libwebp's code \(status.rawValue))")
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import CLibWebP
+public import VitrineRuntime
+
+/// Writes lossy WebP, with alpha where something is transparent.
+public struct WebPEncoder: ImageEncoder {
+  /// Makes the encoder.
+  public init() {}
+
+  /// WebP.
+  public var format: ImageFormat { .webp }
+
+  /// Writes the bitmap; sides up to 16,383 pixels.
+  public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
+    try Self.check(bitmap, .webp, longestSide: Int(WEBP_MAX_DIMENSION))
+    let straight = bitmap.straightened()
+    var bytes: UnsafeMutablePointer<UInt8>?
+    // libwebp reads `height` rows of `bytesPerRow` bytes, which the bitmap has; it finds out itself whether any pixel is
+    // transparent.
+    let count = unsafe straight.withUnsafeBytes { pixels in
+      unsafe WebPEncodeRGBA(
+        pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(straight.width), Int32(straight.height),
+        Int32(straight.bytesPerRow), Float(options.clampedQuality), &bytes)
+    }
+    guard count > 0, let bytes = unsafe bytes else {
+      throw ImageError(.notEncodable, format: .webp, "cannot be written as webp: libwebp gave up, perhaps for lack of memory")
+    }
+    defer { unsafe WebPFree(bytes) }
+    return unsafe Data(bytes: bytes, count: count)
+  }
+}

@@ -1,0 +1,106 @@
+public import VitrineRuntime
+
+/// The decoders at hand, in the order in which they are asked.
+///
+/// Adding and decoding may happen on any threads at once. Complexity of finding a decoder: O(decoders).
+public final class DecoderRegistry: Sendable {
+  /// JPEG, PNG, WebP and GIF. What is added to it is there for the whole program.
+  public static let standard = DecoderRegistry([JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder()])
+
+  private let decoders: Lock<[any ImageDecoder]>
+
+  /// Makes a registry that asks `decoders` from the first to the last.
+  public init(_ decoders: [any ImageDecoder]) {
+    self.decoders = Lock(decoders)
+  }
+
+  /// Adds a decoder that is asked before those already there.
+  public func add(_ decoder: some ImageDecoder) {
+    decoders.withLock { $0.insert(decoder, at: 0) }
+  }
+
+  /// The formats that can be decoded, those asked first at the front.
+  public var formats: [ImageFormat] {
+    var seen: Set<ImageFormat> = []
+    return decoders.withLock { $0 }.flatMap(\.formats).filter { seen.insert($0).inserted }
+  }
+
+  /// Reads what an image's header says, without decoding a pixel. Blocks for the time of that reading.
+  ///
+  /// - Throws: ``ImageError``: `.unrecognised`, `.unsupported`, `.truncated`, `.corrupt`, `.overLimit`.
+  public func info(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageInfo {
+    // The bytes are only read while the closure runs.
+    try unsafe data.withImageBytes { (bytes) throws(ImageError) in
+      try unsafe find(bytes, limits) { (decoder, info) throws(ImageError) in info }
+    }
+  }
+
+  /// Decodes an image: upright, at the size asked for, never in more pixels than that needs.
+  ///
+  /// Blocks for as long as it takes, so it is not to be called where others wait, such as on the main thread. The peak of
+  /// memory is the result and a few rows, for formats and sizes where rows can stream.
+  ///
+  /// - Throws: ``ImageError``, of any code but `.notEncodable`.
+  public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> DecodedImage {
+    let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
+    try control.check()
+    // The bytes are only read while the closure runs: row sources do not outlive it.
+    return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
+      try unsafe find(bytes, options.limits) { (decoder, info) throws(ImageError) -> DecodedImage? in
+        guard options.frame >= 0 else { throw .noSuchFrame(options.frame, of: info) }
+        let plan = try SamplingPlan(options.size, width: info.width, height: info.height)
+        try options.limits.check(output: plan, of: info)
+        let request = RowRequest(
+          info: info, frame: options.frame, minimumScale: min(1, plan.scale * options.quality.oversampling),
+          limits: options.limits, control: control)
+        guard let source = try unsafe decoder.open(bytes, request) else { return nil }
+        let result = try Renderer(info: info, plan: plan, control: control).render(
+          source, acceptsPartial: options.acceptsPartial)
+        return DecodedImage(bitmap: result.bitmap, info: info, damage: result.damage)
+      }
+    }
+  }
+
+  /// Asks the decoders of the format in turn, until one does not decline. The limits are checked before it is used.
+  private func find<R>(
+    _ bytes: UnsafeRawBufferPointer, _ limits: DecodeLimits,
+    _ body: (any ImageDecoder, ImageInfo) throws(ImageError) -> R?
+  ) throws(ImageError) -> R {
+    let reader = unsafe ByteReader(bytes)
+    guard reader.count > 0 else { throw ImageError(.unrecognised, "not an image: it is empty") }
+    guard let format = ImageFormat.sniff(reader) else {
+      let look = ImageFormat.describeOther(reader).map { ": it looks like \($0)" } ?? ": its bytes are of no known format"
+      throw ImageError(.unrecognised, "not an image\(look)")
+    }
+    for decoder in decoders.withLock({ $0 }) where decoder.formats.contains(format) {
+      guard let info = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
+      try limits.check(info)
+      if let result = try body(decoder, info) { return result }
+    }
+    throw ImageError(.unsupported, format: format, "\(format) images cannot be decoded by this build")
+  }
+}
+
+extension Bitmap {
+  /// Decodes an image with the standard decoders; see ``DecoderRegistry/decode(_:_:)``.
+  public init(decoding data: Data, size: TargetSize? = nil) throws(ImageError) {
+    self = try DecoderRegistry.standard.decode(data, DecodeOptions(size: size)).bitmap
+  }
+}
+
+extension Data {
+  /// As `withUnsafeBytes`, whose `rethrows` loses the type of the error.
+  fileprivate func withImageBytes<R>(
+    _ body: (UnsafeRawBufferPointer) throws(ImageError) -> R
+  ) throws(ImageError) -> R {
+    // The caller keeps to the lifetime; this only carries the error across.
+    let result: Result<R, ImageError> = unsafe withUnsafeBytes { bytes in
+      do throws(ImageError) {
+        return .success(try unsafe body(bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}

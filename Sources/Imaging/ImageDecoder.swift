@@ -1,0 +1,144 @@
+import VitrineRuntime
+
+/// Reads images of one or more formats.
+///
+/// A decoder is a value without state of its own: what belongs to one image lives in the ``RowSource`` it opens. All of
+/// it runs on the thread that asks and blocks that thread; nothing is called twice at once for one source.
+public protocol ImageDecoder: Sendable {
+  /// The formats it may be asked for, as ``ImageFormat/sniff(_:)`` tells them.
+  var formats: [ImageFormat] { get }
+
+  /// Reads the header, and no pixel.
+  ///
+  /// - Returns: `nil` to decline: the next decoder of the format is asked.
+  /// - Throws: ``ImageError``: `.truncated`, `.corrupt`, `.unsupported`.
+  func info(of bytes: UnsafeRawBufferPointer, format: ImageFormat, limits: DecodeLimits) throws(ImageError) -> ImageInfo?
+
+  /// Opens one frame for reading rows, which must be done before the memory of `bytes` goes: within the call to the
+  /// registry that led here.
+  ///
+  /// - Returns: `nil` to decline.
+  /// - Throws: ``ImageError``: `.truncated`, `.corrupt`, `.unsupported`, `.noSuchFrame`.
+  func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)?
+}
+
+/// What a decoder is asked to open.
+public struct RowRequest: Sendable {
+  /// What ``ImageDecoder/info(of:format:limits:)`` said; within the limits.
+  public let info: ImageInfo
+  /// Which frame, from 0.
+  public let frame: Int
+  /// The smallest scale at which the caller can use the image, above 0 and at most 1. A decoder that can shrink while it
+  /// decodes delivers any scale between this and 1; what is left to shrink the caller does.
+  public let minimumScale: Double
+  /// The bounds to keep.
+  public let limits: DecodeLimits
+  /// To be asked now and then, in work that is not reading rows, whether to go on.
+  public let control: DecodeControl
+}
+
+/// Rows of one frame, from top to bottom, as stored: not yet turned upright.
+public protocol RowSource: AnyObject {
+  /// Pixels of a row as delivered.
+  var width: Int { get }
+  /// Rows as delivered.
+  var height: Int { get }
+  /// How wide the whole image is in delivered pixels, where that is not a whole number: at a scale of 1/8 an image 1,003
+  /// pixels wide is 125.375 wide, though 126 pixels are delivered.
+  var extentWidth: Double { get }
+  /// How high the whole image is in delivered pixels.
+  var extentHeight: Double { get }
+  /// Whether the fourth byte of a pixel is straight coverage; else it is 255.
+  var hasAlpha: Bool { get }
+
+  /// Reads the next rows: RGBA, 8 bits a component, straight alpha.
+  ///
+  /// - Parameters:
+  ///   - rows: Where they go; at least `bytesPerRow * (count - 1) + 4 * width` bytes.
+  ///   - bytesPerRow: From one row to the next.
+  ///   - count: How many at most.
+  /// - Returns: How many rows were read: at least 1 until the last one has been.
+  /// - Throws: ``ImageError``: `.truncated`, `.corrupt`, `.cancelled`, `.outOfTime`.
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int
+}
+
+extension RowSource {
+  /// The ``width``.
+  public var extentWidth: Double { Double(width) }
+  /// The ``height``.
+  public var extentHeight: Double { Double(height) }
+}
+
+/// Tells a decoder whether to go on: the caller's wish and the time limit in one.
+public struct DecodeControl: Sendable {
+  private let isCancelled: (@Sendable () -> Bool)?
+  private let limit: Duration?
+  private let start: ContinuousClock.Instant
+
+  init(isCancelled: (@Sendable () -> Bool)?, timeLimit: Duration?) {
+    self.isCancelled = isCancelled
+    limit = timeLimit
+    start = .now
+  }
+
+  /// Returns if work is to go on. Cheap enough to be asked every few rows.
+  ///
+  /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`.
+  public func check() throws(ImageError) {
+    if let isCancelled, isCancelled() { throw ImageError(.cancelled, "cancelled") }
+    if let limit, ContinuousClock.now - start >= limit {
+      throw ImageError(.outOfTime, "decoding took longer than the limit of \(limit)")
+    }
+  }
+}
+
+/// How much care is taken over the pixels of a thumbnail.
+public enum DecodeQuality: String, Hashable, Sendable, CaseIterable {
+  /// The decoder shrinks as far as it can without falling below the size asked for.
+  case fast
+  /// The decoder leaves half as much again as is asked for, and a Lanczos filter does the rest. The default.
+  case balanced
+  /// The decoder leaves three times what is asked for.
+  case best
+
+  /// How many times the size asked for the decoder is to deliver at least.
+  var oversampling: Double {
+    switch self {
+    case .fast: 1
+    case .balanced: 1.5
+    case .best: 3
+    }
+  }
+}
+
+/// How an image is to be decoded.
+public struct DecodeOptions: Sendable {
+  /// The size wanted; `nil`, the default, for the image's own.
+  public var size: TargetSize?
+  /// The care taken over pixels; ``DecodeQuality/balanced`` unless told.
+  public var quality = DecodeQuality.balanced
+  /// Which frame of an animation, from 0, the default.
+  public var frame = 0
+  /// The bounds to keep.
+  public var limits = DecodeLimits()
+  /// Whether the part of a damaged image that could be decoded is a result rather than an error; `false` unless told.
+  /// What is missing is transparent.
+  public var acceptsPartial = false
+  /// Asked every few rows; `true` ends decoding with `.cancelled`. `nil`, the default, for no such question.
+  public var isCancelled: (@Sendable () -> Bool)?
+
+  /// The defaults named at each property, at `size`.
+  public init(size: TargetSize? = nil) {
+    self.size = size
+  }
+}
+
+/// A decoded image.
+public struct DecodedImage: Sendable {
+  /// The pixels: upright, at the size asked for, straight alpha or opaque.
+  public let bitmap: Bitmap
+  /// What the header said.
+  public let info: ImageInfo
+  /// `nil` when the image is whole; what went wrong when it is partial because ``DecodeOptions/acceptsPartial`` was set.
+  public let damage: ImageError?
+}

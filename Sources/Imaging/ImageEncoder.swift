@@ -1,0 +1,69 @@
+public import VitrineRuntime
+
+/// Writes images of one format.
+public protocol ImageEncoder: Sendable {
+  /// The format it writes.
+  var format: ImageFormat { get }
+
+  /// Writes a whole bitmap. Blocks for as long as it takes.
+  ///
+  /// - Throws: ``ImageError`` of code `.notEncodable`, for instance when the format cannot hold so many pixels.
+  func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data
+}
+
+/// How an image is to be encoded.
+public struct EncodeOptions: Sendable, Hashable {
+  /// The quality of formats that lose something, 1 (least) to 100: 85. Values beyond are brought into that range.
+  public var quality: Int
+
+  /// Options of the given quality.
+  public init(quality: Int = 85) {
+    self.quality = quality
+  }
+
+  var clampedQuality: Int { min(max(quality, 1), 100) }
+}
+
+/// The encoders at hand, by format.
+///
+/// Adding and encoding may happen on any threads at once.
+public final class EncoderRegistry: Sendable {
+  /// PNG, JPEG and WebP. What is added to it is there for the whole program.
+  public static let standard = EncoderRegistry([PNGEncoder(), JPEGEncoder(), WebPEncoder()])
+
+  private let encoders: Lock<[any ImageEncoder]>
+
+  /// Makes a registry; of several encoders of a format the first is used.
+  public init(_ encoders: [any ImageEncoder]) {
+    self.encoders = Lock(encoders)
+  }
+
+  /// Adds an encoder that is preferred over those already there.
+  public func add(_ encoder: some ImageEncoder) {
+    encoders.withLock { $0.insert(encoder, at: 0) }
+  }
+
+  /// The formats that can be written.
+  public var formats: [ImageFormat] { encoders.withLock { $0 }.map(\.format) }
+
+  /// Writes a bitmap in a format.
+  ///
+  /// - Throws: ``ImageError`` of code `.notEncodable`.
+  public func encode(
+    _ bitmap: Bitmap, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
+  ) throws(ImageError) -> Data {
+    guard let encoder = encoders.withLock({ $0.first { $0.format == format } }) else {
+      throw ImageError(.notEncodable, format: format, "\(format) cannot be written by this build")
+    }
+    return try encoder.encode(bitmap, options)
+  }
+}
+
+extension Bitmap {
+  /// Encodes the bitmap with the standard encoders; see ``EncoderRegistry/encode(_:as:_:)``.
+  public func encoded(
+    as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
+  ) throws(ImageError) -> Data {
+    try EncoderRegistry.standard.encode(self, as: format, options)
+  }
+}

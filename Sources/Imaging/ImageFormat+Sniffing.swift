@@ -1,0 +1,87 @@
+public import VitrineRuntime
+
+extension ImageFormat {
+  /// Tells the format of an encoded image from its first bytes, or `nil` if they are of none that is known.
+  ///
+  /// APNG is told from PNG by an `acTL` chunk before the first `IDAT`, so that chunk must be within `data`; SVG by an
+  /// `<svg` element within the first 4,096 bytes. 32 bytes are enough for all others.
+  /// Complexity: O(number of chunks) for PNG, O(1) for all others.
+  public static func sniff(_ data: Data) -> ImageFormat? {
+    // The bytes are only read while the closure runs.
+    unsafe data.withUnsafeBytes { unsafe sniff(ByteReader($0)) }
+  }
+
+  static func sniff(_ bytes: ByteReader) -> ImageFormat? {
+    if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return .jpeg }
+    if bytes.starts(with: PNGHeader.signature) { return PNGHeader.isAnimated(bytes) ? .apng : .png }
+    if bytes.starts(with: "GIF87a") || bytes.starts(with: "GIF89a") { return .gif }
+    if bytes.starts(with: "RIFF"), bytes.matches("WEBP", at: 8) { return .webp }
+    if bytes.matches("ftyp", at: 4) { return brand(bytes) }
+    if bytes.starts(with: [0xFF, 0x0A]) || bytes.starts(with: [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) {
+      return .jxl
+    }
+    if bytes.starts(with: [0x49, 0x49, 42, 0]) || bytes.starts(with: [0x4D, 0x4D, 0, 42])
+      || bytes.starts(with: [0x49, 0x49, 43, 0]) || bytes.starts(with: [0x4D, 0x4D, 0, 43])
+    {
+      return .tiff
+    }
+    if bytes.starts(with: "qoif") { return .qoi }
+    if bytes.starts(with: "BM"), isBMPHeader(bytes) { return .bmp }
+    if bytes.starts(with: [0, 0, 1, 0]) || bytes.starts(with: [0, 0, 2, 0]), isIconDirectory(bytes) { return .ico }
+    if bytes.starts(with: [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A])
+      || bytes.starts(with: [0xFF, 0x4F, 0xFF, 0x51])
+    {
+      return .jpeg2000
+    }
+    if isSVG(bytes) { return .svg }
+    return nil
+  }
+
+  /// Says what bytes that are no image look like, for a message; `nil` when they look like nothing known.
+  static func describeOther(_ bytes: ByteReader) -> String? {
+    let start = bytes.textStart(limit: 512).lowercased()
+    if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") || start.contains("<html") { return "an HTML page" }
+    if bytes.starts(with: "%PDF-") { return "a PDF document" }
+    if start.hasPrefix("{") || start.hasPrefix("[") { return "JSON or plain text" }
+    if start.hasPrefix("<?xml") { return "an XML document" }
+    if bytes.matches("ftyp", at: 4) { return "a video or other ISO media file" }
+    if bytes.starts(with: [0x1F, 0x8B]) { return "gzip-compressed data" }
+    if bytes.starts(with: [0x50, 0x4B, 3, 4]) { return "a ZIP archive" }
+    return nil
+  }
+
+  /// The brands of an ISO base media file (ISO/IEC 14496-12, `ftyp`): the major one decides, then the compatible ones.
+  private static func brand(_ bytes: ByteReader) -> ImageFormat? {
+    let avif: Set<String> = ["avif", "avis"]
+    let heic: Set<String> = ["heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs"]
+    guard let length = bytes.bigEndian32(at: 0) else { return nil }
+    var brands: [String] = []
+    var offset = 8
+    while offset + 4 <= min(Int(length), 256), let brand = bytes.ascii(at: offset, count: 4) {
+      if offset != 12 { brands.append(brand) }  // 12 is the minor version
+      offset += 4
+    }
+    if let major = brands.first, avif.contains(major) { return .avif }
+    if let major = brands.first, heic.contains(major) { return .heic }
+    if brands.contains(where: avif.contains) { return .avif }
+    if brands.contains(where: heic.contains) || brands.contains("mif1") || brands.contains("msf1") { return .heic }
+    return nil
+  }
+
+  /// "BM" begins many texts, so the size of the header behind it must be one that exists.
+  private static func isBMPHeader(_ bytes: ByteReader) -> Bool {
+    guard let size = bytes.littleEndian32(at: 14) else { return false }
+    return size == 12 || size == 16 || size == 64 || (40...124).contains(size)
+  }
+
+  private static func isIconDirectory(_ bytes: ByteReader) -> Bool {
+    guard let count = bytes.littleEndian16(at: 4), count > 0, let reserved = bytes.byte(at: 9) else { return false }
+    return reserved == 0 || reserved == 255
+  }
+
+  private static func isSVG(_ bytes: ByteReader) -> Bool {
+    let start = bytes.textStart(limit: 4096)
+    guard start.hasPrefix("<") else { return false }
+    return start.contains("<svg") && !start.lowercased().contains("<html")
+  }
+}

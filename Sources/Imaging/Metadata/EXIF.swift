@@ -1,0 +1,30 @@
+/// The little of EXIF (CIPA DC-008, a TIFF file in itself) that decoding needs.
+enum EXIF {
+  /// The tag `Orientation` of the first directory; upright when it is missing or makes no sense.
+  static func orientation(_ tiff: ByteReader) -> Orientation {
+    let isLittle = tiff.starts(with: "II")
+    guard isLittle || tiff.starts(with: "MM") else { return .up }
+    func read16(_ offset: Int) -> UInt16? { isLittle ? tiff.littleEndian16(at: offset) : tiff.bigEndian16(at: offset) }
+    func read32(_ offset: Int) -> UInt32? { isLittle ? tiff.littleEndian32(at: offset) : tiff.bigEndian32(at: offset) }
+
+    guard read16(2) == 42, let directory = read32(4).map(Int.init), let count = read16(directory) else { return .up }
+    for index in 0..<Int(count) {
+      let entry = directory + 2 + index * 12
+      guard let tag = read16(entry) else { return .up }
+      guard tag == 0x0112 else { continue }
+      // A SHORT stands in the first two bytes of the value field; some writers say LONG.
+      let value = read16(entry + 2) == 4 ? read32(entry + 8).map(Int.init) : read16(entry + 8).map(Int.init)
+      return value.flatMap(Orientation.init(rawValue:)) ?? .up
+    }
+    return .up
+  }
+
+  /// As ``orientation(_:)``, of a block that may begin with `Exif\0\0`, as in JPEG and in some WebP files.
+  static func orientation(block: ByteReader) -> Orientation {
+    orientation(isMarked(block) ? block.slice(6, block.count) : block)
+  }
+
+  static func isMarked(_ block: ByteReader) -> Bool {
+    block.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0])
+  }
+}

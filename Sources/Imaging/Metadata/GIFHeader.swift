@@ -1,0 +1,60 @@
+/// The blocks of a GIF file (GIF89a specification), walked without decoding any.
+struct GIFHeader {
+  var width = 0
+  var height = 0
+  var frameCount = 0
+  /// Seconds, once through.
+  var duration = 0.0
+  /// Whether a pixel can be transparent: by a colour, or because a first frame leaves part of the canvas free.
+  var hasAlpha = false
+
+  /// Walks as far as the data goes: a file cut short counts the frames that begin in it.
+  init(_ bytes: ByteReader) throws(ImageError) {
+    guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8),
+      let packed = bytes.byte(at: 10)
+    else { throw ImageError(.truncated, format: .gif, "truncated: the file ends within its header") }
+    (self.width, self.height) = (Int(width), Int(height))
+    var offset = 13 + Self.paletteLength(packed)
+    var delay = 0.0
+    walk: while let introducer = bytes.byte(at: offset) {
+      switch introducer {
+      case 0x21:
+        if bytes.byte(at: offset + 1) == 0xF9, let flags = bytes.byte(at: offset + 3) {
+          delay = Double(bytes.littleEndian16(at: offset + 4) ?? 0) / 100
+          if flags & 1 != 0 { hasAlpha = true }
+        }
+        offset = Self.afterSubBlocks(bytes, offset + 2)
+      case 0x2C:
+        guard let left = bytes.littleEndian16(at: offset + 1), let top = bytes.littleEndian16(at: offset + 3),
+          let frameWidth = bytes.littleEndian16(at: offset + 5), let frameHeight = bytes.littleEndian16(at: offset + 7),
+          let packed = bytes.byte(at: offset + 9)
+        else { break walk }
+        // Some writers leave the screen's size out.
+        if self.width == 0 || self.height == 0 {
+          (self.width, self.height) = (Int(left) + Int(frameWidth), Int(top) + Int(frameHeight))
+        }
+        if frameCount == 0 {
+          let covers = left == 0 && top == 0 && Int(frameWidth) >= self.width && Int(frameHeight) >= self.height
+          if !covers { hasAlpha = true }
+        }
+        frameCount += 1
+        duration += FrameDelay.shown(delay)
+        delay = 0
+        offset = Self.afterSubBlocks(bytes, offset + 10 + Self.paletteLength(packed) + 1)
+      default: break walk
+      }
+    }
+    if frameCount <= 1 { duration = 0 }
+  }
+
+  private static func paletteLength(_ packed: UInt8) -> Int { packed & 0x80 == 0 ? 0 : 3 << (Int(packed & 7) + 1) }
+
+  private static func afterSubBlocks(_ bytes: ByteReader, _ start: Int) -> Int {
+    var offset = start
+    while let length = bytes.byte(at: offset) {
+      offset += 1 + Int(length)
+      if length == 0 { break }
+    }
+    return offset
+  }
+}

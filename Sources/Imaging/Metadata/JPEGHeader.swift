@@ -1,0 +1,69 @@
+import VitrineRuntime
+
+/// The marker segments of a JPEG file up to its first scan (ITU-T T.81, annex B).
+struct JPEGHeader {
+  var width = 0
+  var height = 0
+  var components = 0
+  var precision = 8
+  /// The second byte of the frame's marker: 0xC0 baseline, 0xC2 progressive, ….
+  var frameMarker: UInt8 = 0
+  var orientation = Orientation.up
+  var profile: ColorProfile?
+  /// The colour transform of Adobe's APP14 segment: 0 none, 1 YCbCr, 2 YCCK; `nil` without the segment.
+  var adobeTransform: UInt8?
+
+  var isProgressive: Bool { [0xC2, 0xC6, 0xCA, 0xCE].contains(frameMarker) }
+
+  init(_ bytes: ByteReader, metadataLimit: Int) throws(ImageError) {
+    var profileParts: [UInt8: ByteReader] = [:]
+    var foundEXIF = false
+    var offset = 2
+    scan: while true {
+      // Any number of 0xFF may stand before a marker; what stands between segments is skipped, as libjpeg does.
+      while let byte = bytes.byte(at: offset), byte != 0xFF { offset += 1 }
+      while bytes.byte(at: offset) == 0xFF { offset += 1 }
+      guard let marker = bytes.byte(at: offset) else { throw Self.truncated }
+      offset += 1
+      switch marker {
+      case 0x00, 0x01, 0xD0...0xD7: continue
+      case 0xD8: continue
+      case 0xD9:
+        throw ImageError(.corrupt, format: .jpeg, "corrupt: the file ends before any picture begins")
+      default: break
+      }
+      guard let length = bytes.bigEndian16(at: offset), offset + Int(length) <= bytes.count else { throw Self.truncated }
+      guard length >= 2 else { throw ImageError(.corrupt, format: .jpeg, "corrupt: a segment of \(length) bytes") }
+      let segment = bytes.slice(offset + 2, Int(length) - 2)
+      offset += Int(length)
+      switch marker {
+      case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker):
+        guard let precision = segment.byte(at: 0), let height = segment.bigEndian16(at: 1),
+          let width = segment.bigEndian16(at: 3), let components = segment.byte(at: 5)
+        else { throw Self.truncated }
+        (self.precision, self.height, self.width) = (Int(precision), Int(height), Int(width))
+        (self.components, frameMarker) = (Int(components), marker)
+      case 0xDA: break scan
+      case 0xE1 where !foundEXIF && EXIF.isMarked(segment):
+        orientation = EXIF.orientation(block: segment)
+        foundEXIF = true
+      case 0xE2 where segment.matches("ICC_PROFILE", at: 0):
+        if let number = segment.byte(at: 12) { profileParts[number] = segment.slice(14, segment.count) }
+      case 0xEE where segment.matches("Adobe", at: 0):
+        adobeTransform = segment.byte(at: 11)
+      default: break
+      }
+    }
+    guard frameMarker != 0 else {
+      throw ImageError(.corrupt, format: .jpeg, "corrupt: a scan begins before the frame's header")
+    }
+    guard profileParts.values.reduce(0, { $0 + $1.count }) <= metadataLimit else { return }
+    var profile: [UInt8] = []
+    for part in profileParts.sorted(by: { $0.key < $1.key }) { profile += part.value.copy() }
+    if !profile.isEmpty { self.profile = ColorProfile(data: Data(profile)) }
+  }
+
+  private static var truncated: ImageError {
+    ImageError(.truncated, format: .jpeg, "truncated: the file ends within its header")
+  }
+}

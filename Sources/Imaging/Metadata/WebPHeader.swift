@@ -1,0 +1,28 @@
+import VitrineRuntime
+
+/// The chunks of a WebP file (RFC 9649, section 2), walked without decoding any.
+struct WebPHeader {
+  var orientation = Orientation.up
+  var profile: ColorProfile?
+  var isAnimated = false
+  var frameCount = 0
+  /// Seconds, once through.
+  var duration = 0.0
+
+  init(_ bytes: ByteReader, metadataLimit: Int) {
+    var offset = 12
+    while let type = bytes.ascii(at: offset, count: 4), let length = bytes.littleEndian32(at: offset + 4) {
+      let body = bytes.slice(offset + 8, Int(length))
+      switch type {
+      case "VP8X": isAnimated = (body.byte(at: 0) ?? 0) & 0x02 != 0
+      case "EXIF": orientation = EXIF.orientation(block: body)
+      case "ICCP" where body.count <= metadataLimit: profile = ColorProfile(data: Data(body.copy()))
+      case "ANMF":
+        frameCount += 1
+        duration += FrameDelay.shown(Double(body.littleEndian24(at: 12) ?? 0) / 1000)
+      default: break
+      }
+      offset += 8 + Int(length) + Int(length & 1)
+    }
+  }
+}

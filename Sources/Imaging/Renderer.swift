@@ -1,0 +1,180 @@
+/// Makes a bitmap of rows: crops, resamples and turns them upright on the way, holding a few at a time.
+struct Renderer {
+  /// How many rows are read at once: enough for libjpeg to decode whole blocks, few enough to stay in a core's cache.
+  static let batch = 16
+
+  let info: ImageInfo
+  let plan: SamplingPlan
+  let control: DecodeControl
+
+  func render(_ source: any RowSource, acceptsPartial: Bool) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?) {
+    // From here on in the source's own geometry: not yet upright, and perhaps shrunk by the decoder.
+    let crop = info.orientation.stored(plan.crop, width: Double(info.storedWidth), height: Double(info.storedHeight))
+    let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)
+    let isWhole =
+      source.width == width && source.height == height && plan.crop.width == Double(info.width)
+      && plan.crop.height == Double(info.height)
+    var damage: ImageError?
+    let bitmap = try unsafe Bitmap(
+      width: plan.width, height: plan.height, alpha: source.hasAlpha ? .straight : .opaque
+    ) { (pixels) throws(ImageError) in
+      do throws(ImageError) {
+        if isWhole {
+          try unsafe copy(source, into: pixels)
+        } else {
+          try unsafe resample(source, crop: crop, width: width, height: height, into: pixels)
+        }
+      } catch {
+        guard acceptsPartial, error.code == .truncated || error.code == .corrupt else { throw error }
+        damage = error
+      }
+    }
+    // The rows that are missing are transparent, whatever the image was.
+    return (damage == nil ? bitmap : bitmap.declared(.straight), damage)
+  }
+
+  /// Rows already at their final size.
+  private func copy(_ source: any RowSource, into pixels: UnsafeMutableRawBufferPointer) throws(ImageError) {
+    let (width, height) = (source.width, source.height)
+    if info.orientation == .up, let held = source as? HeldRows {
+      let result = unsafe held.decode(into: pixels)
+      guard let failure = result.failure else { return }
+      unsafe pixels.rows(from: result.wholeRows, count: height - result.wholeRows, width: width).clear()
+      throw failure
+    }
+    if info.orientation == .up {
+      var row = 0
+      while row < height {
+        do throws(ImageError) {
+          try control.check()
+          let count = min(Self.batch, height - row)
+          let got = try unsafe source.read(
+            into: pixels.rows(from: row, count: count, width: width), bytesPerRow: width * 4, count: count)
+          guard got > 0 else { throw ended(row, height) }
+          row += got
+        } catch {
+          unsafe pixels.rows(from: row, count: height - row, width: width).clear()
+          throw error
+        }
+      }
+      return
+    }
+    var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
+    try unsafe forEachRow(source, through: height - 1, &writer) { (row, writer) throws(ImageError) in
+      unsafe writer.write(row)
+    }
+  }
+
+  private func resample(
+    _ source: any RowSource, crop: PixelRect, width: Int, height: Int, into pixels: UnsafeMutableRawBufferPointer
+  ) throws(ImageError) {
+    let scaleX = source.extentWidth / Double(info.storedWidth)
+    let scaleY = source.extentHeight / Double(info.storedHeight)
+    let resampler = Resampler(
+      sourceWidth: source.width, sourceHeight: source.height,
+      crop: PixelRect(x: crop.x * scaleX, y: crop.y * scaleY, width: crop.width * scaleX, height: crop.height * scaleY),
+      outputWidth: width, outputHeight: height, hasAlpha: source.hasAlpha)
+    var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
+    try unsafe forEachRow(source, through: resampler.lastRow, &writer) { (row, writer) throws(ImageError) in
+      try unsafe resampler.push(row) { (finished) throws(ImageError) in unsafe writer.write(finished) }
+    }
+  }
+
+  /// Reads rows up to `last` and gives them to `body` one by one; ends the writer whether or not that succeeds.
+  private func forEachRow(
+    _ source: any RowSource, through last: Int, _ writer: inout UprightWriter,
+    _ body: (UnsafeRawBufferPointer, inout UprightWriter) throws(ImageError) -> Void
+  ) throws(ImageError) {
+    defer { writer.finish() }
+    let bytesPerRow = source.width * 4
+    let rows = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesPerRow * Self.batch, alignment: 64)
+    defer { unsafe rows.deallocate() }
+    var row = 0
+    while row <= last {
+      try control.check()
+      let got = try unsafe source.read(into: rows, bytesPerRow: bytesPerRow, count: min(Self.batch, last + 1 - row))
+      guard got > 0 else { throw ended(row, source.height) }
+      for index in 0..<got {
+        try unsafe body(UnsafeRawBufferPointer(rows.rows(from: index, count: 1, width: source.width)), &writer)
+      }
+      row += got
+    }
+  }
+
+  private func ended(_ row: Int, _ height: Int) -> ImageError {
+    ImageError(.truncated, format: info.format, "truncated: the picture ends at row \(row) of \(height)")
+  }
+}
+
+/// Writes rows, given from top to bottom as stored, to where they belong in the upright bitmap.
+@safe
+struct UprightWriter {
+  /// Rows that become columns are gathered, so that each line of memory is visited once for several of them.
+  private static let stripHeight = 16
+
+  private let pixels: UnsafeMutableRawBufferPointer
+  private let orientation: Orientation
+  /// As stored.
+  private let width: Int
+  private let height: Int
+  private var strip: [UInt32] = []
+  private var row = 0
+
+  /// - Parameter pixels: The bitmap's memory, `4 * width * height` bytes.
+  init(_ pixels: UnsafeMutableRawBufferPointer, orientation: Orientation, width: Int, height: Int) {
+    precondition(pixels.count == 4 * width * height)
+    unsafe self.pixels = pixels
+    (self.orientation, self.width, self.height) = (orientation, width, height)
+    if orientation.swapsAxes { strip.reserveCapacity(Self.stripHeight * width) }
+  }
+
+  mutating func write(_ source: UnsafeRawBufferPointer) {
+    precondition(source.count == 4 * width && row < height)
+    defer { row += 1 }
+    switch orientation {
+    case .up, .downMirrored:
+      let target = orientation == .up ? row : height - 1 - row
+      unsafe pixels.rows(from: target, count: 1, width: width).copyMemory(from: source)
+    case .upMirrored, .down:
+      let target = unsafe pixels.rows(from: orientation == .down ? height - 1 - row : row, count: 1, width: width)
+      for x in 0..<width {
+        // Both are one row of `width` pixels.
+        let pixel = unsafe source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
+        unsafe target.storeBytes(of: pixel, toByteOffset: (width - 1 - x) * 4, as: UInt32.self)
+      }
+    case .leftMirrored, .right, .rightMirrored, .left:
+      for x in 0..<width { unsafe strip.append(source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)) }
+      if strip.count == Self.stripHeight * width { flush(endingAt: row + 1) }
+    }
+  }
+
+  /// Writes what is gathered and makes the rows that never came transparent.
+  mutating func finish() {
+    if !strip.isEmpty { flush(endingAt: row) }
+    guard row < height else { return }
+    let missing = [UInt32](repeating: 0, count: width)
+    unsafe missing.withUnsafeBytes { bytes in
+      while row < height { unsafe write(bytes) }
+    }
+    if !strip.isEmpty { flush(endingAt: row) }
+  }
+
+  private mutating func flush(endingAt end: Int) {
+    let count = strip.count / width
+    let first = end - count
+    // Stored column x is an upright row; the strip's rows are neighbours in it.
+    for x in 0..<width {
+      for index in 0..<count {
+        let place = orientation.upright(x: x, y: first + index, width: width, height: height)
+        // The upright bitmap is `height` pixels wide here.
+        unsafe pixels.storeBytes(of: strip[index * width + x], toByteOffset: (place.y * height + place.x) * 4, as: UInt32.self)
+      }
+    }
+    strip.removeAll(keepingCapacity: true)
+  }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  /// Makes all bytes zero.
+  fileprivate func clear() { unsafe initializeMemory(as: UInt8.self, repeating: 0) }
+}

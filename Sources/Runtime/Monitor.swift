@@ -1,0 +1,147 @@
+/// Guards a value with a mutex and lets threads wait until it has changed: a mutex with one condition
+/// variable.
+///
+/// Only for threads of our own; waiting here on one of Swift's cooperative threads stops other tasks.
+@safe
+package final class Monitor<State>: @unchecked Sendable {
+  // Sendable, since `lock` guards the state and `condition` never changes.
+
+  private let lock: Lock<State>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+  /// Creates a monitor around a value that nobody else keeps.
+  package init(_ state: consuming sending State) {
+    lock = Lock(state)
+    unsafe condition = .allocate(capacity: 1)
+    // Just allocated, and no other thread knows of it yet.
+    unsafe condition.initialize(to: pthread_cond_t())
+    unsafe Self.makeMonotonic(condition)
+  }
+
+  deinit {
+    // A waiting thread refers to the monitor, so nobody waits.
+    unsafe pthread_cond_destroy(condition)
+    unsafe condition.deinitialize(count: 1)
+    unsafe condition.deallocate()
+  }
+
+  /// Calls `body` with the value while no other thread can touch it, and returns what it returns.
+  ///
+  /// Blocks while another thread holds the lock, never for a change.
+  package func withLock<Answer, Failure: Error>(
+    _ body: (inout sending State) throws(Failure) -> sending Answer
+  ) throws(Failure) -> sending Answer {
+    try lock.withLock(body)
+  }
+
+  /// Calls `body` again and again, waiting for a signal in between, until it says to leave.
+  ///
+  /// Blocks the thread. `body` also runs again without any signal: when the time that it asked for has
+  /// come, and now and then for no reason. It must look at the state, not at why it was woken.
+  ///
+  /// The value is not borrowed while the thread waits, hence a body that is entered afresh and not a
+  /// `wait()` to be called inside of it.
+  package func wait<Answer>(
+    _ body: (inout sending State) -> sending MonitorStep<Answer>
+  ) -> Answer {
+    // The mutex and the condition live as long as `self`; the mutex is held around every `pthread_cond_wait`.
+    unsafe pthread_mutex_lock(lock.mutex)
+    defer { unsafe pthread_mutex_unlock(lock.mutex) }
+    while true {
+      switch unsafe body(&lock.state) {
+      case .leave(let answer): return answer
+      case .wait: unsafe pthread_cond_wait(condition, lock.mutex)
+      case .waitUntil(let uptime): unsafe Self.wait(condition, lock.mutex, until: uptime)
+      }
+    }
+  }
+
+  /// Wakes one waiting thread, if there is one.
+  package func signal() {
+    // Lives as long as `self`.
+    unsafe pthread_cond_signal(condition)
+  }
+
+  /// Wakes every waiting thread.
+  package func broadcast() {
+    // Lives as long as `self`.
+    unsafe pthread_cond_broadcast(condition)
+  }
+
+  #if canImport(Darwin)
+  private static func makeMonotonic(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
+    // Darwin cannot choose the clock of a condition; it waits for a span instead, see below.
+    let status = unsafe pthread_cond_init(condition, nil)
+    precondition(status == 0, "no memory for a condition variable")
+  }
+
+  private static func wait(
+    _ condition: UnsafeMutablePointer<pthread_cond_t>,
+    _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
+    until uptime: Duration,
+  ) {
+    var span = timespec(min(max(uptime - systemUptime(), .zero), longestWait))
+    // `span` outlives the call, which does not keep it.
+    unsafe pthread_cond_timedwait_relative_np(condition, mutex, &span)
+  }
+  #else
+  private static func makeMonotonic(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
+    // Without this a step of the wall clock would stretch or cut every wait.
+    // `attributes` outlives the calls, and `pthread_cond_init` copies it.
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    let status = unsafe pthread_cond_init(condition, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
+    precondition(status == 0, "no memory for a condition variable")
+  }
+
+  private static func wait(
+    _ condition: UnsafeMutablePointer<pthread_cond_t>,
+    _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
+    until uptime: Duration,
+  ) {
+    var deadline = timespec(min(uptime, systemUptime() + longestWait))
+    // `deadline` outlives the call, which does not keep it.
+    unsafe pthread_cond_timedwait(condition, mutex, &deadline)
+  }
+  #endif
+}
+
+/// What a thread in a ``Monitor`` does next.
+package enum MonitorStep<Answer> {
+  /// Opens the lock and returns the answer.
+  case leave(Answer)
+  /// Sleeps until the next signal.
+  case wait
+  /// Sleeps until the next signal, or until the system's uptime reaches this, whichever is first.
+  case waitUntil(Duration)
+}
+
+extension MonitorStep: Sendable where Answer: Sendable {}
+
+/// Returns how long the machine has been up and awake; steps of the wall clock do not touch it.
+package func systemUptime() -> Duration {
+  var time = timespec()
+  // `time` outlives the call, which fails only for a clock that does not exist.
+  #if canImport(Darwin)
+  unsafe clock_gettime(CLOCK_UPTIME_RAW, &time)
+  #else
+  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  #endif
+  return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+}
+
+/// A deadline of many years does not fit every system's `timespec`; waking once a day costs nothing.
+private let longestWait = Duration.seconds(86_400)
+
+extension timespec {
+  fileprivate init(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    // Rounded up, so that a thread is not woken just before its time only to sleep again.
+    let nanoseconds = (attoseconds + 999_999_999) / 1_000_000_000
+    self.init()
+    tv_sec = time_t(seconds + nanoseconds / 1_000_000_000)
+    tv_nsec = Int(nanoseconds % 1_000_000_000)
+  }
+}

@@ -1,0 +1,58 @@
+/// The pending items of a queue: one doubly linked list per priority, linked through the items.
+///
+/// - Complexity: O(1) for everything, whatever the number of items.
+struct WorkBacklog {
+  private struct Bucket {
+    var first: WorkItem?
+    var last: WorkItem?
+  }
+
+  private var buckets = [Bucket](repeating: Bucket(), count: Priority.allCases.count)
+
+  /// The number of items.
+  private(set) var count = 0
+
+  /// The item whose turn it is: of those with the highest priority, the one at the front.
+  var first: WorkItem? {
+    buckets.last { $0.first != nil }?.first
+  }
+
+  /// Puts an item behind all others of its priority.
+  mutating func append(_ item: WorkItem) {
+    let last = buckets[item.level.rawValue].last
+    item.previous = last
+    last?.next = item
+    buckets[item.level.rawValue].last = item
+    if last == nil { buckets[item.level.rawValue].first = item }
+    count += 1
+  }
+
+  /// Puts an item before all others of its priority.
+  mutating func prepend(_ item: WorkItem) {
+    let first = buckets[item.level.rawValue].first
+    item.next = first
+    first?.previous = item
+    buckets[item.level.rawValue].first = item
+    if first == nil { buckets[item.level.rawValue].last = item }
+    count += 1
+  }
+
+  /// Takes an item out, which must be in.
+  mutating func remove(_ item: WorkItem) {
+    let (previous, next) = (item.previous, item.next)
+    if let previous { previous.next = next } else { buckets[item.level.rawValue].first = next }
+    if let next { next.previous = previous } else { buckets[item.level.rawValue].last = previous }
+    item.previous = nil
+    item.next = nil
+    count -= 1
+  }
+
+  /// Gives an item, which must be in, another priority and its place there.
+  mutating func move(_ item: WorkItem, to priority: Priority) {
+    let isPromoted = item.level < priority
+    guard isPromoted || priority < item.level else { return }
+    remove(item)
+    item.level = priority
+    if isPromoted { append(item) } else { prepend(item) }
+  }
+}

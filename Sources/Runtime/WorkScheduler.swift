@@ -1,0 +1,247 @@
+/// What the handles and the threads of a ``WorkQueue`` share: who waits, who runs, who may start.
+///
+/// The threads keep it alive, and not the queue itself, so that releasing a queue can end them.
+///
+/// Two things hold whenever the monitor is open. While items are pending there is a thread, so none is
+/// forgotten. And while one may start, a thread is on its way to look: just started, just signalled, or
+/// about to take its next item. Whoever takes one sends the next thread for the one after it, hence no
+/// change ever has to wake more than one.
+final class WorkScheduler: Sendable {
+  private struct State {
+    var backlog = WorkBacklog()
+    var width: Int
+    var isSuspended = false
+    /// The queue was released: no item comes any more.
+    var isClosing = false
+    var running = 0
+    /// Zero without a budget, so that the sum cannot overflow.
+    var runningBytes = 0
+    var threads = 0
+    /// Threads that the system has been asked for and that have not looked for work yet.
+    var starting = 0
+    /// Threads that wait for a signal.
+    var idle = 0
+  }
+
+  /// Which sleeping threads a change concerns; to be woken once the monitor is open.
+  private enum Wake {
+    case none, one, all
+  }
+
+  let label: String
+  let byteBudget: Int?
+  let pendingLimit: Int?
+  private let stackSize: Int
+  private let idleTime: Duration
+  private let monitor: Monitor<State>
+
+  init(
+    label: String,
+    width: Int,
+    byteBudget: Int?,
+    pendingLimit: Int?,
+    stackSize: Int,
+    idleTime: Duration,
+  ) {
+    self.label = label
+    self.byteBudget = byteBudget
+    self.pendingLimit = pendingLimit
+    self.stackSize = stackSize
+    self.idleTime = idleTime
+    monitor = Monitor(State(width: max(1, width)))
+  }
+
+  // MARK: - For the handles
+
+  var width: Int { monitor.withLock { $0.width } }
+  var isSuspended: Bool { monitor.withLock { $0.isSuspended } }
+  var pendingCount: Int { monitor.withLock { $0.backlog.count } }
+  var runningCount: Int { monitor.withLock { $0.running } }
+  var threadCount: Int { monitor.withLock { $0.threads } }
+
+  /// Puts a new item into the backlog; one that was cancelled before stays out.
+  func enqueue(_ item: WorkItem) throws(WorkQueueError) {
+    let wake = try monitor.withLock { state throws(WorkQueueError) -> Wake in
+      guard item.phase == .new else { return .none }
+      guard hasRoom(state) else { throw .overloaded }
+      if state.threads == 0 {
+        guard startWorker(&state) else { throw .threadUnavailable }
+      }
+      item.phase = .pending
+      state.backlog.append(item)
+      return dispatch(&state)
+    }
+    rouse(wake)
+  }
+
+  func cancel(_ item: WorkItem) -> Bool {
+    // Handed out of the lock, since what the work refers to may do anything when it is released.
+    let (work, wake) = monitor.withLock { state -> ((@Sendable (WorkItem) -> Void)?, Wake) in
+      switch item.phase {
+      case .ended:
+        return (nil, .none)
+      case .running:
+        item.markCancelled()
+        return (nil, .none)
+      case .new, .pending:
+        item.markCancelled()
+        if item.phase == .pending { state.backlog.remove(item) }
+        item.phase = .ended
+        defer { item.work = nil }
+        // It may have been what the others waited behind.
+        return (item.work, dispatch(&state))
+      }
+    }
+    rouse(wake)
+    return work != nil
+  }
+
+  func priority(of item: WorkItem) -> Priority {
+    monitor.withLock { _ in item.level }
+  }
+
+  func setPriority(_ priority: Priority, of item: WorkItem) {
+    change { state in
+      if item.phase == .pending {
+        state.backlog.move(item, to: priority)
+      } else {
+        item.level = priority
+      }
+    }
+  }
+
+  func setWidth(_ width: Int) {
+    change { $0.width = max(1, width) }
+    // Threads that are now too many may be asleep, and one that ends wakes no other.
+    monitor.broadcast()
+  }
+
+  func setSuspended(_ isSuspended: Bool) {
+    change { $0.isSuspended = isSuspended }
+  }
+
+  func close() {
+    change { state in
+      state.isClosing = true
+      state.isSuspended = false
+    }
+    monitor.broadcast()
+  }
+
+  private func change(_ body: (inout State) -> Void) {
+    let wake = monitor.withLock { state in
+      body(&state)
+      return dispatch(&state)
+    }
+    rouse(wake)
+  }
+
+  // MARK: - Rules, with the monitor held
+
+  private func hasRoom(_ state: State) -> Bool {
+    guard let pendingLimit else { return true }
+    let freeSlots = state.isSuspended ? 0 : max(0, state.width - state.running)
+    return state.backlog.count - freeSlots < pendingLimit
+  }
+
+  private func startable(_ state: State) -> WorkItem? {
+    guard !state.isSuspended, state.running < state.width else { return nil }
+    guard let item = state.backlog.first else { return nil }
+    guard let byteBudget, state.running > 0 else { return item }
+    // Written so that not even a size out of a hostile header overflows.
+    return item.bytes <= byteBudget - state.runningBytes ? item : nil
+  }
+
+  /// Sends a thread for the next item if it may start.
+  private func dispatch(_ state: inout State) -> Wake {
+    if state.isClosing, state.backlog.count == 0 { return .all }
+    guard state.starting == 0, startable(state) != nil else { return .none }
+    if state.idle > 0 { return .one }
+    // If the system has no more threads, those that there are do it one after the other.
+    if state.threads < state.width { _ = startWorker(&state) }
+    return .none
+  }
+
+  private func startWorker(_ state: inout State) -> Bool {
+    guard startThread(named: label, stackSize: stackSize, { self.work() }) else { return false }
+    state.threads += 1
+    state.starting += 1
+    return true
+  }
+
+  private func rouse(_ wake: Wake) {
+    switch wake {
+    case .none: break
+    case .one: monitor.signal()
+    case .all: monitor.broadcast()
+    }
+  }
+
+  // MARK: - For the threads
+
+  private func work() {
+    var item = next(isStarting: true)
+    while let current = item {
+      perform(current)
+      item = next(isStarting: false)
+    }
+  }
+
+  private func perform(_ item: WorkItem) {
+    run(item)
+    monitor.withLock { state in
+      item.phase = .ended
+      state.running -= 1
+      if byteBudget != nil { state.runningBytes -= item.bytes }
+    }
+    // Only now, so that who is told of the end finds the slot free.
+    item.completion?()
+    item.completion = nil
+  }
+
+  private func run(_ item: WorkItem) {
+    // Released here and not in the lock, since that may run anybody's `deinit`.
+    guard let work = monitor.withLock({ _ in item.work.take() }) else { return }
+    work(item)
+  }
+
+  /// Waits for the thread's next item; nil ends the thread.
+  private func next(isStarting: Bool) -> WorkItem? {
+    var isStarting = isStarting
+    var isIdle = false
+    var leavesAt: Duration?
+    let (item, wake) = monitor.wait { state -> MonitorStep<(WorkItem?, Wake)> in
+      if isStarting { state.starting -= 1 }
+      if isIdle { state.idle -= 1 }
+      isStarting = false
+      isIdle = false
+
+      if let item = startable(state) {
+        start(item, &state)
+        return .leave((item, dispatch(&state)))
+      }
+      let isNeeded = state.backlog.count > 0 && state.threads == 1
+      let isSurplus = state.threads > state.width || (state.isClosing && state.backlog.count == 0)
+      let now = systemUptime()
+      if !isNeeded, isSurplus || now >= leavesAt ?? .seconds(Int64.max) {
+        state.threads -= 1
+        return .leave((nil, .none))
+      }
+      isIdle = true
+      state.idle += 1
+      if isNeeded { return .wait }
+      let deadline = leavesAt ?? now + idleTime
+      leavesAt = deadline
+      return .waitUntil(deadline)
+    }
+    rouse(wake)
+    return item
+  }
+
+  private func start(_ item: WorkItem, _ state: inout State) {
+    state.backlog.remove(item)
+    item.phase = .running
+    state.running += 1
+    if byteBudget != nil { state.runningBytes += item.bytes }
+  }
+}

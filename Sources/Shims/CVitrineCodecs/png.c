@@ -1,0 +1,188 @@
+#include "vitrine_codecs.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <png.h>
+
+struct vitrine_png_reader {
+  png_structp png;
+  png_infop info;
+  const uint8_t *data;
+  size_t length, offset;
+  int warnings, ran_out;
+  int passes, pass;
+  uint32_t height, row;
+  char message[200];
+};
+
+static void on_read(png_structp png, png_bytep bytes, png_size_t count) {
+  vitrine_png_reader *reader = png_get_io_ptr(png);
+  if (count > reader->length - reader->offset) {
+    reader->ran_out = 1;
+    png_error(png, "the data ends too early");
+  }
+  memcpy(bytes, reader->data + reader->offset, count);
+  reader->offset += count;
+}
+
+static void on_error(png_structp png, png_const_charp message) {
+  vitrine_png_reader *reader = png_get_error_ptr(png);
+  snprintf(reader->message, sizeof reader->message, "%s", message);
+  png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp message) {
+  (void)message;
+  ((vitrine_png_reader *)png_get_error_ptr(png))->warnings++;
+}
+
+vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_t chunk_limit) {
+  vitrine_png_reader *reader = calloc(1, sizeof *reader);
+  if (!reader) return NULL;
+  reader->data = data;
+  reader->length = length;
+  reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, on_error, on_warning);
+  reader->info = reader->png ? png_create_info_struct(reader->png) : NULL;
+  if (!reader->info) {
+    vitrine_png_destroy(reader);
+    return NULL;
+  }
+  if (setjmp(png_jmpbuf(reader->png))) {
+    vitrine_png_destroy(reader);
+    return NULL;
+  }
+  png_set_read_fn(reader->png, reader, on_read);
+  png_set_user_limits(reader->png, 0x7fffffff, 0x7fffffff);  // the caller has checked its own
+  png_set_chunk_malloc_max(reader->png, chunk_limit);
+  png_set_benign_errors(reader->png, 1);
+  return reader;
+}
+
+void vitrine_png_destroy(vitrine_png_reader *reader) {
+  if (!reader) return;
+  if (reader->png) png_destroy_read_struct(&reader->png, &reader->info, NULL);
+  free(reader);
+}
+
+int vitrine_png_read_header(vitrine_png_reader *reader, vitrine_png_info *out) {
+  if (setjmp(png_jmpbuf(reader->png))) return VITRINE_ERROR;
+  png_structp png = reader->png;
+  png_infop info = reader->info;
+  png_read_info(png, info);
+  memset(out, 0, sizeof *out);
+  out->width = png_get_image_width(png, info);
+  out->height = png_get_image_height(png, info);
+  out->bit_depth = png_get_bit_depth(png, info);
+  out->interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
+  out->has_alpha = (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+  png_charp name;
+  int compression;
+  png_bytep profile;
+  png_uint_32 profile_length;
+  if (png_get_iCCP(png, info, &name, &compression, &profile, &profile_length)) {
+    out->profile = profile;
+    out->profile_length = profile_length;
+  }
+  png_set_expand(png);
+  png_set_scale_16(png);
+  png_set_gray_to_rgb(png);
+  png_set_add_alpha(png, 255, PNG_FILLER_AFTER);
+  reader->passes = png_set_interlace_handling(png);
+  png_read_update_info(png, info);
+  reader->height = out->height;
+  return VITRINE_OK;
+}
+
+int vitrine_png_read_rows(vitrine_png_reader *reader, uint8_t *rows, size_t stride, int count) {
+  if (setjmp(png_jmpbuf(reader->png))) return VITRINE_ERROR;
+  int done = 0;
+  while (done < count && reader->pass < reader->passes) {
+    // As "display row", each pass of an interlaced file fills the blocks that its pixels stand for.
+    png_bytep row = rows + (size_t)done * stride;
+    png_read_row(reader->png, reader->passes > 1 ? NULL : row, reader->passes > 1 ? row : NULL);
+    done++;
+    if (++reader->row == reader->height) {
+      reader->row = 0;
+      reader->pass++;
+      break;
+    }
+  }
+  return done;
+}
+
+const char *vitrine_png_message(const vitrine_png_reader *reader) { return reader->message; }
+int vitrine_png_warnings(const vitrine_png_reader *reader) { return reader->warnings; }
+int vitrine_png_truncated(const vitrine_png_reader *reader) { return reader->ran_out; }
+
+// ---- out -----------------------------------------------------------------------------------------------------
+
+struct png_writer {
+  uint8_t *bytes;
+  size_t length, capacity;
+  char message[200];
+};
+
+static void on_write(png_structp png, png_bytep bytes, png_size_t count) {
+  struct png_writer *writer = png_get_io_ptr(png);
+  if (count > writer->capacity - writer->length) {
+    size_t capacity = writer->capacity * 2;
+    if (capacity < writer->length + count + 65536) capacity = writer->length + count + 65536;
+    uint8_t *grown = realloc(writer->bytes, capacity);
+    if (!grown) png_error(png, "out of memory");
+    writer->bytes = grown;
+    writer->capacity = capacity;
+  }
+  memcpy(writer->bytes + writer->length, bytes, count);
+  writer->length += count;
+}
+
+static void on_flush(png_structp png) { (void)png; }
+
+static void on_write_error(png_structp png, png_const_charp message) {
+  struct png_writer *writer = png_get_error_ptr(png);
+  snprintf(writer->message, sizeof writer->message, "%s", message);
+  png_longjmp(png, 1);
+}
+
+static void on_write_warning(png_structp png, png_const_charp message) {
+  (void)png;
+  (void)message;
+}
+
+int vitrine_png_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int alpha, int level,
+                       vitrine_encoded *out) {
+  memset(out, 0, sizeof *out);
+  // On the heap: what is changed between setjmp and longjmp must not live in a register.
+  struct png_writer *writer = calloc(1, sizeof *writer);
+  png_structp png = writer ? png_create_write_struct(PNG_LIBPNG_VER_STRING, writer, on_write_error, on_write_warning) : NULL;
+  png_infop info = png ? png_create_info_struct(png) : NULL;
+  if (!info) {
+    if (png) png_destroy_write_struct(&png, NULL);
+    free(writer);
+    snprintf(out->message, sizeof out->message, "out of memory");
+    return VITRINE_ERROR;
+  }
+  if (setjmp(png_jmpbuf(png))) {
+    snprintf(out->message, sizeof out->message, "%s", writer->message);
+    png_destroy_write_struct(&png, &info);
+    free(writer->bytes);
+    free(writer);
+    return VITRINE_ERROR;
+  }
+  png_set_write_fn(png, writer, on_write, on_flush);
+  png_set_compression_level(png, level);
+  png_set_IHDR(png, info, width, height, 8, alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_write_info(png, info);
+  if (!alpha) png_set_filler(png, 0, PNG_FILLER_AFTER);
+  for (uint32_t y = 0; y < height; y++) png_write_row(png, rows + (size_t)y * stride);
+  png_write_end(png, NULL);
+  png_destroy_write_struct(&png, &info);
+  out->bytes = writer->bytes;
+  out->length = writer->length;
+  free(writer);
+  return VITRINE_OK;
+}
