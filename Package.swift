@@ -27,67 +27,79 @@ let package = Package(
       name: "VitrineImaging",
       dependencies: ["VitrineRuntime", "CVitrineCodecs", "CLibWebP", "CLibGIF"],
       path: "Sources/Imaging",
-      swiftSettings: strict
+      swiftSettings: strict,
     ),
     .target(
       name: "VitrineTesting",
       dependencies: ["VitrineRuntime", "VitrineImaging"],
       path: "Sources/Testing",
-      swiftSettings: strict
+      swiftSettings: strict,
     ),
     .executableTarget(
       name: "VitrineCommandLine",
       dependencies: ["VitrineRuntime", "VitrineImaging"],
       path: "Sources/CommandLine",
-      swiftSettings: strict
+      swiftSettings: strict,
     ),
 
     // C: libjpeg's and libpng's setjmp and macros turned into functions.
     .target(
       name: "CVitrineCodecs",
       dependencies: ["CLibJPEG", "CLibPNG"],
-      path: "Sources/Shims/CVitrineCodecs"
+      path: "Sources/Shims/CVitrineCodecs",
     ),
 
     // Libraries of the system. `make setup` installs them.
     .systemLibrary(
-      name: "CLibJPEG", path: "Sources/System/CLibJPEG", pkgConfig: "libjpeg",
-      providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])]),
+      name: "CLibJPEG",
+      path: "Sources/System/CLibJPEG",
+      pkgConfig: "libjpeg",
+      providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])],
+    ),
     .systemLibrary(
-      name: "CLibPNG", path: "Sources/System/CLibPNG", pkgConfig: "libpng",
-      providers: [.apt(["libpng-dev"]), .brew(["libpng"])]),
+      name: "CLibPNG",
+      path: "Sources/System/CLibPNG",
+      pkgConfig: "libpng",
+      providers: [.apt(["libpng-dev"]), .brew(["libpng"])],
+    ),
     .systemLibrary(
-      name: "CLibWebP", path: "Sources/System/CLibWebP", pkgConfig: "libwebpdemux",
-      providers: [.apt(["libwebp-dev"]), .brew(["webp"])]),
+      name: "CLibWebP",
+      path: "Sources/System/CLibWebP",
+      pkgConfig: "libwebpdemux",
+      providers: [.apt(["libwebp-dev"]), .brew(["webp"])],
+    ),
     .systemLibrary(
-      name: "CLibGIF", path: "Sources/System/CLibGIF", pkgConfig: "libgif",
-      providers: [.apt(["libgif-dev"]), .brew(["giflib"])]),
+      name: "CLibGIF",
+      path: "Sources/System/CLibGIF",
+      pkgConfig: "libgif",
+      providers: [.apt(["libgif-dev"]), .brew(["giflib"])],
+    ),
 
     .executableTarget(
       name: "contact-sheet",
       dependencies: ["VitrineImaging"],
       path: "Examples/ContactSheet",
-      swiftSettings: strict
+      swiftSettings: strict,
     ),
 
     .testTarget(
       name: "RuntimeTests",
       dependencies: ["VitrineRuntime", "VitrineTesting"],
       path: "Tests/RuntimeTests",
-      swiftSettings: strict
+      swiftSettings: strict,
     ),
     .testTarget(
       name: "ImagingTests",
       dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting"],
       path: "Tests/ImagingTests",
-      swiftSettings: strict
+      swiftSettings: strict,
     ),
     .testTarget(
       name: "CommandLineTests",
       dependencies: ["VitrineImaging", "VitrineTesting", "VitrineCommandLine"],
       path: "Tests/CommandLineTests",
-      swiftSettings: strict
+      swiftSettings: strict,
     ),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
 )

@@ -7,9 +7,7 @@ struct Arguments {
   private var values: [String: String] = [:]
   private var flags: Set<String> = []
 
-  /// - Parameters:
-  ///   - valued: The options that take a value, such as `--size`; `-o` among them.
-  ///   - flags: Those that take none.
+  /// `valued` are the options that take a value, such as `--size`; `flags` those that take none.
   init(_ arguments: some Sequence<String>, valued: Set<String>, flags known: Set<String>) throws(UsageError) {
     var rest = arguments.makeIterator()
     var isLiteral = false
@@ -50,7 +48,8 @@ struct Arguments {
   }
 
   func choice<Choice: RawRepresentable<String> & CaseIterable>(
-    _ name: String, _ type: Choice.Type = Choice.self
+    _ name: String,
+    _ type: Choice.Type = Choice.self,
   ) throws(UsageError) -> Choice? {
     guard let text = values[name] else { return nil }
     guard let choice = Choice(rawValue: text) else {

@@ -8,7 +8,10 @@ enum Batch {
   ///   - work: Does one piece, on a thread of the batch.
   ///   - finish: Takes each result, from the first to the last.
   static func run<Value: Sendable>(
-    count: Int, width: Int, work: @escaping @Sendable (Int) -> Value, finish: (Int, Value) -> Void
+    count: Int,
+    width: Int,
+    work: @escaping @Sendable (Int) -> Value,
+    finish: (Int, Value) -> Void,
   ) {
     let results = Monitor<[Int: Value]>([:])
     let queue = WorkQueue(label: "images", width: width)

@@ -46,7 +46,8 @@ final class Console {
     let width = 30
     let filled = width * done / total
     let bar =
-      "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "] \(done) of \(total)"
+      "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+      + "] \(done) of \(total)"
     barLength = bar.count
     Self.print(bar, to: 2)
   }

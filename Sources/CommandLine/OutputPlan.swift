@@ -28,9 +28,7 @@ struct OutputPlan {
   private var given: Set<String> = []
   private let inputs: Set<FileIdentity>
 
-  /// - Parameters:
-  ///   - path: What `-o` says.
-  ///   - sources: All different sources.
+  /// `path` is what `-o` says, `sources` are all different ones.
   init(_ path: String, format: Format?, sources: [Source]) throws(UsageError) {
     self.path = path
     isFolder = path.hasSuffix("/") || sources.count > 1 || Self.isFolder(path)
@@ -46,7 +44,8 @@ struct OutputPlan {
       sources.compactMap { source in
         guard case .file(let path) = source else { return nil }
         return FileIdentity(path)
-      })
+      }
+    )
   }
 
   /// What was asked for; else PNG where there is transparency, JPEG where there is none.

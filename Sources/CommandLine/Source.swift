@@ -27,7 +27,9 @@ enum Source: Hashable {
     return String(name[..<dot])
   }
 
-  /// All its bytes. Blocks.
+  /// All its bytes.
+  ///
+  /// Blocks.
   func load() throws(Failure) -> Data {
     do throws(FileError) {
       switch self {

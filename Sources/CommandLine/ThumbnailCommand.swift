@@ -15,9 +15,12 @@ struct ThumbnailCommand {
     let parsed = try Arguments(
       arguments,
       valued: ["-o", "--size", "--mode", "--quality-mode", "--format", "--quality", "--frame", "--jobs"],
-      flags: ["--json"])
+      flags: ["--json"],
+    )
     guard !parsed.sources.isEmpty else { throw UsageError("thumbnail needs at least one file") }
-    guard let output = parsed.value("-o"), !output.isEmpty else { throw UsageError("thumbnail needs -o, a file or a folder") }
+    guard let output = parsed.value("-o"), !output.isEmpty else {
+      throw UsageError("thumbnail needs -o, a file or a folder")
+    }
     self.arguments = parsed.sources
     var seen: Set<Source> = []
     sources = parsed.sources.map(Source.init).filter { seen.insert($0).inserted }
@@ -70,7 +73,14 @@ struct ThumbnailCommand {
         let format = plan.format(for: bitmap)
         let output = try bitmap.encoded(as: format, EncodeOptions(quality: quality))
         return .success(
-          Encoded(data: output, format: format, width: bitmap.width, height: bitmap.height, time: ContinuousClock.now - start))
+          Encoded(
+            data: output,
+            format: format,
+            width: bitmap.width,
+            height: bitmap.height,
+            time: ContinuousClock.now - start,
+          )
+        )
       } catch {
         throw Failure(error)
       }
@@ -80,7 +90,9 @@ struct ThumbnailCommand {
   }
 
   private static func write(
-    _ encoded: Result<Encoded, Failure>, _ source: Source, _ plan: inout OutputPlan
+    _ encoded: Result<Encoded, Failure>,
+    _ source: Source,
+    _ plan: inout OutputPlan,
   ) -> Result<Written, Failure> {
     do throws(Failure) {
       let encoded = try encoded.get()
@@ -89,8 +101,12 @@ struct ThumbnailCommand {
       try plan.write(encoded.data, to: output)
       return .success(
         Written(
-          output: output, width: encoded.width, height: encoded.height,
-          milliseconds: (encoded.time + (ContinuousClock.now - start)).seconds * 1000))
+          output: output,
+          width: encoded.width,
+          height: encoded.height,
+          milliseconds: (encoded.time + (ContinuousClock.now - start)).seconds * 1000,
+        )
+      )
     } catch {
       return .failure(error)
     }

@@ -1,5 +1,7 @@
 extension Bitmap {
-  /// The same picture with straight or no alpha: itself unless it is premultiplied. Complexity: O(1), else O(pixels).
+  /// The same picture with straight or no alpha: itself unless it is premultiplied.
+  ///
+  /// Complexity: O(1), else O(pixels).
   public func straightened() -> Bitmap {
     guard alpha == .premultiplied else { return self }
     return mapped(to: .straight) { pixel in
@@ -11,6 +13,7 @@ extension Bitmap {
   }
 
   /// The same picture with colours multiplied by their coverage: itself unless its alpha is straight.
+  ///
   /// Complexity: O(1), else O(pixels).
   public func premultiplied() -> Bitmap {
     guard alpha == .straight else { return self }
@@ -21,7 +24,9 @@ extension Bitmap {
     }
   }
 
-  /// The same picture laid over white: itself when nothing is transparent. Complexity: O(pixels).
+  /// The same picture laid over white: itself when nothing is transparent.
+  ///
+  /// Complexity: O(pixels).
   public func flattenedOverWhite() -> Bitmap {
     guard hasTransparency else { return self }
     return straightened().mapped(to: .opaque) { pixel in
@@ -31,7 +36,7 @@ extension Bitmap {
     }
   }
 
-  /// - Parameter change: Takes and gives components from 0 to 255; larger ones are cut to 255.
+  /// `change` takes and gives components from 0 to 255; larger ones are cut to 255.
   private func mapped(to alpha: Alpha, _ change: (SIMD4<UInt32>) -> SIMD4<UInt32>) -> Bitmap {
     unsafe withUnsafeBytes { source in
       unsafe Bitmap(width: width, height: height, alpha: alpha) { target in

@@ -35,9 +35,13 @@ public struct Bitmap: Sendable {
   ///   - height: Rows, at least 1.
   ///   - alpha: What the fourth byte of a pixel means.
   ///   - fill: Writes all `4 * width * height` bytes, which have no defined value before; rows follow one another without
-  ///     a gap. What it throws is passed on and nothing is kept.
+  ///     a gap.
+  /// - Throws: What `fill` throws; nothing is kept then.
   public init<E: Error>(
-    width: Int, height: Int, alpha: Alpha, fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void
+    width: Int,
+    height: Int,
+    alpha: Alpha,
+    fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
   ) throws(E) {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
     let storage = Storage(count: 4 * width * height)
@@ -69,10 +73,14 @@ public struct Bitmap: Sendable {
   public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
     precondition((0..<width).contains(x) && (0..<height).contains(y), "no pixel at \(x), \(y)")
     // In bounds by the line above.
-    return unsafe withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: y * bytesPerRow + x * 4, as: SIMD4<UInt8>.self) }
+    return unsafe withUnsafeBytes {
+      unsafe $0.loadUnaligned(fromByteOffset: y * bytesPerRow + x * 4, as: SIMD4<UInt8>.self)
+    }
   }
 
-  /// Whether any pixel lets something shine through. Complexity: O(pixels), O(1) when ``alpha`` is opaque.
+  /// Whether any pixel lets something shine through.
+  ///
+  /// Complexity: O(pixels), O(1) when ``alpha`` is opaque.
   public var hasTransparency: Bool {
     guard alpha != .opaque else { return false }
     return unsafe withUnsafeBytes { bytes in

@@ -14,7 +14,9 @@ public struct DecodeLimits: Hashable, Sendable {
   public var warningCount = 100
   /// The most bytes a profile or other metadata may take: 16 MiB.
   public var metadataByteCount = 16 << 20
-  /// The longest one image may take; checked between rows. `nil`, the default, sets no bound.
+  /// The longest one image may take; checked between rows.
+  ///
+  /// `nil`, the default, sets no bound.
   public var timeLimit: Duration?
 
   /// The defaults named at each limit.
@@ -43,7 +45,10 @@ public struct DecodeLimits: Hashable, Sendable {
   func check(output plan: SamplingPlan, of info: ImageInfo) throws(ImageError) {
     // Lengths are below 1e9, so their product fits.
     guard max(plan.width, plan.height) <= max(side, 65_535), plan.width * plan.height * 4 <= outputByteCount else {
-      throw overLimit(info, "\(plan.width)x\(plan.height) pixels asked for, over the limit of \(outputByteCount >> 20) MiB")
+      throw overLimit(
+        info,
+        "\(plan.width)x\(plan.height) pixels asked for, over the limit of \(outputByteCount >> 20) MiB",
+      )
     }
   }
 

@@ -4,7 +4,9 @@ public import VitrineRuntime
 ///
 /// Adding and decoding may happen on any threads at once. Complexity of finding a decoder: O(decoders).
 public final class DecoderRegistry: Sendable {
-  /// JPEG, PNG, WebP and GIF. What is added to it is there for the whole program.
+  /// JPEG, PNG, WebP and GIF.
+  ///
+  /// What is added to it is there for the whole program.
   public static let standard = DecoderRegistry([JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder()])
 
   private let decoders: Lock<[any ImageDecoder]>
@@ -25,7 +27,9 @@ public final class DecoderRegistry: Sendable {
     return decoders.withLock { $0 }.flatMap(\.formats).filter { seen.insert($0).inserted }
   }
 
-  /// Reads what an image's header says, without decoding a pixel. Blocks for the time of that reading.
+  /// Reads what an image's header says, without decoding a pixel.
+  ///
+  /// Blocks for the time of that reading.
   ///
   /// - Throws: ``ImageError``: `.unrecognised`, `.unsupported`, `.truncated`, `.corrupt`, `.overLimit`.
   public func info(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageInfo {
@@ -51,25 +55,35 @@ public final class DecoderRegistry: Sendable {
         let plan = try SamplingPlan(options.size, width: info.width, height: info.height)
         try options.limits.check(output: plan, of: info)
         let request = RowRequest(
-          info: info, frame: options.frame, minimumScale: min(1, plan.scale * options.quality.oversampling),
-          limits: options.limits, control: control)
+          info: info,
+          frame: options.frame,
+          minimumScale: min(1, plan.scale * options.quality.oversampling),
+          limits: options.limits,
+          control: control,
+        )
         guard let source = try unsafe decoder.open(bytes, request) else { return nil }
         let result = try Renderer(info: info, plan: plan, control: control).render(
-          source, acceptsPartial: options.acceptsPartial)
+          source,
+          acceptsPartial: options.acceptsPartial,
+        )
         return DecodedImage(bitmap: result.bitmap, info: info, damage: result.damage)
       }
     }
   }
 
-  /// Asks the decoders of the format in turn, until one does not decline. The limits are checked before it is used.
+  /// Asks the decoders of the format in turn, until one does not decline.
+  ///
+  /// The limits are checked before it is used.
   private func find<R>(
-    _ bytes: UnsafeRawBufferPointer, _ limits: DecodeLimits,
-    _ body: (any ImageDecoder, ImageInfo) throws(ImageError) -> R?
+    _ bytes: UnsafeRawBufferPointer,
+    _ limits: DecodeLimits,
+    _ body: (any ImageDecoder, ImageInfo) throws(ImageError) -> R?,
   ) throws(ImageError) -> R {
     let reader = unsafe ByteReader(bytes)
     guard reader.count > 0 else { throw ImageError(.unrecognised, "not an image: it is empty") }
     guard let format = ImageFormat.sniff(reader) else {
-      let look = ImageFormat.describeOther(reader).map { ": it looks like \($0)" } ?? ": its bytes are of no known format"
+      let look =
+        ImageFormat.describeOther(reader).map { ": it looks like \($0)" } ?? ": its bytes are of no known format"
       throw ImageError(.unrecognised, "not an image\(look)")
     }
     for decoder in decoders.withLock({ $0 }) where decoder.formats.contains(format) {

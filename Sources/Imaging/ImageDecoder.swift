@@ -12,7 +12,11 @@ public protocol ImageDecoder: Sendable {
   ///
   /// - Returns: `nil` to decline: the next decoder of the format is asked.
   /// - Throws: ``ImageError``: `.truncated`, `.corrupt`, `.unsupported`.
-  func info(of bytes: UnsafeRawBufferPointer, format: ImageFormat, limits: DecodeLimits) throws(ImageError) -> ImageInfo?
+  func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo?
 
   /// Opens one frame for reading rows, which must be done before the memory of `bytes` goes: within the call to the
   /// registry that led here.
@@ -28,8 +32,10 @@ public struct RowRequest: Sendable {
   public let info: ImageInfo
   /// Which frame, from 0.
   public let frame: Int
-  /// The smallest scale at which the caller can use the image, above 0 and at most 1. A decoder that can shrink while it
-  /// decodes delivers any scale between this and 1; what is left to shrink the caller does.
+  /// The smallest scale at which the caller can use the image, above 0 and at most 1.
+  ///
+  /// A decoder that can shrink while it decodes delivers any scale between this and 1; what is left to shrink the
+  /// caller does.
   public let minimumScale: Double
   /// The bounds to keep.
   public let limits: DecodeLimits
@@ -81,7 +87,9 @@ public struct DecodeControl: Sendable {
     start = .now
   }
 
-  /// Returns if work is to go on. Cheap enough to be asked every few rows.
+  /// Returns if work is to go on.
+  ///
+  /// Cheap enough to be asked every few rows.
   ///
   /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`.
   public func check() throws(ImageError) {
@@ -122,9 +130,12 @@ public struct DecodeOptions: Sendable {
   /// The bounds to keep.
   public var limits = DecodeLimits()
   /// Whether the part of a damaged image that could be decoded is a result rather than an error; `false` unless told.
+  ///
   /// What is missing is transparent.
   public var acceptsPartial = false
-  /// Asked every few rows; `true` ends decoding with `.cancelled`. `nil`, the default, for no such question.
+  /// Asked every few rows; `true` ends decoding with `.cancelled`.
+  ///
+  /// `nil`, the default, for no such question.
   public var isCancelled: (@Sendable () -> Bool)?
 
   /// The defaults named at each property, at `size`.

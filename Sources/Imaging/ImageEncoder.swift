@@ -13,7 +13,9 @@ public protocol ImageEncoder: Sendable {
 
 /// How an image is to be encoded.
 public struct EncodeOptions: Sendable, Hashable {
-  /// The quality of formats that lose something, 1 (least) to 100: 85. Values beyond are brought into that range.
+  /// The quality of formats that lose something, 1 (least) to 100: 85.
+  ///
+  /// Values beyond are brought into that range.
   public var quality: Int
 
   /// Options of the given quality.
@@ -28,7 +30,9 @@ public struct EncodeOptions: Sendable, Hashable {
 ///
 /// Adding and encoding may happen on any threads at once.
 public final class EncoderRegistry: Sendable {
-  /// PNG, JPEG and WebP. What is added to it is there for the whole program.
+  /// PNG, JPEG and WebP.
+  ///
+  /// What is added to it is there for the whole program.
   public static let standard = EncoderRegistry([PNGEncoder(), JPEGEncoder(), WebPEncoder()])
 
   private let encoders: Lock<[any ImageEncoder]>
@@ -50,7 +54,9 @@ public final class EncoderRegistry: Sendable {
   ///
   /// - Throws: ``ImageError`` of code `.notEncodable`.
   public func encode(
-    _ bitmap: Bitmap, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
+    _ bitmap: Bitmap,
+    as format: ImageFormat,
+    _ options: EncodeOptions = EncodeOptions(),
   ) throws(ImageError) -> Data {
     guard let encoder = encoders.withLock({ $0.first { $0.format == format } }) else {
       throw ImageError(.notEncodable, format: format, "\(format) cannot be written by this build")
@@ -62,7 +68,8 @@ public final class EncoderRegistry: Sendable {
 extension Bitmap {
   /// Encodes the bitmap with the standard encoders; see ``EncoderRegistry/encode(_:as:_:)``.
   public func encoded(
-    as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
+    as format: ImageFormat,
+    _ options: EncodeOptions = EncodeOptions(),
   ) throws(ImageError) -> Data {
     try EncoderRegistry.standard.encode(self, as: format, options)
   }

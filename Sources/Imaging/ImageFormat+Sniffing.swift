@@ -17,7 +17,9 @@ extension ImageFormat {
     if bytes.starts(with: "GIF87a") || bytes.starts(with: "GIF89a") { return .gif }
     if bytes.starts(with: "RIFF"), bytes.matches("WEBP", at: 8) { return .webp }
     if bytes.matches("ftyp", at: 4) { return brand(bytes) }
-    if bytes.starts(with: [0xFF, 0x0A]) || bytes.starts(with: [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) {
+    if bytes.starts(with: [0xFF, 0x0A])
+      || bytes.starts(with: [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A])
+    {
       return .jxl
     }
     if bytes.starts(with: [0x49, 0x49, 42, 0]) || bytes.starts(with: [0x4D, 0x4D, 0, 42])
@@ -40,7 +42,9 @@ extension ImageFormat {
   /// Says what bytes that are no image look like, for a message; `nil` when they look like nothing known.
   static func describeOther(_ bytes: ByteReader) -> String? {
     let start = bytes.textStart(limit: 512).lowercased()
-    if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") || start.contains("<html") { return "an HTML page" }
+    if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") || start.contains("<html") {
+      return "an HTML page"
+    }
     if bytes.starts(with: "%PDF-") { return "a PDF document" }
     if start.hasPrefix("{") || start.hasPrefix("[") { return "JSON or plain text" }
     if start.hasPrefix("<?xml") { return "an XML document" }

@@ -7,7 +7,10 @@ struct Renderer {
   let plan: SamplingPlan
   let control: DecodeControl
 
-  func render(_ source: any RowSource, acceptsPartial: Bool) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?) {
+  func render(
+    _ source: any RowSource,
+    acceptsPartial: Bool,
+  ) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?) {
     // From here on in the source's own geometry: not yet upright, and perhaps shrunk by the decoder.
     let crop = info.orientation.stored(plan.crop, width: Double(info.storedWidth), height: Double(info.storedHeight))
     let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)
@@ -16,7 +19,9 @@ struct Renderer {
       && plan.crop.height == Double(info.height)
     var damage: ImageError?
     let bitmap = try unsafe Bitmap(
-      width: plan.width, height: plan.height, alpha: source.hasAlpha ? .straight : .opaque
+      width: plan.width,
+      height: plan.height,
+      alpha: source.hasAlpha ? .straight : .opaque,
     ) { (pixels) throws(ImageError) in
       do throws(ImageError) {
         if isWhole {
@@ -28,6 +33,7 @@ struct Renderer {
         guard acceptsPartial, error.code == .truncated || error.code == .corrupt else { throw error }
         damage = error
       }
+      unsafe ColorTransform(info.colorProfile)?.apply(to: pixels)
     }
     // The rows that are missing are transparent, whatever the image was.
     return (damage == nil ? bitmap : bitmap.declared(.straight), damage)
@@ -49,7 +55,10 @@ struct Renderer {
           try control.check()
           let count = min(Self.batch, height - row)
           let got = try unsafe source.read(
-            into: pixels.rows(from: row, count: count, width: width), bytesPerRow: width * 4, count: count)
+            into: pixels.rows(from: row, count: count, width: width),
+            bytesPerRow: width * 4,
+            count: count,
+          )
           guard got > 0 else { throw ended(row, height) }
           row += got
         } catch {
@@ -66,14 +75,27 @@ struct Renderer {
   }
 
   private func resample(
-    _ source: any RowSource, crop: PixelRect, width: Int, height: Int, into pixels: UnsafeMutableRawBufferPointer
+    _ source: any RowSource,
+    crop: PixelRect,
+    width: Int,
+    height: Int,
+    into pixels: UnsafeMutableRawBufferPointer,
   ) throws(ImageError) {
     let scaleX = source.extentWidth / Double(info.storedWidth)
     let scaleY = source.extentHeight / Double(info.storedHeight)
     let resampler = Resampler(
-      sourceWidth: source.width, sourceHeight: source.height,
-      crop: PixelRect(x: crop.x * scaleX, y: crop.y * scaleY, width: crop.width * scaleX, height: crop.height * scaleY),
-      outputWidth: width, outputHeight: height, hasAlpha: source.hasAlpha)
+      sourceWidth: source.width,
+      sourceHeight: source.height,
+      crop: PixelRect(
+        x: crop.x * scaleX,
+        y: crop.y * scaleY,
+        width: crop.width * scaleX,
+        height: crop.height * scaleY,
+      ),
+      outputWidth: width,
+      outputHeight: height,
+      hasAlpha: source.hasAlpha,
+    )
     var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
     try unsafe forEachRow(source, through: resampler.lastRow, &writer) { (row, writer) throws(ImageError) in
       try unsafe resampler.push(row) { (finished) throws(ImageError) in unsafe writer.write(finished) }
@@ -82,8 +104,10 @@ struct Renderer {
 
   /// Reads rows up to `last` and gives them to `body` one by one; ends the writer whether or not that succeeds.
   private func forEachRow(
-    _ source: any RowSource, through last: Int, _ writer: inout UprightWriter,
-    _ body: (UnsafeRawBufferPointer, inout UprightWriter) throws(ImageError) -> Void
+    _ source: any RowSource,
+    through last: Int,
+    _ writer: inout UprightWriter,
+    _ body: (UnsafeRawBufferPointer, inout UprightWriter) throws(ImageError) -> Void,
   ) throws(ImageError) {
     defer { writer.finish() }
     let bytesPerRow = source.width * 4
@@ -120,7 +144,7 @@ struct UprightWriter {
   private var strip: [UInt32] = []
   private var row = 0
 
-  /// - Parameter pixels: The bitmap's memory, `4 * width * height` bytes.
+  /// `pixels` is the bitmap's memory, `4 * width * height` bytes.
   init(_ pixels: UnsafeMutableRawBufferPointer, orientation: Orientation, width: Int, height: Int) {
     precondition(pixels.count == 4 * width * height)
     unsafe self.pixels = pixels
@@ -167,7 +191,11 @@ struct UprightWriter {
       for index in 0..<count {
         let place = orientation.upright(x: x, y: first + index, width: width, height: height)
         // The upright bitmap is `height` pixels wide here.
-        unsafe pixels.storeBytes(of: strip[index * width + x], toByteOffset: (place.y * height + place.x) * 4, as: UInt32.self)
+        unsafe pixels.storeBytes(
+          of: strip[index * width + x],
+          toByteOffset: (place.y * height + place.x) * 4,
+          as: UInt32.self,
+        )
       }
     }
     strip.removeAll(keepingCapacity: true)

@@ -35,7 +35,12 @@ public struct TargetSize: Hashable, Sendable {
   }
 
   /// A box in pixels.
-  public static func pixels(_ width: Double, _ height: Double, _ mode: Mode = .fit, enlarges: Bool = false) -> TargetSize {
+  public static func pixels(
+    _ width: Double,
+    _ height: Double,
+    _ mode: Mode = .fit,
+    enlarges: Bool = false,
+  ) -> TargetSize {
     TargetSize(width: width, height: height, mode: mode, enlarges: enlarges)
   }
 
@@ -51,7 +56,11 @@ public struct TargetSize: Hashable, Sendable {
 
   /// A box in points of a display with `scale` pixels a point.
   public static func points(
-    _ width: Double, _ height: Double, _ mode: Mode = .fit, scale: Double, enlarges: Bool = false
+    _ width: Double,
+    _ height: Double,
+    _ mode: Mode = .fit,
+    scale: Double,
+    enlarges: Bool = false,
   ) -> TargetSize {
     TargetSize(width: width * scale, height: height * scale, mode: mode, enlarges: enlarges)
   }

@@ -61,7 +61,9 @@ final class HeldRows: RowSource {
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// The memory of some rows of `width` pixels without a gap between them. Bounds are checked by the slice.
+  /// The memory of some rows of `width` pixels without a gap between them.
+  ///
+  /// Bounds are checked by the slice.
   func rows(from first: Int, count: Int, width: Int) -> UnsafeMutableRawBufferPointer {
     unsafe UnsafeMutableRawBufferPointer(rebasing: self[first * width * 4..<(first + count) * width * 4])
   }

@@ -9,16 +9,8 @@ extension ColorProfile {
   }
 
   private static func name(_ profile: ByteReader) -> String? {
-    guard profile.matches("acsp", at: 36), let count = profile.bigEndian32(at: 128) else { return nil }
-    for index in 0..<Int(min(count, 100)) {
-      let entry = 132 + index * 12
-      guard profile.matches("desc", at: entry) else { continue }
-      guard let offset = profile.bigEndian32(at: entry + 4), let size = profile.bigEndian32(at: entry + 8) else {
-        return nil
-      }
-      return description(profile.slice(Int(offset), Int(size)))
-    }
-    return nil
+    guard profile.matches("acsp", at: 36) else { return nil }
+    return tag("desc", profile).flatMap(description)
   }
 
   private static func description(_ tag: ByteReader) -> String? {
@@ -30,7 +22,9 @@ extension ColorProfile {
       // Version 4: UTF-16, big-endian, in several languages; English is preferred.
       let records = (0..<Int(min(count, 100))).map { 16 + $0 * 12 }
       let record = records.first { tag.matches("en", at: $0) } ?? 16
-      guard let length = tag.bigEndian32(at: record + 4), let offset = tag.bigEndian32(at: record + 8) else { return nil }
+      guard let length = tag.bigEndian32(at: record + 4), let offset = tag.bigEndian32(at: record + 8) else {
+        return nil
+      }
       let string = tag.slice(Int(offset), Int(length))
       let units = stride(from: 0, to: string.count - 1, by: 2).compactMap { string.bigEndian16(at: $0) }
       text = String(decoding: units, as: UTF16.self)

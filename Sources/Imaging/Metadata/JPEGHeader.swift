@@ -32,7 +32,9 @@ struct JPEGHeader {
         throw ImageError(.corrupt, format: .jpeg, "corrupt: the file ends before any picture begins")
       default: break
       }
-      guard let length = bytes.bigEndian16(at: offset), offset + Int(length) <= bytes.count else { throw Self.truncated }
+      guard let length = bytes.bigEndian16(at: offset), offset + Int(length) <= bytes.count else {
+        throw Self.truncated
+      }
       guard length >= 2 else { throw ImageError(.corrupt, format: .jpeg, "corrupt: a segment of \(length) bytes") }
       let segment = bytes.slice(offset + 2, Int(length) - 2)
       offset += Int(length)

@@ -24,8 +24,10 @@ struct PNGHeader {
   init(_ bytes: ByteReader) throws(ImageError) {
     guard bytes.matches("IHDR", at: 12) else {
       throw ImageError(
-        bytes.count < 16 ? .truncated : .corrupt, format: .png,
-        bytes.count < 16 ? "truncated: the file ends within its header" : "corrupt: the first chunk is not IHDR")
+        bytes.count < 16 ? .truncated : .corrupt,
+        format: .png,
+        bytes.count < 16 ? "truncated: the file ends within its header" : "corrupt: the first chunk is not IHDR",
+      )
     }
     for (type, body) in Self.chunks(bytes) {
       switch type {
@@ -61,7 +63,9 @@ struct PNGHeader {
   /// Every chunk that begins within the data, the last one perhaps cut short.
   private static func chunks(_ bytes: ByteReader) -> some Sequence<(type: String, body: ByteReader)> {
     sequence(state: signature.count) { offset -> (type: String, body: ByteReader)? in
-      guard let length = bytes.bigEndian32(at: offset), let type = bytes.ascii(at: offset + 4, count: 4) else { return nil }
+      guard let length = bytes.bigEndian32(at: offset), let type = bytes.ascii(at: offset + 4, count: 4) else {
+        return nil
+      }
       let body = bytes.slice(offset + 8, Int(length))
       offset += 12 + Int(length)
       return (type, body)

@@ -1,9 +1,13 @@
-/// The inner loops over pixels. Every caller has checked that the memory it passes is as long as `count` says.
+/// The inner loops over pixels.
+///
+/// Every caller has checked that the memory it passes is as long as `count` says.
 ///
 /// They are plain loops over unsafe pointers with vector types, which compile to what C compiles to: checked spans cost
 /// four times as much here (7.4 ms against 27.8 for 8 megapixels).
 enum PixelKernels {
-  /// Adds bytes to sums. A sum holds 65,536 rows and more.
+  /// Adds bytes to sums.
+  ///
+  /// A sum holds 65,536 rows and more.
   static func add(_ source: UnsafeRawBufferPointer, into sums: UnsafeMutablePointer<UInt32>, count: Int) {
     guard let start = source.baseAddress else { return }
     let target = UnsafeMutableRawPointer(sums)
@@ -12,7 +16,10 @@ enum PixelKernels {
       let bytes = unsafe start.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
       let old = unsafe target.loadUnaligned(fromByteOffset: index &* 4, as: SIMD16<UInt32>.self)
       unsafe target.storeBytes(
-        of: old &+ SIMD16<UInt32>(truncatingIfNeeded: bytes), toByteOffset: index &* 4, as: SIMD16<UInt32>.self)
+        of: old &+ SIMD16<UInt32>(truncatingIfNeeded: bytes),
+        toByteOffset: index &* 4,
+        as: SIMD16<UInt32>.self,
+      )
       index &+= 16
     }
     while index < count {
@@ -27,7 +34,8 @@ enum PixelKernels {
     let target = UnsafeMutableRawPointer(sums)
     for index in 0..<count {
       let pixel = SIMD4<UInt32>(
-        truncatingIfNeeded: unsafe start.loadUnaligned(fromByteOffset: index &* 4, as: SIMD4<UInt8>.self))
+        truncatingIfNeeded: unsafe start.loadUnaligned(fromByteOffset: index &* 4, as: SIMD4<UInt8>.self)
+      )
       var factor = SIMD4<UInt32>(repeating: pixel.w)
       factor.w = 255
       let old = unsafe target.loadUnaligned(fromByteOffset: index &* 16, as: SIMD4<UInt32>.self)
@@ -37,8 +45,12 @@ enum PixelKernels {
 
   /// Averages sums over blocks of `factor` pixels, the last perhaps of fewer, to floats from 0 to 255.
   static func average(
-    _ sums: UnsafeMutablePointer<UInt32>, width: Int, factor: Int, rows: Int,
-    into line: UnsafeMutablePointer<Float>, isPremultiplied: Bool
+    _ sums: UnsafeMutablePointer<UInt32>,
+    width: Int,
+    factor: Int,
+    rows: Int,
+    into line: UnsafeMutablePointer<Float>,
+    isPremultiplied: Bool,
   ) {
     let source = UnsafeRawPointer(sums)
     let target = UnsafeMutableRawPointer(line)
@@ -82,7 +94,10 @@ enum PixelKernels {
 
   /// Adds a weighted line to another.
   static func accumulate(
-    _ line: UnsafeMutablePointer<Float>, weight: Float, into sums: UnsafeMutablePointer<Float>, count: Int
+    _ line: UnsafeMutablePointer<Float>,
+    weight: Float,
+    into sums: UnsafeMutablePointer<Float>,
+    count: Int,
   ) {
     let source = UnsafeRawPointer(line)
     let target = UnsafeMutableRawPointer(sums)
@@ -101,8 +116,11 @@ enum PixelKernels {
 
   /// Filters a line across and rounds it to RGBA with straight alpha.
   static func filter(
-    _ line: UnsafeMutablePointer<Float>, weights: FilterWeights, into output: UnsafeMutableRawPointer, count: Int,
-    hasAlpha: Bool
+    _ line: UnsafeMutablePointer<Float>,
+    weights: FilterWeights,
+    into output: UnsafeMutableRawPointer,
+    count: Int,
+    hasAlpha: Bool,
   ) {
     let source = UnsafeRawPointer(line)
     unsafe weights.weights.withUnsafeBufferPointer { taps in
@@ -112,7 +130,8 @@ enum PixelKernels {
         var sum = SIMD4<Float>()
         for tap in 0..<weights.counts[x] {
           // `starts` plus `counts` stays within the line, by how the weights were made.
-          unsafe sum += source.loadUnaligned(fromByteOffset: (start &+ tap) &* 16, as: SIMD4<Float>.self) * taps[first &+ tap]
+          unsafe sum +=
+            source.loadUnaligned(fromByteOffset: (start &+ tap) &* 16, as: SIMD4<Float>.self) * taps[first &+ tap]
         }
         if hasAlpha {
           let coverage = sum.w
@@ -126,8 +145,10 @@ enum PixelKernels {
     }
   }
 
-  /// Clamps to 0...255 and rounds to the nearest. Adding 1.5 * 2^23 leaves the rounded number in a float's last bits;
-  /// the conversions of the standard library are not vectorised.
+  /// Clamps to 0...255 and rounds to the nearest.
+  ///
+  /// Adding 1.5 * 2^23 leaves the rounded number in a float's last bits; the conversions of the standard library are
+  /// not vectorised.
   @inline(__always)
   private static func rounded(_ value: SIMD4<Float>) -> SIMD4<UInt8> {
     let atLeast = value.replacing(with: 0, where: value .< 0)

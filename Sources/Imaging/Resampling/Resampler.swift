@@ -32,8 +32,7 @@ final class Resampler {
   private var firstOpen = 0
   private var nextOpen = 0
 
-  /// - Parameters:
-  ///   - crop: The part of the source that the output shows, in source pixels.
+  /// `crop` is the part of the source that the output shows, in source pixels.
   init(sourceWidth: Int, sourceHeight: Int, crop: PixelRect, outputWidth: Int, outputHeight: Int, hasAlpha: Bool) {
     self.outputWidth = outputWidth
     self.outputHeight = outputHeight
@@ -45,16 +44,24 @@ final class Resampler {
     let rows = Self.window(crop.y, crop.height, outputHeight, factorY, sourceHeight)
     firstRow = rows.lowerBound
     lastRow = rows.upperBound - 1
-    box = factorX * factorY == 1
-      ? nil : BoxFilter(width: columns.count, height: rows.count, factorX: factorX, factorY: factorY, hasAlpha: hasAlpha)
+    box =
+      factorX * factorY == 1
+      ? nil
+      : BoxFilter(width: columns.count, height: rows.count, factorX: factorX, factorY: factorY, hasAlpha: hasAlpha)
     let width = (columns.count + factorX - 1) / factorX
     let height = (rows.count + factorY - 1) / factorY
     horizontal = FilterWeights(
-      origin: (crop.x - Double(columns.lowerBound)) / Double(factorX), length: crop.width / Double(factorX),
-      sourceCount: width, outputCount: outputWidth)
+      origin: (crop.x - Double(columns.lowerBound)) / Double(factorX),
+      length: crop.width / Double(factorX),
+      sourceCount: width,
+      outputCount: outputWidth,
+    )
     vertical = FilterWeights(
-      origin: (crop.y - Double(rows.lowerBound)) / Double(factorY), length: crop.height / Double(factorY),
-      sourceCount: height, outputCount: outputHeight)
+      origin: (crop.y - Double(rows.lowerBound)) / Double(factorY),
+      length: crop.height / Double(factorY),
+      sourceCount: height,
+      outputCount: outputHeight,
+    )
     rowLength = width * 4
     var most = 1
     var oldest = 0
@@ -69,7 +76,13 @@ final class Resampler {
   }
 
   /// The source pixels along one axis that the filter can reach.
-  private static func window(_ start: Double, _ length: Double, _ output: Int, _ factor: Int, _ count: Int) -> Range<Int> {
+  private static func window(
+    _ start: Double,
+    _ length: Double,
+    _ output: Int,
+    _ factor: Int,
+    _ count: Int,
+  ) -> Range<Int> {
     let reach = FilterWeights.lobes * max(length / Double(output), 1) + Double(factor)
     let first = min(max(0, Int((start - reach).rounded(.down))), count - 1)
     return first..<max(first + 1, min(count, Int((start + length + reach).rounded(.up))))
@@ -77,7 +90,7 @@ final class Resampler {
 
   /// Takes the next source row and gives `emit` each output row that it completes.
   ///
-  /// - Parameter row: RGBA with straight alpha, the source's whole width.
+  /// A row is RGBA with straight alpha, the source's whole width.
   func push<E: Error>(_ row: UnsafeRawBufferPointer, emit: (UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {
     defer { sourceRow += 1 }
     guard sourceRow >= firstRow, sourceRow <= lastRow else { return }
@@ -103,22 +116,31 @@ final class Resampler {
       guard tap < vertical.counts[row] else { continue }
       // Slot and line are `rowLength` floats each.
       unsafe PixelKernels.accumulate(
-        line.pointer, weight: vertical.weights[row * vertical.stride + tap],
-        into: slots.pointer + row % slotCount * rowLength, count: rowLength)
+        line.pointer,
+        weight: vertical.weights[row * vertical.stride + tap],
+        into: slots.pointer + row % slotCount * rowLength,
+        count: rowLength,
+      )
     }
     filterRow += 1
     while firstOpen < nextOpen, vertical.starts[firstOpen] + vertical.counts[firstOpen] <= filterRow {
       // The weights' indices were made for a line of `rowLength` floats, which a slot is.
       unsafe PixelKernels.filter(
-        slots.pointer + firstOpen % slotCount * rowLength, weights: horizontal, into: output.pointer,
-        count: outputWidth, hasAlpha: hasAlpha)
+        slots.pointer + firstOpen % slotCount * rowLength,
+        weights: horizontal,
+        into: output.pointer,
+        count: outputWidth,
+        hasAlpha: hasAlpha,
+      )
       try unsafe emit(output.bytes)
       firstOpen += 1
     }
   }
 }
 
-/// Averages blocks of `factorX` x `factorY` pixels. Blocks at the right and lower edge may be smaller.
+/// Averages blocks of `factorX` x `factorY` pixels.
+///
+/// Blocks at the right and lower edge may be smaller.
 private final class BoxFilter {
   private let width: Int
   private let height: Int
@@ -147,7 +169,13 @@ private final class BoxFilter {
     rowsSummed += 1
     guard rowsSummed == factorY || row == height else { return false }
     unsafe PixelKernels.average(
-      sums.pointer, width: width, factor: factorX, rows: rowsSummed, into: line.pointer, isPremultiplied: hasAlpha)
+      sums.pointer,
+      width: width,
+      factor: factorX,
+      rows: rowsSummed,
+      into: line.pointer,
+      isPremultiplied: hasAlpha,
+    )
     sums.clear()
     rowsSummed = 0
     return true

@@ -10,7 +10,9 @@ public struct GIFDecoder: ImageDecoder {
 
   /// Walks the blocks.
   public func info(
-    of bytes: UnsafeRawBufferPointer, format: ImageFormat, limits: DecodeLimits
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
     let header = try unsafe GIFHeader(ByteReader(bytes))
     guard header.frameCount > 0 else { throw ImageError(.truncated, format: .gif, "truncated: a GIF without a frame") }

@@ -29,7 +29,7 @@ final class GIFReader {
   private let file: UnsafeMutablePointer<GifFileType>
   private let input: Input
 
-  /// - Parameter bytes: Must stay where they are until the reader is gone.
+  /// `bytes` must stay where they are until the reader is gone.
   init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
     let input = unsafe Input(bytes)
     self.input = input
@@ -105,11 +105,18 @@ final class GIFReader {
       // Within the palette that giflib allocated for `ColorCount` colours.
       let color = unsafe colors[index]
       palette[index] = UInt32(
-        bigEndian: UInt32(color.Red) << 24 | UInt32(color.Green) << 16 | UInt32(color.Blue) << 8 | 255)
+        bigEndian: UInt32(color.Red) << 24 | UInt32(color.Green) << 16 | UInt32(color.Blue) << 8 | 255
+      )
     }
     return unsafe GIFFrame(
-      left: Int(image.Left), top: Int(image.Top), width: Int(image.Width), height: Int(image.Height),
-      isInterlaced: image.Interlace, disposal: disposal, palette: palette)
+      left: Int(image.Left),
+      top: Int(image.Top),
+      width: Int(image.Width),
+      height: Int(image.Height),
+      isInterlaced: image.Interlace,
+      disposal: disposal,
+      palette: palette,
+    )
   }
 
   private func error(_ place: String) -> ImageError { unsafe Self.error(file.pointee.Error, input, place) }
@@ -144,7 +151,8 @@ final class GIFReader {
       guard available > 0 else { return 0 }
       // In bounds of `bytes` by the line above; giflib gives room for `count` bytes.
       unsafe UnsafeMutableRawBufferPointer(start: target, count: available).copyMemory(
-        from: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + available]))
+        from: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + available])
+      )
       offset += available
       return Int32(available)
     }

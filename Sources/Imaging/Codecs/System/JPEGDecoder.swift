@@ -11,11 +11,17 @@ public struct JPEGDecoder: ImageDecoder {
 
   /// Reads the marker segments up to the first scan.
   public func info(
-    of bytes: UnsafeRawBufferPointer, format: ImageFormat, limits: DecodeLimits
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
     let header = try unsafe JPEGHeader(ByteReader(bytes), metadataLimit: limits.metadataByteCount)
     var info = ImageInfo(
-      format: .jpeg, storedWidth: header.width, storedHeight: header.height, orientation: header.orientation)
+      format: .jpeg,
+      storedWidth: header.width,
+      storedHeight: header.height,
+      orientation: header.orientation,
+    )
     info.bitsPerComponent = header.precision
     info.colorProfile = header.profile
     // Progressive files need every coefficient in memory before the first row.
@@ -23,8 +29,9 @@ public struct JPEGDecoder: ImageDecoder {
     return info
   }
 
-  /// Starts libjpeg at the smallest of its scales 1/8, 2/8, 4/8, 8/8 that satisfies the request. The other scales that it
-  /// offers are slower than the next larger of these.
+  /// Starts libjpeg at the smallest of its scales 1/8, 2/8, 4/8, 8/8 that satisfies the request.
+  ///
+  /// The other scales that it offers are slower than the next larger of these.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     return try unsafe JPEGRows(bytes, request)
@@ -54,8 +61,11 @@ private final class JPEGRows: RowSource {
     // by the contract of `ImageDecoder.open`.
     guard
       let reader = unsafe vitrine_jpeg_create(
-        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, StopSignal.callback,
-        Unmanaged.passUnretained(stop).toOpaque())
+        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        bytes.count,
+        StopSignal.callback,
+        Unmanaged.passUnretained(stop).toOpaque(),
+      )
     else { throw ImageError(.overLimit, format: .jpeg, "no memory for the JPEG decoder") }
     unsafe self.reader = reader
     var info = vitrine_jpeg_info()
@@ -90,14 +100,20 @@ private final class JPEGRows: RowSource {
     precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
     // In bounds by the line above: `count` rows of `width` pixels at most.
     let got = unsafe vitrine_jpeg_read_rows(
-      reader, rows.baseAddress?.assumingMemoryBound(to: UInt8.self), bytesPerRow, Int32(count))
+      reader,
+      rows.baseAddress?.assumingMemoryBound(to: UInt8.self),
+      bytesPerRow,
+      Int32(count),
+    )
     guard got >= 0 else { throw unsafe Self.error(reader, got, stop, request, row: row) }
     if unsafe vitrine_jpeg_truncated(reader) != 0 {
       throw ImageError(.truncated, format: .jpeg, "truncated: the file ends at row \(row) of \(height), scaled")
     }
     try unsafe request.limits.check(
-      warnings: Int(vitrine_jpeg_warnings(reader)), first: String(cString: vitrine_jpeg_first_warning(reader)),
-      format: .jpeg)
+      warnings: Int(vitrine_jpeg_warnings(reader)),
+      first: String(cString: vitrine_jpeg_first_warning(reader)),
+      format: .jpeg,
+    )
     if isCMYK { unsafe Self.convertFromCMYK(rows, bytesPerRow: bytesPerRow, width: width, count: Int(got)) }
     row += Int(got)
     return Int(got)
@@ -105,7 +121,10 @@ private final class JPEGRows: RowSource {
 
   /// Adobe's CMYK, the only one in use, is stored inverted: 255 is no ink.
   private static func convertFromCMYK(
-    _ rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, width: Int, count: Int
+    _ rows: UnsafeMutableRawBufferPointer,
+    bytesPerRow: Int,
+    width: Int,
+    count: Int,
   ) {
     for row in 0..<count {
       for x in 0..<width {
@@ -121,7 +140,11 @@ private final class JPEGRows: RowSource {
   }
 
   private static func error(
-    _ reader: OpaquePointer, _ status: Int32, _ stop: StopSignal, _ request: RowRequest, row: Int
+    _ reader: OpaquePointer,
+    _ status: Int32,
+    _ stop: StopSignal,
+    _ request: RowRequest,
+    row: Int,
   ) -> ImageError {
     if status == VITRINE_STOPPED, let reason = stop.reason { return reason }
     let message = unsafe String(cString: vitrine_jpeg_message(reader))

@@ -1,7 +1,9 @@
 import CVitrineCodecs
 public import VitrineRuntime
 
-/// Writes baseline JPEG with 4:2:0 chroma and optimised tables. Transparent pixels are laid over white.
+/// Writes baseline JPEG with 4:2:0 chroma and optimised tables.
+///
+/// Transparent pixels are laid over white.
 public struct JPEGEncoder: ImageEncoder {
   static let longestSide = 65_500
 
@@ -17,7 +19,13 @@ public struct JPEGEncoder: ImageEncoder {
     let flat = bitmap.flattenedOverWhite()
     return try unsafe ShimEncoder.data(flat, as: .jpeg) { pixels, out in
       unsafe vitrine_jpeg_encode(
-        pixels, flat.bytesPerRow, UInt32(flat.width), UInt32(flat.height), Int32(options.clampedQuality), &out)
+        pixels,
+        flat.bytesPerRow,
+        UInt32(flat.width),
+        UInt32(flat.height),
+        Int32(options.clampedQuality),
+        &out,
+      )
     }
   }
 }
@@ -26,8 +34,10 @@ extension ImageEncoder {
   static func check(_ bitmap: Bitmap, _ format: ImageFormat, longestSide: Int) throws(ImageError) {
     guard max(bitmap.width, bitmap.height) > longestSide else { return }
     throw ImageError(
-      .notEncodable, format: format,
-      "\(bitmap.width)x\(bitmap.height) pixels cannot be written as \(format), whose sides end at \(longestSide)")
+      .notEncodable,
+      format: format,
+      "\(bitmap.width)x\(bitmap.height) pixels cannot be written as \(format), whose sides end at \(longestSide)",
+    )
   }
 }
 
@@ -35,8 +45,9 @@ extension ImageEncoder {
 enum ShimEncoder {
   /// Calls `encode` with the pixels and takes over what it allocated.
   static func data(
-    _ bitmap: Bitmap, as format: ImageFormat,
-    _ encode: (UnsafePointer<UInt8>?, inout vitrine_encoded) -> Int32
+    _ bitmap: Bitmap,
+    as format: ImageFormat,
+    _ encode: (UnsafePointer<UInt8>?, inout vitrine_encoded) -> Int32,
   ) throws(ImageError) -> Data {
     var out = unsafe vitrine_encoded()
     // The pixels are read only within the call: `height` rows of `bytesPerRow` bytes, which the bitmap has.

@@ -1,7 +1,9 @@
 import CVitrineCodecs
 import VitrineRuntime
 
-/// Reads PNG through libpng, row by row unless the file is interlaced. Of an APNG it reads the default image.
+/// Reads PNG through libpng, row by row unless the file is interlaced.
+///
+/// Of an APNG it reads the default image.
 public struct PNGDecoder: ImageDecoder {
   /// Makes the decoder.
   public init() {}
@@ -11,11 +13,17 @@ public struct PNGDecoder: ImageDecoder {
 
   /// Walks the chunks.
   public func info(
-    of bytes: UnsafeRawBufferPointer, format: ImageFormat, limits: DecodeLimits
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
     let header = try unsafe PNGHeader(ByteReader(bytes))
     var info = ImageInfo(
-      format: format, storedWidth: header.width, storedHeight: header.height, orientation: header.orientation)
+      format: format,
+      storedWidth: header.width,
+      storedHeight: header.height,
+      orientation: header.orientation,
+    )
     info.frameCount = max(1, header.frameCount)
     info.duration = header.duration
     info.hasAlpha = header.hasAlpha
@@ -61,7 +69,10 @@ private final class PNGReader {
     // `bytes` outlives the reader by the contract of `ImageDecoder.open`.
     guard
       let reader = unsafe vitrine_png_create(
-        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, limits.metadataByteCount)
+        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        bytes.count,
+        limits.metadataByteCount,
+      )
     else { throw ImageError(.overLimit, format: format, "no memory for the PNG decoder") }
     unsafe self.reader = reader
     var info = unsafe vitrine_png_info()
@@ -83,14 +94,22 @@ private final class PNGReader {
   deinit { unsafe vitrine_png_destroy(reader) }
 
   /// Reads rows; an interlaced file is read seven times into the same memory.
-  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int, row: Int) throws(ImageError) -> Int {
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int, row: Int) throws(ImageError) -> Int
+  {
     precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
     // In bounds by the line above: `count` rows of `width` pixels at most.
     let got = unsafe vitrine_png_read_rows(
-      reader, rows.baseAddress?.assumingMemoryBound(to: UInt8.self), bytesPerRow, Int32(count))
+      reader,
+      rows.baseAddress?.assumingMemoryBound(to: UInt8.self),
+      bytesPerRow,
+      Int32(count),
+    )
     guard got >= 0 else { throw unsafe Self.error(reader, format, row: row, of: height) }
     try unsafe limits.check(
-      warnings: Int(vitrine_png_warnings(reader)), first: "libpng's warnings", format: format)
+      warnings: Int(vitrine_png_warnings(reader)),
+      first: "libpng's warnings",
+      format: format,
+    )
     return Int(got)
   }
 
@@ -132,8 +151,11 @@ extension PNGReader {
           try control.check()
           let count = min(64, self.height - row)
           row += try unsafe self.read(
-            into: pixels.rows(from: row, count: count, width: self.width), bytesPerRow: self.width * 4, count: count,
-            row: row)
+            into: pixels.rows(from: row, count: count, width: self.width),
+            bytesPerRow: self.width * 4,
+            count: count,
+            row: row,
+          )
         }
         // Each pass covers the whole picture, coarsely at first.
         wholeRows = self.height

@@ -20,7 +20,14 @@ public struct PNGEncoder: ImageEncoder {
     let alpha: Int32 = straight.hasTransparency ? 1 : 0
     return try unsafe ShimEncoder.data(straight, as: .png) { pixels, out in
       unsafe vitrine_png_encode(
-        pixels, straight.bytesPerRow, UInt32(straight.width), UInt32(straight.height), alpha, Int32(level), &out)
+        pixels,
+        straight.bytesPerRow,
+        UInt32(straight.width),
+        UInt32(straight.height),
+        alpha,
+        Int32(level),
+        &out,
+      )
     }
   }
 }

@@ -11,15 +11,20 @@ public struct WebPDecoder: ImageDecoder {
 
   /// Walks the chunks.
   public func info(
-    of bytes: UnsafeRawBufferPointer, format: ImageFormat, limits: DecodeLimits
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
     var features = WebPBitstreamFeatures()
     let status = unsafe WebPGetFeatures(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, &features)
     guard status == VP8_STATUS_OK else { throw ImageError(webP: status, "within its header") }
     let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: limits.metadataByteCount)
     var info = ImageInfo(
-      format: .webp, storedWidth: Int(features.width), storedHeight: Int(features.height),
-      orientation: header.orientation)
+      format: .webp,
+      storedWidth: Int(features.width),
+      storedHeight: Int(features.height),
+      orientation: header.orientation,
+    )
     info.hasAlpha = features.has_alpha != 0
     info.colorProfile = header.profile
     if header.isAnimated {
@@ -43,7 +48,8 @@ public struct WebPDecoder: ImageDecoder {
     let isScaled = scale < 0.9
     let width = isScaled ? max(1, Int((Double(info.storedWidth) * scale).rounded(.up))) : info.storedWidth
     let height = isScaled ? max(1, Int((Double(info.storedHeight) * scale).rounded(.up))) : info.storedHeight
-    return unsafe HeldRows(width: width, height: height, hasAlpha: info.hasAlpha) { (pixels, wholeRows) throws(ImageError) in
+    return unsafe HeldRows(width: width, height: height, hasAlpha: info.hasAlpha) {
+      (pixels, wholeRows) throws(ImageError) in
       var config = unsafe WebPDecoderConfig()
       guard unsafe WebPInitDecoderConfig(&config) != 0 else {
         throw ImageError(.unsupported, format: .webp, "libwebp is of another version than its headers")

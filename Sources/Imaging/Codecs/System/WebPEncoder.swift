@@ -18,11 +18,20 @@ public struct WebPEncoder: ImageEncoder {
     // transparent.
     let count = unsafe straight.withUnsafeBytes { pixels in
       unsafe WebPEncodeRGBA(
-        pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(straight.width), Int32(straight.height),
-        Int32(straight.bytesPerRow), Float(options.clampedQuality), &bytes)
+        pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        Int32(straight.width),
+        Int32(straight.height),
+        Int32(straight.bytesPerRow),
+        Float(options.clampedQuality),
+        &bytes,
+      )
     }
     guard count > 0, let bytes = unsafe bytes else {
-      throw ImageError(.notEncodable, format: .webp, "cannot be written as webp: libwebp gave up, perhaps for lack of memory")
+      throw ImageError(
+        .notEncodable,
+        format: .webp,
+        "cannot be written as webp: libwebp gave up, perhaps for lack of memory",
+      )
     }
     defer { unsafe WebPFree(bytes) }
     return unsafe Data(bytes: bytes, count: count)

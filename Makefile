@@ -1,0 +1,65 @@
+# make help lists the targets.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# Real files and traces for further tests and benchmarks, where they are at hand.
+ifneq ($(wildcard ../shared/corpus),)
+export VITRINE_CORPUS ?= $(abspath ../shared/corpus)
+endif
+ifneq ($(wildcard ../shared/traces),)
+export VITRINE_TRACES ?= $(abspath ../shared/traces)
+endif
+
+PHOTOS ?= Examples/Photographs
+SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
+
+.PHONY: help
+help: ## Lists the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## Installs the system libraries that are missing, saying which and why.
+	@Scripts/setup.sh
+
+.PHONY: build
+build: setup ## Builds everything for release; the tool is .build/release/vitrine.
+	swift build -c release
+
+.PHONY: test
+test: setup ## Runs all tests.
+	swift test
+
+.PHONY: demo
+demo: setup ## Makes thumbnails of the shipped photographs, or of PHOTOS=folder, and demo/contact.png of them.
+	swift build -c release --product vitrine
+	swift build -c release --product contact-sheet
+	@Scripts/demo.sh "$(PHOTOS)"
+
+.PHONY: lint
+lint: ## Checks format, comments and the rules of the house.
+	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+	@Scripts/check-house.sh
+
+.PHONY: format
+format: ## Formats all Swift code in place.
+	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)
+
+.PHONY: docs
+docs: setup ## Builds the documentation's site into site/; fails where a public symbol has no comment.
+	@Scripts/docs.sh
+
+.PHONY: sanitize
+sanitize: setup ## Runs all tests under the thread sanitizer, then under the address sanitizer.
+	swift test --sanitize=thread --scratch-path .build/tsan
+	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build/asan
+
+.PHONY: bench-imaging
+bench-imaging: setup ## Compares thumbnails with other programs: CPU, memory, quality. Installs those programs.
+	@Scripts/setup.sh bench
+	swift build -c release --product vitrine
+	swift run -c release --package-path Benchmarks --scratch-path .build/benchmarks bench-imaging
+
+.PHONY: clean
+clean: ## Removes what was built.
+	rm -rf .build site demo

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Rules of the house that the compiler does not know. Says what is broken, where and why.
+set -uo pipefail
+failures=0
+complain() { # title, lines
+  [ -z "$2" ] && return
+  printf '%s\n%s\n\n' "$1" "$2" >&2
+  failures=$((failures + 1))
+}
+
+sources=$(git ls-files --cached --others --exclude-standard 'Sources/*.swift')
+
+complain "Foundation is imported in Sources/Runtime/Foundation.swift only (FoundationEssentials is 44 MB smaller):" \
+  "$(grep -HnE '^\s*(@_exported )?((public|package|internal) )?import (Foundation|FoundationEssentials|FoundationNetworking|Glibc|Musl|Darwin)\s*$' $sources |
+    grep -v '^Sources/Runtime/Foundation.swift:')"
+
+complain "Platform conditions belong to the front doors, Sources/Runtime, Codecs/System, Codecs/ImageIO, HTTP/Curl and HTTP/URLSession:" \
+  "$(grep -HnE '^\s*#(if|elseif) .*(os\(|canImport\()' $sources |
+    grep -vE '^Sources/(Runtime|GTK|Apple|Imaging/Codecs/(System|ImageIO)|HTTP/(Curl|URLSession))/|^Sources/Vitrine/PlatformDefaults.swift:')"
+
+# What each room may import, beyond what the compiler already refuses because the package does not list it.
+complain "System codecs are imported in Sources/Imaging/Codecs only:" \
+  "$(grep -HnE '^\s*(public )?import (CLib|CVitrineCodecs)' $sources | grep -v '^Sources/Imaging/Codecs/')"
+
+complain "@unchecked Sendable says beside it why it is right:" \
+  "$(for file in $sources; do
+    awk -v file="$file" '{ line[NR] = $0 } END {
+      for (i = 1; i <= NR; i++) if (line[i] ~ /@unchecked Sendable/ && line[i] !~ /^ *\/\//) {
+        said = 0
+        for (j = i - 2; j <= i + 2; j++) if (line[j] ~ /\/\//) said = 1
+        if (!said) print file ":" i ": " line[i]
+      } }' "$file"
+  done)"
+
+complain "No try!, as! or fatalError in Sources:" "$(grep -HnE 'try!|\bas!|fatalError\(' $sources)"
+
+complain "A file is one thing; these have over 450 lines:" \
+  "$(wc -l $sources | awk '$2 != "total" && $1 > 450 { print $2 ": " $1 }')"
+
+complain "Tests do not sleep:" \
+  "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -HnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -v 'sleep(for:' )"
+
+[ "$failures" -eq 0 ] && echo "The rules of the house are kept."
+exit $((failures > 0))

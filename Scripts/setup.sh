@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh bench` adds the programs that
+# the benchmarks compare with.
+set -euo pipefail
+
+# package : what tells that it is there : why
+libraries=(
+  "pkg-config:command pkg-config:tells the compiler where libraries are"
+  "libjpeg-dev:module libjpeg:reads and writes JPEG"
+  "libpng-dev:module libpng:reads and writes PNG"
+  "libwebp-dev:module libwebpdemux:reads and writes WebP"
+  "libgif-dev:header gif_lib.h:reads GIF"
+)
+programs=(
+  "libvips-tools:command vipsthumbnail:compared with in make bench-imaging"
+  "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:compared with in make bench-imaging"
+)
+
+wanted=("${libraries[@]}")
+[ "${1:-}" = bench ] && wanted=("${programs[@]}")
+
+if ! command -v swift >/dev/null; then
+  echo "setup: swift is missing; see https://www.swift.org/install" >&2
+  exit 1
+fi
+
+if [ "$(uname)" = Darwin ]; then
+  if ! pkg-config --exists libjpeg libpng libwebpdemux 2>/dev/null; then
+    echo "setup: Vitrine is built on libraries that Homebrew brings: brew install pkg-config jpeg-turbo libpng webp giflib" >&2
+    exit 1
+  fi
+  exit 0
+fi
+
+is_there() { # kind name
+  case $1 in
+    command) command -v "$2" >/dev/null ;;
+    module) pkg-config --exists "$2" 2>/dev/null ;;
+    header) echo "#include <stdio.h>
+#include <$2>" | clang -x c -fsyntax-only - 2>/dev/null || [ -e "/usr/include/$2" ] ;;
+  esac
+}
+
+missing=()
+for entry in "${wanted[@]}"; do
+  IFS=: read -r package test why <<<"$entry"
+  # shellcheck disable=SC2086
+  if ! is_there $test; then
+    echo "setup: $package is missing ($why)"
+    missing+=("$package")
+  fi
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+  echo "setup: this is neither Debian nor Ubuntu; install what these packages hold: ${missing[*]}" >&2
+  exit 1
+fi
+sudo=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "setup: run as root: apt-get install ${missing[*]}" >&2; exit 1; }
+  sudo=(sudo)
+fi
+echo "setup: installing ${missing[*]}${sudo:+ with sudo}"
+"${sudo[@]}" apt-get update -qq
+"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+echo "setup: done"

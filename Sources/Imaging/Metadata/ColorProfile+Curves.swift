@@ -1,0 +1,93 @@
+import VitrineRuntime
+
+extension ColorProfile {
+  /// The matrix and curves of a profile of three components or of one (ICC.1:2022, F.3 and F.2).
+  struct MatrixShaper {
+    /// Linear light of each byte, for red, green and blue.
+    var curves: [[Float]]
+    /// Rows for X, Y and Z of the D50 connection space, columns for red, green and blue; `nil` for grey.
+    var matrix: [[Double]]?
+  }
+
+  /// `nil` for profiles of other kinds (tables, CMYK) and damaged ones.
+  var matrixShaper: MatrixShaper? {
+    // The bytes are only read while the closure runs.
+    unsafe data.withUnsafeBytes { bytes in
+      let profile = unsafe ByteReader(bytes)
+      guard profile.matches("acsp", at: 36) else { return nil }
+      if profile.matches("GRAY", at: 16) {
+        return Self.tag("kTRC", profile).flatMap(Self.curve).map { MatrixShaper(curves: [$0, $0, $0], matrix: nil) }
+      }
+      guard profile.matches("RGB ", at: 16), profile.matches("XYZ ", at: 20) else { return nil }
+      let curves = (["rTRC", "gTRC", "bTRC"] as [StaticString]).compactMap {
+        Self.tag($0, profile).flatMap(Self.curve)
+      }
+      let columns = (["rXYZ", "gXYZ", "bXYZ"] as [StaticString]).compactMap { Self.tag($0, profile).flatMap(Self.xyz) }
+      guard curves.count == 3, columns.count == 3 else { return nil }
+      return MatrixShaper(curves: curves, matrix: (0..<3).map { row in columns.map { $0[row] } })
+    }
+  }
+
+  static func tag(_ signature: StaticString, _ profile: ByteReader) -> ByteReader? {
+    guard let count = profile.bigEndian32(at: 128) else { return nil }
+    for index in 0..<Int(min(count, 100)) {
+      let entry = 132 + index * 12
+      guard profile.matches(signature, at: entry) else { continue }
+      guard let offset = profile.bigEndian32(at: entry + 4), let size = profile.bigEndian32(at: entry + 8) else {
+        return nil
+      }
+      return profile.slice(Int(offset), Int(size))
+    }
+    return nil
+  }
+
+  private static func xyz(_ tag: ByteReader) -> [Double]? {
+    guard tag.starts(with: "XYZ ") else { return nil }
+    let values = [8, 12, 16].compactMap { fixed(tag, $0) }
+    return values.count == 3 ? values : nil
+  }
+
+  /// A signed number with 16 bits behind the point.
+  private static func fixed(_ tag: ByteReader, _ offset: Int) -> Double? {
+    tag.bigEndian32(at: offset).map { Double(Int32(bitPattern: $0)) / 65536 }
+  }
+
+  private static func curve(_ tag: ByteReader) -> [Float]? {
+    let inputs = (0...255).map { Double($0) / 255 }
+    if tag.starts(with: "curv"), let count = tag.bigEndian32(at: 8).map(Int.init) {
+      if count == 0 { return inputs.map { Float($0) } }
+      if count == 1 {
+        guard let gamma = tag.bigEndian16(at: 12).map({ Double($0) / 256 }) else { return nil }
+        return inputs.map { Float(pow($0, gamma)) }
+      }
+      guard count <= 65536, tag.count >= 12 + count * 2 else { return nil }
+      return inputs.map { input in
+        let place = input * Double(count - 1)
+        let index = min(Int(place), count - 2)
+        let low = Double(tag.bigEndian16(at: 12 + index * 2) ?? 0)
+        let high = Double(tag.bigEndian16(at: 14 + index * 2) ?? 0)
+        return Float((low + (high - low) * (place - Double(index))) / 65535)
+      }
+    }
+    guard tag.starts(with: "para"), let kind = tag.bigEndian16(at: 8) else { return nil }
+    let counts = [1, 3, 4, 5, 7]
+    guard Int(kind) < counts.count else { return nil }
+    let values = (0..<counts[Int(kind)]).compactMap { fixed(tag, 12 + $0 * 4) }
+    guard values.count == counts[Int(kind)] else { return nil }
+    return inputs.map { Float(parametric(Int(kind), values, $0)) }
+  }
+
+  /// The functions of `parametricCurveType` (10.18), their parameters in the order of the standard: g a b c d e f.
+  private static func parametric(_ kind: Int, _ p: [Double], _ x: Double) -> Double {
+    let power = { (x: Double) in pow(max(0, x), p[0]) }
+    let value: Double =
+      switch kind {
+      case 0: power(x)
+      case 1: x >= -p[2] / p[1] ? power(p[1] * x + p[2]) : 0
+      case 2: x >= -p[2] / p[1] ? power(p[1] * x + p[2]) + p[3] : p[3]
+      case 3: x >= p[4] ? power(p[1] * x + p[2]) : p[3] * x
+      default: x >= p[4] ? power(p[1] * x + p[2]) + p[5] : p[3] * x + p[6]
+      }
+    return value.isFinite ? min(max(value, 0), 1) : 0
+  }
+}
