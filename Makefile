@@ -58,7 +58,8 @@ sanitize: setup ## Runs all tests under the thread sanitizer, then under the add
 bench-imaging: setup ## Compares thumbnails with other programs: CPU, memory, quality. Installs those programs.
 	@Scripts/setup.sh bench
 	swift build -c release --product vitrine
-	swift run -c release --package-path Benchmarks --scratch-path .build/benchmarks bench-imaging
+	swift build -c release --package-path Benchmarks --scratch-path .build/benchmarks
+	.build/benchmarks/release/bench-imaging
 
 .PHONY: clean
 clean: ## Removes what was built.
