@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Builds the documentation of every module into one static site, site/. Warnings (dead links among them) and public symbols
+# without a comment are errors.
+set -euo pipefail
+modules=(VitrineRuntime:Runtime VitrineImaging:Imaging VitrineTesting:Testing)
+find_tool() { command -v "$1" || xcrun --find "$1"; }
+docc=$(find_tool docc)
+extract=$(find_tool swift-symbolgraph-extract)
+work=.build/docs
+rm -rf "$work" site
+mkdir -p "$work"
+
+swift build
+built=$(swift build --show-bin-path)
+triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
+
+# The C modules that a Swift module is built on are looked up when it is loaded.
+includes=(-I "$built/Modules" -I "$built" -I Sources/Shims/CVitrineCodecs/include)
+for folder in Sources/System/*/; do includes+=(-I "$folder"); done
+
+archives=()
+for entry in "${modules[@]}"; do
+  module=${entry%%:*}
+  mkdir -p "$work/$module"
+  # VitrineRuntime hands Foundation and the C library on to the other rooms; they are not ours to document.
+  "$extract" -module-name "$module" -target "$triple" "${includes[@]}" -minimum-access-level public \
+    -skip-synthesized-members -experimental-allowed-reexported-modules=none -output-dir "$work/$module"
+  "$docc" convert "Sources/${entry##*:}/$module.docc" --fallback-display-name "$module" \
+    --fallback-bundle-identifier "vitrine.$module" --additional-symbol-graph-dir "$work/$module" \
+    --transform-for-static-hosting --experimental-documentation-coverage --coverage-summary-level detailed \
+    --warnings-as-errors --output-path "$work/$module.doccarchive" >"$work/$module.coverage"
+  archives+=("$work/$module.doccarchive")
+done
+"$docc" merge "${archives[@]}" --synthesized-landing-page-name Vitrine --output-path site >/dev/null
+
+# The columns are: name | kind | has an abstract | …; what the compiler made itself has none.
+undocumented=$(awk -F ' *[|] *' '$3 == "false" && $2 != "CollectionGroup" &&
+  $1 !~ /^(!=\(|hash\(into|hashValue|init\(rawValue|allCases|AllCases|RawValue|localizedDescription)/ { print "  " $NF }' \
+  "$work"/*.coverage)
+if [ -n "$undocumented" ]; then
+  echo "docs: public symbols without a comment:" >&2
+  echo "$undocumented" >&2
+  exit 1
+fi
+documented=$(awk -F ' *[|] *' '$3 == "true"' "$work"/*.coverage | wc -l)
+echo "docs: $documented public symbols, each with a page and a comment, in site/; a web server shows it, for instance"
+echo "      python3 -m http.server --directory site"

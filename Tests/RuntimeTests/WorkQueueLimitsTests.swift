@@ -1,0 +1,281 @@
+import Testing
+import VitrineRuntime
+
+@Suite(.timeLimit(.minutes(1)))
+struct WorkQueueWidthTests {
+  @Test
+  func anUnusedQueueHasNoThread() {
+    let queue = WorkQueue(label: "empty", width: 4)
+    #expect(queue.threadCount == 0)
+    #expect(queue.pendingCount == 0)
+    #expect(queue.runningCount == 0)
+  }
+
+  @Test
+  func withoutAnyThreadNothingIsTaken() async {
+    // No address space has room for such a stack.
+    let queue = WorkQueue(label: "refused", width: 1, stackSize: 1 << 60)
+    #expect(throws: WorkQueueError.threadUnavailable) { try queue.enqueue { _ in } }
+    await #expect(throws: WorkQueueError.threadUnavailable) { try await queue.run { _ in } }
+    #expect(queue.pendingCount == 0)
+    #expect(queue.threadCount == 0)
+  }
+
+  @Test(arguments: [1, 2, 5])
+  func noMoreRunAtOnceThanItIsWide(width: Int) throws {
+    let blocked = try BlockedQueue(width: width)
+    let ended = Record<Int>()
+    for number in 0..<3 { try blocked.queue.enqueue { _ in ended.add(number) } }
+    #expect(blocked.queue.runningCount == width)
+    #expect(blocked.queue.pendingCount == 3)
+    #expect(blocked.queue.threadCount == width)
+    blocked.gate.open()
+    ended.wait(for: 3)
+    #expect(blocked.queue.threadCount <= width)
+  }
+
+  @Test
+  func raisingItStartsMoreAtOnce() throws {
+    let blocked = try BlockedQueue()
+    let started = Record<Int>()
+    for number in 0..<4 {
+      try blocked.queue.enqueue { [gate = blocked.gate] _ in
+        started.add(number)
+        gate.wait()
+      }
+    }
+    blocked.queue.width = 3
+    started.wait(for: 2)
+    #expect(blocked.queue.runningCount == 3)
+    #expect(blocked.queue.pendingCount == 2)
+    blocked.gate.open()
+    started.wait(for: 4)
+  }
+
+  @Test
+  func loweringItLetsRunningWorkEnd() throws {
+    let queue = WorkQueue(label: "narrower", width: 3)
+    let (gates, started, ended) = ((0..<5).map { _ in Gate() }, Record<Int>(), Record<Int>())
+    for number in 0..<3 {
+      try queue.enqueue { _ in
+        started.add(number)
+        gates[number].wait()
+        ended.add(number)
+      }
+    }
+    started.wait(for: 3)
+    queue.width = 1
+    for number in 3..<5 {
+      try queue.enqueue { _ in
+        started.add(number)
+        gates[number].wait()
+      }
+    }
+    #expect(queue.runningCount == 3)
+
+    gates[0].open()
+    gates[1].open()
+    ended.wait(for: 2)
+    #expect(started.events.count == 3)
+
+    gates[2].open()
+    started.wait(for: 4)
+    #expect(started.events.last == 3)
+    #expect(queue.runningCount == 1)
+
+    gates[3].open()
+    gates[4].open()
+    started.wait(for: 5)
+  }
+
+  @Test(arguments: [0, -1, Int.min])
+  func itIsAtLeastOneWide(width: Int) {
+    let queue = WorkQueue(label: "narrow", width: width)
+    #expect(queue.width == 1)
+    queue.width = width
+    #expect(queue.width == 1)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct WorkQueueSuspensionTests {
+  @Test
+  func suspendedStartsNothingAndResumedDrains() throws {
+    let queue = WorkQueue(label: "suspended", width: 2)
+    let record = Record<Int>()
+    queue.suspend()
+    #expect(queue.isSuspended)
+    for number in 0..<5 { try queue.enqueue { _ in record.add(number) } }
+    queue.width = 1
+    #expect(queue.pendingCount == 5)
+    #expect(queue.runningCount == 0)
+    queue.resume()
+    #expect(!queue.isSuspended)
+    #expect(record.wait(for: 5) == Array(0..<5))
+  }
+
+  @Test
+  func suspendingLetsRunningWorkEnd() throws {
+    let blocked = try BlockedQueue()
+    let record = Record<String>()
+    blocked.queue.suspend()
+    try blocked.queue.enqueue { _ in record.add("after") }
+    #expect(blocked.queue.runningCount == 1)
+    record.add("before")
+    blocked.gate.open()
+    blocked.queue.resume()
+    #expect(record.wait(for: 2) == ["before", "after"])
+  }
+
+  @Test
+  func resumingOnceIsEnough() async throws {
+    let queue = WorkQueue(label: "suspended", width: 1)
+    queue.suspend()
+    queue.suspend()
+    queue.resume()
+    #expect(try await queue.run { _ in 1 } == 1)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct WorkQueueBudgetTests {
+  @Test
+  func itemsRunTogetherUpToTheBudget() throws {
+    let queue = WorkQueue(label: "budget", width: 5, byteBudget: 100)
+    let (gate, started) = (Gate(), Record<Int>())
+    for bytes in [40, 60, 0, 1] {
+      try queue.enqueue(bytes: bytes) { _ in
+        started.add(bytes)
+        gate.wait()
+      }
+    }
+    #expect(Set(started.wait(for: 3)) == [40, 60, 0])
+    #expect(queue.runningCount == 3)
+    #expect(queue.pendingCount == 1)
+    gate.open()
+    started.wait(for: 4)
+  }
+
+  @Test(arguments: [101, Int.max])
+  func anItemLargerThanTheBudgetRunsAlone(bytes: Int) throws {
+    let blocked = try BlockedQueue(byteBudget: 100, bytes: 1)
+    blocked.queue.width = 3
+    let (gate, started) = (Gate(), Record<Int>())
+    for bytes in [bytes, 0] {
+      try blocked.queue.enqueue(bytes: bytes) { [queue = blocked.queue] _ in
+        started.add(queue.runningCount)
+        gate.wait()
+      }
+    }
+    #expect(blocked.queue.runningCount == 1)
+    blocked.gate.open()
+    #expect(started.wait(for: 1) == [1])
+    #expect(blocked.queue.pendingCount == 1)
+    gate.open()
+    #expect(started.wait(for: 2) == [1, 1])
+  }
+
+  @Test
+  func nothingOvertakesTheItemWhoseTurnItIs() throws {
+    let blocked = try BlockedQueue(byteBudget: 100, bytes: 50)
+    blocked.queue.width = 3
+    let started = Record<String>()
+    try blocked.queue.enqueue(bytes: 80) { _ in started.add("large") }
+    try blocked.queue.enqueue(bytes: 1) { _ in started.add("small") }
+    try blocked.queue.enqueue(priority: .low, bytes: 0) { _ in started.add("low") }
+    #expect(blocked.queue.runningCount == 1)
+    #expect(blocked.queue.pendingCount == 3)
+    #expect(started.events.isEmpty)
+    blocked.gate.open()
+    #expect(Set(started.wait(for: 3)) == ["large", "small", "low"])
+  }
+
+  @Test
+  func aHigherPriorityOvertakesOneThatWaitsForBytes() throws {
+    let blocked = try BlockedQueue(byteBudget: 100, bytes: 50)
+    blocked.queue.width = 2
+    let started = Record<String>()
+    try blocked.queue.enqueue(bytes: 80) { _ in started.add("large") }
+    try blocked.queue.enqueue(priority: .high, bytes: 50) { _ in started.add("urgent") }
+    #expect(started.wait(for: 1) == ["urgent"])
+    blocked.gate.open()
+    #expect(started.wait(for: 2) == ["urgent", "large"])
+  }
+
+  @Test
+  func cancellingTheItemWhoseTurnItIsLetsTheNextStart() throws {
+    let blocked = try BlockedQueue(byteBudget: 100, bytes: 50)
+    blocked.queue.width = 2
+    let started = Record<String>()
+    let large = try blocked.queue.enqueue(bytes: 80) { _ in started.add("large") }
+    try blocked.queue.enqueue(bytes: 50) { _ in started.add("small") }
+    #expect(large.cancel())
+    #expect(started.wait(for: 1) == ["small"])
+    blocked.gate.open()
+  }
+
+  @Test
+  func promotingOneThatFitsStartsIt() throws {
+    let blocked = try BlockedQueue(byteBudget: 100, bytes: 50)
+    blocked.queue.width = 2
+    let started = Record<String>()
+    try blocked.queue.enqueue(bytes: 80) { _ in started.add("large") }
+    let small = try blocked.queue.enqueue(bytes: 50) { _ in started.add("small") }
+    small.priority = .high
+    #expect(started.wait(for: 1) == ["small"])
+    blocked.gate.open()
+  }
+
+  @Test
+  func lessThanNoBytesIsNone() async throws {
+    let queue = WorkQueue(label: "budget", width: 1, byteBudget: -5)
+    #expect(try await queue.run(bytes: Int.min) { _ in 1 } == 1)
+    #expect(try await queue.run(bytes: 10) { _ in 2 } == 2)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct WorkQueuePendingLimitTests {
+  @Test(arguments: [0, 1, 3])
+  func beyondTheLimitItFailsAtOnce(limit: Int) throws {
+    let blocked = try BlockedQueue(width: 2, pendingLimit: limit)
+    for _ in 0..<limit { try blocked.queue.enqueue { _ in } }
+    #expect(throws: WorkQueueError.overloaded) { try blocked.queue.enqueue { _ in } }
+    #expect(blocked.queue.pendingCount == limit)
+    blocked.gate.open()
+  }
+
+  @Test
+  func aCancelledItemMakesRoom() throws {
+    let blocked = try BlockedQueue(pendingLimit: 1)
+    let item = try blocked.queue.enqueue { _ in }
+    item.cancel()
+    try blocked.queue.enqueue { _ in }
+    #expect(throws: WorkQueueError.overloaded) { try blocked.queue.enqueue { _ in } }
+    blocked.gate.open()
+  }
+
+  @Test
+  func freeSlotsDoNotCount() throws {
+    let queue = WorkQueue(label: "limited", width: 3, pendingLimit: 1)
+    let gate = Gate()
+    for _ in 0..<4 { try queue.enqueue { _ in gate.wait() } }
+    #expect(throws: WorkQueueError.overloaded) { try queue.enqueue { _ in } }
+    gate.open()
+  }
+
+  @Test
+  func whileSuspendedThereAreNoFreeSlots() throws {
+    let queue = WorkQueue(label: "limited", width: 3, pendingLimit: 1)
+    queue.suspend()
+    try queue.enqueue { _ in }
+    #expect(throws: WorkQueueError.overloaded) { try queue.enqueue { _ in } }
+  }
+
+  @Test
+  func whoAwaitsIsToldToo() async throws {
+    let blocked = try BlockedQueue(pendingLimit: 0)
+    await #expect(throws: WorkQueueError.overloaded) { try await blocked.queue.run { _ in } }
+    blocked.gate.open()
+  }
+}
