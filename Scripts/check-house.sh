@@ -38,7 +38,29 @@ complain "A file is one thing; these have over 450 lines:" \
   "$(wc -l $sources | awk '$2 != "total" && $1 > 450 { print $2 ": " $1 }')"
 
 complain "Tests do not sleep:" \
-  "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -HnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -v 'sleep(for:' )"
+  "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -v 'sleep(for:' )"
+
+# Code in the README is compiled, as a snippet; only the manifest's lines are not Swift that stands alone.
+rotten=""
+block=""
+inside=0
+snippets=$(sed -E 's/^ +//' Snippets/*.swift)
+while IFS= read -r line; do
+  if [ "$line" = '```swift' ]; then
+    inside=1
+    block=""
+  elif [ "$line" = '```' ] && [ "$inside" = 1 ]; then
+    inside=0
+    case $block in
+      .package*) ;;
+      *) [[ $snippets == *"$block"* ]] || rotten+="$block"$'\n' ;;
+    esac
+  elif [ "$inside" = 1 ]; then
+    line=${line#"${line%%[! ]*}"}
+    block+=${block:+$'\n'}$line
+  fi
+done <README.md
+complain "Code in README.md stands in Snippets/ too, where it is compiled:" "$rotten"
 
 [ "$failures" -eq 0 ] && echo "The rules of the house are kept."
 exit $((failures > 0))

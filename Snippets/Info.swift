@@ -1,0 +1,11 @@
+// What a header says, without decoding a pixel.
+
+import Foundation
+import VitrineImaging
+
+func describe(_ data: Data) throws {
+  // snippet.show
+  let info = try DecoderRegistry.standard.info(of: data)
+  print("\(info.format), \(info.width)x\(info.height) upright, \(info.frameCount) frames")
+  // snippet.hide
+}

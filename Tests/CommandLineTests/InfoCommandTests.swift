@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+import VitrineImaging
+
+struct InfoCommandTests {
+  let tool: Tool
+
+  init() throws { tool = try Tool() }
+
+  @Test
+  func everyMemberOfTheContractIsThereForAPhotograph() throws {
+    try tool.photograph("waterfall-cliff-orientation-6.jpg", as: "a.jpg")
+
+    let outcome = try tool.run("info", "a.jpg", "--json")
+
+    #expect(outcome.status == 0)
+    let json = try #require(try outcome.json.first)
+    #expect(
+      Set(json.keys) == [
+        "source", "format", "width", "height", "orientation", "frames", "hasAlpha", "colorProfile", "bitsPerComponent",
+        "bytes", "duration",
+      ]
+    )
+    #expect(json["source"] as? String == "a.jpg")
+    #expect(json["format"] as? String == "jpeg")
+    #expect(json["width"] as? Int == 900)
+    #expect(json["height"] as? Int == 600)
+    #expect(json["orientation"] as? Int == 6)
+    #expect(json["frames"] as? Int == 1)
+    #expect(json["hasAlpha"] as? Bool == false)
+    #expect(json["colorProfile"] is NSNull)
+    #expect(json["bitsPerComponent"] as? Int == 8)
+    #expect(json["bytes"] as? Int == (try tool.data("a.jpg").count))
+    #expect(json["duration"] as? Double == 0)
+  }
+
+  @Test
+  func animationsHaveFramesAndADuration() throws {
+    try tool.photograph("boats-animated.gif", as: "a.gif")
+    try tool.photograph("houses-animated.webp", as: "b.webp")
+
+    let json = try tool.run("info", "--json", "a.gif", "b.webp").json
+
+    #expect(json.map { $0["frames"] as? Int } == [4, 4])
+    #expect(json.map { $0["duration"] as? Double } == [2.7, 3])
+  }
+
+  @Test
+  func theFormatIsToldFromTheBytesAndNotFromTheName() throws {
+    try tool.photograph("motocross-lossy.webp", as: "picture.jpg")
+    #expect(try tool.run("info", "picture.jpg", "--json").json.first?["format"] as? String == "webp")
+  }
+
+  @Test
+  func aProfileIsNamed() throws {
+    try tool.photograph("caps-p3-profile.jpg", as: "caps.jpg")
+    let name = try tool.run("info", "caps.jpg", "--json").json.first?["colorProfile"] as? String
+    #expect(name?.contains("P3") == true)
+  }
+
+  @Test
+  func sixteenBitsAndAlphaAreSeen() throws {
+    try tool.photograph("fishing-boat-16-bit.png", as: "a.png")
+    try tool.photograph("hibiscus-window-alpha.png", as: "b.png")
+    let json = try tool.run("info", "a.png", "b.png", "--json").json
+    #expect(json.map { $0["bitsPerComponent"] as? Int } == [16, 8])
+    #expect(json.map { $0["hasAlpha"] as? Bool } == [false, true])
+  }
+
+  @Test
+  func errorsStandAmongTheLinesInOrderAndOnStandardError() throws {
+    try tool.photograph("statue-grey.jpg", as: "a.jpg")
+    try tool.write(Data("<html>404</html>".utf8), to: "page.jpg")
+
+    let outcome = try tool.run("info", "a.jpg", "page.jpg", "missing.jpg", "a.jpg", "--json")
+
+    #expect(outcome.status == 1)
+    let json = try outcome.json
+    #expect(json.map { $0["source"] as? String } == ["a.jpg", "page.jpg", "missing.jpg", "a.jpg"])
+    #expect(json.map { $0["stage"] as? String } == [nil, "decode", "fetch", nil])
+    #expect(json[1]["error"] as? String == "not an image: it looks like an HTML page")
+    #expect(
+      outcome.errors == """
+        vitrine: page.jpg: not an image: it looks like an HTML page
+        vitrine: missing.jpg: No such file or directory
+
+        """
+    )
+  }
+
+  @Test
+  func aDashIsStandardInput() throws {
+    let png = try Bitmap.gradient(width: 20, height: 10).encoded(as: .png)
+    let json = try tool.run("info", "-", "--json", input: png).json
+    #expect(json.first?["source"] as? String == "-")
+    #expect(json.first?["width"] as? Int == 20)
+  }
+
+  @Test
+  func aFolderIsAnErrorThatSaysSo() throws {
+    let outcome = try tool.run("info", ".")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors == "vitrine: .: it is a folder\n")
+  }
+
+  @Test
+  func textForPeopleNamesTheSource() throws {
+    try tool.photograph("waterfall-cliff-orientation-6.jpg", as: "a.jpg")
+    let outcome = try tool.run("info", "a.jpg")
+    #expect(outcome.output.hasPrefix("a.jpg: jpeg 900x600, stored 600x900 with orientation 6, 8 bits, "))
+  }
+
+  @Test
+  func namesWithQuotesAndControlCharactersMakeValidJSON() throws {
+    let name = "a \"b\" \\ \u{1} é.png"
+    try tool.write(try Bitmap.gradient(width: 2, height: 2).encoded(as: .png), to: name)
+    #expect(try tool.run("info", "--json", name).json.first?["source"] as? String == name)
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+import VitrineImaging
+
+/// The built `vitrine`, run as its user would, in a folder of its own that is removed afterwards.
+final class Tool {
+  struct Outcome {
+    let status: Int32
+    let output: String
+    let errors: String
+
+    /// The lines of standard output as JSON objects.
+    var json: [[String: Any]] {
+      get throws {
+        try output.split(separator: "\n").map { line in
+          try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+      }
+    }
+  }
+
+  static let photographs = URL(filePath: #filePath)
+    .deletingLastPathComponent().appending(path: "../../Examples/Photographs").standardizedFileURL.path
+
+  let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-tests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  private static func executable() throws -> URL {
+    // The runner stands beside everything else that was built.
+    let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+    let candidates = [folder, Bundle.main.bundleURL, folder.deletingLastPathComponent()].map {
+      $0.appending(path: "vitrine")
+    }
+    return try #require(candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) })
+  }
+
+  func run(_ arguments: String..., input: Data? = nil) throws -> Outcome { try run(arguments, input: input) }
+
+  func run(_ arguments: [String], input: Data? = nil) throws -> Outcome {
+    let process = Process()
+    process.executableURL = try Self.executable()
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    // Files and not pipes: nothing can fill up and wait.
+    let paths = ["in", "out", "err"].map { folder.appending(path: ".std\($0)-\(UUID().uuidString)") }
+    try (input ?? Data()).write(to: paths[0])
+    for path in paths.dropFirst() { try Data().write(to: path) }
+    process.standardInput = try FileHandle(forReadingFrom: paths[0])
+    process.standardOutput = try FileHandle(forWritingTo: paths[1])
+    process.standardError = try FileHandle(forWritingTo: paths[2])
+    try process.run()
+    process.waitUntilExit()
+    let texts = try paths.dropFirst().map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
+    for path in paths { try FileManager.default.removeItem(at: path) }
+    return Outcome(status: process.terminationStatus, output: texts[0], errors: texts[1])
+  }
+
+  /// Starts it without waiting for its end.
+  func start(_ arguments: String..., input: Pipe, output: Pipe) throws -> Process {
+    let process = Process()
+    process.executableURL = try Self.executable()
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+
+  /// What is in the folder, hidden files too.
+  func files(_ path: String = "") throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: path).path).sorted()
+  }
+
+  func data(_ name: String) throws -> Data { try Data(contentsOf: folder.appending(path: name)) }
+
+  func image(_ name: String) throws -> DecodedImage { try DecoderRegistry.standard.decode(try data(name)) }
+
+  func write(_ data: Data, to name: String) throws {
+    let file = folder.appending(path: name)
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try data.write(to: file)
+  }
+
+  /// Copies a shipped photograph into the folder.
+  func photograph(_ name: String, as copy: String) throws {
+    try write(try Data(contentsOf: URL(filePath: Self.photographs + "/" + name)), to: copy)
+  }
+}
+
+extension Bitmap {
+  var sides: [Int] { [width, height] }
+
+  static func gradient(width: Int, height: Int, alpha: UInt8 = 255) -> Bitmap {
+    unsafe Bitmap(width: width, height: height, alpha: .straight) { pixels in
+      for index in 0..<width * height {
+        // `pixels` holds four bytes for each.
+        unsafe pixels[index * 4] = UInt8(index % width * 255 / max(1, width - 1))
+        unsafe pixels[index * 4 + 1] = UInt8(index / width * 255 / max(1, height - 1))
+        unsafe pixels[index * 4 + 2] = 128
+        unsafe pixels[index * 4 + 3] = alpha
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+import VitrineImaging
+
+struct UsageTests {
+  let tool: Tool
+
+  init() throws { tool = try Tool() }
+
+  @Test(arguments: [
+    [], ["paint"], ["info"], ["info", "--size", "3", "a.jpg"], ["thumbnail", "a.jpg"], ["thumbnail", "-o", "b.jpg"],
+    ["thumbnail", "a.jpg", "-o"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--size", "0"],
+    ["thumbnail", "a.jpg", "-o", "b.jpg", "--size", "-3"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--size", "x"],
+    ["thumbnail", "a.jpg", "-o", "b.jpg", "--size", "3x4x5"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--mode", "cover"],
+    ["thumbnail", "a.jpg", "-o", "b.jpg", "--quality", "101"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--quality", "q"],
+    ["thumbnail", "a.jpg", "-o", "b.jpg", "--format", "gif"], ["thumbnail", "a.jpg", "-o", "b.gif"],
+    ["thumbnail", "a.jpg", "-o", "b.jpg", "--frame", "-1"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--jobs", "0"],
+    ["thumbnail", "a.jpg", "-o", "b.jpg", "--json=yes"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--sharpen"],
+  ])
+  func whatIsNotUnderstoodEndsWith64AndAMessage(arguments: [String]) throws {
+    try tool.write(try Bitmap.gradient(width: 4, height: 4).encoded(as: .jpeg), to: "a.jpg")
+
+    let outcome = try tool.run(arguments)
+
+    #expect(outcome.status == 64)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.hasPrefix("vitrine: ") && outcome.errors.hasSuffix("\nTry 'vitrine --help'.\n"))
+    #expect(try tool.files() == ["a.jpg"])
+  }
+
+  @Test(arguments: [["--help"], ["help"], ["thumbnail", "-h"]])
+  func helpGoesToStandardOutput(arguments: [String]) throws {
+    let outcome = try tool.run(arguments)
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("vitrine thumbnail SOURCE... -o OUT"))
+    #expect(outcome.errors.isEmpty)
+  }
+
+  @Test
+  func optionsTakeTheirValueAfterASpaceOrAnEqualsSign() throws {
+    try tool.write(try Bitmap.gradient(width: 40, height: 40).encoded(as: .jpeg), to: "-a.jpg")
+    let outcome = try tool.run("thumbnail", "--size=10", "-o=b.png", "--", "-a.jpg")
+    #expect(outcome.status == 0)
+    #expect(try tool.image("b.png").bitmap.width == 10)
+  }
+}
