@@ -24,7 +24,7 @@ public struct DecodeLimits: Hashable, Sendable {
 
   func check(_ info: ImageInfo) throws(ImageError) {
     let (width, height) = (info.width, info.height)
-    guard width > 0, height > 0 else {
+    guard width > 0, height > 0, width < 1 << 31, height < 1 << 31 else {
       throw ImageError(.corrupt, format: info.format, "the header says \(width)x\(height) pixels")
     }
     guard max(width, height) <= side else {
@@ -52,9 +52,9 @@ public struct DecodeLimits: Hashable, Sendable {
     }
   }
 
-  func check(warnings: Int, first: String, format: ImageFormat) throws(ImageError) {
+  func check(warnings: Int, first: @autoclosure () -> String, format: ImageFormat) throws(ImageError) {
     guard warnings > warningCount else { return }
-    throw ImageError(.corrupt, format: format, "corrupt: more than \(warningCount) faults in the data (\(first))")
+    throw ImageError(.corrupt, format: format, "corrupt: more than \(warningCount) faults in the data (\(first()))")
   }
 
   private func overLimit(_ info: ImageInfo, _ detail: String) -> ImageError {

@@ -12,8 +12,11 @@ struct JPEGHeader {
   var profile: ColorProfile?
   /// The colour transform of Adobe's APP14 segment: 0 none, 1 YCbCr, 2 YCCK; `nil` without the segment.
   var adobeTransform: UInt8?
+  private var componentsInFirstScan = 0
 
   var isProgressive: Bool { [0xC2, 0xC6, 0xCA, 0xCE].contains(frameMarker) }
+  /// Whether the first scan is all there is to be read before rows can come; else every coefficient is held in memory.
+  var isOneScan: Bool { !isProgressive && componentsInFirstScan >= components }
 
   init(_ bytes: ByteReader, metadataLimit: Int) throws(ImageError) {
     var profileParts: [UInt8: ByteReader] = [:]
@@ -45,7 +48,9 @@ struct JPEGHeader {
         else { throw Self.truncated }
         (self.precision, self.height, self.width) = (Int(precision), Int(height), Int(width))
         (self.components, frameMarker) = (Int(components), marker)
-      case 0xDA: break scan
+      case 0xDA:
+        componentsInFirstScan = Int(segment.byte(at: 0) ?? 0)
+        break scan
       case 0xE1 where !foundEXIF && EXIF.isMarked(segment):
         orientation = EXIF.orientation(block: segment)
         foundEXIF = true

@@ -31,17 +31,17 @@ struct PNGHeader {
     }
     for (type, body) in Self.chunks(bytes) {
       switch type {
-      case "IHDR":
+      case Chunk.IHDR:
         guard let width = body.bigEndian32(at: 0), let height = body.bigEndian32(at: 4), let depth = body.byte(at: 8),
           let colorType = body.byte(at: 9), let interlace = body.byte(at: 12)
         else { throw ImageError(.truncated, format: .png, "truncated: the file ends within its header") }
         (self.width, self.height) = (Int(width), Int(height))
         (bitDepth, self.colorType, isInterlaced) = (Int(depth), colorType, interlace != 0)
-      case "tRNS": hasTransparency = true
-      case "iCCP": hasProfile = true
-      case "eXIf": orientation = EXIF.orientation(block: body)
-      case "acTL": frameCount = Int(body.bigEndian32(at: 0) ?? 0)
-      case "fcTL":
+      case Chunk.tRNS: hasTransparency = true
+      case Chunk.iCCP: hasProfile = true
+      case Chunk.eXIf: orientation = EXIF.orientation(block: body)
+      case Chunk.acTL: frameCount = Int(body.bigEndian32(at: 0) ?? 0)
+      case Chunk.fcTL:
         if let numerator = body.bigEndian16(at: 20), let denominator = body.bigEndian16(at: 22) {
           duration += FrameDelay.shown(Double(numerator) / Double(denominator == 0 ? 100 : denominator))
         }
@@ -54,16 +54,16 @@ struct PNGHeader {
   /// Whether an `acTL` chunk stands before the first image data.
   static func isAnimated(_ bytes: ByteReader) -> Bool {
     for (type, body) in chunks(bytes) {
-      if type == "acTL" { return (body.bigEndian32(at: 0) ?? 0) > 0 }
-      if type == "IDAT" { return false }
+      if type == Chunk.acTL { return (body.bigEndian32(at: 0) ?? 0) > 0 }
+      if type == Chunk.IDAT { return false }
     }
     return false
   }
 
   /// Every chunk that begins within the data, the last one perhaps cut short.
-  private static func chunks(_ bytes: ByteReader) -> some Sequence<(type: String, body: ByteReader)> {
-    sequence(state: signature.count) { offset -> (type: String, body: ByteReader)? in
-      guard let length = bytes.bigEndian32(at: offset), let type = bytes.ascii(at: offset + 4, count: 4) else {
+  private static func chunks(_ bytes: ByteReader) -> some Sequence<(type: UInt32, body: ByteReader)> {
+    sequence(state: signature.count) { offset -> (type: UInt32, body: ByteReader)? in
+      guard let length = bytes.bigEndian32(at: offset), let type = bytes.bigEndian32(at: offset + 4) else {
         return nil
       }
       let body = bytes.slice(offset + 8, Int(length))
@@ -71,6 +71,19 @@ struct PNGHeader {
       return (type, body)
     }
   }
+}
+
+/// The types of chunks that are looked at, four letters in a number.
+private enum Chunk {
+  static let IHDR = type("IHDR")
+  static let IDAT = type("IDAT")
+  static let tRNS = type("tRNS")
+  static let iCCP = type("iCCP")
+  static let eXIf = type("eXIf")
+  static let acTL = type("acTL")
+  static let fcTL = type("fcTL")
+
+  private static func type(_ name: String) -> UInt32 { name.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
 /// How long a frame is shown.

@@ -24,8 +24,7 @@ public struct JPEGDecoder: ImageDecoder {
     )
     info.bitsPerComponent = header.precision
     info.colorProfile = header.profile
-    // Progressive files need every coefficient in memory before the first row.
-    info.streamsRows = !header.isProgressive
+    info.streamsRows = header.isOneScan
     return info
   }
 
@@ -51,10 +50,13 @@ private final class JPEGRows: RowSource {
   private let stop: StopSignal
   private let request: RowRequest
   private let isCMYK: Bool
+  /// Adobe stores CMYK inverted, 255 for no ink, and marks its files.
+  private let isInverted: Bool
   private var row = 0
 
   init(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) {
     self.request = request
+    isInverted = try unsafe JPEGHeader(ByteReader(bytes), metadataLimit: 0).adobeTransform != nil
     let stop = StopSignal(request.control)
     self.stop = stop
     // The reader keeps the two pointers no longer than this object lives, which keeps `stop` alive; `bytes` outlives it
@@ -114,24 +116,19 @@ private final class JPEGRows: RowSource {
       first: String(cString: vitrine_jpeg_first_warning(reader)),
       format: .jpeg,
     )
-    if isCMYK { unsafe Self.convertFromCMYK(rows, bytesPerRow: bytesPerRow, width: width, count: Int(got)) }
+    if isCMYK { unsafe convertFromCMYK(rows, bytesPerRow: bytesPerRow, count: Int(got)) }
     row += Int(got)
     return Int(got)
   }
 
-  /// Adobe's CMYK, the only one in use, is stored inverted: 255 is no ink.
-  private static func convertFromCMYK(
-    _ rows: UnsafeMutableRawBufferPointer,
-    bytesPerRow: Int,
-    width: Int,
-    count: Int,
-  ) {
+  private func convertFromCMYK(_ rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) {
     for row in 0..<count {
       for x in 0..<width {
         let offset = row * bytesPerRow + x * 4
         // In bounds: `read` has checked the rows.
-        let ink = unsafe rows.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-        let product = SIMD4<UInt16>(truncatingIfNeeded: ink) &* UInt16(ink.w) &+ 127
+        let stored = unsafe rows.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
+        let paper = isInverted ? stored : 255 &- stored
+        let product = SIMD4<UInt16>(truncatingIfNeeded: paper) &* UInt16(paper.w) &+ 127
         var color = SIMD4<UInt8>(truncatingIfNeeded: product / 255)
         color.w = 255
         unsafe rows.storeBytes(of: color, toByteOffset: offset, as: SIMD4<UInt8>.self)
