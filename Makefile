@@ -15,7 +15,7 @@ endif
 RELEASE := swift build -c release $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
 
 PHOTOS ?= Examples/Photographs
-SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks
+SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Snippets
 
 .PHONY: help
 help: ## Lists the targets.

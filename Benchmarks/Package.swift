@@ -13,8 +13,8 @@ let package = Package(
         .product(name: "VitrineImaging", package: "Vitrine"),
         .product(name: "VitrineTesting", package: "Vitrine"),
       ],
-      swiftSettings: [.treatAllWarnings(as: .error)]
+      swiftSettings: [.treatAllWarnings(as: .error)],
     ),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
 )
