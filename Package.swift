@@ -92,6 +92,7 @@ let package = Package(
       name: "ImagingTests",
       dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting"],
       path: "Tests/ImagingTests",
+      exclude: ["Fixtures"],
       swiftSettings: strict,
     ),
     .testTarget(

@@ -1,23 +1,51 @@
-import VitrineRuntime
 public import VitrineImaging
+import VitrineRuntime
 
 extension Bitmap {
   /// The peak signal-to-noise ratio of this picture against another of the same size, in decibels.
   ///
   /// Compares red, green and blue; infinite for equal pixels. Complexity: O(pixels).
   public func psnr(against other: Bitmap) -> Double {
+    var sum = 0
+    forEachDifference(from: other) { difference in
+      var color = difference
+      color.w = 0
+      sum += Int((color &* color).wrappedSum())
+    }
+    let mean = Double(sum) / Double(3 * width * height)
+    return sum == 0 ? .infinity : 10 * log10(255 * 255 / mean)
+  }
+
+  /// The largest difference, from 0 to 255, between any component of this picture, alpha too, and of another of the same
+  /// size.
+  ///
+  /// Complexity: O(pixels).
+  public func largestDifference(from other: Bitmap) -> Int {
+    var largest: Int32 = 0
+    forEachDifference(from: other) { difference in
+      largest = max(largest, difference.max(), -difference.min())
+    }
+    return Int(largest)
+  }
+
+  /// Gives `body` the differences that are not zero.
+  private func forEachDifference(from other: Bitmap, _ body: (SIMD4<Int32>) -> Void) {
     precondition(width == other.width && height == other.height, "pictures of one size are compared")
-    var sum = 0.0
-    for y in 0..<height {
-      for x in 0..<width {
-        let (ours, theirs) = (self[x, y], other[x, y])
-        for component in 0..<3 {
-          let difference = Double(ours[component]) - Double(theirs[component])
-          sum += difference * difference
+    unsafe withUnsafeBytes { ours in
+      unsafe other.withUnsafeBytes { theirs in
+        for y in 0..<height {
+          for x in 0..<width {
+            // Both have `height` rows of at least `width` pixels.
+            let mine = unsafe ours.loadUnaligned(fromByteOffset: y * bytesPerRow + x * 4, as: SIMD4<UInt8>.self)
+            let other = unsafe theirs.loadUnaligned(
+              fromByteOffset: y * other.bytesPerRow + x * 4,
+              as: SIMD4<UInt8>.self,
+            )
+            guard mine != other else { continue }
+            body(SIMD4<Int32>(truncatingIfNeeded: mine) &- SIMD4<Int32>(truncatingIfNeeded: other))
+          }
         }
       }
     }
-    let mean = sum / Double(3 * width * height)
-    return mean == 0 ? .infinity : 10 * log10(255 * 255 / mean)
   }
 }

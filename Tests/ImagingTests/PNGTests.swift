@@ -1,0 +1,189 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+struct PNGTests {
+  struct Kind: Sendable, CustomTestStringConvertible {
+    var colorType: PNGFile.ColorType
+    var depth: Int
+    var isInterlaced: Bool
+
+    var testDescription: String { "\(colorType), \(depth) bits\(isInterlaced ? ", interlaced" : "")" }
+  }
+
+  static let kinds: [Kind] = [
+    (.grey, [1, 2, 4, 8, 16]), (.palette, [1, 2, 4, 8]), (.rgb, [8, 16]), (.greyAlpha, [8, 16]), (.rgba, [8, 16]),
+  ].flatMap { (type: PNGFile.ColorType, depths: [Int]) in
+    depths.flatMap { depth in
+      [false, true].map { Kind(colorType: type, depth: depth, isInterlaced: $0) }
+    }
+  }
+
+  static let palette = (0..<256).map { SIMD4(UInt8($0), UInt8(255 - $0), UInt8($0 * 7 & 255), 255) }
+
+  static func file(_ kind: Kind, width: Int = 19, height: Int = 13, transparency: [UInt8] = []) -> PNGFile {
+    let mask = 1 << kind.depth - 1
+    let channels = [PNGFile.ColorType.grey: 1, .palette: 1, .greyAlpha: 2, .rgb: 3, .rgba: 4][kind.colorType] ?? 1
+    return PNGFile(
+      width: width,
+      height: height,
+      depth: kind.depth,
+      colorType: kind.colorType,
+      palette: kind.colorType == .palette ? Array(palette.prefix(1 << kind.depth)) : [],
+      transparency: transparency,
+      isInterlaced: kind.isInterlaced,
+    ) { x, y in (0..<channels).map { (x * 2711 + y * 7919 + $0 * 20_011 + x * y) & mask } }
+  }
+
+  /// What the standard says a pixel's samples stand for, in 8 bits.
+  static func expected(_ file: PNGFile) -> Bitmap {
+    let most = Double(1 << file.depth - 1)
+    return .pixels(width: file.width, height: file.height) { x, y in
+      let samples = file.samples(x, y)
+      let levels = samples.map { UInt8((Double($0) * 255 / most).rounded()) }
+      switch file.colorType {
+      case .grey: return SIMD4(levels[0], levels[0], levels[0], 255)
+      case .palette: return file.palette[samples[0]]
+      case .rgb: return SIMD4(levels[0], levels[1], levels[2], 255)
+      case .greyAlpha: return SIMD4(levels[0], levels[0], levels[0], levels[1])
+      case .rgba: return SIMD4(levels[0], levels[1], levels[2], levels[3])
+      }
+    }
+  }
+
+  @Test(arguments: kinds)
+  func everyKindDecodesExactly(kind: Kind) throws {
+    let file = Self.file(kind)
+
+    let bitmap = try Bitmap(decoding: file.data)
+
+    #expect(bitmap.largestDifference(from: Self.expected(file)) == 0)
+  }
+
+  @Test(arguments: kinds)
+  func theHeaderTellsDepthAndAlpha(kind: Kind) throws {
+    let header = try info(Self.file(kind).data)
+
+    #expect(header.format == .png)
+    #expect([header.width, header.height] == [19, 13])
+    #expect(header.bitsPerComponent == (kind.colorType == .palette ? 8 : kind.depth))
+    #expect(header.hasAlpha == (kind.colorType == .greyAlpha || kind.colorType == .rgba))
+    #expect(header.streamsRows == !kind.isInterlaced)
+  }
+
+  @Test(arguments: [(1, 1), (2, 1), (1, 2), (4, 4), (5, 3), (8, 9), (3, 17)])
+  func smallInterlacedPicturesLackPasses(size: (width: Int, height: Int)) throws {
+    let kind = Kind(colorType: .rgb, depth: 8, isInterlaced: true)
+    let file = Self.file(kind, width: size.width, height: size.height)
+
+    let bitmap = try Bitmap(decoding: file.data)
+
+    #expect(bitmap.largestDifference(from: Self.expected(file)) == 0)
+  }
+
+  @Test(arguments: [false, true])
+  func aPaletteMayBeTransparent(isInterlaced: Bool) throws {
+    let kind = Kind(colorType: .palette, depth: 2, isInterlaced: isInterlaced)
+    let file = Self.file(kind, transparency: [0, 100, 200])
+
+    let decoded = try decode(file.data)
+
+    let expected = Bitmap.pixels(width: 19, height: 13) { x, y in
+      var color = Self.palette[file.samples(x, y)[0]]
+      color.w = [0, 100, 200, 255][file.samples(x, y)[0]]
+      return color
+    }
+    #expect(decoded.info.hasAlpha)
+    #expect(decoded.bitmap.largestDifference(from: expected) == 0)
+  }
+
+  @Test(arguments: [1, 4, 8, 16])
+  func oneGreyMayBeTransparent(depth: Int) throws {
+    let probe = Self.file(Kind(colorType: .grey, depth: depth, isInterlaced: false))
+    let chosen = probe.samples(3, 5)[0]
+    let file = Self.file(
+      Kind(colorType: .grey, depth: depth, isInterlaced: false),
+      transparency: .big16(chosen),
+    )
+
+    let bitmap = try Bitmap(decoding: file.data)
+
+    for y in 0..<13 {
+      for x in 0..<19 { #expect((bitmap[x, y].w == 0) == (file.samples(x, y)[0] == chosen)) }
+    }
+  }
+
+  @Test
+  func oneColourMayBeTransparent() throws {
+    let kind = Kind(colorType: .rgb, depth: 8, isInterlaced: false)
+    let chosen = Self.file(kind).samples(4, 4)
+    let file = Self.file(kind, transparency: chosen.flatMap { [UInt8].big16($0) })
+
+    let bitmap = try Bitmap(decoding: file.data)
+
+    #expect(bitmap[4, 4].w == 0)
+    #expect(bitmap.pixels.count { $0.w == 0 } == 1)
+  }
+
+  @Test(arguments: kinds.filter { $0.isInterlaced })
+  func anInterlacedThumbnailIsThatOfThePlainPicture(kind: Kind) throws {
+    var plain = kind
+    plain.isInterlaced = false
+    let size = TargetSize.pixels(7, 7)
+
+    let thumbnail = try decode(Self.file(kind).data, size).bitmap
+
+    #expect(thumbnail.largestDifference(from: try decode(Self.file(plain).data, size).bitmap) == 0)
+  }
+
+  @Test
+  func theDefaultPictureOfAnAPNGIsItsFirstFrame() throws {
+    let still = try Bitmap.testPattern(width: 12, height: 9).encoded(as: .png)
+    let animated = still.withPNGChunk("acTL", .big32(2) + .big32(0))
+
+    let decoded = try decode(animated)
+
+    #expect(decoded.info.format == .apng)
+    #expect(decoded.info.frameCount == 2)
+    #expect(decoded.bitmap.largestDifference(from: .testPattern(width: 12, height: 9)) == 0)
+  }
+
+  @Test
+  func laterFramesOfAnAPNGAreSaidToBeUnsupported() throws {
+    let animated = try Bitmap.testPattern(width: 12, height: 9).encoded(as: .png)
+      .withPNGChunk("acTL", .big32(2) + .big32(0))
+
+    #expect(failure { try decode(animated) { $0.frame = 1 } }?.code == .unsupported)
+    #expect(failure { try decode(animated) { $0.frame = 2 } }?.code == .noSuchFrame)
+  }
+
+  @Test
+  func aPNGThatLacksOnlyItsEndIsWhole() throws {
+    let picture = Bitmap.testPattern(width: 20, height: 10)
+    let file = try picture.encoded(as: .png)
+
+    let decoded = try decode(file.dropLast(12))
+
+    #expect(decoded.damage == nil)
+    #expect(decoded.bitmap.largestDifference(from: picture) == 0)
+  }
+
+  @Test
+  func aPNGWithoutAPaletteItNeedsIsCorrupt() {
+    var file = Self.file(Kind(colorType: .palette, depth: 8, isInterlaced: false))
+    file.palette = []
+
+    #expect(failure { try decode(file.data) }?.code == .corrupt)
+  }
+
+  @Test
+  func aWrongChecksumIsCorrupt() throws {
+    let file = Self.file(Kind(colorType: .rgb, depth: 8, isInterlaced: false)).data
+
+    let error = failure { try decode(file.replacing(60, with: file[60] ^ 0x55)) }
+
+    #expect(error?.code == .corrupt)
+    #expect(error?.format == .png)
+  }
+}

@@ -1,0 +1,92 @@
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+/// Lanczos resampling as the books have it: every pixel at once, in double precision, colours multiplied by coverage.
+///
+/// Written apart from the library's, to be compared with it.
+struct ReferenceResampler {
+  /// The part of the source that is shown: left, top, width, height. All of it where `nil`.
+  var crop: (x: Double, y: Double, width: Double, height: Double)?
+  /// How many pixels are averaged to one beforehand, across and down.
+  var box = 1
+
+  func resample(_ bitmap: Bitmap, width: Int, height: Int) -> Bitmap {
+    var grid = Grid(bitmap)
+    var part = crop ?? (0, 0, Double(bitmap.width), Double(bitmap.height))
+    if box > 1 {
+      grid = grid.averaged(box)
+      let factor = Double(box)
+      part = (part.x / factor, part.y / factor, part.width / factor, part.height / factor)
+    }
+    let across = Self.taps(part.x, part.width, grid.width, width)
+    let down = Self.taps(part.y, part.height, grid.height, height)
+    // Rows first, then columns: the other way round from the library.
+    var lines: [[SIMD4<Double>]] = []
+    for y in 0..<grid.height {
+      lines.append(across.map { taps in taps.reduce(SIMD4()) { $0 + grid[$1.index, y] * $1.weight } })
+    }
+    return .pixels(width: width, height: height, alpha: bitmap.alpha) { x, y in
+      let sum = down[y].reduce(SIMD4<Double>()) { $0 + lines[$1.index][x] * $1.weight }
+      var color = sum.w < 0.5 ? SIMD4() : sum * (255 / sum.w)
+      color.w = sum.w
+      let inside = color.clamped(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
+      return SIMD4<UInt8>(inside.rounded(.toNearestOrAwayFromZero))
+    }
+  }
+
+  private static func taps(_ start: Double, _ length: Double, _ count: Int, _ output: Int) -> [[(index: Int, weight: Double)]] {
+    let scale = length / Double(output)
+    let width = max(scale, 1)
+    return (0..<output).map { place in
+      let center = start + (Double(place) + 0.5) * scale
+      let all = (0..<count).map { (index: $0, weight: lanczos((Double($0) + 0.5 - center) / width)) }
+      let used = all.filter { $0.weight != 0 }
+      let sum = used.reduce(0) { $0 + $1.weight }
+      return used.map { ($0.index, $0.weight / sum) }
+    }
+  }
+
+  private static func lanczos(_ x: Double) -> Double {
+    if x == 0 { return 1 }
+    if abs(x) >= 3 { return 0 }
+    return sin(.pi * x) / (.pi * x) * sin(.pi * x / 3) / (.pi * x / 3)
+  }
+
+  /// Pixels multiplied by their coverage.
+  private struct Grid {
+    var width: Int
+    var height: Int
+    var values: [SIMD4<Double>]
+
+    init(width: Int, height: Int, values: [SIMD4<Double>]) {
+      (self.width, self.height, self.values) = (width, height, values)
+    }
+
+    init(_ bitmap: Bitmap) {
+      let values = bitmap.pixels.map { pixel in
+        var value = SIMD4<Double>(pixel) * (Double(pixel.w) / 255)
+        value.w = Double(pixel.w)
+        return value
+      }
+      self.init(width: bitmap.width, height: bitmap.height, values: values)
+    }
+
+    subscript(x: Int, y: Int) -> SIMD4<Double> { values[y * width + x] }
+
+    func averaged(_ factor: Int) -> Grid {
+      let (columns, rows) = ((width + factor - 1) / factor, (height + factor - 1) / factor)
+      var result: [SIMD4<Double>] = []
+      for row in 0..<rows {
+        for column in 0..<columns {
+          let xs = column * factor..<min(width, (column + 1) * factor)
+          let ys = row * factor..<min(height, (row + 1) * factor)
+          var sum = SIMD4<Double>()
+          for y in ys { for x in xs { sum += self[x, y] } }
+          result.append(sum / Double(xs.count * ys.count))
+        }
+      }
+      return Grid(width: columns, height: rows, values: result)
+    }
+  }
+}
