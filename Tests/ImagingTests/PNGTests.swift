@@ -12,15 +12,19 @@ struct PNGTests {
     var testDescription: String { "\(colorType), \(depth) bits\(isInterlaced ? ", interlaced" : "")" }
   }
 
-  static let kinds: [Kind] = [
+  static let depths: [(type: PNGFile.ColorType, bits: [Int])] = [
     (.grey, [1, 2, 4, 8, 16]), (.palette, [1, 2, 4, 8]), (.rgb, [8, 16]), (.greyAlpha, [8, 16]), (.rgba, [8, 16]),
-  ].flatMap { (type: PNGFile.ColorType, depths: [Int]) in
-    depths.flatMap { depth in
-      [false, true].map { Kind(colorType: type, depth: depth, isInterlaced: $0) }
-    }
+  ]
+
+  static let kinds: [Kind] = depths.flatMap { type, bits -> [Kind] in
+    let plain = bits.map { Kind(colorType: type, depth: $0, isInterlaced: false) }
+    let interlaced = bits.map { Kind(colorType: type, depth: $0, isInterlaced: true) }
+    return plain + interlaced
   }
 
-  static let palette = (0..<256).map { SIMD4(UInt8($0), UInt8(255 - $0), UInt8($0 * 7 & 255), 255) }
+  static let palette: [SIMD4<UInt8>] = (0..<256).map { index in
+    SIMD4(UInt8(index), UInt8(255 - index), UInt8(index * 7 & 255), 255)
+  }
 
   static func file(_ kind: Kind, width: Int = 19, height: Int = 13, transparency: [UInt8] = []) -> PNGFile {
     let mask = 1 << kind.depth - 1
@@ -33,7 +37,10 @@ struct PNGTests {
       palette: kind.colorType == .palette ? Array(palette.prefix(1 << kind.depth)) : [],
       transparency: transparency,
       isInterlaced: kind.isInterlaced,
-    ) { x, y in (0..<channels).map { (x * 2711 + y * 7919 + $0 * 20_011 + x * y) & mask } }
+    ) { x, y in
+      let noise = x * 2711 + y * 7919 + x * y
+      return (0..<channels).map { (noise + $0 * 20_011) & mask }
+    }
   }
 
   /// What the standard says a pixel's samples stand for, in 8 bits.
