@@ -89,11 +89,8 @@ private final class JPEGRows: RowSource {
     }
     width = Int(info.out_width)
     height = Int(info.out_height)
-    if status != VITRINE_OK {
-      let error = unsafe Self.error(reader, status, stop, request, row: 0)
-      unsafe vitrine_jpeg_destroy(reader)
-      throw error
-    }
+    // Everything is initialised here, so throwing runs deinit, which destroys the reader.
+    if status != VITRINE_OK { throw unsafe Self.error(reader, status, stop, request, row: 0) }
   }
 
   deinit { unsafe vitrine_jpeg_destroy(reader) }

@@ -84,11 +84,8 @@ private final class PNGReader {
     profile = unsafe info.profile.map { start in
       unsafe ColorProfile(data: Data(UnsafeBufferPointer(start: start, count: Int(info.profile_length))))
     }
-    if status != VITRINE_OK {
-      let error = unsafe Self.error(reader, format, row: 0, of: 0)
-      unsafe vitrine_png_destroy(reader)
-      throw error
-    }
+    // Everything is initialised here, so throwing runs deinit, which destroys the reader.
+    if status != VITRINE_OK { throw unsafe Self.error(reader, format, row: 0, of: 0) }
   }
 
   deinit { unsafe vitrine_png_destroy(reader) }
