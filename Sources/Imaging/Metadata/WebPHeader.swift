@@ -5,11 +5,14 @@ struct WebPHeader {
   var orientation = Orientation.up
   var profile: ColorProfile?
   var isAnimated = false
+  /// Whether the file says that it is longer than the data is.
+  let isTruncated: Bool
   var frameCount = 0
   /// Seconds, once through.
   var duration = 0.0
 
   init(_ bytes: ByteReader, metadataLimit: Int) {
+    isTruncated = Int(bytes.littleEndian32(at: 4) ?? 0) + 8 > bytes.count
     var offset = 12
     while let type = bytes.ascii(at: offset, count: 4), let length = bytes.littleEndian32(at: offset + 4) {
       let body = bytes.slice(offset + 8, Int(length))

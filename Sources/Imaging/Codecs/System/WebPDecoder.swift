@@ -36,9 +36,9 @@ public struct WebPDecoder: ImageDecoder {
 
   /// Opens a still picture at the scale asked for, or one whole frame of an animation.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
-    let isAnimated = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0).isAnimated
+    let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0)
     guard request.frame < max(1, request.info.frameCount) else { throw .noSuchFrame(request.frame, of: request.info) }
-    return unsafe isAnimated ? frame(bytes, request) : still(bytes, request)
+    return unsafe header.isAnimated ? frame(bytes, request, header) : still(bytes, request)
   }
 
   private func still(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> HeldRows {
@@ -84,8 +84,10 @@ public struct WebPDecoder: ImageDecoder {
     }
   }
 
-  private func frame(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> HeldRows {
+  private func frame(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest, _ header: WebPHeader) -> HeldRows {
     let info = request.info
+    // libwebp only says that it cannot go on.
+    let status = header.isTruncated ? VP8_STATUS_NOT_ENOUGH_DATA : VP8_STATUS_BITSTREAM_ERROR
     return unsafe HeldRows(width: info.storedWidth, height: info.storedHeight, hasAlpha: true) {
       (pixels, _) throws(ImageError) in
       var data = unsafe WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
@@ -94,7 +96,7 @@ public struct WebPDecoder: ImageDecoder {
       options.color_mode = MODE_RGBA
       // `bytes` outlives the decoder, which ends before this returns.
       guard let decoder = unsafe WebPAnimDecoderNew(&data, &options) else {
-        throw ImageError(.corrupt, format: .webp, "corrupt: the animation's frames cannot be found")
+        throw ImageError(webP: status, "among the animation's frames")
       }
       defer { unsafe WebPAnimDecoderDelete(decoder) }
       var canvas: UnsafeMutablePointer<UInt8>?
@@ -102,7 +104,7 @@ public struct WebPDecoder: ImageDecoder {
       for index in 0...request.frame {
         try request.control.check()
         guard unsafe WebPAnimDecoderGetNext(decoder, &canvas, &timestamp) != 0 else {
-          throw ImageError(.corrupt, format: .webp, "corrupt: frame \(index) cannot be decoded")
+          throw ImageError(webP: status, "in frame \(index)")
         }
       }
       guard let canvas = unsafe canvas else { return }
