@@ -56,6 +56,9 @@ public protocol RowSource: AnyObject {
   var extentHeight: Double { get }
   /// Whether the fourth byte of a pixel is straight coverage; else it is 255.
   var hasAlpha: Bool { get }
+  /// What is wrong although every row came, such as a picture that is there only coarsely; asked behind the last row that
+  /// is needed.
+  var damage: ImageError? { get }
 
   /// Reads the next rows: RGBA, 8 bits a component, straight alpha.
   ///
@@ -73,6 +76,8 @@ extension RowSource {
   public var extentWidth: Double { Double(width) }
   /// The ``height``.
   public var extentHeight: Double { Double(height) }
+  /// Nothing.
+  public var damage: ImageError? { nil }
 }
 
 /// Tells a decoder whether to go on: the caller's wish and the time limit in one.

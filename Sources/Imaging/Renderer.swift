@@ -66,6 +66,7 @@ struct Renderer {
           throw error
         }
       }
+      if let damage = source.damage { throw damage }
       return
     }
     var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
@@ -123,6 +124,7 @@ struct Renderer {
       }
       row += got
     }
+    if let damage = source.damage { throw damage }
   }
 
   private func ended(_ row: Int, _ height: Int) -> ImageError {

@@ -11,6 +11,8 @@ final class HeldRows: RowSource {
   let width: Int
   let height: Int
   let hasAlpha: Bool
+  /// Known from the first read on.
+  var damage: ImageError? { failure }
   private let fill: Fill
   // Owned: allocated at the first read, freed in deinit, used by one thread at a time.
   private var pixels: UnsafeMutableRawBufferPointer?
