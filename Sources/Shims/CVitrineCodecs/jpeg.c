@@ -158,6 +158,12 @@ int vitrine_jpeg_truncated(const vitrine_jpeg_reader *reader) {
   return 0;
 }
 
+int vitrine_jpeg_is_coarse(const vitrine_jpeg_reader *reader) {
+  return reader->jpeg.progressive_mode && (reader->jpeg.input_scan_number > 1 || !reader->missed_data);
+}
+
+int vitrine_jpeg_ran_out(const vitrine_jpeg_reader *reader) { return reader->ran_out; }
+
 // ---- out -----------------------------------------------------------------------------------------------------
 
 struct jpeg_writer {

@@ -53,6 +53,7 @@ private final class JPEGRows: RowSource {
   /// Adobe stores CMYK inverted, 255 for no ink, and marks its files.
   private let isInverted: Bool
   private var row = 0
+  private(set) var damage: ImageError?
 
   init(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) {
     self.request = request
@@ -106,7 +107,10 @@ private final class JPEGRows: RowSource {
     )
     guard got >= 0 else { throw unsafe Self.error(reader, got, stop, request, row: row) }
     if unsafe vitrine_jpeg_truncated(reader) != 0 {
-      throw ImageError(.truncated, format: .jpeg, "truncated: the file ends at row \(row) of \(height), scaled")
+      guard unsafe vitrine_jpeg_is_coarse(reader) != 0 else {
+        throw ImageError(.truncated, format: .jpeg, "truncated: the file ends at row \(row) of \(height), scaled")
+      }
+      damage = ImageError(.truncated, format: .jpeg, "truncated: the file ends before its last scan does")
     }
     try unsafe request.limits.check(
       warnings: Int(vitrine_jpeg_warnings(reader)),
@@ -141,6 +145,10 @@ private final class JPEGRows: RowSource {
     row: Int,
   ) -> ImageError {
     if status == VITRINE_STOPPED, let reason = stop.reason { return reason }
+    if unsafe vitrine_jpeg_ran_out(reader) != 0 {
+      // What libjpeg complains of is the end of image that it was given in place of data.
+      return ImageError(.truncated, format: .jpeg, "truncated: the file ends within a segment")
+    }
     let message = unsafe String(cString: vitrine_jpeg_message(reader))
     if message.hasPrefix("Unsupported") || message.hasPrefix("Sorry") {
       return ImageError(.unsupported, format: .jpeg, "an unsupported kind of JPEG: \(message)")

@@ -43,6 +43,10 @@ int vitrine_jpeg_warnings(const vitrine_jpeg_reader *);
 const char *vitrine_jpeg_first_warning(const vitrine_jpeg_reader *);
 /// Whether data ended before the pixels read so far were complete.
 int vitrine_jpeg_truncated(const vitrine_jpeg_reader *);
+/// Whether all rows are there at least coarsely: a later scan of a progressive file is what the data lack.
+int vitrine_jpeg_is_coarse(const vitrine_jpeg_reader *reader);
+/// Whether the data had ended when the reader failed.
+int vitrine_jpeg_ran_out(const vitrine_jpeg_reader *reader);
 
 // ---- PNG in --------------------------------------------------------------------------------------------------
 
