@@ -33,7 +33,24 @@ public struct JPEGDecoder: ImageDecoder {
   /// The other scales that it offers are slower than the next larger of these.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
-    return try unsafe JPEGRows(bytes, request)
+    do throws(ImageError) {
+      return try unsafe JPEGRows(bytes, request)
+    } catch {
+      // A progressive file may end within the header of a scan; the scans before it can be shown.
+      guard error.code == .truncated, !request.info.streamsRows, let end = unsafe Self.lastSegment(bytes) else {
+        throw error
+      }
+      return try unsafe JPEGRows(UnsafeRawBufferPointer(rebasing: bytes[..<end]), request)
+    }
+  }
+
+  /// Where the last segment begins, which may be cut short.
+  private static func lastSegment(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    let reader = unsafe ByteReader(bytes)
+    return (2..<max(2, bytes.count - 1)).last { offset in
+      guard reader.byte(at: offset) == 0xFF, let marker = reader.byte(at: offset + 1) else { return false }
+      return marker != 0 && marker != 0xFF && !(0xD0...0xD7).contains(marker)
+    }
   }
 }
 
