@@ -22,18 +22,23 @@ extension Bitmap {
     SIMD4(220, 40, 40, 255), SIMD4(40, 180, 60, 255), SIMD4(40, 60, 200, 255), SIMD4(240, 220, 60, 255),
   ]
 
-  /// A picture of one colour: red, green, blue, alpha, straight. Complexity: O(pixels).
+  /// A picture of one colour: red, green, blue and straight alpha.
+  ///
+  /// Complexity: O(pixels).
   public static func solid(_ color: SIMD4<UInt8>, width: Int, height: Int) -> Bitmap {
     pixels(width: width, height: height, alpha: color.w == 255 ? .opaque : .straight) { _, _ in color }
   }
 
-  /// A picture whose pixels `color` gives, row by row from the top left. Complexity: O(pixels).
+  /// A picture whose pixels `color` gives, row by row from the top left.
+  ///
+  /// Complexity: O(pixels).
   ///
   /// - Parameters:
   ///   - width: Pixels in a row, at least 1.
   ///   - height: Rows, at least 1.
   ///   - alpha: What the fourth component of a pixel means; straight unless told.
   ///   - color: Gives red, green, blue and alpha of the pixel at `x`, `y`.
+  /// - Returns: The picture.
   public static func pixels(
     width: Int,
     height: Int,

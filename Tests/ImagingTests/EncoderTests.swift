@@ -5,7 +5,7 @@ import VitrineTesting
 
 struct EncoderTests {
   static let see = Bitmap.pixels(width: 67, height: 45) { x, y in
-    SIMD4(UInt8(x * 3), UInt8(y * 5), UInt8((x * y) & 255), UInt8(min(255, x * 7)))
+    SIMD4(UInt8(x * 3), UInt8(y * 5), UInt8(x * y / 12), UInt8(min(255, x * 7)))
   }
 
   @Test(arguments: 0...9)
@@ -130,7 +130,9 @@ struct EncoderTests {
 
   @Test(arguments: [ImageFormat.png, .jpeg, .webp])
   func onePixelCanBeWritten(format: ImageFormat) throws {
-    let bitmap = try Bitmap(decoding: Bitmap.solid(SIMD4(120, 130, 140, 255), width: 1, height: 1).encoded(as: format))
+    let bitmap = try Bitmap(
+      decoding: Bitmap.solid(SIMD4(120, 130, 140, 255), width: 1, height: 1).encoded(as: format)
+    )
 
     #expect(bitmap[0, 0].isWithin(4, of: SIMD4(120, 130, 140, 255)))
   }

@@ -22,6 +22,33 @@ struct InfoTests {
     #expect(found?.name == name)
   }
 
+  @Test(arguments: profiles)
+  func aProfileOfAPNGIsFoundAndNamed(profile: [UInt8], name: String) throws {
+    let file = try Bitmap.testPattern(width: 8, height: 8).encoded(as: .png)
+      .withPNGChunk("iCCP", Self.pngProfile(profile))
+
+    let found = try info(file).colorProfile
+
+    #expect(found?.data == Data(profile))
+    #expect(found?.name == name)
+  }
+
+  @Test(arguments: profiles)
+  func aProfileOfAWebPIsFoundAndNamed(profile: [UInt8], name: String) throws {
+    let still = try Bitmap.testPattern(width: 8, height: 8).encoded(as: .webp)
+    let padding: [UInt8] = profile.count.isMultiple(of: 2) ? [] : [0]
+    var chunks: [UInt8] = .text("VP8X") + .little32(10) + [0x20, 0, 0, 0, 7, 0, 0, 7, 0, 0]
+    chunks += .text("ICCP") + .little32(profile.count) + profile + padding
+    chunks += still.dropFirst(12)
+    let file = Data(.text("RIFF") + .little32(chunks.count + 4) + .text("WEBP") + chunks)
+
+    let decoded = try decode(file)
+
+    #expect(decoded.info.colorProfile?.data == Data(profile))
+    #expect(decoded.info.colorProfile?.name == name)
+    #expect(decoded.bitmap.size == [8, 8])
+  }
+
   @Test
   func aProfileInSeveralSegmentsIsPutTogetherInOrder() throws {
     let profile = ICCProfile.version2("In two parts")

@@ -134,7 +134,9 @@ struct LimitTests {
     #expect(error?.isCancellation == false)
   }
 
-  static let files = ["baseline-420.jpg", "progressive-420.jpg", "lossy.webp", "animated.webp", "still.gif", "interlaced.gif"]
+  static let files = [
+    "baseline-420.jpg", "progressive-420.jpg", "lossy.webp", "animated.webp", "still.gif", "interlaced.gif",
+  ]
 
   @Test(arguments: files)
   func whatIsCancelledBeforehandDoesNotBegin(name: String) throws {
@@ -152,7 +154,11 @@ struct LimitTests {
 
     let error = failure {
       try decode(file, size) { options in
-        options.isCancelled = { questions.withLock { $0 += 1; return $0 > 1 } }
+        options.isCancelled = {
+          questions.withLock {
+            $0 += 1; return $0 > 1
+          }
+        }
         options.acceptsPartial = true
       }
     }
@@ -167,7 +173,15 @@ struct LimitTests {
     let file = PNGTests.file(kind).data
     let questions = Lock(0)
 
-    let error = failure { try decode(file) { $0.isCancelled = { questions.withLock { $0 += 1; return $0 > 4 } } } }
+    let error = failure {
+      try decode(file) {
+        $0.isCancelled = {
+          questions.withLock {
+            $0 += 1; return $0 > 4
+          }
+        }
+      }
+    }
 
     #expect(error?.code == .cancelled)
   }

@@ -58,7 +58,8 @@ struct RegistryTests {
 
   @Test
   func theRowsOfADecoderOfOnesOwnAreResampled() throws {
-    let bitmap = try DecoderRegistry([StubDecoder()]).decode(StubDecoder.file, DecodeOptions(size: .pixels(4, 4))).bitmap
+    let bitmap = try DecoderRegistry([StubDecoder()]).decode(StubDecoder.file, DecodeOptions(size: .pixels(4, 4)))
+      .bitmap
 
     #expect(bitmap.size == [4, 3])
     #expect(bitmap.pixels.allSatisfy { $0 == SIMD4(10, 20, 30, 255) })

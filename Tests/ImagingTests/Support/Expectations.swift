@@ -70,7 +70,7 @@ extension SIMD4<UInt8> {
   }
 }
 
-/// The same random numbers every time (S. Vigna's SplitMix64).
+/// The same random numbers every time: Vigna's SplitMix64.
 struct SeededGenerator: RandomNumberGenerator {
   var state: UInt64
 

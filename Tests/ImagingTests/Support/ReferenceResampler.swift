@@ -6,7 +6,7 @@ import VitrineTesting
 ///
 /// Written apart from the library's, to be compared with it.
 struct ReferenceResampler {
-  /// The part of the source that is shown: left, top, width, height. All of it where `nil`.
+  /// The part of the source that is shown, in its pixels; all of it where `nil`.
   var crop: (x: Double, y: Double, width: Double, height: Double)?
   /// How many pixels are averaged to one beforehand, across and down.
   var box = 1
@@ -35,7 +35,12 @@ struct ReferenceResampler {
     }
   }
 
-  private static func taps(_ start: Double, _ length: Double, _ count: Int, _ output: Int) -> [[(index: Int, weight: Double)]] {
+  private static func taps(
+    _ start: Double,
+    _ length: Double,
+    _ count: Int,
+    _ output: Int,
+  ) -> [[(index: Int, weight: Double)]] {
     let scale = length / Double(output)
     let width = max(scale, 1)
     return (0..<output).map { place in

@@ -1,0 +1,121 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+/// Real files with references that other decoders made.
+@Suite(.enabled(if: Corpus.isThere, Corpus.hint))
+struct CorpusTests {
+  /// The reference of a file lies in a tree beside it, with another ending behind the name.
+  static func reference(_ path: String) throws -> Bitmap { try Bitmap(decoding: Corpus.data(referencePath(path))) }
+
+  static func referencePath(_ path: String) -> String { path.replacing("/images/", with: "/reference/") + ".png" }
+
+  /// The files of a format that have a reference.
+  static func compared(_ format: String) -> [String] {
+    let references = Set(Corpus.files(in: "formats/tests/reference/\(format)", ending: ".png"))
+    return Corpus.files(in: "formats/tests/images/\(format)", ending: ".\(format)")
+      .filter { references.contains(referencePath($0)) }
+  }
+
+  // 16 bits become 8 by rounding here and by whatever the reference's reader does there: one level.
+  @Test(arguments: compared("png"))
+  func aPNGEqualsItsReference(path: String) throws {
+    let file = try Corpus.data(path)
+    let expected = try Self.reference(path)
+
+    let decoded = try decode(file)
+
+    #expect(decoded.bitmap.largestDifference(from: expected) <= (decoded.info.bitsPerComponent == 16 ? 1 : 0))
+  }
+
+  @Test(arguments: compared("gif"))
+  func aGIFEqualsItsReference(path: String) throws {
+    let file = try Corpus.data(path)
+    let expected = try Self.reference(path)
+
+    let bitmap = try Bitmap(decoding: file)
+
+    // What is transparent has no colour to compare.
+    #expect(bitmap.premultiplied().largestDifference(from: expected.premultiplied()) == 0)
+  }
+
+  @Test(arguments: compared("webp"))
+  func aWebPIsCloseToItsReference(path: String) throws {
+    let file = try Corpus.data(path)
+    let expected = try Self.reference(path)
+
+    let bitmap = try Bitmap(decoding: file)
+
+    let isLossless = path.contains("lossless")
+    #expect(bitmap.premultiplied().psnr(against: expected.premultiplied()) > (isLossless ? 100 : 40))
+  }
+
+  @Test(arguments: compared("jpg"))
+  func aJPEGIsCloseToItsReference(path: String) throws {
+    let file = try Corpus.data(path)
+    let expected = try Self.reference(path)
+
+    // The reference's decoder has a transform of its own.
+    #expect(try Bitmap(decoding: file).psnr(against: expected) > 38)
+  }
+
+  @Test(arguments: Corpus.files(in: "webp", ending: ".webp").filter { $0.contains("lossless_vec_") })
+  func aLosslessWebPVectorIsExact(path: String) throws {
+    let reference = path.contains("_vec_1_") ? "webp/grid.png" : "webp/peak.png"
+
+    let bitmap = try Bitmap(decoding: Corpus.data(path))
+
+    let expected = try Bitmap(decoding: Corpus.data(reference))
+    #expect(bitmap.largestDifference(from: expected) == 0)
+  }
+
+  @Test(arguments: Corpus.files(in: "webp", ending: ".webp").filter { !$0.contains("lossless_vec_") })
+  func aWebPVectorDecodesOrSaysWhyNot(path: String) throws {
+    let file = try Corpus.data(path)
+
+    do throws(ImageError) {
+      let bitmap = try Bitmap(decoding: file, size: .pixels(64, 64))
+      #expect(max(bitmap.width, bitmap.height) <= 64)
+    } catch {
+      #expect([.corrupt, .truncated].contains(error.code), "\(error)")
+      #expect(path.contains("bad") || path.contains("short"))
+    }
+  }
+
+  @Test(arguments: ["Landscape", "Portrait"], 0...8)
+  func everyOrientationOfAPhotographLooksTheSame(name: String, orientation: Int) throws {
+    let size = TargetSize.pixels(90, 90)
+    let upright = try Bitmap(decoding: Corpus.data("orientation/\(name)_1.jpg"), size: size)
+
+    let turned = try Bitmap(decoding: Corpus.data("orientation/\(name)_\(orientation).jpg"), size: size)
+
+    // Another number is written into each of them.
+    #expect(turned.size == upright.size)
+    #expect(turned.psnr(against: upright) > 22)
+  }
+
+  @Test(arguments: Corpus.files(in: "photos/jpg", ending: ".jpg"))
+  func aCameraPhotographDecodesOrSaysWhyNot(path: String) throws {
+    let file = try Corpus.data(path)
+
+    do throws(ImageError) {
+      let decoded = try decode(file, .pixels(64, 64))
+      #expect(max(decoded.bitmap.width, decoded.bitmap.height) <= 64)
+      #expect((decoded.info.width > decoded.info.height) == (decoded.bitmap.width > decoded.bitmap.height))
+    } catch {
+      #expect([.corrupt, .truncated].contains(error.code), "\(error)")
+    }
+  }
+
+  @Test(
+    arguments: Corpus.files(in: "formats/tests/bad", ending: "")
+      + Corpus.files(in: "formats/tests/regression", ending: "")
+  )
+  func aBadFileIsAnErrorOrAPicture(path: String) throws {
+    // Folders are among them.
+    guard let file = try? Corpus.data(path) else { return }
+
+    _ = try? decode(file, .pixels(16, 16))
+  }
+}

@@ -1,0 +1,246 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+/// Files cut short and spoiled: an error, or, where asked, the part that decoded; never a crash.
+struct DamageTests {
+  struct Sample: Sendable, CustomTestStringConvertible {
+    var name: String
+    var testDescription: String { name }
+
+    init(_ name: String) { self.name = name }
+
+    func data() throws -> Data {
+      switch name {
+      case "plain.png": try Bitmap.testPattern(width: 31, height: 23).encoded(as: .png)
+      case "stored.png": PNGTests.file(PNGTests.Kind(colorType: .rgba, depth: 8, isInterlaced: false)).data
+      case "adam7.png":
+        PNGTests.file(PNGTests.Kind(colorType: .rgb, depth: 8, isInterlaced: true), width: 75, height: 75).data
+      case "tall.png":
+        PNGTests.file(PNGTests.Kind(colorType: .rgba, depth: 8, isInterlaced: false), width: 75, height: 75).data
+      case "tall.jpg": try ResamplerTests.busy(width: 75, height: 100, alpha: false).encoded(as: .jpeg)
+      case "palette.png": PNGTests.file(PNGTests.Kind(colorType: .palette, depth: 4, isInterlaced: false)).data
+      case "profile.png":
+        try Bitmap.testPattern(width: 9, height: 9).encoded(as: .png)
+          .withPNGChunk("iCCP", InfoTests.pngProfile(ICCProfile.version4(german: "Farben", english: "Colours")))
+          .withPNGChunk("eXIf", TIFFBlock.orientation(6, littleEndian: true))
+      case "exif.jpg":
+        try Bitmap.testPattern(width: 24, height: 16).encoded(as: .jpeg).withEXIF(.right)
+          .withJPEGSegment(0xE2, .text("ICC_PROFILE\0") + [1, 1] + ICCProfile.version2("Colours"))
+      case "animated.gif": Self.animatedGIF
+      default: try Fixture.data(name)
+      }
+    }
+
+    private static var animatedGIF: Data {
+      let frames = [GIFFile.Disposal.none, .background, .previous, .keep].enumerated().map { index, disposal in
+        var frame = GIFFile.Frame(left: index, top: index, width: 8, height: 6, disposal: disposal) { x, y in
+          (x + y) % 4
+        }
+        frame.transparent = index
+        return frame
+      }
+      return GIFFile(width: 12, height: 9, palette: GIFTests.palette, frames: frames).data
+    }
+  }
+
+  /// Their rows come one after another.
+  static let sequential = [
+    "baseline-420.jpg", "grey.jpg", "cmyk.jpg", "restart-420.jpg", "exif.jpg", "plain.png", "stored.png", "palette.png",
+    "still.gif", "lossy.webp", "lossless.webp", "lossy-alpha.webp", "lossless-alpha.webp",
+  ].map { Sample($0) }
+
+  /// High enough for rows to be left when the decoder loses those that it was reading together with the missing ones.
+  static let tall = ["tall.jpg", "grey.jpg", "tall.png", "still.gif"].map { Sample($0) } + sequential.suffix(4)
+
+  /// They come coarsely first.
+  static let coarseFirst = ["progressive-420.jpg", "grey-progressive.jpg", "adam7.png", "interlaced.gif"].map {
+    Sample($0)
+  }
+
+  static let all = sequential + coarseFirst + ["profile.png", "animated.gif", "animated.webp"].map { Sample($0) }
+
+  static let sizes: [TargetSize?] = [nil, .pixels(7, 7)]
+
+  @Test(arguments: all, sizes)
+  func everyPrefixIsAnErrorOrThePicture(sample: Sample, size: TargetSize?) throws {
+    let file = try sample.data()
+    let whole = try decode(file, size).bitmap
+
+    var wrong: [String] = []
+    for count in stride(from: 0, to: file.count, by: max(1, file.count / 300)) {
+      do throws(ImageError) {
+        let bitmap = try decode(file.prefix(count), size).bitmap
+        if bitmap.size != whole.size || bitmap.largestDifference(from: whole) > 0 {
+          wrong.append("\(count): a picture")
+        }
+      } catch {
+        // Below a dozen bytes there is not even a signature.
+        let expected: [ImageError.Code] = count < 12 ? [.truncated, .unrecognised] : [.truncated]
+        if !expected.contains(error.code) { wrong.append("\(count): \(error.code), \(error)") }
+      }
+    }
+
+    #expect(wrong.isEmpty)
+  }
+
+  @Test(arguments: all, sizes)
+  func aPartialPictureSaysThatItIs(sample: Sample, size: TargetSize?) throws {
+    let file = try sample.data()
+    let whole = try decode(file, size).bitmap
+
+    var wrong: [Int] = []
+    for count in stride(from: 0, to: file.count, by: max(1, file.count / 150)) {
+      guard let decoded = try? decode(file.prefix(count), size, { $0.acceptsPartial = true }) else { continue }
+      guard decoded.damage == nil else { continue }
+      if decoded.bitmap.size != whole.size || decoded.bitmap.largestDifference(from: whole) > 0 { wrong.append(count) }
+    }
+
+    #expect(wrong.isEmpty)
+  }
+
+  @Test(arguments: tall)
+  func theRowsBeforeTheCutAreRightAndTheRestIsTransparent(sample: Sample) throws {
+    let file = try sample.data()
+    let whole = try decode(file).bitmap
+
+    let decoded = try decode(file.prefix(file.count * 4 / 5)) { $0.acceptsPartial = true }
+
+    let bitmap = decoded.bitmap
+    #expect(decoded.damage?.code == .truncated)
+    #expect(bitmap.size == whole.size)
+    #expect(bitmap.alpha == .straight)
+    let good = (0..<whole.height).prefix { y in (0..<whole.width).allSatisfy { bitmap[$0, y] == whole[$0, y] } }.count
+    #expect(good > 0)
+    for y in good..<whole.height { #expect((0..<whole.width).allSatisfy { bitmap[$0, y].w == 0 }, "row \(y)") }
+  }
+
+  @Test(arguments: tall)
+  func theRowsBeforeTheCutAreInAThumbnailToo(sample: Sample) throws {
+    let file = try sample.data()
+    let size = TargetSize.pixels(14, 14)
+    let whole = try decode(file, size).bitmap
+
+    let decoded = try decode(file.prefix(file.count * 4 / 5), size) { $0.acceptsPartial = true }
+
+    #expect(decoded.damage?.code == .truncated)
+    #expect(decoded.bitmap.size == whole.size)
+    #expect(decoded.bitmap[6, whole.height - 1].w == 0)
+  }
+
+  @Test(arguments: coarseFirst, sizes)
+  func aCoarsePictureIsAnErrorUnlessAskedFor(sample: Sample, size: TargetSize?) throws {
+    let file = try sample.data()
+
+    let error = failure { try decode(file.prefix(file.count * 4 / 5), size) }
+
+    #expect(error?.code == .truncated)
+  }
+
+  @Test(arguments: coarseFirst, sizes)
+  func aCoarsePictureIsShownWhenAskedFor(sample: Sample, size: TargetSize?) throws {
+    let file = try sample.data()
+    let whole = try decode(file, size).bitmap
+
+    let decoded = try decode(file.prefix(file.count * 4 / 5), size) { $0.acceptsPartial = true }
+
+    // Half the rows of an interlaced GIF are in its last pass.
+    #expect(decoded.damage?.code == .truncated)
+    #expect(decoded.bitmap.pixels.count { $0.w > 0 } > whole.width * whole.height / 3)
+  }
+
+  @Test
+  func aPartialPictureIsTurnedUprightToo() throws {
+    let picture = Bitmap.testPattern(width: 160, height: 96)
+    let file = try picture.stored(.down).encoded(as: .jpeg).withEXIF(.down)
+
+    let decoded = try decode(file.prefix(file.count * 4 / 5)) { $0.acceptsPartial = true }
+
+    #expect(decoded.damage?.code == .truncated)
+    #expect(decoded.bitmap[0, 0].w == 0)
+    #expect(decoded.bitmap[159, 95].isWithin(12, of: Bitmap.testPatternCorners[3]))
+  }
+
+  @Test
+  func aLaterFrameThatIsCutKeepsThoseBelow() throws {
+    let frames = [0, 1].map { color in GIFFile.Frame(width: 50, height: 50) { _, _ in color } }
+    let file = GIFFile(width: 50, height: 50, palette: GIFTests.palette, frames: frames).data
+
+    let decoded = try decode(file.prefix(file.count - 800)) { options in
+      options.frame = 1
+      options.acceptsPartial = true
+    }
+
+    #expect(decoded.damage?.code == .truncated)
+    #expect(decoded.bitmap[0, 0] == GIFTests.green)
+    #expect(decoded.bitmap[49, 49] == GIFTests.red)
+  }
+
+  @Test(arguments: all)
+  func spoiledBytesNeverDoHarm(sample: Sample) throws {
+    let file = try sample.data()
+    var generator = SeededGenerator(seed: 20_240)
+
+    for _ in 0..<250 {
+      var spoiled = file
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        spoiled[Int.random(in: 0..<file.count, using: &generator)] = .random(in: 0...255, using: &generator)
+      }
+      let size = Self.sizes[Int.random(in: 0...1, using: &generator)]
+      let frame = sample.name.hasPrefix("animated") ? Int.random(in: 0...3, using: &generator) : 0
+      let decoded = try? decode(spoiled, size) { options in
+        // A spoiled size may be large, and this is a debug build.
+        options.limits.pixelCount = 20_000
+        options.limits.streamedPixelCount = 20_000
+        options.frame = frame
+        options.acceptsPartial = true
+      }
+
+      guard let decoded, size == nil else { continue }
+      #expect(decoded.bitmap.size == [decoded.info.width, decoded.info.height])
+    }
+  }
+
+  @Test(arguments: all)
+  func aSpoiledHeaderNeverDoesHarm(sample: Sample) throws {
+    let file = try sample.data()
+
+    for offset in 0..<min(file.count, 64) {
+      for byte in [0, 1, 0x7F, 0x80, 0xFF] as [UInt8] {
+        _ = try? decode(file.replacing(offset, with: byte), .pixels(5, 5)) { options in
+          options.limits.pixelCount = 20_000
+          options.limits.streamedPixelCount = 20_000
+        }
+      }
+    }
+  }
+
+  @Test
+  func randomBytesBehindASignatureNeverDoHarm() {
+    var generator = SeededGenerator(seed: 7)
+    for (_, signature) in SniffingTests.signatures {
+      for _ in 0..<20 {
+        let rest = (0..<200).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        _ = try? decode(Data(signature + rest), .pixels(5, 5)) { options in
+          options.limits.pixelCount = 20_000
+          options.limits.streamedPixelCount = 20_000
+        }
+      }
+    }
+  }
+
+  @Test
+  func tooManyFaultsMakeAFileCorrupt() throws {
+    var file = try ResamplerTests.busy(width: 120, height: 120, alpha: false).encoded(as: .jpeg)
+    // Markers that do not belong there: each is a warning.
+    for offset in stride(from: file.count / 4, to: file.count - 2, by: 40) {
+      file[offset] = 0xFF
+      file[offset + 1] = 0xD3
+    }
+
+    let error = failure { try decode(file) { $0.limits.warningCount = 0 } }
+
+    #expect(error?.code == .corrupt)
+  }
+}
