@@ -31,7 +31,7 @@ build: setup ## Builds everything for release; the tool is .build/release/vitrin
 
 .PHONY: test
 test: setup ## Runs all tests.
-	swift test
+	swift test --disable-xctest
 
 .PHONY: demo
 demo: setup ## Makes thumbnails of the shipped photographs, or of PHOTOS=folder, and demo/contact.png of them.
@@ -54,8 +54,8 @@ docs: setup ## Builds the documentation's site into site/; fails where a public 
 
 .PHONY: sanitize
 sanitize: setup ## Runs all tests under the thread sanitizer, then under the address sanitizer.
-	swift test --sanitize=thread --scratch-path .build/tsan
-	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build/asan
+	swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
+	ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --sanitize=address --scratch-path .build/asan
 
 .PHONY: bench-imaging
 bench-imaging: setup ## Compares thumbnails with other programs: CPU, memory, quality. Installs those programs.
