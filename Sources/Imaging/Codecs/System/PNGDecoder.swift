@@ -71,7 +71,7 @@ private final class PNGReader {
       let reader = unsafe vitrine_png_create(
         bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
         bytes.count,
-        limits.metadataByteCount,
+        max(1, limits.metadataByteCount),
       )
     else { throw ImageError(.overLimit, format: format, "no memory for the PNG decoder") }
     unsafe self.reader = reader
