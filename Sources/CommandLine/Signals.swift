@@ -3,7 +3,10 @@ import VitrineRuntime
 /// Ends the process on SIGINT and SIGTERM with 128 plus the signal's number, leaving no half-written file.
 enum Signals {
   /// Held while an output file is put in its place, so that the end does not fall in between.
-  private static let writing = Lock(())
+  ///
+  /// It guards no state but the order of things; the number is there since a lock around nothing looks like a race to the
+  /// thread sanitizer.
+  private static let writing = Lock(0)
 
   /// To be called before there is a second thread: all threads inherit that they do not take the signals.
   static func install() {
