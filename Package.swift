@@ -17,6 +17,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "VitrineImaging", targets: ["VitrineImaging"]),
+    .library(name: "VitrineCaching", targets: ["VitrineCaching"]),
     .library(name: "VitrineTesting", targets: ["VitrineTesting"]),
     .executable(name: "vitrine", targets: ["VitrineCommandLine"]),
   ],
@@ -27,6 +28,13 @@ let package = Package(
       name: "VitrineImaging",
       dependencies: ["VitrineRuntime", "CVitrineCodecs", "CLibWebP", "CLibGIF"],
       path: "Sources/Imaging",
+      swiftSettings: strict,
+    ),
+    .target(
+      name: "VitrineCaching",
+      dependencies: ["VitrineRuntime", "CVitrineCaching"],
+      path: "Sources/Caching",
+      exclude: ["DiskFormat.md"],
       swiftSettings: strict,
     ),
     .target(
@@ -48,6 +56,9 @@ let package = Package(
       dependencies: ["CLibJPEG", "CLibPNG"],
       path: "Sources/Shims/CVitrineCodecs",
     ),
+
+    // C: the processor's instruction for checksums, and the sync of file data.
+    .target(name: "CVitrineCaching", path: "Sources/Shims/CVitrineCaching"),
 
     // Libraries of the system. `make setup` installs them.
     .systemLibrary(
@@ -93,6 +104,12 @@ let package = Package(
       dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting"],
       path: "Tests/ImagingTests",
       exclude: ["Fixtures"],
+      swiftSettings: strict,
+    ),
+    .testTarget(
+      name: "CachingTests",
+      dependencies: ["VitrineRuntime", "VitrineCaching", "VitrineTesting"],
+      path: "Tests/CachingTests",
       swiftSettings: strict,
     ),
     .testTarget(

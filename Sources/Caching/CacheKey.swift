@@ -1,0 +1,222 @@
+import VitrineRuntime
+
+/// Names an entry of a cache by bytes: everything that makes one entry different from another.
+///
+/// Make it once per request and hand it around: its hash is computed when it is made. Copies share the bytes.
+///
+/// ```swift
+/// let image = CacheKey { $0.append("https://example.com/cat.jpg") }
+/// let thumbnail = image.extended { $0.append(300); $0.append(300); $0.append("fit") }
+/// ```
+///
+/// Any bytes are a key: none, ten thousand, zeros among them. Two keys are equal if their bytes are.
+public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
+  /// The bytes of the key.
+  public let bytes: [UInt8]
+  // Under a secret of the process, for caches in memory. What is kept on disk is found by a hash under a secret that
+  // lies beside it, see ``hash(under:)``.
+  package let hash: KeyHash
+
+  private static let secret = SipHash.Secret.random()
+
+  /// Creates a key of bytes as they are.
+  ///
+  /// Complexity: O(count), about 1 nanosecond a byte.
+  public init(bytes: [UInt8]) {
+    self.bytes = bytes
+    hash = Self.hash(bytes, under: Self.secret)
+  }
+
+  /// Creates a key of parts, each with its type and length, so that no two lists of parts make the same key.
+  ///
+  /// Complexity: O(count) in the bytes of all parts.
+  public init(_ build: (inout Builder) -> Void) {
+    var builder = Builder(bytes: [])
+    build(&builder)
+    self.init(bytes: builder.bytes)
+  }
+
+  /// Returns the key of this one's parts and further ones.
+  ///
+  /// Complexity: O(count) in the bytes of all parts.
+  public func extended(_ build: (inout Builder) -> Void) -> CacheKey {
+    var builder = Builder(bytes: bytes)
+    build(&builder)
+    return CacheKey(bytes: builder.bytes)
+  }
+
+  /// Returns whether the bytes are the same.
+  public static func == (left: CacheKey, right: CacheKey) -> Bool {
+    left.hash == right.hash && left.hasBytes(right.bytes)
+  }
+
+  /// Feeds the hash that the key was made with.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(hash.low)
+  }
+
+  func hasBytes(_ others: [UInt8]) -> Bool {
+    guard bytes.count == others.count else { return false }
+    return unsafe bytes.withUnsafeBytes { left in
+      unsafe others.withUnsafeBytes { unsafe Self.areEqual(left, $0) }
+    }
+  }
+
+  func hasBytes(_ others: UnsafeRawBufferPointer) -> Bool {
+    unsafe bytes.withUnsafeBytes { unsafe Self.areEqual($0, others) }
+  }
+
+  /// Returns the hash under another secret. Complexity: O(count).
+  package func hash(under secret: SipHash.Secret) -> KeyHash {
+    Self.hash(bytes, under: secret)
+  }
+
+  private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard left.count == right.count else { return false }
+    guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return true }
+    // Both have as many bytes as are compared.
+    return unsafe leftStart == rightStart || memcmp(leftStart, rightStart, left.count) == 0
+  }
+
+  private static func hash(_ bytes: [UInt8], under secret: SipHash.Secret) -> KeyHash {
+    // The bytes are only read while the closure runs.
+    unsafe bytes.withUnsafeBytes { unsafe SipHash.hash($0, secret: secret) }
+  }
+}
+
+extension CacheKey {
+  /// One part of a key.
+  public enum Part: Hashable, Sendable {
+    /// Nothing, which is another part than an empty text.
+    case none
+    /// A text, byte by byte as UTF-8: texts that only look alike are different.
+    case text(String)
+    /// Bytes.
+    case bytes([UInt8])
+    /// A whole number.
+    case integer(Int64)
+    /// A number; every bit pattern is a part of its own.
+    case number(Double)
+    /// True or false.
+    case flag(Bool)
+    /// A key within a key.
+    case key(CacheKey)
+  }
+
+  /// Joins the parts of a key.
+  public struct Builder {
+    fileprivate var bytes: [UInt8]
+
+    /// Appends a part.
+    public mutating func append(_ part: Part) {
+      switch part {
+      case .none: bytes.append(0)
+      case .text(let text): append(tag: 1, Array(text.utf8))
+      case .bytes(let some): append(tag: 2, some)
+      case .integer(let integer): append(tag: 3, word: UInt64(bitPattern: integer))
+      case .number(let number): append(tag: 4, word: number.bitPattern)
+      case .flag(let flag): bytes += [5, flag ? 1 : 0]
+      case .key(let key): append(tag: 6, key.bytes)
+      }
+    }
+
+    /// Appends a text, or nothing.
+    public mutating func append(_ text: String?) {
+      append(text.map(Part.text) ?? .none)
+    }
+
+    /// Appends a whole number, or nothing.
+    public mutating func append(_ integer: Int?) {
+      append(integer.map { .integer(Int64($0)) } ?? .none)
+    }
+
+    /// Appends true or false.
+    public mutating func append(_ flag: Bool) {
+      append(.flag(flag))
+    }
+
+    /// Appends another key as one part.
+    public mutating func append(_ key: CacheKey) {
+      append(.key(key))
+    }
+
+    private mutating func append(tag: UInt8, _ some: [UInt8]) {
+      bytes.append(tag)
+      var length = some.count
+      while length >= 0x80 {
+        bytes.append(UInt8(truncatingIfNeeded: length) | 0x80)
+        length >>= 7
+      }
+      bytes.append(UInt8(length))
+      bytes += some
+    }
+
+    private mutating func append(tag: UInt8, word: UInt64) {
+      bytes.append(tag)
+      for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
+    }
+  }
+
+  /// The parts that the key was made of; `nil` if it was not made of parts.
+  ///
+  /// Complexity: O(count).
+  public var parts: [Part]? {
+    var parts: [Part] = []
+    var rest = bytes[...]
+    while let tag = rest.popFirst() {
+      guard let part = Self.takePart(tag, from: &rest) else { return nil }
+      parts.append(part)
+    }
+    return parts
+  }
+
+  private static func takePart(_ tag: UInt8, from rest: inout ArraySlice<UInt8>) -> Part? {
+    switch tag {
+    case 0:
+      return Part.none
+    case 1, 2, 6:
+      guard let count = takeLength(from: &rest), count <= rest.count else { return nil }
+      let bytes = Array(rest.prefix(count))
+      rest = rest.dropFirst(count)
+      if tag == 1 { return .text(String(decoding: bytes, as: UTF8.self)) }
+      return tag == 2 ? .bytes(bytes) : .key(CacheKey(bytes: bytes))
+    case 3, 4:
+      guard rest.count >= 8 else { return nil }
+      let word = rest.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+      rest = rest.dropFirst(8)
+      return tag == 3 ? .integer(Int64(bitPattern: word)) : .number(Double(bitPattern: word))
+    case 5:
+      guard let flag = rest.popFirst(), flag < 2 else { return nil }
+      return .flag(flag == 1)
+    default:
+      return nil
+    }
+  }
+
+  private static func takeLength(from rest: inout ArraySlice<UInt8>) -> Int? {
+    var length = 0
+    var shift = 0
+    while shift < 56, let byte = rest.popFirst() {
+      length |= Int(byte & 0x7F) << shift
+      if byte < 0x80 { return length }
+      shift += 7
+    }
+    return nil
+  }
+
+  /// The parts, or else the bytes, for people to read.
+  public var description: String {
+    guard let parts else { return String(decoding: bytes, as: UTF8.self) }
+    return parts.map { part in
+      switch part {
+      case .none: "-"
+      case .text(let text): text
+      case .bytes(let bytes): "\(bytes.count) bytes"
+      case .integer(let integer): "\(integer)"
+      case .number(let number): "\(number)"
+      case .flag(let flag): "\(flag)"
+      case .key(let key): "(\(key))"
+      }
+    }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,48 @@
+#include "vitrine_caching.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#define NATIVE __attribute__((target("sse4.2")))
+#define STEP8(crc, value) _mm_crc32_u64(crc, value)
+#define STEP1(crc, value) _mm_crc32_u8((uint32_t)(crc), value)
+int vitrine_crc32c_is_native(void) { return __builtin_cpu_supports("sse4.2") != 0; }
+#elif defined(__aarch64__)
+#if defined(__linux__)
+#include <sys/auxv.h>
+int vitrine_crc32c_is_native(void) { return (getauxval(AT_HWCAP) & (1 << 7)) != 0; }  // HWCAP_CRC32
+#else
+int vitrine_crc32c_is_native(void) { return 1; }
+#endif
+#define NATIVE __attribute__((target("crc")))
+#define STEP8(crc, value) __builtin_arm_crc32cd((uint32_t)(crc), value)
+#define STEP1(crc, value) __builtin_arm_crc32cb((uint32_t)(crc), value)
+#else
+int vitrine_crc32c_is_native(void) { return 0; }
+#define NATIVE
+#define STEP8(crc, value) (crc)
+#define STEP1(crc, value) (crc)
+#endif
+
+NATIVE uint32_t vitrine_crc32c(uint32_t crc, const void *bytes, size_t count) {
+  const uint8_t *next = bytes;
+  uint64_t state = (uint32_t)~crc;
+  for (; count >= 8; count -= 8, next += 8) {
+    uint64_t value;
+    memcpy(&value, next, 8);
+    state = STEP8(state, value);
+  }
+  for (; count > 0; count--, next++) state = STEP1(state, *next);
+  return ~(uint32_t)state;
+}
+
+int vitrine_sync_data(int file) {
+#if defined(__APPLE__)
+  return fcntl(file, F_BARRIERFSYNC) == -1 ? fsync(file) : 0;
+#else
+  return fdatasync(file);
+#endif
+}

@@ -1,0 +1,15 @@
+// CRC-32C by the processor's own instruction, and a sync of file data: what Swift cannot say on every platform.
+#ifndef VITRINE_CACHING_H
+#define VITRINE_CACHING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Whether the processor has an instruction for CRC-32C.
+int vitrine_crc32c_is_native(void);
+/// Continues a CRC-32C with `count` more bytes; only where the processor has the instruction.
+uint32_t vitrine_crc32c(uint32_t crc, const void *bytes, size_t count);
+/// Has the data of an open file, and what is needed to read it back, written to the device. -1 sets errno.
+int vitrine_sync_data(int file);
+
+#endif

@@ -1,0 +1,276 @@
+import Testing
+import VitrineCaching
+import VitrineRuntime
+import VitrineTesting
+
+struct MemoryCacheTests {
+  private func filled(_ count: Int, cost: Int = 10, limit: Int = 1000) -> MemoryCache<Int> {
+    let cache = MemoryCache<Int>(costLimit: limit)
+    for number in 0..<count { cache.set(number, for: key(number), cost: cost) }
+    return cache
+  }
+
+  private func present(_ cache: MemoryCache<Int>, _ numbers: Range<Int>) -> [Int] {
+    numbers.filter { cache.contains(key($0)) }
+  }
+
+  @Test
+  func setGetReplaceAndRemoveKeepCountAndCostRight() {
+    let cache = filled(3)
+    #expect(cache.value(for: key(1)) == 1)
+    #expect(cache.value(for: key(3)) == nil)
+    cache.set(11, for: key(1), cost: 50)
+    #expect(cache.value(for: key(1)) == 11)
+    #expect((cache.statistics.count, cache.statistics.cost) == (3, 70))
+    #expect(cache.remove(key(1)) == 11)
+    #expect(cache.remove(key(1)) == nil)
+    #expect((cache.statistics.count, cache.statistics.cost) == (2, 20))
+    cache.removeAll()
+    #expect((cache.statistics.count, cache.statistics.cost) == (0, 0))
+    #expect((cache.statistics.hits, cache.statistics.misses, cache.statistics.insertions) == (2, 1, 4))
+    #expect(cache.statistics.removals == 3)
+  }
+
+  @Test
+  func replacingCountsAsUse() {
+    let cache = filled(100)
+    cache.set(0, for: key(0), cost: 10)
+    cache.set(100, for: key(100), cost: 10)
+    // 1,010 bytes are 60 over 95 %: six of the oldest go, and the replaced one is not among them.
+    #expect(present(cache, 0..<101) == [0] + Array(7...100))
+  }
+
+  @Test
+  func overTheLimitItShrinksTo95PercentAtOnce() {
+    let cache = filled(101)
+    #expect(cache.statistics.cost == 950)
+    #expect(cache.statistics.evictionsByLimit == 6)
+    #expect(present(cache, 0..<101) == Array(6...100))
+  }
+
+  @Test
+  func theOftenUsedStayAndTheLargeGoFirst() {
+    let cache = MemoryCache<Int>(costLimit: 3_000_000)
+    cache.set(0, for: key(0), cost: 1_000_000)
+    cache.set(1, for: key(1), cost: 100_000)
+    cache.set(2, for: key(2), cost: 1_000_000)
+    for _ in 0..<9 { #expect(cache.value(for: key(0)) == 0) }
+    cache.set(3, for: key(3), cost: 950_000)
+    // key(1) is as old as key(2) but small, key(0) was used ten times.
+    #expect(present(cache, 0..<4) == [0, 1, 3])
+  }
+
+  @Test
+  func theOrderOfEvictionIsThatOfTheScores() {
+    // Sizes, and how often each is used afterwards; the last use of all is at a different time each.
+    var random = SplitMix(state: 7)
+    let costs = (0..<60).map { _ in Int.random(in: 1_000...2_000_000, using: &random) }
+    let cache = MemoryCache<Int>(costLimit: .max)
+    var uses: [(last: Int, hits: Int)] = []
+    var tick = 0
+    for number in costs.indices {
+      cache.set(number, for: key(number), cost: costs[number])
+      tick += 1
+      uses.append((tick, 1))
+    }
+    for _ in 0..<300 {
+      let number = Int.random(in: costs.indices, using: &random)
+      #expect(cache.value(for: key(number)) == number)
+      tick += 1
+      uses[number] = (tick, uses[number].hits + 1)
+    }
+    let score = EvictionScore(fixedCost: 400_000)
+    let order = costs.indices.sorted {
+      let (left, right) = (uses[$0], uses[$1])
+      return score.score(age: UInt32(tick - left.last), size: costs[$0], hits: UInt32(left.hits))
+        > score.score(age: UInt32(tick - right.last), size: costs[$1], hits: UInt32(right.hits))
+    }
+    for gone in 1...60 {
+      cache.trim(toCount: 60 - gone)
+      #expect(Set(present(cache, 0..<60)) == Set(order[gone...]))
+    }
+  }
+
+  @Test
+  func loweringALimitTrimsAtOnce() {
+    let cache = filled(100)
+    cache.costLimit = 500
+    #expect(cache.statistics.cost == 470)
+  }
+
+  @Test
+  func aCountLimitHoldsToo() {
+    let cache = MemoryCache<Int>(costLimit: .max, countLimit: 40)
+    for number in 0..<100 {
+      cache.set(number, for: key(number), cost: number)
+      #expect(cache.statistics.count <= 40)
+    }
+    cache.countLimit = 20
+    #expect(cache.statistics.count == 19)
+    cache.countLimit = 1
+    #expect(cache.statistics.count == 1)
+  }
+
+  @Test
+  func aLimitOfZeroStoresNothing() {
+    for cache in [MemoryCache<Int>(costLimit: 0), MemoryCache<Int>(costLimit: 10, countLimit: 0)] {
+      #expect(!cache.set(1, for: key(1), cost: 0))
+      #expect(cache.value(for: key(1)) == nil)
+    }
+    let cache = filled(5)
+    cache.costLimit = 0
+    #expect(cache.statistics.count == 0)
+  }
+
+  @Test
+  func anEntryOverTheLimitIsRefusedAndItsOlderSelfRemoved() {
+    let cache = MemoryCache<Int>(costLimit: 100, entryCostLimit: 50)
+    #expect(cache.set(1, for: key(1), cost: 50))
+    #expect(!cache.set(2, for: key(1), cost: 51))
+    #expect(cache.value(for: key(1)) == nil)
+    cache.entryCostLimit = .max
+    #expect(cache.set(1, for: key(1), cost: 100))
+    #expect(!cache.set(1, for: key(1), cost: 101))
+    #expect(cache.statistics.refusals == 2)
+    #expect(cache.statistics.cost == 0)
+  }
+
+  @Test
+  func anEntryAsLargeAsTheLimitStays() {
+    let cache = filled(100)
+    #expect(cache.set(-1, for: key(-1), cost: 1000))
+    #expect(cache.statistics.count == 1)
+    #expect(cache.value(for: key(-1)) == -1)
+  }
+
+  @Test
+  func expiredEntriesAreNotReturned() {
+    let clock = ManualClock()
+    let cache = MemoryCache<Int>(costLimit: 100, expiration: .after(.seconds(10)), clock: clock)
+    cache.set(1, for: key(1), cost: 1)
+    cache.set(2, for: key(2), cost: 1, expiration: .after(.seconds(20)))
+    cache.set(3, for: key(3), cost: 1, expiration: .never)
+    cache.set(4, for: key(4), cost: 1, expiration: .at(clock.now.addingTimeInterval(5)))
+    #expect(!cache.set(5, for: key(5), cost: 1, expiration: .after(.zero)))
+    clock.advance(by: .seconds(5))
+    #expect(present(cache, 1..<6) == [1, 2, 3])
+    clock.advance(by: .seconds(5))
+    #expect(cache.value(for: key(1)) == nil)
+    #expect(cache.value(for: key(2)) == 2)
+    clock.advance(by: .seconds(10))
+    #expect(cache.hold(key(2)) == nil)
+    #expect(cache.value(for: key(3)) == 3)
+    #expect(cache.statistics.evictionsByExpiry == 1)
+  }
+
+  @Test
+  func whatIsHeldGoesLastAndCountsOnce() {
+    let cache = filled(100)
+    let holds = [cache.hold(key(0)), cache.hold(key(0)), cache.hold(key(1))]
+    #expect(cache.statistics.cost == 1000)
+    cache.set(100, for: key(100), cost: 10)
+    #expect(present(cache, 0..<101) == [0, 1] + Array(8...100))
+    cache.trim(toCost: 10)
+    #expect(cache.statistics.count == 1)
+    _ = holds
+  }
+
+  @Test
+  func underPressureAllButWhatIsInUseGoes() {
+    let cache = filled(10)
+    do {
+      let hold = cache.hold(key(4))
+      #expect(hold != nil)
+      cache.removeAllUnheld()
+      #expect(present(cache, 0..<10) == [4])
+    }
+    cache.removeAllUnheld()
+    #expect(cache.statistics.count == 0)
+    #expect(cache.hold(key(4)) == nil)
+  }
+
+  @Test
+  func aHoldConcernsOnlyTheEntryThatItWasTakenOf() {
+    let cache = filled(1)
+    let older = cache.hold(key(0))
+    cache.set(1, for: key(0), cost: 10)
+    cache.removeAllUnheld()
+    #expect(cache.statistics.count == 0)
+    cache.set(2, for: key(0), cost: 10)
+    let newer = cache.hold(key(0))
+    withExtendedLifetime(older) {}
+    cache.removeAllUnheld()
+    #expect(cache.value(for: key(0)) == 2)
+    withExtendedLifetime(newer) {}
+  }
+
+  @Test
+  func variantsOfOneImageAreFoundTogether() {
+    let cache = MemoryCache<String>(costLimit: 1000)
+    let (cat, dog) = (key(1), key(2))
+    for (group, name) in [(cat, "cat"), (dog, "dog")] {
+      for size in 1...3 {
+        cache.set("\(name) \(size)", for: group.extended { $0.append(size) }, cost: size, group: group)
+      }
+    }
+    cache.set("none", for: key(3), cost: 1)
+    #expect(cache.variants(of: cat).map(\.value) == ["cat 3", "cat 2", "cat 1"])
+    #expect(cache.variants(of: cat).map(\.cost) == [3, 2, 1])
+    cache.remove(cat.extended { $0.append(2) })
+    #expect(cache.variants(of: cat).map(\.value) == ["cat 3", "cat 1"])
+    cache.set("cat 1 b", for: cat.extended { $0.append(1) }, cost: 5, group: cat)
+    #expect(cache.variants(of: cat).map(\.value) == ["cat 1 b", "cat 3"])
+    cache.set("cat 3 b", for: cat.extended { $0.append(3) }, cost: 5)
+    #expect(cache.variants(of: cat).map(\.value) == ["cat 1 b"])
+    cache.removeAll { key, value in value.hasPrefix("dog") }
+    #expect(cache.variants(of: dog).isEmpty)
+    #expect(cache.variants(of: key(3)).isEmpty)
+    cache.removeAll()
+    #expect(cache.variants(of: cat).isEmpty)
+  }
+
+  @Test
+  func aValueMayUseTheCacheWhenItIsReleased() {
+    final class Nosy: Sendable {
+      let cache: MemoryCache<Nosy>
+      init(_ cache: MemoryCache<Nosy>) { self.cache = cache }
+      deinit { _ = cache.contains(key(0)) }
+    }
+    let cache = MemoryCache<Nosy>(costLimit: 100)
+    for number in 0..<50 { cache.set(Nosy(cache), for: key(number), cost: 10) }
+    cache.set(Nosy(cache), for: key(49), cost: 10)
+    cache.costLimit = 50
+    cache.removeAll { _, _ in true }
+    #expect(cache.statistics.count == 0)
+  }
+
+  @Test
+  func totalsAgreeAfterRandomOperationsOnSixteenThreads() {
+    let cache = MemoryCache<Int>(costLimit: 20_000, countLimit: 300)
+    onThreads(16) { thread in
+      var random = SplitMix(state: UInt64(thread))
+      var holds: [MemoryCacheHold] = []
+      for step in 0..<1000 {
+        let number = Int.random(in: 0..<500, using: &random)
+        switch random.next() % 10 {
+        case 0..<4:
+          if let value = cache.value(for: key(number)), value != number { Issue.record("a wrong value") }
+        case 4..<8:
+          cache.set(number, for: key(number), cost: number, group: key(number % 20))
+        case 8:
+          cache.remove(key(number))
+        default:
+          if let hold = cache.hold(key(number)) { holds.append(hold) }
+          if step % 100 == 0 { cache.trim(toCost: 10_000) }
+          if holds.count > 10 { holds.removeAll() }
+        }
+        let statistics = cache.statistics
+        if statistics.cost > 20_000 || statistics.count > 300 { Issue.record("over a limit") }
+      }
+    }
+    let kept = present(cache, 0..<500)
+    let statistics = cache.statistics
+    #expect((statistics.count, statistics.cost) == (kept.count, kept.reduce(0, +)))
+    #expect((0..<20).flatMap { cache.variants(of: key($0)).map(\.value) }.sorted() == kept)
+  }
+}
