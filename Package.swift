@@ -18,6 +18,7 @@ let package = Package(
   products: [
     .library(name: "VitrineImaging", targets: ["VitrineImaging"]),
     .library(name: "VitrineCaching", targets: ["VitrineCaching"]),
+    .library(name: "VitrineHTTP", targets: ["VitrineHTTP"]),
     .library(name: "VitrineTesting", targets: ["VitrineTesting"]),
     .executable(name: "vitrine", targets: ["VitrineCommandLine"]),
   ],
@@ -38,6 +39,15 @@ let package = Package(
       swiftSettings: strict,
     ),
     .target(
+      name: "VitrineHTTP",
+      dependencies: [
+        "VitrineRuntime",
+        .target(name: "CVitrineCurl", condition: .when(platforms: [.linux])),
+      ],
+      path: "Sources/HTTP",
+      swiftSettings: strict,
+    ),
+    .target(
       name: "VitrineTesting",
       dependencies: ["VitrineRuntime", "VitrineImaging"],
       path: "Sources/Testing",
@@ -55,6 +65,12 @@ let package = Package(
       name: "CVitrineCodecs",
       dependencies: ["CLibJPEG", "CLibPNG"],
       path: "Sources/Shims/CVitrineCodecs",
+    ),
+    // C: libcurl's variadic functions as plain ones.
+    .target(
+      name: "CVitrineCurl",
+      dependencies: ["CLibCurl"],
+      path: "Sources/Shims/CVitrineCurl",
     ),
 
     // C: the processor's instruction for checksums, and the sync of file data.
@@ -85,6 +101,12 @@ let package = Package(
       pkgConfig: "libgif",
       providers: [.apt(["libgif-dev"]), .brew(["giflib"])],
     ),
+    .systemLibrary(
+      name: "CLibCurl",
+      path: "Sources/System/CLibCurl",
+      pkgConfig: "libcurl",
+      providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])],
+    ),
 
     .executableTarget(
       name: "contact-sheet",
@@ -110,6 +132,12 @@ let package = Package(
       name: "CachingTests",
       dependencies: ["VitrineRuntime", "VitrineCaching", "VitrineTesting"],
       path: "Tests/CachingTests",
+      swiftSettings: strict,
+    ),
+    .testTarget(
+      name: "HTTPTests",
+      dependencies: ["VitrineRuntime", "VitrineHTTP", "VitrineTesting"],
+      path: "Tests/HTTPTests",
       swiftSettings: strict,
     ),
     .testTarget(

@@ -10,6 +10,7 @@ libraries=(
   "libpng-dev:module libpng:reads and writes PNG"
   "libwebp-dev:module libwebpdemux:reads and writes WebP"
   "libgif-dev:header gif_lib.h:reads GIF"
+  "libcurl4-openssl-dev:module libcurl:loads from HTTP servers"
 )
 programs=(
   "libvips-tools:command vipsthumbnail:compared with in make bench-imaging"

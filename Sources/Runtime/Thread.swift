@@ -33,7 +33,7 @@ package func startThread(
   return status == 0
 }
 
-private final class ThreadStart: Sendable {
+final class ThreadStart: Sendable {
   let label: String
   let body: @Sendable () -> Void
 
@@ -62,13 +62,13 @@ private final class ThreadStart: Sendable {
 }
 
 #if canImport(Darwin)
-private func runThread(_ start: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+func runThread(_ start: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
   // `startThread` retained it for us.
   unsafe Unmanaged<ThreadStart>.fromOpaque(start).takeRetainedValue().run()
   return nil
 }
 #else
-private func runThread(_ start: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+func runThread(_ start: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let start = unsafe start else { return nil }
   // `startThread` retained it for us.
   unsafe Unmanaged<ThreadStart>.fromOpaque(start).takeRetainedValue().run()

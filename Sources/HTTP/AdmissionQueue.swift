@@ -1,0 +1,170 @@
+import VitrineRuntime
+
+/// Decides which of the waiting loads starts next: the most urgent, the first to come among equals, of those
+/// whose host has a slot free.
+///
+/// A value without threads or sockets, so that its order can be tested without either.
+///
+/// - Complexity: Every operation is O(log n) over the waiting ones, amortised.
+struct AdmissionQueue<ID: Hashable> {
+  private struct Entry {
+    let id: ID
+    let host: String
+    let priority: Priority
+    let sequence: Int
+
+    func isBefore(_ other: Entry) -> Bool {
+      (other.priority, sequence) < (priority, other.sequence)
+    }
+  }
+
+  private struct Waiting {
+    let host: String
+    var priority: Priority
+    let sequence: Int
+  }
+
+  private struct Host {
+    var running = 0
+    var limit: Int
+    /// Those that came to the head while the host had no slot; they return as slots become free.
+    var parked = Heap()
+  }
+
+  private let limit: Int
+  private let hostLimit: Int
+  private var running = 0
+  private var waiting: [ID: Waiting] = [:]
+  private var hosts: [String: Host] = [:]
+  private var ready = Heap()
+  private var nextSequence = 0
+
+  init(limit: Int, hostLimit: Int) {
+    self.limit = limit
+    self.hostLimit = hostLimit
+  }
+
+  var waitingCount: Int { waiting.count }
+  var runningCount: Int { running }
+
+  /// Makes a load wait for its turn.
+  ///
+  /// - Parameter sequence: The place that an earlier call returned, to take it again after a redirect.
+  /// - Returns: Its place among those of its priority.
+  @discardableResult
+  mutating func add(_ id: ID, host: String, priority: Priority, sequence: Int? = nil) -> Int {
+    let place = sequence ?? nextSequence
+    if sequence == nil { nextSequence += 1 }
+    waiting[id] = Waiting(host: host, priority: priority, sequence: place)
+    ready.add(Entry(id: id, host: host, priority: priority, sequence: place))
+    return place
+  }
+
+  /// Takes a waiting load out, and says whether it was waiting.
+  @discardableResult
+  mutating func remove(_ id: ID) -> Bool {
+    guard let removed = waiting.removeValue(forKey: id) else { return false }
+    // What is left in the heaps is skipped when it comes up, or goes when it is most of them.
+    if ready.count > 2 * waiting.count + 64 {
+      for dropped in ready.keepOnly({ [waiting] in waiting[$0.id]?.sequence == $0.sequence }) { unpark(dropped.host) }
+    }
+    if let parked = hosts[removed.host]?.parked.count, parked > 2 * waiting.count + 64 {
+      _ = hosts[removed.host]?.parked.keepOnly { [waiting] in waiting[$0.id]?.sequence == $0.sequence }
+    }
+    return true
+  }
+
+  /// Changes the priority of a waiting load; it keeps its place by time.
+  mutating func reprioritize(_ id: ID, _ priority: Priority) {
+    guard let entry = waiting[id], entry.priority != priority else { return }
+    waiting[id]?.priority = priority
+    ready.add(Entry(id: id, host: entry.host, priority: priority, sequence: entry.sequence))
+  }
+
+  /// Takes the load whose turn it is and gives it a slot; nil when none may start.
+  mutating func admit() -> ID? {
+    while running < limit, let entry = ready.takeFirst() {
+      guard let candidate = waiting[entry.id], candidate.priority == entry.priority else {
+        // It may have been unparked for a slot that is still free.
+        unpark(entry.host)
+        continue
+      }
+      var host = hosts[candidate.host] ?? Host(limit: hostLimit)
+      if host.running >= host.limit {
+        host.parked.add(entry)
+        hosts[candidate.host] = host
+        continue
+      }
+      host.running += 1
+      hosts[candidate.host] = host
+      running += 1
+      waiting[entry.id] = nil
+      return entry.id
+    }
+    return nil
+  }
+
+  /// Gives the slot of a load that was admitted back.
+  mutating func release(host name: String) {
+    running -= 1
+    hosts[name]?.running -= 1
+    unpark(name)
+    if let host = hosts[name], host.running == 0, host.parked.count == 0, host.limit == hostLimit { hosts[name] = nil }
+  }
+
+  /// Lets a host have more slots than others, since its loads share a connection.
+  mutating func raiseLimit(ofHost name: String, to limit: Int) {
+    guard var host = hosts[name], host.limit < limit else { return }
+    host.limit = limit
+    hosts[name] = host
+    for _ in host.running..<max(limit, host.running) { unpark(name) }
+  }
+
+  private mutating func unpark(_ name: String) {
+    while let entry = hosts[name]?.parked.takeFirst() {
+      // One that was cancelled, or has another entry since its priority changed, would waste the slot.
+      guard waiting[entry.id]?.priority == entry.priority else { continue }
+      ready.add(entry)
+      return
+    }
+  }
+
+  /// A binary heap of entries, the first to start on top.
+  private struct Heap {
+    private var entries: [Entry] = []
+
+    var count: Int { entries.count }
+
+    mutating func add(_ entry: Entry) {
+      entries.append(entry)
+      var child = entries.count - 1
+      while child > 0, entries[child].isBefore(entries[(child - 1) / 2]) {
+        entries.swapAt(child, (child - 1) / 2)
+        child = (child - 1) / 2
+      }
+    }
+
+    mutating func takeFirst() -> Entry? {
+      guard !entries.isEmpty else { return nil }
+      entries.swapAt(0, entries.count - 1)
+      let first = entries.removeLast()
+      var parent = 0
+      while 2 * parent + 1 < entries.count {
+        var child = 2 * parent + 1
+        if child + 1 < entries.count, entries[child + 1].isBefore(entries[child]) { child += 1 }
+        guard entries[child].isBefore(entries[parent]) else { break }
+        entries.swapAt(child, parent)
+        parent = child
+      }
+      return first
+    }
+
+    /// Returns those that are not kept.
+    mutating func keepOnly(_ isKept: (Entry) -> Bool) -> [Entry] {
+      let dropped = entries.filter { !isKept($0) }
+      // A sorted array is a heap.
+      entries = entries.filter(isKept).sorted { $0.isBefore($1) }
+      return dropped
+    }
+  }
+}

@@ -1,0 +1,249 @@
+#if canImport(CVitrineCurl)
+import CVitrineCurl
+import VitrineRuntime
+
+/// The thread that runs all transfers of a ``CurlLoader``.
+///
+/// It sleeps in `curl_multi_poll`, until sockets, time-outs or commands wake it. Which transfer starts when
+/// is decided by an ``AdmissionQueue``; libcurl gets only what is to run at once.
+@safe
+final class CurlEngine: @unchecked Sendable {
+  // Sendable: `mailbox` and `options` never change; all else belongs to the engine's thread.
+
+  /// How many streams of HTTP/2 share a connection.
+  private static let streamLimit = 64
+  /// How many look-ups of cancelled transfers may go on beside those that run.
+  private static let abandonedLimit = 16
+
+  let mailbox: CurlMailbox
+  private let options: CurlLoader.Options
+  private let multi: UnsafeMutableRawPointer
+  private let share: UnsafeMutableRawPointer?
+
+  private var queue: AdmissionQueue<ObjectIdentifier>
+  /// Everything that has not ended, queued or running.
+  private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
+  private var running: [ObjectIdentifier: CurlTransfer] = [:]
+  private var idleHandles: [CurlHandle] = []
+  /// Handles of cancelled transfers whose name is still being looked up.
+  ///
+  /// libcurl cannot stop a look-up. Removing the handle would leave its thread and two descriptors behind
+  /// without a count, and so a storm of cancelled loads could fill the process.
+  private var abandoned: [CurlHandle] = []
+  /// The time of the current round, and when to look for time-outs.
+  private(set) var now = Duration.zero
+  private var nextTimeoutCheck = Duration?.none
+
+  init(_ options: CurlLoader.Options) {
+    CurlLibrary.initialize()
+    self.options = options
+    guard let multi = unsafe curl_multi_init() else { preconditionFailure("no memory for a loader") }
+    unsafe self.multi = multi
+    unsafe share = vitrine_curl_share_of_sessions()
+    mailbox = unsafe CurlMailbox(multi: multi)
+    queue = AdmissionQueue(limit: max(1, options.connectionLimit), hostLimit: max(1, options.connectionLimitPerHost))
+    unsafe vitrine_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    unsafe vitrine_curl_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, Self.streamLimit)
+    unsafe vitrine_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, options.connectionLimit) * 2)
+  }
+
+  func start() {
+    if !CurlLibrary.startThread(of: mailbox, { self.run() }) { close() }
+  }
+
+  // MARK: - The thread
+
+  private func run() {
+    blockBrokenPipes()
+    while true {
+      let (commands, isStopping) = mailbox.take()
+      now = systemUptime()
+      for command in commands { obey(command) }
+      if isStopping { break }
+      admit()
+      var count: CInt = 0
+      unsafe curl_multi_perform(multi, &count)
+      gatherEnded()
+      endTimedOut()
+      releaseAbandoned()
+      unsafe curl_multi_poll(multi, nil, 0, pollTime, nil)
+    }
+    close()
+  }
+
+  /// A write to a connection that is gone must be an error of that write, not the end of the program.
+  private func blockBrokenPipes() {
+    var signals = sigset_t()
+    // `signals` outlives the calls.
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGPIPE)
+    unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+  }
+
+  private func close() {
+    let late = mailbox.close()
+    for transfer in Array(transfers.values) {
+      finish(transfer, transfer.error(.cancelled, "the loader was released"))
+    }
+    for case .start(let transfer) in late { transfer.end(transfer.error(.cancelled, "the loader was released")) }
+    for handle in abandoned { unsafe curl_multi_remove_handle(multi, handle.easy) }
+    abandoned = []
+    idleHandles = []
+    // All handles are out of it and gone, as libcurl wants it.
+    unsafe curl_multi_cleanup(multi)
+    unsafe curl_share_cleanup(share)
+    mailbox.end()
+  }
+
+  private func obey(_ command: CurlMailbox.Command) {
+    switch command {
+    case .start(let transfer): enqueue(transfer)
+    case .cancel(let transfer): finish(transfer, transfer.error(.cancelled, "was cancelled"))
+    case .resume(let transfer):
+      transfer.lastProgress = now
+      transfer.resumeIfPaused()
+    case .reprioritize(let transfer, let priority): queue.reprioritize(ObjectIdentifier(transfer), priority)
+    }
+  }
+
+  private func enqueue(_ transfer: CurlTransfer) {
+    if let objection = transfer.objection { return transfer.end(objection) }
+    transfers[ObjectIdentifier(transfer)] = transfer
+    transfer.place = queue.add(
+      ObjectIdentifier(transfer),
+      host: transfer.url.origin,
+      priority: transfer.priority,
+      sequence: transfer.place,
+    )
+  }
+
+  private func admit() {
+    // Look-ups that cannot be stopped count as transfers, once there are many.
+    while abandoned.count < Self.abandonedLimit, let id = queue.admit() {
+      guard let transfer = transfers[id] else { continue }
+      launch(transfer)
+    }
+  }
+
+  private func launch(_ transfer: CurlTransfer) {
+    running[ObjectIdentifier(transfer)] = transfer
+    guard let handle = idleHandles.popLast() ?? CurlHandle(engine: self) else {
+      return finish(transfer, transfer.error(.cannotConnect, "no memory for a transfer"))
+    }
+    transfer.beginHop(now: now)
+    transfer.handle = handle
+    unsafe handle.prepare(for: transfer, options: options, share: share)
+    unsafe curl_multi_add_handle(multi, handle.easy)
+    let due = timeout(of: transfer).due
+    nextTimeoutCheck = min(nextTimeoutCheck ?? due, due)
+  }
+
+  // MARK: - Ends
+
+  private func gatherEnded() {
+    var result = CURLE_OK
+    while let easy = unsafe vitrine_curl_multi_next_ended(multi, &result) {
+      guard let handle = unsafe CurlHandle.of(easy) else { continue }
+      guard let transfer = handle.transfer else {
+        releaseAbandoned(handle)
+        continue
+      }
+      if handle.isHTTP2 { queue.raiseLimit(ofHost: transfer.url.origin, to: Self.streamLimit) }
+      if transfer.failure == nil, transfer.isRedirectToFollow {
+        follow(transfer, handle)
+      } else {
+        finish(transfer, transfer.failure ?? transfer.error(for: result, handle))
+      }
+    }
+    admit()
+  }
+
+  private func follow(_ transfer: CurlTransfer, _ handle: CurlHandle) {
+    do throws(HTTPError) {
+      try transfer.redirect(to: handle.redirectURL) { releaseSlot(of: transfer) }
+      // Back into the queue at its old place: the next host has limits too.
+      enqueue(transfer)
+    } catch {
+      finish(transfer, error)
+    }
+  }
+
+  private func finish(_ transfer: CurlTransfer, _ error: HTTPError?) {
+    guard transfers.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
+    if !queue.remove(ObjectIdentifier(transfer)) { releaseSlot(of: transfer) }
+    transfer.end(error)
+  }
+
+  /// Takes a transfer off the network. In its middle that closes its connection, or ends its stream.
+  private func releaseSlot(of transfer: CurlTransfer) {
+    guard running.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
+    queue.release(host: transfer.url.origin)
+    guard let handle = transfer.handle else { return }
+    transfer.handle = nil
+    if handle.isResolved || handle.isConnected || transfer.head != nil || transfer.url.isAddress {
+      release(handle)
+    } else {
+      handle.abandon()
+      abandoned.append(handle)
+    }
+  }
+
+  private func release(_ handle: CurlHandle) {
+    unsafe curl_multi_remove_handle(multi, handle.easy)
+    handle.clear()
+    if idleHandles.count < options.connectionLimit { idleHandles.append(handle) }
+  }
+
+  private func releaseAbandoned() {
+    guard !abandoned.isEmpty else { return }
+    for handle in abandoned where handle.isResolved { releaseAbandoned(handle) }
+    admit()
+  }
+
+  private func releaseAbandoned(_ handle: CurlHandle) {
+    abandoned.removeAll { $0 === handle }
+    release(handle)
+  }
+
+  // MARK: - Time-outs
+
+  private var pollTime: CInt {
+    // A look-up that ends wakes libcurl, but not for us.
+    guard let next = nextTimeoutCheck else { return 60_000 }
+    let wait = (next - now) / .milliseconds(1)
+    return CInt(min(max(wait.rounded(.up), 0), 60_000))
+  }
+
+  private func timeout(of transfer: CurlTransfer) -> (due: Duration, kind: HTTPError.Timeout) {
+    let timeouts = transfer.request.timeouts
+    // A paused transfer is silent because its reader is.
+    let idle = (transfer.isPaused ? now : transfer.lastProgress) + timeouts.idle
+    guard let total = timeouts.total, let started = transfer.started, started + total < idle else {
+      return (idle, .idle)
+    }
+    return (started + total, .total)
+  }
+
+  private func endTimedOut() {
+    guard let check = nextTimeoutCheck, now >= check else { return }
+    for transfer in Array(running.values) {
+      let (due, kind) = timeout(of: transfer)
+      guard now >= due else { continue }
+      if kind == .idle, transfer.handle?.isConnected != true {
+        // Until there is a connection libcurl's own time-out for connecting counts; this one is if it fails to.
+        let latest = transfer.hopStarted + transfer.request.timeouts.connect + .seconds(1)
+        if now >= latest {
+          finish(transfer, transfer.error(.timedOut, timeout: .connect, "no connection could be made in time"))
+        } else {
+          transfer.lastProgress = latest - transfer.request.timeouts.idle
+        }
+      } else {
+        let what = kind == .idle ? "no byte came for \(transfer.request.timeouts.idle)" : "it took longer than allowed"
+        finish(transfer, transfer.error(.timedOut, timeout: kind, what))
+      }
+    }
+    nextTimeoutCheck = running.values.map { timeout(of: $0).due }.min()
+    admit()
+  }
+}
+#endif

@@ -1,0 +1,206 @@
+#if canImport(CVitrineCurl)
+import CVitrineCurl
+import VitrineRuntime
+
+/// One libcurl transfer, set up for the hop of a ``CurlTransfer`` or idle, to be used again.
+///
+/// Belongs to the engine's thread.
+@safe
+final class CurlHandle {
+  let easy: UnsafeMutableRawPointer
+  private var list: UnsafeMutablePointer<curl_slist>?
+  private let message: UnsafeMutablePointer<CChar>
+
+  /// Set from the callbacks' view of the world: the transfer that they serve, and the time of this round.
+  private(set) var transfer: CurlTransfer?
+  private unowned let engine: CurlEngine
+
+  init?(engine: CurlEngine) {
+    guard let easy = unsafe curl_easy_init() else { return nil }
+    unsafe self.easy = easy
+    unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    // Just allocated, and as long as libcurl asks for.
+    unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    self.engine = engine
+  }
+
+  deinit {
+    // The engine has taken the handle out of the multi handle before it lets go of it.
+    unsafe curl_easy_cleanup(easy)
+    unsafe curl_slist_free_all(list)
+    unsafe message.deallocate()
+  }
+
+  /// The handle that an easy handle of ours belongs to.
+  static func of(_ easy: UnsafeMutableRawPointer) -> CurlHandle? {
+    guard let pointer = unsafe vitrine_curl_get_private(easy) else { return nil }
+    // Set by `prepare`, on handles that are in use only, which the engine keeps.
+    return unsafe Unmanaged<CurlHandle>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  /// Sets everything up for the next hop of a transfer.
+  func prepare(for transfer: CurlTransfer, options: CurlLoader.Options, share: UnsafeMutableRawPointer?) {
+    self.transfer = transfer
+    let request = transfer.request
+    let me = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe curl_easy_reset(easy)
+    unsafe message.pointee = 0
+    set(CURLOPT_URL, transfer.url.string)
+    unsafe set(CURLOPT_PRIVATE, me)
+    unsafe set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(message))
+    set(CURLOPT_NOSIGNAL, 1)
+    unsafe vitrine_curl_set_http_only(easy)
+    unsafe vitrine_curl_set_quick_exit(easy)
+    // Redirects are followed by the engine: libcurl would take `X-Api-Key` and the like to another host.
+    set(CURLOPT_FOLLOWLOCATION, 0)
+    set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    set(CURLOPT_HTTP09_ALLOWED, 0)
+    // Waits for a connection under way rather than opening its own, as it may turn out to be HTTP/2. Without TLS
+    // it never does, and libcurl 7.88 then forgot some of those that waited.
+    set(CURLOPT_PIPEWAIT, transfer.url.isSecure ? 1 : 0)
+    set(CURLOPT_STREAM_WEIGHT, 16 << transfer.priority.rawValue)
+    set(CURLOPT_TCP_NODELAY, 1)
+    set(CURLOPT_BUFFERSIZE, 64 << 10)
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    if request.method == .head { set(CURLOPT_NOBODY, 1) }
+
+    let timeouts = request.timeouts
+    set(CURLOPT_CONNECTTIMEOUT_MS, max(1, timeouts.connect.milliseconds))
+    // The engine watches for silence; this is against a drip.
+    set(CURLOPT_LOW_SPEED_LIMIT, 100)
+    set(CURLOPT_LOW_SPEED_TIME, max(1, (timeouts.idle.milliseconds + 999) / 1000))
+
+    unsafe set(CURLOPT_SHARE, share)
+    if let file = options.certificateFile ?? CurlLibrary.certificateFile {
+      set(CURLOPT_CAINFO, file)
+      unsafe set(CURLOPT_CAPATH, UnsafeMutableRawPointer?.none)
+    }
+    if !options.usesProxiesOfEnvironment { set(CURLOPT_PROXY, "") }
+    set(CURLOPT_USERAGENT, options.userAgent)
+    setHeaders(transfer.headers)
+
+    unsafe set(CURLOPT_HEADERDATA, me)
+    unsafe set(CURLOPT_WRITEDATA, me)
+    unsafe vitrine_curl_set_callback(easy, CURLOPT_HEADERFUNCTION) { unsafe receiveHeader($0, $1, $2, $3) }
+    unsafe vitrine_curl_set_callback(easy, CURLOPT_WRITEFUNCTION) { unsafe receiveBody($0, $1, $2, $3) }
+  }
+
+  /// Lets go of the transfer, so that the handle can be kept for another.
+  func clear() {
+    transfer = nil
+    unsafe curl_easy_reset(easy)
+    unsafe curl_slist_free_all(list)
+    unsafe list = nil
+  }
+
+  /// Lets go of the transfer while libcurl is still at it; what comes for it breaks it off.
+  func abandon() {
+    transfer = nil
+  }
+
+  func resume() {
+    unsafe curl_easy_pause(easy, CURLPAUSE_CONT)
+  }
+
+  /// The time of the round that the engine is in.
+  fileprivate var now: Duration { engine.now }
+
+  // MARK: - What libcurl knows
+
+  /// Whether a request could be sent: there is a connection.
+  var isConnected: Bool { offset(CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
+  /// Whether the host's name has been looked up, or needed not be.
+  var isResolved: Bool { offset(CURLINFO_NAMELOOKUP_TIME_T) > 0 }
+
+  var isHTTP2: Bool {
+    var version = 0
+    unsafe vitrine_curl_get_long(easy, CURLINFO_HTTP_VERSION, &version)
+    return version == Int(CURL_HTTP_VERSION_2_0)
+  }
+
+  /// Where a redirect points to, made absolute.
+  var redirectURL: String? {
+    guard let string = unsafe vitrine_curl_get_string(easy, CURLINFO_REDIRECT_URL) else { return nil }
+    return unsafe String(cString: string)
+  }
+
+  /// What libcurl says went wrong.
+  func explanation(of result: CURLcode) -> String {
+    if unsafe message.pointee != 0 { return unsafe String(cString: message) }
+    return unsafe String(cString: curl_easy_strerror(result))
+  }
+
+  private func offset(_ info: CURLINFO) -> Int64 {
+    var value: Int64 = 0
+    unsafe vitrine_curl_get_offset(easy, info, &value)
+    return value
+  }
+
+  // MARK: - Options
+
+  private func set(_ option: CURLoption, _ value: Int) {
+    unsafe vitrine_curl_set_long(easy, option, value)
+  }
+
+  private func set(_ option: CURLoption, _ value: String) {
+    unsafe vitrine_curl_set_string(easy, option, value)
+  }
+
+  private func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) {
+    unsafe vitrine_curl_set_pointer(easy, option, value)
+  }
+
+  private func setHeaders(_ headers: HTTPFields) {
+    unsafe curl_slist_free_all(list)
+    unsafe list = nil
+    for field in headers {
+      // With a colon and no value libcurl would leave the field out.
+      let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+      if let longer = unsafe curl_slist_append(list, line) { unsafe list = longer }
+    }
+    if let list = unsafe list { unsafe set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(list)) }
+  }
+}
+
+extension Duration {
+  fileprivate var milliseconds: Int {
+    let milliseconds = self / .milliseconds(1)
+    return Int(min(max(milliseconds, 0), 1e9))
+  }
+}
+
+/// Called by libcurl for every line of a head.
+private func receiveHeader(
+  _ bytes: UnsafeMutablePointer<CChar>?,
+  _ size: Int,
+  _ count: Int,
+  _ context: UnsafeMutableRawPointer?,
+) -> Int {
+  guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
+  // The context is what `prepare` set, and libcurl's bytes live as long as this call.
+  let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+  let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+  let goesOn = unsafe handle.transfer?.receive(headerLine: line, now: handle.now) ?? false
+  // Less than was given breaks the transfer off.
+  return goesOn ? size * count : 0
+}
+
+/// Called by libcurl with bytes of a body.
+private func receiveBody(
+  _ bytes: UnsafeMutablePointer<CChar>?,
+  _ size: Int,
+  _ count: Int,
+  _ context: UnsafeMutableRawPointer?,
+) -> Int {
+  guard let context = unsafe context, let bytes = unsafe bytes, size * count > 0 else { return 0 }
+  // As above.
+  let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+  let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+  switch unsafe handle.transfer?.receive(body: body, now: handle.now) ?? .breakOff {
+  case .taken: return size * count
+  case .hold: return Int(CURL_WRITEFUNC_PAUSE)
+  case .breakOff: return 0
+  }
+}
+#endif

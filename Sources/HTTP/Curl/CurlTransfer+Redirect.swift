@@ -1,0 +1,63 @@
+#if canImport(CVitrineCurl)
+import CVitrineCurl
+import VitrineRuntime
+
+extension CurlTransfer {
+  /// What may be told to any origin: it holds no secret, and conditional requests must survive a redirect.
+  private static let safeFields: Set<String> = [
+    "accept", "accept-language", "user-agent", "cache-control",
+    "if-none-match", "if-modified-since", "range", "if-range",
+  ]
+
+  /// Turns to where the server points.
+  ///
+  /// - Parameter leave: Called before the URL changes, if it will.
+  /// - Throws: ``HTTPError`` where Vitrine does not follow.
+  func redirect(to target: String?, leave: () -> Void) throws(HTTPError) {
+    let location = target ?? "an empty location"
+    let next: HTTPURL
+    do throws(HTTPError) {
+      next = try HTTPURL(location)
+    } catch let reason {
+      throw error(.redirectRefused, "redirected to \(location): \(reason.detail)")
+    }
+    guard next.isSecure || !url.isSecure else {
+      throw error(.redirectRefused, "redirected from https to http, \(next.string)")
+    }
+    guard redirectCount < request.redirects.limit ?? 0 else {
+      throw error(.tooManyRedirects, "redirected more than \(request.redirects.limit ?? 0) times")
+    }
+    leave()
+    if next.origin != url.origin { headers.keepOnly(Self.safeFields) }
+    url = next
+    redirectCount += 1
+  }
+
+  /// What a result of libcurl means; nil when all went well.
+  func error(for result: CURLcode, _ handle: CurlHandle) -> HTTPError? {
+    let detail = handle.explanation(of: result)
+    switch result {
+    case CURLE_OK:
+      // A connection that ends within the head is no error to libcurl, if some of it came.
+      return isHeadDelivered ? nil : error(.protocolError, "the response has no complete head")
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+      return error(.cannotResolve, detail)
+    case CURLE_COULDNT_CONNECT:
+      return error(.cannotConnect, detail)
+    case CURLE_OPERATION_TIMEDOUT:
+      return error(.timedOut, timeout: handle.isConnected ? .idle : .connect, detail)
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER,
+      CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+      return error(.tls, detail)
+    case CURLE_PARTIAL_FILE:
+      return error(.truncated, detail)
+    case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+      return error(isHeadDelivered ? .truncated : .connectionLost, detail)
+    case CURLE_URL_MALFORMAT:
+      return error(.invalidURL, detail)
+    default:
+      return error(.protocolError, detail)
+    }
+  }
+}
+#endif

@@ -1,0 +1,198 @@
+#if canImport(CVitrineCurl)
+import CVitrineCurl
+import VitrineRuntime
+
+/// One load, from the queue over its redirects to its end; also the handle that its starter keeps.
+final class CurlTransfer: LoadHandle, @unchecked Sendable {
+  // Sendable: `requestedPriority` has a lock; everything that changes belongs to the engine's thread once the
+  // transfer has been posted, and to the starting thread before.
+
+  let request: HTTPRequest
+  private let mailbox: CurlMailbox
+  private let requestedPriority: Lock<Priority>
+  private(set) var sink: (any LoadSink)?
+
+  /// The hop that is under way.
+  var url: HTTPURL
+  var headers: HTTPFields
+  var redirectCount = 0
+  /// The place in the queue, kept over redirects.
+  var place: Int?
+  var handle: CurlHandle?
+
+  /// When it left the queue first, and when bytes came last, in the system's uptime.
+  var started: Duration?
+  var lastProgress = Duration.zero
+  /// When the hop that is under way began.
+  private(set) var hopStarted = Duration.zero
+
+  private(set) var head = HTTPResponse?.none
+  private(set) var isHeadDelivered = false
+  private var headerBytes = 0
+  private var received = 0
+  private(set) var isPaused = false
+  /// Whether libcurl was told to hold what it has, and must be told to go on.
+  private var isHeld = false
+  /// Why the transfer was broken off by us, in a callback.
+  private(set) var failure: HTTPError?
+
+  init(_ request: HTTPRequest, sink: any LoadSink, mailbox: CurlMailbox) {
+    self.request = request
+    self.sink = sink
+    self.mailbox = mailbox
+    url = request.url
+    headers = request.headers
+    requestedPriority = Lock(request.priority)
+  }
+
+  // MARK: - For the starter
+
+  var priority: Priority {
+    get { requestedPriority.withLock { $0 } }
+    set {
+      requestedPriority.withLock { $0 = newValue }
+      mailbox.post(.reprioritize(self, newValue))
+    }
+  }
+
+  func cancel() {
+    mailbox.post(.cancel(self))
+  }
+
+  func resume() {
+    mailbox.post(.resume(self))
+  }
+
+  // MARK: - For the engine
+
+  var hasEnded: Bool { sink == nil }
+
+  /// Tells the sink, once.
+  func end(_ error: HTTPError?) {
+    guard let sink else { return }
+    self.sink = nil
+    sink.finish(error)
+  }
+
+  func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
+    let detour = redirectCount > 0 && code != .cancelled ? " (after \(redirectCount) redirects, at \(url.string))" : ""
+    return HTTPError(code, url: request.url.string, timeout: timeout, detail + detour)
+  }
+
+  /// Why the request cannot be sent at all.
+  var objection: HTTPError? {
+    guard let bad = request.headers.first(where: { !$0.isSendable }) else { return nil }
+    return error(.invalidRequest, "the header field \"\(bad.name)\" cannot be sent")
+  }
+
+  /// Forgets the last hop's response before the next one.
+  func beginHop(now: Duration) {
+    if started == nil { started = now }
+    lastProgress = now
+    hopStarted = now
+    head = nil
+    headerBytes = 0
+    received = 0
+    failure = nil
+  }
+
+  func resumeIfPaused() {
+    guard isPaused else { return }
+    isPaused = false
+    guard isHeld else { return }
+    isHeld = false
+    handle?.resume()
+  }
+
+  /// Whether the response only points elsewhere, and we go there.
+  var isRedirectToFollow: Bool {
+    guard request.redirects.limit != nil, let head else { return false }
+    return [301, 302, 303, 307, 308].contains(head.status) && head.headers["Location"] != nil
+  }
+
+  /// Takes a line of the head; false to break off.
+  func receive(headerLine line: UnsafeRawBufferPointer, now: Duration) -> Bool {
+    lastProgress = now
+    // Trailers come after the body, and say nothing that anyone asked for.
+    guard !isHeadDelivered else { return true }
+    headerBytes += line.count
+    // libcurl limits a line to 100 KB, and before 8.3 not their sum.
+    guard headerBytes <= 300_000 else { return fail(.protocolError, "the head of the response is longer than 300 KB") }
+    let text = unsafe String(decoding: line, as: UTF8.self).trimmingLineEnd
+    if text.hasPrefix("HTTP/") {
+      let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) } ?? 0
+      head = HTTPResponse(status: status, url: url, redirectCount: redirectCount)
+    } else if text.isEmpty {
+      return receiveEndOfHead()
+    } else if let colon = text.firstIndex(of: ":") {
+      head?.headers.append(name: String(text[..<colon].trimmed), value: String(text[colon...].dropFirst().trimmed))
+    }
+    return true
+  }
+
+  private func receiveEndOfHead() -> Bool {
+    // Interim responses (1xx) precede the one that counts.
+    guard let head, head.status >= 200, !isRedirectToFollow else { return true }
+    if request.method == .get, let length = head.contentLength, length > request.bodyLimit {
+      return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.bodyLimit)")
+    }
+    if head.status == 206, request.headers["Range"] == nil {
+      return fail(.protocolError, "the server answered with a part (206) that nobody asked for")
+    }
+    isHeadDelivered = true
+    return follow(sink?.receive(head) ?? .stop)
+  }
+
+  /// What to do with bytes of the body.
+  enum Answer {
+    case taken
+    case hold
+    case breakOff
+  }
+
+  /// Takes bytes of the body.
+  func receive(body bytes: UnsafeRawBufferPointer, now: Duration) -> Answer {
+    lastProgress = now
+    if isPaused {
+      isHeld = true
+      return .hold
+    }
+    received += bytes.count
+    if isRedirectToFollow {
+      // A short page says where to go, and reading it keeps the connection; a long one is not worth it.
+      return received <= 1 << 16 ? .taken : .breakOff
+    }
+    guard received <= request.bodyLimit else {
+      _ = fail(.tooLarge, "the body is larger than the limit of \(request.bodyLimit) bytes")
+      return .breakOff
+    }
+    guard isHeadDelivered, let sink else { return .breakOff }
+    // The bytes live as long as this call, and so does the span.
+    let span = unsafe RawSpan(_unsafeBytes: bytes)
+    return follow(sink.receive(span)) ? .taken : .breakOff
+  }
+
+  private func follow(_ flow: LoadFlow) -> Bool {
+    switch flow {
+    case .proceed: return true
+    case .pause:
+      isPaused = true
+      return true
+    case .stop: return fail(.cancelled, "was cancelled")
+    }
+  }
+
+  private func fail(_ code: HTTPError.Code, _ detail: String) -> Bool {
+    failure = error(code, detail)
+    return false
+  }
+}
+
+extension String {
+  fileprivate var trimmingLineEnd: Substring {
+    var rest = self[...]
+    while let last = rest.utf8.last, last == 13 || last == 10 { rest = Substring(rest.utf8.dropLast()) }
+    return rest
+  }
+}
+#endif

@@ -1,0 +1,194 @@
+public import VitrineRuntime
+
+/// Gets bytes from a URL.
+///
+/// `CurlLoader` is the one for Linux. To write one of your own, a fake for tests among them, answer
+/// through the sink: one head, any number of chunks, one end.
+/// ```swift
+/// struct FixedLoader: DataLoader {
+///   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+///     let handle = NoLoadHandle()
+///     guard sink.receive(HTTPResponse(status: 200, url: request.url)) == .proceed else {
+///       sink.finish(HTTPError(.cancelled, url: request.url.string, "refused"))
+///       return handle
+///     }
+///     _ = sink.receive(Data("hello".utf8))
+///     sink.finish(nil)
+///     return handle
+///   }
+/// }
+/// ```
+public protocol DataLoader: Sendable {
+  /// Starts a load, or queues it, and returns at once.
+  ///
+  /// The loader keeps the sink until it has called ``LoadSink/finish(_:)``, exactly once, whatever happens:
+  /// also when the load is cancelled, and when the loader itself is released.
+  ///
+  /// - Returns: The handle to cancel the load or to change its priority. Dropping it cancels nothing.
+  @discardableResult
+  func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle
+}
+
+/// Takes what a ``DataLoader`` gets.
+///
+/// Calls come one after the other, never two at once, from a thread of the loader's that serves other loads
+/// too: they must not block, and what takes more than some microseconds belongs elsewhere.
+public protocol LoadSink: AnyObject, Sendable {
+  /// Takes the head of the response, of whatever status; redirects that are followed are not shown.
+  ///
+  /// - Returns: Whether to go on with the body.
+  func receive(_ response: HTTPResponse) -> LoadFlow
+
+  /// Takes the next bytes of the body; they are valid within the call only.
+  ///
+  /// - Returns: Whether to go on. With ``LoadFlow/pause`` these bytes count as taken, and no more come
+  ///   until ``LoadHandle/resume()``; a server that goes on sending fills the connection, not memory.
+  func receive(_ bytes: RawSpan) -> LoadFlow
+
+  /// Learns that there is no more to come; the last call of all.
+  ///
+  /// - Parameter error: Nil when the body is whole.
+  func finish(_ error: HTTPError?)
+}
+
+extension LoadSink {
+  /// Takes the next bytes of the body from data; for fakes.
+  ///
+  /// - Returns: What the sink says to the bytes.
+  public func receive(_ data: Data) -> LoadFlow {
+    receive(data.bytes)
+  }
+}
+
+/// What a ``LoadSink`` wants to happen next.
+public enum LoadFlow: Sendable, Hashable {
+  /// To receive more.
+  case proceed
+  /// To receive nothing until ``LoadHandle/resume()``; time-outs wait too, save the total one.
+  case pause
+  /// To receive no more at all: the load ends with ``HTTPError/Code/cancelled``.
+  case stop
+}
+
+/// A load that is queued or under way.
+public protocol LoadHandle: AnyObject, Sendable {
+  /// How urgent the load is; what is queued moves, what runs goes on.
+  var priority: Priority { get set }
+
+  /// Ends the load with ``HTTPError/Code/cancelled``, unless it has ended.
+  ///
+  /// Returns at once; the sink is told from the loader's thread.
+  func cancel()
+
+  /// Goes on with a load that its sink has paused; does nothing otherwise. Returns at once.
+  func resume()
+}
+
+/// The handle of a load that is over when it starts; for fakes.
+public final class NoLoadHandle: LoadHandle {
+  /// Always ``VitrineRuntime/Priority/normal``.
+  public var priority: Priority {
+    get { .normal }
+    set { _ = newValue }
+  }
+
+  /// Creates one; all are the same.
+  public init() {}
+
+  /// Does nothing.
+  public func cancel() {}
+
+  /// Does nothing.
+  public func resume() {}
+}
+
+extension DataLoader {
+  /// Loads a whole body into memory, without blocking a thread.
+  ///
+  /// When the task is cancelled this throws at once, and the connection is freed some milliseconds later.
+  ///
+  /// - Parameter request: What to load; its ``HTTPRequest/bodyLimit`` bounds the memory.
+  /// - Returns: The response, of whatever status (see ``HTTPResponse/requireSuccess()``), and its body.
+  /// - Throws: ``HTTPError`` if no complete response came, also on cancellation.
+  public func data(for request: HTTPRequest) async throws(HTTPError) -> (HTTPResponse, Data) {
+    let cancelled = HTTPError(.cancelled, url: request.url.string, "was cancelled")
+    guard !Task.isCancelled else { throw cancelled }
+    let sink = DataSink(request)
+    let result = await withTaskCancellationHandler {
+      sink.attach(load(request, into: sink))
+      return await sink.outcome.value()
+    } onCancel: {
+      sink.outcome.resolve(.failure(cancelled))
+      sink.cancel()
+    }
+    return try result.get()
+  }
+}
+
+/// Gathers a body in memory.
+private final class DataSink: LoadSink, @unchecked Sendable {
+  // Sendable, since a loader never makes two calls at once, and the rest is behind `handle`'s lock.
+
+  private enum Handle {
+    case none
+    case cancelledEarly
+    case attached(any LoadHandle)
+  }
+
+  let outcome = Deferred<Result<(HTTPResponse, Data), HTTPError>>()
+  private let handle = Lock(Handle.none)
+  private let bodyLimit: Int
+  private let url: String
+  private var response: HTTPResponse?
+  private var body = Data()
+
+  init(_ request: HTTPRequest) {
+    bodyLimit = request.bodyLimit
+    url = request.url.string
+  }
+
+  func attach(_ new: any LoadHandle) {
+    let isCancelled = handle.withLock { handle in
+      if case .cancelledEarly = handle { return true }
+      handle = .attached(new)
+      return false
+    }
+    if isCancelled { new.cancel() }
+  }
+
+  func cancel() {
+    let attached: (any LoadHandle)? = handle.withLock { handle in
+      if case .attached(let attached) = handle { return attached }
+      handle = .cancelledEarly
+      return nil
+    }
+    attached?.cancel()
+  }
+
+  func receive(_ response: HTTPResponse) -> LoadFlow {
+    self.response = response
+    // A server may announce what it likes; what comes is counted.
+    if let length = response.contentLength { body.reserveCapacity(min(length, bodyLimit, 16 << 20)) }
+    return .proceed
+  }
+
+  func receive(_ bytes: RawSpan) -> LoadFlow {
+    // The pointer is used within the closure only.
+    unsafe bytes.withUnsafeBytes { unsafe body.append(contentsOf: $0) }
+    return .proceed
+  }
+
+  func finish(_ error: HTTPError?) {
+    if let error {
+      outcome.resolve(.failure(error))
+    } else if let response {
+      outcome.resolve(.success((response, body)))
+    } else {
+      outcome.resolve(.failure(HTTPError(.protocolError, url: url, "the loader delivered no response")))
+    }
+    body = Data()
+    handle.withLock { handle in
+      if case .attached = handle { handle = .none }
+    }
+  }
+}

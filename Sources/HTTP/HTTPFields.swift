@@ -1,0 +1,109 @@
+/// The header fields of a request or a response, in order, looked up without regard to case.
+///
+/// ```swift
+/// var headers: HTTPFields = ["Accept": "image/webp, image/*;q=0.8"]
+/// headers["accept-language"] = "eo"
+/// ```
+/// - Complexity: A look-up is O(n) over the fields; there are some ten of them.
+public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, ExpressibleByDictionaryLiteral {
+  /// One field.
+  public struct Element: Sendable, Hashable {
+    /// The name, as it was written.
+    public let name: String
+    /// The value, without space around it.
+    public let value: String
+
+    /// Creates a field.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  private var fields: [Element] = []
+
+  /// Creates a list without fields.
+  public init() {}
+
+  /// Creates a list of names and values, in order; a name may occur several times.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    fields = elements.map { Element(name: $0.0, value: $0.1) }
+  }
+
+  /// The position of the first field.
+  public var startIndex: Int { fields.startIndex }
+  /// The position after the last field.
+  public var endIndex: Int { fields.endIndex }
+
+  /// Returns the field at a position.
+  public subscript(position: Int) -> Element { fields[position] }
+
+  /// The value of a field; those of repeated fields joined by a comma, as RFC 9110 5.2 says.
+  ///
+  /// Setting replaces all fields of that name by one, or removes them.
+  public subscript(name: String) -> String? {
+    get {
+      var joined: String?
+      for field in fields where field.name.equalsIgnoringCase(name) {
+        joined = joined.map { "\($0), \(field.value)" } ?? field.value
+      }
+      return joined
+    }
+    set {
+      fields.removeAll { $0.name.equalsIgnoringCase(name) }
+      if let newValue { append(name: name, value: newValue) }
+    }
+  }
+
+  /// Returns the values of all fields of a name, in order.
+  public func values(for name: String) -> [String] {
+    fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
+  }
+
+  /// Adds a field at the end, beside others of the same name.
+  public mutating func append(name: String, value: String) {
+    fields.append(Element(name: name, value: value))
+  }
+
+  /// Removes every field whose name is not among `names`, given in lower case.
+  mutating func keepOnly(_ names: Set<String>) {
+    fields.removeAll { !names.contains($0.name.lowercased()) }
+  }
+}
+
+extension HTTPFields.Element {
+  /// Whether it can be sent: a name that is a token, a value that ends no line (RFC 9110 5.1, 5.5).
+  var isSendable: Bool {
+    !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
+      && value.utf8.allSatisfy { $0 != 13 && $0 != 10 && $0 != 0 }
+  }
+}
+
+extension UInt8 {
+  var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+  var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+
+  var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
+
+  /// Whether it may stand in a token (RFC 9110 5.6.2).
+  var isTokenCharacter: Bool { isDigit || isLetter || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+}
+
+extension StringProtocol where SubSequence == Substring {
+  /// Compares as ASCII, which is all that names in HTTP may be.
+  func equalsIgnoringCase(_ other: String) -> Bool {
+    guard utf8.count == other.utf8.count else { return false }
+    return zip(utf8, other.utf8).allSatisfy { left, right in
+      left == right || (left.isLetter && left | 0x20 == right | 0x20)
+    }
+  }
+
+  /// Without space and tabs at both ends.
+  var trimmed: Substring {
+    var rest = self[...]
+    while let first = rest.utf8.first, first == 32 || first == 9 { rest = rest.dropFirst() }
+    while let last = rest.utf8.last, last == 32 || last == 9 { rest = rest.dropLast() }
+    return rest
+  }
+}

@@ -1,0 +1,156 @@
+import VitrineRuntime
+
+/// The one spelling of a host.
+enum HostName {
+  /// Returns a name in lower case with international labels in Punycode, or an address in its usual form; nil
+  /// if it is neither.
+  static func canonical(_ text: Substring) -> String? {
+    if text.hasPrefix("[") { return text.hasSuffix("]") ? address6(text.dropFirst().dropLast()) : nil }
+    guard let decoded = percentDecoded(text) else { return nil }
+    let name = decoded.utf8.allSatisfy { $0 < 128 } ? decoded.lowercased() : international(decoded)
+    guard let name, isName(name) else { return nil }
+    // Every program takes 0x7f.1 for an address: so must who checks addresses.
+    let labels = name.split(separator: ".")
+    guard let last = labels.last else { return nil }
+    let isNumber =
+      last.utf8.allSatisfy(\.isDigit) || (last.hasPrefix("0x") && last.utf8.dropFirst(2).allSatisfy(\.isHexDigit))
+    return isNumber ? address4(labels) : name
+  }
+
+  private static func percentDecoded(_ text: Substring) -> String? {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      let digits = rest.prefix(2)
+      guard digits.count == 2, digits.allSatisfy(\.isHexDigit),
+        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func international(_ name: String) -> String? {
+    let labels = name.lowercased().unicodeScalars.split(omittingEmptySubsequences: false) { scalar in
+      // The full stops that East Asian keyboards write (RFC 3490 3.1).
+      scalar == "." || scalar == "\u{3002}" || scalar == "\u{FF0E}" || scalar == "\u{FF61}"
+    }
+    var encoded: [String] = []
+    for label in labels {
+      if label.allSatisfy(\.isASCII) {
+        encoded.append(String(label))
+      } else {
+        guard label.allSatisfy({ isLabelScalar($0) }), let code = Punycode.encode(label) else { return nil }
+        encoded.append("xn--" + code)
+      }
+    }
+    return encoded.joined(separator: ".")
+  }
+
+  private static func isLabelScalar(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .privateUse, .surrogate, .unassigned, .spaceSeparator, .lineSeparator, .paragraphSeparator: false
+    default: true
+    }
+  }
+
+  private static func isName(_ name: String) -> Bool {
+    let body = name.hasSuffix(".") ? name.dropLast() : name[...]
+    guard !body.isEmpty, body.utf8.count <= 253 else { return false }
+    return body.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+      !label.isEmpty && label.utf8.count <= 63
+        && label.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+    }
+  }
+
+  /// Reads what `inet_aton` reads: one to four numbers, decimal, octal or hexadecimal, the last filling the rest.
+  private static func address4(_ labels: [Substring]) -> String? {
+    guard labels.count <= 4 else { return nil }
+    var numbers: [UInt64] = []
+    for label in labels {
+      let isHex = label.hasPrefix("0x")
+      let digits = isHex ? label.dropFirst(2) : label
+      let radix = isHex ? 16 : (label.hasPrefix("0") ? 8 : 10)
+      guard let number = digits.isEmpty ? 0 : UInt64(digits, radix: radix) else { return nil }
+      numbers.append(number)
+    }
+    guard let last = numbers.popLast(), numbers.allSatisfy({ $0 <= 255 }), last < 1 << (8 * UInt64(4 - numbers.count))
+    else { return nil }
+    let address = numbers.enumerated().reduce(last) { $0 | $1.element << (8 * UInt64(3 - $1.offset)) }
+    return [24, 16, 8, 0].map { String(address >> $0 & 255) }.joined(separator: ".")
+  }
+
+  private static func address6(_ text: Substring) -> String? {
+    var address = in6_addr()
+    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    // Both are as large as the functions ask for, and outlive the calls.
+    guard unsafe inet_pton(AF_INET6, String(text), &address) == 1,
+      unsafe inet_ntop(AF_INET6, &address, &buffer, socklen_t(buffer.count)) != nil
+    else { return nil }
+    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return "[\(String(decoding: bytes, as: UTF8.self))]"
+  }
+}
+
+/// Writes the scalars of a label in letters, digits and hyphens (RFC 3492).
+enum Punycode {
+  /// Returns the label without its `xn--`, or nil where it is too long for one.
+  static func encode(_ label: some Collection<Unicode.Scalar>) -> String? {
+    // A label has at most 63 bytes; numbers stay small below.
+    guard label.count <= 63 else { return nil }
+    var output = label.filter(\.isASCII).map { UInt8($0.value) }
+    let basicCount = output.count
+    var handled = basicCount
+    if basicCount > 0 { output.append(UInt8(ascii: "-")) }
+
+    var (next, delta, bias) = (128, 0, 72)
+    while handled < label.count {
+      guard let smallest = label.lazy.map({ Int($0.value) }).filter({ $0 >= next }).min() else { return nil }
+      delta += (smallest - next) * (handled + 1)
+      next = smallest
+      for scalar in label {
+        if scalar.value < next { delta += 1 }
+        guard scalar.value == next else { continue }
+        append(delta, bias: bias, to: &output)
+        bias = adapt(delta, count: handled + 1, isFirst: handled == basicCount)
+        delta = 0
+        handled += 1
+      }
+      delta += 1
+      next += 1
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  private static func append(_ delta: Int, bias: Int, to output: inout [UInt8]) {
+    var rest = delta
+    for k in stride(from: 36, through: .max, by: 36) {
+      let threshold = min(max(k - bias, 1), 26)
+      guard rest >= threshold else { break }
+      output.append(digit(threshold + (rest - threshold) % (36 - threshold)))
+      rest = (rest - threshold) / (36 - threshold)
+    }
+    output.append(digit(rest))
+  }
+
+  private static func digit(_ value: Int) -> UInt8 {
+    UInt8(value < 26 ? value + 97 : value - 26 + 48)
+  }
+
+  private static func adapt(_ delta: Int, count: Int, isFirst: Bool) -> Int {
+    var delta = isFirst ? delta / 700 : delta / 2
+    delta += delta / count
+    var k = 0
+    while delta > 35 * 26 / 2 {
+      delta /= 35
+      k += 36
+    }
+    return k + 36 * delta / (delta + 38)
+  }
+}

@@ -1,0 +1,137 @@
+import VitrineRuntime
+
+/// An HTTP/1.1 server on 127.0.0.1 for tests, that misbehaves as it is told to.
+///
+/// ```swift
+/// let server = try LoopbackServer()
+/// server.route("/cat.jpg", LoopbackResponse(body: cat))
+/// server.route("/slow") { exchange in
+///   gate.wait()                                  // until the test opens it
+///   exchange.respond(LoopbackResponse(body: cat))
+/// }
+/// // … load server.url("/cat.jpg") …
+/// #expect(server.counts.requests == 1)
+/// ```
+/// Every connection has a thread of its own, so a route may block. The server stops when it is released.
+public final class LoopbackServer: Sendable {
+  /// Answers one request; called on the thread of the connection.
+  public typealias Route = @Sendable (LoopbackExchange) -> Void
+
+  /// What has happened so far.
+  public struct Counts: Sendable, Hashable {
+    /// How many connections have been accepted.
+    public var connections = 0
+    /// How many of them are open.
+    public var openConnections = 0
+    /// How many requests have arrived, whether answered yet or not.
+    public var requests = 0
+    /// How many answers are being given right now, and how many there were at most.
+    public var running = 0
+    /// The largest number of answers that were being given at once.
+    public var mostRunning = 0
+  }
+
+  private let state: LoopbackState
+
+  /// Starts a server on a free port; what has no route is answered with 404.
+  ///
+  /// - Throws: `POSIXError` if the system has no socket or thread to give.
+  public init() throws {
+    state = try LoopbackState()
+    guard startThread(named: "loopback", { [state] in state.acceptConnections() }) else { throw POSIXError(.EAGAIN) }
+  }
+
+  deinit {
+    state.stop()
+  }
+
+  /// The port that the server listens on.
+  public var port: Int { state.port }
+
+  /// What has happened so far.
+  public var counts: Counts { state.monitor.withLock { $0.counts } }
+
+  /// The requests that have arrived, in order.
+  public var requests: [LoopbackRequest] { state.monitor.withLock { $0.requests } }
+
+  /// Returns the URL of a path, such as `http://127.0.0.1:40123/cat.jpg`.
+  public func url(_ path: String) -> String {
+    "http://127.0.0.1:\(port)\(path)"
+  }
+
+  /// Answers requests for a path, whatever their query, or for all that have no other route if it is `*`.
+  public func route(_ path: String, _ route: @escaping Route) {
+    state.monitor.withLock { $0.routes[path] = route }
+  }
+
+  /// Answers requests for a path with always the same.
+  public func route(_ path: String, _ response: LoopbackResponse) {
+    route(path) { $0.respond(response) }
+  }
+
+  /// Makes a gate for routes to wait at; it opens by itself when the server stops.
+  public func makeGate() -> LoopbackGate {
+    let gate = LoopbackGate()
+    let isStopped = state.monitor.withLock { state in
+      state.gates.append(gate)
+      return state.isStopped
+    }
+    if isStopped { gate.open() }
+    return gate
+  }
+
+  /// Waits, without a clock and without blocking a thread, until what has happened satisfies `condition`.
+  ///
+  /// It never returns if that does not come; give the test a time limit.
+  public func wait(until condition: @escaping @Sendable (Counts) -> Bool) async {
+    let arrived = Deferred<Void>()
+    let isSatisfied = state.monitor.withLock { state in
+      if condition(state.counts) { return true }
+      state.waiters.append(LoopbackState.Waiter(condition: condition, arrived: arrived))
+      return false
+    }
+    if !isSatisfied { await arrived.value() }
+  }
+
+  /// Waits until that many requests have arrived.
+  public func wait(forRequests count: Int) async {
+    await wait { $0.requests >= count }
+  }
+
+  /// Closes the port and every connection, and opens the gates. Returns at once; nothing is heard of it again.
+  public func stop() {
+    state.stop()
+  }
+}
+
+/// Stops routes until a test lets them pass.
+public final class LoopbackGate: Sendable {
+  private struct State {
+    var permits = 0
+    var isOpen = false
+  }
+
+  private let monitor = Monitor(State())
+
+  /// Lets everyone pass, from now on.
+  public func open() {
+    monitor.withLock { $0.isOpen = true }
+    monitor.broadcast()
+  }
+
+  /// Lets as many pass, now or later, each once.
+  public func pass(_ count: Int = 1) {
+    monitor.withLock { $0.permits += count }
+    monitor.broadcast()
+  }
+
+  /// Blocks until there is a permit, and takes it, or until the gate is open.
+  public func wait() {
+    monitor.wait { state in
+      if state.isOpen { return .leave(()) }
+      guard state.permits > 0 else { return .wait }
+      state.permits -= 1
+      return .leave(())
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import VitrineRuntime
+
+/// What the threads of a ``LoopbackServer`` share; they outlive it for a moment.
+final class LoopbackState: Sendable {
+  struct Waiter {
+    let condition: @Sendable (LoopbackServer.Counts) -> Bool
+    let arrived: Deferred<Void>
+  }
+
+  struct Shared {
+    var routes: [String: LoopbackServer.Route] = [:]
+    var counts = LoopbackServer.Counts()
+    var requests: [LoopbackRequest] = []
+    var gates: [LoopbackGate] = []
+    var waiters: [Waiter] = []
+    var sockets: Set<CInt> = []
+    var isStopped = false
+  }
+
+  let monitor = Monitor(Shared())
+  let port: Int
+  private let listener: CInt
+
+  init() throws {
+    guard let listener = openStreamSocket() else { throw POSIXError(.EMFILE) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    // The address outlives the calls, and a `sockaddr_in` is a `sockaddr` to those who read its family.
+    let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        guard unsafe bind(listener, address, size) == 0, listen(listener, 1024) == 0 else { return CInt(-1) }
+        return unsafe getsockname(listener, address, &size)
+      }
+    }
+    guard status == 0 else {
+      close(listener)
+      throw POSIXError(.EADDRNOTAVAIL)
+    }
+    self.listener = listener
+    port = Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  func acceptConnections() {
+    while true {
+      // Nobody asks for the peer's address.
+      let socket = accept(listener, nil, nil)
+      guard socket >= 0 else {
+        if errno == EINTR || errno == ECONNABORTED { continue }
+        break
+      }
+      _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+      let number: Int? = change { state in
+        guard !state.isStopped else { return nil }
+        state.sockets.insert(socket)
+        state.counts.connections += 1
+        state.counts.openConnections += 1
+        return state.counts.connections
+      }
+      guard let number else {
+        close(socket)
+        break
+      }
+      let connection = LoopbackConnection(socket: socket, number: number, state: self)
+      if !startThread(named: "loopback", stackSize: 256 << 10, { connection.serve() }) { connection.end() }
+    }
+    close(listener)
+  }
+
+  func stop() {
+    let gates = monitor.withLock { state in
+      guard !state.isStopped else { return [LoopbackGate]() }
+      state.isStopped = true
+      // Wakes the threads that read or accept; they close. Within the lock, since they do so within it too.
+      for socket in state.sockets { shutdown(socket, CInt(SHUT_RDWR)) }
+      shutdown(listener, CInt(SHUT_RDWR))
+      defer { state.gates = [] }
+      return state.gates
+    }
+    for gate in gates { gate.open() }
+  }
+
+  /// Changes what is shared, and tells those who wait for it.
+  func change<Answer: Sendable>(_ body: (inout Shared) -> Answer) -> Answer {
+    let (answer, satisfied) = monitor.withLock { state in
+      let answer = body(&state)
+      let counts = state.counts
+      let satisfied = state.waiters.filter { $0.condition(counts) }.map(\.arrived)
+      if !satisfied.isEmpty { state.waiters.removeAll { $0.condition(counts) } }
+      return (answer, satisfied)
+    }
+    for waiter in satisfied { waiter.resolve(()) }
+    return answer
+  }
+}
