@@ -2,7 +2,7 @@
 # Builds the documentation of every module into one static site, site/. Warnings (dead links among them) and public symbols
 # without a comment are errors.
 set -euo pipefail
-modules=(VitrineRuntime:Runtime VitrineImaging:Imaging VitrineTesting:Testing)
+modules=(VitrineRuntime:Runtime VitrineImaging:Imaging VitrineHTTP:HTTP VitrineTesting:Testing)
 find_tool() { command -v "$1" || xcrun --find "$1"; }
 docc=$(find_tool docc)
 extract=$(find_tool swift-symbolgraph-extract)
@@ -15,8 +15,8 @@ built=$(swift build --show-bin-path)
 triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
 
 # The C modules that a Swift module is built on are looked up when it is loaded.
-includes=(-I "$built/Modules" -I "$built" -I Sources/Shims/CVitrineCodecs/include)
-for folder in Sources/System/*/; do includes+=(-I "$folder"); done
+includes=(-I "$built/Modules" -I "$built")
+for folder in Sources/Shims/*/include/ Sources/System/*/; do includes+=(-I "$folder"); done
 
 archives=()
 for entry in "${modules[@]}"; do

@@ -65,6 +65,24 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
       + Self.encoded(query, escaping: "\"<>'")
   }
 
+  /// Returns what a reference on this page means, such as `Location` (RFC 3986 5.2).
+  ///
+  /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL`` where that is nothing of http or https.
+  func resolving(_ reference: String) throws(HTTPError) -> HTTPURL {
+    let reference = reference.trimmed
+    let scheme = string.prefix { $0 != ":" }
+    let page = string.prefix { $0 != "?" }
+    switch reference.first(where: { "/:?#".contains($0) }) {
+    // The first of them decides: what precedes a colon is a scheme.
+    case ":": return try HTTPURL(String(reference))
+    case "/" where reference.hasPrefix("//"): return try HTTPURL("\(scheme):\(reference)")
+    case "/" where reference.hasPrefix("/"): return try HTTPURL(origin + reference)
+    case "?" where reference.hasPrefix("?"): return try HTTPURL(String(page + reference))
+    case "#" where reference.hasPrefix("#"), nil where reference.isEmpty: return self
+    default: return try HTTPURL(String(page[...(page.lastIndex(of: "/") ?? page.startIndex)] + reference))
+    }
+  }
+
   /// Compares the canonical forms.
   public static func == (left: HTTPURL, right: HTTPURL) -> Bool {
     left.string == right.string

@@ -91,6 +91,11 @@ final class LoopbackConnection: @unchecked Sendable {
   private func readRequest() -> LoopbackRequest? {
     var searched = 0
     while true {
+      if let first = buffer.first, !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) {
+        // No method begins like this: a TLS handshake, probably.
+        buffer = []
+        return LoopbackRequest(head: "", connection: number)
+      }
       if let end = endOfHead(from: searched) {
         let head = String(decoding: buffer[..<end], as: UTF8.self)
         buffer.removeFirst(end + 4)

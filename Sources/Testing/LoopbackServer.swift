@@ -60,6 +60,8 @@ public final class LoopbackServer: Sendable {
   }
 
   /// Answers requests for a path, whatever their query, or for all that have no other route if it is `*`.
+  ///
+  /// What is no HTTP, such as the beginning of TLS, is a request with an empty method and path.
   public func route(_ path: String, _ route: @escaping Route) {
     state.monitor.withLock { $0.routes[path] = route }
   }

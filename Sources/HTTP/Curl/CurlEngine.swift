@@ -150,7 +150,7 @@ final class CurlEngine: @unchecked Sendable {
       }
       if handle.isHTTP2 { queue.raiseLimit(ofHost: transfer.url.origin, to: Self.streamLimit) }
       if transfer.failure == nil, transfer.isRedirectToFollow {
-        follow(transfer, handle)
+        follow(transfer)
       } else {
         finish(transfer, transfer.failure ?? transfer.error(for: result, handle))
       }
@@ -158,9 +158,9 @@ final class CurlEngine: @unchecked Sendable {
     admit()
   }
 
-  private func follow(_ transfer: CurlTransfer, _ handle: CurlHandle) {
+  private func follow(_ transfer: CurlTransfer) {
     do throws(HTTPError) {
-      try transfer.redirect(to: handle.redirectURL) { releaseSlot(of: transfer) }
+      try transfer.redirect { releaseSlot(of: transfer) }
       // Back into the queue at its old place: the next host has limits too.
       enqueue(transfer)
     } catch {

@@ -119,12 +119,6 @@ final class CurlHandle {
     return version == Int(CURL_HTTP_VERSION_2_0)
   }
 
-  /// Where a redirect points to, made absolute.
-  var redirectURL: String? {
-    guard let string = unsafe vitrine_curl_get_string(easy, CURLINFO_REDIRECT_URL) else { return nil }
-    return unsafe String(cString: string)
-  }
-
   /// What libcurl says went wrong.
   func explanation(of result: CURLcode) -> String {
     if unsafe message.pointee != 0 { return unsafe String(cString: message) }

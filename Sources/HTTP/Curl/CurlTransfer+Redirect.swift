@@ -13,11 +13,11 @@ extension CurlTransfer {
   ///
   /// - Parameter leave: Called before the URL changes, if it will.
   /// - Throws: ``HTTPError`` where Vitrine does not follow.
-  func redirect(to target: String?, leave: () -> Void) throws(HTTPError) {
-    let location = target ?? "an empty location"
+  func redirect(leave: () -> Void) throws(HTTPError) {
+    let location = head?.headers.values(for: "Location").first ?? ""
     let next: HTTPURL
     do throws(HTTPError) {
-      next = try HTTPURL(location)
+      next = try url.resolving(location)
     } catch let reason {
       throw error(.redirectRefused, "redirected to \(location): \(reason.detail)")
     }

@@ -43,11 +43,6 @@ CURLcode vitrine_curl_get_offset(CURL *easy, CURLINFO info, int64_t *value) {
   return code;
 }
 
-const char *vitrine_curl_get_string(CURL *easy, CURLINFO info) {
-  char *string = NULL;
-  return curl_easy_getinfo(easy, info, &string) == CURLE_OK ? string : NULL;
-}
-
 void *vitrine_curl_get_private(CURL *easy) {
   char *pointer = NULL;
   return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &pointer) == CURLE_OK ? pointer : NULL;

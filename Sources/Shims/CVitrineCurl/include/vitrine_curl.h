@@ -18,8 +18,6 @@ void vitrine_curl_set_quick_exit(CURL *);
 
 CURLcode vitrine_curl_get_long(CURL *, CURLINFO, long *value);
 CURLcode vitrine_curl_get_offset(CURL *, CURLINFO, int64_t *value);
-/// NULL where there is none; belongs to the handle.
-const char *vitrine_curl_get_string(CURL *, CURLINFO);
 void *vitrine_curl_get_private(CURL *);
 
 // ---- All transfers of an engine ------------------------------------------------------------------------------

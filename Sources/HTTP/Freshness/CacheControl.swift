@@ -1,0 +1,56 @@
+/// The directives of `Cache-Control` that a private cache obeys (RFC 9111 5.2.2, RFC 5861, RFC 8246).
+///
+/// `s-maxage`, `public`, `private` and `proxy-revalidate` speak to shared caches, which this is not.
+struct CacheControl: Sendable, Hashable {
+  /// In seconds.
+  var maxAge: Int?
+  var staleIfError: Int?
+  var staleWhileRevalidate: Int?
+  var noStore = false
+  var noCache = false
+  var mustRevalidate = false
+  var isImmutable = false
+
+  init(_ headers: HTTPFields) {
+    guard let value = headers["Cache-Control"] else { return }
+    for (name, argument) in Self.directives(in: value) {
+      switch name.lowercased() {
+      // What says nothing sensible is taken as 0, and of two the smaller counts (RFC 9111 4.2.1).
+      case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(argument) ?? 0)
+      case "stale-if-error": staleIfError = Self.seconds(argument) ?? 0
+      case "stale-while-revalidate": staleWhileRevalidate = Self.seconds(argument) ?? 0
+      case "no-store": noStore = true
+      // With field names it may be treated as without (RFC 9111 5.2.2.4).
+      case "no-cache": noCache = true
+      case "must-revalidate": mustRevalidate = true
+      case "immutable": isImmutable = true
+      default: break
+      }
+    }
+  }
+
+  /// Reads a number of seconds; one that is too large for anyone is 68 years (RFC 9111 1.2.2).
+  static func seconds(_ text: String?) -> Int? {
+    guard let text, !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
+    return min(Int(text) ?? .max, 2_147_483_648)
+  }
+
+  /// Splits at commas that are not within quotes.
+  private static func directives(in value: String) -> [(name: String, argument: String?)] {
+    var pieces: [String] = [""]
+    var isQuoted = false
+    for character in value {
+      if character == "\"" { isQuoted.toggle() }
+      if character == ",", !isQuoted { pieces.append("") } else { pieces[pieces.count - 1].append(character) }
+    }
+    return pieces.map { piece in
+      guard let equals = piece.firstIndex(of: "=") else { return (String(piece.trimmed), nil) }
+      let argument = String(piece[equals...].dropFirst()).trimmed
+      let isInQuotes = argument.utf8.count >= 2 && argument.hasPrefix("\"") && argument.hasSuffix("\"")
+      return (
+        String(String(piece[..<equals]).trimmed),
+        String(isInQuotes ? argument.dropFirst().dropLast() : argument),
+      )
+    }
+  }
+}

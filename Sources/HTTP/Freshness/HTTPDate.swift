@@ -1,0 +1,63 @@
+import VitrineRuntime
+
+/// Reads the dates of HTTP (RFC 9110 5.6.7); FoundationEssentials has no style for them.
+enum HTTPDate {
+  /// Returns the time that a field value names in any of the three formats, or nil.
+  ///
+  /// - Parameter now: Decides the century of a year with two digits.
+  static func parse(_ text: String, now: Date) -> Date? {
+    // "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"
+    let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
+    switch words.count {
+    case 6 where words[5] == "GMT":
+      guard let (year, isShort) = year(words[3]) else { return nil }
+      guard !isShort else { return date(day: words[1], month: words[2], shortYear: year, time: words[4], now: now) }
+      return date(day: words[1], month: words[2], year: year, time: words[4])
+    case 5:
+      guard let (year, isShort) = year(words[4]), !isShort else { return nil }
+      return date(day: words[2], month: words[1], year: year, time: words[3])
+    default:
+      return nil
+    }
+  }
+
+  private static func number(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
+    guard text.utf8.allSatisfy(\.isDigit), let number = Int(text), range.contains(number) else { return nil }
+    return number
+  }
+
+  private static func year(_ text: Substring) -> (Int, isShort: Bool)? {
+    guard text.utf8.count == 2 || text.utf8.count == 4, let year = number(text, 0...9999) else { return nil }
+    return (year, text.utf8.count == 2)
+  }
+
+  /// Takes the year that is not more than 50 years ahead, as the RFC asks.
+  private static func date(day: Substring, month: Substring, shortYear: Int, time: Substring, now: Date) -> Date? {
+    let thisYear = 1970 + Int(now.timeIntervalSince1970 / 31_556_952)
+    var year = thisYear - thisYear % 100 + shortYear
+    if year > thisYear + 50 { year -= 100 }
+    return date(day: day, month: month, year: year, time: time)
+  }
+
+  private static func date(day: Substring, month: Substring, year: Int, time: Substring) -> Date? {
+    let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let parts = time.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, let hour = number(parts[0], 0...23), let minute = number(parts[1], 0...59),
+      // 60 is a leap second.
+      let second = number(parts[2], 0...60), let index = names.firstIndex(where: { $0 == month }),
+      let day = number(day, 1...31)
+    else { return nil }
+    let days = daysSince1970(year: year, month: index + 1, day: day)
+    return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second))
+  }
+
+  /// Counts days of the Gregorian calendar, in years that begin in March, so that the leap day is the last.
+  private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+    let year = month <= 2 ? year - 1 : year
+    let era = (year >= 0 ? year : year - 399) / 400
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+  }
+}

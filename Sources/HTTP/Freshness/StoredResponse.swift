@@ -1,0 +1,120 @@
+public import VitrineRuntime
+
+/// What a cache keeps of a response beside its body, to tell how long it may be served and how to ask again.
+public struct StoredResponse: Sendable, Hashable {
+  /// What freshness depends on; the rest of the head is not kept.
+  private static let keptFields: Set<String> = [
+    "age", "cache-control", "content-type", "date", "etag", "expires", "last-modified", "vary",
+  ]
+
+  /// The status of the response that brought the body.
+  public let status: Int
+  /// The fields that matter to caching, and `Content-Type`.
+  public private(set) var headers: HTTPFields
+  /// When the request was sent that it was last confirmed by.
+  public private(set) var requested: Date
+  /// When the answer to that came.
+  public private(set) var received: Date
+
+  /// Keeps what matters of a response.
+  ///
+  /// - Parameters:
+  ///   - response: The head that came with the body.
+  ///   - requested: When the request was sent.
+  ///   - received: When the head came.
+  public init(_ response: HTTPResponse, requested: Date, received: Date) {
+    status = response.status
+    headers = Self.kept(response.headers)
+    // Times are stored as whole milliseconds.
+    self.requested = requested.roundedToMilliseconds
+    self.received = received.roundedToMilliseconds
+  }
+
+  /// Whether the response may be stored at all: a success that is whole, without `no-store` (RFC 9111 3) and
+  /// without `Vary: *`, which no later request can match (RFC 9111 4.1).
+  public var isStorable: Bool {
+    [200, 203].contains(status) && !CacheControl(headers).noStore && !headers.values(for: "Vary").contains("*")
+  }
+
+  /// The entity tag if it promises the same bytes, which ranges and content ids need (RFC 9110 8.8.1).
+  public var strongEntityTag: String? {
+    headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
+  }
+
+  /// The fields that make a request conditional (RFC 9110 13.1); empty where there is no validator.
+  public var conditions: HTTPFields {
+    var fields = HTTPFields()
+    if let tag = headers["ETag"] { fields.append(name: "If-None-Match", value: tag) }
+    if let date = headers["Last-Modified"] { fields.append(name: "If-Modified-Since", value: date) }
+    return fields
+  }
+
+  /// Returns what is to be stored after a 304: its fields in place of the old ones of that name (RFC 9111 3.2).
+  public func renewed(by response: HTTPResponse, requested: Date, received: Date) -> StoredResponse {
+    var renewed = self
+    // An `Age` or a `Date` of then says nothing about now.
+    renewed.headers["Age"] = nil
+    renewed.headers["Date"] = nil
+    let new = Self.kept(response.headers)
+    for name in Set(new.map { $0.name.lowercased() }) { renewed.headers[name] = nil }
+    for field in new { renewed.headers.append(name: field.name, value: field.value) }
+    renewed.requested = requested.roundedToMilliseconds
+    renewed.received = received.roundedToMilliseconds
+    return renewed
+  }
+
+  private static func kept(_ headers: HTTPFields) -> HTTPFields {
+    var kept = HTTPFields()
+    // A field of 8 KB is no caching matter but an attack on the cache's memory.
+    for field in headers where field.value.utf8.count <= 8192 && keptFields.contains(field.name.lowercased()) {
+      kept.append(name: field.name, value: field.value)
+    }
+    return kept
+  }
+}
+
+// MARK: - As bytes
+
+extension StoredResponse {
+  private static let version: UInt8 = 1
+
+  /// The form in which a cache stores it: a version, the status, two times, and lines of fields.
+  public var encoded: Data {
+    var bytes: [UInt8] = [Self.version, UInt8(truncatingIfNeeded: status), UInt8(truncatingIfNeeded: status >> 8)]
+    for time in [requested, received] {
+      let milliseconds = Int64(time.timeIntervalSince1970 * 1000)
+      bytes.append(contentsOf: (0..<8).map { UInt8(truncatingIfNeeded: milliseconds >> (8 * $0)) })
+    }
+    // Neither can hold a line end.
+    for field in headers { bytes.append(contentsOf: "\(field.name):\(field.value)\n".utf8) }
+    return Data(bytes)
+  }
+
+  /// Reads what ``encoded`` wrote; nil for anything else, that of other versions included.
+  public init?(encoded: Data) {
+    let bytes = [UInt8](encoded)
+    guard bytes.count >= 19, bytes[0] == Self.version,
+      let text = String(validating: bytes[19...], as: UTF8.self), text.isEmpty || text.hasSuffix("\n")
+    else { return nil }
+    func time(at start: Int) -> Date {
+      let milliseconds = (0..<8).reduce(Int64(0)) { $0 | Int64(bytes[start + $1]) << Int64(8 * $1) }
+      return Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+    status = Int(bytes[1]) | Int(bytes[2]) << 8
+    requested = time(at: 3)
+    received = time(at: 11)
+    headers = HTTPFields()
+    for line in text.split(separator: "\n") {
+      guard let colon = line.firstIndex(of: ":") else { return nil }
+      headers.append(name: String(line[..<colon]), value: String(line[colon...].dropFirst()))
+    }
+  }
+}
+
+extension Date {
+  fileprivate var roundedToMilliseconds: Date {
+    // Within what 64 bits hold, whatever a clock says.
+    let milliseconds = min(max((timeIntervalSince1970 * 1000).rounded(), -9e15), 9e15)
+    return Date(timeIntervalSince1970: milliseconds / 1000)
+  }
+}

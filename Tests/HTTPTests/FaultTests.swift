@@ -1,0 +1,217 @@
+import Testing
+import VitrineHTTP
+import VitrineRuntime
+import VitrineTesting
+
+/// What servers and networks do wrong: a typed error each, that names the URL.
+@Suite(.timeLimit(.minutes(1)))
+struct FaultTests {
+  let server: LoopbackServer
+  let loader = makeLoader()
+
+  init() throws { server = try LoopbackServer() }
+
+  private func expectFailure(_ code: HTTPError.Code, _ change: (inout HTTPRequest) -> Void = { _ in }) async throws {
+    let error = try await loader.failure(server.url("/a"), change)
+    #expect(error.code == code)
+    #expect(error.url == server.url("/a"))
+    #expect(error.description.hasPrefix(server.url("/a")))
+    #expect(!error.detail.isEmpty)
+    // And the loader goes on.
+    server.route("/b", LoopbackResponse(body: bytes(10)))
+    #expect(try await loader.data(server.url("/b")).1.count == 10)
+  }
+
+  @Test
+  func aBodyOverTheLimitIsRefusedByItsLength() async throws {
+    server.route("/a", LoopbackResponse(body: bytes(1001)))
+    try await expectFailure(.tooLarge) { $0.bodyLimit = 1000 }
+    var request = try HTTPRequest(server.url("/a"))
+    request.bodyLimit = 1001
+    #expect(try await loader.data(for: request).1.count == 1001)
+  }
+
+  @Test(arguments: ["chunked", "endless", "lying"])
+  func aBodyOverTheLimitIsStoppedWithoutAnHonestLength(kind: String) async throws {
+    server.route("/a") { exchange in
+      switch kind {
+      case "chunked":
+        exchange.sendHead(200, [("Transfer-Encoding", "chunked")])
+        while exchange.sendChunk(bytes(10_000)) {}
+      case "lying":
+        exchange.sendHead(200, [("Content-Length", "100000000000")])
+        exchange.sendEndlessly(bytes(10_000))
+      default:
+        exchange.sendHead(200)
+        exchange.sendEndlessly(bytes(10_000))
+      }
+    }
+    try await expectFailure(.tooLarge) { $0.bodyLimit = 100_000 }
+    await server.wait { $0.running == 0 }
+  }
+
+  @Test
+  func theLimitIsAHundredMegabytesByDefault() throws {
+    let request = try HTTPRequest("http://a.example")
+    #expect(request.bodyLimit == 100_000_000)
+    #expect(request.timeouts == HTTPTimeouts(connect: .seconds(10), idle: .seconds(30), total: nil))
+    #expect(request.redirects == .follow(limit: 10))
+    #expect(request.priority == .normal)
+  }
+
+  @Test
+  func aBodyThatEndsBeforeItsLengthIsTruncated() async throws {
+    server.route("/a", LoopbackResponse(body: bytes(1000), claimedLength: 2000))
+    try await expectFailure(.truncated)
+  }
+
+  @Test
+  func aChunkedBodyWithoutItsEndIsTruncated() async throws {
+    server.route("/a") { exchange in
+      exchange.sendHead(200, [("Transfer-Encoding", "chunked")])
+      exchange.sendChunk(bytes(1000))
+    }
+    try await expectFailure(.truncated)
+  }
+
+  @Test
+  func aResetInTheBodyIsTruncated() async throws {
+    server.route("/a") { exchange in
+      exchange.sendHead(200, [("Content-Length", "2000")])
+      exchange.send(bytes(1000))
+      exchange.reset()
+    }
+    try await expectFailure(.truncated)
+  }
+
+  @Test(arguments: [false, true])
+  func anEndBeforeTheHeadIsALostConnection(withReset: Bool) async throws {
+    server.route("/a") { if withReset { $0.reset() } }
+    try await expectFailure(.connectionLost)
+  }
+
+  @Test(arguments: ["no HTTP at all\r\n\r\n", "\u{0}\u{1}\u{2}", "<html></html>"])
+  func garbageIsAProtocolError(answer: String) async throws {
+    server.route("/a") { $0.send(Data(answer.utf8)) }
+    try await expectFailure(.protocolError)
+  }
+
+  @Test
+  func aHeadThatEndsInItsMiddleIsAnError() async throws {
+    server.route("/a") { $0.send(Data("HTTP/1.1 200 OK\r\nContent-Le".utf8)) }
+    let error = try await loader.failure(server.url("/a"))
+    #expect([.protocolError, .connectionLost, .truncated].contains(error.code))
+  }
+
+  @Test(arguments: ["one long field", "many fields", "a NUL"])
+  func aMonstrousHeadIsAProtocolError(kind: String) async throws {
+    server.route("/a") { exchange in
+      let field = Data("X-A: \(String(repeating: "a", count: kind == "one long field" ? 1_000_000 : 90))\r\n".utf8)
+      exchange.send(Data("HTTP/1.1 200 OK\r\n".utf8))
+      if kind == "a NUL" {
+        exchange.send(Data("X-A: a\u{0}b\r\n\r\n".utf8))
+      } else {
+        for _ in 0..<(kind == "one long field" ? 1 : 10_000) { guard exchange.send(field) else { return } }
+        exchange.send(Data("\r\n".utf8))
+      }
+    }
+    let error = try await loader.failure(server.url("/a"))
+    #expect(error.code == .protocolError)
+  }
+
+  @Test
+  func aPortWithoutAServerIsNoConnection() async throws {
+    let gone = try LoopbackServer()
+    gone.stop()
+    await until { (try? socketIsClosed(gone.port)) == true }
+    let error = try await loader.failure(gone.url("/a"))
+    #expect(error.code == .cannotConnect)
+    #expect(error.isWorthRetrying)
+  }
+
+  @Test
+  func aNameThatDoesNotExistIsNotResolved() async throws {
+    let error = try await loader.failure("http://nothing.invalid/a")
+    #expect(error.code == .cannotResolve)
+    #expect(error.url == "http://nothing.invalid/a")
+  }
+
+  @Test
+  func aServerWithoutTLSIsATLSError() async throws {
+    server.route("*", LoopbackResponse(status: 400))
+    let error = try await loader.failure(server.url("/a").replacing("http:", with: "https:"))
+    #expect(error.code == .tls)
+  }
+
+  @Test
+  func silenceBeforeTheHeadTimesOut() async throws {
+    server.route("/a") { $0.waitForDisconnect() }
+    let error = try await loader.failure(server.url("/a")) { $0.timeouts.idle = .milliseconds(60) }
+    #expect(error.code == .timedOut)
+    #expect(error.timeout == .idle)
+    await server.wait { $0.openConnections == 0 }
+  }
+
+  @Test
+  func silenceInTheBodyTimesOut() async throws {
+    server.route("/a") { exchange in
+      exchange.sendHead(200, [("Content-Length", "2000")])
+      exchange.send(bytes(1000))
+      exchange.waitForDisconnect()
+    }
+    let error = try await loader.failure(server.url("/a")) { $0.timeouts.idle = .milliseconds(60) }
+    #expect(error.timeout == .idle)
+    await server.wait { $0.openConnections == 0 }
+  }
+
+  @Test
+  func aBodyThatTakesTooLongTimesOutHoweverLivelyItIs() async throws {
+    server.route("/a") { exchange in
+      exchange.sendHead(200)
+      exchange.sendEndlessly(bytes(1000))
+    }
+    let error = try await loader.failure(server.url("/a")) {
+      $0.timeouts.total = .milliseconds(100)
+      $0.bodyLimit = .max
+    }
+    #expect(error.code == .timedOut)
+    #expect(error.timeout == .total)
+    await server.wait { $0.openConnections == 0 }
+  }
+
+  @Test
+  func aHandshakeThatNeverComesTimesOut() async throws {
+    server.route("*") { $0.waitForDisconnect() }
+    let url = server.url("/a").replacing("http:", with: "https:")
+    let error = try await loader.failure(url) { $0.timeouts.connect = .milliseconds(80) }
+    #expect(error.code == .timedOut)
+    #expect(error.timeout == .connect)
+  }
+
+  @Test
+  func aPausedLoadDoesNotTimeOutForSilence() async throws {
+    server.route("/slow", LoopbackResponse(body: bytes(100)))
+    server.route("/silent") { $0.waitForDisconnect() }
+    let sink = RecordingSink(onHead: { .pause })
+    var request = try HTTPRequest(server.url("/slow"))
+    request.timeouts.idle = .milliseconds(50)
+    let handle = loader.load(request, into: sink)
+    await sink.wait { $0.count == 1 }
+    // Twice that long passes at the server's other path.
+    #expect(try await loader.failure(server.url("/silent")) { $0.timeouts.idle = .milliseconds(100) }.timeout == .idle)
+    handle.resume()
+    #expect(await sink.end() == nil)
+  }
+}
+
+func until(_ condition: () -> Bool) async {
+  while !condition() { await Task.yield() }
+}
+
+/// Whether nobody listens on a port any more.
+private func socketIsClosed(_ port: Int) throws -> Bool {
+  let tables = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+  let hex = String(port, radix: 16, uppercase: true)
+  let address = "0100007F:\(String(repeating: "0", count: 4 - hex.count))\(hex) 00000000:0000 0A"
+  return !tables.contains(address)
+}

@@ -1,0 +1,435 @@
+import Testing
+import VitrineRuntime
+
+@testable import VitrineHTTP
+
+private let noon = Date(timeIntervalSince1970: 784_123_200)  // Sun, 06 Nov 1994 12:00:00 GMT
+private let noonText = "Sun, 06 Nov 1994 12:00:00 GMT"
+
+/// One rule: what came with a response at noon, and what is to be done some seconds later.
+struct Rule: Sendable, CustomTestStringConvertible {
+  let name: String
+  let headers: HTTPFields
+  var policy = CachePolicy.standard
+  var delay = 0.0
+  let after: Double
+  let action: Freshness.Action
+  let reason: Freshness.Reason
+  var expires: Double?
+  var usableOnErrorUntil: Double??
+  var usableWhileRevalidatingUntil: Double??
+
+  var testDescription: String { name }
+
+  static let etag: HTTPFields = ["ETag": "\"1\""]
+
+  static let all: [Rule] = [
+    Rule(
+      name: "9111 5.2.2.1: fresh until max-age",
+      headers: ["Cache-Control": "max-age=60"],
+      after: 59,
+      action: .serve,
+      reason: .maxAge,
+      expires: 60,
+    ),
+    Rule(
+      name: "9111 4.2: stale when its age is its lifetime",
+      headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""],
+      after: 60,
+      action: .revalidate,
+      reason: .maxAge,
+    ),
+    Rule(
+      name: "9111 4.3: without a validator there is nothing to validate",
+      headers: ["Cache-Control": "max-age=60"],
+      after: 60,
+      action: .fetch,
+      reason: .maxAge,
+    ),
+    Rule(
+      name: "9111 4.2.1: directives in any case",
+      headers: ["cache-control": "Public, MAX-AGE=60"],
+      after: 59,
+      action: .serve,
+      reason: .maxAge,
+    ),
+    Rule(
+      name: "9111 5.2: an argument may be quoted",
+      headers: ["Cache-Control": "max-age=\"60\""],
+      after: 59,
+      action: .serve,
+      reason: .maxAge,
+    ),
+    Rule(
+      name: "9111 4.2.1: the smaller of two",
+      headers: ["Cache-Control": "max-age=600, max-age=60"],
+      after: 0,
+      action: .serve,
+      reason: .maxAge,
+      expires: 60,
+    ),
+    Rule(
+      name: "9111 4.2.1: over repeated fields too",
+      headers: ["Cache-Control": "max-age=600", "cache-control": "max-age=60"],
+      after: 0,
+      action: .serve,
+      reason: .maxAge,
+      expires: 60,
+    ),
+    Rule(
+      name: "9111 4.2.1: what is no number is stale",
+      headers: ["Cache-Control": "max-age=soon", "ETag": "\"1\""],
+      after: 0,
+      action: .revalidate,
+      reason: .maxAge,
+    ),
+    Rule(
+      name: "9111 1.2.2: too large a number is 68 years",
+      headers: ["Cache-Control": "max-age=99999999999999999999"],
+      after: 2e9,
+      action: .serve,
+      reason: .maxAge,
+      expires: 2_147_483_648,
+    ),
+    Rule(
+      name: "9111 5.2.2.10: s-maxage is for shared caches",
+      headers: ["Cache-Control": "s-maxage=1, max-age=60"],
+      after: 30,
+      action: .serve,
+      reason: .maxAge,
+    ),
+    Rule(
+      name: "9111 5.2.2.7: private is not for shared caches",
+      headers: ["Cache-Control": "private, max-age=60"],
+      after: 30,
+      action: .serve,
+      reason: .maxAge,
+    ),
+    Rule(
+      name: "9111 5.3: fresh until Expires",
+      headers: ["Expires": "Sun, 06 Nov 1994 12:01:00 GMT", "Date": noonText],
+      after: 59,
+      action: .serve,
+      reason: .expires,
+      expires: 60,
+    ),
+    Rule(
+      name: "9111 5.3: Expires without Date",
+      headers: ["Expires": "Sun, 06 Nov 1994 12:01:00 GMT"],
+      after: 60,
+      action: .fetch,
+      reason: .expires,
+      expires: 60,
+    ),
+    Rule(
+      name: "9111 5.3: max-age beats Expires",
+      headers: ["Expires": "Sun, 06 Nov 1994 13:00:00 GMT", "Cache-Control": "max-age=60"],
+      after: 0,
+      action: .serve,
+      reason: .maxAge,
+      expires: 60,
+    ),
+    Rule(
+      name: "9111 5.3: no date is the past",
+      headers: ["Expires": "0", "ETag": "\"1\""],
+      after: 0,
+      action: .revalidate,
+      reason: .expires,
+    ),
+    Rule(
+      name: "9111 4.2.1: Expires counts from the server's Date",
+      headers: ["Date": "Sun, 06 Nov 1994 13:00:00 GMT", "Expires": "Sun, 06 Nov 1994 13:01:00 GMT"],
+      after: 59,
+      action: .serve,
+      reason: .expires,
+      expires: 60,
+    ),
+    Rule(
+      name: "9111 4.2.3: Age was spent on the way",
+      headers: ["Cache-Control": "max-age=60", "Age": "50"],
+      after: 0,
+      action: .serve,
+      reason: .maxAge,
+      expires: 10,
+    ),
+    Rule(
+      name: "9111 4.2.3: so was the time since Date",
+      headers: ["Cache-Control": "max-age=60", "Date": "Sun, 06 Nov 1994 11:59:20 GMT"],
+      after: 0,
+      action: .serve,
+      reason: .maxAge,
+      expires: 20,
+    ),
+    Rule(
+      name: "9111 4.2.3: and the time of the request",
+      headers: ["Cache-Control": "max-age=60", "Age": "10"],
+      delay: 5,
+      after: 0,
+      action: .serve,
+      reason: .maxAge,
+      expires: 45,
+    ),
+    Rule(
+      name: "9111 4.2.3: a Date ahead of us is no age",
+      headers: ["Cache-Control": "max-age=60", "Date": "Sun, 06 Nov 1994 18:00:00 GMT"],
+      after: 0,
+      action: .serve,
+      reason: .maxAge,
+      expires: 60,
+    ),
+    Rule(
+      name: "9111 5.2.2.4: no-cache is asked every time",
+      headers: ["Cache-Control": "no-cache, max-age=60", "ETag": "\"1\""],
+      after: 0,
+      action: .revalidate,
+      reason: .noCache,
+      usableOnErrorUntil: .some(nil),
+    ),
+    Rule(
+      name: "9111 5.2.2.4: with field names too",
+      headers: ["Cache-Control": "no-cache=\"set-cookie, a\", max-age=60", "ETag": "\"1\""],
+      after: 0,
+      action: .revalidate,
+      reason: .noCache,
+    ),
+    Rule(
+      name: "9111 5.2.2.2: must-revalidate is fresh until it is stale",
+      headers: ["Cache-Control": "must-revalidate, max-age=60", "ETag": "\"1\""],
+      after: 59,
+      action: .serve,
+      reason: .maxAge,
+      usableOnErrorUntil: .some(nil),
+    ),
+    Rule(
+      name: "9111 5.2.2.2: and then of no use",
+      headers: ["Cache-Control": "must-revalidate, max-age=60, stale-if-error=600", "ETag": "\"1\""],
+      after: 60,
+      action: .revalidate,
+      reason: .maxAge,
+      usableOnErrorUntil: .some(nil),
+      usableWhileRevalidatingUntil: .some(nil),
+    ),
+    Rule(
+      name: "9111 4.2.4: a day on errors by default",
+      headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""],
+      after: 60,
+      action: .revalidate,
+      reason: .maxAge,
+      usableOnErrorUntil: 86_460,
+      usableWhileRevalidatingUntil: .some(nil),
+    ),
+    Rule(
+      name: "5861 4: stale-if-error",
+      headers: ["Cache-Control": "max-age=60, stale-if-error=600"],
+      after: 60,
+      action: .fetch,
+      reason: .maxAge,
+      usableOnErrorUntil: 660,
+    ),
+    Rule(
+      name: "5861 3: stale-while-revalidate",
+      headers: ["Cache-Control": "max-age=60, stale-while-revalidate=30", "ETag": "\"1\""],
+      after: 70,
+      action: .revalidate,
+      reason: .maxAge,
+      usableWhileRevalidatingUntil: 90,
+    ),
+    Rule(
+      name: "9111 4.2.2: four hours where nothing is said",
+      headers: etag,
+      after: 4 * 3600 - 1,
+      action: .serve,
+      reason: .defaultLifetime,
+      expires: 4 * 3600,
+    ),
+    Rule(
+      name: "9111 4.2.2: and then it is asked",
+      headers: etag,
+      after: 4 * 3600,
+      action: .revalidate,
+      reason: .defaultLifetime,
+    ),
+    Rule(
+      name: "reload fetches what is fresh",
+      headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""],
+      policy: .reload,
+      after: 0,
+      action: .fetch,
+      reason: .policy,
+    ),
+    Rule(
+      name: "cacheFirst serves what is stale",
+      headers: ["Cache-Control": "max-age=60"],
+      policy: .cacheFirst,
+      after: 1e8,
+      action: .serve,
+      reason: .policy,
+    ),
+    Rule(
+      name: "cacheOnly too, even no-cache",
+      headers: ["Cache-Control": "no-cache"],
+      policy: .cacheOnly,
+      after: 1e8,
+      action: .serve,
+      reason: .policy,
+    ),
+    Rule(
+      name: "maxAge stands in place of headers",
+      headers: ["Cache-Control": "no-cache, max-age=1", "Age": "100"],
+      policy: .maxAge(.seconds(600)),
+      after: 599,
+      action: .serve,
+      reason: .policy,
+      expires: 600,
+    ),
+    Rule(
+      name: "maxAge shortens too",
+      headers: ["Cache-Control": "max-age=1000", "ETag": "\"1\""],
+      policy: .maxAge(.seconds(5)),
+      after: 5,
+      action: .revalidate,
+      reason: .policy,
+    ),
+  ]
+}
+
+struct FreshnessTests {
+  private func stored(_ headers: HTTPFields, status: Int = 200, delay: Double = 0) throws -> StoredResponse {
+    let response = HTTPResponse(status: status, headers: headers, url: try HTTPURL("http://a.example/"))
+    return StoredResponse(response, requested: noon.addingTimeInterval(-delay), received: noon)
+  }
+
+  @Test(arguments: Rule.all)
+  func eachRuleHolds(rule: Rule) throws {
+    let stored = try stored(rule.headers, delay: rule.delay)
+    let decision = Freshness().decide(stored, policy: rule.policy, now: noon.addingTimeInterval(rule.after))
+    #expect(decision.action == rule.action)
+    #expect(decision.reason == rule.reason)
+    if let expires = rule.expires { #expect(decision.expires == noon.addingTimeInterval(expires)) }
+    if let end = rule.usableOnErrorUntil {
+      #expect(decision.usableOnErrorUntil == end.map(noon.addingTimeInterval))
+    }
+    if let end = rule.usableWhileRevalidatingUntil {
+      #expect(decision.usableWhileRevalidatingUntil == end.map(noon.addingTimeInterval))
+    }
+    // A cache reads back what it decides by.
+    #expect(StoredResponse(encoded: stored.encoded) == stored)
+  }
+
+  @Test
+  func withNothingStoredOnlyCacheOnlyFails() {
+    for policy in [CachePolicy.standard, .reload, .cacheFirst, .maxAge(.seconds(1))] {
+      #expect(Freshness().decide(nil, policy: policy, now: noon).action == .fetch)
+    }
+    #expect(Freshness().decide(nil, policy: .cacheOnly, now: noon).action == .fail)
+    #expect(Freshness().decide(nil, policy: .reload, now: noon).headers["cache-control"] == "no-cache")
+  }
+
+  @Test
+  func aRequestIsMadeConditionalByBothValidators() throws {
+    let headers: HTTPFields = ["Cache-Control": "max-age=0", "ETag": "W/\"1\"", "Last-Modified": noonText]
+    let decision = Freshness().decide(try stored(headers), now: noon)
+    #expect(decision.headers == ["If-None-Match": "W/\"1\"", "If-Modified-Since": noonText])
+  }
+
+  @Test(
+    arguments: [
+      (200, [:], true), (200, ["Cache-Control": "no-store"], false), (200, ["Cache-Control": "private"], true),
+      (200, ["Vary": "*"], false), (200, ["Vary": "Accept"], true), (404, [:], false), (206, [:], false),
+      (500, [:], false),
+    ] as [(Int, HTTPFields, Bool)]
+  )
+  func whatMayBeStored(status: Int, headers: HTTPFields, isStorable: Bool) throws {
+    #expect(try stored(headers, status: status).isStorable == isStorable)
+  }
+
+  @Test
+  func aStrongTagIsOneWithoutW() throws {
+    #expect(try stored(["ETag": "\"1\""]).strongEntityTag == "\"1\"")
+    #expect(try stored(["ETag": "W/\"1\""]).strongEntityTag == nil)
+    #expect(try stored([:]).strongEntityTag == nil)
+  }
+
+  /// RFC 9111 3.2 and 4.3.4.
+  @Test
+  func a304RenewsWhatItNamesAndKeepsTheRest() throws {
+    let old = try stored([
+      "Cache-Control": "max-age=60", "ETag": "\"1\"", "Age": "50", "Date": noonText, "Content-Type": "image/png",
+    ])
+    let response = HTTPResponse(
+      status: 304,
+      headers: ["Cache-Control": "max-age=120", "Set-Cookie": "a"],
+      url: try HTTPURL("http://a.example/"),
+    )
+    let later = noon.addingTimeInterval(100)
+    let new = old.renewed(by: response, requested: later, received: later)
+    #expect(new.status == 200)
+    #expect(new.headers["cache-control"] == "max-age=120")
+    #expect(new.headers["etag"] == "\"1\"")
+    #expect(new.headers["content-type"] == "image/png")
+    #expect(new.headers["set-cookie"] == nil)
+    let decision = Freshness().decide(new, now: later)
+    #expect(decision.action == .serve)
+    #expect(decision.expires == later.addingTimeInterval(120))
+  }
+
+  @Test
+  func onlyWhatMattersIsKept() throws {
+    let stored = try stored([
+      "Set-Cookie": "secret", "X-A": "b", "ETag": "\"1\"", "Vary": "Accept",
+      "Last-Modified": String(repeating: "a", count: 9000),
+    ])
+    #expect(stored.headers.map(\.name) == ["ETag", "Vary"])
+    #expect(stored.encoded.count < 60)
+  }
+
+  @Test
+  func bytesThatAreNotItsOwnAreRefused() throws {
+    let bytes = try stored(["ETag": "\"1\""]).encoded
+    #expect(StoredResponse(encoded: Data()) == nil)
+    #expect(StoredResponse(encoded: Data([9]) + bytes.dropFirst()) == nil)
+    for count in 0..<bytes.count where count != 19 { #expect(StoredResponse(encoded: bytes.prefix(count)) == nil) }
+    #expect(StoredResponse(encoded: bytes + Data([255])) == nil)
+    #expect(StoredResponse(encoded: Data([0, 0]) + bytes) == nil)
+    // A slice of something larger has indices of its own.
+    #expect(StoredResponse(encoded: (Data([0, 0]) + bytes).dropFirst(2)) != nil)
+  }
+}
+
+struct HTTPDateTests {
+  @Test(arguments: [
+    "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+  ])
+  func allThreeFormatsAreRead(text: String) {
+    #expect(HTTPDate.parse(text, now: noon) == Date(timeIntervalSince1970: 784_111_777))
+  }
+
+  @Test(arguments: [
+    ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000),
+    ("Fri, 01 Mar 2024 00:00:00 GMT", 1_709_251_200), ("Wed, 01 Mar 2000 00:00:00 GMT", 951_868_800),
+    ("Tue, 19 Jan 2038 03:14:08 GMT", 2_147_483_648), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
+    ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
+  ])
+  func leapDaysAndFarYearsAreRight(text: String, seconds: Double) {
+    #expect(HTTPDate.parse(text, now: noon) == Date(timeIntervalSince1970: seconds))
+  }
+
+  /// RFC 9110 5.6.7: not more than 50 years ahead.
+  @Test(arguments: [
+    (1_700_000_000.0, "Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777.0),
+    (1_700_000_000.0, "Friday, 06-Nov-43 08:49:37 GMT", 2_330_412_577.0),
+  ])
+  func twoDigitsOfAYearAreOfTheNearestCentury(now: Double, text: String, seconds: Double) {
+    #expect(HTTPDate.parse(text, now: Date(timeIntervalSince1970: now)) == Date(timeIntervalSince1970: seconds))
+  }
+
+  @Test(arguments: [
+    "", "0", "-1", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 32 Nov 1994 08:49:37 GMT",
+    "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 nov 1994 08:49:37 GMT",
+    "Sun, 06 Nov 994 08:49:37 GMT",
+    "Sun, 06 Nov 1994 08:-9:37 GMT", "1994-11-06T08:49:37Z",
+  ])
+  func whatIsNoneIsNotGuessed(text: String) {
+    #expect(HTTPDate.parse(text, now: noon) == nil)
+  }
+}

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import VitrineHTTP
+
+struct URLTests {
+  @Test(arguments: [
+    // Scheme, host, port, path, fragment.
+    ("HTTP://Example.COM", "http://example.com/"),
+    ("https://example.com:443/a", "https://example.com/a"),
+    ("http://example.com:443/a", "http://example.com:443/a"),
+    ("http://example.com:080", "http://example.com/"),
+    ("http://example.com:", "http://example.com/"),
+    ("http://example.com?q=1", "http://example.com/?q=1"),
+    ("http://example.com/a#b", "http://example.com/a"),
+    ("http://example.com#b?c", "http://example.com/"),
+    ("  http://example.com/  ", "http://example.com/"),
+    // Case and escapes of a path are its own.
+    ("http://example.com/A%2fb%7E", "http://example.com/A%2fb%7E"),
+    ("http://example.com/a b/ü?q=ö \"", "http://example.com/a%20b/%C3%BC?q=%C3%B6%20%22"),
+    ("http://example.com/100%", "http://example.com/100%25"),
+    ("http://example.com/%zz%4", "http://example.com/%25zz%254"),
+    ("http://example.com/a\\b{c}|[d]", "http://example.com/a%5Cb%7Bc%7D|[d]"),
+    // Dot segments (RFC 3986 5.2.4).
+    ("http://example.com/a/./b/../c", "http://example.com/a/c"),
+    ("http://example.com/../../a", "http://example.com/a"),
+    ("http://example.com/a/..", "http://example.com/"),
+    ("http://example.com/a/.", "http://example.com/a/"),
+    ("http://example.com/a/%2E%2e/b", "http://example.com/b"),
+    ("http://example.com/a//b/...?x=/../", "http://example.com/a//b/...?x=/../"),
+    // Addresses.
+    ("http://127.0.0.1/", "http://127.0.0.1/"),
+    ("http://0x7f.1/", "http://127.0.0.1/"),
+    ("http://2130706433/", "http://127.0.0.1/"),
+    ("http://0177.0.0.1/", "http://127.0.0.1/"),
+    ("http://[::0001]:80/", "http://[::1]/"),
+    ("http://[2001:DB8::1]/", "http://[2001:db8::1]/"),
+    // International names.
+    ("http://bücher.example/", "http://xn--bcher-kva.example/"),
+    ("http://BÜCHER.example/", "http://xn--bcher-kva.example/"),
+    ("http://b%C3%BCcher.example/", "http://xn--bcher-kva.example/"),
+    ("http://例え。テスト/", "http://xn--r8jz45g.xn--zckzah/"),
+    ("http://straße.example/", "http://xn--strae-oqa.example/"),
+    ("http://пример.испытание/", "http://xn--e1afmkfd.xn--80akhbyknj4f/"),
+    ("http://☃.example/", "http://xn--n3h.example/"),
+  ])
+  func aURLHasOneForm(string: String, canonical: String) throws {
+    let url = try HTTPURL(string)
+    #expect(url.string == canonical)
+    #expect(try HTTPURL(url.string) == url)
+  }
+
+  @Test(arguments: [
+    "", " ", "a", "/a", "example.com", "//example.com", "ftp://a.example", "file:///etc/passwd", "data:,a",
+    "http:", "http:/a", "http://", "http:///a", "http://:80", "http://a b/", "http://a_b.example:x/",
+    "http://a.example:65536/", "http://a.example:-1/", "http://user@a.example/", "http://u:p@a.example/",
+    "http://a..example/", "http://.a/", "http://a.example%00/", "http://a\u{0}.example/", "http://a.example/\n",
+    "http://[::1/", "http://[::g]/", "http://::1/", "http://1.2.3.4.5/", "http://256.1.1.1/", "http://1.2.3.400/",
+    "http://a.example\\@b.example/", "http://%zz/", "http://<a>/", "http://a.example:80:80/",
+    "http://\(String(repeating: "a", count: 64)).example/",
+    "http://\(String(repeating: "ü", count: 64)).example/",
+  ])
+  func whatIsNoURLIsATypedErrorThatNamesIt(string: String) {
+    #expect {
+      try HTTPURL(string)
+    } throws: { error in
+      (error as? HTTPError)?.code == .invalidURL && (error as? HTTPError)?.url == string
+    }
+    #expect(throws: HTTPError.self) { try HTTPRequest(string) }
+  }
+
+  /// The samples of RFC 3986 5.4 that are of the web.
+  @Test(arguments: [
+    ("http:g", nil), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
+    ("/g", "http://a/g"),
+    ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q"),
+    ("g#s", "http://a/b/c/g"), (";x", "http://a/b/c/;x"), ("", "http://a/b/c/d;p?q"), (".", "http://a/b/c/"),
+    ("..", "http://a/b/"), ("../g", "http://a/b/g"), ("../../../g", "http://a/g"),
+    ("g?y/../x", "http://a/b/c/g?y/../x"),
+    ("g?x://y", "http://a/b/c/g?x://y"), ("./g:h", "http://a/b/c/g:h"), ("https://h/?#", "https://h/?"), ("g:h", nil),
+    ("HTTPS://H/a b", "https://h/a%20b"), ("//h:80\\@evil/", nil),
+  ])
+  func aReferenceIsResolved(reference: String, result: String?) throws {
+    let base = try HTTPURL("http://a/b/c/d;p?q")
+    #expect((try? base.resolving(reference))?.string == result)
+  }
+
+  @Test
+  func anOriginIsSchemeHostAndPort() throws {
+    let urls = [
+      "http://a.example/x", "http://A.example:80/y", "https://a.example/", "http://a.example:81/", "http://b.example/",
+    ]
+    let origins = try urls.map { try HTTPURL($0).origin }
+    #expect(origins[0] == origins[1])
+    #expect(Set(origins).count == 4)
+  }
+
+  /// The samples of RFC 3492 7.1 that are in lower case.
+  @Test(arguments: [
+    ("ليهمابتكلموشعربي؟", "egbpdaj6bu4bxfgehfvwxn"),
+    ("他们为什么不说中文", "ihqwcrb4cv8a8dqg056pqjye"),
+    ("почемужеонинеговорятпорусски", "b1abfaaepdrnnbgefbadotcwatmq2g4l"),
+    ("なぜみんな日本語を話してくれないのか", "n8jok5ay5dzabd5bym9f0cm5685rrjetr6pdxa"),
+    ("ひとつ屋根の下2", "2-u9tlzr9756bt3uc0v"),
+    ("そのスピードで", "d9juau41awczczp"),
+  ])
+  func punycodeIsThatOfTheRFC(name: String, code: String) throws {
+    #expect(try HTTPURL("http://\(name)/").host == "xn--\(code)")
+  }
+}
