@@ -16,6 +16,7 @@ let package = Package(
   name: "Vitrine",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
+    .library(name: "Vitrine", targets: ["Vitrine"]),
     .library(name: "VitrineImaging", targets: ["VitrineImaging"]),
     .library(name: "VitrineCaching", targets: ["VitrineCaching"]),
     .library(name: "VitrineHTTP", targets: ["VitrineHTTP"]),
@@ -48,8 +49,14 @@ let package = Package(
       swiftSettings: strict,
     ),
     .target(
+      name: "Vitrine",
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP"],
+      path: "Sources/Vitrine",
+      swiftSettings: strict,
+    ),
+    .target(
       name: "VitrineTesting",
-      dependencies: ["VitrineRuntime", "VitrineImaging"],
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineCaching"],
       path: "Sources/Testing",
       swiftSettings: strict,
     ),
@@ -138,6 +145,14 @@ let package = Package(
       name: "HTTPTests",
       dependencies: ["VitrineRuntime", "VitrineHTTP", "VitrineTesting"],
       path: "Tests/HTTPTests",
+      swiftSettings: strict,
+    ),
+    .testTarget(
+      name: "VitrineTests",
+      dependencies: [
+        "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineTesting",
+      ],
+      path: "Tests/VitrineTests",
       swiftSettings: strict,
     ),
     .testTarget(

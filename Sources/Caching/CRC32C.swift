@@ -25,7 +25,9 @@ package struct CRC32C: Hashable, Sendable {
     return checksum.value
   }
 
-  /// Takes in more bytes. Complexity: O(count).
+  /// Takes in more bytes.
+  ///
+  /// Complexity: O(count).
   package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
     if isNative {
@@ -36,7 +38,9 @@ package struct CRC32C: Hashable, Sendable {
     }
   }
 
-  /// Takes in more bytes. Complexity: O(count).
+  /// Takes in more bytes.
+  ///
+  /// Complexity: O(count).
   package mutating func append(_ bytes: Data) {
     unsafe bytes.withUnsafeBytes { unsafe append($0) }
   }

@@ -66,7 +66,9 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     unsafe bytes.withUnsafeBytes { unsafe Self.areEqual($0, others) }
   }
 
-  /// Returns the hash under another secret. Complexity: O(count).
+  /// Returns the hash under another secret.
+  ///
+  /// Complexity: O(count).
   package func hash(under secret: SipHash.Secret) -> KeyHash {
     Self.hash(bytes, under: secret)
   }

@@ -17,7 +17,7 @@ package protocol EvictionPolicy: AnyObject {
   /// They are emptied one after the other, until at least `cost` bytes and `count` entries are gone; places that are
   /// not needed for that keep their entries.
   ///
-  /// - Parameter isEvictable: Tells whether the entry in a place may leave now.
+  /// `isEvictable` tells whether the entry in a place may leave now.
   func victims(freeing cost: Int, count: Int, where isEvictable: (Int) -> Bool) -> [Int]
 }
 

@@ -17,13 +17,16 @@ package struct EvictionScore: Hashable, Sendable {
   ///   - age: How many uses of the whole cache ago the entry was last used.
   ///   - size: Its size in bytes.
   ///   - hits: How often it was used, storing it included.
+  /// - Returns: The score.
   package func score(age: UInt32, size: Int, hits: UInt32) -> Float {
     let size = Float(size)
     return Float(age) * size / ((fixedCost + size) * Float(max(hits, 1)))
   }
 }
 
-/// Finds the score above which enough bytes lie, without sorting. Complexity: O(1) an entry, O(1) for the answer.
+/// Finds the score above which enough bytes lie, without sorting.
+///
+/// Complexity: O(1) an entry, O(1) for the answer.
 package struct ScoreHistogram {
   // The bits of a float that is not negative are ordered as the float is; the upper 13 tell scores apart by 1/16.
   private static let shift: UInt32 = 19

@@ -24,7 +24,9 @@ package struct SipHash {
   private var v2: UInt64
   private var v3: UInt64
 
-  /// Returns the hash of `bytes` under a secret. Complexity: O(count), about 1 ns a byte.
+  /// Returns the hash of `bytes` under a secret.
+  ///
+  /// Complexity: O(count), about 1 ns a byte.
   package static func hash(_ bytes: UnsafeRawBufferPointer, secret: Secret) -> KeyHash {
     var state = SipHash(secret)
     let whole = bytes.count & ~7

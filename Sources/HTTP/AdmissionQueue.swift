@@ -49,7 +49,8 @@ struct AdmissionQueue<ID: Hashable> {
 
   /// Makes a load wait for its turn.
   ///
-  /// - Parameter sequence: The place that an earlier call returned, to take it again after a redirect.
+  /// `sequence` is the place that an earlier call returned, to take it again after a redirect.
+  ///
   /// - Returns: Its place among those of its priority.
   @discardableResult
   mutating func add(_ id: ID, host: String, priority: Priority, sequence: Int? = nil) -> Int {

@@ -100,7 +100,9 @@ public final class LoopbackServer: Sendable {
     await wait { $0.requests >= count }
   }
 
-  /// Closes the port and every connection, and opens the gates. Returns at once; nothing is heard of it again.
+  /// Closes the port and every connection, and opens the gates.
+  ///
+  /// Returns at once; nothing is heard of it again.
   public func stop() {
     state.stop()
   }

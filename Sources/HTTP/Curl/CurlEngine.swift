@@ -174,7 +174,9 @@ final class CurlEngine: @unchecked Sendable {
     transfer.end(error)
   }
 
-  /// Takes a transfer off the network. In its middle that closes its connection, or ends its stream.
+  /// Takes a transfer off the network.
+  ///
+  /// In its middle that closes its connection, or ends its stream.
   private func releaseSlot(of transfer: CurlTransfer) {
     guard running.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
     queue.release(host: transfer.url.origin)

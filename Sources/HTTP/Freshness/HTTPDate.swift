@@ -4,7 +4,7 @@ import VitrineRuntime
 enum HTTPDate {
   /// Returns the time that a field value names in any of the three formats, or nil.
   ///
-  /// - Parameter now: Decides the century of a year with two digits.
+  /// `now` decides the century of a year with two digits.
   static func parse(_ text: String, now: Date) -> Date? {
     // "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"
     let words = text.split { $0 == " " || $0 == "," || $0 == "-" }

@@ -1,0 +1,54 @@
+extension Bitmap {
+  /// The same picture at another size: itself where nothing has to change.
+  ///
+  /// It goes the way of decoded rows, so the result is that of decoding to `size` but for what the decoder shrinks
+  /// itself. Straight or no alpha comes out. Blocks for as long as it takes; complexity O(pixels).
+  ///
+  /// - Throws: ``ImageError`` of code `.invalidSize`, `.overLimit`, `.cancelled`.
+  public func resized(
+    to size: TargetSize,
+    limits: DecodeLimits = DecodeLimits(),
+    isCancelled: (@Sendable () -> Bool)? = nil,
+  ) throws(ImageError) -> Bitmap {
+    let plan = try SamplingPlan(size, width: width, height: height)
+    guard plan != SamplingPlan(width: width, height: height) else { return self }
+    let info = ImageInfo(format: .bitmap, storedWidth: width, storedHeight: height)
+    try limits.check(output: plan, of: info)
+    let control = DecodeControl(isCancelled: isCancelled, timeLimit: limits.timeLimit)
+    return try Renderer(info: info, plan: plan, control: control)
+      .render(BitmapRows(straightened()), acceptsPartial: false).bitmap
+  }
+}
+
+extension ImageFormat {
+  /// Pixels at hand, for messages.
+  fileprivate static let bitmap = ImageFormat(name: "bitmap", mediaType: "", fileExtension: "")
+}
+
+private final class BitmapRows: RowSource {
+  var width: Int { bitmap.width }
+  var height: Int { bitmap.height }
+  var hasAlpha: Bool { bitmap.alpha != .opaque }
+  private let bitmap: Bitmap
+  private var row = 0
+
+  init(_ bitmap: Bitmap) {
+    self.bitmap = bitmap
+  }
+
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    let count = min(count, height - row)
+    guard count > 0 else { return 0 }
+    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
+    unsafe bitmap.withUnsafeBytes { pixels in
+      for index in 0..<count {
+        let start = (row + index) * bitmap.bytesPerRow
+        // Slices of a row each, checked on both sides.
+        unsafe UnsafeMutableRawBufferPointer(rebasing: rows[index * bytesPerRow..<index * bytesPerRow + width * 4])
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[start..<start + width * 4]))
+      }
+    }
+    row += count
+    return count
+  }
+}

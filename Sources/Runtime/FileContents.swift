@@ -1,0 +1,53 @@
+/// Reads whole files.
+package enum FileContents {
+  /// The most that is read: 2 GiB.
+  package static let sizeLimit = 2 << 30
+
+  /// Everything in the file at `path`, in memory that nothing else shares and that is not mapped, so that whoever
+  /// cuts the file short meanwhile does no harm.
+  ///
+  /// Blocks.
+  package static func at(_ path: String) throws(FileError) -> Data {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw FileError(code: errno) }
+    defer { close(file) }
+    return try of(file)
+  }
+
+  /// Everything from an open file, pipe or terminal on to its end.
+  ///
+  /// Blocks.
+  package static func of(_ file: Int32) throws(FileError) -> Data {
+    var info = stat()
+    guard unsafe fstat(file, &info) == 0 else { throw FileError(code: errno) }
+    let kind = info.st_mode & S_IFMT
+    guard kind != S_IFDIR else { throw FileError("it is a folder") }
+    guard kind != S_IFREG || Int(info.st_size) <= sizeLimit else { throw FileError("it is larger than 2 GiB") }
+    // One byte more than a regular file has, so that its end is seen without growing.
+    var capacity = kind == S_IFREG ? Int(info.st_size) + 1 : 1 << 16
+    guard var bytes = unsafe malloc(capacity) else { throw FileError(code: ENOMEM) }
+    var count = 0
+    do throws(FileError) {
+      while true {
+        if count == capacity {
+          guard count < sizeLimit else { throw FileError("it is larger than 2 GiB") }
+          capacity *= 2
+          // On failure the old block is still ours, and freed below.
+          guard let grown = unsafe realloc(bytes, capacity) else { throw FileError(code: ENOMEM) }
+          unsafe bytes = grown
+        }
+        // There is room for `capacity - count` bytes behind the first `count`.
+        let got = unsafe read(file, bytes + count, capacity - count)
+        if got < 0, errno == EINTR { continue }
+        guard got >= 0 else { throw FileError(code: errno) }
+        if got == 0 { break }
+        count += got
+      }
+    } catch {
+      unsafe free(bytes)
+      throw error
+    }
+    // Allocated with malloc, freed by the last copy of the data.
+    return unsafe Data(bytesNoCopy: bytes, count: count, deallocator: .free)
+  }
+}

@@ -1,0 +1,111 @@
+public import VitrineCaching
+public import VitrineRuntime
+
+/// A cache of bytes in memory that counts what it is asked.
+///
+/// It keeps everything until it is told otherwise, and can be handed from one pipeline to the next to stand for what
+/// outlives a restart.
+public final class CountingDataCache: DataCaching {
+  /// How often each operation was called.
+  public struct Counts: Sendable, Hashable {
+    /// Calls of ``CountingDataCache/entry(for:)``.
+    public var reads = 0
+    /// Calls of ``CountingDataCache/store(_:for:)``.
+    public var writes = 0
+    /// Calls of ``CountingDataCache/renew(_:contentID:expires:metadata:)`` that found their content.
+    public var renewals = 0
+    /// Calls of ``CountingDataCache/remove(_:)``.
+    public var removals = 0
+  }
+
+  private struct State {
+    var entries: [CacheKey: CachedData] = [:]
+    var counts = Counts()
+    var writeWaiters: [(count: Int, arrived: Deferred<Void>)] = []
+  }
+
+  private let state = Lock(State())
+
+  /// Creates an empty cache.
+  public init() {}
+
+  /// What happened so far.
+  public var counts: Counts { state.withLock { $0.counts } }
+
+  /// Waits, without a clock, until so many entries have been stored since the cache was made.
+  public func wait(forWrites count: Int) async {
+    let arrived = Deferred<Void>()
+    let isThere = state.withLock { state in
+      if state.counts.writes >= count { return true }
+      state.writeWaiters.append((count, arrived))
+      return false
+    }
+    if !isThere { await arrived.value() }
+  }
+
+  /// Puts bytes in place of those of every entry, as damage would.
+  public func damage(with data: Data) {
+    state.withLock { state in
+      for key in state.entries.keys { state.entries[key]?.data = data }
+    }
+  }
+
+  /// Returns what is kept for a key.
+  public func entry(for key: CacheKey) async -> CachedData? {
+    state.withLock { state in
+      state.counts.reads += 1
+      return state.entries[key]
+    }
+  }
+
+  /// Keeps an entry.
+  public func store(_ entry: CachedData, for key: CacheKey) async {
+    let arrived = state.withLock { state in
+      state.entries[key] = entry
+      state.counts.writes += 1
+      let writes = state.counts.writes
+      defer { state.writeWaiters.removeAll { $0.count <= writes } }
+      return state.writeWaiters.filter { $0.count <= writes }.map(\.arrived)
+    }
+    for waiter in arrived { waiter.resolve(()) }
+  }
+
+  /// Renews what is kept, if it still is that content.
+  @discardableResult
+  public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
+    state.withLock { state in
+      guard state.entries[key]?.contentID == contentID else { return false }
+      state.counts.renewals += 1
+      state.entries[key]?.expires = expires
+      state.entries[key]?.metadata = metadata
+      return true
+    }
+  }
+
+  /// Removes what is kept for a key.
+  public func remove(_ key: CacheKey) async {
+    state.withLock { state in
+      state.counts.removals += 1
+      state.entries[key] = nil
+    }
+  }
+
+  /// Removes everything.
+  public func removeAll() async { state.withLock { $0.entries = [:] } }
+
+  /// Returns whether something is kept for a key.
+  public func contains(_ key: CacheKey) async -> Bool { state.withLock { $0.entries[key] != nil } }
+
+  /// Returns what is kept, without the bytes.
+  public func entries() async -> [DataCacheEntry] { [] }
+
+  /// How many entries there are.
+  public func statistics() async -> DataCacheStatistics {
+    var statistics = DataCacheStatistics()
+    statistics.entries = state.withLock { $0.entries.count }
+    return statistics
+  }
+
+  /// Does nothing.
+  public func flush() async {}
+}

@@ -1,0 +1,125 @@
+import VitrineCaching
+import VitrineImaging
+import VitrineRuntime
+
+/// Bytes, as a fetch gives them.
+struct FetchedBytes: Sendable {
+  let data: Data
+  /// Tells these bytes apart from other versions of the same image.
+  let contentID: ContentID
+  /// Until when they may be served without asking; `nil` for ever.
+  let expires: Date?
+  let origin: ImageResponse.Origin
+  let isStale: Bool
+  let status: Int?
+  /// Called when the bytes have proved to be an image (and stored then), or not (and dropped from the cache).
+  let verdict: Verdict?
+}
+
+/// Bytes to pixels, at the size asked for, on the decode queue.
+final class DecodeJob: Job<CachedImage, LoadError>, @unchecked Sendable {
+  // @unchecked: like its superclass, guarded by the engine's lock.
+  private let source: String
+  private let options: DecodeOptions
+  private let context: JobContext
+  private let fetch: (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>
+  private let stored: @Sendable (CachedImage) -> Void
+  private var subscription: Subscription<FetchedBytes, LoadError>?
+  private var item: WorkItem?
+  /// Stored bytes that turned out to be no image, while others are fetched in their place.
+  private var rejected: Verdict?
+
+  /// `fetch` gives the job that brings the bytes, from the server if `again`; `stored` is called with the image before
+  /// anyone gets it.
+  init(
+    source: String,
+    options: DecodeOptions,
+    context: JobContext,
+    fetch: @escaping (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>,
+    stored: @escaping @Sendable (CachedImage) -> Void,
+    onEnd: @escaping (inout Turn) -> Void,
+  ) {
+    (self.source, self.options, self.context) = (source, options, context)
+    (self.fetch, self.stored) = (fetch, stored)
+    super.init(onEnd: onEnd)
+  }
+
+  override func start(_ turn: inout Turn) { subscribe(again: false, &turn) }
+
+  private func subscribe(again: Bool, _ turn: inout Turn) {
+    subscription = fetch(again, &turn).subscribe(priority: priority, &turn) { [weak self] event, turn in
+      guard let self else { return }
+      switch event {
+      case .progress(let completed, let total): send(progress: completed, of: total, &turn)
+      case .partial: break
+      case .finished(.failure(let error)):
+        rejected?(false)
+        finish(.failure(error), &turn)
+      case .finished(.success(let bytes)): decode(bytes, &turn)
+      }
+    }
+  }
+
+  override func stop(_ turn: inout Turn) {
+    subscription?.unsubscribe(&turn)
+    item?.cancel()
+    (subscription, item) = (nil, nil)
+  }
+
+  override func priorityChanged(_ turn: inout Turn) {
+    subscription?.setPriority(priority, &turn)
+    item?.priority = priority
+  }
+
+  private func decode(_ bytes: FetchedBytes, _ turn: inout Turn) {
+    subscription = nil
+    let (options, context, source, stored) = (options, context, source, stored)
+    do throws(WorkQueueError) {
+      item = try context.decodeQueue.enqueue(priority: priority, bytes: bytes.data.count) { [weak self] item in
+        var options = options
+        options.isCancelled = { item.isCancelled }
+        let result: Result<CachedImage, LoadError>
+        do throws(ImageError) {
+          let decoded = try context.decoders.decode(bytes.data, options)
+          let response = ImageResponse(
+            image: decoded.bitmap,
+            info: decoded.info,
+            origin: bytes.origin,
+            isStale: bytes.isStale,
+            status: bytes.status,
+            byteCount: bytes.data.count,
+          )
+          let image = CachedImage(response: response, contentID: bytes.contentID, expires: bytes.expires)
+          stored(image)
+          result = .success(image)
+        } catch {
+          result = .failure(
+            error.isCancellation
+              ? LoadError(.cancelled, .decode, source, "cancelled")
+              : LoadError(.undecodable, .decode, source, error.detail, cause: error)
+          )
+        }
+        guard let self else { return }
+        context.engine.turn { self.decoded(result, of: bytes, &$0) }
+      }
+    } catch {
+      finish(.failure(LoadError(.overloaded, .decode, source, "too much is waiting to be decoded")), &turn)
+    }
+  }
+
+  private func decoded(_ result: Result<CachedImage, LoadError>, of bytes: FetchedBytes, _ turn: inout Turn) {
+    guard isRunning else { return }
+    switch result {
+    case .success: bytes.verdict?(true)
+    case .failure(let error) where error.isCancellation: break
+    case .failure:
+      // What the cache had is no image: the server is asked once. What it says takes the place of what was stored.
+      if rejected == nil, bytes.origin == .disk || bytes.origin == .revalidated {
+        rejected = bytes.verdict
+        return subscribe(again: true, &turn)
+      }
+      (rejected ?? bytes.verdict)?(false)
+    }
+    finish(result, &turn)
+  }
+}

@@ -1,0 +1,33 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+/// What the jobs of a pipeline share: the engine's lock, the queues, the decoders, the clock.
+final class JobContext: Sendable {
+  let engine = Engine()
+  let decodeQueue: WorkQueue
+  let processQueue: WorkQueue
+  let fileQueue = WorkQueue(label: "files", width: 2)
+  let decoders: DecoderRegistry
+  let clock: any TimeSource
+  let diskCache: (any DataCaching)?
+  let loader: any DataLoader
+  /// What the decoders can read, for the `Accept` field.
+  let accept: String
+
+  init(_ configuration: ImagePipeline.Configuration) {
+    decoders = configuration.decoders
+    clock = configuration.clock
+    diskCache = configuration.diskCache
+    loader = configuration.loader
+    let types = configuration.decoders.formats.map(\.mediaType)
+    accept = (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ", ")
+    decodeQueue = WorkQueue(
+      label: "decode",
+      width: configuration.decodeWidth,
+      byteBudget: configuration.decodeByteBudget,
+    )
+    processQueue = WorkQueue(label: "process", width: configuration.decodeWidth)
+  }
+}

@@ -1,0 +1,76 @@
+import VitrineCaching
+import VitrineRuntime
+
+/// Bytes of sources that need no network: files, bytes at hand, closures.
+final class LocalFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
+  // @unchecked: like its superclass, guarded by the engine's lock.
+  private let source: ImageSource
+  private let context: JobContext
+  private var item: WorkItem?
+  private var task: Task<Void, Never>?
+
+  init(source: ImageSource, context: JobContext, onEnd: @escaping (inout Turn) -> Void) {
+    (self.source, self.context) = (source, context)
+    super.init(onEnd: onEnd)
+  }
+
+  override func start(_ turn: inout Turn) {
+    switch source.kind {
+    case .data(let data, _): finish(.success(Self.bytes(data)), &turn)
+    case .file(let path): read(path, &turn)
+    case .closure(_, let load):
+      let name = source.description
+      task = Task { [weak self, context] in
+        let result: Result<FetchedBytes, LoadError>
+        do {
+          result = .success(Self.bytes(try await load()))
+        } catch is CancellationError {
+          result = .failure(LoadError(.cancelled, .fetch, name, "cancelled"))
+        } catch {
+          result = .failure(LoadError(.unreadable, .fetch, name, "\(error)", cause: error))
+        }
+        guard let self else { return }
+        context.engine.turn { self.finish(result, &$0) }
+      }
+    case .url(let address):
+      finish(.failure(LoadError(.invalidURL, .request, address, "no address of a local source")), &turn)
+    }
+  }
+
+  override func stop(_ turn: inout Turn) {
+    item?.cancel()
+    task?.cancel()
+    (item, task) = (nil, nil)
+  }
+
+  override func priorityChanged(_ turn: inout Turn) { item?.priority = priority }
+
+  private func read(_ path: String, _ turn: inout Turn) {
+    do throws(WorkQueueError) {
+      item = try context.fileQueue.enqueue(priority: priority) { [weak self, context] _ in
+        let result: Result<FetchedBytes, LoadError>
+        do throws(FileError) {
+          result = .success(Self.bytes(try FileContents.at(path)))
+        } catch {
+          result = .failure(LoadError(.unreadable, .fetch, path, error.description, cause: error))
+        }
+        guard let self else { return }
+        context.engine.turn { self.finish(result, &$0) }
+      }
+    } catch {
+      finish(.failure(LoadError(.overloaded, .fetch, path, "too much is waiting to be read")), &turn)
+    }
+  }
+
+  private static func bytes(_ data: Data) -> FetchedBytes {
+    FetchedBytes(
+      data: data,
+      contentID: ContentID(low: 0, high: 0),
+      expires: nil,
+      origin: .local,
+      isStale: false,
+      status: nil,
+      verdict: nil,
+    )
+  }
+}

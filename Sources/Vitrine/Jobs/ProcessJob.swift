@@ -1,0 +1,74 @@
+import VitrineImaging
+import VitrineRuntime
+
+/// One step of processing: the image of the step before, changed on the process queue.
+final class ProcessJob: Job<CachedImage, LoadError>, @unchecked Sendable {
+  // @unchecked: like its superclass, guarded by the engine's lock.
+  private let source: String
+  private let processor: ImageProcessor
+  private let context: JobContext
+  private let input: (inout Turn) -> Job<CachedImage, LoadError>
+  private let stored: @Sendable (CachedImage) -> Void
+  private var subscription: Subscription<CachedImage, LoadError>?
+  private var item: WorkItem?
+
+  /// `input` gives the job of the step before; `stored` is called with the image before anyone gets it.
+  init(
+    source: String,
+    processor: ImageProcessor,
+    context: JobContext,
+    input: @escaping (inout Turn) -> Job<CachedImage, LoadError>,
+    stored: @escaping @Sendable (CachedImage) -> Void,
+    onEnd: @escaping (inout Turn) -> Void,
+  ) {
+    (self.source, self.processor, self.context) = (source, processor, context)
+    (self.input, self.stored) = (input, stored)
+    super.init(onEnd: onEnd)
+  }
+
+  override func start(_ turn: inout Turn) {
+    subscription = input(&turn).subscribe(priority: priority, &turn) { [weak self] event, turn in
+      guard let self else { return }
+      switch event {
+      case .progress(let completed, let total): send(progress: completed, of: total, &turn)
+      case .partial: break
+      case .finished(.failure(let error)): finish(.failure(error), &turn)
+      case .finished(.success(let image)): process(image, &turn)
+      }
+    }
+  }
+
+  override func stop(_ turn: inout Turn) {
+    subscription?.unsubscribe(&turn)
+    item?.cancel()
+    (subscription, item) = (nil, nil)
+  }
+
+  override func priorityChanged(_ turn: inout Turn) {
+    subscription?.setPriority(priority, &turn)
+    item?.priority = priority
+  }
+
+  private func process(_ image: CachedImage, _ turn: inout Turn) {
+    subscription = nil
+    let (context, source, processor, stored) = (context, source, processor, stored)
+    do throws(WorkQueueError) {
+      item = try context.processQueue.enqueue(priority: priority) { [weak self] _ in
+        let result: Result<CachedImage, LoadError>
+        do {
+          let processed = image.with(try processor.process(image.response.image))
+          stored(processed)
+          result = .success(processed)
+        } catch {
+          result = .failure(
+            LoadError(.processingFailed, .process, source, "\(processor.identifier): \(error)", cause: error)
+          )
+        }
+        guard let self else { return }
+        context.engine.turn { self.finish(result, &$0) }
+      }
+    } catch {
+      finish(.failure(LoadError(.overloaded, .process, source, "too much is waiting to be processed")), &turn)
+    }
+  }
+}

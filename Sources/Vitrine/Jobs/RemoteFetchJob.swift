@@ -1,0 +1,292 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineRuntime
+
+/// Bytes of an address: from the disk cache while they are fresh, else from the server, asked only whether they have
+/// changed where that can be asked.
+///
+/// What came from the server is stored when whoever asked has said that it is what was wanted; see
+/// ``FetchedBytes/verdict``.
+final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
+  // @unchecked: like its superclass, guarded by the engine's lock.
+  private let address: String
+  private let request: ImageRequest
+  private let key: CacheKey
+  private let context: JobContext
+  private let freshness = Freshness()
+  private var lookUp: Task<Void, Never>?
+  private var handle: (any LoadHandle)?
+
+  init(address: String, request: ImageRequest, context: JobContext, onEnd: @escaping (inout Turn) -> Void) {
+    (self.address, self.request, self.context) = (address, request, context)
+    key = request.keys.fetch
+    super.init(onEnd: onEnd)
+  }
+
+  override func start(_ turn: inout Turn) {
+    let url: HTTPURL
+    do throws(HTTPError) {
+      url = try HTTPURL(address)
+    } catch {
+      return finish(.failure(LoadError(.invalidURL, .request, address, error.detail, cause: error)), &turn)
+    }
+    guard let cache = context.diskCache, request.policy != .reload else { return decide(url, nil, &turn) }
+    lookUp = Task { [weak self, key, context] in
+      let entry = await cache.entry(for: key)
+      guard let self else { return }
+      context.engine.turn { self.decide(url, entry, &$0) }
+    }
+  }
+
+  override func stop(_ turn: inout Turn) {
+    lookUp?.cancel()
+    handle?.cancel()
+    (lookUp, handle) = (nil, nil)
+  }
+
+  override func priorityChanged(_ turn: inout Turn) { handle?.priority = priority }
+
+  // MARK: What to do
+
+  private func decide(_ url: HTTPURL, _ entry: CachedData?, _ turn: inout Turn) {
+    guard isRunning else { return }
+    lookUp = nil
+    let stored = entry.flatMap { StoredResponse(encoded: $0.metadata) }
+    let decision = freshness.decide(stored, policy: request.policy, now: context.clock.now)
+    let known = entry.flatMap { entry in stored.map { Known(entry: entry, stored: $0, decision: decision) } }
+    switch decision.action {
+    case .serve:
+      guard let known else { return load(url, nil, decision.headers, &turn) }
+      let isStale = decision.expires.map { $0 <= context.clock.now } ?? false
+      finish(.success(bytes(of: known, .disk, expires: decision.expires, isStale: isStale)), &turn)
+    case .fail:
+      finish(
+        .failure(LoadError(.notCached, .fetch, address, "not in the cache, and nothing else may be asked")),
+        &turn,
+      )
+    case .revalidate, .fetch: load(url, known, decision.headers, &turn)
+    }
+  }
+
+  private func load(_ url: HTTPURL, _ known: Known?, _ conditions: HTTPFields, _ turn: inout Turn) {
+    var headers = HTTPFields()
+    for header in request.headers { headers.append(name: header.name, value: header.value) }
+    if headers["Accept"] == nil { headers["Accept"] = context.accept }
+    for condition in conditions { headers[condition.name] = condition.value }
+    let http = HTTPRequest(url, headers: headers, priority: priority)
+    let requested = context.clock.now
+    let sink = BodySink { [weak self, context] event in
+      guard let self else { return }
+      context.engine.turn { turn in
+        switch event {
+        case .progress(let completed, let total): self.send(progress: completed, of: total, &turn)
+        case .end(let result): self.receive(result, known, requested: requested, &turn)
+        }
+      }
+    }
+    // A loader may answer at once, so it is called with the lock open.
+    turn.afterwards { [self, context] in
+      let handle = context.loader.load(http, into: sink)
+      context.engine.turn { turn in
+        guard isRunning else { return handle.cancel() }
+        self.handle = handle
+        if handle.priority != priority { handle.priority = priority }
+      }
+    }
+  }
+
+  // MARK: What came
+
+  private func receive(
+    _ result: Result<(HTTPResponse, Data), HTTPError>,
+    _ known: Known?,
+    requested: Date,
+    _ turn: inout Turn,
+  ) {
+    guard isRunning else { return }
+    handle = nil
+    let now = context.clock.now
+    switch result {
+    case .success((let response, _)) where response.status == 304:
+      guard let known else {
+        return finish(
+          .failure(
+            LoadError(.fetchFailed, .fetch, address, "the server answered 304 to a request that was not conditional")
+          ),
+          &turn,
+        )
+      }
+      revalidated(known, by: response, requested: requested, now, &turn)
+    case .success((let response, let body)) where response.isSuccess:
+      fetched(response, body, requested: requested, now, &turn)
+    case .success((let response, _)):
+      // A server that fails is like one that cannot be reached (RFC 5861, section 4).
+      if [500, 502, 503, 504].contains(response.status), serveStale(known, now, &turn) { return }
+      finish(
+        .failure(
+          LoadError(
+            .badStatus,
+            .fetch,
+            address,
+            "the server answered with status \(response.status)",
+            status: response.status,
+          )
+        ),
+        &turn,
+      )
+    case .failure(let error) where error.isCancellation:
+      finish(.failure(LoadError(.cancelled, .fetch, address, "cancelled", cause: error)), &turn)
+    case .failure(let error):
+      if serveStale(known, now, &turn) { return }
+      finish(.failure(LoadError(.fetchFailed, .fetch, address, error.detail, cause: error)), &turn)
+    }
+  }
+
+  private func fetched(_ response: HTTPResponse, _ body: Data, requested: Date, _ now: Date, _ turn: inout Turn) {
+    let stored = StoredResponse(response, requested: requested, received: now)
+    let expires = freshness.decide(stored, now: now).expires
+    let contentID = ContentID(of: body)
+    let cache = stored.isStorable ? context.diskCache : nil
+    let key = key
+    let entry = CachedData(
+      data: body,
+      metadata: stored.encoded,
+      contentID: contentID,
+      expires: expires,
+      stored: now,
+    )
+    let verdict = Verdict { isImage in
+      guard isImage, let cache else { return }
+      await cache.store(entry, for: key)
+    }
+    finish(
+      .success(
+        FetchedBytes(
+          data: body,
+          contentID: contentID,
+          expires: expires,
+          origin: .network,
+          isStale: false,
+          status: response.status,
+          verdict: verdict,
+        )
+      ),
+      &turn,
+    )
+  }
+
+  private func revalidated(
+    _ known: Known,
+    by response: HTTPResponse,
+    requested: Date,
+    _ now: Date,
+    _ turn: inout Turn,
+  ) {
+    let renewed = known.stored.renewed(by: response, requested: requested, received: now)
+    let expires = freshness.decide(renewed, now: now).expires
+    let (key, cache, contentID) = (key, context.diskCache, known.entry.contentID)
+    Task { _ = await cache?.renew(key, contentID: contentID, expires: expires, metadata: renewed.encoded) }
+    finish(.success(bytes(of: known, .revalidated, expires: expires, isStale: false)), &turn)
+  }
+
+  /// Whether what is stored could be served in place of an error.
+  private func serveStale(_ known: Known?, _ now: Date, _ turn: inout Turn) -> Bool {
+    guard let known, let until = known.decision.usableOnErrorUntil, now < until else { return false }
+    finish(.success(bytes(of: known, .disk, expires: known.decision.expires, isStale: true)), &turn)
+    return true
+  }
+
+  private func bytes(
+    of known: Known,
+    _ origin: ImageResponse.Origin,
+    expires: Date?,
+    isStale: Bool,
+  ) -> FetchedBytes {
+    let (key, cache) = (key, context.diskCache)
+    return FetchedBytes(
+      data: known.entry.data,
+      contentID: known.entry.contentID,
+      expires: expires,
+      origin: origin,
+      isStale: isStale,
+      status: known.stored.status,
+      // What is stored and turns out to be no image is dropped, so that it is fetched anew the next time.
+      verdict: Verdict { isImage in
+        if !isImage { await cache?.remove(key) }
+      },
+    )
+  }
+
+  private struct Known {
+    let entry: CachedData
+    let stored: StoredResponse
+    let decision: Freshness.Decision
+  }
+}
+
+/// What becomes of fetched bytes once somebody has looked at them; the first word counts.
+final class Verdict: Sendable {
+  private let isSpoken = Lock(false)
+  private let act: @Sendable (Bool) async -> Void
+
+  init(_ act: @escaping @Sendable (_ isWanted: Bool) async -> Void) {
+    self.act = act
+  }
+
+  func callAsFunction(_ isWanted: Bool) {
+    let isFirst = isSpoken.withLock { isSpoken in
+      defer { isSpoken = true }
+      return !isSpoken
+    }
+    guard isFirst else { return }
+    Task { await act(isWanted) }
+  }
+}
+
+/// Gathers a body and says how far it is.
+private final class BodySink: LoadSink, @unchecked Sendable {
+  // @unchecked: a loader never makes two calls at once.
+  enum Event {
+    case progress(completed: Int, total: Int)
+    case end(Result<(HTTPResponse, Data), HTTPError>)
+  }
+
+  /// Progress is told each time so much more has come, and not with every packet.
+  private static let step = 64 << 10
+
+  private let tell: @Sendable (Event) -> Void
+  private var response: HTTPResponse?
+  private var body = Data()
+  private var told = 0
+
+  init(_ tell: @escaping @Sendable (Event) -> Void) {
+    self.tell = tell
+  }
+
+  func receive(_ response: HTTPResponse) -> LoadFlow {
+    self.response = response
+    // A server may announce what it likes; what comes is counted.
+    body.reserveCapacity(min(response.contentLength ?? 0, 16 << 20))
+    return .proceed
+  }
+
+  func receive(_ bytes: RawSpan) -> LoadFlow {
+    // The pointer is used within the closure only.
+    unsafe bytes.withUnsafeBytes { unsafe body.append(contentsOf: $0) }
+    if body.count - told >= Self.step {
+      told = body.count
+      tell(.progress(completed: told, total: response?.contentLength ?? 0))
+    }
+    return .proceed
+  }
+
+  func finish(_ error: HTTPError?) {
+    if let error {
+      tell(.end(.failure(error)))
+    } else if let response {
+      tell(.end(.success((response, body))))
+    } else {
+      tell(.end(.failure(HTTPError(.protocolError, url: "", "the loader delivered no response"))))
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/// Says at which stage loading an image failed, for which source, and why.
+///
+/// Cancellation is one of the reasons, so a `catch` that looks for it asks ``isCancellation``, beside
+/// `catch is CancellationError` for what else is awaited.
+public struct LoadError: Error, Sendable, CustomStringConvertible {
+  /// A stage of an image's way; the names are those that the command line prints.
+  public enum Stage: String, Sendable, Hashable, CaseIterable {
+    /// Making sense of the request.
+    case request
+    /// Getting the bytes.
+    case fetch
+    /// Making pixels of them.
+    case decode
+    /// Changing the pixels.
+    case process
+  }
+
+  /// A reason, to compare with.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    private enum Value: String {
+      case invalidURL, cancelled, notCached, unreadable, fetchFailed, badStatus, undecodable, processingFailed,
+        overloaded
+    }
+
+    private let value: Value
+
+    /// The text given is no http or https address.
+    public static let invalidURL = Code(value: .invalidURL)
+    /// The task was cancelled.
+    public static let cancelled = Code(value: .cancelled)
+    /// Only the caches were to be asked, and they have it not.
+    public static let notCached = Code(value: .notCached)
+    /// The file could not be read, or the closure threw.
+    public static let unreadable = Code(value: .unreadable)
+    /// The server could not be reached, or the transfer failed.
+    public static let fetchFailed = Code(value: .fetchFailed)
+    /// The server answered with a status that is none of success.
+    public static let badStatus = Code(value: .badStatus)
+    /// The bytes could not be decoded; ``LoadError/cause`` is an `ImageError`.
+    public static let undecodable = Code(value: .undecodable)
+    /// A processor threw.
+    public static let processingFailed = Code(value: .processingFailed)
+    /// More is waiting than may.
+    public static let overloaded = Code(value: .overloaded)
+
+    /// The reason's name.
+    public var description: String { value.rawValue }
+  }
+
+  /// The reason.
+  public let code: Code
+  /// Where it happened.
+  public let stage: Stage
+  /// The address, path or id of what was loaded.
+  public let source: String
+  /// A sentence for a person, without the source.
+  public let detail: String
+  /// The HTTP status, with ``Code/badStatus``.
+  public let status: Int?
+  /// The error below, where there was one.
+  public let cause: (any Error)?
+
+  init(
+    _ code: Code,
+    _ stage: Stage,
+    _ source: String,
+    _ detail: String,
+    status: Int? = nil,
+    cause: (any Error)? = nil,
+  ) {
+    (self.code, self.stage, self.source) = (code, stage, source)
+    (self.detail, self.status, self.cause) = (detail, status, cause)
+  }
+
+  /// Whether the caller no longer wanted the image.
+  public var isCancellation: Bool { code == .cancelled }
+
+  /// The source, the stage and what happened.
+  public var description: String { "\(source): \(stage.rawValue): \(detail)" }
+}

@@ -1,0 +1,219 @@
+public import VitrineCaching
+public import VitrineHTTP
+public import VitrineImaging
+public import VitrineRuntime
+
+/// Loads images: from memory, from where their bytes are, once for however many ask.
+///
+/// ```swift
+/// let image = try await pipeline.image(for: ImageRequest(.file("photo.jpg"), size: .pixels(300, 300, .fill)))
+/// ```
+/// May be used from any thread. What blocks runs on threads of the pipeline's own.
+public final class ImagePipeline: Sendable {
+  /// What a pipeline is made of; every part can be replaced.
+  public struct Configuration: Sendable {
+    /// Decoded images; `nil`, the default, for none.
+    public var memoryCache: MemoryCache<CachedImage>?
+    /// Encoded bytes of addresses; `nil`, the default, for none.
+    public var diskCache: (any DataCaching)?
+    /// What fetches addresses.
+    public var loader: any DataLoader = PlatformDefaults.loader
+    /// What decodes; `DecoderRegistry.standard` unless told.
+    public var decoders = DecoderRegistry.standard
+    /// What tells the time; the machine's clock unless told.
+    public var clock: any TimeSource = .system
+    /// Whether equal requests share the work; they do unless told.
+    public var coalesces = true
+    /// How many images are decoded at once; as many as there are cores, unless told.
+    public var decodeWidth = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    /// How many encoded bytes may be in decoding at once: 64 MiB.
+    ///
+    /// An image that is larger is decoded alone.
+    public var decodeByteBudget = 64 << 20
+    /// The bounds for decoding.
+    public var limits = DecodeLimits()
+  }
+
+  private let configuration: Configuration
+  private let context: JobContext
+  private let fetches: JobPool<CacheKey, FetchedBytes, LoadError>
+  private let images: JobPool<CacheKey, CachedImage, LoadError>
+
+  /// Makes a pipeline of the parts that `configure` sets.
+  public init(_ configure: (inout Configuration) throws -> Void) rethrows {
+    var configuration = Configuration()
+    try configure(&configuration)
+    self.configuration = configuration
+    context = JobContext(configuration)
+    fetches = JobPool(isCoalescing: configuration.coalesces)
+    images = JobPool(isCoalescing: configuration.coalesces)
+  }
+
+  // MARK: Images
+
+  /// The image, if it is in memory: one look-up, no waiting.
+  ///
+  /// It may be one whose time is over, and then says so.
+  public func cachedImage(for request: ImageRequest) -> ImageResponse? {
+    guard request.policy != .reload, let image = configuration.memoryCache?.value(for: request.keys.image) else {
+      return nil
+    }
+    return image.response.from(.memory, isStale: !image.isFresh(at: context.clock.now, request.policy))
+  }
+
+  /// Loads an image; see ``ImageTask/image``.
+  ///
+  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  public func image(for request: ImageRequest) async throws(LoadError) -> Bitmap {
+    // A hit costs neither a task nor a hop.
+    if let hit = cachedImage(for: request), !hit.isStale { return hit.image }
+    return try await imageTask(for: request).image
+  }
+
+  /// Loads an image of an address; see ``ImageTask/image``.
+  ///
+  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  public func image(for url: URL) async throws(LoadError) -> Bitmap { try await image(for: ImageRequest(url: url)) }
+
+  /// Begins to load an image.
+  ///
+  /// The task goes on whether or not it is kept, and keeps the pipeline until it ends.
+  public func imageTask(for request: ImageRequest) -> ImageTask {
+    if let hit = cachedImage(for: request), !hit.isStale {
+      let task = ImageTask(request, engine: context.engine)
+      task.end(.success(hit))
+      return task
+    }
+    // The jobs refer to the pipeline unowned; the task keeps it while they run.
+    let task = ImageTask(request, engine: context.engine) { withExtendedLifetime(self) {} }
+    context.engine.turn { turn in
+      task.subscribe(to: imageJob(request, step: request.processors.count, &turn), &turn)
+    }
+    return task
+  }
+
+  /// Begins to load an image of an address.
+  public func imageTask(for url: URL) -> ImageTask { imageTask(for: ImageRequest(url: url)) }
+
+  // MARK: Bytes
+
+  /// Loads the encoded bytes, whatever they are, the same way as those of an image.
+  ///
+  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  public func data(for request: ImageRequest) async throws(LoadError) -> Data {
+    let outcome = Deferred<Result<Data, LoadError>>()
+    let subscription = Lock<Subscription<FetchedBytes, LoadError>?>(nil)
+    let result = await withTaskCancellationHandler {
+      context.engine.turn { turn in
+        let made = fetchJob(request, &turn).subscribe(priority: request.priority, &turn) { [self] event, _ in
+          guard case .finished(let result) = event else { return }
+          withExtendedLifetime(self) {}
+          // Whatever they are, they are what was asked for.
+          if case .success(let bytes) = result { bytes.verdict?(true) }
+          outcome.resolve(result.map(\.data))
+        }
+        subscription.withLock { $0 = made }
+        if Task.isCancelled { made.unsubscribe(&turn) }
+      }
+      return await outcome.value()
+    } onCancel: { [context] in
+      outcome.resolve(.failure(LoadError(.cancelled, .fetch, request.source.description, "cancelled")))
+      guard let made = subscription.withLock({ $0 }) else { return }
+      context.engine.turn { made.unsubscribe(&$0) }
+    }
+    return try result.get()
+  }
+
+  /// Loads the bytes of an address; see ``data(for:)-(ImageRequest)``.
+  ///
+  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  public func data(for url: URL) async throws(LoadError) -> Data { try await data(for: ImageRequest(url: url)) }
+
+  /// How many jobs are under way: 0 when nothing is being loaded.
+  package var jobCount: Int {
+    context.engine.turn { fetches.count(&$0) + images.count(&$0) }
+  }
+
+  // MARK: Jobs
+
+  /// The job of the image after its first `step` processors.
+  private func imageJob(_ request: ImageRequest, step: Int, _ turn: inout Turn) -> Job<CachedImage, LoadError> {
+    let key = step == 0 ? request.keys.decode : request.keys.steps[step - 1]
+    let memory = configuration.memoryCache
+    let group = request.keys.fetch
+    let stored: @Sendable (CachedImage) -> Void = { image in
+      memory?.set(image, for: key, cost: image.image.byteCount, group: group)
+    }
+    return images.job(for: key.extended { $0.append(request.policy) }, &turn) { onEnd in
+      if let known = memory?.value(for: key), request.policy != .reload,
+        known.isFresh(at: context.clock.now, request.policy)
+      {
+        return KnownJob(known, onEnd: onEnd)
+      }
+      if step > 0 {
+        return ProcessJob(
+          source: request.source.description,
+          processor: request.processors[step - 1],
+          context: context,
+          input: { [unowned self] turn in imageJob(request, step: step - 1, &turn) },
+          stored: stored,
+          onEnd: onEnd,
+        )
+      }
+      var options = DecodeOptions(size: request.size)
+      options.quality = request.quality
+      options.frame = request.frame
+      options.limits = configuration.limits
+      return DecodeJob(
+        source: request.source.description,
+        options: options,
+        context: context,
+        fetch: { [unowned self] again, turn in
+          var request = request
+          if again { request.policy = .reload }
+          return fetchJob(request, &turn)
+        },
+        stored: stored,
+        onEnd: onEnd,
+      )
+    }
+  }
+
+  private func fetchJob(_ request: ImageRequest, _ turn: inout Turn) -> Job<FetchedBytes, LoadError> {
+    fetches.job(for: request.keys.fetch.extended { $0.append(request.policy) }, &turn) { onEnd in
+      guard case .url(let address) = request.source.kind else {
+        return LocalFetchJob(source: request.source, context: context, onEnd: onEnd)
+      }
+      return RemoteFetchJob(address: address, request: request, context: context, onEnd: onEnd)
+    }
+  }
+}
+
+/// A step that needs no work, since its result was found.
+private final class KnownJob: Job<CachedImage, LoadError>, @unchecked Sendable {
+  // @unchecked: like its superclass, guarded by the engine's lock.
+  private let image: CachedImage
+
+  init(_ image: CachedImage, onEnd: @escaping (inout Turn) -> Void) {
+    self.image = image
+    super.init(onEnd: onEnd)
+  }
+
+  override func start(_ turn: inout Turn) { finish(.success(image), &turn) }
+}
+
+extension CacheKey.Builder {
+  /// Requests that want other freshness do not share a job.
+  fileprivate mutating func append(_ policy: CachePolicy) {
+    switch policy {
+    case .standard: append("standard")
+    case .reload: append("reload")
+    case .cacheFirst: append("cacheFirst")
+    case .cacheOnly: append("cacheOnly")
+    case .maxAge(let age):
+      append("maxAge")
+      append(Int(age.components.seconds))
+      append(Int(age.components.attoseconds))
+    }
+  }
+}

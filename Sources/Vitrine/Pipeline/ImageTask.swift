@@ -1,0 +1,170 @@
+public import VitrineImaging
+public import VitrineRuntime
+
+/// One caller's hold on an image that is being loaded.
+///
+/// Callers of the same image share the work and each has a task of their own: cancelling one leaves the others alone.
+/// A task runs until it ends or is cancelled, whether or not it is kept.
+public final class ImageTask: Sendable {
+  /// What was asked for.
+  public let request: ImageRequest
+
+  private struct State {
+    var result: Result<ImageResponse, LoadError>?
+    var progress: LoadProgress?
+    var priority: Priority
+    var waiting: [Int: CheckedContinuation<Result<ImageResponse, LoadError>, Never>] = [:]
+    var streams: [Int: AsyncStream<ImageEvent>.Continuation] = [:]
+    var nextID = 0
+    var subscription: Subscription<CachedImage, LoadError>?
+    var onEnd: (@Sendable () -> Void)?
+  }
+
+  private let engine: Engine
+  private let state: Lock<State>
+
+  init(_ request: ImageRequest, engine: Engine, onEnd: (@Sendable () -> Void)? = nil) {
+    self.request = request
+    self.engine = engine
+    state = Lock(State(priority: request.priority, onEnd: onEnd))
+  }
+
+  // MARK: For callers
+
+  /// The image, when it is there.
+  ///
+  /// May be awaited many times, by many.
+  ///
+  /// Cancelling the awaiting `Task` cancels this one.
+  ///
+  /// - Throws: ``LoadError``; when the task was cancelled one of code `.cancelled`, at once.
+  public var image: Bitmap {
+    get async throws(LoadError) { try await response.image }
+  }
+
+  /// The image and where it came from; see ``image``.
+  public var response: ImageResponse {
+    get async throws(LoadError) {
+      let result = await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          let known = state.withLock { state -> Result<ImageResponse, LoadError>? in
+            if let result = state.result { return result }
+            state.waiting[state.nextID] = continuation
+            state.nextID += 1
+            return nil
+          }
+          if let known { continuation.resume(returning: known) }
+        }
+      } onCancel: {
+        cancel()
+      }
+      return try result.get()
+    }
+  }
+
+  /// What happens from now on; a new, independent stream at each call.
+  ///
+  /// It begins with the progress so far, if there is any, and ends with ``ImageEvent/finished(_:)``, at once where that
+  /// has been. A slow reader gets every event but progress, of which it gets the last.
+  public var events: AsyncStream<ImageEvent> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+      let known = state.withLock { state -> Result<ImageResponse, LoadError>? in
+        if let result = state.result { return result }
+        let id = state.nextID
+        state.nextID += 1
+        if let progress = state.progress { continuation.yield(.progress(progress)) }
+        state.streams[id] = continuation
+        continuation.onTermination = { [weak self] _ in
+          // Whoever stops listening is forgotten; the image is still loaded.
+          self?.state.withLock { $0.streams[id] = nil }
+        }
+        return nil
+      }
+      if let known {
+        continuation.yield(.finished(known))
+        continuation.finish()
+      }
+    }
+  }
+
+  /// How urgent the image is; may be changed while it is loaded.
+  public var priority: Priority {
+    get { state.withLock { $0.priority } }
+    set {
+      let subscription = state.withLock { state in
+        state.priority = newValue
+        return state.subscription
+      }
+      guard let subscription else { return }
+      engine.turn { subscription.setPriority(newValue, &$0) }
+    }
+  }
+
+  /// Ends the task with an error of code `.cancelled`, at once; does nothing after the end.
+  ///
+  /// May be called from anywhere, any number of times.
+  public func cancel() {
+    let subscription = end(
+      .failure(LoadError(.cancelled, .request, request.source.description, "cancelled"))
+    )
+    guard let subscription else { return }
+    engine.turn { subscription.unsubscribe(&$0) }
+  }
+
+  // MARK: For the pipeline
+
+  var isEnded: Bool { state.withLock { $0.result != nil } }
+
+  /// Waits for a job.
+  ///
+  /// Called within a turn, once.
+  func subscribe(to job: Job<CachedImage, LoadError>, _ turn: inout Turn) {
+    guard !isEnded else { return }
+    let subscription = job.subscribe(priority: priority, &turn) { [self] event, _ in receive(event) }
+    let isOver = state.withLock { state in
+      guard state.result == nil else { return true }
+      state.subscription = subscription
+      return false
+    }
+    // Cancelled on another thread meanwhile.
+    if isOver { subscription.unsubscribe(&turn) }
+  }
+
+  func receive(_ event: JobEvent<CachedImage, LoadError>) {
+    switch event {
+    case .progress(let completed, let total):
+      state.withLock { state in
+        guard state.result == nil else { return }
+        let progress = LoadProgress(completed: completed, total: total)
+        state.progress = progress
+        for stream in state.streams.values { stream.yield(.progress(progress)) }
+      }
+    case .partial(let image):
+      state.withLock { state in
+        guard state.result == nil else { return }
+        for stream in state.streams.values { stream.yield(.preview(image.image)) }
+      }
+    case .finished(let result): end(result.map(\.response))
+    }
+  }
+
+  /// The first end counts; returns the hold on the job that is to be let go.
+  @discardableResult
+  func end(_ result: Result<ImageResponse, LoadError>) -> Subscription<CachedImage, LoadError>? {
+    let ended = state.withLock { state -> State? in
+      guard state.result == nil else { return nil }
+      let before = state
+      state.result = result
+      (state.waiting, state.streams, state.subscription, state.onEnd) = ([:], [:], nil, nil)
+      return before
+    }
+    guard let ended else { return nil }
+    for continuation in ended.waiting.values { continuation.resume(returning: result) }
+    for stream in ended.streams.values {
+      stream.yield(.finished(result))
+      stream.finish()
+    }
+    ended.onEnd?()
+    return ended.subscription
+  }
+}

@@ -1,0 +1,159 @@
+package import VitrineCaching
+public import VitrineHTTP
+public import VitrineImaging
+public import VitrineRuntime
+
+/// What is wanted: which image, at what size, processed how, cached how.
+///
+/// ```swift
+/// let request = ImageRequest(url: url, size: .pixels(300, 300, .fill), priority: .high)
+/// ```
+/// A value one pointer wide, cheap to copy. Its keys are computed once, at its first use, and shared by its copies.
+public struct ImageRequest: Sendable {
+  private var storage: Storage
+
+  /// A request for an address.
+  public init(
+    url: URL,
+    size: TargetSize? = nil,
+    processors: [ImageProcessor] = [],
+    priority: Priority = .normal,
+  ) {
+    self.init(.url(url), size: size, processors: processors, priority: priority)
+  }
+
+  /// A request for an address given as text; where it is none, loading fails with ``LoadError/Code/invalidURL``.
+  public init(
+    url: String,
+    size: TargetSize? = nil,
+    processors: [ImageProcessor] = [],
+    priority: Priority = .normal,
+  ) {
+    self.init(.url(url), size: size, processors: processors, priority: priority)
+  }
+
+  /// A request for any source.
+  public init(
+    _ source: ImageSource,
+    size: TargetSize? = nil,
+    processors: [ImageProcessor] = [],
+    priority: Priority = .normal,
+  ) {
+    storage = Storage(Fields(source: source, size: size, processors: processors, priority: priority))
+  }
+
+  /// Where the bytes come from.
+  public var source: ImageSource {
+    get { storage.fields.source }
+    set { change { $0.source = newValue } }
+  }
+
+  /// The size that is shown; `nil`, the default, for the image's own.
+  public var size: TargetSize? {
+    get { storage.fields.size }
+    set { change { $0.size = newValue } }
+  }
+
+  /// What is done to the pixels, in order; nothing by default.
+  public var processors: [ImageProcessor] {
+    get { storage.fields.processors }
+    set { change { $0.processors = newValue } }
+  }
+
+  /// How urgent it is; `.normal` by default.
+  ///
+  /// A task's priority can be changed while it runs.
+  public var priority: Priority {
+    get { storage.fields.priority }
+    set { change { $0.priority = newValue } }
+  }
+
+  /// The care taken over pixels when shrinking; `.balanced` by default.
+  public var quality: DecodeQuality {
+    get { storage.fields.quality }
+    set { change { $0.quality = newValue } }
+  }
+
+  /// Which frame of an animation, from 0, the default.
+  public var frame: Int {
+    get { storage.fields.frame }
+    set { change { $0.frame = newValue } }
+  }
+
+  /// How fresh the answer must be; `.standard` by default.
+  public var policy: CachePolicy {
+    get { storage.fields.policy }
+    set { change { $0.policy = newValue } }
+  }
+
+  /// Header fields to send, in order; none by default.
+  public var headers: [(name: String, value: String)] {
+    get { storage.fields.headers }
+    set { change { $0.headers = newValue } }
+  }
+
+  /// The names of those ``headers`` whose values change what comes back, so that their answers are kept apart.
+  ///
+  /// `Authorization` always does.
+  public var significantHeaders: Set<String> {
+    get { storage.fields.significantHeaders }
+    set { change { $0.significantHeaders = newValue } }
+  }
+
+  /// On whose behalf: users of one address with different scopes never share an answer.
+  ///
+  /// `nil` by default.
+  public var scope: String? {
+    get { storage.fields.scope }
+    set { change { $0.scope = newValue } }
+  }
+
+  /// What stands for the address in keys, for addresses that change while the image does not (signed ones).
+  public var identity: String? {
+    get { storage.fields.identity }
+    set { change { $0.identity = newValue } }
+  }
+
+  var keys: RequestKeys { storage.keys }
+
+  /// What the image is found by in memory.
+  package var imageKey: CacheKey { keys.image }
+
+  private mutating func change(_ body: (inout Fields) -> Void) {
+    var fields = storage.fields
+    body(&fields)
+    storage = Storage(fields)
+  }
+
+  struct Fields: Sendable {
+    var source: ImageSource
+    var size: TargetSize?
+    var processors: [ImageProcessor]
+    var priority: Priority
+    var quality = DecodeQuality.balanced
+    var frame = 0
+    var policy = CachePolicy.standard
+    var headers: [(name: String, value: String)] = []
+    var significantHeaders: Set<String> = []
+    var scope: String?
+    var identity: String?
+  }
+
+  private final class Storage: Sendable {
+    let fields: Fields
+    private let cachedKeys = Lock<RequestKeys?>(nil)
+
+    init(_ fields: Fields) {
+      self.fields = fields
+    }
+
+    var keys: RequestKeys {
+      cachedKeys.withLock { keys in
+        if let keys { return keys }
+        let made = RequestKeys(fields)
+        keys = made
+        return made
+      }
+    }
+  }
+}

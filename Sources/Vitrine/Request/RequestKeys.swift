@@ -1,0 +1,58 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+/// What names the results of a request, one key for each stage, each made of the one before.
+struct RequestKeys: Sendable {
+  /// The bytes: source, and for an address whatever changes the answer.
+  let fetch: CacheKey
+  /// The decoded image before any processing.
+  let decode: CacheKey
+  /// The image after each processor; the last is the image that is asked for.
+  let steps: [CacheKey]
+
+  var image: CacheKey { steps.last ?? decode }
+
+  init(_ fields: ImageRequest.Fields) {
+    let fetch = CacheKey { key in
+      switch fields.source.kind {
+      case .url(let address):
+        key.append("url")
+        key.append(fields.identity ?? (try? HTTPURL(address))?.string ?? address)
+        key.append(fields.scope)
+        for header in fields.headers.sorted(by: { $0.name.lowercased() < $1.name.lowercased() }) {
+          let name = header.name.lowercased()
+          guard name == "authorization" || fields.significantHeaders.contains(where: { $0.lowercased() == name }) else {
+            continue
+          }
+          key.append(name)
+          key.append(header.value)
+        }
+      case .file(let path):
+        key.append("file")
+        key.append(path)
+      case .data(_, let id):
+        key.append("data")
+        key.append(id)
+      case .closure(let id, _):
+        key.append("closure")
+        key.append(id)
+      }
+    }
+    let decode = fetch.extended { key in
+      key.append("decode")
+      key.append(fields.size?.width.map(CacheKey.Part.number) ?? .none)
+      key.append(fields.size?.height.map(CacheKey.Part.number) ?? .none)
+      key.append(fields.size?.mode.rawValue)
+      key.append(fields.size?.enlarges ?? false)
+      key.append(fields.quality.rawValue)
+      key.append(fields.frame)
+    }
+    var steps: [CacheKey] = []
+    for processor in fields.processors {
+      steps.append((steps.last ?? decode).extended { $0.append(processor.identifier) })
+    }
+    (self.fetch, self.decode, self.steps) = (fetch, decode, steps)
+  }
+}

@@ -1,0 +1,194 @@
+import Testing
+import Vitrine
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct RemoteTests {
+  private let server: LoopbackServer
+  private let file: Data
+  private let disk = CountingDataCache()
+  private let clock = ManualClock()
+  private let loader = CurlLoader()
+
+  init() throws {
+    server = try LoopbackServer()
+    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  }
+
+  /// A pipeline as after a start of the program: nothing in memory, the disk as it was.
+  private func makePipeline() -> ImagePipeline {
+    ImagePipeline {
+      $0.memoryCache = MemoryCache(costLimit: 10 << 20)
+      $0.diskCache = disk
+      $0.loader = loader
+      $0.clock = clock
+    }
+  }
+
+  private func request(_ path: String, _ policy: CachePolicy) -> ImageRequest {
+    var request = ImageRequest(url: server.url(path))
+    request.policy = policy
+    return request
+  }
+
+  private func response(_ body: Data? = nil, maxAge: Int = 60, tag: String? = nil) -> LoopbackResponse {
+    var response = LoopbackResponse(headers: [("Cache-Control", "max-age=\(maxAge)")], body: body ?? file)
+    response.entityTag = tag
+    return response
+  }
+
+  @Test
+  func twoHundredCallersOfOneAddressMakeOneRequest() async throws {
+    let gate = server.makeGate()
+    server.route("/a.png") { exchange in
+      gate.wait()
+      exchange.respond(response())
+    }
+    let pipeline = makePipeline()
+    let request = ImageRequest(url: server.url("/a.png"))
+    let tasks = (0..<200).map { _ in pipeline.imageTask(for: request) }
+    await server.wait(forRequests: 1)
+    gate.open()
+
+    for task in tasks { #expect(try await task.response.origin == .network) }
+
+    #expect(server.counts.requests == 1)
+    #expect(pipeline.jobCount == 0)
+  }
+
+  @Test
+  func afterARestartItComesFromDiskWithoutARequest() async throws {
+    server.route("/a.png", response())
+    let request = ImageRequest(url: server.url("/a.png"))
+    #expect(try await makePipeline().imageTask(for: request).response.origin == .network)
+    await disk.wait(forWrites: 1)
+
+    let again = try await makePipeline().imageTask(for: request).response
+
+    #expect(again.origin == .disk)
+    #expect(again.isStale == false)
+    #expect(again.status == 200)
+    #expect(server.counts.requests == 1)
+  }
+
+  @Test
+  func whatIsStaleAndUnchangedIsRevalidatedAndFreshAgain() async throws {
+    server.route("/a.png", response(tag: "\"one\""))
+    let request = ImageRequest(url: server.url("/a.png"))
+    _ = try await makePipeline().image(for: request)
+    await disk.wait(forWrites: 1)
+
+    clock.advance(by: .seconds(61))
+    #expect(try await makePipeline().imageTask(for: request).response.origin == .revalidated)
+    #expect(server.requests.last?["If-None-Match"] == "\"one\"")
+    #expect(server.counts.requests == 2)
+  }
+
+  @Test
+  func whatIsStaleInMemoryIsRevalidatedBeforeItIsAwaited() async throws {
+    server.route("/a.png", response(tag: "\"one\""))
+    let pipeline = makePipeline()
+    let request = ImageRequest(url: server.url("/a.png"))
+    _ = try await pipeline.image(for: request)
+    await disk.wait(forWrites: 1)
+    clock.advance(by: .seconds(61))
+
+    #expect(pipeline.cachedImage(for: request)?.isStale == true)
+    #expect(try await pipeline.imageTask(for: request).response.origin == .revalidated)
+    #expect(pipeline.cachedImage(for: request)?.isStale == false)
+  }
+
+  @Test
+  func withTheServerDownWhatIsStaleIsServedAndSaysSo() async throws {
+    server.route("/a.png", response())
+    let request = ImageRequest(url: server.url("/a.png"))
+    _ = try await makePipeline().image(for: request)
+    await disk.wait(forWrites: 1)
+    clock.advance(by: .seconds(3600))
+    server.stop()
+
+    let response = try await makePipeline().imageTask(for: request).response
+
+    #expect(response.origin == .disk)
+    #expect(response.isStale)
+  }
+
+  @Test
+  func anErrorStatusIsAnErrorWithItsNumberAndIsNotStored() async {
+    server.route("/a.png", LoopbackResponse(status: 404, body: file))
+    let error = await #expect(throws: LoadError.self) {
+      try await makePipeline().image(for: ImageRequest(url: server.url("/a.png")))
+    }
+    #expect(error?.code == .badStatus)
+    #expect(error?.status == 404)
+    #expect(error?.source == server.url("/a.png"))
+    #expect(disk.counts.writes == 0)
+  }
+
+  @Test
+  func aPageWithStatus200IsADecodeErrorAndIsNotStored() async {
+    server.route("/a.png", response(Data("<html>".utf8)))
+    let pipeline = makePipeline()
+    let error = await #expect(throws: LoadError.self) {
+      try await pipeline.image(for: ImageRequest(url: server.url("/a.png")))
+    }
+    #expect(error?.stage == .decode)
+    #expect(disk.counts.writes == 0)
+    #expect(pipeline.jobCount == 0)
+  }
+
+  @Test
+  func storedBytesThatDoNotDecodeAreDroppedAndFetchedAgain() async throws {
+    server.route("/a.png", response())
+    let request = ImageRequest(url: server.url("/a.png"))
+    _ = try await makePipeline().image(for: request)
+    await disk.wait(forWrites: 1)
+    disk.damage(with: Data("rubbish".utf8))
+
+    let response = try await makePipeline().imageTask(for: request).response
+
+    #expect(response.origin == .network)
+    #expect(server.counts.requests == 2)
+  }
+
+  @Test
+  func cacheOnlyAsksNoServer() async {
+    server.route("/a.png", response())
+    let request = request("/a.png", .cacheOnly)
+    let error = await #expect(throws: LoadError.self) { try await makePipeline().image(for: request) }
+    #expect(error?.code == .notCached)
+    #expect(server.counts.requests == 0)
+  }
+
+  @Test
+  func cancellingTheOnlyCallerClosesTheConnection() async {
+    server.route("/a.png") { $0.waitForDisconnect() }
+    let pipeline = makePipeline()
+    let task = pipeline.imageTask(for: ImageRequest(url: server.url("/a.png")))
+    await server.wait(forRequests: 1)
+    task.cancel()
+    await server.wait { $0.openConnections == 0 }
+    #expect(pipeline.jobCount == 0)
+  }
+
+  @Test
+  func bytesOfAnyKindComeThroughTheSameCaches() async throws {
+    server.route("/a.txt", response(Data("text".utf8)))
+    let request = ImageRequest(url: server.url("/a.txt"))
+    #expect(try await makePipeline().data(for: request) == Data("text".utf8))
+    await disk.wait(forWrites: 1)
+    #expect(try await makePipeline().data(for: request) == Data("text".utf8))
+    #expect(server.counts.requests == 1)
+  }
+
+  @Test
+  func theDecodersAreNamedInAccept() async throws {
+    server.route("/a.png", response())
+    _ = try await makePipeline().image(for: ImageRequest(url: server.url("/a.png")))
+    #expect(server.requests.first?["Accept"]?.contains("image/webp") == true)
+  }
+}
