@@ -2,7 +2,10 @@
 # Builds the documentation of every module into one static site, site/. Warnings (dead links among them) and public symbols
 # without a comment are errors.
 set -euo pipefail
-modules=(VitrineRuntime:Runtime VitrineImaging:Imaging VitrineHTTP:HTTP VitrineTesting:Testing)
+modules=(
+  VitrineRuntime:Runtime VitrineImaging:Imaging VitrineCaching:Caching VitrineHTTP:HTTP Vitrine:Vitrine
+  VitrineTesting:Testing
+)
 find_tool() { command -v "$1" || xcrun --find "$1"; }
 docc=$(find_tool docc)
 extract=$(find_tool swift-symbolgraph-extract)

@@ -86,7 +86,7 @@ public protocol LoadHandle: AnyObject, Sendable {
 
 /// The handle of a load that is over when it starts; for fakes.
 public final class NoLoadHandle: LoadHandle {
-  /// Always ``VitrineRuntime/Priority/normal``.
+  /// Always `Priority.normal`.
   public var priority: Priority {
     get { .normal }
     set { _ = newValue }

@@ -8,7 +8,7 @@ public struct HTTPRequest: Sendable, Hashable {
   public var method: HTTPMethod
   /// The header fields to send; on a redirect to another origin only those go along that hold no secret.
   public var headers: HTTPFields
-  /// How soon it starts, compared to others that wait; ``VitrineRuntime/Priority/normal`` by default.
+  /// How soon it starts, compared to others that wait; `Priority.normal` by default.
   public var priority: Priority
   /// How many bytes the body may have, counted as they come; 100 MB by default.
   public var bodyLimit: Int
