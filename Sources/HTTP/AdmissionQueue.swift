@@ -29,6 +29,16 @@ struct AdmissionQueue<ID: Hashable> {
     var limit: Int
     /// Those that came to the head while the host had no slot; they return as slots become free.
     var parked = Heap()
+
+    /// Takes a slot for an entry, or parks it, and says which.
+    mutating func admit(_ entry: Entry) -> Bool {
+      guard running < limit else {
+        parked.add(entry)
+        return false
+      }
+      running += 1
+      return true
+    }
   }
 
   private let limit: Int
@@ -49,8 +59,11 @@ struct AdmissionQueue<ID: Hashable> {
 
   /// Makes a load wait for its turn.
   ///
-  /// `sequence` is the place that an earlier call returned, to take it again after a redirect.
-  ///
+  /// - Parameters:
+  ///   - id: Names the load.
+  ///   - host: Shares a limit with others of that name.
+  ///   - priority: How urgent it is.
+  ///   - sequence: The place that an earlier call returned, to take it again after a redirect.
   /// - Returns: Its place among those of its priority.
   @discardableResult
   mutating func add(_ id: ID, host: String, priority: Priority, sequence: Int? = nil) -> Int {
@@ -90,14 +103,9 @@ struct AdmissionQueue<ID: Hashable> {
         unpark(entry.host)
         continue
       }
-      var host = hosts[candidate.host] ?? Host(limit: hostLimit)
-      if host.running >= host.limit {
-        host.parked.add(entry)
-        hosts[candidate.host] = host
-        continue
-      }
-      host.running += 1
-      hosts[candidate.host] = host
+      // Changed in place: a copy of a host would copy all that is parked there.
+      let isAdmitted = hosts[candidate.host, default: Host(limit: hostLimit)].admit(entry)
+      guard isAdmitted else { continue }
       running += 1
       waiting[entry.id] = nil
       return entry.id
@@ -115,10 +123,9 @@ struct AdmissionQueue<ID: Hashable> {
 
   /// Lets a host have more slots than others, since its loads share a connection.
   mutating func raiseLimit(ofHost name: String, to limit: Int) {
-    guard var host = hosts[name], host.limit < limit else { return }
-    host.limit = limit
-    hosts[name] = host
-    for _ in host.running..<max(limit, host.running) { unpark(name) }
+    guard let old = hosts[name]?.limit, old < limit else { return }
+    hosts[name]?.limit = limit
+    for _ in old..<limit { unpark(name) }
   }
 
   private mutating func unpark(_ name: String) {

@@ -102,7 +102,7 @@ public final class LoopbackServer: Sendable {
 
   /// Closes the port and every connection, and opens the gates.
   ///
-  /// Returns at once; nothing is heard of it again.
+  /// Returns at once; the threads end a moment later.
   public func stop() {
     state.stop()
   }

@@ -29,8 +29,10 @@ enum CurlLibrary {
   static func startThread(of mailbox: CurlMailbox, _ body: @escaping @Sendable () -> Void) -> Bool {
     // Threads that have ended, or are about to, are joined here, so that no more than the last ones are kept.
     let ended = engines.withLock { engines in
-      let ended = engines.filter { $0.mailbox.hasEnded }
-      engines.removeAll { $0.mailbox.hasEnded }
+      // Each is asked once: it may end in between.
+      let start = engines.partition { $0.mailbox.hasEnded }
+      let ended = Array(engines[start...])
+      engines.removeSubrange(start...)
       return ended
     }
     for engine in ended { engine.thread.join() }

@@ -118,13 +118,15 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     headerBytes += line.count
     // libcurl limits a line to 100 KB, and before 8.3 not their sum.
     guard headerBytes <= 300_000 else { return fail(.protocolError, "the head of the response is longer than 300 KB") }
-    let text = unsafe String(decoding: line, as: UTF8.self).trimmingLineEnd
+    var length = line.count
+    while length > 0, unsafe line[length - 1] == 13 || line[length - 1] == 10 { length -= 1 }
+    let text = unsafe String(decoding: line[..<length], as: UTF8.self)
     if text.hasPrefix("HTTP/") {
       let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) } ?? 0
       head = HTTPResponse(status: status, url: url, redirectCount: redirectCount)
     } else if text.isEmpty {
       return receiveEndOfHead()
-    } else if let colon = text.firstIndex(of: ":") {
+    } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
       head?.headers.append(name: String(text[..<colon].trimmed), value: String(text[colon...].dropFirst().trimmed))
     }
     return true
@@ -185,14 +187,6 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private func fail(_ code: HTTPError.Code, _ detail: String) -> Bool {
     failure = error(code, detail)
     return false
-  }
-}
-
-extension String {
-  fileprivate var trimmingLineEnd: Substring {
-    var rest = self[...]
-    while let last = rest.utf8.last, last == 13 || last == 10 { rest = Substring(rest.utf8.dropLast()) }
-    return rest
   }
 }
 #endif

@@ -83,7 +83,7 @@ public struct Freshness: Sendable {
   ///   - stored: What the cache has under the request's key, if anything.
   ///   - policy: How the request uses it.
   ///   - now: The wall-clock time.
-  /// - Returns: What to do, why, and until when what is stored may be used.
+  /// - Returns: What to do, why, and for how long the answer holds.
   public func decide(_ stored: StoredResponse?, policy: CachePolicy = .standard, now: Date) -> Decision {
     guard let stored else { return decideWithout(policy) }
     let control = CacheControl(stored.headers)

@@ -2,9 +2,12 @@ import VitrineRuntime
 
 /// Reads the dates of HTTP (RFC 9110 5.6.7); FoundationEssentials has no style for them.
 enum HTTPDate {
-  /// Returns the time that a field value names in any of the three formats, or nil.
+  /// Reads a date in any of the three formats.
   ///
-  /// `now` decides the century of a year with two digits.
+  /// - Parameters:
+  ///   - text: The value of a field.
+  ///   - now: Decides the century of a year with two digits.
+  /// - Returns: The time that it names, or nil if it is no date.
   static func parse(_ text: String, now: Date) -> Date? {
     // "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"
     let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
