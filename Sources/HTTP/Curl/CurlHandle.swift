@@ -55,8 +55,8 @@ final class CurlHandle {
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     set(CURLOPT_HTTP09_ALLOWED, 0)
-    // Waits for a connection under way rather than opening its own, as it may turn out to be HTTP/2. Without TLS
-    // it never does, and libcurl 7.88 then forgot some of those that waited.
+    // Waits for a connection under way rather than opening its own, as it may turn out to be HTTP/2. TLS tells
+    // which; without it libcurl 7.88 lets everyone wait for the first answer, and then passes our limit.
     set(CURLOPT_PIPEWAIT, transfer.url.isSecure ? 1 : 0)
     set(CURLOPT_STREAM_WEIGHT, 16 << transfer.priority.rawValue)
     set(CURLOPT_TCP_NODELAY, 1)
