@@ -1,0 +1,157 @@
+import Testing
+import VitrineCaching
+import VitrineRuntime
+import VitrineTesting
+
+/// A folder of a test's own, which removes it at its end.
+final class Folder: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("vitrine-\(UInt64.random(in: 0...UInt64.max))")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  func remove() {
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  var cache: URL { url.appendingPathComponent("cache") }
+
+  func cache(_ limit: Int = 64 << 20, clock: any TimeSource = ManualClock()) throws -> DiskCache {
+    try DiskCache(directory: cache, sizeLimit: limit, clock: clock)
+  }
+
+  /// What the folder takes up.
+  var bytes: Int {
+    Files.all(in: cache).values.reduce(0) { $0 + $1.count }
+  }
+}
+
+/// The files of a folder, as values.
+enum Files {
+  static func all(in folder: URL) -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+      files[name] = try? Data(contentsOf: folder.appendingPathComponent(name))
+    }
+    return files
+  }
+
+  static func write(_ files: [String: Data], to folder: URL) throws {
+    try? FileManager.default.removeItem(at: folder)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for (name, data) in files { try data.write(to: folder.appendingPathComponent(name)) }
+  }
+}
+
+/// The file system with faults that a test turns on, and counters.
+final class FaultyFiles: DiskFileSystem {
+  struct State: Sendable {
+    /// How many bytes may still be written; what exceeds them is torn off, with an error.
+    var room = Int.max
+    var written = 0
+    var syncs = 0
+    var isReadOnly = false
+  }
+
+  let state = Lock(State())
+  private let gate = Monitor(true)
+  private let system = SystemFiles()
+
+  /// Lets every write wait, or go on.
+  func setWriting(_ isAllowed: Bool) {
+    gate.withLock { $0 = isAllowed }
+    gate.broadcast()
+  }
+
+  func waitToWrite() {
+    gate.wait { $0 ? .leave(()) : .wait }
+  }
+
+  func open(_ path: String, isWritable: Bool, isCreated: Bool) throws(FileError) -> any DiskFile {
+    if isCreated, state.withLock({ $0.isReadOnly }) { throw FileError(code: EROFS) }
+    return FaultyFile(try system.open(path, isWritable: isWritable, isCreated: isCreated), self)
+  }
+
+  func rename(_ path: String, to newPath: String) throws(FileError) { try system.rename(path, to: newPath) }
+  func remove(_ path: String) throws(FileError) { try system.remove(path) }
+  func names(in folder: String) throws(FileError) -> [String] { try system.names(in: folder) }
+  func makeFolder(_ path: String) throws(FileError) { try system.makeFolder(path) }
+  func syncFolder(_ path: String) throws(FileError) { try system.syncFolder(path) }
+}
+
+final class FaultyFile: DiskFile {
+  private let file: any DiskFile
+  private let files: FaultyFiles
+
+  init(_ file: any DiskFile, _ files: FaultyFiles) {
+    self.file = file
+    self.files = files
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
+    unsafe try file.read(into: buffer, at: offset)
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
+    files.waitToWrite()
+    let count = bytes.count
+    let possible = files.state.withLock { state in
+      let possible = state.isReadOnly ? 0 : min(count, state.room)
+      if state.room != .max { state.room -= possible }
+      state.written += possible
+      return possible
+    }
+    unsafe try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<possible]), at: offset)
+    if possible < bytes.count { throw FileError(code: ENOSPC) }
+  }
+
+  func sync() throws(FileError) {
+    files.state.withLock { $0.syncs += 1 }
+    try file.sync()
+  }
+
+  func truncate(to size: Int) throws(FileError) { try file.truncate(to: size) }
+  func size() throws(FileError) -> Int { try file.size() }
+  func tryLock() -> Bool { file.tryLock() }
+  var isDeleted: Bool { file.isDeleted }
+}
+
+/// Bytes that tell what they belong to.
+func content(_ number: Int, _ count: Int = 500, version: Int = 0) -> Data {
+  var random = SplitMix(state: UInt64(number) << 20 ^ UInt64(version))
+  var data = Data(capacity: count + 8)
+  while data.count < count {
+    unsafe withUnsafeBytes(of: random.next().littleEndian) { unsafe data.append(contentsOf: $0) }
+  }
+  return data.prefix(count)
+}
+
+func entry(
+  _ number: Int,
+  _ count: Int = 500,
+  version: Int = 0,
+  kind: CachedData.Kind = .original,
+  metadata: String = "m",
+  expires: Date? = nil,
+) -> CachedData {
+  let data = content(number, count, version: version)
+  return CachedData(
+    data: data,
+    kind: kind,
+    metadata: Data(metadata.utf8),
+    contentID: ContentID(of: data),
+    expires: expires,
+    stored: Date(timeIntervalSinceReferenceDate: 1000),
+  )
+}
+
+/// Keeps what was said.
+final class Log: Sendable {
+  private let lines = Lock([String]())
+
+  var all: [String] { lines.withLock { $0 } }
+
+  func add(_ line: String) { lines.withLock { $0.append(line) } }
+}
