@@ -194,11 +194,12 @@ struct FaultTests {
     server.route("/silent") { $0.waitForDisconnect() }
     let sink = RecordingSink(onHead: { .pause })
     var request = try HTTPRequest(server.url("/slow"))
-    request.timeouts.idle = .milliseconds(50)
+    // Long enough for a busy machine to bring the head.
+    request.timeouts.idle = .milliseconds(500)
     let handle = loader.load(request, into: sink)
     await sink.wait { $0.count == 1 }
-    // Twice that long passes at the server's other path.
-    #expect(try await loader.failure(server.url("/silent")) { $0.timeouts.idle = .milliseconds(100) }.timeout == .idle)
+    // More than that passes at the server's other path.
+    #expect(try await loader.failure(server.url("/silent")) { $0.timeouts.idle = .milliseconds(800) }.timeout == .idle)
     handle.resume()
     #expect(await sink.end() == nil)
   }
