@@ -191,4 +191,27 @@ struct RemoteTests {
     _ = try await makePipeline().image(for: ImageRequest(url: server.url("/a.png")))
     #expect(server.requests.first?["Accept"]?.contains("image/webp") == true)
   }
+
+  @Test
+  func afterARestartTheRealDiskBringsItBackWithoutARequest() async throws {
+    server.route("/a.png", response())
+    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let request = ImageRequest(url: server.url("/a.png"), size: .pixels(32, 32))
+    for origin in [ImageResponse.Origin.network, .disk, .disk] {
+      let cache = try DiskCache(directory: folder, sizeLimit: 4 << 20)
+      let pipeline = ImagePipeline { [loader] in
+        $0.diskCache = cache
+        $0.loader = loader
+      }
+      let response = try await pipeline.imageTask(for: request).response
+      #expect(response.origin == origin)
+      #expect(response.image.width == 32)
+      // What is decoded is stored a moment later.
+      while await cache.statistics().entries == 0 { await Task.yield() }
+      await cache.flush()
+      await cache.close()
+    }
+    #expect(server.counts.requests == 1)
+  }
 }
