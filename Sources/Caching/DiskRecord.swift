@@ -189,7 +189,8 @@ struct ByteWriter {
   }
 
   mutating func append(_ data: Data) {
-    bytes.append(contentsOf: data)
+    // Only read while the closure runs; as a sequence it would be copied twice.
+    unsafe data.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
   }
 
   mutating func append(_ more: [UInt8]) {

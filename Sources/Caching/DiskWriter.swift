@@ -195,13 +195,13 @@ final class DiskWriter: @unchecked Sendable {
   }
 
   func flush(_ lane: Int) throws(FileError) {
-    let bytes = lanes[lane].buffer.bytes
-    guard !bytes.isEmpty, let id = lanes[lane].segment, let file = lanes[lane].file else { return }
-    try file.write(bytes, at: lanes[lane].tail)
-    lanes[lane].tail += bytes.count
+    let count = lanes[lane].buffer.count
+    guard count > 0, let id = lanes[lane].segment, let file = lanes[lane].file else { return }
+    try file.write(lanes[lane].buffer.bytes, at: lanes[lane].tail)
+    lanes[lane].tail += count
     lanes[lane].buffer.removeAll()
     unsynced[id] = file
-    unsyncedBytes += bytes.count
+    unsyncedBytes += count
     let tail = lanes[lane].tail
     shared.withLock { state in
       if state.epoch == epoch { state.segments[id]?.size = tail }
