@@ -208,15 +208,6 @@ extension DiskWriter {
     }
   }
 
-  /// A record that renews an entry, found before it is known where the entry is.
-  private struct Renewal {
-    let hash: KeyHash
-    let target: UInt64
-    let expires: Double
-    let revision: UInt64
-    let place: (UInt32, UInt32, UInt32)
-  }
-
   private func insert(
     _ header: RecordHeader,
     _ attributes: RecordAttributes,
