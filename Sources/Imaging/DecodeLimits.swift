@@ -1,4 +1,6 @@
-/// The bounds within which an image is decoded; all but the last are checked from headers, before a pixel is allocated.
+/// The bounds within which an image is decoded.
+///
+/// All but the warnings and the time are checked from headers, before a pixel is allocated.
 public struct DecodeLimits: Hashable, Sendable {
   /// The most pixels an image may have that must be held whole to be decoded: 100 million.
   public var pixelCount = 100_000_000

@@ -65,7 +65,8 @@ public final class ImageTask: Sendable {
   /// What happens from now on; a new, independent stream at each call.
   ///
   /// It begins with the progress so far, if there is any, and ends with ``ImageEvent/finished(_:)``, at once where that
-  /// has been. A slow reader gets every event but progress, of which it gets the last.
+  /// has been. A slow reader misses the oldest when more than 64 events wait for it, never the
+  /// last.
   public var events: AsyncStream<ImageEvent> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
       let known = state.withLock { state -> Result<ImageResponse, LoadError>? in

@@ -14,8 +14,8 @@ public struct ImageSource: Sendable {
 
   /// An http or https address.
   ///
-  /// Text that is no address makes a source that fails with ``LoadError/Code/invalidURL`` when it is loaded. `data:` and
-  /// `file:` addresses become the sources they stand for.
+  /// Text that is no address makes a source that fails with ``LoadError/Code/invalidURL`` when it is loaded. An address
+  /// of a `file:` becomes the file it stands for.
   public static func url(_ address: String) -> ImageSource {
     if address.lowercased().hasPrefix("file://"), let url = URL(string: address), url.isFileURL {
       return .file(url.path(percentEncoded: false))
@@ -38,7 +38,7 @@ public struct ImageSource: Sendable {
 
   /// Bytes that `load` brings, told apart from others by `id`.
   ///
-  /// They are cached like those of an address without headers.
+  /// They are asked for each time and never stored in the disk cache; the image made of them is kept in memory.
   public static func closure(id: String, _ load: @escaping @Sendable () async throws -> Data) -> ImageSource {
     ImageSource(kind: .closure(id: id, load))
   }
