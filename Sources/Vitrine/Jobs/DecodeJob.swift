@@ -17,15 +17,13 @@ struct FetchedBytes: Sendable {
 }
 
 /// Bytes to pixels, at the size asked for, on the decode queue.
-final class DecodeJob: Job<CachedImage, LoadError>, @unchecked Sendable {
+final class DecodeJob: StageJob<FetchedBytes>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the engine's lock.
   private let source: String
   private let options: DecodeOptions
   private let context: JobContext
   private let fetch: (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>
   private let stored: @Sendable (CachedImage) -> Void
-  private var subscription: Subscription<FetchedBytes, LoadError>?
-  private var item: WorkItem?
   /// Stored bytes that turned out to be no image, while others are fetched in their place.
   private var rejected: Verdict?
 
@@ -47,32 +45,18 @@ final class DecodeJob: Job<CachedImage, LoadError>, @unchecked Sendable {
   override func start(_ turn: inout Turn) { subscribe(again: false, &turn) }
 
   private func subscribe(again: Bool, _ turn: inout Turn) {
-    subscription = fetch(again, &turn).subscribe(priority: priority, &turn) { [weak self] event, turn in
+    wait(for: fetch(again, &turn), &turn) { [weak self] result, turn in
       guard let self else { return }
-      switch event {
-      case .progress(let completed, let total): send(progress: completed, of: total, &turn)
-      case .partial: break
-      case .finished(.failure(let error)):
+      switch result {
+      case .success(let bytes): decode(bytes, &turn)
+      case .failure(let error):
         rejected?(false)
         finish(.failure(error), &turn)
-      case .finished(.success(let bytes)): decode(bytes, &turn)
       }
     }
   }
 
-  override func stop(_ turn: inout Turn) {
-    subscription?.unsubscribe(&turn)
-    item?.cancel()
-    (subscription, item) = (nil, nil)
-  }
-
-  override func priorityChanged(_ turn: inout Turn) {
-    subscription?.setPriority(priority, &turn)
-    item?.priority = priority
-  }
-
   private func decode(_ bytes: FetchedBytes, _ turn: inout Turn) {
-    subscription = nil
     let (options, context, source, stored) = (options, context, source, stored)
     do throws(WorkQueueError) {
       item = try context.decodeQueue.enqueue(priority: priority, bytes: bytes.data.count) { [weak self] item in

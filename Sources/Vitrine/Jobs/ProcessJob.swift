@@ -2,15 +2,13 @@ import VitrineImaging
 import VitrineRuntime
 
 /// One step of processing: the image of the step before, changed on the process queue.
-final class ProcessJob: Job<CachedImage, LoadError>, @unchecked Sendable {
+final class ProcessJob: StageJob<CachedImage>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the engine's lock.
   private let source: String
   private let processor: ImageProcessor
   private let context: JobContext
   private let input: (inout Turn) -> Job<CachedImage, LoadError>
   private let stored: @Sendable (CachedImage) -> Void
-  private var subscription: Subscription<CachedImage, LoadError>?
-  private var item: WorkItem?
 
   /// `input` gives the job of the step before; `stored` is called with the image before anyone gets it.
   init(
@@ -27,30 +25,16 @@ final class ProcessJob: Job<CachedImage, LoadError>, @unchecked Sendable {
   }
 
   override func start(_ turn: inout Turn) {
-    subscription = input(&turn).subscribe(priority: priority, &turn) { [weak self] event, turn in
+    wait(for: input(&turn), &turn) { [weak self] result, turn in
       guard let self else { return }
-      switch event {
-      case .progress(let completed, let total): send(progress: completed, of: total, &turn)
-      case .partial: break
-      case .finished(.failure(let error)): finish(.failure(error), &turn)
-      case .finished(.success(let image)): process(image, &turn)
+      switch result {
+      case .success(let image): process(image, &turn)
+      case .failure(let error): finish(.failure(error), &turn)
       }
     }
   }
 
-  override func stop(_ turn: inout Turn) {
-    subscription?.unsubscribe(&turn)
-    item?.cancel()
-    (subscription, item) = (nil, nil)
-  }
-
-  override func priorityChanged(_ turn: inout Turn) {
-    subscription?.setPriority(priority, &turn)
-    item?.priority = priority
-  }
-
   private func process(_ image: CachedImage, _ turn: inout Turn) {
-    subscription = nil
     let (context, source, processor, stored) = (context, source, processor, stored)
     do throws(WorkQueueError) {
       item = try context.processQueue.enqueue(priority: priority) { [weak self] _ in
