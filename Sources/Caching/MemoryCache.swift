@@ -191,7 +191,22 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   ///
   /// Does not count as use. Complexity: O(k) for k values in the group.
   public func variants(of group: CacheKey) -> [Variant] {
-    store.variants(of: group).map { Variant(key: $0.key, value: Self.unbox($0.value), cost: $0.cost) }
+    store.variants(of: group).map { Self.variant($0.entry) }
+  }
+
+  /// Changes the values of a group, or removes those for which `change` returns `nil`.
+  ///
+  /// It is asked once for each and may take its time; an entry that is replaced meanwhile stays. What they cost and when
+  /// they expire stays, and nothing counts as used. Complexity: O(k) for k values in the group.
+  public func updateVariants(of group: CacheKey, _ change: (Variant) throws -> Value?) rethrows {
+    let changed = try store.variants(of: group).map { entry, id in
+      (entry.key, id, try change(Self.variant(entry)).map(Box.init))
+    }
+    store.replace(changed)
+  }
+
+  private static func variant(_ entry: MemoryStore.Entry) -> Variant {
+    Variant(key: entry.key, value: unbox(entry.value), cost: entry.cost)
   }
 
   /// Marks the entry for a key as in use, so that others are evicted before it.

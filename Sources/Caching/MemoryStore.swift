@@ -170,13 +170,29 @@ final class MemoryStore: Sendable {
     _ = consume left
   }
 
-  func variants(of group: CacheKey) -> [Entry] {
+  /// Puts values in place of others, or removes them where there is none, if they still are these.
+  func replace(_ chosen: [(key: CacheKey, id: UInt64, value: (any AnyObject & Sendable)?)]) {
+    let left = state.withLock { state in
+      chosen.map { key, id, value -> (Entry?, (any AnyObject & Sendable)?) in
+        guard let place = Self.place(of: key, state), state.places[place].generation == id else { return (nil, nil) }
+        guard let value else { return (Self.empty(place, .removal, &state), nil) }
+        let older = state.places[place].entry?.value
+        state.places[place].entry?.value = value
+        return (nil, older)
+      }
+    }
+    _ = consume left
+  }
+
+  func variants(of group: CacheKey) -> [(entry: Entry, id: UInt64)] {
     let now = clock.now.timeIntervalSinceReferenceDate
     return state.withLock { state in
-      var found: [Entry] = []
+      var found: [(entry: Entry, id: UInt64)] = []
       var next = state.groups[group.hash] ?? -1
       while next >= 0 {
-        if let entry = state.places[next].entry, entry.group == group, entry.expires > now { found.append(entry) }
+        if let entry = state.places[next].entry, entry.group == group, entry.expires > now {
+          found.append((entry, state.places[next].generation))
+        }
         next = state.places[next].next
       }
       return found

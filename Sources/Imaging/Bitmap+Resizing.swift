@@ -10,7 +10,35 @@ extension Bitmap {
     limits: DecodeLimits = DecodeLimits(),
     isCancelled: (@Sendable () -> Bool)? = nil,
   ) throws(ImageError) -> Bitmap {
-    let plan = try SamplingPlan(size, width: width, height: height)
+    try resampled(SamplingPlan(size, width: width, height: height), limits: limits, isCancelled: isCancelled)
+  }
+
+  /// What a plan for a larger source gives, made of this picture of all of that source.
+  package func resampled(
+    _ plan: SamplingPlan,
+    of source: (width: Int, height: Int),
+    limits: DecodeLimits,
+    isCancelled: (@Sendable () -> Bool)?,
+  ) throws(ImageError) -> Bitmap {
+    let (x, y) = (Double(width) / Double(source.width), Double(height) / Double(source.height))
+    var plan = plan
+    plan.crop = PixelRect(
+      x: plan.crop.x * x,
+      y: plan.crop.y * y,
+      width: plan.crop.width * x,
+      height: plan.crop.height * y,
+    )
+    // A picture that is a pixel short for its rounding is not stretched by that.
+    plan.width = min(plan.width, max(1, Int(plan.crop.width.rounded())))
+    plan.height = min(plan.height, max(1, Int(plan.crop.height.rounded())))
+    return try resampled(plan, limits: limits, isCancelled: isCancelled)
+  }
+
+  private func resampled(
+    _ plan: SamplingPlan,
+    limits: DecodeLimits,
+    isCancelled: (@Sendable () -> Bool)?,
+  ) throws(ImageError) -> Bitmap {
     guard plan != SamplingPlan(width: width, height: height) else { return self }
     let info = ImageInfo(format: .bitmap, storedWidth: width, storedHeight: height)
     try limits.check(output: plan, of: info)
@@ -22,7 +50,7 @@ extension Bitmap {
 
 extension ImageFormat {
   /// Pixels at hand, for messages.
-  fileprivate static let bitmap = ImageFormat(name: "bitmap", mediaType: "", fileExtension: "")
+  package static let bitmap = ImageFormat(name: "bitmap", mediaType: "", fileExtension: "")
 }
 
 private final class BitmapRows: RowSource {

@@ -115,7 +115,7 @@ public enum DecodeQuality: String, Hashable, Sendable, CaseIterable {
   case best
 
   /// How many times the size asked for the decoder is to deliver at least.
-  var oversampling: Double {
+  package var oversampling: Double {
     switch self {
     case .fast: 1
     case .balanced: 1.5

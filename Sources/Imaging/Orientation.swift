@@ -55,9 +55,9 @@ public enum Orientation: Int, Hashable, Sendable, CaseIterable {
 }
 
 /// A rectangle in pixels, from the top left, with fractions.
-struct PixelRect: Hashable {
-  var x: Double
-  var y: Double
-  var width: Double
-  var height: Double
+package struct PixelRect: Hashable, Sendable {
+  package var x: Double
+  package var y: Double
+  package var width: Double
+  package var height: Double
 }

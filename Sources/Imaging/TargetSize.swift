@@ -67,22 +67,22 @@ public struct TargetSize: Hashable, Sendable {
 }
 
 /// What part of an upright image is shown, and in how many pixels.
-struct SamplingPlan: Hashable {
+package struct SamplingPlan: Hashable, Sendable {
   /// The part of the source that is used, in its pixels.
-  var crop: PixelRect
+  package var crop: PixelRect
   /// The output, in pixels.
-  var width: Int
-  var height: Int
+  package var width: Int
+  package var height: Int
 
   /// Everything, at its own size.
-  init(width: Int, height: Int) {
+  package init(width: Int, height: Int) {
     crop = PixelRect(x: 0, y: 0, width: Double(width), height: Double(height))
     self.width = width
     self.height = height
   }
 
   /// Fits an upright source of `width` x `height` pixels to `size`.
-  init(_ size: TargetSize?, width: Int, height: Int) throws(ImageError) {
+  package init(_ size: TargetSize?, width: Int, height: Int) throws(ImageError) {
     self.init(width: width, height: height)
     guard let size else { return }
     for length in [size.width, size.height] {
@@ -122,7 +122,10 @@ struct SamplingPlan: Hashable {
   }
 
   /// The smallest scale at which a decoder may deliver, so that nothing has to be enlarged.
-  var scale: Double { max(Double(width) / crop.width, Double(height) / crop.height) }
+  var scale: Double { max(scales.x, scales.y) }
+
+  /// How many pixels of output there are for one of the source, along each side.
+  package var scales: (x: Double, y: Double) { (Double(width) / crop.width, Double(height) / crop.height) }
 
   private static func pixels(_ length: Double) -> Int { max(1, Int(length.rounded())) }
 }

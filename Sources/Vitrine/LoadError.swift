@@ -72,6 +72,16 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     (self.detail, self.status, self.cause) = (detail, status, cause)
   }
 
+  /// Whether it is that of a server that cannot be reached or fails, which what is stored may stand in for (RFC 5861,
+  /// section 4).
+  var allowsStale: Bool {
+    switch code {
+    case .fetchFailed: true
+    case .badStatus: status.map { [500, 502, 503, 504].contains($0) } ?? false
+    default: false
+    }
+  }
+
   /// Whether the caller no longer wanted the image.
   public var isCancellation: Bool { code == .cancelled }
 

@@ -230,6 +230,39 @@ struct MemoryCacheTests {
   }
 
   @Test
+  func variantsAreChangedAndRemovedTogetherAndOthersAreLeftAlone() {
+    let cache = MemoryCache<String>(costLimit: 100)
+    let (cat, dog) = (key(1), key(2))
+    cache.set("cat 1", for: key(11), cost: 1, group: cat)
+    cache.set("cat 2", for: key(12), cost: 2, group: cat)
+    cache.set("dog", for: key(21), cost: 4, group: dog)
+    let hold = cache.hold(key(11))
+
+    cache.updateVariants(of: cat) { variant in variant.value == "cat 1" ? "kitten" : nil }
+
+    #expect(cache.variants(of: cat).map(\.value) == ["kitten"])
+    #expect(cache.value(for: key(11)) == "kitten")
+    #expect(cache.value(for: key(12)) == nil)
+    #expect(cache.value(for: key(21)) == "dog")
+    #expect(cache.statistics.cost == 5)
+    cache.trim(toCount: 1)
+    // A changed one is held as before.
+    #expect(cache.value(for: key(11)) == "kitten")
+    _ = hold
+  }
+
+  @Test
+  func aVariantReplacedWhileItIsChangedStaysAsItWasReplaced() {
+    let cache = MemoryCache<String>(costLimit: 100)
+    cache.set("old", for: key(11), cost: 1, group: key(1))
+    cache.updateVariants(of: key(1)) { _ in
+      cache.set("new", for: key(11), cost: 1, group: key(1))
+      return "changed"
+    }
+    #expect(cache.value(for: key(11)) == "new")
+  }
+
+  @Test
   func aValueMayUseTheCacheWhenItIsReleased() {
     final class Nosy: Sendable {
       let cache: MemoryCache<Nosy>

@@ -1,23 +1,8 @@
-import VitrineCaching
 import VitrineImaging
 import VitrineRuntime
 
-/// Bytes, as a fetch gives them.
-struct FetchedBytes: Sendable {
-  let data: Data
-  /// Tells these bytes apart from other versions of the same image.
-  let contentID: ContentID
-  /// Until when they may be served without asking; `nil` for ever.
-  let expires: Date?
-  let origin: ImageResponse.Origin
-  let isStale: Bool
-  let status: Int?
-  /// Called when the bytes have proved to be an image (and stored then), or not (and dropped from the cache).
-  let verdict: Verdict?
-}
-
 /// Bytes to pixels, at the size asked for, on the decode queue.
-final class DecodeJob: StageJob<FetchedBytes>, @unchecked Sendable {
+final class DecodeJob: StageJob, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the engine's lock.
   private let source: String
   private let options: DecodeOptions
@@ -65,15 +50,11 @@ final class DecodeJob: StageJob<FetchedBytes>, @unchecked Sendable {
         let result: Result<CachedImage, LoadError>
         do throws(ImageError) {
           let decoded = try context.decoders.decode(bytes.data, options)
-          let response = ImageResponse(
-            image: decoded.bitmap,
-            info: decoded.info,
-            origin: bytes.origin,
-            isStale: bytes.isStale,
-            status: bytes.status,
-            byteCount: bytes.data.count,
+          let image = CachedImage(
+            response: ImageResponse(decoded.bitmap, decoded.info, of: bytes),
+            validity: bytes.validity,
+            rendition: Rendition(of: decoded.info, options),
           )
-          let image = CachedImage(response: response, contentID: bytes.contentID, expires: bytes.expires)
           stored(image)
           result = .success(image)
         } catch {

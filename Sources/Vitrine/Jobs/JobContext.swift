@@ -11,14 +11,17 @@ final class JobContext: Sendable {
   let fileQueue = WorkQueue(label: "files", width: 2)
   let decoders: DecoderRegistry
   let clock: any TimeSource
+  let memoryCache: MemoryCache<CachedImage>?
   let diskCache: (any DataCaching)?
   let loader: any DataLoader
+  let pendingWrites = PendingWrites()
   /// What the decoders can read, for the `Accept` field.
   let accept: String
 
   init(_ configuration: ImagePipeline.Configuration) {
     decoders = configuration.decoders
     clock = configuration.clock
+    memoryCache = configuration.memoryCache
     diskCache = configuration.diskCache
     loader = configuration.loader
     let types = configuration.decoders.formats.map(\.mediaType)
@@ -29,5 +32,19 @@ final class JobContext: Sendable {
       byteBudget: configuration.decodeByteBudget,
     )
     processQueue = WorkQueue(label: "process", width: configuration.decodeWidth)
+  }
+
+  /// Brings what was made of a source into line with what its server has just said.
+  ///
+  /// Images of the content that it named are good for longer, images of any other are gone. What somebody put there is
+  /// left alone.
+  func settle(_ source: CacheKey, _ contentID: ContentID, _ validity: Validity) {
+    memoryCache?.updateVariants(of: source) { variant in
+      switch variant.value.contentID {
+      case .none: variant.value
+      case contentID: variant.value.with(validity)
+      default: nil
+      }
+    }
   }
 }

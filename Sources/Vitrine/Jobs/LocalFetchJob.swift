@@ -65,8 +65,8 @@ final class LocalFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   private static func bytes(_ data: Data) -> FetchedBytes {
     FetchedBytes(
       data: data,
-      contentID: ContentID(low: 0, high: 0),
-      expires: nil,
+      contentID: .none,
+      validity: .unlimited,
       origin: .local,
       isStale: false,
       status: nil,

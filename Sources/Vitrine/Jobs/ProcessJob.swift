@@ -2,7 +2,7 @@ import VitrineImaging
 import VitrineRuntime
 
 /// One step of processing: the image of the step before, changed on the process queue.
-final class ProcessJob: StageJob<CachedImage>, @unchecked Sendable {
+final class ProcessJob: StageJob, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the engine's lock.
   private let source: String
   private let processor: ImageProcessor
@@ -35,24 +35,19 @@ final class ProcessJob: StageJob<CachedImage>, @unchecked Sendable {
   }
 
   private func process(_ image: CachedImage, _ turn: inout Turn) {
-    let (context, source, processor, stored) = (context, source, processor, stored)
-    do throws(WorkQueueError) {
-      item = try context.processQueue.enqueue(priority: priority) { [weak self] _ in
-        let result: Result<CachedImage, LoadError>
-        do {
-          let processed = image.with(try processor.process(image.response.image))
-          stored(processed)
-          result = .success(processed)
-        } catch {
-          result = .failure(
-            LoadError(.processingFailed, .process, source, "\(processor.identifier): \(error)", cause: error)
-          )
-        }
-        guard let self else { return }
-        context.engine.turn { self.finish(result, &$0) }
+    let (source, processor, stored) = (source, processor, stored)
+    work(on: context.processQueue, context.engine, &turn) { _ in
+      do {
+        let processed = image.processed(try processor.process(image.image))
+        stored(processed)
+        return .success(processed)
+      } catch {
+        return .failure(
+          LoadError(.processingFailed, .process, source, "\(processor.identifier): \(error)", cause: error)
+        )
       }
-    } catch {
-      finish(.failure(LoadError(.overloaded, .process, source, "too much is waiting to be processed")), &turn)
+    } refused: {
+      LoadError(.overloaded, .process, source, "too much is waiting to be processed")
     }
   }
 }

@@ -58,7 +58,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     case .serve:
       guard let known else { return load(url, nil, decision.headers, &turn) }
       let isStale = decision.expires.map { $0 <= context.clock.now } ?? false
-      finish(.success(bytes(of: known, .disk, expires: decision.expires, isStale: isStale)), &turn)
+      finish(.success(bytes(of: known, .disk, isStale: isStale)), &turn)
     case .fail:
       finish(
         .failure(LoadError(.notCached, .fetch, address, "not in the cache, and nothing else may be asked")),
@@ -120,20 +120,15 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     case .success((let response, let body)) where response.isSuccess:
       fetched(response, body, requested: requested, now, &turn)
     case .success((let response, _)):
-      // A server that fails is like one that cannot be reached (RFC 5861, section 4).
-      if [500, 502, 503, 504].contains(response.status), serveStale(known, now, &turn) { return }
-      finish(
-        .failure(
-          LoadError(
-            .badStatus,
-            .fetch,
-            address,
-            "the server answered with status \(response.status)",
-            status: response.status,
-          )
-        ),
-        &turn,
+      let error = LoadError(
+        .badStatus,
+        .fetch,
+        address,
+        "the server answered with status \(response.status)",
+        status: response.status,
       )
+      if error.allowsStale, serveStale(known, now, &turn) { return }
+      finish(.failure(error), &turn)
     case .failure(let error) where error.isCancellation:
       finish(.failure(LoadError(.cancelled, .fetch, address, "cancelled", cause: error)), &turn)
     case .failure(let error):
@@ -144,27 +139,26 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
 
   private func fetched(_ response: HTTPResponse, _ body: Data, requested: Date, _ now: Date, _ turn: inout Turn) {
     let stored = StoredResponse(response, requested: requested, received: now)
-    let expires = freshness.decide(stored, now: now).expires
-    let contentID = ContentID(of: body)
-    let cache = stored.isStorable ? context.diskCache : nil
-    let key = key
+    let validity = validity(of: stored, now)
     let entry = CachedData(
       data: body,
       metadata: stored.encoded,
-      contentID: contentID,
-      expires: expires,
+      contentID: ContentID(of: body),
+      expires: validity.expires,
       stored: now,
     )
-    let verdict = Verdict { isImage in
-      guard isImage, let cache else { return }
-      await cache.store(entry, for: key)
+    let verdict = Verdict { [key, context] isImage in
+      guard isImage else { return }
+      context.settle(key, entry.contentID, validity)
+      guard validity.isKept, let cache = context.diskCache else { return }
+      context.pendingWrites.add { await cache.store(entry, for: key) }
     }
     finish(
       .success(
         FetchedBytes(
           data: body,
-          contentID: contentID,
-          expires: expires,
+          contentID: entry.contentID,
+          validity: validity,
           origin: .network,
           isStale: false,
           status: response.status,
@@ -172,6 +166,18 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
         )
       ),
       &turn,
+    )
+  }
+
+  private func validity(of stored: StoredResponse, _ now: Date) -> Validity {
+    let decision = freshness.decide(stored, now: now)
+    // What is to be asked for every time is over from the start, whatever its age says.
+    let expires = decision.action == .serve ? decision.expires : decision.expires.map { min($0, now) }
+    return Validity(
+      expires: expires,
+      confirmed: stored.received,
+      usableOnErrorUntil: decision.usableOnErrorUntil,
+      isKept: stored.isStorable,
     )
   }
 
@@ -183,36 +189,36 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     _ turn: inout Turn,
   ) {
     let renewed = known.stored.renewed(by: response, requested: requested, received: now)
-    let expires = freshness.decide(renewed, now: now).expires
-    let (key, cache, contentID) = (key, context.diskCache, known.entry.contentID)
-    Task { _ = await cache?.renew(key, contentID: contentID, expires: expires, metadata: renewed.encoded) }
-    finish(.success(bytes(of: known, .revalidated, expires: expires, isStale: false)), &turn)
+    let validity = validity(of: renewed, now)
+    let (key, contentID) = (key, known.entry.contentID)
+    context.settle(key, contentID, validity)
+    if let cache = context.diskCache {
+      context.pendingWrites.add {
+        await cache.renew(key, contentID: contentID, expires: validity.expires, metadata: renewed.encoded)
+      }
+    }
+    finish(.success(bytes(of: known.renewed(renewed), .revalidated, isStale: false)), &turn)
   }
 
   /// Whether what is stored could be served in place of an error.
   private func serveStale(_ known: Known?, _ now: Date, _ turn: inout Turn) -> Bool {
     guard let known, let until = known.decision.usableOnErrorUntil, now < until else { return false }
-    finish(.success(bytes(of: known, .disk, expires: known.decision.expires, isStale: true)), &turn)
+    finish(.success(bytes(of: known, .disk, isStale: true)), &turn)
     return true
   }
 
-  private func bytes(
-    of known: Known,
-    _ origin: ImageResponse.Origin,
-    expires: Date?,
-    isStale: Bool,
-  ) -> FetchedBytes {
-    let (key, cache) = (key, context.diskCache)
-    return FetchedBytes(
+  private func bytes(of known: Known, _ origin: ImageResponse.Origin, isStale: Bool) -> FetchedBytes {
+    FetchedBytes(
       data: known.entry.data,
       contentID: known.entry.contentID,
-      expires: expires,
+      validity: validity(of: known.stored, context.clock.now),
       origin: origin,
       isStale: isStale,
       status: known.stored.status,
       // What is stored and turns out to be no image is dropped, so that it is fetched anew the next time.
-      verdict: Verdict { isImage in
-        if !isImage { await cache?.remove(key) }
+      verdict: Verdict { [key, context] isImage in
+        guard !isImage, let cache = context.diskCache else { return }
+        context.pendingWrites.add { await cache.remove(key) }
       },
     )
   }
@@ -221,25 +227,8 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     let entry: CachedData
     let stored: StoredResponse
     let decision: Freshness.Decision
-  }
-}
 
-/// What becomes of fetched bytes once somebody has looked at them; the first word counts.
-final class Verdict: Sendable {
-  private let isSpoken = Lock(false)
-  private let act: @Sendable (Bool) async -> Void
-
-  init(_ act: @escaping @Sendable (_ isWanted: Bool) async -> Void) {
-    self.act = act
-  }
-
-  func callAsFunction(_ isWanted: Bool) {
-    let isFirst = isSpoken.withLock { isSpoken in
-      defer { isSpoken = true }
-      return !isSpoken
-    }
-    guard isFirst else { return }
-    Task { await act(isWanted) }
+    func renewed(_ stored: StoredResponse) -> Known { Known(entry: entry, stored: stored, decision: decision) }
   }
 }
 

@@ -1,38 +1,65 @@
 import VitrineRuntime
 
 /// A stage that waits for the job before it and then works on a queue: what decoding and processing have in common.
-class StageJob<Input: Sendable>: Job<CachedImage, LoadError>, @unchecked Sendable {
+class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the engine's lock.
-  private var subscription: Subscription<Input, LoadError>?
+  private var dependency: (any Dependency)?
   /// The work on the queue, from when it was handed over.
   final var item: WorkItem?
 
   /// Waits for a job, passes its progress on, and gives `receive` its end.
-  final func wait(
+  final func wait<Input>(
     for job: Job<Input, LoadError>,
     _ turn: inout Turn,
     _ receive: @escaping (Result<Input, LoadError>, inout Turn) -> Void,
   ) {
-    subscription = job.subscribe(priority: priority, &turn) { [weak self] event, turn in
+    dependency = job.subscribe(priority: priority, &turn) { [weak self] event, turn in
       guard let self else { return }
       switch event {
       case .progress(let completed, let total): send(progress: completed, of: total, &turn)
       case .partial: break
       case .finished(let result):
-        subscription = nil
+        dependency = nil
         receive(result, &turn)
       }
     }
   }
 
+  /// Does the job's work on a queue and finishes with what it gives; with `refused` where the queue takes no more.
+  final func work(
+    on queue: WorkQueue,
+    _ engine: Engine,
+    _ turn: inout Turn,
+    _ body: @escaping @Sendable (WorkItem) -> Result<CachedImage, LoadError>,
+    refused: () -> LoadError,
+  ) {
+    do throws(WorkQueueError) {
+      item = try queue.enqueue(priority: priority) { [weak self] item in
+        let result = body(item)
+        guard let self else { return }
+        engine.turn { self.finish(result, &$0) }
+      }
+    } catch {
+      finish(.failure(refused()), &turn)
+    }
+  }
+
   override func stop(_ turn: inout Turn) {
-    subscription?.unsubscribe(&turn)
+    dependency?.unsubscribe(&turn)
     item?.cancel()
-    (subscription, item) = (nil, nil)
+    (dependency, item) = (nil, nil)
   }
 
   override func priorityChanged(_ turn: inout Turn) {
-    subscription?.setPriority(priority, &turn)
+    dependency?.setPriority(priority, &turn)
     item?.priority = priority
   }
 }
+
+/// A hold on a job, whatever that job gives.
+private protocol Dependency {
+  func unsubscribe(_ turn: inout Turn)
+  func setPriority(_ priority: Priority, _ turn: inout Turn)
+}
+
+extension Subscription: Dependency {}

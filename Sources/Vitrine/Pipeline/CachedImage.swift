@@ -1,6 +1,6 @@
-public import VitrineImaging
 import VitrineCaching
 import VitrineHTTP
+public import VitrineImaging
 import VitrineRuntime
 
 /// An image in the memory cache, with what its freshness depends on.
@@ -9,22 +9,71 @@ import VitrineRuntime
 /// than they may be.
 public struct CachedImage: Sendable {
   let response: ImageResponse
-  /// Tells the bytes it was made of apart from other versions of the same image.
-  let contentID: ContentID
-  /// Until when it may be served without asking; `nil` for ever.
-  let expires: Date?
+  let validity: Validity
+  /// How it was decoded; `nil` for what has been processed, or did not come from a decoder.
+  let rendition: Rendition?
 
   /// The pixels.
   public var image: Bitmap { response.image }
 
+  var contentID: ContentID { response.contentID }
+
+  func isFresh(at now: Date, _ policy: CachePolicy) -> Bool { validity.isFresh(at: now, policy) }
+
+  /// The same for other pixels, made of these.
+  func processed(_ image: Bitmap) -> CachedImage {
+    CachedImage(response: response.with(image), validity: validity, rendition: nil)
+  }
+
+  /// The same image, after its bytes were found to be these still.
+  func confirmed(by bytes: FetchedBytes) -> CachedImage {
+    CachedImage(response: response.confirmed(by: bytes), validity: bytes.validity, rendition: rendition)
+  }
+
+  /// The same image, served although its time is over.
+  func stale() -> CachedImage {
+    CachedImage(response: response.from(.memory, isStale: true), validity: validity, rendition: rendition)
+  }
+
+  func with(_ validity: Validity) -> CachedImage {
+    CachedImage(response: response, validity: validity, rendition: rendition)
+  }
+}
+
+/// For how long bytes, and whatever is made of them, may be served without asking.
+struct Validity: Sendable, Hashable {
+  /// Until when; `nil` for ever.
+  let expires: Date?
+  /// When their server last confirmed them; `nil` where there is nobody to ask.
+  let confirmed: Date?
+  /// Until when it may be served if its server cannot be reached or fails; `nil` for not at all.
+  let usableOnErrorUntil: Date?
+  /// Whether a cache may keep it at all.
+  let isKept: Bool
+
+  /// That of sources that do not say.
+  static let unlimited = Validity(expires: nil, confirmed: nil, usableOnErrorUntil: nil, isKept: true)
+
   func isFresh(at now: Date, _ policy: CachePolicy) -> Bool {
     switch policy {
     case .cacheFirst, .cacheOnly: true
-    case .standard, .reload, .maxAge: expires.map { now < $0 } ?? true
+    case .standard, .reload: expires.map { now < $0 } ?? true
+    case .maxAge(let age): confirmed.map { now < $0.addingTimeInterval(age / .seconds(1)) } ?? true
     }
   }
+}
 
-  func with(_ image: Bitmap) -> CachedImage {
-    CachedImage(response: response.with(image), contentID: contentID, expires: expires)
+/// What makes one decoded image of a source serve a request for another: all but its size, which its pixels say.
+struct Rendition: Sendable, Hashable {
+  let frame: Int
+  let quality: DecodeQuality
+  /// Whether it shows all of the source, in its aspect.
+  let isWhole: Bool
+
+  init(of info: ImageInfo, _ options: DecodeOptions) {
+    (frame, quality) = (options.frame, options.quality)
+    let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
+    let whole = SamplingPlan(width: info.width, height: info.height).crop
+    isWhole = plan?.crop == whole && options.size?.mode != .exact
   }
 }

@@ -49,6 +49,11 @@ public final class ImagePipeline: Sendable {
     images = JobPool(isCoalescing: configuration.coalesces)
   }
 
+  /// The caches as one.
+  public var cache: PipelineCache {
+    PipelineCache(memory: configuration.memoryCache, disk: configuration.diskCache, pending: context.pendingWrites)
+  }
+
   // MARK: Images
 
   /// The image, if it is in memory: one look-up, no waiting.
@@ -137,46 +142,93 @@ public final class ImagePipeline: Sendable {
   // MARK: Jobs
 
   /// The job of the image after its first `step` processors.
-  private func imageJob(_ request: ImageRequest, step: Int, _ turn: inout Turn) -> Job<CachedImage, LoadError> {
-    let key = step == 0 ? request.keys.decode : request.keys.steps[step - 1]
-    let memory = configuration.memoryCache
+  private func imageJob(
+    _ request: ImageRequest,
+    step: Int,
+    of bytes: FetchedBytes? = nil,
+    _ turn: inout Turn,
+  ) -> Job<CachedImage, LoadError> {
+    let key = request.keys.key(step: step).extended { $0.append(request.policy) }
+    return images.job(for: key, &turn) { makeImageJob(request, step: step, of: bytes, onEnd: $0) }
+  }
+
+  /// Makes the job that needs the least work: of the image in memory, of a larger one, else of `bytes`, if they are at
+  /// hand, or those that it fetches.
+  private func makeImageJob(
+    _ request: ImageRequest,
+    step: Int,
+    of bytes: FetchedBytes?,
+    onEnd: @escaping (inout Turn) -> Void,
+  ) -> Job<CachedImage, LoadError> {
+    let source = request.source.description
+    let key = request.keys.key(step: step)
     let group = request.keys.fetch
-    let stored: @Sendable (CachedImage) -> Void = { image in
+    let stored: @Sendable (CachedImage) -> Void = { [memory = configuration.memoryCache] image in
+      guard image.validity.isKept else { return }
       memory?.set(image, for: key, cost: image.image.byteCount, group: group)
     }
-    return images.job(for: key.extended { $0.append(request.policy) }, &turn) { onEnd in
-      if let known = memory?.value(for: key), request.policy != .reload,
-        known.isFresh(at: context.clock.now, request.policy)
-      {
+    if bytes == nil, let known = configuration.memoryCache?.value(for: key) {
+      if request.policy != .reload, known.isFresh(at: context.clock.now, request.policy) {
         return KnownJob(known, onEnd: onEnd)
       }
-      if step > 0 {
-        return ProcessJob(
-          source: request.source.description,
-          processor: request.processors[step - 1],
+      if known.contentID != .none {
+        return ConfirmJob(
+          known,
           context: context,
-          input: { [unowned self] turn in imageJob(request, step: step - 1, &turn) },
+          fetch: { [unowned self] turn in fetchJob(request, &turn) },
+          make: { [unowned self] bytes, _ in makeImageJob(request, step: step, of: bytes, onEnd: { _ in }) },
           stored: stored,
           onEnd: onEnd,
         )
       }
-      var options = DecodeOptions(size: request.size)
-      options.quality = request.quality
-      options.frame = request.frame
-      options.limits = configuration.limits
-      return DecodeJob(
-        source: request.source.description,
-        options: options,
+    }
+    if step > 0 {
+      return ProcessJob(
+        source: source,
+        processor: request.processors[step - 1],
         context: context,
-        fetch: { [unowned self] again, turn in
-          var request = request
-          if again { request.policy = .reload }
-          return fetchJob(request, &turn)
-        },
+        input: { [unowned self] turn in imageJob(request, step: step - 1, of: bytes, &turn) },
         stored: stored,
         onEnd: onEnd,
       )
     }
+    var options = DecodeOptions(size: request.size)
+    options.quality = request.quality
+    options.frame = request.frame
+    options.limits = configuration.limits
+    if bytes == nil, let larger = largerVariant(of: request, options) {
+      return ResampleJob(
+        source: source,
+        larger: larger,
+        limits: configuration.limits,
+        context: context,
+        stored: stored,
+        onEnd: onEnd,
+      )
+    }
+    return DecodeJob(
+      source: source,
+      options: options,
+      context: context,
+      fetch: { [unowned self] again, turn in
+        if let bytes, !again { return KnownJob(bytes) }
+        var request = request
+        if again { request.policy = .reload }
+        return fetchJob(request, &turn)
+      },
+      stored: stored,
+      onEnd: onEnd,
+    )
+  }
+
+  /// The smallest image in memory that has all that is asked for.
+  private func largerVariant(of request: ImageRequest, _ options: DecodeOptions) -> LargerVariant? {
+    guard request.policy != .reload, let memory = configuration.memoryCache else { return nil }
+    let now = context.clock.now
+    return memory.variants(of: request.keys.fetch).lazy.map(\.value)
+      .filter { $0.isFresh(at: now, request.policy) }
+      .compactMap { LargerVariant($0, for: options) }
+      .min { $0.image.image.byteCount < $1.image.image.byteCount }
   }
 
   private func fetchJob(_ request: ImageRequest, _ turn: inout Turn) -> Job<FetchedBytes, LoadError> {
@@ -187,19 +239,6 @@ public final class ImagePipeline: Sendable {
       return RemoteFetchJob(address: address, request: request, context: context, onEnd: onEnd)
     }
   }
-}
-
-/// A step that needs no work, since its result was found.
-private final class KnownJob: Job<CachedImage, LoadError>, @unchecked Sendable {
-  // @unchecked: like its superclass, guarded by the engine's lock.
-  private let image: CachedImage
-
-  init(_ image: CachedImage, onEnd: @escaping (inout Turn) -> Void) {
-    self.image = image
-    super.init(onEnd: onEnd)
-  }
-
-  override func start(_ turn: inout Turn) { finish(.success(image), &turn) }
 }
 
 extension CacheKey.Builder {

@@ -1,3 +1,4 @@
+package import VitrineCaching
 public import VitrineImaging
 import VitrineRuntime
 
@@ -29,6 +30,46 @@ public struct ImageResponse: Sendable {
   public let status: Int?
   /// How many encoded bytes it was made of.
   public let byteCount: Int
+  /// Tells the bytes it was made of apart from other versions of the same image.
+  package let contentID: ContentID
+
+  init(_ image: Bitmap, _ info: ImageInfo, of bytes: FetchedBytes) {
+    self.init(
+      image: image,
+      info: info,
+      origin: bytes.origin,
+      isStale: bytes.isStale,
+      status: bytes.status,
+      byteCount: bytes.data.count,
+      contentID: bytes.contentID,
+    )
+  }
+
+  private init(
+    image: Bitmap,
+    info: ImageInfo,
+    origin: Origin,
+    isStale: Bool,
+    status: Int?,
+    byteCount: Int,
+    contentID: ContentID,
+  ) {
+    (self.image, self.info, self.origin, self.isStale) = (image, info, origin, isStale)
+    (self.status, self.byteCount, self.contentID) = (status, byteCount, contentID)
+  }
+
+  /// An image that somebody made and put into a cache.
+  init(_ image: Bitmap) {
+    self.init(
+      image: image,
+      info: ImageInfo(format: .bitmap, storedWidth: image.width, storedHeight: image.height),
+      origin: .local,
+      isStale: false,
+      status: nil,
+      byteCount: 0,
+      contentID: .none,
+    )
+  }
 
   func with(_ image: Bitmap) -> ImageResponse {
     ImageResponse(
@@ -38,6 +79,7 @@ public struct ImageResponse: Sendable {
       isStale: isStale,
       status: status,
       byteCount: byteCount,
+      contentID: contentID,
     )
   }
 
@@ -49,8 +91,11 @@ public struct ImageResponse: Sendable {
       isStale: isStale,
       status: status,
       byteCount: byteCount,
+      contentID: contentID,
     )
   }
+
+  func confirmed(by bytes: FetchedBytes) -> ImageResponse { ImageResponse(image, info, of: bytes) }
 }
 
 /// What happens on the way of an image, in order; ``finished(_:)`` is the last.

@@ -14,13 +14,16 @@ struct RequestKeys: Sendable {
 
   var image: CacheKey { steps.last ?? decode }
 
+  /// That of the image after its first `step` processors.
+  func key(step: Int) -> CacheKey { step == 0 ? decode : steps[step - 1] }
+
   init(_ fields: ImageRequest.Fields) {
     let fetch = CacheKey { key in
+      key.append(fields.scope)
       switch fields.source.kind {
       case .url(let address):
         key.append("url")
         key.append(fields.identity ?? (try? HTTPURL(address))?.string ?? address)
-        key.append(fields.scope)
         for header in fields.headers.sorted(by: { $0.name.lowercased() < $1.name.lowercased() }) {
           let name = header.name.lowercased()
           guard name == "authorization" || fields.significantHeaders.contains(where: { $0.lowercased() == name }) else {

@@ -1,0 +1,100 @@
+import VitrineCaching
+public import VitrineImaging
+import VitrineRuntime
+
+/// The caches of a pipeline as one: every tier, every size and variant of an image.
+///
+/// ```swift
+/// pipeline.cache[request] = bitmap
+/// if await pipeline.cache.contains(url, in: .disk) { … }
+/// await pipeline.cache.remove(url)
+/// ```
+public struct PipelineCache: Sendable {
+  /// Where something can be cached.
+  public struct Tier: OptionSet, Sendable, Hashable {
+    /// The bit of each tier.
+    public let rawValue: Int
+
+    /// Makes a set of the bits of its tiers.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Decoded images in memory.
+    public static let memory = Tier(rawValue: 1)
+    /// Encoded bytes on disk.
+    public static let disk = Tier(rawValue: 2)
+    /// Both.
+    public static let all: Tier = [.memory, .disk]
+  }
+
+  let memory: MemoryCache<CachedImage>?
+  let disk: (any DataCaching)?
+  let pending: PendingWrites
+
+  /// The image of exactly this request in memory: its source, size and processors.
+  ///
+  /// Getting one counts as use and returns it whether or not its time is over; `ImagePipeline.cachedImage(for:)` says
+  /// which. One that is set is served for ever, until it is evicted or removed; it is not written to disk. Setting `nil`
+  /// removes this one variant. Does not block.
+  public subscript(request: ImageRequest) -> Bitmap? {
+    get { memory?.value(for: request.keys.image)?.image }
+    nonmutating set {
+      guard let newValue else {
+        memory?.remove(request.keys.image)
+        return
+      }
+      let image = CachedImage(response: ImageResponse(newValue), validity: .unlimited, rendition: nil)
+      memory?.set(image, for: request.keys.image, cost: newValue.byteCount, group: request.keys.fetch)
+    }
+  }
+
+  /// Returns whether the image of exactly this request is in memory, or its source's bytes are on disk, fresh or not.
+  ///
+  /// Does not count as use.
+  ///
+  /// - Parameters:
+  ///   - request: What would be asked for.
+  ///   - tiers: Where to look; everywhere by default.
+  /// - Returns: Whether one of them has it.
+  public func contains(_ request: ImageRequest, in tiers: Tier = .all) async -> Bool {
+    if tiers.contains(.memory), let memory, memory.contains(request.keys.image) { return true }
+    guard tiers.contains(.disk), let disk else { return false }
+    await pending.finished()
+    return await disk.contains(request.keys.fetch)
+  }
+
+  /// Returns whether the image of an address is cached; see ``contains(_:in:)-(ImageRequest,_)``.
+  public func contains(_ url: URL, in tiers: Tier = .all) async -> Bool {
+    await contains(ImageRequest(url: url), in: tiers)
+  }
+
+  /// Removes everything that was made of a request's source: every size and variant in memory, the bytes on disk.
+  ///
+  /// What is being loaded at this moment is stored when it comes. When this returns it is gone.
+  public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
+    if tiers.contains(.memory) { memory?.updateVariants(of: request.keys.fetch) { _ in nil } }
+    guard tiers.contains(.disk), let disk else { return }
+    await pending.finished()
+    await disk.remove(request.keys.fetch)
+  }
+
+  /// Removes everything that was made of an address; see ``remove(_:in:)-(ImageRequest,_)``.
+  public func remove(_ url: URL, in tiers: Tier = .all) async {
+    await remove(ImageRequest(url: url), in: tiers)
+  }
+
+  /// Removes everything.
+  public func removeAll(in tiers: Tier = .all) async {
+    if tiers.contains(.memory) { memory?.removeAll() }
+    guard tiers.contains(.disk), let disk else { return }
+    await pending.finished()
+    await disk.removeAll()
+  }
+
+  /// Waits until everything loaded so far is where it outlives the process.
+  ///
+  /// A program that ends by itself calls it before; one that is killed loses at most the last moment's entries.
+  public func flush() async {
+    await pending.finished()
+    await disk?.flush()
+  }
+}
