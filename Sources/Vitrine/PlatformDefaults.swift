@@ -1,3 +1,4 @@
+import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
@@ -5,4 +6,48 @@ import VitrineRuntime
 enum PlatformDefaults {
   /// Shared by all pipelines, so that they share its connections.
   static let loader: any DataLoader = CurlLoader()
+
+  /// A fifth of what the process may take up, and no more than 768 MB.
+  static func memoryCostLimit(of memory: Int) -> Int { min(memory / 5, 768 << 20) }
+
+  /// 300 MB; less where that is more than a tenth of what is free, yet 8 MB in any case.
+  static func diskSizeLimit(free: Int) -> Int { min(300 << 20, max(free / 10, 8 << 20)) }
+
+  /// The cache of the program in the user's cache folder; `nil` where there can be none.
+  static func diskCache() -> DiskCache? {
+    let folder = cacheFolder(
+      environment: ProcessInfo.processInfo.environment,
+      program: CommandLine.arguments.first ?? "",
+    )
+    // Free space is asked of the folder that exists already; one that does not says nothing.
+    var existing = folder
+    while existing.pathComponents.count > 1, !FileManager.default.fileExists(atPath: existing.path) {
+      existing.deleteLastPathComponent()
+    }
+    return try? DiskCache(directory: folder, sizeLimit: diskSizeLimit(free: freeSpace(at: existing.path)))
+  }
+
+  /// `$XDG_CACHE_HOME/<program>/vitrine` (XDG Base Directory Specification), which on Apple's systems is in Caches.
+  static func cacheFolder(environment: [String: String], program: String) -> URL {
+    let name = program.split(separator: "/").last.map(String.init) ?? "swift"
+    return userCaches(environment).appending(path: name).appending(path: "vitrine")
+  }
+
+  private static func userCaches(_ environment: [String: String]) -> URL {
+    #if os(Linux)
+    // A path that is not absolute is to be ignored.
+    if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") { return URL(filePath: path) }
+    return FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
+    #else
+    let home = FileManager.default.homeDirectoryForCurrentUser
+    return FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+      ?? home.appending(path: "Library/Caches")
+    #endif
+  }
+
+  private static func freeSpace(at path: String) -> Int {
+    var info = statvfs()
+    guard unsafe statvfs(path, &info) == 0 else { return .max }
+    return Int(clamping: UInt64(info.f_bavail).multipliedReportingOverflow(by: UInt64(info.f_frsize)).partialValue)
+  }
 }

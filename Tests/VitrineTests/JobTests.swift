@@ -13,6 +13,7 @@ private final class Recorder: Job<Int, Broken>, @unchecked Sendable {
   override func start(_ turn: inout Turn) { calls.append("start \(priority)") }
   override func stop(_ turn: inout Turn) { calls.append("stop") }
   override func priorityChanged(_ turn: inout Turn) { calls.append("priority \(priority)") }
+  override func watchingBegan(_ turn: inout Turn) { calls.append("watch") }
 }
 
 /// Gathers events as text.
@@ -53,8 +54,8 @@ struct JobTests {
   @Test
   func eventsComeInOrderToEverySubscriber() {
     engine.turn { turn in
-      _ = job.subscribe(priority: .normal, &turn, first.hear)
-      _ = job.subscribe(priority: .normal, &turn, second.hear)
+      _ = job.subscribe(priority: .normal, isWatching: true, &turn, first.hear)
+      _ = job.subscribe(priority: .normal, isWatching: true, &turn, second.hear)
       job.send(progress: 1, of: 2, &turn)
       job.send(partial: 7, &turn)
       job.finish(.success(8), &turn)
@@ -92,7 +93,7 @@ struct JobTests {
   @Test
   func afterTheLastHasLeftTheWorkTellsNobody() {
     engine.turn { turn in
-      job.subscribe(priority: .normal, &turn, first.hear).unsubscribe(&turn)
+      job.subscribe(priority: .normal, isWatching: true, &turn, first.hear).unsubscribe(&turn)
       job.send(progress: 1, of: 1, &turn)
       job.finish(.success(1), &turn)
     }
@@ -116,9 +117,29 @@ struct JobTests {
     engine.turn { turn in
       _ = job.subscribe(priority: .normal, &turn, first.hear)
       job.send(progress: 3, of: 9, &turn)
-      _ = job.subscribe(priority: .normal, &turn, second.hear)
+      _ = job.subscribe(priority: .normal, isWatching: true, &turn, second.hear)
     }
     #expect(second.heard == ["3/9"])
+  }
+
+  @Test
+  func progressIsAskedForOnceSomeoneWatchesAndToldOnlyToThem() {
+    engine.turn { turn in
+      let quiet = job.subscribe(priority: .normal, &turn, first.hear)
+      #expect(job.calls == ["start normal"])
+      let watcher = job.subscribe(priority: .normal, &turn, second.hear)
+      watcher.watch(&turn)
+      watcher.watch(&turn)
+      #expect(job.calls == ["start normal", "watch"])
+      job.send(progress: 1, of: 2, &turn)
+      job.send(partial: 7, &turn)
+      #expect(first.heard.isEmpty)
+      #expect(second.heard == ["1/2", "partial 7"])
+      quiet.watch(&turn)
+      #expect(job.calls == ["start normal", "watch"])
+      job.finish(.success(8), &turn)
+    }
+    #expect(first.heard == ["value 8"])
   }
 
   @Test
@@ -136,8 +157,8 @@ struct JobTests {
   func aSubscriberThatLeavesAnotherWhileItIsToldSparesItTheEvent() {
     engine.turn { turn in
       var other: Subscription<Int, Broken>?
-      _ = job.subscribe(priority: .normal, &turn) { _, turn in other?.unsubscribe(&turn) }
-      other = job.subscribe(priority: .normal, &turn, second.hear)
+      _ = job.subscribe(priority: .normal, isWatching: true, &turn) { _, turn in other?.unsubscribe(&turn) }
+      other = job.subscribe(priority: .normal, isWatching: true, &turn, second.hear)
       job.send(partial: 1, &turn)
     }
     #expect(second.heard.isEmpty)

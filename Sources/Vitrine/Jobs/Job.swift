@@ -8,6 +8,8 @@ enum JobEvent<Value: Sendable, Failure: Error>: Sendable {
   case partial(Value)
   /// The end.
   case finished(Result<Value, Failure>)
+
+  fileprivate var isEnd: Bool { if case .finished = self { true } else { false } }
 }
 
 /// Work that several wait for and that is done once.
@@ -24,6 +26,7 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
   private struct Subscriber {
     let id: Int
     var priority: Priority
+    var isWatching: Bool
     let receive: (Event, inout Turn) -> Void
   }
 
@@ -38,6 +41,8 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
 
   /// The highest of the subscribers' priorities.
   private(set) var priority = Priority.veryLow
+  /// Whether a subscriber wants to know of progress and parts; once it is so it stays so.
+  private(set) var isWatched = false
 
   /// - Parameter onEnd: Called once, when the job has finished or nobody waits any more: a pool forgets it then.
   init(onEnd: ((inout Turn) -> Void)? = nil) {
@@ -55,13 +60,18 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
   /// Passes ``priority`` on to whatever does the work.
   func priorityChanged(_ turn: inout Turn) {}
 
+  /// Asks whatever does the work for progress; called at most once, and not before ``start(_:)``.
+  func watchingBegan(_ turn: inout Turn) {}
+
   // MARK: Waiting for it
 
   /// Adds a subscriber and starts the work if it is the first.
   ///
-  /// One who comes late gets the last progress at once, and the end if there was one.
+  /// One who comes late gets the last progress at once, and the end if there was one. Progress and parts are told to those
+  /// who watch only, so that they cost nothing where nobody does.
   func subscribe(
     priority: Priority,
+    isWatching: Bool = false,
     _ turn: inout Turn,
     _ receive: @escaping (Event, inout Turn) -> Void,
   ) -> Subscription<Value, Failure> {
@@ -72,16 +82,31 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
       receive(.finished(result), &turn)
       return subscription
     }
-    subscribers.append(Subscriber(id: id, priority: priority, receive: receive))
+    subscribers.append(Subscriber(id: id, priority: priority, isWatching: isWatching, receive: receive))
     if phase == .idle {
       self.priority = priority
       phase = .running
       start(&turn)
     } else {
       updatePriority(&turn)
-      if let lastProgress { receive(.progress(completed: lastProgress.completed, total: lastProgress.total), &turn) }
+      if isWatching, let lastProgress {
+        receive(.progress(completed: lastProgress.completed, total: lastProgress.total), &turn)
+      }
     }
+    if isWatching { beginWatching(&turn) }
     return subscription
+  }
+
+  fileprivate func watch(_ id: Int, _ turn: inout Turn) {
+    guard phase == .running, let index = subscribers.firstIndex(where: { $0.id == id }) else { return }
+    subscribers[index].isWatching = true
+    beginWatching(&turn)
+  }
+
+  private func beginWatching(_ turn: inout Turn) {
+    guard phase == .running, !isWatched else { return }
+    isWatched = true
+    watchingBegan(&turn)
   }
 
   fileprivate func unsubscribe(_ id: Int, _ turn: inout Turn) {
@@ -134,6 +159,7 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
   private func broadcast(_ event: Event, _ turn: inout Turn) {
     // A subscriber may leave while it is told, and take others with it.
     for subscriber in subscribers where subscribers.contains(where: { $0.id == subscriber.id }) {
+      if !subscriber.isWatching, !event.isEnd { continue }
       subscriber.receive(event, &turn)
     }
   }
@@ -155,4 +181,7 @@ struct Subscription<Value: Sendable, Failure: Error>: Sendable {
   func unsubscribe(_ turn: inout Turn) { job.unsubscribe(id, &turn) }
 
   func setPriority(_ priority: Priority, _ turn: inout Turn) { job.setPriority(priority, id, &turn) }
+
+  /// Asks for progress and parts from now on.
+  func watch(_ turn: inout Turn) { job.watch(id, &turn) }
 }

@@ -16,6 +16,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   private let freshness = Freshness()
   private var lookUp: Task<Void, Never>?
   private var handle: (any LoadHandle)?
+  private var sink: BodySink?
 
   init(address: String, request: ImageRequest, context: JobContext, onEnd: @escaping (inout Turn) -> Void) {
     (self.address, self.request, self.context) = (address, request, context)
@@ -41,10 +42,15 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   override func stop(_ turn: inout Turn) {
     lookUp?.cancel()
     handle?.cancel()
-    (lookUp, handle) = (nil, nil)
+    (lookUp, handle, sink) = (nil, nil, nil)
   }
 
   override func priorityChanged(_ turn: inout Turn) { handle?.priority = priority }
+
+  override func watchingBegan(_ turn: inout Turn) {
+    guard let progress = sink?.watch() else { return }
+    send(progress: progress.completed, of: progress.total, &turn)
+  }
 
   // MARK: What to do
 
@@ -84,6 +90,8 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
         }
       }
     }
+    self.sink = sink
+    if isWatched { sink.watch() }
     // A loader may answer at once, so it is called with the lock open.
     turn.afterwards { [self, context] in
       let handle = context.loader.load(http, into: sink)
@@ -104,7 +112,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     _ turn: inout Turn,
   ) {
     guard isRunning else { return }
-    handle = nil
+    (handle, sink) = (nil, nil)
     let now = context.clock.now
     switch result {
     case .success((let response, _)) where response.status == 304:
@@ -229,53 +237,5 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     let decision: Freshness.Decision
 
     func renewed(_ stored: StoredResponse) -> Known { Known(entry: entry, stored: stored, decision: decision) }
-  }
-}
-
-/// Gathers a body and says how far it is.
-private final class BodySink: LoadSink, @unchecked Sendable {
-  // @unchecked: a loader never makes two calls at once.
-  enum Event {
-    case progress(completed: Int, total: Int)
-    case end(Result<(HTTPResponse, Data), HTTPError>)
-  }
-
-  /// Progress is told each time so much more has come, and not with every packet.
-  private static let step = 64 << 10
-
-  private let tell: @Sendable (Event) -> Void
-  private var response: HTTPResponse?
-  private var body = Data()
-  private var told = 0
-
-  init(_ tell: @escaping @Sendable (Event) -> Void) {
-    self.tell = tell
-  }
-
-  func receive(_ response: HTTPResponse) -> LoadFlow {
-    self.response = response
-    // A server may announce what it likes; what comes is counted.
-    body.reserveCapacity(min(response.contentLength ?? 0, 16 << 20))
-    return .proceed
-  }
-
-  func receive(_ bytes: RawSpan) -> LoadFlow {
-    // The pointer is used within the closure only.
-    unsafe bytes.withUnsafeBytes { unsafe body.append(contentsOf: $0) }
-    if body.count - told >= Self.step {
-      told = body.count
-      tell(.progress(completed: told, total: response?.contentLength ?? 0))
-    }
-    return .proceed
-  }
-
-  func finish(_ error: HTTPError?) {
-    if let error {
-      tell(.end(.failure(error)))
-    } else if let response {
-      tell(.end(.success((response, body))))
-    } else {
-      tell(.end(.failure(HTTPError(.protocolError, url: "", "the loader delivered no response"))))
-    }
   }
 }

@@ -13,7 +13,7 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
     _ turn: inout Turn,
     _ receive: @escaping (Result<Input, LoadError>, inout Turn) -> Void,
   ) {
-    dependency = job.subscribe(priority: priority, &turn) { [weak self] event, turn in
+    dependency = job.subscribe(priority: priority, isWatching: isWatched, &turn) { [weak self] event, turn in
       guard let self else { return }
       switch event {
       case .progress(let completed, let total): send(progress: completed, of: total, &turn)
@@ -54,12 +54,15 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
     dependency?.setPriority(priority, &turn)
     item?.priority = priority
   }
+
+  override func watchingBegan(_ turn: inout Turn) { dependency?.watch(&turn) }
 }
 
 /// A hold on a job, whatever that job gives.
 private protocol Dependency {
   func unsubscribe(_ turn: inout Turn)
   func setPriority(_ priority: Priority, _ turn: inout Turn)
+  func watch(_ turn: inout Turn)
 }
 
 extension Subscription: Dependency {}

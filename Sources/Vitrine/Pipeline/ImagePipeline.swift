@@ -6,13 +6,16 @@ public import VitrineRuntime
 /// Loads images: from memory, from where their bytes are, once for however many ask.
 ///
 /// ```swift
-/// let image = try await pipeline.image(for: ImageRequest(.file("photo.jpg"), size: .pixels(300, 300, .fill)))
+/// let image = try await ImagePipeline.shared.image(for: url)
 /// ```
 /// May be used from any thread. What blocks runs on threads of the pipeline's own.
 public final class ImagePipeline: Sendable {
   /// What a pipeline is made of; every part can be replaced.
   public struct Configuration: Sendable {
-    /// Decoded images; `nil`, the default, for none.
+    /// Decoded images; `nil` for none.
+    ///
+    /// Unless told, a cache of the pipeline's own that holds a fifth of the memory that the process may take up (what the
+    /// machine has, or its control group allows), and no more than 768 MB.
     public var memoryCache: MemoryCache<CachedImage>?
     /// Encoded bytes of addresses; `nil`, the default, for none.
     public var diskCache: (any DataCaching)?
@@ -32,7 +35,23 @@ public final class ImagePipeline: Sendable {
     public var decodeByteBudget = 64 << 20
     /// The bounds for decoding.
     public var limits = DecodeLimits()
+
+    init() {
+      memoryCache = MemoryCache(costLimit: PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes), clock: clock)
+    }
   }
+
+  /// The pipeline of the program, which needs no set-up.
+  ///
+  /// Its parts are those of ``Configuration`` and a disk cache of 300 MB (less where that is more than a tenth of the free
+  /// space) in `$XDG_CACHE_HOME/<program>/vitrine`, on Apple's systems in Caches. Where the folder cannot be made it goes
+  /// without. A host has 6 connections, and freshness is honoured.
+  public static let shared = ImagePipeline { $0.diskCache = PlatformDefaults.diskCache() }
+
+  /// A pipeline of the program that keeps nothing on disk.
+  ///
+  /// Its memory is not that of ``shared``.
+  public static let ephemeral = ImagePipeline { _ in }
 
   private let configuration: Configuration
   private let context: JobContext

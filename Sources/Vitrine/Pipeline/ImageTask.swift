@@ -16,9 +16,11 @@ public final class ImageTask: Sendable {
     var waiting: [Int: CheckedContinuation<Result<ImageResponse, LoadError>, Never>] = [:]
     var streams: [Int: AsyncStream<ImageEvent>.Continuation] = [:]
     var nextID = 0
-    var subscription: Subscription<CachedImage, LoadError>?
+    var subscription: Hold?
     var onEnd: (@Sendable () -> Void)?
   }
+
+  private typealias Hold = Subscription<CachedImage, LoadError>
 
   private let engine: Engine
   private let state: Lock<State>
@@ -69,8 +71,8 @@ public final class ImageTask: Sendable {
   /// last.
   public var events: AsyncStream<ImageEvent> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-      let known = state.withLock { state -> Result<ImageResponse, LoadError>? in
-        if let result = state.result { return result }
+      let (known, subscription) = state.withLock { state -> (Result<ImageResponse, LoadError>?, Hold?) in
+        if let result = state.result { return (result, nil) }
         let id = state.nextID
         state.nextID += 1
         if let progress = state.progress { continuation.yield(.progress(progress)) }
@@ -79,8 +81,9 @@ public final class ImageTask: Sendable {
           // Whoever stops listening is forgotten; the image is still loaded.
           self?.state.withLock { $0.streams[id] = nil }
         }
-        return nil
+        return (nil, state.subscription)
       }
+      if let subscription { engine.turn { subscription.watch(&$0) } }
       if let known {
         continuation.yield(.finished(known))
         continuation.finish()

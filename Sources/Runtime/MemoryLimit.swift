@@ -1,0 +1,42 @@
+/// How much memory the process may take up.
+package enum MemoryLimit {
+  /// What the machine has, or less where a control group of Linux allows less; in bytes.
+  ///
+  /// Read once.
+  package static let bytes: Int = {
+    let machine = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
+    #if os(Linux)
+    return min(machine, groups(root: "/sys/fs/cgroup", membership: text("/proc/self/cgroup") ?? "") ?? machine)
+    #else
+    return machine
+    #endif
+  }()
+
+  #if os(Linux)
+  /// The least that a control group or one above it allows, of either version; `nil` where none sets a limit.
+  ///
+  /// `membership` is what `/proc/self/cgroup` says: lines of a number, controllers and a path (cgroups(7)).
+  package static func groups(root: String, membership: String) -> Int? {
+    var least: Int?
+    for line in membership.split(separator: "\n") {
+      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3 else { continue }
+      let isUnified = fields[1].isEmpty
+      guard isUnified || fields[1].split(separator: ",").contains("memory") else { continue }
+      let file = isUnified ? "memory.max" : "memory.limit_in_bytes"
+      var path = isUnified ? root : root + "/memory"
+      // In a container the path is often that of the host, and the group's own files are at the root.
+      for name in [""] + fields[2].split(separator: "/").map(String.init) {
+        if !name.isEmpty { path += "/" + name }
+        guard let limit = text("\(path)/\(file)")?.split(separator: "\n").first.flatMap({ Int($0) }) else { continue }
+        least = min(least ?? limit, limit)
+      }
+    }
+    return least
+  }
+
+  private static func text(_ path: String) -> String? {
+    (try? FileContents.at(path)).map { String(decoding: $0, as: UTF8.self) }
+  }
+  #endif
+}

@@ -1,0 +1,57 @@
+import Testing
+@testable import Vitrine
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+/// Every default that a doc comment states.
+struct DefaultsTests {
+  @Test
+  func memoryIsAFifthOfWhatThereIsUpTo768MB() {
+    #expect(PlatformDefaults.memoryCostLimit(of: 1 << 30) == (1 << 30) / 5)
+    #expect(PlatformDefaults.memoryCostLimit(of: 64 << 30) == 768 << 20)
+    let pipeline = ImagePipeline { configuration in
+      #expect(configuration.memoryCache?.costLimit == PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes))
+      #expect(configuration.diskCache == nil)
+      #expect(configuration.coalesces)
+      #expect(configuration.decodeByteBudget == 64 << 20)
+    }
+    #expect(pipeline.jobCount == 0)
+  }
+
+  @Test
+  func diskIs300MBAndLessWhereLittleIsFree() {
+    #expect(PlatformDefaults.diskSizeLimit(free: 100 << 30) == 300 << 20)
+    #expect(PlatformDefaults.diskSizeLimit(free: 1000 << 20) == 100 << 20)
+    #expect(PlatformDefaults.diskSizeLimit(free: 0) == 8 << 20)
+  }
+
+  @Test
+  func theCacheFolderIsTheProgramsInTheUsers() {
+    func folder(_ environment: [String: String], _ program: String) -> String {
+      PlatformDefaults.cacheFolder(environment: environment, program: program).path
+    }
+    #if os(Linux)
+    #expect(folder(["XDG_CACHE_HOME": "/caches"], "/usr/bin/frame") == "/caches/frame/vitrine")
+    #expect(folder(["XDG_CACHE_HOME": "caches"], "frame").hasSuffix("/.cache/frame/vitrine"))
+    #expect(folder([:], "").hasSuffix("/.cache/swift/vitrine"))
+    #else
+    #expect(folder([:], "/usr/bin/frame").hasSuffix("/Caches/frame/vitrine"))
+    #endif
+  }
+
+  @Test
+  func aRequestAsksForTheWholeImageAsTheHeadersAllow() {
+    let request = ImageRequest(url: "https://example.org/a.jpg")
+    #expect(request.size == nil)
+    #expect(request.processors.isEmpty)
+    #expect(request.priority == .normal)
+    #expect(request.quality == .balanced)
+    #expect(request.frame == 0)
+    #expect(request.policy == .standard)
+    #expect(request.headers.isEmpty)
+    #expect(request.significantHeaders.isEmpty)
+    #expect(request.scope == nil)
+    #expect(request.identity == nil)
+  }
+}
