@@ -56,7 +56,7 @@ let package = Package(
     ),
     .target(
       name: "VitrineTesting",
-      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineCaching"],
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine"],
       path: "Sources/Testing",
       swiftSettings: strict,
     ),
@@ -153,6 +153,14 @@ let package = Package(
         "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineTesting",
       ],
       path: "Tests/VitrineTests",
+      swiftSettings: strict,
+    ),
+    .testTarget(
+      name: "TestingTests",
+      dependencies: [
+        "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineTesting",
+      ],
+      path: "Tests/TestingTests",
       swiftSettings: strict,
     ),
     .testTarget(

@@ -21,38 +21,33 @@ public final class CountingDataCache: DataCaching {
   private struct State {
     var entries: [CacheKey: CachedData] = [:]
     var counts = Counts()
-    var writeWaiters: [(count: Int, arrived: Deferred<Void>)] = []
   }
 
-  private let state = Lock(State())
+  private let state = Watched(State())
 
   /// Creates an empty cache.
   public init() {}
 
   /// What happened so far.
-  public var counts: Counts { state.withLock { $0.counts } }
+  public var counts: Counts { state.value.counts }
 
   /// Waits, without a clock, until so many entries have been stored since the cache was made.
+  ///
+  /// Returns early when the awaiting task is cancelled, as by a test's time limit.
   public func wait(forWrites count: Int) async {
-    let arrived = Deferred<Void>()
-    let isThere = state.withLock { state in
-      if state.counts.writes >= count { return true }
-      state.writeWaiters.append((count, arrived))
-      return false
-    }
-    if !isThere { await arrived.value() }
+    await state.wait { $0.counts.writes >= count }
   }
 
   /// Puts bytes in place of those of every entry, as damage would.
   public func damage(with data: Data) {
-    state.withLock { state in
+    state.change { state in
       for key in state.entries.keys { state.entries[key]?.data = data }
     }
   }
 
   /// Returns what is kept for a key.
   public func entry(for key: CacheKey) async -> CachedData? {
-    state.withLock { state in
+    state.change { state in
       state.counts.reads += 1
       return state.entries[key]
     }
@@ -60,20 +55,16 @@ public final class CountingDataCache: DataCaching {
 
   /// Keeps an entry.
   public func store(_ entry: CachedData, for key: CacheKey) async {
-    let arrived = state.withLock { state in
+    state.change { state in
       state.entries[key] = entry
       state.counts.writes += 1
-      let writes = state.counts.writes
-      defer { state.writeWaiters.removeAll { $0.count <= writes } }
-      return state.writeWaiters.filter { $0.count <= writes }.map(\.arrived)
     }
-    for waiter in arrived { waiter.resolve(()) }
   }
 
   /// Renews what is kept, if it still is that content.
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
-    state.withLock { state in
+    state.change { state in
       guard state.entries[key]?.contentID == contentID else { return false }
       state.counts.renewals += 1
       state.entries[key]?.expires = expires
@@ -84,17 +75,17 @@ public final class CountingDataCache: DataCaching {
 
   /// Removes what is kept for a key.
   public func remove(_ key: CacheKey) async {
-    state.withLock { state in
+    state.change { state in
       state.counts.removals += 1
       state.entries[key] = nil
     }
   }
 
   /// Removes everything.
-  public func removeAll() async { state.withLock { $0.entries = [:] } }
+  public func removeAll() async { state.change { $0.entries = [:] } }
 
   /// Returns whether something is kept for a key.
-  public func contains(_ key: CacheKey) async -> Bool { state.withLock { $0.entries[key] != nil } }
+  public func contains(_ key: CacheKey) async -> Bool { state.value.entries[key] != nil }
 
   /// Returns what is kept, without the bytes.
   public func entries() async -> [DataCacheEntry] { [] }
@@ -102,7 +93,7 @@ public final class CountingDataCache: DataCaching {
   /// How many entries there are.
   public func statistics() async -> DataCacheStatistics {
     var statistics = DataCacheStatistics()
-    statistics.entries = state.withLock { $0.entries.count }
+    statistics.entries = state.value.entries.count
     return statistics
   }
 

@@ -29,35 +29,10 @@ struct RemoteTests {
     }
   }
 
-  private func request(_ path: String, _ policy: CachePolicy) -> ImageRequest {
-    var request = ImageRequest(url: server.url(path))
-    request.policy = policy
-    return request
-  }
-
   private func response(_ body: Data? = nil, maxAge: Int = 60, tag: String? = nil) -> LoopbackResponse {
     var response = LoopbackResponse(headers: [("Cache-Control", "max-age=\(maxAge)")], body: body ?? file)
     response.entityTag = tag
     return response
-  }
-
-  @Test
-  func twoHundredCallersOfOneAddressMakeOneRequest() async throws {
-    let gate = server.makeGate()
-    server.route("/a.png") { exchange in
-      gate.wait()
-      exchange.respond(response())
-    }
-    let pipeline = makePipeline()
-    let request = ImageRequest(url: server.url("/a.png"))
-    let tasks = (0..<200).map { _ in pipeline.imageTask(for: request) }
-    await server.wait(forRequests: 1)
-    gate.open()
-
-    for task in tasks { #expect(try await task.response.origin == .network) }
-
-    #expect(server.counts.requests == 1)
-    #expect(pipeline.jobCount == 0)
   }
 
   @Test
@@ -86,20 +61,6 @@ struct RemoteTests {
     #expect(try await makePipeline().imageTask(for: request).response.origin == .revalidated)
     #expect(server.requests.last?["If-None-Match"] == "\"one\"")
     #expect(server.counts.requests == 2)
-  }
-
-  @Test
-  func whatIsStaleInMemoryIsRevalidatedBeforeItIsAwaited() async throws {
-    server.route("/a.png", response(tag: "\"one\""))
-    let pipeline = makePipeline()
-    let request = ImageRequest(url: server.url("/a.png"))
-    _ = try await pipeline.image(for: request)
-    await disk.wait(forWrites: 1)
-    clock.advance(by: .seconds(61))
-
-    #expect(pipeline.cachedImage(for: request)?.isStale == true)
-    #expect(try await pipeline.imageTask(for: request).response.origin == .revalidated)
-    #expect(pipeline.cachedImage(for: request)?.isStale == false)
   }
 
   @Test
@@ -156,15 +117,6 @@ struct RemoteTests {
   }
 
   @Test
-  func cacheOnlyAsksNoServer() async {
-    server.route("/a.png", response())
-    let request = request("/a.png", .cacheOnly)
-    let error = await #expect(throws: LoadError.self) { try await makePipeline().image(for: request) }
-    #expect(error?.code == .notCached)
-    #expect(server.counts.requests == 0)
-  }
-
-  @Test
   func cancellingTheOnlyCallerClosesTheConnection() async {
     server.route("/a.png") { $0.waitForDisconnect() }
     let pipeline = makePipeline()
@@ -183,13 +135,6 @@ struct RemoteTests {
     await disk.wait(forWrites: 1)
     #expect(try await makePipeline().data(for: request) == Data("text".utf8))
     #expect(server.counts.requests == 1)
-  }
-
-  @Test
-  func theDecodersAreNamedInAccept() async throws {
-    server.route("/a.png", response())
-    _ = try await makePipeline().image(for: ImageRequest(url: server.url("/a.png")))
-    #expect(server.requests.first?["Accept"]?.contains("image/webp") == true)
   }
 
   @Test

@@ -1,0 +1,246 @@
+public import VitrineHTTP
+public import VitrineRuntime
+
+/// One load of a ``FakeLoader``: a test lets its answer come piece by piece and sees what the other side does.
+///
+/// What a test sends reaches the sink on the test's own thread before the call returns, so that the next line sees what was made of it.
+/// Only while the load is paused, or another thread is just handing something to the sink, it waits and follows
+/// later; await that with ``wait(until:)``. After the end, or once the load is cancelled, sending does nothing.
+public final class FakeLoad: Sendable {
+  /// Where a load stands.
+  public struct Status: Sendable, Hashable {
+    /// The priorities that the load has had, the first being that of the request.
+    public internal(set) var priorities: [Priority]
+    /// Whether the other side has cancelled the load before its end.
+    public internal(set) var isCancelled = false
+    /// Whether the sink has asked for a pause that is not over.
+    public internal(set) var isPaused = false
+    /// How often the sink has asked for a pause.
+    public internal(set) var pauses = 0
+    /// The bytes of the body that the sink has taken.
+    public internal(set) var taken = 0
+    /// The bytes of the body that were sent and that the sink has not taken.
+    public internal(set) var waiting = 0
+    /// Whether the sink has been told the end.
+    public internal(set) var isEnded = false
+
+    /// How urgent the load is now.
+    public var priority: Priority { priorities[priorities.count - 1] }
+  }
+
+  enum Event { case cancelled, ended }
+
+  private enum Piece: Sendable {
+    case head(HTTPResponse)
+    case bytes(Data)
+    case end(HTTPError?)
+  }
+
+  private struct State {
+    // Let go of at the end.
+    var sink: (any LoadSink)?
+    var status: Status
+    var pieces: [Piece] = []
+    var hasHead = false
+    var hasEnd = false
+    /// Whether a thread is handing pieces to the sink: there are never two.
+    var isDelivering = false
+    /// Whether the load was resumed while the sink was deciding to pause.
+    var isResumed = false
+  }
+
+  /// What was asked for.
+  public let request: HTTPRequest
+
+  private let state: Watched<State>
+  private let tell: @Sendable (Event) -> Void
+
+  init(_ request: HTTPRequest, sink: any LoadSink, tell: @escaping @Sendable (Event) -> Void) {
+    self.request = request
+    self.tell = tell
+    state = Watched(State(sink: sink, status: Status(priorities: [request.priority])))
+  }
+
+  // MARK: What a test sees
+
+  /// Where the load stands.
+  public var status: Status { state.value.status }
+
+  /// Waits, without a clock and without blocking a thread, until the load stands as `condition` says.
+  ///
+  /// ```swift
+  /// await load.wait { $0.priority == .high }
+  /// ```
+  /// Returns early, without that, when the awaiting task is cancelled, as by a test's time limit.
+  public func wait(until condition: @escaping @Sendable (Status) -> Bool) async {
+    await state.wait { condition($0.status) }
+  }
+
+  // MARK: What a test says
+
+  /// Sends the head of the response, exactly this; once a load.
+  public func respond(status: Int = 200, headers: HTTPFields = [:]) {
+    add(.head(HTTPResponse(status: status, headers: headers, url: request.url)))
+  }
+
+  /// Sends the next bytes of the body, after a head of status 200 if there was none.
+  ///
+  /// A body that passes `bodyLimit` ends the load with `HTTPError.Code.tooLarge`, as it would with a real loader.
+  public func send(_ bytes: Data) {
+    add(.bytes(bytes))
+  }
+
+  /// Ends the body well, after a head of status 200 if there was none.
+  public func finish() {
+    add(.end(nil))
+  }
+
+  /// Ends the load with an error.
+  public func fail(_ code: HTTPError.Code) {
+    add(.end(error(code)))
+  }
+
+  /// Sends a whole answer, as ``FakeLoader/answer(_:_:)-(_,FakeResponse)`` does.
+  public func respond(with response: FakeResponse) {
+    var (status, headers, body) = (response.status, response.headers, response.body)
+    if response.error == nil || !body.isEmpty {
+      if let tag = headers["ETag"], request.headers["If-None-Match"] == tag { (status, body) = (304, Data()) }
+      if status != 304, headers["Content-Length"] == nil { headers["Content-Length"] = "\(body.count)" }
+      respond(status: status, headers: headers)
+    }
+    var rest = body
+    while !rest.isEmpty {
+      send(rest.prefix(16 << 10))
+      rest = rest.dropFirst(16 << 10)
+    }
+    add(.end(response.error.map(error)))
+  }
+
+  // MARK: What the other side does
+
+  func cancel() {
+    let isFirst = state.change { state in
+      guard !state.status.isCancelled, !state.status.isEnded else { return false }
+      state.status.isCancelled = true
+      return true
+    }
+    guard isFirst else { return }
+    tell(.cancelled)
+    // Whoever cancels may hold a lock that the sink wants, so it is told from elsewhere.
+    Task { deliver() }
+  }
+
+  func resume() {
+    let isPaused = state.change { state in
+      state.isResumed = true
+      defer { state.status.isPaused = false }
+      return state.status.isPaused
+    }
+    if isPaused {
+      Task { deliver() }
+    }
+  }
+
+  func setPriority(_ priority: Priority) {
+    state.change { state in
+      if state.status.priority != priority { state.status.priorities.append(priority) }
+    }
+  }
+
+  // MARK: Delivery
+
+  private func error(_ code: HTTPError.Code) -> HTTPError {
+    HTTPError(code, url: request.url.string, "a test let it fail (\(code))")
+  }
+
+  private func add(_ piece: Piece) {
+    state.change { state in
+      guard !state.hasEnd, !state.status.isCancelled else { return }
+      switch piece {
+      case .head:
+        precondition(!state.hasHead, "a load has one head")
+        state.hasHead = true
+      case .bytes, .end(nil):
+        if !state.hasHead { state.pieces.append(.head(HTTPResponse(status: 200, url: request.url))) }
+        state.hasHead = true
+        if case .bytes(let bytes) = piece { state.status.waiting += bytes.count }
+      case .end: break
+      }
+      if case .end = piece { state.hasEnd = true }
+      state.pieces.append(piece)
+    }
+    deliver()
+  }
+
+  /// Hands over what is there, until it is paused or another thread does so.
+  private func deliver() {
+    while let (sink, piece) = takePiece() {
+      switch piece {
+      case .head(let response): settle(sink.receive(response), taken: 0)
+      case .bytes(let bytes): settle(sink.receive(bytes), taken: bytes.count)
+      case .end(let error):
+        sink.finish(error)
+        state.change { state in
+          state.sink = nil
+          (state.status.isEnded, state.status.isPaused) = (true, false)
+        }
+        tell(.ended)
+        return
+      }
+    }
+  }
+
+  private func takePiece() -> (any LoadSink, Piece)? {
+    state.change { state in
+      guard let sink = state.sink, !state.isDelivering else { return nil }
+      if state.status.isCancelled { end(error(.cancelled), &state) }
+      guard let next = state.pieces.first, !state.status.isPaused || state.status.isCancelled else { return nil }
+      if case .bytes(let bytes) = next, state.status.taken + bytes.count > request.bodyLimit {
+        end(error(.tooLarge), &state)
+      }
+      (state.isDelivering, state.isResumed) = (true, false)
+      return (sink, state.pieces.removeFirst())
+    }
+  }
+
+  /// Drops what has not been taken.
+  private func end(_ error: HTTPError, _ state: inout State) {
+    state.pieces = [.end(error)]
+    state.hasEnd = true
+    state.status.waiting = 0
+  }
+
+  private func settle(_ flow: LoadFlow, taken: Int) {
+    state.change { state in
+      state.isDelivering = false
+      state.status.taken += taken
+      // Nothing waits any more where the load was cancelled meanwhile.
+      state.status.waiting = max(0, state.status.waiting - taken)
+      switch flow {
+      case .proceed: break
+      case .pause:
+        state.status.pauses += 1
+        state.status.isPaused = !state.isResumed
+      case .stop: end(error(.cancelled), &state)
+      }
+    }
+  }
+}
+
+/// What a ``FakeLoader`` gives to whoever loads.
+final class FakeLoadHandle: LoadHandle {
+  private let load: FakeLoad
+
+  init(_ load: FakeLoad) {
+    self.load = load
+  }
+
+  var priority: Priority {
+    get { load.status.priority }
+    set { load.setPriority(newValue) }
+  }
+
+  func cancel() { load.cancel() }
+
+  func resume() { load.resume() }
+}

@@ -1,0 +1,205 @@
+public import VitrineHTTP
+public import VitrineRuntime
+
+/// A loader without a network: a test says, address by address, what comes and when.
+///
+/// ```swift
+/// let loader = FakeLoader()
+/// loader.answer("https://example.org/cat.jpg", with: cat)           // at once, always
+///
+/// // Or piece by piece:
+/// let load = try await loader.nextLoad(of: "https://example.org/dog.jpg")
+/// load.respond(headers: ["Content-Length": "\(dog.count)"])
+/// load.send(dog.prefix(1000))
+/// // … look at what was made of a thousand bytes …
+/// load.send(dog.dropFirst(1000))
+/// load.finish()
+/// ```
+/// Loads begin at once, however many there are. May be used from any thread; nothing here waits for a clock.
+public final class FakeLoader: DataLoader {
+  /// Makes the answer to a request.
+  public typealias Answer = @Sendable (HTTPRequest) -> FakeResponse
+
+  /// What has happened so far.
+  public struct Counts: Sendable, Hashable {
+    /// The loads that have begun.
+    public internal(set) var loads = 0
+    /// The loads whose sink has not been told the end.
+    public internal(set) var running = 0
+    /// The largest number of loads that were running at once.
+    public internal(set) var mostRunning = 0
+    /// The loads that were cancelled before they had ended.
+    public internal(set) var cancelled = 0
+  }
+
+  private struct State {
+    var answers: [String: Answer] = [:]
+    var requests: [HTTPRequest] = []
+    var running: [Int: FakeLoad] = [:]
+    var counts = Counts()
+    // Of each address either loads that nobody has asked for, or those who asked for one that has not begun.
+    var unclaimed: [String: [FakeLoad]] = [:]
+    var claims: [String: [Deferred<Result<FakeLoad, CancellationError>>]] = [:]
+  }
+
+  private let state = Watched(State())
+
+  /// Creates a loader with nothing to answer: every load waits for the test.
+  public init() {}
+
+  deinit {
+    let running = state.change { state in
+      state.unclaimed = [:]
+      return state.running
+    }
+    for load in running.values { load.cancel() }
+  }
+
+  // MARK: What a test says
+
+  /// Answers every load of an address from now on, at once, or of all that have no other answer if it is `*`.
+  ///
+  /// The body comes in pieces of 16 KiB, from a task of its own. Where the response has no `Content-Length` the true one is added;
+  /// a request whose `If-None-Match` is the response's `ETag` is answered with 304.
+  ///
+  /// - Parameters:
+  ///   - url: The address, in any form; equal ones in canonical form are one.
+  ///   - answer: Makes the answer; called once for each load.
+  public func answer(_ url: String, _ answer: @escaping Answer) {
+    state.change { $0.answers[Self.canonical(url)] = answer }
+  }
+
+  /// Answers every load of an address with always the same.
+  public func answer(_ url: String, _ response: FakeResponse) {
+    answer(url) { _ in response }
+  }
+
+  /// Answers every load of an address with status 200 and a body.
+  public func answer(_ url: String, with body: Data, headers: HTTPFields = [:]) {
+    answer(url, FakeResponse(headers: headers, body: body))
+  }
+
+  /// Lets every load of an address fail before there is a response.
+  public func answer(_ url: String, failing error: HTTPError.Code) {
+    answer(url, FakeResponse(error: error))
+  }
+
+  /// Lets loads of an address that begin from now on wait for the test again.
+  public func removeAnswer(_ url: String) {
+    state.change { $0.answers[Self.canonical(url)] = nil }
+  }
+
+  // MARK: What a test sees
+
+  /// What has happened so far.
+  public var counts: Counts { state.value.counts }
+
+  /// The requests of all loads, in the order in which they began.
+  public var requests: [HTTPRequest] { state.value.requests }
+
+  /// Waits until a load of an address has begun and gives it; each load is given once, in the order in which they began.
+  ///
+  /// Loads that have an answer are given too. It waits for ever if none begins: give the test a time limit, which cancels
+  /// its task.
+  ///
+  /// - Parameter url: The address, in any form.
+  /// - Returns: The load, which may have been cancelled meanwhile.
+  /// - Throws: `CancellationError` if the awaiting task is cancelled.
+  public func nextLoad(of url: String) async throws(CancellationError) -> FakeLoad {
+    let url = Self.canonical(url)
+    let claim = Deferred<Result<FakeLoad, CancellationError>>()
+    let begun: FakeLoad? = state.change { state in
+      if let load = state.unclaimed[url]?.first {
+        state.unclaimed[url]?.removeFirst()
+        return load
+      }
+      state.claims[url, default: []].append(claim)
+      return nil
+    }
+    if let begun { return begun }
+    let result = await withTaskCancellationHandler {
+      await claim.value()
+    } onCancel: {
+      claim.resolve(.failure(CancellationError()))
+    }
+    return try result.get()
+  }
+
+  /// Waits, without a clock and without blocking a thread, until what has happened satisfies `condition`.
+  ///
+  /// Returns early, without that, when the awaiting task is cancelled, as by a test's time limit.
+  public func wait(until condition: @escaping @Sendable (Counts) -> Bool) async {
+    await state.wait { condition($0.counts) }
+  }
+
+  // MARK: What a pipeline does
+
+  /// Begins a load and returns at once.
+  @discardableResult
+  public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+    let url = request.url.string
+    let (load, answer) = state.change { [state] shared in
+      let number = shared.counts.loads
+      let load = FakeLoad(request, sink: sink) { [weak state] event in
+        state?.change { shared in
+          switch event {
+          case .cancelled: shared.counts.cancelled += 1
+          case .ended:
+            shared.running[number] = nil
+            shared.counts.running -= 1
+          }
+        }
+      }
+      shared.requests.append(request)
+      shared.running[number] = load
+      shared.counts.loads += 1
+      shared.counts.running += 1
+      shared.counts.mostRunning = max(shared.counts.mostRunning, shared.counts.running)
+      if !Self.give(load, to: &shared.claims[url]) { shared.unclaimed[url, default: []].append(load) }
+      return (load, shared.answers[url] ?? shared.answers["*"])
+    }
+    if let answer {
+      Task { load.respond(with: answer(request)) }
+    }
+    return FakeLoadHandle(load)
+  }
+
+  /// Whether someone was waiting who has not been cancelled meanwhile.
+  private static func give(
+    _ load: FakeLoad,
+    to claims: inout [Deferred<Result<FakeLoad, CancellationError>>]?,
+  ) -> Bool {
+    while let claim = claims?.first {
+      claims?.removeFirst()
+      if claim.resolve(.success(load)) { return true }
+    }
+    return false
+  }
+
+  private static func canonical(_ url: String) -> String { (try? HTTPURL(url))?.string ?? url }
+}
+
+/// An answer of a ``FakeLoader`` that can be said beforehand.
+public struct FakeResponse: Sendable, Hashable {
+  /// The status; 200 by default.
+  public var status: Int
+  /// The header fields; none by default.
+  public var headers: HTTPFields
+  /// The body; empty by default.
+  public var body: Data
+  /// How the load fails after the body, or instead of a response where the body is empty; by default it does not.
+  public var error: HTTPError.Code?
+
+  /// Creates an answer.
+  public init(
+    status: Int = 200,
+    headers: HTTPFields = [:],
+    body: Data = Data(),
+    error: HTTPError.Code? = nil,
+  ) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.error = error
+  }
+}

@@ -1,0 +1,48 @@
+import VitrineRuntime
+
+/// State that a test can wait for: whoever waits is told, without a clock, when it has become what they wait for.
+final class Watched<State: Sendable>: Sendable {
+  private struct Guarded {
+    var state: State
+    var waiters: [(condition: @Sendable (State) -> Bool, arrived: Deferred<Void>)] = []
+  }
+
+  private let guarded: Lock<Guarded>
+
+  init(_ state: State) {
+    guarded = Lock(Guarded(state: state))
+  }
+
+  var value: State { guarded.withLock { $0.state } }
+
+  /// Changes the state, then wakes those who waited for what it is now.
+  ///
+  /// `body` must not call out.
+  func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
+    let (answer, satisfied) = guarded.withLock { guarded in
+      let answer = body(&guarded.state)
+      let state = guarded.state
+      let satisfied = guarded.waiters.filter { $0.condition(state) }.map(\.arrived)
+      if !satisfied.isEmpty { guarded.waiters.removeAll { $0.condition(state) } }
+      return (answer, satisfied)
+    }
+    for waiter in satisfied { waiter.resolve(()) }
+    return answer
+  }
+
+  /// Waits for a state; returns without it when the awaiting task is cancelled, so that a test's time limit ends the test.
+  func wait(until condition: @escaping @Sendable (State) -> Bool) async {
+    let arrived = Deferred<Void>()
+    let isReached = guarded.withLock { guarded in
+      if condition(guarded.state) { return true }
+      guarded.waiters.append((condition, arrived))
+      return false
+    }
+    guard !isReached else { return }
+    await withTaskCancellationHandler {
+      await arrived.value()
+    } onCancel: {
+      arrived.resolve(())
+    }
+  }
+}
