@@ -22,7 +22,8 @@ public import VitrineRuntime
 /// **Failures.** A disk that is full or cannot be written costs one warning, and entries are not kept until it can be
 /// written again, which is tried every 30 seconds. A folder that was deleted is made again.
 ///
-/// No call blocks a thread of the caller's: files are read and written on threads of the cache's own.
+/// No call waits for the device on a thread of the caller's: files are read and written on threads of the cache's own,
+/// save what the system has in memory.
 public final class DiskCache: DataCaching {
   /// The folder.
   public let directory: URL
@@ -35,6 +36,9 @@ public final class DiskCache: DataCaching {
   let writing: WorkQueue
   let reading: WorkQueue
   let waiters = Lock(Waiters())
+
+  /// The longest record that is read on the caller's thread, in bytes: copying and checking it takes some 50 us.
+  static let inlineLength = 256 << 10
 
   struct Waiters {
     var opening: [Deferred<Void>] = []
@@ -127,6 +131,13 @@ public final class DiskCache: DataCaching {
       case .staged(let data): return data
       case .stored(let entry, let segment, let renewalSegment, let renewal):
         let folder = folder
+        // Most of what is asked for is in the system's memory, and a thread to wait on costs more than reading that.
+        if entry.length <= Self.inlineLength, !entry.isSpilled,
+          let found = folder.entry(entry, hash: hash, in: segment, renewalIn: renewalSegment, cachedOnly: true),
+          key.hasBytes(found.key)
+        {
+          return used(found.data, hash, renewal)
+        }
         let answer = try? await reading.run(priority: .high) { _ in
           ReadAnswer(found: folder.entry(entry, hash: hash, in: segment, renewalIn: renewalSegment))
         }

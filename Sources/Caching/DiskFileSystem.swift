@@ -23,6 +23,10 @@ package protocol DiskFileSystem: Sendable {
 package protocol DiskFile: AnyObject, Sendable {
   /// Reads into all of `buffer`, or to the end of the file; returns how many bytes that were.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int
+  /// Reads into all of `buffer` if that needs no waiting for the device; returns whether it did.
+  ///
+  /// Does not block.
+  func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool
   /// Writes all of the bytes, or throws and has written some of them or none.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError)
   /// Has the data written to the device.
@@ -105,6 +109,12 @@ private final class SystemFile: DiskFile {
     return count
   }
 
+  func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
+    guard let start = buffer.baseAddress else { return true }
+    // Into the whole of the buffer, or less of it where less is in memory.
+    return unsafe vitrine_read_cached(descriptor, start, buffer.count, off_t(offset)) == buffer.count
+  }
+
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
     var count = 0
     while count < bytes.count, let start = bytes.baseAddress {
@@ -145,14 +155,21 @@ private final class SystemFile: DiskFile {
 }
 
 extension DiskFile {
-  /// Returns `count` bytes, or as many as there are before the end.
-  func bytes(_ count: Int, at offset: Int) throws(FileError) -> [UInt8] {
+  /// A disk that cannot say what it has at hand always has to be waited for.
+  package func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool { false }
+
+  /// Returns `count` bytes, or as many as there are before the end; where it must not wait, all of them or none.
+  func bytes(_ count: Int, at offset: Int, cachedOnly: Bool = false) throws(FileError) -> [UInt8] {
     var failure: FileError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(FileError) {
         // The buffer has room for `count`, and as many are initialised as were read.
         let room = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
-        initialized = unsafe try read(into: room, at: offset)
+        if cachedOnly {
+          initialized = unsafe readCached(into: room, at: offset) ? count : 0
+        } else {
+          initialized = unsafe try read(into: room, at: offset)
+        }
       } catch {
         failure = error
       }

@@ -89,9 +89,11 @@ struct DiskFolder: Sendable {
     var payload: Data
   }
 
-  /// Reads a record; `nil` if it is damaged in any way.
-  func record(_ file: any DiskFile, at offset: Int, length: Int) -> Record? {
-    guard let bytes = try? file.bytes(length, at: offset), bytes.count == length else { return nil }
+  /// Reads a record; `nil` if it is damaged in any way, or the disk would have to be waited for and may not be.
+  func record(_ file: any DiskFile, at offset: Int, length: Int, cachedOnly: Bool = false) -> Record? {
+    guard let bytes = try? file.bytes(length, at: offset, cachedOnly: cachedOnly), bytes.count == length else {
+      return nil
+    }
     var reader = ByteReader(bytes)
     guard let header = RecordHeader(reader), header.length == length, reader.skip(RecordHeader.size) else { return nil }
     var attributes: RecordAttributes?
@@ -124,15 +126,21 @@ struct DiskFolder: Sendable {
     return actual.value == checksum ? data : nil
   }
 
-  /// An entry as its record and its latest renewal say.
+  /// An entry as its record and its latest renewal say; `nil` as with ``record(_:at:length:cachedOnly:)``.
   func entry(
     _ entry: DiskEntry,
     hash: KeyHash,
     in segment: Segment,
     renewalIn renewalSegment: Segment?,
+    cachedOnly: Bool = false,
   ) -> (key: [UInt8], data: CachedData, attributes: RecordAttributes)? {
     guard
-      let record = record(segment.file, at: Int(entry.offset), length: Int(entry.length)),
+      let record = record(
+        segment.file,
+        at: Int(entry.offset),
+        length: Int(entry.length),
+        cachedOnly: cachedOnly,
+      ),
       record.header.hash == hash, record.header.sequence == entry.sequence,
       let attributes = record.attributes, let kind = CachedData.Kind(rawValue: UInt8(record.header.lane)),
       record.header.payloadLength == Int(entry.bodyLength), (record.header.kind == .spilled) == entry.isSpilled
@@ -145,6 +153,7 @@ struct DiskFolder: Sendable {
           renewalSegment.file,
           at: Int(entry.renewalOffset),
           length: Int(entry.renewalLength),
+          cachedOnly: cachedOnly,
         ),
         renewal.header.kind == .renewal, renewal.header.hash == hash
       else { return nil }

@@ -1,7 +1,10 @@
+#define _GNU_SOURCE  // preadv2
 #include "vitrine_caching.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -44,5 +47,15 @@ int vitrine_sync_data(int file) {
   return fcntl(file, F_BARRIERFSYNC) == -1 ? fsync(file) : 0;
 #else
   return fdatasync(file);
+#endif
+}
+
+ssize_t vitrine_read_cached(int file, void *bytes, size_t count, off_t offset) {
+#if defined(RWF_NOWAIT)
+  struct iovec part = {bytes, count};
+  return preadv2(file, &part, 1, offset, RWF_NOWAIT);
+#else
+  errno = EAGAIN;
+  return -1;
 #endif
 }

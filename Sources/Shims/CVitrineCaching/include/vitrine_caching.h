@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /// Whether the processor has an instruction for CRC-32C.
 int vitrine_crc32c_is_native(void);
@@ -11,5 +12,8 @@ int vitrine_crc32c_is_native(void);
 uint32_t vitrine_crc32c(uint32_t crc, const void *bytes, size_t count);
 /// Has the data of an open file, and what is needed to read it back, written to the device. -1 sets errno.
 int vitrine_sync_data(int file);
+/// Reads like pread(2), but only what the system has in memory: -1 with EAGAIN where it would have to wait for the device,
+/// and always where the system cannot say.
+ssize_t vitrine_read_cached(int file, void *bytes, size_t count, off_t offset);
 
 #endif
