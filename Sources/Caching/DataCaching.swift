@@ -142,6 +142,8 @@ public struct DataCacheStatistics: Hashable, Sendable {
   public var originals = 0
   /// Of them, those that were made of others.
   public var finished = 0
+  /// The downloads that were broken off and may be resumed; entries do not count them.
+  public var partials = 0
   /// What all takes up, in bytes, with everything that is needed to keep it.
   public var bytes = 0
   /// The most that it may take up, in bytes.
@@ -227,6 +229,7 @@ public struct DataCacheList: DataCaching {
       sum.entries += one.entries
       sum.originals += one.originals
       sum.finished += one.finished
+      sum.partials += one.partials
       sum.bytes += one.bytes
       sum.limit += one.limit
       sum.hits += one.hits

@@ -79,15 +79,17 @@ public final class DiskCache: DataCaching {
     self.options = options
     self.clock = clock
     folder = DiskFolder(path: directory.path, files: files)
-    let lockFile: any DiskFile
+    var lockFile: (any DiskFile)?
     do throws(FileError) {
-      try files.makeFolder(folder.path)
-      lockFile = try files.open(folder.path("lock"), isWritable: true, isCreated: true)
+      if !options.readsOnly {
+        try files.makeFolder(folder.path)
+        lockFile = try files.open(folder.path("lock"), isWritable: true, isCreated: true)
+      }
     } catch {
       throw DiskCacheError(path: folder.path, reason: error.description)
     }
     var state = DiskState()
-    state.isReader = !lockFile.tryLock()
+    state.isReader = lockFile?.tryLock() != true
     let isReader = state.isReader
     shared = Lock(state)
     let writing = WorkQueue(label: "vitrine-write", width: 1)

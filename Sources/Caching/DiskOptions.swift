@@ -14,6 +14,8 @@ package struct DiskOptions: Sendable {
   package var stagingLimit = 32 << 20
   /// How long what is written may wait to be synced.
   package var syncInterval = Duration.seconds(1)
+  /// Whether the folder is only looked at, so that another cache may write to it: no lock is taken, nothing changed.
+  package var readsOnly = false
   /// After how long an entry that was neither stored nor renewed is gone; never if `nil`.
   package var lifetime: Duration?
 

@@ -4,6 +4,9 @@ public struct DiskVerification: Sendable, Hashable {
   public internal(set) var checked = 0
   /// The keys of those that were damaged and are dropped; `nil` where the key is among what was damaged.
   public internal(set) var damaged: [CacheKey?] = []
+
+  /// Creates one that found nothing.
+  public init() {}
 }
 
 /// Why a ``DiskCache`` has no folder.

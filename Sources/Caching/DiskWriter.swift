@@ -345,9 +345,15 @@ final class DiskWriter: @unchecked Sendable {
     drain()
     guard shared.withLock({ $0.phase == .open && !$0.isReader && $0.retryUptime == nil }) else { return }
     do throws(FileError) {
+      // Else what was found damaged would be known again after the next opening.
+      let owed = shared.withLock { $0.owedRemovals }
+      for (hash, sequence) in owed { try appendRemoval(of: hash, sequence: sequence) }
       try appendUses()
       try flushLanes()
       try sync()
+      shared.withLock { state in
+        for (hash, sequence) in owed where state.owedRemovals[hash] == sequence { state.owedRemovals[hash] = nil }
+      }
     } catch {
       fail([], error)
     }

@@ -174,6 +174,35 @@ struct DiskDamageTests {
     #expect(await cache.entries().count == 2)
     #expect(await cache.statistics().damaged == 1)
     #expect(await cache.verify().damaged.isEmpty)
+    await cache.close()
+
+    let again = try folder.cache()
+    #expect(await again.verify().damaged.isEmpty)
+    #expect(await again.entries().count == 2)
+  }
+
+  @Test
+  func whoOnlyLooksTakesNoLockAndChangesNothing() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let cache = try folder.cache()
+    for number in 0..<3 { await cache.store(entry(number, 1000), for: key(number)) }
+    await cache.close()
+    let before = Files.all(in: folder.cache)
+
+    // Of a limit that would have it evict, were it to write.
+    var options = DiskOptions(sizeLimit: 1000)
+    options.readsOnly = true
+    let reader = try DiskCache(directory: folder.cache, options: options, files: SystemFiles(), clock: ManualClock())
+    #expect(await reader.entries().count == 3)
+    #expect(await reader.entry(for: key(1))?.data == content(1, 1000))
+    #expect(reader.isReadOnly)
+    let writer = try folder.cache()
+    #expect(!writer.isReadOnly)
+    await reader.removeAll()
+    await reader.close()
+    #expect(Files.all(in: folder.cache) == before)
+    await writer.close()
   }
 
   @Test
