@@ -34,6 +34,11 @@ public protocol DataLoader: Sendable {
 /// Calls come one after the other, never two at once, from a thread of the loader's that serves other loads
 /// too: they must not block, and what takes more than some microseconds belongs elsewhere.
 public protocol LoadSink: AnyObject, Sendable {
+  /// Learns that the load has left the queue; does nothing unless implemented.
+  ///
+  /// Called at most once, before anything else. A load that is cancelled in the queue ends without it.
+  func begin()
+
   /// Takes the head of the response, of whatever status; redirects that are followed are not shown.
   ///
   /// - Returns: Whether to go on with the body.
@@ -52,6 +57,9 @@ public protocol LoadSink: AnyObject, Sendable {
 }
 
 extension LoadSink {
+  /// Does nothing.
+  public func begin() {}
+
   /// Takes the next bytes of the body from data; for fakes.
   ///
   /// - Returns: What the sink says to the bytes.

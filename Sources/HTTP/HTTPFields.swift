@@ -73,7 +73,7 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
 
 extension HTTPFields.Element {
   /// Whether it can be sent: a name that is a token, a value that ends no line (RFC 9110 5.1, 5.5).
-  var isSendable: Bool {
+  package var isSendable: Bool {
     !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
       && value.utf8.allSatisfy { $0 != 13 && $0 != 10 && $0 != 0 }
   }

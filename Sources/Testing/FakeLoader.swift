@@ -138,6 +138,8 @@ public final class FakeLoader: DataLoader {
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
     let url = request.url.string
+    // Before a test can get hold of the load and send.
+    sink.begin()
     let (load, answer) = state.change { [state] shared in
       let number = shared.counts.loads
       let load = FakeLoad(request, sink: sink) { [weak state] event in

@@ -165,6 +165,29 @@ struct QueueTests {
   }
 
   @Test
+  func aSinkIsToldWhenItsLoadLeavesTheQueueAndNotBefore() async throws {
+    let gate = server.makeGate()
+    server.route("/first") { exchange in
+      gate.wait()
+      exchange.respond(.redirect(to: "/second"))
+    }
+    server.route("/second", LoopbackResponse())
+    let loader = makeLoader { $0.connectionLimit = 1 }
+    let sinks = (0..<3).map { _ in RecordingSink() }
+    loader.load(try HTTPRequest(server.url("/first")), into: sinks[0])
+    await server.wait(forRequests: 1)
+    loader.load(try HTTPRequest(server.url("/second")), into: sinks[1])
+    loader.load(try HTTPRequest(server.url("/second")), into: sinks[2]).cancel()
+
+    #expect(await sinks[2].end() == .cancelled)
+    #expect(sinks.map(\.beginCount) == [1, 0, 0])
+    gate.open()
+    #expect(await sinks[0].end() == nil)
+    #expect(await sinks[1].end() == nil)
+    #expect(sinks.map(\.beginCount) == [1, 1, 0])
+  }
+
+  @Test
   func aHostGetsNoMoreThanItsLimit() async throws {
     let gate = server.makeGate()
     server.route("*") { exchange in

@@ -46,6 +46,7 @@ final class RecordingSink: LoadSink {
   }
 
   private let state = Lock(State())
+  private let begins = Lock(0)
   private let onHead: @Sendable () -> LoadFlow
   private let onBytes: @Sendable () -> LoadFlow
 
@@ -85,6 +86,13 @@ final class RecordingSink: LoadSink {
   func end() async -> HTTPError.Code? {
     await wait { if case .end = $0.last { true } else { false } }
     return ends[0]
+  }
+
+  /// How often it was told that its load has left the queue.
+  var beginCount: Int { begins.withLock { $0 } }
+
+  func begin() {
+    begins.withLock { $0 += 1 }
   }
 
   func receive(_ response: HTTPResponse) -> LoadFlow {

@@ -87,7 +87,10 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   /// Forgets the last hop's response before the next one.
   func beginHop(now: Duration) {
-    if started == nil { started = now }
+    if started == nil {
+      started = now
+      sink?.begin()
+    }
     lastProgress = now
     hopStarted = now
     head = nil
