@@ -1,11 +1,19 @@
 import VitrineCaching
-import VitrineHTTP
+package import VitrineHTTP
 import VitrineRuntime
 
 /// What a pipeline is made of where nothing else is said: the one file of the room that names a platform.
-enum PlatformDefaults {
+package enum PlatformDefaults {
   /// Shared by all pipelines, so that they share its connections.
   static let loader: any DataLoader = CurlLoader()
+
+  /// A loader of one's own that runs so many loads of one host at once.
+  package static func loader(connectionsPerHost count: Int) -> any DataLoader {
+    var options = CurlLoader.Options()
+    options.connectionLimitPerHost = count
+    options.connectionLimit = max(options.connectionLimit, count)
+    return CurlLoader(options)
+  }
 
   /// A fifth of what the process may take up, and no more than 768 MB.
   static func memoryCostLimit(of memory: Int) -> Int { min(memory / 5, 768 << 20) }
@@ -33,7 +41,8 @@ enum PlatformDefaults {
     return userCaches(environment).appending(path: name).appending(path: "vitrine")
   }
 
-  private static func userCaches(_ environment: [String: String]) -> URL {
+  /// The folder in which programs keep what they can do without.
+  package static func userCaches(_ environment: [String: String]) -> URL {
     #if os(Linux)
     // A path that is not absolute is to be ignored.
     if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") { return URL(filePath: path) }

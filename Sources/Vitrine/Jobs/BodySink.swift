@@ -20,13 +20,15 @@ final class BodySink: LoadSink, @unchecked Sendable {
     var step: Int { max(total / 100, 4 << 10) }
   }
 
+  private let trace: StageTrace?
   private let tell: @Sendable (Event) -> Void
   private let progress = Lock(Progress())
   private var response: HTTPResponse?
   private var body = Data()
 
-  init(_ tell: @escaping @Sendable (Event) -> Void) {
-    self.tell = tell
+  /// `trace` is told where the load is, `tell` what comes of it.
+  init(_ trace: StageTrace?, _ tell: @escaping @Sendable (Event) -> Void) {
+    (self.trace, self.tell) = (trace, tell)
   }
 
   /// Asks for progress from now on, and returns that so far, if there is any.
@@ -39,7 +41,10 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
   }
 
+  func begin() { trace?.enter("request") }
+
   func receive(_ response: HTTPResponse) -> LoadFlow {
+    trace?.enter("body")
     self.response = response
     let total = response.contentLength ?? 0
     progress.withLock { $0.total = total }

@@ -3,6 +3,7 @@ import VitrineRuntime
 /// An image in memory whose time is over: the same again if its bytes have not changed, else what is made of the new ones.
 final class ConfirmJob: StageJob, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the engine's lock.
+  private let source: String
   private let known: CachedImage
   private let context: JobContext
   private let fetch: (inout Turn) -> Job<FetchedBytes, LoadError>
@@ -13,18 +14,20 @@ final class ConfirmJob: StageJob, @unchecked Sendable {
   /// image if it is the same.
   init(
     _ known: CachedImage,
+    of source: String,
     context: JobContext,
     fetch: @escaping (inout Turn) -> Job<FetchedBytes, LoadError>,
     make: @escaping (FetchedBytes, inout Turn) -> Job<CachedImage, LoadError>,
     stored: @escaping @Sendable (CachedImage) -> Void,
     onEnd: @escaping (inout Turn) -> Void,
   ) {
-    (self.known, self.context, self.stored) = (known, context, stored)
+    (self.source, self.known, self.context, self.stored) = (source, known, context, stored)
     (self.fetch, self.make) = (fetch, make)
     super.init(onEnd: onEnd)
   }
 
   override func start(_ turn: inout Turn) {
+    trace = context.recorder?.stage("confirm", source)
     wait(for: fetch(&turn), &turn) { [weak self] result, turn in
       guard let self else { return }
       switch result {

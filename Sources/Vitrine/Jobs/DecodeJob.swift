@@ -6,6 +6,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the engine's lock.
   private let source: String
   private let options: DecodeOptions
+  private let keepsEncodedData: Bool
   private let context: JobContext
   private let fetch: (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>
   private let stored: @Sendable (CachedImage) -> Void
@@ -17,17 +18,21 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   init(
     source: String,
     options: DecodeOptions,
+    keepsEncodedData: Bool,
     context: JobContext,
     fetch: @escaping (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>,
     stored: @escaping @Sendable (CachedImage) -> Void,
     onEnd: @escaping (inout Turn) -> Void,
   ) {
     (self.source, self.options, self.context) = (source, options, context)
-    (self.fetch, self.stored) = (fetch, stored)
+    (self.fetch, self.stored, self.keepsEncodedData) = (fetch, stored, keepsEncodedData)
     super.init(onEnd: onEnd)
   }
 
-  override func start(_ turn: inout Turn) { subscribe(again: false, &turn) }
+  override func start(_ turn: inout Turn) {
+    trace = context.recorder?.stage("decode", source)
+    subscribe(again: false, &turn)
+  }
 
   private func subscribe(again: Bool, _ turn: inout Turn) {
     wait(for: fetch(again, &turn), &turn) { [weak self] result, turn in
@@ -43,15 +48,20 @@ final class DecodeJob: StageJob, @unchecked Sendable {
 
   private func decode(_ bytes: FetchedBytes, _ turn: inout Turn) {
     let (options, context, source, stored) = (options, context, source, stored)
+    let (keepsEncodedData, trace) = (keepsEncodedData, trace)
+    trace?.enter("queue")
     do throws(WorkQueueError) {
       item = try context.decodeQueue.enqueue(priority: priority, bytes: bytes.data.count) { [weak self] item in
+        trace?.enter("work")
         var options = options
         options.isCancelled = { item.isCancelled }
         let result: Result<CachedImage, LoadError>
         do throws(ImageError) {
           let decoded = try context.decoders.decode(bytes.data, options)
+          var response = ImageResponse(decoded.bitmap, decoded.info, of: bytes)
+          if keepsEncodedData { response.encoded = bytes.data }
           let image = CachedImage(
-            response: ImageResponse(decoded.bitmap, decoded.info, of: bytes),
+            response: response,
             validity: bytes.validity,
             rendition: Rendition(of: decoded.info, options),
           )

@@ -39,6 +39,9 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
   private var result: Result<Value, Failure>?
   private var onEnd: ((inout Turn) -> Void)?
 
+  /// Told what the job goes through, where that is recorded; set when the job starts.
+  final var trace: StageTrace?
+
   /// The highest of the subscribers' priorities.
   private(set) var priority = Priority.veryLow
   /// Whether a subscriber wants to know of progress and parts; once it is so it stays so.
@@ -115,6 +118,8 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
     guard subscribers.isEmpty else { return updatePriority(&turn) }
     phase = .ended
     stop(&turn)
+    trace?.note("error", "nobody waits any more")
+    trace?.end()
     end(&turn)
   }
 
@@ -150,6 +155,10 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
     guard phase == .running else { return }
     phase = .ended
     self.result = result
+    if let trace {
+      if case .failure(let error) = result { trace.note("error", .text("\(error)")) }
+      trace.end()
+    }
     // Forgotten by its pool before anyone is told: who then asks again gets a new job and not this one's past.
     end(&turn)
     broadcast(.finished(result), &turn)

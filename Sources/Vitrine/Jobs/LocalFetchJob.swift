@@ -15,6 +15,7 @@ final class LocalFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   }
 
   override func start(_ turn: inout Turn) {
+    trace = context.recorder?.stage("fetch", source.description)
     switch source.kind {
     case .data(let data, _): finish(.success(Self.bytes(data)), &turn)
     case .file(let path): read(path, &turn)
@@ -46,8 +47,11 @@ final class LocalFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   override func priorityChanged(_ turn: inout Turn) { item?.priority = priority }
 
   private func read(_ path: String, _ turn: inout Turn) {
+    let trace = trace
+    trace?.enter("queue")
     do throws(WorkQueueError) {
       item = try context.fileQueue.enqueue(priority: priority) { [weak self, context] _ in
+        trace?.enter("read")
         let result: Result<FetchedBytes, LoadError>
         do throws(FileError) {
           result = .success(Self.bytes(try FileContents.at(path)))

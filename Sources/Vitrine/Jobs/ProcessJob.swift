@@ -25,6 +25,8 @@ final class ProcessJob: StageJob, @unchecked Sendable {
   }
 
   override func start(_ turn: inout Turn) {
+    trace = context.recorder?.stage("process", source)
+    trace?.note("processor", .text(processor.identifier))
     wait(for: input(&turn), &turn) { [weak self] result, turn in
       guard let self else { return }
       switch result {

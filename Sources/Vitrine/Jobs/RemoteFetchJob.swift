@@ -25,6 +25,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   }
 
   override func start(_ turn: inout Turn) {
+    trace = context.recorder?.stage("fetch", address)
     let url: HTTPURL
     do throws(HTTPError) {
       url = try HTTPURL(address)
@@ -32,6 +33,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       return finish(.failure(LoadError(.invalidURL, .request, address, error.detail, cause: error)), &turn)
     }
     guard let cache = context.diskCache, request.policy != .reload else { return decide(url, nil, &turn) }
+    trace?.enter("look-up")
     lookUp = Task { [weak self, key, context] in
       let entry = await cache.entry(for: key)
       guard let self else { return }
@@ -60,6 +62,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     let stored = entry.flatMap { StoredResponse(encoded: $0.metadata) }
     let decision = freshness.decide(stored, policy: request.policy, now: context.clock.now)
     let known = entry.flatMap { entry in stored.map { Known(entry: entry, stored: $0, decision: decision) } }
+    trace?.note("decision", .text("\(decision.action): \(decision.reason)"))
     switch decision.action {
     case .serve:
       guard let known else { return load(url, nil, decision.headers, &turn) }
@@ -81,7 +84,8 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     for condition in conditions { headers[condition.name] = condition.value }
     let http = HTTPRequest(url, headers: headers, priority: priority)
     let requested = context.clock.now
-    let sink = BodySink { [weak self, context] event in
+    trace?.enter("queue")
+    let sink = BodySink(trace) { [weak self, context] event in
       guard let self else { return }
       context.engine.turn { turn in
         switch event {

@@ -27,6 +27,7 @@ final class ResampleJob: StageJob, @unchecked Sendable {
   }
 
   override func start(_ turn: inout Turn) {
+    trace = context.recorder?.stage("resample", source)
     let (source, larger, plan, rendition, limits, stored) = (source, larger, plan, rendition, limits, stored)
     work(on: context.processQueue, context.engine, &turn) { item in
       do throws(ImageError) {

@@ -13,6 +13,8 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
     _ turn: inout Turn,
     _ receive: @escaping (Result<Input, LoadError>, inout Turn) -> Void,
   ) {
+    trace?.enter("wait")
+    defer { trace?.wait(for: job.trace) }
     dependency = job.subscribe(priority: priority, isWatching: isWatched, &turn) { [weak self] event, turn in
       guard let self else { return }
       switch event {
@@ -33,8 +35,11 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
     _ body: @escaping @Sendable (WorkItem) -> Result<CachedImage, LoadError>,
     refused: () -> LoadError,
   ) {
+    let trace = trace
+    trace?.enter("queue")
     do throws(WorkQueueError) {
       item = try queue.enqueue(priority: priority) { [weak self] item in
+        trace?.enter("work")
         let result = body(item)
         guard let self else { return }
         engine.turn { self.finish(result, &$0) }

@@ -35,6 +35,8 @@ public final class ImagePipeline: Sendable {
     public var decodeByteBudget = 64 << 20
     /// The bounds for decoding.
     public var limits = DecodeLimits()
+    /// Where the stages of all requests are recorded; `nil`, the default, for nowhere.
+    package var recorder: TraceRecorder?
 
     init() {
       memoryCache = MemoryCache(costLimit: PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes), clock: clock)
@@ -79,7 +81,7 @@ public final class ImagePipeline: Sendable {
   ///
   /// It may be one whose time is over, and then says so.
   public func cachedImage(for request: ImageRequest) -> ImageResponse? {
-    guard request.policy != .reload, let image = configuration.memoryCache?.value(for: request.keys.image) else {
+    guard request.policy != .reload, let image = memory(for: request)?.value(for: request.keys.image) else {
       return nil
     }
     return image.response.from(.memory, isStale: !image.isFresh(at: context.clock.now, request.policy))
@@ -104,12 +106,12 @@ public final class ImagePipeline: Sendable {
   /// The task goes on whether or not it is kept, and keeps the pipeline until it ends.
   public func imageTask(for request: ImageRequest) -> ImageTask {
     if let hit = cachedImage(for: request), !hit.isStale {
-      let task = ImageTask(request, engine: context.engine)
+      let task = ImageTask(request, context)
       task.end(.success(hit))
       return task
     }
     // The jobs refer to the pipeline unowned; the task keeps it while they run.
-    let task = ImageTask(request, engine: context.engine) { withExtendedLifetime(self) {} }
+    let task = ImageTask(request, context) { withExtendedLifetime(self) {} }
     context.engine.turn { turn in
       task.subscribe(to: imageJob(request, step: request.processors.count, &turn), &turn)
     }
@@ -167,7 +169,10 @@ public final class ImagePipeline: Sendable {
     of bytes: FetchedBytes? = nil,
     _ turn: inout Turn,
   ) -> Job<CachedImage, LoadError> {
-    let key = request.keys.key(step: step).extended { $0.append(request.policy) }
+    let key = request.keys.key(step: step).extended { key in
+      key.append(request.policy)
+      if request.keepsEncodedData { key.append("encoded") }
+    }
     return images.job(for: key, &turn) { makeImageJob(request, step: step, of: bytes, onEnd: $0) }
   }
 
@@ -182,17 +187,18 @@ public final class ImagePipeline: Sendable {
     let source = request.source.description
     let key = request.keys.key(step: step)
     let group = request.keys.fetch
-    let stored: @Sendable (CachedImage) -> Void = { [memory = configuration.memoryCache] image in
+    let stored: @Sendable (CachedImage) -> Void = { [memory = memory(for: request)] image in
       guard image.validity.isKept else { return }
       memory?.set(image, for: key, cost: image.image.byteCount, group: group)
     }
-    if bytes == nil, let known = configuration.memoryCache?.value(for: key) {
+    if bytes == nil, let known = memory(for: request)?.value(for: key) {
       if request.policy != .reload, known.isFresh(at: context.clock.now, request.policy) {
         return KnownJob(known, onEnd: onEnd)
       }
       if known.contentID != .none {
         return ConfirmJob(
           known,
+          of: source,
           context: context,
           fetch: { [unowned self] turn in fetchJob(request, &turn) },
           make: { [unowned self] bytes, _ in makeImageJob(request, step: step, of: bytes, onEnd: { _ in }) },
@@ -228,6 +234,7 @@ public final class ImagePipeline: Sendable {
     return DecodeJob(
       source: source,
       options: options,
+      keepsEncodedData: request.keepsEncodedData,
       context: context,
       fetch: { [unowned self] again, turn in
         if let bytes, !again { return KnownJob(bytes) }
@@ -240,9 +247,13 @@ public final class ImagePipeline: Sendable {
     )
   }
 
+  private func memory(for request: ImageRequest) -> MemoryCache<CachedImage>? {
+    request.keepsEncodedData ? nil : configuration.memoryCache
+  }
+
   /// The smallest image in memory that has all that is asked for.
   private func largerVariant(of request: ImageRequest, _ options: DecodeOptions) -> LargerVariant? {
-    guard request.policy != .reload, let memory = configuration.memoryCache else { return nil }
+    guard request.policy != .reload, let memory = memory(for: request) else { return nil }
     let now = context.clock.now
     return memory.variants(of: request.keys.fetch).lazy.map(\.value)
       .filter { $0.isFresh(at: now, request.policy) }

@@ -32,6 +32,8 @@ public struct ImageResponse: Sendable {
   public let byteCount: Int
   /// Tells the bytes it was made of apart from other versions of the same image.
   package let contentID: ContentID
+  /// The encoded bytes, for a request that wants them.
+  package var encoded: Data?
 
   init(_ image: Bitmap, _ info: ImageInfo, of bytes: FetchedBytes) {
     self.init(
@@ -72,7 +74,7 @@ public struct ImageResponse: Sendable {
   }
 
   func with(_ image: Bitmap) -> ImageResponse {
-    ImageResponse(
+    var response = ImageResponse(
       image: image,
       info: info,
       origin: origin,
@@ -81,6 +83,8 @@ public struct ImageResponse: Sendable {
       byteCount: byteCount,
       contentID: contentID,
     )
+    response.encoded = encoded
+    return response
   }
 
   func from(_ origin: Origin, isStale: Bool) -> ImageResponse {

@@ -22,12 +22,16 @@ public final class ImageTask: Sendable {
 
   private typealias Hold = Subscription<CachedImage, LoadError>
 
+  /// What the task goes through, where that is recorded.
+  package let trace: StageTrace?
+
   private let engine: Engine
   private let state: Lock<State>
 
-  init(_ request: ImageRequest, engine: Engine, onEnd: (@Sendable () -> Void)? = nil) {
+  init(_ request: ImageRequest, _ context: JobContext, onEnd: (@Sendable () -> Void)? = nil) {
     self.request = request
-    self.engine = engine
+    engine = context.engine
+    trace = context.recorder?.request(request.source.description)
     state = Lock(State(priority: request.priority, onEnd: onEnd))
   }
 
@@ -125,6 +129,7 @@ public final class ImageTask: Sendable {
   func subscribe(to job: Job<CachedImage, LoadError>, _ turn: inout Turn) {
     guard !isEnded else { return }
     let subscription = job.subscribe(priority: priority, &turn) { [self] event, _ in receive(event) }
+    trace?.wait(for: job.trace)
     let isOver = state.withLock { state in
       guard state.result == nil else { return true }
       state.subscription = subscription
@@ -163,6 +168,10 @@ public final class ImageTask: Sendable {
       return before
     }
     guard let ended else { return nil }
+    switch result {
+    case .success(let response): trace?.end(response)
+    case .failure(let error): trace?.end(error)
+    }
     for continuation in ended.waiting.values { continuation.resume(returning: result) }
     for stream in ended.streams.values {
       stream.yield(.finished(result))

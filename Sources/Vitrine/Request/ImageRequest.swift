@@ -114,6 +114,12 @@ public struct ImageRequest: Sendable {
     set { change { $0.identity = newValue } }
   }
 
+  /// Whether the response brings the encoded bytes, too; then the image is neither looked for nor kept in memory.
+  package var keepsEncodedData: Bool {
+    get { storage.fields.keepsEncodedData }
+    set { change { $0.keepsEncodedData = newValue } }
+  }
+
   var keys: RequestKeys { storage.keys }
 
   /// What the image is found by in memory.
@@ -137,6 +143,7 @@ public struct ImageRequest: Sendable {
     var significantHeaders: Set<String> = []
     var scope: String?
     var identity: String?
+    var keepsEncodedData = false
   }
 
   private final class Storage: Sendable {

@@ -1,4 +1,4 @@
-import VitrineCaching
+package import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
@@ -57,5 +57,14 @@ struct RequestKeys: Sendable {
       steps.append((steps.last ?? decode).extended { $0.append(processor.identifier) })
     }
     (self.fetch, self.decode, self.steps) = (fetch, decode, steps)
+  }
+}
+
+extension CacheKey {
+  /// The address, or what stands for it, whose bytes a pipeline keeps under this key; `nil` for a key of anything else.
+  package var address: String? {
+    // The first part is the scope.
+    guard let parts, parts.count >= 3, parts[1] == .text("url"), case .text(let address) = parts[2] else { return nil }
+    return address
   }
 }

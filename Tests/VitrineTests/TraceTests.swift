@@ -1,0 +1,163 @@
+import Testing
+import Vitrine
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct TraceTests {
+  private let clock = ManualClock()
+  private let recorder: TraceRecorder
+  private let pipeline: ImagePipeline
+  private let file: Data
+
+  init() throws {
+    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let recorder = TraceRecorder(clock: clock)
+    self.recorder = recorder
+    pipeline = ImagePipeline {
+      $0.memoryCache = MemoryCache(costLimit: 10 << 20)
+      $0.recorder = recorder
+    }
+  }
+
+  /// The stages within, from the request down, each with those that it waited for.
+  private func names(_ stage: StageTrace) -> String {
+    let children = stage.record.children.map { ($0.isShared ? "shared " : "") + names($0.stage) }
+    return children.isEmpty ? stage.name : "\(stage.name)(\(children.joined(separator: " ")))"
+  }
+
+  @Test
+  func aRequestIsTheTreeOfItsStages() async throws {
+    let processor = Counter().processor("step")
+    let task = pipeline.imageTask(for: ImageRequest(.data(file, id: "a"), processors: [processor]))
+    _ = try await task.image
+
+    let request = try #require(recorder.requests.first)
+    #expect(recorder.requests.count == 1)
+    #expect(names(request) == "request(process(decode(fetch)))")
+    #expect(request.record.facts["from"] == "local")
+    #expect(request.record.facts["width"] == .number(64))
+    let decode = try #require(request.record.children.first?.stage.record.children.first?.stage)
+    #expect(decode.record.phases.map(\.name) == ["wait", "queue", "work"])
+    #expect(decode.record.phases.allSatisfy { $0.ended != nil })
+    #expect(decode.record.ended != nil)
+  }
+
+  @Test
+  func aSharedStageBelongsToTheFirstWhoWaitedForIt() async throws {
+    let source = GatedSource()
+    let small = pipeline.imageTask(for: ImageRequest(source.source, size: .pixels(8, 8)))
+    let large = pipeline.imageTask(for: ImageRequest(source.source, size: .pixels(16, 16)))
+    let same = pipeline.imageTask(for: ImageRequest(source.source, size: .pixels(16, 16)))
+    source.open(file)
+    for task in [small, large, same] { _ = try await task.image }
+
+    #expect(
+      recorder.requests.map(names) == [
+        "request(decode(fetch))", "request(decode(shared fetch))", "request(shared decode(shared fetch))",
+      ]
+    )
+  }
+
+  @Test
+  func whatIsFoundInMemoryHasNoStages() async throws {
+    let request = ImageRequest(.data(file, id: "a"))
+    _ = try await pipeline.imageTask(for: request).image
+    _ = try await pipeline.imageTask(for: request).image
+    let second = try #require(recorder.requests.last)
+    #expect(names(second) == "request")
+    #expect(second.record.facts["from"] == "memory")
+  }
+
+  @Test
+  func whatFailsAndWhatNobodyWaitsForEndsAndSaysWhy() async throws {
+    let source = GatedSource()
+    let cancelled = pipeline.imageTask(for: ImageRequest(source.source))
+    await source.hasBegun()
+    cancelled.cancel()
+    await #expect(throws: LoadError.self) {
+      try await pipeline.image(for: ImageRequest(.data(Data("x".utf8), id: "x")))
+    }
+
+    let stages = recorder.requests.flatMap { [$0] + $0.record.children.map(\.stage) }
+    #expect(stages.map(\.name) == ["request", "decode", "request", "decode"])
+    #expect(stages.allSatisfy { $0.record.ended != nil && $0.record.facts["error"] != nil })
+    source.open(file)
+  }
+
+  @Test
+  func withoutARecorderNothingIsKept() async throws {
+    let pipeline = ImagePipeline { _ in }
+    let task = pipeline.imageTask(for: ImageRequest(.data(file, id: "a")))
+    _ = try await task.image
+    #expect(task.trace == nil)
+  }
+
+  @Test
+  func aSpanOfChromeTakesItsTimesFromTheClock() async throws {
+    let source = GatedSource()
+    clock.advance(by: .seconds(5))
+    let task = pipeline.imageTask(for: ImageRequest(source.source))
+    await source.hasBegun()
+    clock.advance(by: .milliseconds(3))
+    source.open(file)
+    _ = try await task.image
+
+    let trace = try JSONDecoder().decode(Trace.self, from: recorder.chromeTrace)
+    let spans = trace.traceEvents.filter { $0.ph == "X" }
+    #expect(spans.map(\.name) == ["request", "decode", "wait", "queue", "work", "fetch"])
+    #expect(spans.allSatisfy { $0.tid == 1 && $0.ts ?? 0 >= 5_000_000 })
+    #expect(spans.filter { $0.name == "fetch" || $0.name == "wait" }.map(\.dur) == [3000, 3000])
+  }
+
+  private struct Trace: Decodable {
+    struct Event: Decodable {
+      let name: String
+      let ph: String
+      let tid: Int
+      let ts: Double?
+      let dur: Double?
+    }
+
+    let traceEvents: [Event]
+  }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct EncodedDataTests {
+  private let pipeline = ImagePipeline { $0.memoryCache = MemoryCache(costLimit: 10 << 20) }
+
+  @Test
+  func whoWantsTheEncodedBytesGetsThemAlsoWhenTheImageIsInMemory() async throws {
+    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let plain = ImageRequest(.data(file, id: "a"), size: .pixels(8, 8), processors: [Counter().processor("step")])
+    var wanting = plain
+    wanting.keepsEncodedData = true
+
+    for _ in 0..<2 {
+      #expect(try await pipeline.imageTask(for: plain).response.encoded == nil)
+      #expect(try await pipeline.imageTask(for: wanting).response.encoded == file)
+    }
+    // Memory keeps pixels, and no encoded bytes beside them.
+    #expect(pipeline.cachedImage(for: plain)?.encoded == nil)
+    #expect(pipeline.cachedImage(for: plain)?.origin == .memory)
+  }
+
+  @Test
+  func whoWantsThemSharesNoJobWithWhoDoesNot() async throws {
+    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let source = GatedSource()
+    let plain = ImageRequest(source.source)
+    var wanting = plain
+    wanting.keepsEncodedData = true
+    let tasks = [pipeline.imageTask(for: plain), pipeline.imageTask(for: wanting)]
+    source.open(file)
+    #expect(try await tasks[0].response.encoded == nil)
+    #expect(try await tasks[1].response.encoded == file)
+    // The bytes they share.
+    #expect(source.count == 1)
+  }
+}
