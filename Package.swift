@@ -62,7 +62,7 @@ let package = Package(
     ),
     .executableTarget(
       name: "VitrineCommandLine",
-      dependencies: ["VitrineRuntime", "VitrineImaging"],
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine"],
       path: "Sources/CommandLine",
       swiftSettings: strict,
     ),
@@ -165,7 +165,7 @@ let package = Package(
     ),
     .testTarget(
       name: "CommandLineTests",
-      dependencies: ["VitrineImaging", "VitrineTesting", "VitrineCommandLine"],
+      dependencies: ["VitrineImaging", "VitrineCaching", "VitrineTesting", "VitrineCommandLine"],
       path: "Tests/CommandLineTests",
       swiftSettings: strict,
     ),

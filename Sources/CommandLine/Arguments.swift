@@ -1,10 +1,11 @@
+import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
 /// A command line taken apart: what is no option is a source.
 struct Arguments {
   private(set) var sources: [String] = []
-  private var values: [String: String] = [:]
+  private var values: [String: [String]] = [:]
   private var flags: Set<String> = []
 
   /// `valued` are the options that take a value, such as `--size`; `flags` those that take none.
@@ -27,7 +28,7 @@ struct Arguments {
         flags.insert(name)
       } else if valued.contains(name) {
         guard let value = parts.count == 2 ? parts[1] : rest.next() else { throw UsageError("\(name) needs a value") }
-        values[name] = value
+        values[name, default: []].append(value)
       } else {
         throw UsageError("unknown option \(name)")
       }
@@ -36,10 +37,14 @@ struct Arguments {
 
   func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-  func value(_ name: String) -> String? { values[name] }
+  /// The option's value; the last where it is repeated.
+  func value(_ name: String) -> String? { values[name]?.last }
+
+  /// All values of an option that may be repeated, in order.
+  func values(_ name: String) -> [String] { values[name] ?? [] }
 
   func number(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
-    guard let text = values[name] else { return nil }
+    guard let text = value(name) else { return nil }
     guard let number = Int(text), range.contains(number) else {
       let most = range.upperBound == Int.max ? "or more" : "to \(range.upperBound)"
       throw UsageError("\(name) takes a number from \(range.lowerBound) \(most), not '\(text)'")
@@ -47,11 +52,39 @@ struct Arguments {
     return number
   }
 
+  /// Bytes: `1000`, `64K`, `300M`, `2G`, where K is 1024.
+  func byteCount(_ name: String) throws(UsageError) -> Int? {
+    guard let text = value(name) else { return nil }
+    let shifts: [Character: Int] = ["K": 10, "M": 20, "G": 30]
+    let shift = text.last.flatMap { shifts[Character($0.uppercased())] }
+    let digits = shift == nil ? text[...] : text.dropLast()
+    // What 64 bits cannot hold is more than any disk has.
+    guard let number = Int(digits), number >= 0, number <= Int.max >> (shift ?? 0) else {
+      throw UsageError("\(name) takes a number of bytes such as 1000000, 64K, 300M or 2G, not '\(text)'")
+    }
+    return number << (shift ?? 0)
+  }
+
+  /// Header fields, each given as `Name: value`.
+  func headers(_ name: String) throws(UsageError) -> [(name: String, value: String)] {
+    var headers: [(name: String, value: String)] = []
+    for text in values(name) {
+      let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let field = parts.first, parts.count == 2 else {
+        throw UsageError("\(name) takes 'Name: value', not '\(text)'")
+      }
+      let element = HTTPFields.Element(name: String(field), value: String(parts[1].drop { $0 == " " }))
+      guard element.isSendable else { throw UsageError("\(name): '\(text)' cannot be sent as a header field") }
+      headers.append((element.name, element.value))
+    }
+    return headers
+  }
+
   func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ name: String,
     _ type: Choice.Type = Choice.self,
   ) throws(UsageError) -> Choice? {
-    guard let text = values[name] else { return nil }
+    guard let text = value(name) else { return nil }
     guard let choice = Choice(rawValue: text) else {
       let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
       throw UsageError("\(name) takes one of \(names), not '\(text)'")
@@ -61,7 +94,7 @@ struct Arguments {
 
   /// `400`, `400x300`, `400x` or `x300`.
   func size(_ mode: TargetSize.Mode) throws(UsageError) -> TargetSize? {
-    guard let text = values["--size"] else { return nil }
+    guard let text = value("--size") else { return nil }
     let sides = text.split(separator: "x", omittingEmptySubsequences: false)
     let lengths = sides.map { side in Int(side).flatMap { (1...1_000_000).contains($0) ? Double($0) : nil } }
     switch (sides.count, lengths.first ?? nil, lengths.last ?? nil) {

@@ -35,6 +35,19 @@ final class Console {
     Self.print(line + "\n", to: 2)
   }
 
+  /// Says what went wrong with a source.
+  func report(_ failure: Failure, _ source: String, isJSON: Bool) {
+    error(source, failure.reason)
+    if isJSON { out(failure.json(source)) }
+  }
+
+  /// Tells a person at the end what was done, where there were several.
+  func summarize(count: Int, failures: Int, time: Duration) {
+    guard isInteractive, count > 1 else { return }
+    let seconds = (time.seconds * 10).rounded() / 10
+    note("\(count - failures) of \(count) done in \(seconds) s")
+  }
+
   func advance() {
     done += 1
     clearBar()
@@ -70,5 +83,11 @@ final class Console {
         offset += written
       }
     }
+  }
+}
+
+extension Duration {
+  var seconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) / 1e18
   }
 }

@@ -1,3 +1,4 @@
+import Vitrine
 import VitrineImaging
 
 /// Why one source could not be done.
@@ -22,6 +23,12 @@ struct Failure: Error {
       case .invalidSize: .process
       default: .decode
       }
+    reason = error.detail
+  }
+
+  init(_ error: LoadError) {
+    // The stages of the pipeline are among ours, under the same names.
+    stage = Stage(rawValue: error.stage.rawValue) ?? .fetch
     reason = error.detail
   }
 }

@@ -8,34 +8,35 @@ struct InfoCommand {
 
   init(_ arguments: some Sequence<String>) throws(UsageError) {
     let parsed = try Arguments(arguments, valued: [], flags: ["--json"])
-    guard !parsed.sources.isEmpty else { throw UsageError("info needs at least one file") }
+    guard !parsed.sources.isEmpty else { throw UsageError("info needs at least one source") }
     sources = parsed.sources
     isJSON = parsed.has("--json")
   }
 
   func run() -> Int32 {
-    let console = Console(total: sources.count)
-    var code = ExitCode.success
-    var known: [Source: Result<Report, Failure>] = [:]
-    for argument in sources {
-      let source = Source(argument)
-      let result = known[source] ?? Self.report(on: source)
-      known[source] = result
+    let different = Source.different(among: sources)
+    let console = Console(total: different.count)
+    let reader = SourceReader(different, connections: Batch.standardConnections)
+    let failures = Batch.run(sources, width: Batch.standardWidth(for: different), console: console) { source in
+      Self.report(on: source, reader)
+    } finish: { _, report in
+      report
+    } report: { argument, result, _ in
       switch result {
-      case .success(let report): console.out(isJSON ? report.json(argument) : report.text(argument))
+      case .success(let report):
+        console.out(isJSON ? report.json(argument) : report.text(argument))
+        return true
       case .failure(let failure):
-        code = ExitCode.failure
-        console.error(argument, failure.reason)
-        if isJSON { console.out(failure.json(argument)) }
+        console.report(failure, argument, isJSON: isJSON)
+        return false
       }
-      console.advance()
     }
-    return code
+    return failures == 0 ? ExitCode.success : ExitCode.failure
   }
 
-  private static func report(on source: Source) -> Result<Report, Failure> {
+  private static func report(on source: Source, _ reader: SourceReader) -> Result<Report, Failure> {
     do throws(Failure) {
-      let data = try source.load()
+      let data = try reader.read(source)
       do throws(ImageError) {
         return .success(Report(info: try DecoderRegistry.standard.info(of: data), bytes: data.count))
       } catch {

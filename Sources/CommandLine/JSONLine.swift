@@ -8,7 +8,7 @@ struct JSONLine {
     member(name, value.map(Self.quoted) ?? "null")
   }
 
-  mutating func add(_ name: String, _ value: Int) { member(name, String(value)) }
+  mutating func add(_ name: String, _ value: Int?) { member(name, value.map(String.init) ?? "null") }
 
   mutating func add(_ name: String, _ value: Bool) { member(name, value ? "true" : "false") }
 

@@ -28,11 +28,12 @@ struct OutputPlan {
   private var given: Set<String> = []
   private let inputs: Set<FileIdentity>
 
-  /// `path` is what `-o` says, `sources` are all different ones.
-  init(_ path: String, format: Format?, sources: [Source]) throws(UsageError) {
+  /// `path` is what `-o` says, `sources` are all different ones; with `isEncoding` false bytes are written as they come, and
+  /// so under any name.
+  init(_ path: String, format: Format?, isEncoding: Bool = true, sources: [Source]) throws(UsageError) {
     self.path = path
     isFolder = path.hasSuffix("/") || sources.count > 1 || Self.isFolder(path)
-    if format == nil, !isFolder, path.split(separator: "/").last?.contains(".") == true {
+    if isEncoding, format == nil, !isFolder, path.split(separator: "/").last?.contains(".") == true {
       guard let named = Format(extensionOf: path) else {
         throw UsageError("'\(path)' names no format that can be written (png, jpeg, webp); --format says which")
       }

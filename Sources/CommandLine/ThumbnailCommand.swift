@@ -17,19 +17,18 @@ struct ThumbnailCommand {
       valued: ["-o", "--size", "--mode", "--quality-mode", "--format", "--quality", "--frame", "--jobs"],
       flags: ["--json"],
     )
-    guard !parsed.sources.isEmpty else { throw UsageError("thumbnail needs at least one file") }
+    guard !parsed.sources.isEmpty else { throw UsageError("thumbnail needs at least one source") }
     guard let output = parsed.value("-o"), !output.isEmpty else {
       throw UsageError("thumbnail needs -o, a file or a folder")
     }
     self.arguments = parsed.sources
-    var seen: Set<Source> = []
-    sources = parsed.sources.map(Source.init).filter { seen.insert($0).inserted }
+    sources = Source.different(among: parsed.sources)
     var options = try DecodeOptions(size: parsed.size(parsed.choice("--mode") ?? .fit))
     options.quality = try parsed.choice("--quality-mode") ?? .balanced
     options.frame = try parsed.number("--frame", in: 0...Int.max) ?? 0
     self.options = options
     quality = try parsed.number("--quality", in: 1...100) ?? 85
-    jobs = try parsed.number("--jobs", in: 1...1024) ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    jobs = try parsed.number("--jobs", in: 1...1024) ?? Batch.standardWidth(for: sources)
     isJSON = parsed.has("--json")
     plan = try OutputPlan(output, format: parsed.choice("--format"), sources: sources)
   }
@@ -37,37 +36,24 @@ struct ThumbnailCommand {
   func run() -> Int32 {
     let console = Console(total: sources.count)
     let start = ContinuousClock.now
-    // Results come in the order of the sources; what is repeated among the arguments is reported where it stands.
-    var results: [Source: Result<Written, Failure>] = [:]
-    var reported = 0
-    var failures = 0
+    let reader = SourceReader(sources, connections: jobs)
     var plan = plan
-    func reportKnown() {
-      while reported < arguments.count, let result = results[Source(arguments[reported])] {
-        failures += report(arguments[reported], result, console)
-        reported += 1
-      }
+    let failures = Batch.run(arguments, width: jobs, console: console) { source in
+      encode(source, reader)
+    } finish: { source, encoded in
+      Self.write(encoded, source, &plan)
+    } report: { argument, written, _ in
+      report(argument, written, console)
     }
-    Batch.run(count: sources.count, width: min(jobs, sources.count)) { [self] index in
-      encode(sources[index])
-    } finish: { index, encoded in
-      let source = sources[index]
-      results[source] = Self.write(encoded, source, &plan)
-      reportKnown()
-      console.advance()
-    }
-    if console.isInteractive, arguments.count > 1 {
-      let seconds = ((ContinuousClock.now - start).seconds * 10).rounded() / 10
-      console.note("\(arguments.count - failures) of \(arguments.count) done in \(seconds) s")
-    }
+    console.summarize(count: arguments.count, failures: failures, time: ContinuousClock.now - start)
     return failures == 0 ? ExitCode.success : ExitCode.failure
   }
 
   /// What is done on a thread of its own: all but writing.
-  private func encode(_ source: Source) -> Result<Encoded, Failure> {
+  private func encode(_ source: Source, _ reader: SourceReader) -> Result<Encoded, Failure> {
     let start = ContinuousClock.now
     do throws(Failure) {
-      let data = try source.load()
+      let data = try reader.read(source)
       do throws(ImageError) {
         let bitmap = try DecoderRegistry.standard.decode(data, options).bitmap
         let format = plan.format(for: bitmap)
@@ -112,8 +98,8 @@ struct ThumbnailCommand {
     }
   }
 
-  /// - Returns: 1 for a failure, 0 for none.
-  private func report(_ source: String, _ result: Result<Written, Failure>, _ console: Console) -> Int {
+  /// - Returns: Whether it was done.
+  private func report(_ source: String, _ result: Result<Written, Failure>, _ console: Console) -> Bool {
     switch result {
     case .success(let written):
       if isJSON {
@@ -125,11 +111,10 @@ struct ThumbnailCommand {
         json.add("milliseconds", written.milliseconds)
         console.out(json.line)
       }
-      return 0
+      return true
     case .failure(let failure):
-      console.error(source, failure.reason)
-      if isJSON { console.out(failure.json(source)) }
-      return 1
+      console.report(failure, source, isJSON: isJSON)
+      return false
     }
   }
 
@@ -146,11 +131,5 @@ struct ThumbnailCommand {
     let width: Int
     let height: Int
     let milliseconds: Double
-  }
-}
-
-extension Duration {
-  fileprivate var seconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) / 1e18
   }
 }

@@ -171,12 +171,4 @@ struct ThumbnailCommandTests {
     }
     #expect(try tool.data("20.jpg").count * 2 < tool.data("90.jpg").count)
   }
-
-  @Test
-  func anAddressIsAnErrorThatSaysSo() throws {
-    let outcome = try tool.run("thumbnail", "https://example.org/a.jpg", "-o", "a.jpg")
-    #expect(outcome.status == 1)
-    #expect(outcome.errors.hasPrefix("vitrine: https://example.org/a.jpg: "))
-    #expect(try tool.files().isEmpty)
-  }
 }

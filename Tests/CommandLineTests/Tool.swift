@@ -29,7 +29,25 @@ final class Tool {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
-  deinit { try? FileManager.default.removeItem(at: folder) }
+  deinit {
+    try? FileManager.default.removeItem(at: folder)
+    try? FileManager.default.removeItem(at: caches)
+  }
+
+  /// Where caches are kept unless told; beside the folder, so that it holds only what was asked for.
+  var caches: URL { folder.deletingLastPathComponent().appending(path: folder.lastPathComponent + "-caches") }
+
+  /// The tool in its folder, with caches of its own and never those of whoever runs the tests.
+  private func makeProcess(_ arguments: [String]) throws -> Process {
+    let process = Process()
+    process.executableURL = try Self.executable()
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      ["XDG_CACHE_HOME": caches.path, "no_proxy": "127.0.0.1"]
+    ) { $1 }
+    return process
+  }
 
   private static func executable() throws -> URL {
     // The runner stands beside everything else that was built.
@@ -43,10 +61,7 @@ final class Tool {
   func run(_ arguments: String..., input: Data? = nil) throws -> Outcome { try run(arguments, input: input) }
 
   func run(_ arguments: [String], input: Data? = nil) throws -> Outcome {
-    let process = Process()
-    process.executableURL = try Self.executable()
-    process.arguments = arguments
-    process.currentDirectoryURL = folder
+    let process = try makeProcess(arguments)
     // Files and not pipes: nothing can fill up and wait.
     let paths = ["in", "out", "err"].map { folder.appending(path: ".std\($0)-\(UUID().uuidString)") }
     try (input ?? Data()).write(to: paths[0])
@@ -63,12 +78,13 @@ final class Tool {
 
   /// Starts it without waiting for its end.
   func start(_ arguments: String..., input: Pipe, output: Pipe) throws -> Process {
-    let process = Process()
-    process.executableURL = try Self.executable()
-    process.arguments = arguments
-    process.currentDirectoryURL = folder
-    process.standardInput = input
-    process.standardOutput = output
+    try start(arguments, input: input, output: output)
+  }
+
+  func start(_ arguments: [String], input: Pipe? = nil, output: Pipe? = nil) throws -> Process {
+    let process = try makeProcess(arguments)
+    process.standardInput = input ?? FileHandle.nullDevice
+    process.standardOutput = output ?? FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
     return process

@@ -16,6 +16,14 @@ struct UsageTests {
     ["thumbnail", "a.jpg", "-o", "b.jpg", "--format", "gif"], ["thumbnail", "a.jpg", "-o", "b.gif"],
     ["thumbnail", "a.jpg", "-o", "b.jpg", "--frame", "-1"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--jobs", "0"],
     ["thumbnail", "a.jpg", "-o", "b.jpg", "--json=yes"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--sharpen"],
+    ["fetch"], ["fetch", "http://x/a", "-o", ""], ["fetch", "http://x/a", "--header", "X"],
+    ["fetch", "http://x/a", "--header", "X Y: z"], ["fetch", "http://x/a", "--header", "X: a\r\nY: b"],
+    ["fetch", "http://x/a", "--size-limit", "1T"], ["fetch", "http://x/a", "--size-limit", "-1"],
+    ["fetch", "http://x/a", "--size-limit", "99999999999G"], ["fetch", "http://x/a", "--size-limit", "K"],
+    ["fetch", "http://x/a", "--offline", "--reload"], ["fetch", "http://x/a", "--offline", "--no-cache"],
+    ["fetch", "http://x/a", "--no-cache", "--cache-dir", "c"], ["fetch", "http://x/a", "--cache-dir", ""],
+    ["fetch", "http://x/a", "-o", "b.gif", "--size", "5"], ["fetch", "http://x/a", "--trace", ""],
+    ["cache"], ["cache", "melt"], ["cache", "stats", "list"], ["cache", "trim", "--size-limit", "lots"],
   ])
   func whatIsNotUnderstoodEndsWith64AndAMessage(arguments: [String]) throws {
     try tool.write(try Bitmap.gradient(width: 4, height: 4).encoded(as: .jpeg), to: "a.jpg")

@@ -2,12 +2,12 @@ import VitrineRuntime
 
 /// The command line tool.
 @main
-enum Vitrine {
+enum CommandLineTool {
   static let version = "0.1.0"
 
   static func main() {
     Signals.install()
-    exit(run(Array(CommandLine.arguments.dropFirst())))
+    Signals.exit(run(Array(CommandLine.arguments.dropFirst())))
   }
 
   private static func run(_ arguments: [String]) -> Int32 {
@@ -21,6 +21,8 @@ enum Vitrine {
       switch arguments.first {
       case "info": return try InfoCommand(rest).run()
       case "thumbnail": return try ThumbnailCommand(rest).run()
+      case "fetch": return try FetchCommand(rest).run()
+      case "cache": return try CacheCommand(rest).run()
       case "--version":
         Console.print("vitrine \(version)\n", to: 1)
         return ExitCode.success
@@ -34,26 +36,41 @@ enum Vitrine {
   }
 
   private static let usage = """
-    Shows and shrinks images.
+    Loads, shows and shrinks images.
 
     vitrine info      SOURCE...         what their headers say
     vitrine thumbnail SOURCE... -o OUT  smaller copies of them, upright
+    vitrine fetch     URL... [-o OUT]   what addresses have, through a cache on disk; without -o into the cache only
+    vitrine cache     stats|list|verify|trim|clear  the cache: how much, what, whether it is whole; less of it, nothing
 
-    SOURCE is a file, or - for standard input. Formats are told from the bytes: JPEG, PNG, WebP, GIF.
+    SOURCE is a file, - for standard input, or a URL of http or https. Formats are told from the bytes: JPEG, PNG, WebP, GIF.
 
-    Both:
+    All:
       --json               one JSON object a line, in the order of the arguments
 
-    thumbnail:
+    thumbnail and fetch:
       -o OUT               a folder if it is one, ends in /, or there are several sources; else a file
       --size WxH           the box in pixels; 400 is 400x400, 400x and x400 bound one side; full size without it
       --mode MODE          fit (default): inside the box; fill: covers it, cropped; exact: stretched
-      --quality-mode MODE  fast, balanced (default) or best
       --format FORMAT      png, jpeg or webp; else by OUT's extension; else png where something is transparent,
                            jpeg where nothing is
       --quality Q          1 to 100, for jpeg and webp; 85 by default
+      --jobs N             how many images at once; as many as there are cores by default, 6 for URLs
+
+    thumbnail:
+      --quality-mode MODE  fast, balanced (default) or best
       --frame N            which frame of an animation, from 0
-      --jobs N             how many images at once; as many as there are cores by default
+
+    fetch (without --size and --format the bytes are written as they came):
+      --no-cache           without a cache
+      --offline            from the cache only, however old
+      --reload             from the server, whatever the cache has
+      --header 'K: V'      sent with each request; may be repeated
+      --trace FILE         when which stage of which request ran and waited, for ui.perfetto.dev
+
+    fetch and cache:
+      --cache-dir DIR      where the cache is; $XDG_CACHE_HOME/vitrine or ~/.cache/vitrine by default
+      --size-limit BYTES   the most that it takes up, such as 64K, 500M or 2G; 300M by default
 
     Nothing is enlarged. Exit status: 0 all done, 1 some failed, 64 the command line was not understood.
 

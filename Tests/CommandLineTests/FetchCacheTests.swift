@@ -1,0 +1,214 @@
+import Foundation
+import Testing
+import VitrineCaching
+import VitrineImaging
+import VitrineTesting
+
+/// What `fetch` does with its cache, from one run to the next.
+@Suite(.timeLimit(.minutes(1)))
+struct FetchCacheTests {
+  let tool: Tool
+  let server: LoopbackServer
+
+  init() throws {
+    tool = try Tool()
+    server = try LoopbackServer()
+  }
+
+  private func png() throws -> Data { try Bitmap.gradient(width: 8, height: 8).encoded(as: .png) }
+
+  private func fetch(_ path: String, _ options: String...) throws -> [String: Any] {
+    let outcome = try tool.run(["fetch", server.url(path), "-o", "out/", "--json"] + options)
+    return try #require(try outcome.json.first)
+  }
+
+  @Test
+  func aSecondRunMakesNoRequestAndOneWithoutTheServerIsTheSame() throws {
+    try Photographs.serve(on: server)
+    let names = Photographs.names
+    let arguments = ["fetch", "-o", "out/", "--json"] + names.map { server.url("/\($0)") }
+    #expect(try tool.run(arguments).json.allSatisfy { $0["from"] as? String == "network" })
+    let count = server.counts.requests
+    #expect(count == names.count)
+
+    #expect(try tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
+    #expect(server.counts.requests == count)
+
+    server.stop()
+    try FileManager.default.removeItem(at: tool.folder.appending(path: "out"))
+    #expect(try tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
+    for name in names { #expect(try tool.data("out/\(name)") == Photographs.data(name), "\(name)") }
+  }
+
+  @Test
+  func whatIsOverButUnchangedIsOnlyAskedAbout() throws {
+    server.route("/a.png", Photographs.response(try png(), cacheControl: "max-age=0", tag: "\"1\""))
+    #expect(try fetch("/a.png")["from"] as? String == "network")
+    let again = try fetch("/a.png")
+    #expect(again["from"] as? String == "revalidated")
+    #expect(again["stale"] as? Bool == false)
+    #expect(server.requests.last?["If-None-Match"] == "\"1\"")
+  }
+
+  @Test
+  func whatIsOverIsServedWhileTheServerIsDownAndSaysSo() throws {
+    server.route("/a.png", Photographs.response(try png(), cacheControl: "max-age=0"))
+    _ = try fetch("/a.png")
+    server.stop()
+    let again = try fetch("/a.png")
+    #expect(again["from"] as? String == "disk")
+    #expect(again["stale"] as? Bool == true)
+    #expect(again["status"] as? Int == 200)
+  }
+
+  @Test
+  func reloadAsksForAllOfItAgain() throws {
+    server.route("/a.png", Photographs.response(try png(), tag: "\"1\""))
+    _ = try fetch("/a.png")
+    #expect(try fetch("/a.png", "--reload")["from"] as? String == "network")
+    #expect(server.counts.requests == 2)
+  }
+
+  @Test
+  func offlineAsksNoServer() throws {
+    server.route("*", Photographs.response(try png(), cacheControl: "max-age=0"))
+    _ = try fetch("/a.png")
+    let known = try fetch("/a.png", "--offline")
+    #expect(known["from"] as? String == "disk")
+    #expect(known["stale"] as? Bool == true)
+    let unknown = try fetch("/b.png", "--offline")
+    #expect(unknown["error"] as? String == "not in the cache, and --offline asks no server")
+    #expect(unknown["stage"] as? String == "fetch")
+    #expect(server.counts.requests == 1)
+  }
+
+  @Test
+  func withoutAnOutputTheCacheIsWarmed() throws {
+    server.route("/a.png", Photographs.response(try png()))
+    let outcome = try tool.run("fetch", server.url("/a.png"), "--json")
+    #expect(outcome.status == 0)
+    #expect(try outcome.json.first?["output"] is NSNull)
+    #expect(try tool.files().isEmpty)
+    #expect(try fetch("/a.png")["from"] as? String == "disk")
+  }
+
+  @Test
+  func withoutACacheNothingIsKept() throws {
+    server.route("/a.png", Photographs.response(try png()))
+    #expect(try fetch("/a.png", "--no-cache")["from"] as? String == "network")
+    #expect(!FileManager.default.fileExists(atPath: tool.caches.path))
+  }
+
+  @Test
+  func theCacheIsInTheUsersFolderUnlessNamed() throws {
+    server.route("/a.png", Photographs.response(try png()))
+    _ = try fetch("/a.png")
+    _ = try fetch("/a.png", "--cache-dir", "my cache")
+    #expect(FileManager.default.fileExists(atPath: tool.caches.appending(path: "vitrine/format").path))
+    #expect(try tool.files("my cache").contains("format"))
+    #expect(server.counts.requests == 2)
+  }
+
+  @Test
+  func theLimitIsKept() throws {
+    try Photographs.serve(on: server)
+    let arguments = ["fetch", "--cache-dir", "cache", "--size-limit", "600K"]
+    #expect(try tool.run(arguments + Photographs.names.map { server.url("/\($0)") }).status == 0)
+    let bytes = try tool.files("cache").reduce(0) { try $0 + tool.data("cache/\($1)").count }
+    #expect(bytes > 100 << 10 && bytes < 645_120)
+  }
+
+  @Test
+  func aFolderOfOtherFilesIsNotTakenForACache() throws {
+    server.route("/a.png", Photographs.response(try png()))
+    try tool.write(Data("mine".utf8), to: "mine/index")
+    let outcome = try tool.run("fetch", server.url("/a.png"), "-o", "out/", "--cache-dir", "mine")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors == "vitrine: mine: the folder holds other files and is no cache; nothing was done to it\n")
+    #expect(try tool.files("mine") == ["index"])
+    #expect(server.counts.requests == 0)
+  }
+
+  @Test
+  func aCacheThatAnotherProcessUsesIsReadAndItSaysWhatIsNotKept() async throws {
+    server.route("*", Photographs.response(try png()))
+    let directory = tool.folder.appending(path: "cache")
+    #expect(try tool.run("fetch", server.url("/a.png"), "--cache-dir", "cache").status == 0)
+    let other = try DiskCache(directory: directory, sizeLimit: 1 << 20)
+    #expect(!other.isReadOnly)
+
+    let arguments = ["fetch", server.url("/a.png"), server.url("/b.png"), "--cache-dir", "cache", "--json"]
+    let outcome = try tool.run(arguments + ["-o", "out/"])
+    let warming = try tool.run(arguments)
+
+    #expect(outcome.status == 0)
+    #expect(try outcome.json.map { $0["from"] as? String } == ["disk", "network"])
+    #expect(
+      outcome.errors
+        == "vitrine: cache: another process is using this cache; it is read, and nothing new is kept in it\n"
+    )
+    #expect(warming.status == 1)
+    #expect(warming.errors == "vitrine: cache: another process is using this cache, so nothing can be kept in it now\n")
+    await other.close()
+  }
+
+  // MARK: - Ends before the end
+
+  /// Killed while the answer after the `answered`th is half sent: nothing wrong is there, and a second run makes it whole.
+  @Test(arguments: [0, 1, 9, 23])
+  func killedAtAnyRequestNothingIsWrongAndASecondRunMakesItWhole(answered: Int) async throws {
+    let names = Photographs.names
+    let gate = server.makeGate()
+    let files = try Dictionary(uniqueKeysWithValues: names.map { ("/\($0)", try Photographs.data($0)) })
+    let order = names.map { "/\($0)" }
+    server.route("*") { exchange in
+      let file = files[exchange.request.path] ?? Data()
+      guard order.firstIndex(of: exchange.request.path) == answered else {
+        return _ = exchange.respond(Photographs.response(file))
+      }
+      exchange.sendHead(200, [("Content-Length", "\(file.count)"), ("Cache-Control", "max-age=3600")])
+      exchange.send(file.prefix(file.count / 2))
+      gate.wait()
+    }
+    let arguments = ["fetch", "-o", "out/", "--json", "--jobs", "1"] + names.map { server.url("/\($0)") }
+    let process = try tool.start(arguments)
+    await server.wait(forRequests: answered + 1)
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal)
+    gate.open()
+
+    let written = (try? tool.files("out")) ?? []
+    for name in written where !name.hasPrefix(".") { #expect(try tool.data("out/\(name)") == Photographs.data(name)) }
+
+    try Photographs.serve(on: server)
+    let again = try tool.run(arguments)
+    #expect(again.status == 0)
+    #expect(again.errors.isEmpty)
+    for name in names { #expect(try tool.data("out/\(name)") == Photographs.data(name), "\(name)") }
+    #expect(try tool.run("cache", "verify").status == 0)
+    #expect(try tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
+  }
+
+  @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+  func aSignalEndsItWithItsNumberAndKeepsWhatWasComplete(signal: Int32, status: Int32) async throws {
+    server.route("/a.png", Photographs.response(try png()))
+    server.route("/b.png") { $0.waitForDisconnect() }
+    let output = Pipe()
+    let urls = ["/a.png", "/b.png"].map { server.url($0) }
+    let process = try tool.start(["fetch", "-o", "out/", "--json"] + urls, output: output)
+    // The line for the first says that it is done.
+    #expect(output.fileHandleForReading.availableData.isEmpty == false)
+    await server.wait(forRequests: 2)
+
+    kill(process.processIdentifier, signal)
+    process.waitUntilExit()
+
+    #expect(process.terminationReason == .exit)
+    #expect(process.terminationStatus == status)
+    #expect(try tool.files("out") == ["a.png"])
+    #expect(try fetch("/a.png", "--offline")["from"] as? String == "disk")
+    // It was closed in order: the index is there.
+    #expect(FileManager.default.fileExists(atPath: tool.caches.appending(path: "vitrine/index").path))
+  }
+}

@@ -1,0 +1,259 @@
+import Foundation
+import Testing
+import VitrineImaging
+import VitrineTesting
+
+@Suite(.timeLimit(.minutes(1)))
+struct FetchCommandTests {
+  let tool: Tool
+  let server: LoopbackServer
+
+  init() throws {
+    tool = try Tool()
+    server = try LoopbackServer()
+  }
+
+  private func png(_ side: Int = 8) throws -> Data {
+    try Bitmap.gradient(width: side, height: side).encoded(as: .png)
+  }
+
+  // MARK: - What is written
+
+  @Test
+  func bytesAreWrittenAsTheyCameUnderTheExtensionOfTheirOwnFormat() throws {
+    try Photographs.serve(on: server)
+    let names = Photographs.names
+    #expect(names.count == 24)
+
+    let outcome = try tool.run(["fetch", "-o", "out/", "--json"] + names.map { server.url("/\($0)") })
+
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.isEmpty)
+    #expect(try tool.files("out") == names)
+    for name in names { #expect(try tool.data("out/\(name)") == Photographs.data(name), "\(name)") }
+    let json = try outcome.json
+    #expect(json.map { $0["url"] as? String } == names.map { server.url("/\($0)") })
+    #expect(json.map { $0["output"] as? String } == names.map { "out/\($0)" })
+  }
+
+  @Test
+  func everyMemberOfTheContractIsThere() throws {
+    let file = try Bitmap.gradient(width: 30, height: 20).encoded(as: .png)
+    server.route("/a", Photographs.response(file))
+
+    let json = try #require(try tool.run("fetch", server.url("/a"), "-o", "b.bin", "--json").json.first)
+
+    #expect(
+      Set(json.keys) == [
+        "url", "output", "from", "stale", "status", "bytes", "width", "height", "milliseconds",
+      ]
+    )
+    #expect(json["output"] as? String == "b.bin")
+    #expect(json["from"] as? String == "network")
+    #expect(json["stale"] as? Bool == false)
+    #expect(json["status"] as? Int == 200)
+    #expect(json["bytes"] as? Int == file.count)
+    #expect(json["width"] as? Int == 30)
+    #expect(json["height"] as? Int == 20)
+    #expect(try tool.data("b.bin") == file)
+  }
+
+  @Test
+  func aSizeOrAFormatMakesAnImageOfItsOwn() throws {
+    server.route("/a.png", Photographs.response(try png(100)))
+
+    let outcome = try tool.run("fetch", server.url("/a.png"), "-o", "a.webp", "--size", "40x", "--json")
+    #expect(try tool.run("fetch", server.url("/a.png"), "-o", "b/", "--format", "jpeg").status == 0)
+
+    #expect(try outcome.json.first?["width"] as? Int == 40)
+    #expect(try outcome.json.first?["bytes"] as? Int == (try png(100).count))
+    #expect(try tool.image("a.webp").info.format == .webp)
+    #expect(try tool.image("a.webp").bitmap.sides == [40, 40])
+    #expect(try tool.image("b/a.jpg").bitmap.sides == [100, 100])
+    // The original serves both.
+    #expect(server.counts.requests == 1)
+  }
+
+  @Test
+  func whatIsNoImageIsNeitherWrittenNorKept() throws {
+    server.route("/page.jpg", Photographs.response(Data("<html>not found</html>".utf8)))
+    let half = try Photographs.data("macaws-444.jpg")
+    server.route("/cut.jpg", Photographs.response(half.prefix(half.count / 2)))
+
+    let addresses = ["/page.jpg", "/cut.jpg"].map { server.url($0) }
+    let outcome = try tool.run(["fetch", "-o", "out/", "--json"] + addresses)
+
+    #expect(outcome.status == 1)
+    #expect(try outcome.json.map { $0["stage"] as? String } == ["decode", "decode"])
+    #expect(outcome.errors.hasPrefix("vitrine: \(addresses[0]): not an image: it looks like an HTML page\n"))
+    #expect(!FileManager.default.fileExists(atPath: tool.folder.appending(path: "out").path))
+    #expect(try tool.run("cache", "list").output.isEmpty)
+  }
+
+  @Test
+  func namesAreThoseOfTheAddressDecodedAndInNoOtherFolder() throws {
+    server.route("*", Photographs.response(try png()))
+    let paths = [
+      "/caf%C3%A9%20x.png?size=3", "/a/b%2F..%2Fc.png", "/a.jpg?x=1", "/a.jpg?x=2", "/", "/%2e%68idden.png",
+      "/%ff%fe.png",
+      "/folder/", "/q?a=/b.gif",
+    ]
+    let outcome = try tool.run(["fetch", "-o", "out", "--json"] + paths.map { server.url($0) })
+    #expect(outcome.errors.isEmpty)
+    #expect(
+      try outcome.json.map { $0["output"] as? String } == [
+        "out/café x.png", "out/b_.._c.png", "out/a.png", "out/a-2.png", "out/image.png", "out/_hidden.png",
+        "out/%ff%fe.png", "out/folder.png", "out/q.png",
+      ]
+    )
+    #expect(try tool.files("out").count == 9)
+  }
+
+  @Test
+  func aNameLongerThanFileSystemsTakeIsCut() throws {
+    server.route("*", Photographs.response(try png()))
+    let outcome = try tool.run("fetch", server.url("/\(String(repeating: "%C3%A9", count: 300)).png"), "-o", "out/")
+    #expect(outcome.status == 0)
+    #expect(try tool.files("out") == [String(repeating: "é", count: 100) + ".png"])
+  }
+
+  @Test
+  func aRepeatIsLoadedAndWrittenOnceAndReportedEachTime() throws {
+    server.route("/a.png", Photographs.response(try png(), cacheControl: "no-store"))
+    let url = server.url("/a.png")
+    let outcome = try tool.run("fetch", url, url, url, "-o", "a.png", "--json")
+    #expect(try outcome.json.map { $0["from"] as? String } == ["network", "memory", "memory"])
+    #expect(try outcome.json.map { $0["output"] as? String } == ["a.png", "a.png", "a.png"])
+    #expect(server.counts.requests == 1)
+  }
+
+  @Test
+  func oneBadAddressIsNamedInItsPlaceAndTheOthersAreDone() throws {
+    server.route("/a.png", Photographs.response(try png()))
+    let missing = server.url("/missing.png")
+    let outcome = try tool.run("fetch", "photo.jpg", missing, "https://", server.url("/a.png"), "-o", "out/", "--json")
+    #expect(outcome.status == 1)
+    #expect(try tool.files("out") == ["a.png"])
+    #expect(try outcome.json.map { $0["stage"] as? String } == ["request", "fetch", "request", nil])
+    #expect(
+      outcome.errors == """
+        vitrine: photo.jpg: not an address of http or https
+        vitrine: \(missing): the server answered with status 404
+        vitrine: https://: not a host: ""
+
+        """
+    )
+  }
+
+  // MARK: - Options
+
+  @Test
+  func headersAreSentAndTheirAnswersKeptApart() throws {
+    server.route("/a.png") { exchange in
+      let side = exchange.request["X-Side"].flatMap { Int($0) } ?? 3
+      let body = try? Bitmap.gradient(width: side, height: side).encoded(as: .png)
+      exchange.respond(Photographs.response(body ?? Data()))
+    }
+    for side in [5, 7, 5] {
+      let json = try tool.run("fetch", server.url("/a.png"), "--header", "X-Side: \(side)", "--header=X-B:c", "--json")
+        .json
+      #expect(json.first?["width"] as? Int == side)
+    }
+    #expect(try tool.run("fetch", server.url("/a.png"), "--json").json.first?["width"] as? Int == 3)
+    #expect(server.requests.map { $0["X-Side"] } == ["5", "7", nil])
+    #expect(server.requests.first?["X-B"] == "c")
+  }
+
+  @Test(arguments: [1, 3])
+  func noMoreThanSoManyRunAtOnce(jobs: Int) async throws {
+    let gate = server.makeGate()
+    let file = try png()
+    server.route("*") { exchange in
+      gate.wait()
+      exchange.respond(Photographs.response(file))
+    }
+    let addresses = (0..<12).map { server.url("/\($0).png") }
+    let process = try tool.start(["fetch", "-o", "out/", "--jobs", "\(jobs)"] + addresses)
+    await server.wait { $0.running == jobs }
+    gate.open()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(server.counts.mostRunning == jobs)
+    #expect(try tool.files("out").count == 12)
+  }
+
+  @Test
+  func aThousandAddressesAreDoneInOrder() throws {
+    let file = try png()
+    server.route("*", Photographs.response(file))
+    let addresses = (0..<1000).map { server.url("/\($0).png") }
+    let outcome = try tool.run(["fetch", "-o", "out/", "--json", "--jobs", "16"] + addresses)
+    #expect(outcome.status == 0)
+    #expect(try outcome.json.map { $0["url"] as? String } == addresses)
+    #expect(try tool.files("out").count == 1000)
+  }
+
+  @Test
+  func aTraceHasASpanForEveryStageOfEveryRequest() throws {
+    server.route("/a.png", Photographs.response(try png(50)))
+    let urls = ["/a.png", "/a.png#same", "/missing.png"].map { server.url($0) }
+
+    let arguments = ["fetch", "-o", "out/", "--size", "20", "--trace", "trace.json", "--jobs", "1"]
+    #expect(try tool.run(arguments + urls).status == 1)
+
+    let trace = try #require(try JSONSerialization.jsonObject(with: tool.data("trace.json")) as? [String: Any])
+    let events = try #require(trace["traceEvents"] as? [[String: Any]])
+    let spans = events.filter { $0["ph"] as? String == "X" }
+    let phases = ["look-up", "queue", "request", "body", "wait", "work", "turn"]
+    for name in ["request", "fetch", "decode", "encode", "write"] + phases {
+      #expect(spans.contains { $0["name"] as? String == name }, "\(name)")
+    }
+    let requests = spans.filter { $0["name"] as? String == "request" && $0["cat"] as? String == "stage" }
+    let facts = requests.compactMap { $0["args"] as? [String: Any] }
+    #expect(facts.map { $0["source"] as? String } == urls)
+    #expect(facts.map { $0["from"] as? String } == ["network", "disk", nil])
+    #expect(facts.map { $0["error"] as? String } == [nil, nil, "the server answered with status 404"])
+    // Nothing reaches out of the request that it belongs to.
+    for (request, source) in zip(requests, urls) {
+      let (start, end) = try bounds(of: request)
+      for span in spans where (span["args"] as? [String: Any])?["source"] as? String == source {
+        let inner = try bounds(of: span)
+        #expect(inner.start >= start && inner.end <= end + 0.01)
+      }
+    }
+  }
+
+  private func bounds(of span: [String: Any]) throws -> (start: Double, end: Double) {
+    let start = try #require(span["ts"] as? NSNumber).doubleValue
+    return (start, start + (try #require(span["dur"] as? NSNumber).doubleValue))
+  }
+
+  @Test
+  func aTraceThatCannotBeWrittenIsAnError() throws {
+    server.route("/a.png", Photographs.response(try png()))
+    let outcome = try tool.run("fetch", server.url("/a.png"), "-o", "a.png", "--trace", "no/such/trace.json")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors == "vitrine: no/such/trace.json: the trace cannot be written: No such file or directory\n")
+    #expect(try tool.files() == ["a.png"])
+  }
+
+  // MARK: - Commands without a cache
+
+  @Test
+  func infoAndThumbnailTakeAddressesAndKeepNothing() throws {
+    server.route("/photo.png", Photographs.response(try png(60)))
+    let url = server.url("/photo.png")
+    try tool.write(try png(9), to: "b.png")
+
+    let info = try tool.run("info", url, "b.png", server.url("/missing"), "http://", "--json")
+    let thumbnail = try tool.run("thumbnail", url, "b.png", url, "-o", "out/", "--size", "5", "--json")
+
+    #expect(info.status == 1)
+    #expect(try info.json.map { $0["width"] as? Int } == [60, 9, nil, nil])
+    #expect(try info.json.map { $0["stage"] as? String } == [nil, nil, "fetch", "request"])
+    #expect(thumbnail.status == 0)
+    #expect(try thumbnail.json.map { $0["output"] as? String } == ["out/photo.jpg", "out/b.jpg", "out/photo.jpg"])
+    #expect(server.counts.requests == 3)
+    #expect(!FileManager.default.fileExists(atPath: tool.caches.path))
+  }
+}
