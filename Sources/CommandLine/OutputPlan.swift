@@ -26,6 +26,8 @@ struct OutputPlan {
   let isFolder: Bool
   private let format: Format?
   private var given: Set<String> = []
+  /// The last number for each name, as thousands of addresses may have the same one.
+  private var numbers: [String: Int] = [:]
   private let inputs: Set<FileIdentity>
 
   /// `path` is what `-o` says, `sources` are all different ones; with `isEncoding` false bytes are written as they come, and
@@ -57,11 +59,13 @@ struct OutputPlan {
   /// Names the output of a source; in a folder no name is given twice in a run.
   mutating func name(for source: Source, _ format: ImageFormat) -> String {
     guard isFolder else { return path }
-    var number = 1
-    var name = "\(source.stem).\(format.fileExtension)"
+    let stem = source.stem
+    let first = "\(stem).\(format.fileExtension)"
+    var name = first
     while !given.insert(name).inserted {
-      number += 1
-      name = "\(source.stem)-\(number).\(format.fileExtension)"
+      let number = numbers[first, default: 1] + 1
+      numbers[first] = number
+      name = "\(stem)-\(number).\(format.fileExtension)"
     }
     return path.hasSuffix("/") ? path + name : "\(path)/\(name)"
   }
