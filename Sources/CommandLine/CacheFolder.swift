@@ -59,7 +59,7 @@ struct CacheFolder {
     do throws(DiskCacheError) {
       return try DiskCache(directory: url, sizeLimit: limit, warn: warn)
     } catch {
-      throw FileError(error.reason)
+      throw FileError("no cache can be made there: \(error.reason)")
     }
   }
 

@@ -152,6 +152,24 @@ struct FetchCacheTests {
     await other.close()
   }
 
+  @Test
+  func whereNoCacheCanBeMadeItSaysSoAndGoesOnUnlessTheCacheWasAskedFor() throws {
+    server.route("/a.png", Photographs.response(try png()))
+    try Data().write(to: tool.caches)
+    let path = tool.caches.appending(path: "vitrine").path
+
+    let writing = try tool.run("fetch", server.url("/a.png"), "-o", "a.png")
+    let warming = try tool.run("fetch", server.url("/a.png"))
+    let named = try tool.run("fetch", server.url("/a.png"), "-o", "b.png", "--cache-dir", path)
+
+    #expect(writing.status == 0)
+    #expect(writing.errors == "vitrine: \(path): Not a directory; going on without a cache\n")
+    #expect(warming.status == 1)
+    #expect(named.status == 1)
+    #expect(named.errors == "vitrine: \(path): Not a directory\n")
+    #expect(try tool.files() == ["a.png"])
+  }
+
   // MARK: - Ends before the end
 
   /// Killed while the answer after the `answered`th is half sent: nothing wrong is there, and a second run makes it whole.
