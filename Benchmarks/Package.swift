@@ -15,6 +15,17 @@ let package = Package(
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
+    .executableTarget(
+      name: "bench-pipeline",
+      dependencies: [
+        "CAllocations",
+        .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineTesting", package: "Vitrine"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    // C: counts allocations by defining malloc.
+    .target(name: "CAllocations"),
   ],
   swiftLanguageModes: [.v6],
 )

@@ -1,0 +1,62 @@
+import CAllocations
+import Foundation
+
+/// What is measured: one of several that do the same work, in their turns.
+struct Contestant {
+  let name: String
+  /// At most this, in nanoseconds of CPU; nil where nothing was promised.
+  var target: Double?
+  /// Does the work so many times; one after the other, or however its name says.
+  let run: (_ count: Int) async throws -> Void
+}
+
+/// CPU time of the process, all threads, in nanoseconds: what others do on this machine does not count.
+func processorTime() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+}
+
+func median(_ values: [Double]) -> Double {
+  let sorted = values.sorted()
+  return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+}
+
+/// Lets contestants take turns and prints medians of CPU time, and allocations, for one time of the work.
+///
+/// Taking turns, a machine that gets slower meanwhile slows all of them.
+func contest(_ title: String, _ contestants: [Contestant], count: Int, rounds: Int) async throws {
+  say("\n### \(title)\n")
+  say("| | CPU | least | at most | allocations |")
+  say("|---|---:|---:|---:|---:|")
+  var times = [[Double]](repeating: [], count: contestants.count)
+  for round in 0...rounds {
+    for (index, contestant) in contestants.enumerated() {
+      let begin = processorTime()
+      try await contestant.run(count)
+      // The first round warms up.
+      if round > 0 { times[index].append((processorTime() - begin) / Double(count)) }
+    }
+  }
+  for (index, contestant) in contestants.enumerated() {
+    allocations_begin()
+    try await contestant.run(count)
+    let allocations = Double(allocations_end().total) / Double(count)
+    let limit = contestant.target.map { target in
+      time(target) + (median(times[index]) > target ? " (missed)" : "")
+    }
+    say(
+      "| \(contestant.name) | \(time(median(times[index]))) | \(time(times[index].min() ?? .nan)) | \(limit ?? "")"
+        + " | \(allocations_are_counted() ? number(allocations) : "-") |"
+    )
+  }
+}
+
+func time(_ nanoseconds: Double) -> String {
+  nanoseconds < 10_000 ? "\(Int(nanoseconds.rounded())) ns" : "\(Int((nanoseconds / 1000).rounded())) us"
+}
+
+/// Nothing is said of what is not even one in a hundred times: a table that grew, a thread that started.
+func number(_ value: Double) -> String {
+  String(format: value >= 10 ? "%.0f" : "%.2f", value)
+}

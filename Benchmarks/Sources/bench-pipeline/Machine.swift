@@ -1,0 +1,29 @@
+import Foundation
+
+/// Prints a line at once, also where the output is no terminal.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+/// What the figures depend on.
+func machineFacts() -> [String] {
+  let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
+    .split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
+    .map { $0.trimmingCharacters(in: .whitespaces) }
+  return [
+    "\(ProcessInfo.processInfo.processorCount) cores\(processor.map { ", \($0)" } ?? "")",
+    ProcessInfo.processInfo.operatingSystemVersionString,
+    output(["swift", "--version"]).split(separator: "\n").first.map(String.init) ?? "Swift of unknown version",
+  ]
+}
+
+private func output(_ command: [String]) -> String {
+  let process = Process()
+  process.executableURL = URL(filePath: "/usr/bin/env")
+  process.arguments = command
+  let pipe = Pipe()
+  process.standardOutput = pipe
+  process.standardError = FileHandle.nullDevice
+  guard (try? process.run()) != nil else { return "" }
+  let data = pipe.fileHandleForReading.readDataToEndOfFile()
+  process.waitUntilExit()
+  return String(decoding: data, as: UTF8.self)
+}

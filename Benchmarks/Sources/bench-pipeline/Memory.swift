@@ -1,0 +1,143 @@
+import Foundation
+import Vitrine
+import VitrineTesting
+
+private let entryCount = 10_000
+
+/// Something to put into `NSCache`, which takes objects only.
+private final class Box {
+  let image: Bitmap
+  init(_ image: Bitmap) { self.image = image }
+}
+
+/// A dictionary behind a lock: what people write by hand, and the least that a cache can cost.
+private final class LockedDictionary<Key: Hashable>: @unchecked Sendable {
+  // @unchecked: guarded by `mutex`.
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private var values: [Key: Bitmap]
+
+  init(_ values: [Key: Bitmap]) {
+    self.values = values
+    mutex = .allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  subscript(key: Key) -> Bitmap? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return values[key]
+  }
+}
+
+/// Images that are in memory: 10,000 of them, asked for in no order, and one that is asked for again and again.
+func benchMemory(rounds: Int) async throws {
+  let image = Bitmap.solid(SIMD4(200, 100, 50, 255), width: 8, height: 8)
+  let bytes = try image.encoded(as: .png)
+  let urls = (0..<entryCount).map { "https://example.org/photographs/\($0)/large.jpg?w=300" }
+  let order = (0..<entryCount).shuffled()
+
+  let parts = PipelineParts()
+  parts.loader.answer("*", with: bytes, headers: ["Cache-Control": "max-age=86400"])
+  let pipeline = ImagePipeline.testing(parts) {
+    $0.diskCache = nil
+    $0.clock = .system
+    $0.memoryCache = MemoryCache(costLimit: 1 << 30)
+  }
+  let size = TargetSize.pixels(300, 300, .fill)
+  let requests = urls.map { ImageRequest(url: $0, size: size) }
+  for request in requests { _ = try await pipeline.image(for: request) }
+  let shuffled = order.map { requests[$0] }
+  let addresses = try order.map { index in
+    guard let url = URL(string: urls[index]) else { throw BenchmarkError("no URL: \(urls[index])") }
+    return url
+  }
+
+  let keys = urls.map { url in CacheKey { $0.append(url) } }
+  let cache = MemoryCache<Bitmap>(costLimit: 1 << 30)
+  let nsCache = NSCache<NSString, Box>()
+  let (dictionary, strings): (LockedDictionary<CacheKey>, LockedDictionary<String>) =
+    (
+      LockedDictionary(Dictionary(uniqueKeysWithValues: keys.map { ($0, image) })),
+      LockedDictionary(Dictionary(uniqueKeysWithValues: urls.map { ($0, image) })),
+    )
+  let nsStrings = urls.map { $0 as NSString }
+  for index in 0..<entryCount {
+    cache.set(image, for: keys[index], cost: image.byteCount)
+    nsCache.setObject(Box(image), forKey: nsStrings[index])
+  }
+  let shuffledKeys = order.map { keys[$0] }
+  let shuffledStrings = order.map { urls[$0] }
+  let shuffledNSStrings = order.map { nsStrings[$0] }
+
+  func expect(_ isHit: Bool) throws {
+    guard isHit else { throw BenchmarkError("a miss, where everything should be in memory") }
+  }
+
+  try await contest(
+    "In memory: 10,000 images, in no order",
+    [
+      Contestant(name: "`pipeline.cachedImage(for:)`, prepared request", target: 300) { count in
+        for index in 0..<count { try expect(pipeline.cachedImage(for: shuffled[index % entryCount]) != nil) }
+      },
+      Contestant(name: "`await pipeline.image(for:)`, prepared request", target: 1500) { count in
+        for index in 0..<count { try expect(await pipeline.image(for: shuffled[index % entryCount]).width > 0) }
+      },
+      Contestant(name: "`pipeline.cachedImage(for:)`, new request from a `URL`") { count in
+        for index in 0..<count {
+          let request = ImageRequest(url: addresses[index % entryCount], size: size)
+          try expect(pipeline.cachedImage(for: request) != nil)
+        }
+      },
+      Contestant(name: "`MemoryCache.value(for:)`") { count in
+        for index in 0..<count { try expect(cache.value(for: shuffledKeys[index % entryCount]) != nil) }
+      },
+      Contestant(name: "dictionary of `CacheKey` behind a lock") { count in
+        for index in 0..<count { try expect(dictionary[shuffledKeys[index % entryCount]] != nil) }
+      },
+      Contestant(name: "dictionary of `String` behind a lock") { count in
+        for index in 0..<count { try expect(strings[shuffledStrings[index % entryCount]] != nil) }
+      },
+      Contestant(name: "`NSCache`, prepared `NSString`") { count in
+        for index in 0..<count {
+          try expect(nsCache.object(forKey: shuffledNSStrings[index % entryCount])?.image != nil)
+        }
+      },
+    ],
+    count: 4 * entryCount,
+    rounds: rounds,
+  )
+
+  let (one, key, string) = (shuffled[0], shuffledKeys[0], shuffledNSStrings[0])
+  try await contest(
+    "In memory: one image, again and again",
+    [
+      Contestant(name: "`pipeline.cachedImage(for:)`, prepared request", target: 300) { count in
+        for _ in 0..<count { try expect(pipeline.cachedImage(for: one) != nil) }
+      },
+      Contestant(name: "`await pipeline.image(for:)`, prepared request", target: 1500) { count in
+        for _ in 0..<count { try expect(await pipeline.image(for: one).width > 0) }
+      },
+      Contestant(name: "`MemoryCache.value(for:)`") { count in
+        for _ in 0..<count { try expect(cache.value(for: key) != nil) }
+      },
+      Contestant(name: "dictionary of `CacheKey` behind a lock") { count in
+        for _ in 0..<count { try expect(dictionary[key] != nil) }
+      },
+      Contestant(name: "`NSCache`, prepared `NSString`") { count in
+        for _ in 0..<count { try expect(nsCache.object(forKey: string)?.image != nil) }
+      },
+    ],
+    count: 4 * entryCount,
+    rounds: rounds,
+  )
+}
+
+struct BenchmarkError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
