@@ -34,6 +34,19 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``; also for a URL with a user's name, since a
   ///   password there ends up in logs: send an `Authorization` field instead.
   public init(_ string: String) throws(HTTPError) {
+    if let canonical = HTTPURL(canonical: string) {
+      self = canonical
+    } else {
+      try self.init(parsing: string)
+    }
+  }
+
+  init(string: String, host: String, port: Int, isSecure: Bool) {
+    (self.string, self.host, self.port, self.isSecure) = (string, host, port, isSecure)
+  }
+
+  /// Brings a string into the canonical form step by step, whatever it is.
+  init(parsing string: String) throws(HTTPError) {
     func invalid(_ why: String) -> HTTPError { HTTPError(.invalidURL, url: string, why) }
 
     let text = string.trimmed

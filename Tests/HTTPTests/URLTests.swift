@@ -3,6 +3,53 @@ import Testing
 @testable import VitrineHTTP
 
 struct URLTests {
+  /// Pieces that a URL may be put together of, most of them such as end in something else.
+  private static let pieces = [
+    "http://", "https://", "HTTP://", "example", "EXAMPLE", "a", "0x7f", "127", "1", ".", "..", "/", "/", "//", "/.",
+    "?",
+    "#", "%2e", "%2E", "%2f", "%", "%4", "ü", "-", "_", "'", "\"", ":80", ":443", ":", "@", "[::1]", " ", "|", "~", "=",
+    "&",
+  ]
+
+  @Test
+  func theShortWayTakesNothingThatTheLongWayWouldChange() throws {
+    var random = SplitMix(state: 7)
+    var taken = 0
+    for _ in 0..<100_000 {
+      let count = Int.random(in: 0...8, using: &random)
+      let head = Bool.random(using: &random) ? "https://example.org" : ""
+      let text = head + (0..<count).map { _ in Self.pieces.randomElement(using: &random) ?? "" }.joined()
+      guard let short = HTTPURL(canonical: text) else { continue }
+      taken += 1
+      let long = try HTTPURL(parsing: text)
+      guard short.string == long.string, short.host == long.host, short.port == long.port,
+        short.isSecure == long.isSecure
+      else {
+        Issue.record("\(text): \(short) of \(short.host), and not \(long) of \(long.host)")
+        continue
+      }
+    }
+    #expect(taken > 1000)
+  }
+
+  @Test(arguments: [
+    "https://example.org/", "http://images.example.org/a/b-c_d~e.jpg?w=300&h=200&s=a%2Fb,c:d@e", "https://a-1.b/x//y",
+  ])
+  func whatIsCanonicalIsTakenAsItIs(text: String) {
+    #expect(HTTPURL(canonical: text)?.string == text)
+  }
+
+  @Test(arguments: [
+    "", "http://", "https://example.org", "https://example.org?a", "http://127.0.0.1/", "http://a.0x1/", "http://.a/",
+    "http://a./", "http://a..b/", "http://A.b/", "http://a.b:80/", "http://u@a.b/", "http://a.b/#c", "http://a.b/./c",
+    "http://a.b/..", "http://a.b/%2e%2E/c", "http://a.b/%", "http://a.b/%4", "http://a.b/ü", "http://a.b/ ",
+    " http://a.b/", "http://a.b/'", "ftp://a.b/", "http://\(String(repeating: "a", count: 64)).b/",
+    "http://\(String(repeating: "a.", count: 130))b/",
+  ])
+  func whatMayNotBeCanonicalGoesTheLongWay(text: String) {
+    #expect(HTTPURL(canonical: text) == nil)
+  }
+
   @Test(arguments: [
     // Scheme, host, port, path, fragment.
     ("HTTP://Example.COM", "http://example.com/"),

@@ -1,0 +1,88 @@
+import VitrineRuntime
+
+extension HTTPURL {
+  /// Takes a text that is in canonical form already, as most are; `nil` where that cannot be told at a glance.
+  ///
+  /// One pass over the bytes: a request for an image in memory waits for it each time, and the long way takes ten times as
+  /// long as the look-up. A port, an address in place of a name, a leading dot in a segment or a fragment go that way.
+  init?(canonical text: String) {
+    var text = text
+    let found = text.withUTF8 { unsafe Self.authority(of: $0) }
+    guard let (isSecure, end) = found else { return nil }
+    let start = text.utf8.index(text.startIndex, offsetBy: isSecure ? 8 : 7)
+    let host = String(text[start..<text.utf8.index(text.startIndex, offsetBy: end)])
+    self.init(string: text, host: host, port: isSecure ? 443 : 80, isSecure: isSecure)
+  }
+
+  /// Whether the scheme is https and where the host ends, if the text is one in canonical form.
+  private static func authority(of bytes: UnsafeBufferPointer<UInt8>) -> (isSecure: Bool, end: Int)? {
+    let scheme: StaticString
+    // Every index below is checked against the count, or by the buffer.
+    if unsafe bytes.starts(with: "https://".utf8) {
+      scheme = "https://"
+    } else if unsafe bytes.starts(with: "http://".utf8) {
+      scheme = "http://"
+    } else {
+      return nil
+    }
+    let start = scheme.utf8CodeUnitCount
+    guard let end = unsafe endOfName(bytes, from: start), unsafe isCanonicalPath(bytes, from: end) else { return nil }
+    return (start == 8, end)
+  }
+
+  /// Where a name in lower case ends, with a slash behind it.
+  private static func endOfName(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+    var label = start
+    var index = start
+    while index < bytes.count {
+      switch unsafe bytes[index] {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+        UInt8(ascii: "_"):
+        break
+      case UInt8(ascii: "."):
+        guard (1...63).contains(index - label) else { return nil }
+        label = index + 1
+      case UInt8(ascii: "/"):
+        // A last label that begins with a digit may be that of an address.
+        guard (1...63).contains(index - label), index - start <= 253, unsafe bytes[label].isLetter else { return nil }
+        return index
+      default:
+        return nil
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Whether nothing from the slash on would be encoded, resolved or dropped.
+  private static func isCanonicalPath(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
+    var isPath = true
+    var index = start
+    while index < bytes.count {
+      let byte = unsafe bytes[index]
+      switch byte {
+      case _ where byte.isLetter || byte.isDigit: break
+      case UInt8(ascii: "?"): isPath = false
+      case UInt8(ascii: "/"):
+        if isPath, index + 1 < bytes.count, unsafe bytes[index + 1] == UInt8(ascii: ".") { return false }
+      case UInt8(ascii: "%"):
+        guard index + 2 < bytes.count, unsafe bytes[index + 1].isHexDigit, unsafe bytes[index + 2].isHexDigit else {
+          return false
+        }
+        // An encoded dot.
+        if isPath, unsafe bytes[index + 1] == UInt8(ascii: "2"), unsafe bytes[index + 2] | 0x20 == UInt8(ascii: "e") {
+          return false
+        }
+      case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"),
+        UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"),
+        UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: ":"),
+        UInt8(ascii: "@"):
+        break
+      default:
+        return false
+      }
+      index += 1
+    }
+    return true
+  }
+}
