@@ -31,7 +31,7 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
   ///
   /// Complexity: O(count) in the bytes of all parts.
   public init(_ build: (inout Builder) -> Void) {
-    var builder = Builder(bytes: [])
+    var builder = Builder(after: [])
     build(&builder)
     self.init(bytes: builder.bytes)
   }
@@ -40,7 +40,7 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
   ///
   /// Complexity: O(count) in the bytes of all parts.
   public func extended(_ build: (inout Builder) -> Void) -> CacheKey {
-    var builder = Builder(bytes: bytes)
+    var builder = Builder(after: bytes)
     build(&builder)
     return CacheKey(bytes: builder.bytes)
   }
@@ -56,9 +56,11 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
   }
 
   func hasBytes(_ others: [UInt8]) -> Bool {
-    guard bytes.count == others.count else { return false }
-    return unsafe bytes.withUnsafeBytes { left in
-      unsafe others.withUnsafeBytes { unsafe Self.areEqual(left, $0) }
+    unsafe bytes.withUnsafeBytes { left in
+      unsafe others.withUnsafeBytes { right in
+        // Most often both are copies of one key, and then not even their counts need be looked at.
+        unsafe left.baseAddress == right.baseAddress || Self.areEqual(left, right)
+      }
     }
   }
 
@@ -77,7 +79,7 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     guard left.count == right.count else { return false }
     guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return true }
     // Both have as many bytes as are compared.
-    return unsafe leftStart == rightStart || memcmp(leftStart, rightStart, left.count) == 0
+    return unsafe memcmp(leftStart, rightStart, left.count) == 0
   }
 
   private static func hash(_ bytes: [UInt8], under secret: SipHash.Secret) -> KeyHash {
@@ -107,13 +109,19 @@ extension CacheKey {
 
   /// Joins the parts of a key.
   public struct Builder {
-    fileprivate var bytes: [UInt8]
+    fileprivate var bytes: [UInt8] = []
+
+    fileprivate init(after first: [UInt8]) {
+      // Room for an address, or for what is done to an image, so that it is hardly ever moved.
+      bytes.reserveCapacity(first.count + 96)
+      bytes += first
+    }
 
     /// Appends a part.
     public mutating func append(_ part: Part) {
       switch part {
       case .none: bytes.append(0)
-      case .text(let text): append(tag: 1, Array(text.utf8))
+      case .text(let text): append(tag: 1, text.utf8)
       case .bytes(let some): append(tag: 2, some)
       case .integer(let integer): append(tag: 3, word: UInt64(bitPattern: integer))
       case .number(let number): append(tag: 4, word: number.bitPattern)
@@ -142,7 +150,7 @@ extension CacheKey {
       append(.key(key))
     }
 
-    private mutating func append(tag: UInt8, _ some: [UInt8]) {
+    private mutating func append(tag: UInt8, _ some: some Collection<UInt8>) {
       bytes.append(tag)
       var length = some.count
       while length >= 0x80 {

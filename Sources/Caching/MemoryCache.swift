@@ -105,6 +105,14 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     return unsafe unsafeDowncast(object, to: Box.self).value
   }
 
+  /// Returns what `body` makes of the value for a key, without copying the value first, and counts it as used.
+  @inlinable
+  package func withValue<Answer>(for key: CacheKey, _ body: (borrowing Value) -> Answer) -> Answer? {
+    guard let object = store.value(for: key) else { return nil }
+    // The store of this cache holds nothing but boxes of this type.
+    return body(unsafe unsafeDowncast(object, to: Box.self).value)
+  }
+
   /// Returns whether there is a value for a key that has not expired; does not count as use.
   public func contains(_ key: CacheKey) -> Bool {
     store.contains(key)

@@ -2,7 +2,7 @@ import VitrineRuntime
 
 /// What a ``MemoryCache`` is without the type of its values, so that its code is compiled once and called directly.
 ///
-/// Entries lie in numbered places; a dictionary leads from a key's hash to the place. Those of one group are chained.
+/// Entries lie in numbered places; ``PlaceIndex`` leads from a key's hash to the place. Those of one group are chained.
 @usableFromInline
 final class MemoryStore: Sendable {
   struct Limits: Sendable {
@@ -21,19 +21,38 @@ final class MemoryStore: Sendable {
   }
 
   private struct Place {
-    var entry: Entry?
+    // What a look-up reads comes first, and is read field by field: to copy an entry costs a retain for each object in
+    // it, and among many entries each of them is far from the processor.
+    var key = MemoryStore.noKey
+    var value: (any AnyObject & Sendable)?
+    var expires = Double.infinity
+    var cost = 0
+    var group: CacheKey?
     /// Tells the entry from others that were or will be in this place.
     var generation: UInt64 = 0
     var holds = 0
     var next = -1
     var previous = -1
+
+    var isEmpty: Bool { value == nil }
+
+    /// The whole of it, for whatever is not on the path of a hit.
+    var entry: Entry? {
+      get {
+        value.map { Entry(key: key, value: $0, cost: cost, group: group, expires: expires) }
+      }
+      set {
+        (key, value) = (newValue?.key ?? MemoryStore.noKey, newValue?.value)
+        (cost, group, expires) = (newValue?.cost ?? 0, newValue?.group, newValue?.expires ?? .infinity)
+      }
+    }
   }
 
   private struct State {
     var limits: Limits
     var places: [Place] = []
     var free: [Int] = []
-    var index: [KeyHash: Int] = [:]
+    var index = PlaceIndex()
     var groups: [KeyHash: Int] = [:]
     var cost = 0
     var generation: UInt64 = 0
@@ -44,6 +63,8 @@ final class MemoryStore: Sendable {
   enum Reason {
     case limit, expiry, trim, removal
   }
+
+  private static let noKey = CacheKey(bytes: [])
 
   private let state: Lock<State>
   let clock: any TimeSource
@@ -78,27 +99,38 @@ final class MemoryStore: Sendable {
 
   @usableFromInline
   func value(for key: CacheKey) -> (any AnyObject & Sendable)? {
-    let (value, left) = state.withLock { state -> ((any AnyObject & Sendable)?, Entry?) in
-      guard let place = state.index[key.hash], let entry = state.places[place].entry, entry.key == key else {
+    let (value, isExpired) = state.withLock { state -> ((any AnyObject & Sendable)?, Bool) in
+      guard let place = Self.place(of: key, state) else {
         state.statistics.misses += 1
-        return (nil, nil)
+        return (nil, false)
       }
-      if entry.expires < .infinity, entry.expires <= clock.now.timeIntervalSinceReferenceDate {
+      let expires = state.places[place].expires
+      guard expires == .infinity || expires > clock.now.timeIntervalSinceReferenceDate else {
         state.statistics.misses += 1
-        return (nil, Self.empty(place, .expiry, &state))
+        return (nil, true)
       }
       state.statistics.hits += 1
       state.policy.use(place)
-      return (entry.value, nil)
+      return (state.places[place].value, false)
+    }
+    if isExpired { removeExpired(key) }
+    return value
+  }
+
+  private func removeExpired(_ key: CacheKey) {
+    let now = clock.now.timeIntervalSinceReferenceDate
+    let left = state.withLock { state -> Entry? in
+      // Replaced meanwhile, perhaps.
+      guard let place = Self.place(of: key, state), state.places[place].expires <= now else { return nil }
+      return Self.empty(place, .expiry, &state)
     }
     _ = consume left
-    return value
   }
 
   func contains(_ key: CacheKey) -> Bool {
     let now = clock.now.timeIntervalSinceReferenceDate
     return state.withLock { state in
-      Self.place(of: key, state).map { (state.places[$0].entry?.expires ?? 0) > now } ?? false
+      Self.place(of: key, state).map { state.places[$0].expires > now } ?? false
     }
   }
 
@@ -132,7 +164,7 @@ final class MemoryStore: Sendable {
       state.policy.insert(place, cost: entry.cost)
       state.statistics.insertions += 1
       left += Self.enforceLimits(&state, newcomer: place)
-      return (state.places[place].generation == state.generation && state.places[place].entry != nil, left)
+      return (state.places[place].generation == state.generation && !state.places[place].isEmpty, left)
     }
     _ = consume left
     return isStored
@@ -147,7 +179,7 @@ final class MemoryStore: Sendable {
 
   func removeAll() {
     let left = state.withLock { state in
-      let occupied = state.places.indices.filter { state.places[$0].entry != nil }
+      let occupied = state.places.indices.filter { !state.places[$0].isEmpty }
       return occupied.compactMap { Self.empty($0, .removal, &state) }
     }
     _ = consume left
@@ -176,8 +208,8 @@ final class MemoryStore: Sendable {
       chosen.map { key, id, value -> (Entry?, (any AnyObject & Sendable)?) in
         guard let place = Self.place(of: key, state), state.places[place].generation == id else { return (nil, nil) }
         guard let value else { return (Self.empty(place, .removal, &state), nil) }
-        let older = state.places[place].entry?.value
-        state.places[place].entry?.value = value
+        let older = state.places[place].value
+        state.places[place].value = value
         return (nil, older)
       }
     }
@@ -216,7 +248,7 @@ final class MemoryStore: Sendable {
 
   func trimUnheld() {
     let left = state.withLock { state in
-      let unheld = state.places.indices.filter { state.places[$0].entry != nil && state.places[$0].holds == 0 }
+      let unheld = state.places.indices.filter { !state.places[$0].isEmpty && state.places[$0].holds == 0 }
       return unheld.compactMap { Self.empty($0, .trim, &state) }
     }
     _ = consume left
@@ -244,7 +276,7 @@ final class MemoryStore: Sendable {
   // MARK: - With the lock held
 
   private static func place(of key: CacheKey, _ state: State) -> Int? {
-    guard let place = state.index[key.hash], state.places[place].entry?.key == key else { return nil }
+    guard let place = state.index[key.hash], state.places[place].key == key else { return nil }
     return place
   }
 
@@ -256,7 +288,8 @@ final class MemoryStore: Sendable {
 
   /// Takes the entry out and leaves the place to its successor.
   private static func vacate(_ place: Int, _ state: inout State) -> Entry? {
-    guard let entry = state.places[place].entry.take() else { return nil }
+    guard let entry = state.places[place].entry else { return nil }
+    state.places[place].entry = nil
     unlink(place, entry.group, &state)
     state.cost -= entry.cost
     // Another key of the same hash does not inherit anything, but that never happens.
@@ -338,7 +371,7 @@ final class MemoryStore: Sendable {
       guard excessCost > 0 || excessCount > 0 else { return [] }
       let places = state.places
       victims = state.policy.victims(freeing: max(0, excessCost), count: max(0, excessCount)) {
-        places[$0].entry != nil && isEvictable(places[$0], $0)
+        !places[$0].isEmpty && isEvictable(places[$0], $0)
       }
     }
     var left: [Entry] = []
