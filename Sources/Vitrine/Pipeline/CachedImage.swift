@@ -18,7 +18,9 @@ public struct CachedImage: Sendable {
 
   var contentID: ContentID { response.contentID }
 
-  func isFresh(at now: Date, _ policy: CachePolicy) -> Bool { validity.isFresh(at: now, policy) }
+  func isFresh(at now: @autoclosure () -> Date, _ policy: CachePolicy) -> Bool {
+    validity.isFresh(at: now(), policy)
+  }
 
   /// The same for other pixels, made of these.
   func processed(_ image: Bitmap) -> CachedImage {
@@ -54,11 +56,12 @@ struct Validity: Sendable, Hashable {
   /// That of sources that do not say.
   static let unlimited = Validity(expires: nil, confirmed: nil, usableOnErrorUntil: nil, isKept: true)
 
-  func isFresh(at now: Date, _ policy: CachePolicy) -> Bool {
+  /// `now` is asked for only where it matters.
+  func isFresh(at now: @autoclosure () -> Date, _ policy: CachePolicy) -> Bool {
     switch policy {
     case .cacheFirst, .cacheOnly: true
-    case .standard, .reload: expires.map { now < $0 } ?? true
-    case .maxAge(let age): confirmed.map { now < $0.addingTimeInterval(age / .seconds(1)) } ?? true
+    case .standard, .reload: expires.map { now() < $0 } ?? true
+    case .maxAge(let age): confirmed.map { now() < $0.addingTimeInterval(age / .seconds(1)) } ?? true
     }
   }
 }

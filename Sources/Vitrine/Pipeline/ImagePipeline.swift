@@ -81,10 +81,13 @@ public final class ImagePipeline: Sendable {
   ///
   /// It may be one whose time is over, and then says so.
   public func cachedImage(for request: ImageRequest) -> ImageResponse? {
-    guard request.policy != .reload, let image = memory(for: request)?.value(for: request.keys.image) else {
-      return nil
+    let policy = request.policy
+    guard policy != .reload, let memory = memory(for: request) else { return nil }
+    let keys = request.keys
+    defer { withExtendedLifetime(keys) {} }
+    return memory.withValue(for: keys.image) { image in
+      image.response.from(.memory, isStale: !image.validity.isFresh(at: context.clock.now, policy))
     }
-    return image.response.from(.memory, isStale: !image.isFresh(at: context.clock.now, request.policy))
   }
 
   /// Loads an image; see ``ImageTask/image``.

@@ -18,86 +18,63 @@ public struct ImageResponse: Sendable {
     case local
   }
 
-  /// The pixels: at the size asked for, upright, processed.
-  public let image: Bitmap
-  /// What the header of the encoded image said.
-  public let info: ImageInfo
   /// Where it came from.
   public let origin: Origin
   /// Whether it was served although the time for which it may be is over.
   public let isStale: Bool
-  /// The HTTP status of the answer that brought the bytes; `nil` for other sources.
-  public let status: Int?
-  /// How many encoded bytes it was made of.
-  public let byteCount: Int
-  /// Tells the bytes it was made of apart from other versions of the same image.
-  package let contentID: ContentID
+  private let facts: Facts
   /// The encoded bytes, for a request that wants them.
   package var encoded: Data?
 
-  init(_ image: Bitmap, _ info: ImageInfo, of bytes: FetchedBytes) {
-    self.init(
-      image: image,
-      info: info,
-      origin: bytes.origin,
-      isStale: bytes.isStale,
-      status: bytes.status,
-      byteCount: bytes.data.count,
-      contentID: bytes.contentID,
-    )
+  /// What is the same however the image is served: shared, so that a hit in memory touches one object and not each in it.
+  private final class Facts: Sendable {
+    let image: Bitmap
+    let info: ImageInfo
+    let status: Int?
+    let byteCount: Int
+    let contentID: ContentID
+
+    init(_ image: Bitmap, _ info: ImageInfo, status: Int?, byteCount: Int, _ contentID: ContentID) {
+      (self.image, self.info, self.contentID) = (image, info, contentID)
+      (self.status, self.byteCount) = (status, byteCount)
+    }
   }
 
-  private init(
-    image: Bitmap,
-    info: ImageInfo,
-    origin: Origin,
-    isStale: Bool,
-    status: Int?,
-    byteCount: Int,
-    contentID: ContentID,
-  ) {
-    (self.image, self.info, self.origin, self.isStale) = (image, info, origin, isStale)
-    (self.status, self.byteCount, self.contentID) = (status, byteCount, contentID)
+  /// The pixels: at the size asked for, upright, processed.
+  public var image: Bitmap { facts.image }
+  /// What the header of the encoded image said.
+  public var info: ImageInfo { facts.info }
+  /// The HTTP status of the answer that brought the bytes; `nil` for other sources.
+  public var status: Int? { facts.status }
+  /// How many encoded bytes it was made of.
+  public var byteCount: Int { facts.byteCount }
+  /// Tells the bytes it was made of apart from other versions of the same image.
+  package var contentID: ContentID { facts.contentID }
+
+  init(_ image: Bitmap, _ info: ImageInfo, of bytes: FetchedBytes) {
+    (origin, isStale) = (bytes.origin, bytes.isStale)
+    facts = Facts(image, info, status: bytes.status, byteCount: bytes.data.count, bytes.contentID)
   }
 
   /// An image that somebody made and put into a cache.
   init(_ image: Bitmap) {
-    self.init(
-      image: image,
-      info: ImageInfo(format: .bitmap, storedWidth: image.width, storedHeight: image.height),
-      origin: .local,
-      isStale: false,
-      status: nil,
-      byteCount: 0,
-      contentID: .none,
-    )
+    let info = ImageInfo(format: .bitmap, storedWidth: image.width, storedHeight: image.height)
+    (origin, isStale) = (.local, false)
+    facts = Facts(image, info, status: nil, byteCount: 0, .none)
+  }
+
+  private init(_ facts: Facts, _ origin: Origin, isStale: Bool) {
+    (self.facts, self.origin, self.isStale) = (facts, origin, isStale)
   }
 
   func with(_ image: Bitmap) -> ImageResponse {
-    var response = ImageResponse(
-      image: image,
-      info: info,
-      origin: origin,
-      isStale: isStale,
-      status: status,
-      byteCount: byteCount,
-      contentID: contentID,
-    )
+    let facts = Facts(image, info, status: status, byteCount: byteCount, contentID)
+    var response = ImageResponse(facts, origin, isStale: isStale)
     response.encoded = encoded
     return response
   }
 
-  func from(_ origin: Origin, isStale: Bool) -> ImageResponse {
-    ImageResponse(
-      image: image,
-      info: info,
-      origin: origin,
-      isStale: isStale,
-      status: status,
-      byteCount: byteCount,
-      contentID: contentID,
-    )
-  }
+  func from(_ origin: Origin, isStale: Bool) -> ImageResponse { ImageResponse(facts, origin, isStale: isStale) }
 
   func confirmed(by bytes: FetchedBytes) -> ImageResponse { ImageResponse(image, info, of: bytes) }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 package import VitrineCaching
 public import VitrineHTTP
 public import VitrineImaging
@@ -132,35 +133,33 @@ public struct ImageRequest: Sendable {
   }
 
   struct Fields: Sendable {
+    // First, so that a look-up in memory finds them beside the keys.
+    var policy = CachePolicy.standard
+    var keepsEncodedData = false
     var source: ImageSource
     var size: TargetSize?
     var processors: [ImageProcessor]
     var priority: Priority
     var quality = DecodeQuality.balanced
     var frame = 0
-    var policy = CachePolicy.standard
     var headers: [(name: String, value: String)] = []
     var significantHeaders: Set<String> = []
     var scope: String?
     var identity: String?
-    var keepsEncodedData = false
   }
 
   private final class Storage: Sendable {
+    // Read at every look-up, and written once: a lock would cost more than the look-up.
+    private let cachedKeys = AtomicLazyReference<RequestKeys>()
     let fields: Fields
-    private let cachedKeys = Lock<RequestKeys?>(nil)
 
     init(_ fields: Fields) {
       self.fields = fields
     }
 
     var keys: RequestKeys {
-      cachedKeys.withLock { keys in
-        if let keys { return keys }
-        let made = RequestKeys(fields)
-        keys = made
-        return made
-      }
+      // Where two threads make them at once, the first counts for both.
+      cachedKeys.load() ?? cachedKeys.storeIfNil(RequestKeys(fields))
     }
   }
 }

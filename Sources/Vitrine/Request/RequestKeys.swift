@@ -4,15 +4,15 @@ import VitrineImaging
 import VitrineRuntime
 
 /// What names the results of a request, one key for each stage, each made of the one before.
-struct RequestKeys: Sendable {
+final class RequestKeys: Sendable {
+  /// The image that is asked for; first, since a look-up in memory needs no other.
+  let image: CacheKey
   /// The bytes: source, and for an address whatever changes the answer.
   let fetch: CacheKey
   /// The decoded image before any processing.
   let decode: CacheKey
-  /// The image after each processor; the last is the image that is asked for.
+  /// The image after each processor.
   let steps: [CacheKey]
-
-  var image: CacheKey { steps.last ?? decode }
 
   /// That of the image after its first `step` processors.
   func key(step: Int) -> CacheKey { step == 0 ? decode : steps[step - 1] }
@@ -57,6 +57,7 @@ struct RequestKeys: Sendable {
       steps.append((steps.last ?? decode).extended { $0.append(processor.identifier) })
     }
     (self.fetch, self.decode, self.steps) = (fetch, decode, steps)
+    image = steps.last ?? decode
   }
 }
 
