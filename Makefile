@@ -57,11 +57,21 @@ sanitize: setup ## Runs all tests under the thread sanitizer, then under the add
 	swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
 	ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --sanitize=address --scratch-path .build/asan
 
+# SwiftPM does not see files that were added to the package beside it, unless it plans anew.
+BENCHMARKS := rm -f .build/benchmarks/release.yaml && swift build -c release --package-path Benchmarks \
+	--scratch-path .build/benchmarks
+
+.PHONY: bench
+bench: setup ## Measures an image in memory, on disk and from a server, beside NSCache and URLSession: CPU, allocations.
+	@Scripts/setup.sh bench
+	$(BENCHMARKS) --product bench-pipeline
+	set -o pipefail; .build/benchmarks/release/bench-pipeline | tee Benchmarks/Results/pipeline.txt
+
 .PHONY: bench-imaging
 bench-imaging: setup ## Compares thumbnails with other programs: CPU, memory, quality. Installs those programs.
-	@Scripts/setup.sh bench
+	@Scripts/setup.sh bench-imaging
 	$(RELEASE) --product vitrine
-	swift build -c release --package-path Benchmarks --scratch-path .build/benchmarks
+	$(BENCHMARKS)
 	.build/benchmarks/release/bench-imaging
 
 .PHONY: clean

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh bench` adds the programs that
-# the benchmarks compare with.
+# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh bench` and `setup.sh
+# bench-imaging` install the programs that `make bench` and `make bench-imaging` need.
 set -euo pipefail
 
 # package : what tells that it is there : why
@@ -12,13 +12,15 @@ libraries=(
   "libgif-dev:header gif_lib.h:reads GIF"
   "libcurl4-openssl-dev:module libcurl:loads from HTTP servers"
 )
+servers=("nginx-light:command nginx:serves the images of make bench")
 programs=(
   "libvips-tools:command vipsthumbnail:compared with in make bench-imaging"
   "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:compared with in make bench-imaging"
 )
 
 wanted=("${libraries[@]}")
-[ "${1:-}" = bench ] && wanted=("${programs[@]}")
+[ "${1:-}" = bench ] && wanted=("${servers[@]}")
+[ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
 
 if ! command -v swift >/dev/null; then
   echo "setup: swift is missing; see https://www.swift.org/install" >&2
@@ -35,7 +37,7 @@ fi
 
 is_there() { # kind name
   case $1 in
-    command) command -v "$2" >/dev/null ;;
+    command) PATH=$PATH:/usr/sbin command -v "$2" >/dev/null ;;
     module) pkg-config --exists "$2" 2>/dev/null ;;
     header) echo "#include <stdio.h>
 #include <$2>" | clang -x c -fsyntax-only - 2>/dev/null || [ -e "/usr/include/$2" ] ;;

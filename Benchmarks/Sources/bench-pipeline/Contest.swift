@@ -6,6 +6,8 @@ struct Contestant {
   let name: String
   /// At most this, in nanoseconds of CPU; nil where nothing was promised.
   var target: Double?
+  /// At most so many allocations, or the whole run fails: counts are the same in every run, and so can be held to.
+  var allocationLimit: Double?
   /// Does the work so many times; one after the other, or however its name says.
   let run: (_ count: Int) async throws -> Void
 }
@@ -25,7 +27,9 @@ func median(_ values: [Double]) -> Double {
 /// Lets contestants take turns and prints medians of CPU time, and allocations, for one time of the work.
 ///
 /// Taking turns, a machine that gets slower meanwhile slows all of them.
-func contest(_ title: String, _ contestants: [Contestant], count: Int, rounds: Int) async throws {
+///
+/// - Returns: A sentence for each that allocates more than it may.
+func contest(_ title: String, _ contestants: [Contestant], count: Int, rounds: Int) async throws -> [String] {
   say("\n### \(title)\n")
   say("| | CPU | least | at most | allocations |")
   say("|---|---:|---:|---:|---:|")
@@ -38,10 +42,15 @@ func contest(_ title: String, _ contestants: [Contestant], count: Int, rounds: I
       if round > 0 { times[index].append((processorTime() - begin) / Double(count)) }
     }
   }
+  var failures: [String] = []
   for (index, contestant) in contestants.enumerated() {
     allocations_begin()
     try await contestant.run(count)
     let allocations = Double(allocations_end().total) / Double(count)
+    // What the libraries' own threads do now and then is less than one in a hundred.
+    if let limit = contestant.allocationLimit, allocations > limit + 0.01 {
+      failures.append("\(title): \(contestant.name): \(number(allocations)) allocations, at most \(limit) are allowed")
+    }
     let limit = contestant.target.map { target in
       time(target) + (median(times[index]) > target ? " (missed)" : "")
     }
@@ -50,13 +59,27 @@ func contest(_ title: String, _ contestants: [Contestant], count: Int, rounds: I
         + " | \(allocations_are_counted() ? number(allocations) : "-") |"
     )
   }
+  return failures
+}
+
+/// Whether objects made here and in the libraries of Swift are counted, each once.
+func checkAllocationCounter() throws {
+  guard allocations_are_counted() else { return }
+  final class Thing {}
+  var things: [Thing] = []
+  things.reserveCapacity(1000)
+  allocations_begin()
+  for _ in 0..<1000 { things.append(Thing()) }
+  let counted = allocations_end()
+  guard counted.of_thread == 1000, counted.total >= 1000, things.count == 1000 else {
+    throw BenchmarkError("1000 objects were made, and \(counted.of_thread) allocations counted")
+  }
 }
 
 func time(_ nanoseconds: Double) -> String {
   nanoseconds < 10_000 ? "\(Int(nanoseconds.rounded())) ns" : "\(Int((nanoseconds / 1000).rounded())) us"
 }
 
-/// Nothing is said of what is not even one in a hundred times: a table that grew, a thread that started.
 func number(_ value: Double) -> String {
   String(format: value >= 10 ? "%.0f" : "%.2f", value)
 }

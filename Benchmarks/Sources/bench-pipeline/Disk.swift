@@ -3,7 +3,7 @@ import Vitrine
 import VitrineTesting
 
 /// Images whose bytes are in the disk cache, and in the system's page cache, as after a restart of the program.
-func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async throws {
+func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async throws -> [String] {
   let loader = FakeLoader()
   let bodies = Dictionary(uniqueKeysWithValues: zip(photographs.names, photographs.files))
   loader.answer("*") { request in
@@ -12,6 +12,7 @@ func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async th
   }
   let cache = try DiskCache(directory: folder, sizeLimit: 100 << 20)
   let pipeline = ImagePipeline {
+    $0.memoryCache = nil
     $0.diskCache = cache
     $0.loader = loader
   }
@@ -26,7 +27,7 @@ func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async th
   let thumbnails = urls.map { ImageRequest(url: $0, size: size) }
   let paths = photographs.names.map { photographs.folder.appending(path: $0) }
 
-  try await contest(
+  var failures = try await contest(
     "On disk: 50 KB, one after the other",
     [
       Contestant(name: "`await pipeline.data(for:)`") { count in
@@ -39,7 +40,7 @@ func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async th
     count: 2 * Photographs.count,
     rounds: rounds,
   )
-  try await contest(
+  failures += try await contest(
     "On disk: 50 KB to 300 px, one after the other",
     [
       Contestant(name: "`await pipeline.image(for:)`") { count in
@@ -56,4 +57,5 @@ func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async th
   )
   guard loader.counts.loads == urls.count else { throw BenchmarkError("something was not found on the disk") }
   await cache.close()
+  return failures
 }

@@ -27,3 +27,9 @@ private func output(_ command: [String]) -> String {
   process.waitUntilExit()
   return String(decoding: data, as: UTF8.self)
 }
+
+/// Says what went wrong.
+struct BenchmarkError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}

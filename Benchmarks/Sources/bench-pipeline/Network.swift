@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// Images from a server on this machine, which is a process of its own: its CPU time is not counted.
-func benchNetwork(_ photographs: Photographs, in scratch: URL, rounds: Int) async throws {
+func benchNetwork(_ photographs: Photographs, in scratch: URL, rounds: Int) async throws -> [String] {
   let server = try await Server(of: photographs.folder, in: scratch)
   defer { server.stop() }
   say("\nServed by \(server.name), over plain HTTP/1.1 and at most 6 connections.")
@@ -21,7 +21,10 @@ func benchNetwork(_ photographs: Photographs, in scratch: URL, rounds: Int) asyn
   }
 
   let loader = CurlLoader()
-  let pipeline = ImagePipeline { $0.loader = loader }
+  let pipeline = ImagePipeline {
+    $0.memoryCache = nil
+    $0.loader = loader
+  }
   let requests = try urls.map { try HTTPRequest($0) }
   let originals = urls.map { ImageRequest(url: $0) }
   let thumbnails = urls.map { ImageRequest(url: $0, size: size) }
@@ -32,7 +35,7 @@ func benchNetwork(_ photographs: Photographs, in scratch: URL, rounds: Int) asyn
   let session = URLSession(configuration: configuration)
   defer { session.invalidateAndCancel() }
 
-  try await contest(
+  var failures = try await contest(
     "From a server: 50 KB, six at a time",
     [
       Contestant(name: "`await pipeline.data(for:)`") { count in
@@ -48,7 +51,7 @@ func benchNetwork(_ photographs: Photographs, in scratch: URL, rounds: Int) asyn
     count: 2 * Photographs.count,
     rounds: rounds,
   )
-  try await contest(
+  failures += try await contest(
     "From a server: 50 KB to 300 px, six at a time",
     [
       Contestant(name: "`await pipeline.image(for:)`") { count in
@@ -63,6 +66,7 @@ func benchNetwork(_ photographs: Photographs, in scratch: URL, rounds: Int) asyn
     count: Photographs.count,
     rounds: rounds,
   )
+  return failures
 }
 
 /// Does `body` so often, by six tasks that each take the next as soon as they are free.
