@@ -107,16 +107,23 @@ public final class ImagePipeline: Sendable {
   /// Begins to load an image.
   ///
   /// The task goes on whether or not it is kept, and keeps the pipeline until it ends.
-  public func imageTask(for request: ImageRequest) -> ImageTask {
+  public func imageTask(for request: ImageRequest) -> ImageTask { imageTask(for: request, isWatching: false, nil) }
+
+  /// Begins to load an image, and tells an observer of it; see ``ImageTask``'s initializer.
+  func imageTask(
+    for request: ImageRequest,
+    isWatching: Bool,
+    _ observer: (@Sendable (ImageEvent) -> Void)?,
+  ) -> ImageTask {
     if let hit = cachedImage(for: request), !hit.isStale {
-      let task = ImageTask(request, context)
+      let task = ImageTask(request, context, observer: observer)
       task.end(.success(hit))
       return task
     }
     // The jobs refer to the pipeline unowned; the task keeps it while they run.
-    let task = ImageTask(request, context) { withExtendedLifetime(self) {} }
+    let task = ImageTask(request, context, observer: observer) { withExtendedLifetime(self) {} }
     context.engine.turn { turn in
-      task.subscribe(to: imageJob(request, step: request.processors.count, &turn), &turn)
+      task.subscribe(to: imageJob(request, step: request.processors.count, &turn), isWatching: isWatching, &turn)
     }
     return task
   }

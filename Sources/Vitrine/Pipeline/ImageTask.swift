@@ -17,6 +17,7 @@ public final class ImageTask: Sendable {
     var streams: [Int: AsyncStream<ImageEvent>.Continuation] = [:]
     var nextID = 0
     var subscription: Hold?
+    var observer: (@Sendable (ImageEvent) -> Void)?
     var onEnd: (@Sendable () -> Void)?
   }
 
@@ -28,11 +29,18 @@ public final class ImageTask: Sendable {
   private let engine: Engine
   private let state: Lock<State>
 
-  init(_ request: ImageRequest, _ context: JobContext, onEnd: (@Sendable () -> Void)? = nil) {
+  /// `observer` is told the end, and what came before if the task is subscribed as watching, in order and without a stream; a
+  /// lock may be held around it, so all it may do is take a note.
+  init(
+    _ request: ImageRequest,
+    _ context: JobContext,
+    observer: (@Sendable (ImageEvent) -> Void)? = nil,
+    onEnd: (@Sendable () -> Void)? = nil,
+  ) {
     self.request = request
     engine = context.engine
     trace = context.recorder?.request(request.source.description)
-    state = Lock(State(priority: request.priority, onEnd: onEnd))
+    state = Lock(State(priority: request.priority, observer: observer, onEnd: onEnd))
   }
 
   // MARK: For callers
@@ -126,9 +134,11 @@ public final class ImageTask: Sendable {
   /// Waits for a job.
   ///
   /// Called within a turn, once.
-  func subscribe(to job: Job<CachedImage, LoadError>, _ turn: inout Turn) {
+  func subscribe(to job: Job<CachedImage, LoadError>, isWatching: Bool = false, _ turn: inout Turn) {
     guard !isEnded else { return }
-    let subscription = job.subscribe(priority: priority, &turn) { [self] event, _ in receive(event) }
+    let subscription = job.subscribe(priority: priority, isWatching: isWatching, &turn) { [self] event, _ in
+      receive(event)
+    }
     trace?.wait(for: job.trace)
     let isOver = state.withLock { state in
       guard state.result == nil else { return true }
@@ -142,19 +152,20 @@ public final class ImageTask: Sendable {
   func receive(_ event: JobEvent<CachedImage, LoadError>) {
     switch event {
     case .progress(let completed, let total):
-      state.withLock { state in
-        guard state.result == nil else { return }
-        let progress = LoadProgress(completed: completed, total: total)
-        state.progress = progress
-        for stream in state.streams.values { stream.yield(.progress(progress)) }
-      }
-    case .partial(let image):
-      state.withLock { state in
-        guard state.result == nil else { return }
-        for stream in state.streams.values { stream.yield(.preview(image.image)) }
-      }
+      tell(.progress(LoadProgress(completed: completed, total: total)))
+    case .partial(let image): tell(.preview(image.image))
     case .finished(let result): end(result.map(\.response))
     }
+  }
+
+  private func tell(_ event: ImageEvent) {
+    let observer = state.withLock { state -> (@Sendable (ImageEvent) -> Void)? in
+      guard state.result == nil else { return nil }
+      if case .progress(let progress) = event { state.progress = progress }
+      for stream in state.streams.values { stream.yield(event) }
+      return state.observer
+    }
+    observer?(event)
   }
 
   /// The first end counts; returns the hold on the job that is to be let go.
@@ -165,6 +176,7 @@ public final class ImageTask: Sendable {
       let before = state
       state.result = result
       (state.waiting, state.streams, state.subscription, state.onEnd) = ([:], [:], nil, nil)
+      state.observer = nil
       return before
     }
     guard let ended else { return nil }
@@ -177,6 +189,7 @@ public final class ImageTask: Sendable {
       stream.yield(.finished(result))
       stream.finish()
     }
+    ended.observer?(.finished(result))
     ended.onEnd?()
     return ended.subscription
   }

@@ -126,6 +126,11 @@ public struct ImageRequest: Sendable {
   /// What the image is found by in memory.
   package var imageKey: CacheKey { keys.image }
 
+  /// Whether this asks for what the other one asks for, however urgent either is.
+  package func isSame(as other: ImageRequest) -> Bool {
+    storage === other.storage || (imageKey == other.imageKey && policy == other.policy)
+  }
+
   private mutating func change(_ body: (inout Fields) -> Void) {
     var fields = storage.fields
     body(&fields)

@@ -1,0 +1,42 @@
+package import VitrineCaching
+package import VitrineRuntime
+
+/// What a slot needs of a pipeline.
+package protocol ImageLoading: Sendable {
+  /// The image, if it is in memory: one look-up, no waiting.
+  func cachedImage(for request: ImageRequest) -> ImageResponse?
+
+  /// Marks what is in memory under a key as in use, for as long as the answer lives.
+  func hold(_ key: CacheKey) -> (any Sendable)?
+
+  /// Begins to load an image.
+  ///
+  /// `observer` is called on any thread, in order, also before this returns: with the end, and before that with progress and
+  /// previews if it is watching. A lock may be held around it, so all it may do is take a note.
+  func startLoading(
+    _ request: ImageRequest,
+    isWatching: Bool,
+    observer: @escaping @Sendable (ImageEvent) -> Void,
+  ) -> any RunningLoad
+}
+
+/// One caller's hold on an image that is being loaded.
+package protocol RunningLoad: AnyObject, Sendable {
+  var priority: Priority { get set }
+
+  func cancel()
+}
+
+extension ImageTask: RunningLoad {}
+
+extension ImagePipeline: ImageLoading {
+  package func hold(_ key: CacheKey) -> (any Sendable)? { cache.memory?.hold(key) }
+
+  package func startLoading(
+    _ request: ImageRequest,
+    isWatching: Bool,
+    observer: @escaping @Sendable (ImageEvent) -> Void,
+  ) -> any RunningLoad {
+    imageTask(for: request, isWatching: isWatching, observer)
+  }
+}

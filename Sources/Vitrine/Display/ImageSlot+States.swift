@@ -1,0 +1,297 @@
+import VitrineCaching
+import VitrineImaging
+import VitrineRuntime
+
+extension ImageSlot {
+  /// What a slot was asked for, and how far it is.
+  struct Binding {
+    enum Stage { case waitingForSize, waitingToBeVisible, loading, shown, failed }
+
+    var request: ImageRequest
+    let placeholder: Placeholder
+    let failure: Placeholder
+    var stage = Stage.waitingForSize
+    /// Whether the placeholder is still to be shown.
+    var needsPlaceholder = true
+    /// The box that the image is made for, where the view's size says that.
+    var box: PixelBox?
+    /// Whether the box is one for a view that is still growing.
+    var isProvisional = false
+    /// Whether an image has come, of whatever size.
+    var wasAnswered = false
+  }
+
+  /// What a display shows.
+  enum Shown {
+    case nothing
+    /// A placeholder, or what stands for a failure.
+    case standIn
+    /// A picture of what was asked for before.
+    case kept
+    case preview
+    case image(Picture)
+
+    var isPicture: Bool {
+      switch self {
+      case .kept, .image: true
+      case .nothing, .standIn, .preview: false
+      }
+    }
+  }
+
+  /// An image of the current binding, as far as it has to be told apart from another.
+  struct Picture {
+    let key: CacheKey
+    let contentID: ContentID
+    /// Whether it has all pixels that there are, so that asking for a larger one brings nothing.
+    let isWhole: Bool
+  }
+
+  // MARK: Going on
+
+  func bind(_ binding: Binding, isAgain: Bool) {
+    let old = takeCurrent()
+    self.binding = binding
+    switch shown {
+    case .image where isAgain, .preview where isAgain: self.binding?.needsPlaceholder = false
+    case .image, .preview: shown = .kept
+    case .nothing, .standIn, .kept: break
+    }
+    proceed()
+    // Only now: what the two have in common, the transfer perhaps, goes on without a break.
+    leave(old, whenLeft)
+  }
+
+  /// Loads again at another size, keeping what is shown.
+  private func reload(in box: PixelBox, isProvisional: Bool) {
+    let old = takeCurrent()
+    binding?.box = box
+    binding?.isProvisional = isProvisional
+    proceed()
+    leave(old, .cancel)
+  }
+
+  /// Goes as far as it can: waits for the size, shows what is in memory, waits to be visible, loads.
+  private func proceed() {
+    guard let request = sizedRequest() else {
+      binding?.stage = .waitingForSize
+      showPlaceholder()
+      return
+    }
+    binding?.stage = .waitingToBeVisible
+    let generation = generation
+    if let hit = loader.cachedImage(for: request) {
+      binding?.needsPlaceholder = false
+      if !hit.isStale { binding?.stage = .shown }
+      show(hit, key: request.imageKey, fades: false)
+      if !hit.isStale { return }
+    } else {
+      showPlaceholder()
+    }
+    // The display may have asked for something else while it was told.
+    guard isVisible, generation == self.generation, binding?.stage == .waitingToBeVisible else { return }
+    start(request)
+  }
+
+  /// What is loaded: the request, at the view's size where it names none; `nil` while that is not known.
+  private func sizedRequest() -> ImageRequest? {
+    guard let binding, case .view(let mode) = sizing, binding.request.size == nil else { return binding?.request }
+    guard let box = binding.box ?? viewSize else { return nil }
+    self.binding?.box = box
+    var request = binding.request
+    request.size = box.targetSize(mode)
+    // Another size of what was just fetched anew is not fetched anew.
+    if binding.wasAnswered, request.policy == .reload { request.policy = .standard }
+    return request
+  }
+
+  private func start(_ request: ImageRequest) {
+    let wanted = SlotLoad.Wanted(progress: onProgress != nil, previews: showsPreviews)
+    let load = SlotLoad(slot: self, mailbox: mailbox, key: request.imageKey, wanted: wanted)
+    current = load
+    binding?.stage = .loading
+    mailbox.statistics.loadsStarted += 1
+    let task = loader.startLoading(request, isWatching: wanted.progress || wanted.previews) { load.note($0) }
+    receive(load.began(task), from: load, isImmediate: true)
+  }
+
+  // MARK: What comes
+
+  func receive(_ news: SlotLoad.News, from load: SlotLoad, isImmediate: Bool = false) {
+    // The one guard between an answer and the display: what another load brings is late, whatever it is.
+    guard load === current else {
+      mailbox.statistics.late += 1
+      return
+    }
+    if let progress = news.progress, let onProgress {
+      onProgress(progress)
+      // Whoever was told may have asked for something else.
+      guard load === current else { return }
+    }
+    switch news.result {
+    case nil: if let preview = news.preview { show(preview: preview) }
+    case .success(let response):
+      current = nil
+      binding?.stage = .shown
+      binding?.wasAnswered = true
+      show(response, key: load.key, fades: !isImmediate && response.origin != .memory)
+    case .failure(let error):
+      current = nil
+      binding?.stage = .failed
+      show(error)
+    }
+  }
+
+  /// Takes what is being loaded away from the slot, so that whatever comes of it is late.
+  func takeCurrent() -> SlotLoad? {
+    generation += 1
+    rest?.call.cancel()
+    rest = nil
+    defer { current = nil }
+    return current
+  }
+
+  func leave(_ load: SlotLoad?, _ leaving: Leaving) {
+    guard let load, load.leave(leaving) else { return }
+    if leaving == .cancel { mailbox.statistics.loadsCancelled += 1 } else { mailbox.statistics.loadsLeft += 1 }
+  }
+
+  // MARK: Showing
+
+  func clear() {
+    if case .nothing = shown { return }
+    shown = .nothing
+    display?.show(.empty)
+  }
+
+  private func showPlaceholder() {
+    guard let binding, binding.needsPlaceholder else { return }
+    self.binding?.needsPlaceholder = false
+    switch binding.placeholder {
+    case .none: clear()
+    case .keepCurrent: break
+    case .color, .image, .symbol:
+      shown = .standIn
+      display?.show(.placeholder(binding.placeholder))
+    }
+  }
+
+  private func show(preview: Bitmap) {
+    switch shown {
+    // A sharp picture, of before or out of date, is better than a blurred one.
+    case .kept, .image: return
+    case .nothing, .standIn, .preview: break
+    }
+    shown = .preview
+    mailbox.statistics.previews += 1
+    display?.show(.preview(preview))
+  }
+
+  private func show(_ response: ImageResponse, key: CacheKey, fades: Bool) {
+    let info = response.info
+    let picture = Picture(
+      key: key,
+      contentID: response.contentID,
+      isWhole: response.image.width >= info.width && response.image.height >= info.height,
+    )
+    held = loader.hold(key)
+    var replacesItself = false
+    switch shown {
+    case .image(let older):
+      // The bytes of files and closures have no content id.
+      if older.key == key, older.contentID == picture.contentID, picture.contentID != .none {
+        mailbox.statistics.unchanged += 1
+        return
+      }
+      replacesItself = true
+    case .preview: replacesItself = true
+    case .nothing, .standIn, .kept: break
+    }
+    shown = .image(picture)
+    mailbox.statistics.countShown(response.origin)
+    display?.show(.image(response, fades: fades && !replacesItself))
+  }
+
+  private func show(_ error: LoadError) {
+    guard let binding else { return }
+    mailbox.statistics.failures += 1
+    // An image that is out of date, or a little too small, is better than none.
+    if case .image = shown { return }
+    switch binding.failure {
+    case .none: shown = .nothing
+    case .keepCurrent: break
+    case .color, .image, .symbol: shown = .standIn
+    }
+    display?.show(.failure(error, binding.failure))
+  }
+
+  // MARK: What happens to the view
+
+  func visibilityChanged() {
+    // What has come already and waits for its hop is shown, visible or not.
+    guard let binding, current?.isEnded != true else { return }
+    switch (isVisible, binding.stage) {
+    case (true, .waitingToBeVisible):
+      // For the size that the view has now.
+      self.binding?.box = nil
+      self.binding?.isProvisional = false
+      proceed()
+    case (true, .loading): current?.setPriority(binding.request.priority)
+    case (false, .loading) where whenLeft == .cancel:
+      let old = takeCurrent()
+      self.binding?.stage = .waitingToBeVisible
+      leave(old, .cancel)
+    case (false, .loading) where whenLeft == .lower: current?.setPriority(min(binding.request.priority, .low))
+    default: break
+    }
+  }
+
+  func viewSizeChanged(to size: PixelBox) {
+    guard let binding else { return }
+    switch binding.stage {
+    case .waitingForSize: proceed()
+    case .waitingToBeVisible, .failed: break
+    case .loading, .shown:
+      guard let box = binding.box else { return }
+      if !box.covers(size), !isWhole { reload(in: size.onLadder, isProvisional: true) }
+      waitForRest()
+    }
+  }
+
+  /// Whether a larger image would bring no pixel more.
+  private var isWhole: Bool {
+    if case .image(let picture) = shown { picture.isWhole } else { false }
+  }
+
+  /// Begins to wait for the view to keep its size, if the image is not made for just that.
+  private func waitForRest() {
+    rest?.call.cancel()
+    rest = nil
+    guard binding?.isProvisional == true else { return }
+    let item = SlotRest(slot: self)
+    let mailbox = mailbox
+    rest = (item, mailbox.clock.schedule(after: .milliseconds(250)) { mailbox.post(item) })
+  }
+
+  func rested(_ item: SlotRest) {
+    guard item === rest?.item else { return }
+    rest = nil
+    guard let binding, [.loading, .shown].contains(binding.stage), let viewSize, !isWhole else { return }
+    if let box = binding.box, box.matches(viewSize) { return }
+    reload(in: viewSize, isProvisional: false)
+  }
+}
+
+/// The news that a view has kept its size for a while.
+final class SlotRest: MailboxItem {
+  @MainActor
+  private weak var slot: ImageSlot?
+
+  @MainActor
+  init(slot: ImageSlot) {
+    self.slot = slot
+  }
+
+  @MainActor
+  func deliver() { slot?.rested(self) }
+}
