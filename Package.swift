@@ -172,3 +172,42 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6],
 )
+
+// GTK is the front door of Linux; elsewhere its targets do not exist, so that nobody has to install it.
+#if os(Linux)
+package.products += [
+  .library(name: "VitrineGTK", targets: ["VitrineGTK"]),
+  .executable(name: "vitrine-gallery", targets: ["VitrineGallery"]),
+]
+package.targets += [
+  .target(
+    name: "VitrineGTK",
+    dependencies: ["Vitrine", "VitrineRuntime", "CVitrineGTK", "CGTK"],
+    path: "Sources/GTK",
+    swiftSettings: strict,
+  ),
+  .executableTarget(
+    name: "VitrineGallery",
+    dependencies: ["Vitrine", "VitrineRuntime", "VitrineGTK", "VitrineTesting", "CVitrineGTK", "CGTK"],
+    path: "Sources/Gallery",
+    swiftSettings: strict,
+  ),
+
+  // C: GTK's macros, casts and variadic functions as plain ones.
+  .target(name: "CVitrineGTK", dependencies: ["CGTK"], path: "Sources/Shims/CVitrineGTK"),
+  .systemLibrary(
+    name: "CGTK",
+    path: "Sources/System/CGTK",
+    pkgConfig: "gtk4",
+    providers: [.apt(["libgtk-4-dev"])],
+  ),
+
+  // XCTest, since only that runs on the main thread.
+  .testTarget(
+    name: "GTKTests",
+    dependencies: ["Vitrine", "VitrineRuntime", "VitrineGTK", "VitrineTesting", "CVitrineGTK", "CGTK"],
+    path: "Tests/GTKTests",
+    swiftSettings: strict,
+  ),
+]
+#endif

@@ -1,0 +1,112 @@
+import CGTK
+import CVitrineGTK
+import VitrineRuntime
+
+/// A `GtkWidget` whose layout and drawing are done in Swift; the widget owns this object.
+///
+/// One class of GObject serves all subclasses: its functions look up the object and call it.
+@MainActor
+@safe
+class DrawnWidget {
+  /// The widget, which lives longer than this object.
+  let widget: UnsafeMutablePointer<GtkWidget>
+
+  /// Makes a widget without a parent, with a floating reference.
+  init(cssName: String) {
+    unsafe widget = vitrine_gtk_new_widget(Self.type, cssName)
+    // The widget releases the object when it is finalised.
+    unsafe g_object_set_qdata_full(
+      vitrine_gtk_object(widget),
+      vitrine_gtk_quark(),
+      Unmanaged.passRetained(self).toOpaque(),
+      releaseObject,
+    )
+  }
+
+  /// The object of a widget, if it is one of ours.
+  static func object(of widget: UnsafeMutablePointer<GtkWidget>?) -> DrawnWidget? {
+    guard let widget = unsafe widget, let instance = unsafe UnsafeMutableRawPointer(widget) as UnsafeMutableRawPointer?,
+      unsafe g_type_check_instance_is_a(instance.assumingMemoryBound(to: GTypeInstance.self), type) != 0,
+      let object = unsafe g_object_get_qdata(vitrine_gtk_object(instance), vitrine_gtk_quark())
+    else { return nil }
+    // Set in `init`, and nothing else is ever stored under our quark in a widget of our class.
+    return unsafe Unmanaged<DrawnWidget>.fromOpaque(object).takeUnretainedValue()
+  }
+
+  // MARK: For subclasses
+
+  /// The least and the natural length in points.
+  func measure(_ orientation: GtkOrientation) -> (minimum: Int, natural: Int) { (0, 0) }
+  /// Lays children out.
+  func allocate(width: Int, height: Int) {}
+  /// Draws; children draw only if this says so.
+  func draw(into snapshot: OpaquePointer) {}
+  /// The widget has become visible, or is so no longer.
+  func mappedDidChange(_ isMapped: Bool) {}
+  /// The widget is being destroyed: children must go.
+  func dispose() {}
+
+  // MARK: The class
+
+  private static let type: GType = {
+    var info = unsafe GTypeInfo()
+    unsafe info.class_size = guint16(MemoryLayout<GtkWidgetClass>.size)
+    unsafe info.instance_size = guint16(MemoryLayout<GtkWidget>.size)
+    unsafe info.class_init = { type, _ in
+      guard let type = unsafe type else { return }
+      // GTK hands over the class that it has just allocated at the size said above.
+      unsafe fill(type.assumingMemoryBound(to: GtkWidgetClass.self))
+    }
+    return unsafe g_type_register_static(gtk_widget_get_type(), "VitrineDrawnWidget", &info, GTypeFlags(rawValue: 0))
+  }()
+
+  fileprivate nonisolated static func fill(_ type: UnsafeMutablePointer<GtkWidgetClass>) {
+    unsafe type.pointee.measure = { widget, orientation, _, minimum, natural, minimumBaseline, naturalBaseline in
+      var lengths = (minimum: 0, natural: 0)
+      unsafe withObject(widget) { lengths = $0.measure(orientation) }
+      unsafe minimum?.pointee = gint(lengths.minimum)
+      unsafe natural?.pointee = gint(lengths.natural)
+      unsafe minimumBaseline?.pointee = -1
+      unsafe naturalBaseline?.pointee = -1
+    }
+    unsafe type.pointee.size_allocate = { widget, width, height, _ in
+      unsafe withObject(widget) { $0.allocate(width: Int(width), height: Int(height)) }
+    }
+    unsafe type.pointee.snapshot = { widget, snapshot in
+      nonisolated(unsafe) let snapshot = unsafe snapshot
+      guard unsafe snapshot != nil else { return }
+      unsafe withObject(widget) { object in
+        if let snapshot = unsafe snapshot { unsafe object.draw(into: snapshot) }
+      }
+    }
+    unsafe type.pointee.map = { widget in
+      unsafe vitrine_gtk_parent_class().pointee.map(widget)
+      unsafe withObject(widget) { $0.mappedDidChange(true) }
+    }
+    unsafe type.pointee.unmap = { widget in
+      unsafe withObject(widget) { $0.mappedDidChange(false) }
+      unsafe vitrine_gtk_parent_class().pointee.unmap(widget)
+    }
+    unsafe UnsafeMutableRawPointer(type).assumingMemoryBound(to: GObjectClass.self).pointee.dispose = { object in
+      guard let object = unsafe object else { return }
+      unsafe withObject(UnsafeMutableRawPointer(object).assumingMemoryBound(to: GtkWidget.self)) { $0.dispose() }
+      unsafe UnsafeMutableRawPointer(vitrine_gtk_parent_class()).assumingMemoryBound(to: GObjectClass.self)
+        .pointee.dispose(object)
+    }
+  }
+}
+
+/// Runs `body` with the object of the widget that GTK calls back with, on the main thread as always.
+private func withObject(
+  _ widget: UnsafeMutablePointer<GtkWidget>?,
+  _ body: @MainActor (DrawnWidget) -> Void,
+) {
+  // Used before this returns, on this thread.
+  nonisolated(unsafe) let widget = unsafe widget
+  withoutActuallyEscaping(body) { body in
+    MainActor.assumeIsolated {
+      guard let object = unsafe DrawnWidget.object(of: widget) else { return }
+      MainThreadWork.measure { body(object) }
+    }
+  }
+}

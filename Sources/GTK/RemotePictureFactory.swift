@@ -1,0 +1,162 @@
+public import CGTK
+import CVitrineGTK
+public import Vitrine
+
+/// Makes and binds cells of `GtkGridView`, `GtkListView` and `GtkColumnView` that show images as they are loaded.
+///
+/// ```swift
+/// let factory = RemotePictureFactory(pipeline, width: 188, height: 188) { item in
+///   ImageRequest(url: address(of: item))
+/// }
+/// let grid = gtk_grid_view_new(selection, factory.retained())
+/// ```
+/// GTK binds many more cells than can be seen. All of them look in memory when they are bound; only those that can be seen load,
+/// and a load is cancelled when its cell is bound to something else. Cells are recycled, and never show another item's image.
+///
+/// This object is a handle: what it has set up goes on without it. Every call is for the main thread.
+@MainActor
+@safe
+public final class RemotePictureFactory {
+  /// Makes the request of an item of the model; `nil` leaves the cell empty.
+  public typealias RequestOfItem = @MainActor (_ item: UnsafeMutablePointer<GObject>) -> ImageRequest?
+
+  /// The `GtkListItemFactory`; kept alive by this object too.
+  public let pointer: OpaquePointer
+  private let binding: Binding
+
+  /// Makes a factory.
+  ///
+  /// - Parameters:
+  ///   - pipeline: What loads.
+  ///   - width: The width of a picture in points.
+  ///   - height: The height of a picture in points.
+  ///   - mode: How an image is fitted into its picture: it covers it, by default.
+  ///   - placeholder: What to show until an image has come; nothing by default.
+  ///   - failure: What to show if one fails; the theme's icon for missing images by default.
+  ///   - request: Makes the request of an item.
+  public init(
+    _ pipeline: ImagePipeline,
+    width: Int,
+    height: Int,
+    mode: TargetSize.Mode = .fill,
+    placeholder: Placeholder = .none,
+    failure: Placeholder = .symbol("image-missing"),
+    request: @escaping RequestOfItem,
+  ) {
+    unsafe pointer = gtk_signal_list_item_factory_new()
+    let binding = unsafe Binding(request) {
+      RemotePicture(pipeline, width: width, height: height, mode: mode)
+    }
+    (binding.placeholder, binding.failure) = (placeholder, failure)
+    self.binding = binding
+    let object = unsafe UnsafeMutableRawPointer(pointer)
+    // The connections keep the binding for as long as the factory lives, and refer to nothing that keeps the factory.
+    unsafe Signals.connect(object, "setup", argument: { unsafe binding.setUp($0) })
+    unsafe Signals.connect(object, "bind", argument: { unsafe binding.bind($0) })
+    unsafe Signals.connect(object, "unbind", argument: { unsafe binding.unbind($0) })
+    unsafe Signals.connect(object, "teardown", argument: { unsafe binding.tearDown($0) })
+  }
+
+  isolated deinit { unsafe g_object_unref(UnsafeMutableRawPointer(pointer)) }
+
+  /// The factory with a reference of its own, for functions that take one over, such as `gtk_grid_view_new`.
+  public func retained() -> OpaquePointer {
+    unsafe OpaquePointer(g_object_ref(UnsafeMutableRawPointer(pointer)))
+  }
+
+  /// Called with each new cell, to put something else around or beside its picture; with nothing by default.
+  public var onSetup: @MainActor (RemotePictureCell) -> Void {
+    get { binding.onSetup }
+    set { binding.onSetup = newValue }
+  }
+}
+
+/// A cell of a list or grid, recycled from item to item.
+@MainActor
+@safe
+public final class RemotePictureCell {
+  /// The cell's picture.
+  public let picture: RemotePicture
+  /// What fills the cell: the picture, unless told.
+  public var child: UnsafeMutablePointer<GtkWidget>
+  /// The item that the cell shows, of the model's type; `nil` between two.
+  public internal(set) var item: UnsafeMutablePointer<GObject>?
+  /// The item's place in the model.
+  public internal(set) var position = 0
+  /// Called before the cell begins to show an item, to update what else is in it; with nothing by default.
+  public var onBind: @MainActor (RemotePictureCell) -> Void = { _ in }
+  /// Called after the cell has let go of its item; with nothing by default.
+  public var onUnbind: @MainActor (RemotePictureCell) -> Void = { _ in }
+
+  init(_ picture: RemotePicture) {
+    self.picture = picture
+    unsafe child = picture.widget
+  }
+}
+
+/// What the factory's signals do.
+@MainActor
+@safe
+private final class Binding {
+  let request: RemotePictureFactory.RequestOfItem
+  let makePicture: @MainActor () -> RemotePicture
+  var placeholder = Placeholder.none
+  var failure = Placeholder.none
+  var onSetup: @MainActor (RemotePictureCell) -> Void = { _ in }
+
+  init(_ request: @escaping RemotePictureFactory.RequestOfItem, makePicture: @escaping @MainActor () -> RemotePicture) {
+    unsafe self.request = request
+    self.makePicture = makePicture
+  }
+
+  func setUp(_ listItem: UnsafeMutableRawPointer?) {
+    guard let listItem = unsafe listItem else { return }
+    let cell = RemotePictureCell(makePicture())
+    // A grid gives its columns whatever width there is; a picture keeps its own.
+    unsafe gtk_widget_set_halign(cell.picture.widget, GTK_ALIGN_CENTER)
+    unsafe gtk_widget_set_valign(cell.picture.widget, GTK_ALIGN_CENTER)
+    onSetup(cell)
+    unsafe gtk_list_item_set_child(OpaquePointer(listItem), cell.child)
+    // The list item keeps the cell, until `tearDown`.
+    unsafe g_object_set_qdata_full(
+      vitrine_gtk_object(listItem),
+      vitrine_gtk_quark(),
+      Unmanaged.passRetained(cell).toOpaque(),
+      releaseObject,
+    )
+  }
+
+  func bind(_ listItem: UnsafeMutableRawPointer?) {
+    guard let cell = unsafe cell(of: listItem), let item = unsafe gtk_list_item_get_item(OpaquePointer(listItem)) else {
+      return
+    }
+    let object = unsafe vitrine_gtk_object(item)
+    unsafe cell.item = object
+    cell.position = unsafe Int(gtk_list_item_get_position(OpaquePointer(listItem)))
+    cell.onBind(cell)
+    let wanted = unsafe object.flatMap { unsafe request($0) }
+    cell.picture.load(wanted, placeholder: placeholder, failure: failure)
+  }
+
+  func unbind(_ listItem: UnsafeMutableRawPointer?) {
+    guard let cell = unsafe cell(of: listItem) else { return }
+    // Cancels, and frees the pixels of a cell that is out of sight.
+    cell.picture.clear()
+    unsafe cell.item = nil
+    cell.onUnbind(cell)
+  }
+
+  func tearDown(_ listItem: UnsafeMutableRawPointer?) {
+    guard let listItem = unsafe listItem else { return }
+    unsafe gtk_list_item_set_child(OpaquePointer(listItem), nil)
+    unsafe g_object_set_qdata(vitrine_gtk_object(listItem), vitrine_gtk_quark(), nil)
+  }
+
+  private func cell(of listItem: UnsafeMutableRawPointer?) -> RemotePictureCell? {
+    guard let listItem = unsafe listItem,
+      let cell = unsafe g_object_get_qdata(vitrine_gtk_object(listItem), vitrine_gtk_quark())
+    else { return nil }
+    // Set in `setUp`, and nothing else is stored under our quark in a list item.
+    return unsafe Unmanaged<RemotePictureCell>.fromOpaque(cell).takeUnretainedValue()
+  }
+}

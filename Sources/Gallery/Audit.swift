@@ -1,0 +1,91 @@
+import Vitrine
+import VitrineRuntime
+import VitrineTesting
+
+/// Looks at what the cells really show.
+@MainActor
+final class Audit {
+  struct Findings {
+    /// Cells in sight that showed another picture than the one they were bound to, each counted once for each picture.
+    var wrong = 0
+    /// The same, when everything had come to rest.
+    var wrongAtRest = 0
+    /// Cells in sight that were painted without their image although it was in memory when they were bound.
+    var flashes = 0
+    /// Cells in sight at rest whose pixels were compared with their file's, and how many of them were the same.
+    var compared = 0
+    var identical = 0
+    /// Cells in sight at rest that showed nothing.
+    var empty = 0
+  }
+
+  private(set) var findings = Findings()
+  private let pictures: Pictures
+  private let window: Window
+  private let style: any CellStyle
+  /// What each cell was last seen to show wrongly, so that it is counted once and not with each frame.
+  private var seen: [ObjectIdentifier: Int] = [:]
+
+  init(_ pictures: Pictures, window: Window, style: any CellStyle) {
+    (self.pictures, self.window, self.style) = (pictures, window, style)
+  }
+
+  private var visibleCells: [GridCell] {
+    style.cells.filter { unsafe $0.isVisible(in: window.scrolled) }
+  }
+
+  /// Whether every cell in sight shows an image.
+  var isComplete: Bool {
+    let cells = visibleCells
+    return !cells.isEmpty && cells.allSatisfy { $0.shown != nil }
+  }
+
+  /// Looks at a frame that has just been painted.
+  func lookAtFrame() {
+    for cell in visibleCells {
+      if cell.wasInMemory, cell.shown == nil, !cell.hasFlashed {
+        cell.hasFlashed = true
+        findings.flashes += 1
+      }
+      let id = ObjectIdentifier(cell)
+      guard let index = cell.index, let shown = cell.shown, isWrong(shown, at: index) else {
+        seen[id] = nil
+        continue
+      }
+      guard seen[id] != shown.byteCount else { continue }
+      seen[id] = shown.byteCount
+      findings.wrong += 1
+    }
+  }
+
+  /// Compares what is in sight with the files, pixel by pixel, when nothing moves any more.
+  func lookAtRest() async {
+    for cell in visibleCells {
+      guard let index = cell.index, let shown = cell.shown else {
+        findings.empty += 1
+        continue
+      }
+      if isWrong(shown, at: index) { findings.wrongAtRest += 1 }
+      guard let path = pictures.all[index].path else { continue }
+      let size = pictures.all[index].request(pixels: cell.pixels).size
+      let expected = await Task.detached {
+        (try? FileContents.at(path)).flatMap { try? Bitmap(decoding: $0, size: size) }
+      }.value
+      findings.compared += 1
+      if let expected, expected.hasSamePixels(as: shown.image) { findings.identical += 1 }
+    }
+  }
+
+  /// The length of the encoded bytes tells the pictures that the gallery serves apart.
+  private func isWrong(_ shown: ImageResponse, at index: Int) -> Bool {
+    pictures.all[index].byteCount.map { $0 != shown.byteCount } ?? false
+  }
+}
+
+extension Bitmap {
+  fileprivate func hasSamePixels(as other: Bitmap) -> Bool {
+    guard width == other.width, height == other.height else { return false }
+    // Both are read while they are lent.
+    return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }
+  }
+}

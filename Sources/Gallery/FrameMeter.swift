@@ -1,0 +1,98 @@
+import CGTK
+import CVitrineGTK
+import VitrineGTK
+import VitrineRuntime
+
+/// Measures frames and turns of the main loop.
+@MainActor
+final class FrameMeter {
+  struct Figures {
+    var frames = 0
+    /// The most that Vitrine's code, or the naive cells', took within one turn of the main loop, in microseconds.
+    var longestStall = 0
+    /// The longest frame from before-paint to after-paint, all of GTK included, in microseconds.
+    var longestFrame = 0
+    var frameTime = 0
+    /// The most memory the process had, in bytes.
+    var peakMemory = 0
+
+    var meanFrame: Int { frames == 0 ? 0 : frameTime / frames }
+  }
+
+  private(set) var figures = Figures()
+  /// Called after each frame that was painted.
+  var onFrame: () -> Void = {}
+  private var start: gint64 = 0
+  private var isRunning = false
+
+  /// The functions that GLib calls know no object.
+  private static weak var current: FrameMeter?
+
+  /// Begins with the frames of a window that has been shown.
+  init(window: UnsafeMutablePointer<GtkWidget>) {
+    let clock = unsafe UnsafeMutableRawPointer(gtk_widget_get_frame_clock(window))
+    guard let clock = unsafe clock else { return }
+    unsafe connect(clock, "before-paint") { $0.start = g_get_monotonic_time() }
+    unsafe connect(clock, "after-paint") { $0.painted() }
+    // Wraps the poll in which the main loop waits, so that a turn is what lies between two of them.
+    unsafe g_main_context_set_poll_func(nil) { descriptors, count, timeout in
+      MainActor.assumeIsolated { FrameMeter.current?.turnEnded() }
+      return unsafe g_poll(descriptors, count, timeout)
+    }
+    Self.current = self
+  }
+
+  func begin() {
+    figures = Figures()
+    resetPeakMemory()
+    MainThreadWork.isMeasured = true
+    _ = MainThreadWork.take()
+    isRunning = true
+  }
+
+  func end() {
+    isRunning = false
+    MainThreadWork.isMeasured = false
+    figures.peakMemory = peakMemory()
+  }
+
+  private func painted() {
+    guard isRunning, start > 0 else { return }
+    let time = Int(g_get_monotonic_time() - start)
+    figures.frames += 1
+    figures.frameTime += time
+    figures.longestFrame = max(figures.longestFrame, time)
+    onFrame()
+  }
+
+  private func turnEnded() {
+    guard isRunning else { return }
+    figures.longestStall = max(figures.longestStall, MainThreadWork.take())
+  }
+
+  private func connect(
+    _ clock: UnsafeMutableRawPointer,
+    _ signal: String,
+    _ body: @escaping @MainActor (FrameMeter) -> Void,
+  ) {
+    unsafe Signals.connect(clock, signal) { [weak self] in
+      if let self { body(self) }
+    }
+  }
+}
+
+/// Makes the highest memory use of the process its present one.
+private func resetPeakMemory() {
+  let file = unsafe open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
+  guard file >= 0 else { return }
+  // One byte of a literal.
+  _ = unsafe write(file, "5", 1)
+  close(file)
+}
+
+/// The highest memory use of the process, in bytes.
+private func peakMemory() -> Int {
+  let status = (try? FileContents.at("/proc/self/status")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+  return (line?.split(separator: " ").compactMap { Int($0) }.first ?? 0) << 10
+}

@@ -1,0 +1,98 @@
+import CGTK
+import CVitrineGTK
+import Vitrine
+import VitrineGTK
+import VitrineRuntime
+
+/// A cell of the grid, as the audit sees it.
+@MainActor
+@safe
+final class GridCell {
+  /// The place of the picture that the cell is bound to; `nil` between two.
+  var index: Int?
+  /// What the cell shows of an image; `nil` while it shows none.
+  var shown: ImageResponse?
+  /// Whether the image was in memory when the cell was bound to it.
+  var wasInMemory = false
+  /// Whether a frame was painted that should have shown that image, and did not.
+  var hasFlashed = false
+  /// The picture's widget.
+  let picture: UnsafeMutablePointer<GtkWidget>
+  private let size: Int
+  private let label: UnsafeMutablePointer<GtkWidget>
+  /// What fills the cell in the grid; kept alive by this object.
+  let root: UnsafeMutablePointer<GtkWidget>
+
+  init(picture: UnsafeMutablePointer<GtkWidget>, size: Int) {
+    self.size = size
+    // Each belongs to the one around it.
+    unsafe self.picture = picture
+    unsafe label = gtk_label_new(nil)
+    unsafe root = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6)
+    unsafe g_object_ref_sink(UnsafeMutableRawPointer(root))
+    unsafe gtk_widget_add_css_class(picture, "picture")
+    unsafe gtk_widget_add_css_class(label, "name")
+    unsafe gtk_label_set_ellipsize(OpaquePointer(label), PANGO_ELLIPSIZE_MIDDLE)
+    unsafe gtk_label_set_max_width_chars(OpaquePointer(label), 1)
+    unsafe gtk_widget_set_size_request(label, gint(size), -1)
+    unsafe gtk_widget_set_halign(root, GTK_ALIGN_CENTER)
+    unsafe gtk_box_append(vitrine_gtk_box(root), picture)
+    unsafe gtk_box_append(vitrine_gtk_box(root), label)
+  }
+
+  isolated deinit { unsafe g_object_unref(UnsafeMutableRawPointer(root)) }
+
+  /// The side of the picture in device pixels.
+  var pixels: Int { unsafe size * Int(gtk_widget_get_scale_factor(picture)) }
+
+  func bind(_ index: Int, name: String, wasInMemory: Bool) {
+    self.index = index
+    self.wasInMemory = wasInMemory
+    (shown, hasFlashed) = (nil, false)
+    unsafe gtk_label_set_text(OpaquePointer(label), name)
+  }
+
+  func unbind() {
+    (index, shown) = (nil, nil)
+  }
+
+  /// Whether any of the picture can be seen within `view`.
+  func isVisible(in view: UnsafeMutablePointer<GtkWidget>) -> Bool {
+    guard index != nil, unsafe gtk_widget_get_mapped(picture) != 0 else { return false }
+    var bounds = graphene_rect_t()
+    // Both are in one window; without a common parent the call says so.
+    guard unsafe gtk_widget_compute_bounds(picture, view, &bounds) != 0 else { return false }
+    return bounds.size.height > 0 && bounds.origin.y + bounds.size.height > 0
+      && bounds.origin.y < Float(unsafe gtk_widget_get_height(view))
+  }
+}
+
+/// Counts of one way of filling cells.
+struct CellCounts {
+  var cellsMade = 0
+  var binds = 0
+  var loadsStarted = 0
+  var loadsCancelled = 0
+  var fromMemory = 0
+  var fromDisk = 0
+  var fromNetwork = 0
+
+  var shown: Int { fromMemory + fromDisk + fromNetwork }
+}
+
+/// A way of filling the cells of the grid.
+@MainActor
+protocol CellStyle: AnyObject {
+  /// A `GtkListItemFactory` with a reference for who takes it.
+  func makeFactory() -> OpaquePointer
+  /// The cells that exist.
+  var cells: [GridCell] { get }
+  var counts: CellCounts { get }
+}
+
+/// The place of an item in the gallery; the model is a list of numbers as text.
+func index(of item: UnsafeMutablePointer<GObject>) -> Int {
+  // Every item of the gallery's model is a `GtkStringObject`, whose text lives as long as it does.
+  let text = unsafe gtk_string_object_get_string(OpaquePointer(item))
+  return unsafe text.flatMap { unsafe Int(String(cString: $0)) } ?? 0
+}

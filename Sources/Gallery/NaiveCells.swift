@@ -1,0 +1,92 @@
+import CGTK
+import CVitrineGTK
+import Vitrine
+import VitrineGTK
+
+/// What one writes first: begin to load when a cell is bound, set the image when it comes.
+///
+/// Nothing asks memory beforehand, nothing is cancelled, and nothing looks whether the cell still wants what has come. It loads
+/// through the same kind of pipeline, so that all the difference is here.
+@MainActor
+@safe
+final class NaiveCells: CellStyle {
+  private let factory: OpaquePointer
+  private var made: [ObjectIdentifier: GridCell] = [:]
+  private(set) var counts = CellCounts()
+
+  init(_ pictures: Pictures, pipeline: ImagePipeline, size: Int) {
+    unsafe factory = gtk_signal_list_item_factory_new()
+    let all = pictures.all
+    let object = unsafe UnsafeMutableRawPointer(factory)
+    unsafe Signals.connect(
+      object,
+      "setup",
+      argument: { [weak self] listItem in
+        guard let listItem = unsafe listItem else { return }
+        let picture: UnsafeMutablePointer<GtkWidget> = unsafe gtk_picture_new()
+        unsafe gtk_picture_set_can_shrink(OpaquePointer(picture), 1)
+        unsafe gtk_widget_set_size_request(picture, gint(size), gint(size))
+        unsafe gtk_widget_set_overflow(picture, GTK_OVERFLOW_HIDDEN)
+        let cell = unsafe GridCell(picture: picture, size: size)
+        unsafe gtk_list_item_set_child(OpaquePointer(listItem), cell.root)
+        // Kept with the list item.
+        unsafe g_object_set_data_full(
+          vitrine_gtk_object(listItem),
+          "cell",
+          Unmanaged.passRetained(cell).toOpaque(),
+          releaseObject,
+        )
+        self?.made[ObjectIdentifier(cell)] = cell
+        self?.counts.cellsMade += 1
+      },
+    )
+    unsafe Signals.connect(
+      object,
+      "bind",
+      argument: { [weak self] listItem in
+        guard let cell = unsafe Self.cell(of: listItem),
+          let item = unsafe vitrine_gtk_object(gtk_list_item_get_item(OpaquePointer(listItem)))
+        else { return }
+        let place = unsafe index(of: item)
+        let request = all[place].request(pixels: cell.pixels)
+        cell.bind(place, name: all[place].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
+        unsafe gtk_picture_set_paintable(OpaquePointer(cell.picture), nil)
+        self?.counts.binds += 1
+        self?.counts.loadsStarted += 1
+        Task {
+          guard let response = try? await pipeline.imageTask(for: request).response else { return }
+          MainThreadWork.measure {
+            let texture = unsafe response.image.makeTexture()
+            unsafe gtk_picture_set_paintable(OpaquePointer(cell.picture), texture)
+            unsafe g_object_unref(UnsafeMutableRawPointer(texture))
+          }
+          cell.shown = response
+          self?.count(response.origin)
+        }
+      },
+    )
+    unsafe Signals.connect(object, "unbind", argument: { unsafe Self.cell(of: $0)?.unbind() })
+  }
+
+  isolated deinit { unsafe g_object_unref(UnsafeMutableRawPointer(factory)) }
+
+  func makeFactory() -> OpaquePointer { unsafe OpaquePointer(g_object_ref(UnsafeMutableRawPointer(factory))) }
+
+  var cells: [GridCell] { Array(made.values) }
+
+  private func count(_ origin: ImageResponse.Origin) {
+    switch origin {
+    case .memory: counts.fromMemory += 1
+    case .disk, .revalidated: counts.fromDisk += 1
+    case .network, .local: counts.fromNetwork += 1
+    }
+  }
+
+  private static func cell(of listItem: UnsafeMutableRawPointer?) -> GridCell? {
+    guard let listItem = unsafe listItem,
+      let cell = unsafe g_object_get_data(vitrine_gtk_object(listItem), "cell")
+    else { return nil }
+    // Set in `setup`.
+    return unsafe Unmanaged<GridCell>.fromOpaque(cell).takeUnretainedValue()
+  }
+}

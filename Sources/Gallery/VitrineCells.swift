@@ -1,0 +1,58 @@
+import CGTK
+import Vitrine
+import VitrineGTK
+
+/// Cells of VitrineGTK.
+@MainActor
+@safe
+final class VitrineCells: CellStyle {
+  private let factory: RemotePictureFactory
+  private var made: [WeakCell] = []
+  private var cellsMade = 0
+  private var before: ImageSlot.Statistics
+
+  private struct WeakCell {
+    weak var cell: GridCell?
+  }
+
+  init(_ pictures: Pictures, pipeline: ImagePipeline, size: Int) {
+    before = FrameMailbox.gtk.statistics
+    let all = pictures.all
+    unsafe factory = RemotePictureFactory(pipeline, width: size, height: size) { item in
+      unsafe all[index(of: item)].request
+    }
+    factory.onSetup = { [weak self] cell in
+      let gridCell = unsafe GridCell(picture: cell.picture.widget, size: size)
+      unsafe cell.child = gridCell.root
+      cell.onBind = { cell in
+        guard let item = unsafe cell.item else { return }
+        let index = unsafe index(of: item)
+        let request = all[index].request(pixels: gridCell.pixels)
+        gridCell.bind(index, name: all[index].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
+      }
+      cell.onUnbind = { _ in gridCell.unbind() }
+      cell.picture.onChange = { content in
+        if case .image(let response, _) = content { gridCell.shown = response } else { gridCell.shown = nil }
+      }
+      self?.made.append(WeakCell(cell: gridCell))
+      self?.cellsMade += 1
+    }
+  }
+
+  func makeFactory() -> OpaquePointer { unsafe factory.retained() }
+
+  var cells: [GridCell] { made.compactMap(\.cell) }
+
+  var counts: CellCounts {
+    let now = FrameMailbox.gtk.statistics
+    return CellCounts(
+      cellsMade: cellsMade,
+      binds: now.binds - before.binds,
+      loadsStarted: now.loadsStarted - before.loadsStarted,
+      loadsCancelled: now.loadsCancelled - before.loadsCancelled,
+      fromMemory: now.shownFromMemory - before.shownFromMemory,
+      fromDisk: now.shownFromDisk - before.shownFromDisk,
+      fromNetwork: now.shownFromNetwork - before.shownFromNetwork,
+    )
+  }
+}

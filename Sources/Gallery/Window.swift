@@ -1,0 +1,91 @@
+import CGTK
+import CVitrineGTK
+import VitrineRuntime
+
+/// The window: a header bar over a grid that scrolls.
+@MainActor
+@safe
+final class Window {
+  let widget: UnsafeMutablePointer<GtkWidget>
+  let scrolled: UnsafeMutablePointer<GtkWidget>
+
+  init(_ application: UnsafeMutablePointer<GtkApplication>) {
+    Self.loadStyle()
+    // All widgets are the window's, which the application keeps until it is closed.
+    unsafe widget = gtk_application_window_new(application)
+    unsafe scrolled = gtk_scrolled_window_new()
+    unsafe gtk_window_set_default_size(vitrine_gtk_window(widget), 1280, 900)
+    unsafe gtk_window_set_titlebar(vitrine_gtk_window(widget), gtk_header_bar_new())
+    unsafe gtk_widget_add_css_class(scrolled, "gallery")
+    unsafe gtk_scrolled_window_set_policy(OpaquePointer(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
+    unsafe gtk_window_set_child(vitrine_gtk_window(widget), scrolled)
+  }
+
+  /// Fills the window with a grid of `count` cells.
+  func show(_ style: any CellStyle, count: Int) {
+    unsafe gtk_window_set_title(vitrine_gtk_window(widget), "\(count) pictures")
+    let model = unsafe gtk_string_list_new(nil)
+    for index in 0..<count { unsafe gtk_string_list_append(model, "\(index)") }
+    // The selection takes the model, the grid the selection and the factory, the window the grid.
+    let selection = unsafe gtk_no_selection_new(model)
+    let grid: UnsafeMutablePointer<GtkWidget> = unsafe gtk_grid_view_new(selection, style.makeFactory())
+    unsafe gtk_grid_view_set_max_columns(OpaquePointer(grid), 64)
+    unsafe gtk_scrolled_window_set_child(OpaquePointer(scrolled), grid)
+    unsafe gtk_widget_grab_focus(grid)
+    unsafe gtk_window_present(vitrine_gtk_window(widget))
+  }
+
+  /// Takes the grid away, and with it the cells.
+  func clear() { unsafe gtk_scrolled_window_set_child(OpaquePointer(scrolled), nil) }
+
+  /// How far the grid is scrolled, in points.
+  var position: Double {
+    get { unsafe gtk_adjustment_get_value(gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))) }
+    set { unsafe gtk_adjustment_set_value(gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled)), newValue) }
+  }
+
+  /// The furthest that it can be scrolled.
+  var end: Double {
+    let adjustment = unsafe gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
+    return unsafe max(0, gtk_adjustment_get_upper(adjustment) - gtk_adjustment_get_page_size(adjustment))
+  }
+
+  /// Writes what the window shows as PNG.
+  ///
+  /// - Returns: Whether that could be done; not before the window has been drawn.
+  func writeScreenshot(to path: String) -> Bool {
+    let (width, height) = unsafe (gtk_widget_get_width(widget), gtk_widget_get_height(widget))
+    let paintable = unsafe gtk_widget_paintable_new(widget)
+    defer { unsafe g_object_unref(UnsafeMutableRawPointer(paintable)) }
+    let snapshot = unsafe gtk_snapshot_new()
+    unsafe gdk_paintable_snapshot(paintable, snapshot, Double(width), Double(height))
+    // The snapshot is freed by the call, the node by us; both texture and node are ours.
+    guard let node = unsafe gtk_snapshot_free_to_node(snapshot) else { return false }
+    defer { unsafe gsk_render_node_unref(node) }
+    let renderer = unsafe gtk_native_get_renderer(gtk_widget_get_native(widget))
+    guard let texture = unsafe gsk_renderer_render_texture(renderer, node, nil) else { return false }
+    defer { unsafe g_object_unref(UnsafeMutableRawPointer(texture)) }
+    return unsafe gdk_texture_save_to_png(texture, path) != 0
+  }
+
+  private static let style = """
+    .gallery { background: #1d1e20; }
+    .gallery gridview { background: none; padding: 10px; }
+    .gallery gridview > child { padding: 8px 5px; border-radius: 14px; }
+    .picture { border-radius: 10px; background: #2c2e31; color: #7d8087; }
+    .name { color: #a9adb5; font-size: 12px; }
+    """
+
+  private static func loadStyle() {
+    vitrine_gtk_prefer_dark()
+    let provider = unsafe gtk_css_provider_new()
+    unsafe vitrine_gtk_load_css(provider, style)
+    // The display takes a reference of its own.
+    unsafe gtk_style_context_add_provider_for_display(
+      gdk_display_get_default(),
+      OpaquePointer(provider),
+      guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION),
+    )
+    unsafe g_object_unref(UnsafeMutableRawPointer(provider))
+  }
+}

@@ -1,0 +1,44 @@
+// GTK's macros, casts and variadic functions as plain functions, and what depends on its version. Nothing is decided here.
+#ifndef VITRINE_GTK_H
+#define VITRINE_GTK_H
+
+#include <glib-unix.h>
+#include <gtk/gtk.h>
+
+// ---- The main queue of libdispatch, by the functions it exports for other run loops ----------------------------------
+
+int _dispatch_get_main_queue_handle_4CF(void);
+void _dispatch_main_queue_callback_4CF(void *message);
+
+// ---- Signals -----------------------------------------------------------------------------------------------------------
+
+typedef void (*VitrineSignal)(gpointer sender, gpointer user);
+typedef void (*VitrineSignalWithArgument)(gpointer sender, gpointer argument, gpointer user);
+typedef void (*VitrineRelease)(gpointer user);
+
+gulong vitrine_gtk_connect(gpointer object, const char *signal, VitrineSignal, gpointer user, VitrineRelease);
+gulong vitrine_gtk_connect_with_argument(
+    gpointer object, const char *signal, VitrineSignalWithArgument, gpointer user, VitrineRelease);
+
+// ---- Casts -------------------------------------------------------------------------------------------------------------
+
+GtkWindow *vitrine_gtk_window(gpointer);
+GApplication *vitrine_gtk_application(gpointer);
+GtkBox *vitrine_gtk_box(gpointer);
+GObject *vitrine_gtk_object(gpointer);
+GQuark vitrine_gtk_quark(void);
+
+// ---- Widgets -----------------------------------------------------------------------------------------------------------
+
+/// A new object of a class of widgets, under a name of its own in style sheets.
+GtkWidget *vitrine_gtk_new_widget(GType, const char *css_name);
+/// The class that ours inherits from.
+GtkWidgetClass *vitrine_gtk_parent_class(void);
+/// Device pixels a point: a fraction where this GTK knows fractions (4.12), else a whole number.
+double vitrine_gtk_scale(GtkWidget *);
+gboolean vitrine_gtk_animations_enabled(GtkWidget *);
+void vitrine_gtk_set_label(GtkWidget *, const char *text);
+void vitrine_gtk_prefer_dark(void);
+void vitrine_gtk_load_css(GtkCssProvider *, const char *);
+
+#endif
