@@ -1,29 +1,59 @@
 import CGTK
+import VitrineRuntime
 
 /// Measures how long Vitrine holds the main thread, for programs that want to know; off unless switched on.
 @MainActor
 package enum MainThreadWork {
+  /// A time span of the main thread, in microseconds.
+  package struct Span {
+    /// What the processor spent on it.
+    package var processor = 0
+    /// What the clock says, in which other threads may have had the processor.
+    package var clock = 0
+
+    fileprivate static var now: Span {
+      var time = timespec()
+      // The structure outlives the call.
+      _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return Span(processor: time.tv_sec * 1_000_000 + time.tv_nsec / 1000, clock: Int(g_get_monotonic_time()))
+    }
+
+    fileprivate mutating func add(since start: Span, sign: Int = 1) {
+      let now = Span.now
+      processor += sign * (now.processor - start.processor)
+      clock += sign * (now.clock - start.clock)
+    }
+  }
+
   /// Whether anything is measured.
   package static var isMeasured = false
-  /// What has been spent since it was last taken, in microseconds.
-  private static var spent: gint64 = 0
+  /// What has been spent since it was last taken.
+  private static var spent = Span()
   private static var depth = 0
 
   /// Runs `body`, and counts its time once however deep such calls are nested.
   package static func measure<Result>(_ body: () -> Result) -> Result {
-    guard isMeasured else { return body() }
-    let start = g_get_monotonic_time()
-    depth += 1
+    guard isMeasured, depth == 0 else { return body() }
+    let start = Span.now
+    depth = 1
     defer {
-      depth -= 1
-      if depth == 0 { spent += g_get_monotonic_time() - start }
+      depth = 0
+      spent.add(since: start)
     }
     return body()
   }
 
-  /// Returns what has been spent since the last call, in microseconds.
-  package static func take() -> Int {
-    defer { spent = 0 }
-    return Int(spent)
+  /// Runs what is the program's own within what is measured, and does not count it.
+  package static func exclude(_ body: () -> Void) {
+    guard isMeasured, depth > 0 else { return body() }
+    let start = Span.now
+    body()
+    spent.add(since: start, sign: -1)
+  }
+
+  /// Returns what has been spent since the last call.
+  package static func take() -> Span {
+    defer { spent = Span() }
+    return spent
   }
 }

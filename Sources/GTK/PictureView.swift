@@ -17,7 +17,7 @@ final class PictureView: DrawnWidget {
   var onChange: @MainActor (ImageSlot.Content) -> Void = { _ in }
 
   private let minimumSize: (width: Int, height: Int)
-  fileprivate var image: Texture?
+  fileprivate(set) var image: Texture?
   private var iconName: String?
   private let layer: Layer
   private var icon: UnsafeMutablePointer<GtkWidget>?
@@ -36,10 +36,10 @@ final class PictureView: DrawnWidget {
     case running(since: gint64)
   }
 
-  init(_ pipeline: ImagePipeline, minimumSize: (width: Int, height: Int), mode: TargetSize.Mode) {
+  init(_ slot: ImageSlot, minimumSize: (width: Int, height: Int), mode: TargetSize.Mode) {
     MainActorSource.attach()
     StyleSheet.load()
-    slot = ImageSlot(pipeline: pipeline, mailbox: .gtk)
+    self.slot = slot
     (self.mode, self.minimumSize) = (mode, minimumSize)
     layer = Layer()
     super.init(cssName: "vitrine-picture")
@@ -210,7 +210,7 @@ extension PictureView: ImageDisplay {
   func show(_ content: ImageSlot.Content) {
     self.content = content
     apply(content)
-    onChange(content)
+    MainThreadWork.exclude { onChange(content) }
   }
 }
 

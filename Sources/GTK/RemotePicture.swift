@@ -32,8 +32,17 @@ public final class RemotePicture {
   ///   - width: The least width in points; 0 by default, which leaves the size to the layout around it.
   ///   - height: The least height in points; 0 by default.
   ///   - mode: How an image is fitted into the widget, where its request names no size: it covers it, by default.
-  public init(_ pipeline: ImagePipeline, width: Int = 0, height: Int = 0, mode: TargetSize.Mode = .fill) {
-    view = PictureView(pipeline, minimumSize: (width, height), mode: mode)
+  public convenience init(
+    _ pipeline: ImagePipeline,
+    width: Int = 0,
+    height: Int = 0,
+    mode: TargetSize.Mode = .fill,
+  ) {
+    self.init(slot: ImageSlot(pipeline: pipeline, mailbox: .gtk), width: width, height: height, mode: mode)
+  }
+
+  init(slot: ImageSlot, width: Int, height: Int, mode: TargetSize.Mode) {
+    view = PictureView(slot, minimumSize: (width, height), mode: mode)
     // Held from here to `deinit`; it had only the floating reference before.
     unsafe widget = view.widget
     unsafe g_object_ref_sink(UnsafeMutableRawPointer(widget))
@@ -71,6 +80,11 @@ public final class RemotePicture {
 
   /// Shows nothing, and cancels what is being loaded.
   public func clear() { load(nil) }
+
+  /// What decides what is shown, for what is seldom needed: progress, and what becomes of a load that nobody waits for.
+  ///
+  /// Its display, its size and its visibility are the widget's.
+  public var slot: ImageSlot { view.slot }
 
   /// What the widget was last told to show.
   public var content: ImageSlot.Content { view.content }

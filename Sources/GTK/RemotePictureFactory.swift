@@ -34,7 +34,7 @@ public final class RemotePictureFactory {
   ///   - placeholder: What to show until an image has come; nothing by default.
   ///   - failure: What to show if one fails; the theme's icon for missing images by default.
   ///   - request: Makes the request of an item.
-  public init(
+  public convenience init(
     _ pipeline: ImagePipeline,
     width: Int,
     height: Int,
@@ -43,9 +43,23 @@ public final class RemotePictureFactory {
     failure: Placeholder = .symbol("image-missing"),
     request: @escaping RequestOfItem,
   ) {
+    unsafe self.init(width, height, mode, placeholder, failure, request) {
+      ImageSlot(pipeline: pipeline, mailbox: .gtk)
+    }
+  }
+
+  init(
+    _ width: Int,
+    _ height: Int,
+    _ mode: TargetSize.Mode,
+    _ placeholder: Placeholder,
+    _ failure: Placeholder,
+    _ request: @escaping RequestOfItem,
+    makeSlot: @escaping @MainActor () -> ImageSlot,
+  ) {
     unsafe pointer = gtk_signal_list_item_factory_new()
     let binding = unsafe Binding(request) {
-      RemotePicture(pipeline, width: width, height: height, mode: mode)
+      RemotePicture(slot: makeSlot(), width: width, height: height, mode: mode)
     }
     (binding.placeholder, binding.failure) = (placeholder, failure)
     self.binding = binding
@@ -115,7 +129,7 @@ private final class Binding {
     // A grid gives its columns whatever width there is; a picture keeps its own.
     unsafe gtk_widget_set_halign(cell.picture.widget, GTK_ALIGN_CENTER)
     unsafe gtk_widget_set_valign(cell.picture.widget, GTK_ALIGN_CENTER)
-    onSetup(cell)
+    MainThreadWork.exclude { onSetup(cell) }
     unsafe gtk_list_item_set_child(OpaquePointer(listItem), cell.child)
     // The list item keeps the cell, until `tearDown`.
     unsafe g_object_set_qdata_full(
@@ -133,7 +147,7 @@ private final class Binding {
     let object = unsafe vitrine_gtk_object(item)
     unsafe cell.item = object
     cell.position = unsafe Int(gtk_list_item_get_position(OpaquePointer(listItem)))
-    cell.onBind(cell)
+    MainThreadWork.exclude { cell.onBind(cell) }
     let wanted = unsafe object.flatMap { unsafe request($0) }
     cell.picture.load(wanted, placeholder: placeholder, failure: failure)
   }
@@ -143,7 +157,7 @@ private final class Binding {
     // Cancels, and frees the pixels of a cell that is out of sight.
     cell.picture.clear()
     unsafe cell.item = nil
-    cell.onUnbind(cell)
+    MainThreadWork.exclude { cell.onUnbind(cell) }
   }
 
   func tearDown(_ listItem: UnsafeMutableRawPointer?) {

@@ -8,8 +8,10 @@ import VitrineRuntime
 final class FrameMeter {
   struct Figures {
     var frames = 0
-    /// The most that Vitrine's code, or the naive cells', took within one turn of the main loop, in microseconds.
-    var longestStall = 0
+    /// The most that Vitrine's code, or the naive cells', took within one turn of the main loop, in microseconds: of the
+    /// processor's time, and by the clock, in which decoding threads may have had the processor instead.
+    var longestHold = 0
+    var longestHoldByTheClock = 0
     /// The longest frame from before-paint to after-paint, all of GTK included, in microseconds.
     var longestFrame = 0
     var frameTime = 0
@@ -67,7 +69,9 @@ final class FrameMeter {
 
   private func turnEnded() {
     guard isRunning else { return }
-    figures.longestStall = max(figures.longestStall, MainThreadWork.take())
+    let span = MainThreadWork.take()
+    figures.longestHold = max(figures.longestHold, span.processor)
+    figures.longestHoldByTheClock = max(figures.longestHoldByTheClock, span.clock)
   }
 
   private func connect(

@@ -44,7 +44,8 @@ enum Gallery {
     Self.window = window
     guard Headless.isEntered else {
       do throws(Options.Mistake) {
-        let style = try makeStyle(options.styles[0], options, pictures)
+        let caches = try makeCaches(options.styles[0], options)
+        let style = makeStyle(options.styles[0], options, pictures, caches.pipeline)
         Self.style = style
         window.show(style, count: pictures.all.count)
       } catch {
@@ -72,7 +73,8 @@ enum Gallery {
     var meter: FrameMeter?
     for name in options.styles {
       let requestsBefore = pictures.requestCount
-      let style = try makeStyle(name, options, pictures)
+      let caches = try makeCaches(name, options)
+      let style = makeStyle(name, options, pictures, caches.pipeline)
       let audit = Audit(pictures, window: window, style: style)
       window.show(style, count: pictures.all.count)
       let frames = unsafe meter ?? FrameMeter(window: window.widget)
@@ -96,17 +98,30 @@ enum Gallery {
         )
       )
       window.clear()
+      if options.fillsCache { await fill(pictures, caches.pipeline) }
+      await caches.disk.close()
     }
     print(report.text)
     print("\n\(options.output): \(pictures.all.count) pictures in the list")
     if !report.isGood { status = 1 }
   }
 
-  private static func makeStyle(
+  /// Downloads what is not on the disk yet, six at a time as the pipeline does anyway.
+  private static func fill(_ pictures: Pictures, _ pipeline: ImagePipeline) async {
+    pictures.isSlow.withLock { $0 = false }
+    await withTaskGroup { group in
+      for picture in pictures.all {
+        if picture.byteCount == nil { continue }
+        group.addTask { _ = try? await pipeline.data(for: picture.request) }
+      }
+    }
+    pictures.isSlow.withLock { $0 = true }
+  }
+
+  private static func makeCaches(
     _ style: Options.Style,
     _ options: Options,
-    _ pictures: Pictures,
-  ) throws(Options.Mistake) -> any CellStyle {
+  ) throws(Options.Mistake) -> (pipeline: ImagePipeline, disk: DiskCache) {
     let folder = options.cacheFolder.map { URL(filePath: $0) } ?? defaultCacheFolder
     let disk: DiskCache
     do {
@@ -119,9 +134,18 @@ enum Gallery {
       $0.memoryCache = MemoryCache(costLimit: 128 << 20)
       $0.diskCache = disk
     }
+    return (pipeline, disk)
+  }
+
+  private static func makeStyle(
+    _ style: Options.Style,
+    _ options: Options,
+    _ pictures: Pictures,
+    _ pipeline: ImagePipeline,
+  ) -> any CellStyle {
     switch style {
-    case .vitrine: return VitrineCells(pictures, pipeline: pipeline, size: options.size)
-    case .naive: return NaiveCells(pictures, pipeline: pipeline, size: options.size)
+    case .vitrine: VitrineCells(pictures, pipeline: pipeline, size: options.size)
+    case .naive: NaiveCells(pictures, pipeline: pipeline, size: options.size)
     }
   }
 

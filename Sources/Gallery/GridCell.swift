@@ -30,6 +30,7 @@ final class GridCell {
     unsafe label = gtk_label_new(nil)
     unsafe root = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6)
     unsafe g_object_ref_sink(UnsafeMutableRawPointer(root))
+    unsafe gtk_widget_add_css_class(root, "cell")
     unsafe gtk_widget_add_css_class(picture, "picture")
     unsafe gtk_widget_add_css_class(label, "name")
     unsafe gtk_label_set_ellipsize(OpaquePointer(label), PANGO_ELLIPSIZE_MIDDLE)

@@ -49,7 +49,9 @@ final class NaiveCells: CellStyle {
         else { return }
         let place = unsafe index(of: item)
         let request = all[place].request(pixels: cell.pixels)
-        cell.bind(place, name: all[place].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
+        MainThreadWork.exclude {
+          cell.bind(place, name: all[place].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
+        }
         unsafe gtk_picture_set_paintable(OpaquePointer(cell.picture), nil)
         self?.counts.binds += 1
         self?.counts.loadsStarted += 1

@@ -20,6 +20,8 @@ struct Options {
   var size = 188
   /// How many pictures to show; the sources are repeated, or cut, to that. All of them, once, unless told.
   var count: Int?
+  /// Whether everything is downloaded after the tour, so that the next one needs no server.
+  var fillsCache = false
   /// The longest a picture's answer is held back by the gallery's own server, in milliseconds.
   var latency = 0
 
@@ -38,6 +40,7 @@ struct Options {
       case "--cache-dir": cacheFolder = try Self.value(argument, &rest)
       case "--size": size = try Self.number(argument, &rest, in: 16...2048)
       case "--count": count = try Self.number(argument, &rest, in: 1...1_000_000)
+      case "--fill": fillsCache = true
       case "--latency": latency = try Self.number(argument, &rest, in: 0...10_000)
       case "--":
         sources += rest
@@ -82,6 +85,7 @@ struct Options {
       --cache-dir DIR    where encoded pictures are kept; $XDG_CACHE_HOME/vitrine-gallery by default
       --size N           the side of a picture in points; 188 by default
       --count N          how many pictures; the sources are repeated, each time under another address
+      --fill             headless, at the end downloads what was not seen, so that the next run needs no server
       --latency MS       the longest that the gallery's server holds an answer back; 0 by default
 
     """

@@ -31,6 +31,8 @@ struct Pictures {
   }
 
   let all: [Picture]
+  /// Whether answers are held back, as said on the command line.
+  let isSlow = Lock(true)
   /// Serves what is on this machine; it stops when it is released.
   private let server: LoopbackServer?
 
@@ -65,7 +67,7 @@ struct Pictures {
         )
       }
     }
-    let latency = options.latency
+    let (latency, isSlow) = (options.latency, isSlow)
     server?.route("*") { [served] exchange in
       guard let number = Int(exchange.request.path.dropFirst()), served.indices.contains(number),
         let body = served[number].body()
@@ -73,7 +75,7 @@ struct Pictures {
         exchange.respond(LoopbackResponse(status: 404))
         return
       }
-      if latency > 0 {
+      if latency > 0, isSlow.withLock({ $0 }) {
         // Answers that come out of order, the same ones in every run.
         let share = (UInt64(number) &* 0x9E37_79B9_7F4A_7C15) >> 32 % 100
         usleep(useconds_t(UInt64(latency) * 10 * share))

@@ -29,7 +29,7 @@ final class Window {
     // The selection takes the model, the grid the selection and the factory, the window the grid.
     let selection = unsafe gtk_no_selection_new(model)
     let grid: UnsafeMutablePointer<GtkWidget> = unsafe gtk_grid_view_new(selection, style.makeFactory())
-    unsafe gtk_grid_view_set_max_columns(OpaquePointer(grid), 64)
+    unsafe gtk_grid_view_set_max_columns(OpaquePointer(grid), 8)
     unsafe gtk_scrolled_window_set_child(OpaquePointer(scrolled), grid)
     unsafe gtk_widget_grab_focus(grid)
     unsafe gtk_window_present(vitrine_gtk_window(widget))
@@ -72,6 +72,7 @@ final class Window {
     .gallery { background: #1d1e20; }
     .gallery gridview { background: none; padding: 10px; }
     .gallery gridview > child { padding: 8px 5px; border-radius: 14px; }
+    .cell { padding: 0; margin: 0; }
     .picture { border-radius: 10px; background: #2c2e31; color: #7d8087; }
     .name { color: #a9adb5; font-size: 12px; }
     """

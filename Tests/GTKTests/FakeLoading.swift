@@ -1,0 +1,109 @@
+import Vitrine
+import VitrineRuntime
+import VitrineTesting
+
+/// A pipeline whose every answer the test gives, also after the load was cancelled.
+final class FakeLoading: ImageLoading {
+  final class Load: RunningLoad {
+    let request: ImageRequest
+    private let observer: @Sendable (ImageEvent) -> Void
+    private let state: Lock<(priority: Priority, isCancelled: Bool, isEnded: Bool)>
+
+    fileprivate init(_ request: ImageRequest, _ observer: @escaping @Sendable (ImageEvent) -> Void) {
+      (self.request, self.observer) = (request, observer)
+      state = Lock((request.priority, false, false))
+    }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    var priority: Priority {
+      get { state.withLock { $0.priority } }
+      set { state.withLock { $0.priority = newValue } }
+    }
+
+    func cancel() { state.withLock { $0.isCancelled = true } }
+
+    /// Ends the load, cancelled or not: on another thread its answer may have been under way already.
+    func end(_ response: ImageResponse?) {
+      state.withLock { $0.isEnded = true }
+      let error = LoadError(.fetchFailed, .fetch, request.name, "failed")
+      observer(.finished(response.map { .success($0) } ?? .failure(error)))
+    }
+  }
+
+  private let state = Lock((memory: [String: ImageResponse](), loads: [Load]()))
+
+  var loads: [Load] { state.withLock { $0.loads } }
+
+  /// What is in memory for requests of a name, of whatever size.
+  subscript(memory name: String) -> ImageResponse? {
+    get { state.withLock { $0.memory[name] } }
+    set { state.withLock { $0.memory[name] = newValue } }
+  }
+
+  /// Forgets everything.
+  func reset() { state.withLock { $0 = ([:], []) } }
+
+  /// The oldest load of a name that has not ended, cancelled or not.
+  func oldest(_ name: String) -> Load? { loads.first { $0.request.name == name && !$0.isEnded } }
+
+  func cachedImage(for request: ImageRequest) -> ImageResponse? { self[memory: request.name] }
+
+  func startLoading(
+    _ request: ImageRequest,
+    observer: @escaping @Sendable (ImageEvent) -> Void,
+  ) -> any RunningLoad {
+    let load = Load(request, observer)
+    state.withLock { $0.loads.append(load) }
+    return load
+  }
+}
+
+extension ImageRequest {
+  /// A request whose source says in all it brings where that belongs.
+  static func named(_ name: String) -> ImageRequest { ImageRequest(.data(Data(), id: name)) }
+
+  var name: String { String(source.description.dropFirst("data '".count).dropLast()) }
+}
+
+extension ImageResponse {
+  /// An image whose pixels say whose it is, and which version.
+  static func of(
+    _ name: String,
+    version: Int = 1,
+    origin: Origin = .network,
+    isStale: Bool = false,
+    image: Bitmap? = nil,
+  ) -> ImageResponse {
+    let image = image ?? .tagged(name, version)
+    return ImageResponse(
+      image: image,
+      info: ImageInfo(format: .png, storedWidth: image.width, storedHeight: image.height),
+      origin: origin,
+      isStale: isStale,
+      status: nil,
+      byteCount: 1,
+      contentID: ContentID(low: UInt64(version), high: 1),
+    )
+  }
+}
+
+extension Bitmap {
+  /// A picture of one pixel: a number of up to 16 bits or a letter, and a version.
+  static func tagged(_ name: String, _ version: Int) -> Bitmap {
+    let number = Int(name) ?? Int(name.utf8.first ?? 0)
+    return .solid(SIMD4(UInt8(number & 255), UInt8(number >> 8), UInt8(version), 255), width: 1, height: 1)
+  }
+
+  /// Whether it was made by ``tagged(_:_:)`` for this name.
+  func isTagged(_ name: String) -> Bool {
+    let (mine, other) = (self[0, 0], Bitmap.tagged(name, 0)[0, 0])
+    return mine.x == other.x && mine.y == other.y
+  }
+}
+
+extension FrameMailbox {
+  /// A mailbox that delivers when the test says so.
+  static func manual() -> FrameMailbox { FrameMailbox(budget: .seconds(1), clock: ManualClock()) { _ in } }
+}

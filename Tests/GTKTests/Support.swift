@@ -1,0 +1,108 @@
+import CGTK
+import CVitrineGTK
+import Vitrine
+import VitrineRuntime
+import XCTest
+
+@testable import VitrineGTK
+
+/// A test of widgets, on the main thread and on a display; skipped where there is none.
+class WidgetTestCase: XCTestCase {
+  override func setUpWithError() throws {
+    let hasDisplay = MainActor.assumeIsolated {
+      guard gtk_init_check() != 0 else { return false }
+      MainActorSource.attach()
+      return true
+    }
+    if !hasDisplay { throw XCTSkip("there is no display; make test runs this under Xvfb") }
+  }
+}
+
+/// GLib's main loop, turned by the test.
+@MainActor
+enum MainLoop {
+  /// Turns until `condition` holds; the time limit is for what would otherwise never end.
+  static func turn(_ file: StaticString = #filePath, _ line: UInt = #line, until condition: () -> Bool) {
+    nonisolated(unsafe) var isLate = false
+    let timer = unsafe withUnsafeMutablePointer(to: &isLate) { isLate in
+      unsafe g_timeout_add(
+        60_000,
+        { isLate in
+          unsafe isLate?.assumingMemoryBound(to: Bool.self).pointee = true
+          return 1
+        },
+        isLate,
+      )
+    }
+    defer { g_source_remove(timer) }
+    while !condition() {
+      if unsafe isLate { return XCTFail("the main loop brought nothing in a minute", file: file, line: line) }
+      _ = unsafe g_main_context_iteration(nil, 1)
+    }
+  }
+
+  /// Does what is ready, and waits for nothing.
+  static func drain() {
+    while unsafe g_main_context_iteration(nil, 0) != 0 {}
+  }
+}
+
+/// A window of a test's own.
+@MainActor
+@safe
+final class TestWindow {
+  let widget: UnsafeMutablePointer<GtkWidget>
+
+  init(_ child: UnsafeMutablePointer<GtkWidget>, width: Int = 300, height: Int = 200) {
+    unsafe widget = gtk_window_new()
+    unsafe gtk_window_set_default_size(vitrine_gtk_window(widget), gint(width), gint(height))
+    unsafe gtk_window_set_child(vitrine_gtk_window(widget), child)
+    unsafe gtk_window_present(vitrine_gtk_window(widget))
+    MainLoop.turn { unsafe gtk_widget_get_mapped(child) != 0 && gtk_widget_get_width(child) > 0 }
+  }
+
+  func close() {
+    unsafe gtk_window_destroy(vitrine_gtk_window(widget))
+    MainLoop.drain()
+  }
+
+  /// Draws a widget as the screen would, and returns the pixels: red, green, blue, alpha, multiplied.
+  func render(_ child: UnsafeMutablePointer<GtkWidget>) throws -> [[UInt8]] {
+    let (width, height) = unsafe (gtk_widget_get_width(child), gtk_widget_get_height(child))
+    let paintable = unsafe gtk_widget_paintable_new(child)
+    defer { unsafe g_object_unref(UnsafeMutableRawPointer(paintable)) }
+    let snapshot = unsafe gtk_snapshot_new()
+    unsafe gdk_paintable_snapshot(paintable, snapshot, Double(width), Double(height))
+    let node = unsafe try XCTUnwrap(gtk_snapshot_free_to_node(snapshot))
+    defer { unsafe gsk_render_node_unref(node) }
+    var viewport = graphene_rect_t()
+    unsafe graphene_rect_init(&viewport, 0, 0, Float(width), Float(height))
+    let renderer = unsafe gtk_native_get_renderer(gtk_widget_get_native(widget))
+    let texture = unsafe try XCTUnwrap(gsk_renderer_render_texture(renderer, node, &viewport))
+    defer { unsafe g_object_unref(UnsafeMutableRawPointer(texture)) }
+    return unsafe pixels(of: texture)
+  }
+}
+
+/// The pixels of a texture: red, green, blue, alpha, multiplied.
+@MainActor
+func pixels(of texture: OpaquePointer) -> [[UInt8]] {
+  let (width, height) = unsafe (Int(gdk_texture_get_width(texture)), Int(gdk_texture_get_height(texture)))
+  var bytes = [UInt8](repeating: 0, count: 4 * width * height)
+  unsafe gdk_texture_download(texture, &bytes, gsize(4 * width))
+  // Cairo's order on a little-endian machine: blue, green, red, alpha.
+  return stride(from: 0, to: bytes.count, by: 4).map { [bytes[$0 + 2], bytes[$0 + 1], bytes[$0], bytes[$0 + 3]] }
+}
+
+extension Bitmap {
+  /// The pixels as ``pixels(of:)`` gives them.
+  var multipliedPixels: [[UInt8]] {
+    let bitmap = premultiplied()
+    return (0..<height).flatMap { y in
+      (0..<width).map { x in
+        let pixel = bitmap[x, y]
+        return [pixel.x, pixel.y, pixel.z, pixel.w]
+      }
+    }
+  }
+}
