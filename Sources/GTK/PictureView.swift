@@ -18,13 +18,13 @@ final class PictureView: DrawnWidget {
 
   private let minimumSize: (width: Int, height: Int)
   fileprivate(set) var image: Texture?
-  private var iconName: String?
+  private(set) var iconName: String?
   private let layer: Layer
   private var icon: UnsafeMutablePointer<GtkWidget>?
-  private var beneath: Beneath?
+  private(set) var beneath: Beneath?
   private var fade = Fade.none
 
-  private enum Beneath {
+  enum Beneath {
     case texture(Texture, Texture.Fit)
     case color(Placeholder.Color)
   }
@@ -65,6 +65,11 @@ final class PictureView: DrawnWidget {
   private func tellSize(width: Int, height: Int) {
     let scale = scale
     slot.sizeChanged(width: Int((Double(width) * scale).rounded()), height: Int((Double(height) * scale).rounded()))
+  }
+
+  /// Whether the style sheet is told to let the image appear, and has not had the time for it.
+  var isFading: Bool {
+    if case .none = fade { false } else { true }
   }
 
   var isMapped: Bool { unsafe gtk_widget_get_mapped(widget) != 0 }
@@ -153,9 +158,13 @@ final class PictureView: DrawnWidget {
     unsafe gtk_widget_allocate(layer.widget, gint(width), gint(height), -1, nil)
     if let icon = unsafe icon { unsafe gtk_widget_allocate(icon, gint(width), gint(height), -1, nil) }
     tellSize()
+    slot.isVisible = isMapped
   }
 
-  override func mappedDidChange(_ isMapped: Bool) { slot.isVisible = isMapped }
+  override func mappedDidChange(_ isMapped: Bool) {
+    // A grid maps all its cells before it lays them out, and then unmaps the many that are out of sight.
+    slot.isVisible = unsafe isMapped && gtk_widget_get_width(widget) > 0
+  }
 
   override func draw(into snapshot: OpaquePointer) {
     if let beneath, !fadeIsOver() { unsafe draw(beneath, into: snapshot) }

@@ -32,7 +32,13 @@ final class FakeLoading: ImageLoading {
     }
   }
 
-  private let state = Lock((memory: [String: ImageResponse](), loads: [Load]()))
+  private struct State {
+    var memory: [String: ImageResponse] = [:]
+    var families: [Character: (version: Int, isStale: Bool)] = [:]
+    var loads: [Load] = []
+  }
+
+  private let state = Lock(State())
 
   var loads: [Load] { state.withLock { $0.loads } }
 
@@ -43,12 +49,24 @@ final class FakeLoading: ImageLoading {
   }
 
   /// Forgets everything.
-  func reset() { state.withLock { $0 = ([:], []) } }
+  func reset() { state.withLock { $0 = State() } }
+
+  /// Puts images into memory for all names that begin with a letter.
+  func remember(_ family: Character, version: Int, isStale: Bool = false) {
+    state.withLock { $0.families[family] = (version, isStale) }
+  }
 
   /// The oldest load of a name that has not ended, cancelled or not.
   func oldest(_ name: String) -> Load? { loads.first { $0.request.name == name && !$0.isEnded } }
 
-  func cachedImage(for request: ImageRequest) -> ImageResponse? { self[memory: request.name] }
+  func cachedImage(for request: ImageRequest) -> ImageResponse? {
+    let name = request.name
+    return state.withLock { state in
+      if let image = state.memory[name] { return image }
+      guard let family = name.first, let known = state.families[family] else { return nil }
+      return .of(name, version: known.version, origin: .memory, isStale: known.isStale)
+    }
+  }
 
   func startLoading(
     _ request: ImageRequest,
@@ -90,10 +108,12 @@ extension ImageResponse {
 }
 
 extension Bitmap {
-  /// A picture of one pixel: a number of up to 16 bits or a letter, and a version.
+  /// A picture of one pixel that tells names such as `A`, `A12` and `999` apart, and versions.
   static func tagged(_ name: String, _ version: Int) -> Bitmap {
-    let number = Int(name) ?? Int(name.utf8.first ?? 0)
-    return .solid(SIMD4(UInt8(number & 255), UInt8(number >> 8), UInt8(version), 255), width: 1, height: 1)
+    let number = Int(name.filter(\.isNumber)) ?? 0
+    let letter = name.utf8.first { $0 >= 65 }.map { Int($0) - 64 } ?? 0
+    let color = SIMD4(UInt8(number & 255), UInt8(letter << 2 | number >> 8), UInt8(version), 255)
+    return .solid(color, width: 1, height: 1)
   }
 
   /// Whether it was made by ``tagged(_:_:)`` for this name.

@@ -21,29 +21,30 @@ class WidgetTestCase: XCTestCase {
 /// GLib's main loop, turned by the test.
 @MainActor
 enum MainLoop {
+  private static var isLate = false
+
   /// Turns until `condition` holds; the time limit is for what would otherwise never end.
   static func turn(_ file: StaticString = #filePath, _ line: UInt = #line, until condition: () -> Bool) {
-    nonisolated(unsafe) var isLate = false
-    let timer = unsafe withUnsafeMutablePointer(to: &isLate) { isLate in
-      unsafe g_timeout_add(
-        60_000,
-        { isLate in
-          unsafe isLate?.assumingMemoryBound(to: Bool.self).pointee = true
-          return 1
-        },
-        isLate,
-      )
-    }
+    isLate = false
+    // The function is given nothing.
+    let timer = unsafe g_timeout_add(
+      60_000,
+      { _ in
+        MainActor.assumeIsolated { MainLoop.isLate = true }
+        return 1
+      },
+      nil,
+    )
     defer { g_source_remove(timer) }
     while !condition() {
-      if unsafe isLate { return XCTFail("the main loop brought nothing in a minute", file: file, line: line) }
-      _ = unsafe g_main_context_iteration(nil, 1)
+      if isLate { return XCTFail("the main loop brought nothing in a minute", file: file, line: line) }
+      g_main_context_iteration(nil, 1)
     }
   }
 
   /// Does what is ready, and waits for nothing.
   static func drain() {
-    while unsafe g_main_context_iteration(nil, 0) != 0 {}
+    while g_main_context_iteration(nil, 0) != 0 {}
   }
 }
 
@@ -52,13 +53,23 @@ enum MainLoop {
 @safe
 final class TestWindow {
   let widget: UnsafeMutablePointer<GtkWidget>
+  private var frames = 0
 
   init(_ child: UnsafeMutablePointer<GtkWidget>, width: Int = 300, height: Int = 200) {
     unsafe widget = gtk_window_new()
     unsafe gtk_window_set_default_size(vitrine_gtk_window(widget), gint(width), gint(height))
     unsafe gtk_window_set_child(vitrine_gtk_window(widget), child)
     unsafe gtk_window_present(vitrine_gtk_window(widget))
-    MainLoop.turn { unsafe gtk_widget_get_mapped(child) != 0 && gtk_widget_get_width(child) > 0 }
+    let clock = unsafe UnsafeMutableRawPointer(gtk_widget_get_frame_clock(widget))
+    if let clock = unsafe clock { unsafe Signals.connect(clock, "after-paint") { [weak self] in self?.frames += 1 } }
+    nextFrame()
+  }
+
+  /// Waits until everything has been laid out and drawn.
+  func nextFrame() {
+    let before = frames
+    unsafe gtk_widget_queue_draw(widget)
+    MainLoop.turn { frames > before }
   }
 
   func close() {

@@ -6,7 +6,7 @@ import XCTest
 @testable import VitrineGTK
 
 final class TextureTests: WidgetTestCase {
-  private func bitmap(_ alpha: Bitmap.Alpha) -> Bitmap {
+  private static func bitmap(_ alpha: Bitmap.Alpha) -> Bitmap {
     .pixels(width: 37, height: 11, alpha: alpha) { x, y in
       let coverage = alpha == .opaque ? 255 : UInt8((x * 7 + y * 3) % 256)
       let most = alpha == .premultiplied ? Int(coverage) + 1 : 256
@@ -14,7 +14,7 @@ final class TextureTests: WidgetTestCase {
     }
   }
 
-  private func assertSame(_ first: [[UInt8]], _ second: [[UInt8]], within tolerance: Int) {
+  private static func assertSame(_ first: [[UInt8]], _ second: [[UInt8]], within tolerance: Int) {
     XCTAssertEqual(first.count, second.count)
     for (one, other) in zip(first, second) {
       for (a, b) in zip(one, other) where abs(Int(a) - Int(b)) > tolerance {
@@ -25,33 +25,33 @@ final class TextureTests: WidgetTestCase {
 
   func testAnOpaqueTextureHasTheBitmapsPixels() {
     MainActor.assumeIsolated {
-      let texture = Texture(bitmap(.opaque))
-      unsafe assertSame(pixels(of: texture.pointer), texture.bitmap.multipliedPixels, within: 0)
+      let texture = Texture(Self.bitmap(.opaque))
+      unsafe Self.assertSame(pixels(of: texture.pointer), texture.bitmap.multipliedPixels, within: 0)
     }
   }
 
   func testAPremultipliedTextureIsNotMultipliedAgain() {
     MainActor.assumeIsolated {
-      let texture = Texture(bitmap(.premultiplied))
-      unsafe assertSame(pixels(of: texture.pointer), texture.bitmap.multipliedPixels, within: 0)
+      let texture = Texture(Self.bitmap(.premultiplied))
+      unsafe Self.assertSame(pixels(of: texture.pointer), texture.bitmap.multipliedPixels, within: 0)
     }
   }
 
   func testAStraightTextureIsMultipliedOnce() {
     MainActor.assumeIsolated {
-      let texture = Texture(bitmap(.straight))
+      let texture = Texture(Self.bitmap(.straight))
       // GDK rounds a product in its own way.
-      unsafe assertSame(pixels(of: texture.pointer), texture.bitmap.multipliedPixels, within: 1)
+      unsafe Self.assertSame(pixels(of: texture.pointer), texture.bitmap.multipliedPixels, within: 1)
     }
   }
 
   func testATextureKeepsThePixelsOfABitmapThatIsGone() {
     MainActor.assumeIsolated {
-      let expected = bitmap(.opaque).multipliedPixels
-      let texture = unsafe bitmap(.opaque).makeTexture()
+      let expected = Self.bitmap(.opaque).multipliedPixels
+      let texture = unsafe Self.bitmap(.opaque).makeTexture()
       // Whoever allocates now would get the memory, had it been freed.
       let others = (0..<50).map { _ in Bitmap.solid(SIMD4(1, 2, 3, 255), width: 37, height: 11) }
-      unsafe assertSame(pixels(of: texture), expected, within: 0)
+      unsafe Self.assertSame(pixels(of: texture), expected, within: 0)
       unsafe g_object_unref(UnsafeMutableRawPointer(texture))
       XCTAssertEqual(others.count, 50)
     }

@@ -1,0 +1,250 @@
+import CGTK
+import CVitrineGTK
+import Vitrine
+import VitrineTesting
+import XCTest
+
+@testable import VitrineGTK
+
+final class RemotePictureTests: WidgetTestCase {
+  @MainActor
+  private static func makePicture(
+    _ loading: FakeLoading,
+    _ mailbox: FrameMailbox,
+    width: Int = 64,
+    height: Int = 48,
+    mode: TargetSize.Mode = .fill,
+  ) -> RemotePicture {
+    let picture = RemotePicture(
+      slot: ImageSlot(loader: loading, mailbox: mailbox),
+      width: width,
+      height: height,
+      mode: mode,
+    )
+    unsafe gtk_widget_set_halign(picture.widget, GTK_ALIGN_CENTER)
+    unsafe gtk_widget_set_valign(picture.widget, GTK_ALIGN_CENTER)
+    return picture
+  }
+
+  func testAnImageInMemoryIsThereAtOnceAndDoesNotFade() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      loading[memory: "A"] = .of("A", origin: .memory)
+      let picture = Self.makePicture(loading, mailbox)
+      let window = unsafe TestWindow(picture.widget)
+      picture.load(.named("A"), placeholder: .color(.init(0x102030)))
+      XCTAssertTrue(picture.view.shows("A"))
+      XCTAssertFalse(picture.view.isFading)
+      XCTAssertNil(picture.view.beneath)
+      XCTAssertEqual(loading.loads.count, 0)
+      window.close()
+    }
+  }
+
+  func testAnImageInMemoryIsThereEvenBeforeTheFirstLayout() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      loading[memory: "A"] = .of("A", origin: .memory)
+      let picture = Self.makePicture(loading, mailbox)
+      picture.load(.named("A"))
+      XCTAssertTrue(picture.view.shows("A"))
+    }
+  }
+
+  func testAnImageThatCameFadesInOverThePlaceholderAndThenStandsAlone() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      let picture = Self.makePicture(loading, mailbox)
+      let window = unsafe TestWindow(picture.widget)
+      picture.load(.named("A"), placeholder: .color(.init(0x102030)))
+      loading.oldest("A")?.end(.of("A"))
+      mailbox.deliver()
+      XCTAssertTrue(picture.view.shows("A"))
+      XCTAssertTrue(picture.view.isFading)
+      XCTAssertNotNil(picture.view.beneath)
+      MainLoop.turn { picture.view.beneath == nil }
+      XCTAssertFalse(picture.view.isFading)
+      window.close()
+    }
+  }
+
+  func testABetterVersionOfWhatIsShownDoesNotFade() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      loading[memory: "A"] = .of("A", origin: .memory, isStale: true)
+      let picture = Self.makePicture(loading, mailbox)
+      let window = unsafe TestWindow(picture.widget)
+      picture.load(.named("A"))
+      loading.oldest("A")?.end(.of("A", version: 2))
+      mailbox.deliver()
+      XCTAssertEqual(picture.view.image?.bitmap[0, 0].z, 2)
+      XCTAssertFalse(picture.view.isFading)
+      window.close()
+    }
+  }
+
+  func testNothingIsLoadedBeforeThePictureCanBeSeenAndALoadEndsWhenItCannot() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      let picture = Self.makePicture(loading, mailbox)
+      picture.load(.named("A"))
+      XCTAssertEqual(loading.loads.count, 0)
+      let window = unsafe TestWindow(picture.widget)
+      XCTAssertEqual(loading.loads.count, 1)
+      unsafe gtk_widget_set_visible(picture.widget, 0)
+      XCTAssertEqual(loading.loads.map(\.isCancelled), [true])
+      unsafe gtk_widget_set_visible(picture.widget, 1)
+      MainLoop.turn { loading.loads.count == 2 }
+      XCTAssertEqual(loading.loads.map(\.isCancelled), [true, false])
+      window.close()
+      XCTAssertEqual(loading.loads.map(\.isCancelled), [true, true])
+    }
+  }
+
+  func testAnImageIsAskedForInTheDisplaysPixels() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      let picture = Self.makePicture(loading, mailbox, width: 77, height: 51)
+      let window = unsafe TestWindow(picture.widget)
+      picture.load(.named("A"))
+      let scale = picture.view.scale
+      XCTAssertEqual(loading.loads.map(\.request.size), [.pixels(77 * scale, 51 * scale, .fill)])
+      window.close()
+    }
+  }
+
+  func testAnImageOfItsSizeIsDrawnPixelForPixel() throws {
+    try MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      let picture = Self.makePicture(loading, mailbox)
+      let window = unsafe TestWindow(picture.widget)
+      let scale = Int(picture.view.scale)
+      let image = Bitmap.testPattern(width: 64 * scale, height: 48 * scale)
+      loading[memory: "A"] = .of("A", origin: .memory, image: image)
+      picture.load(.named("A"))
+      window.nextFrame()
+      let drawn = unsafe try window.render(picture.widget)
+      XCTAssertEqual(drawn, image.multipliedPixels)
+      window.close()
+    }
+  }
+
+  func testAnImageThatFitsStandsInTheMiddleAtItsOwnPixels() throws {
+    try MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      let picture = Self.makePicture(loading, mailbox, mode: .fit)
+      let window = unsafe TestWindow(picture.widget)
+      let scale = Int(picture.view.scale)
+      let image = Bitmap.testPattern(width: 20 * scale, height: 48 * scale)
+      loading[memory: "A"] = .of("A", origin: .memory, image: image)
+      picture.load(.named("A"))
+      window.nextFrame()
+      let drawn = unsafe try window.render(picture.widget)
+      let (width, pixels) = (64 * scale, image.multipliedPixels)
+      for y in 0..<48 * scale {
+        let row = drawn[y * width..<(y + 1) * width]
+        XCTAssertEqual(
+          Array(row.dropFirst(22 * scale).prefix(20 * scale)),
+          Array(pixels[y * 20 * scale..<(y + 1) * 20 * scale]),
+        )
+        XCTAssertTrue(row.prefix(22 * scale).allSatisfy { $0[3] == 0 })
+      }
+      window.close()
+    }
+  }
+
+  func testAFailureShowsItsIconAndAnImageAfterItTakesItsPlace() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      let picture = Self.makePicture(loading, mailbox)
+      let window = unsafe TestWindow(picture.widget)
+      picture.load(.named("A"), failure: .symbol("image-missing"))
+      loading.oldest("A")?.end(nil)
+      mailbox.deliver()
+      XCTAssertEqual(picture.view.iconName, "image-missing")
+      picture.load(.named("A"), failure: .symbol("image-missing"))
+      loading.oldest("A")?.end(.of("A"))
+      mailbox.deliver()
+      XCTAssertNil(picture.view.iconName)
+      XCTAssertTrue(picture.view.shows("A"))
+      window.close()
+    }
+  }
+
+  func testAWidgetMayBeFreedWhileItsImageIsOnTheWay() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      weak var view: PictureView?
+      do {
+        let picture = Self.makePicture(loading, mailbox)
+        view = picture.view
+        let window = unsafe TestWindow(picture.widget)
+        picture.load(.named("A"), placeholder: .symbol("image-loading"))
+        window.close()
+      }
+      XCTAssertNil(view)
+      XCTAssertEqual(loading.loads.map(\.isCancelled), [true])
+      loading.oldest("A")?.end(.of("A"))
+      mailbox.deliver()
+    }
+  }
+
+  func testAWidgetMayBeFreedWhileItFades() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      weak var view: PictureView?
+      do {
+        let picture = Self.makePicture(loading, mailbox)
+        view = picture.view
+        let window = unsafe TestWindow(picture.widget)
+        picture.load(.named("A"))
+        loading.oldest("A")?.end(.of("A"))
+        mailbox.deliver()
+        XCTAssertTrue(picture.view.isFading)
+        window.close()
+      }
+      XCTAssertNil(view)
+    }
+  }
+
+  func testTheWidgetGoesOnWithoutItsHandle() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      let box: UnsafeMutablePointer<GtkWidget> = unsafe gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)
+      weak var view: PictureView?
+      weak var handle: RemotePicture?
+      do {
+        let picture = Self.makePicture(loading, mailbox)
+        (view, handle) = (picture.view, picture)
+        unsafe gtk_box_append(vitrine_gtk_box(box), picture.widget)
+        picture.load(.named("A"))
+      }
+      XCTAssertNil(handle)
+      let window = unsafe TestWindow(box)
+      loading.oldest("A")?.end(.of("A"))
+      mailbox.deliver()
+      XCTAssertEqual(view?.shows("A"), true)
+      XCTAssertTrue(unsafe RemotePicture(view?.widget)?.view === view)
+      XCTAssertNil(unsafe RemotePicture(box))
+      window.close()
+      XCTAssertNil(view)
+    }
+  }
+
+  func testWhatComesOnAnotherThreadIsShownByTheMainLoop() {
+    MainActor.assumeIsolated {
+      let loading = FakeLoading()
+      let picture = Self.makePicture(loading, .gtk)
+      let window = unsafe TestWindow(picture.widget)
+      picture.load(.named("A"))
+      Task.detached { loading.oldest("A")?.end(.of("A")) }
+      MainLoop.turn { picture.view.shows("A") }
+      window.close()
+    }
+  }
+}
+
+extension PictureView {
+  /// Whether the image that is drawn is that of a name.
+  func shows(_ name: String) -> Bool { image?.bitmap.isTagged(name) ?? false }
+}
