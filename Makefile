@@ -30,13 +30,14 @@ build: setup ## Builds everything for release; the tool is .build/release/vitrin
 	$(RELEASE)
 
 .PHONY: test
-test: setup ## Runs all tests.
-	swift test --disable-xctest
+test: setup ## Runs all tests, those of widgets on a display that nobody sees.
+	swift build --build-tests
+	$(if $(filter Linux,$(shell uname)),Scripts/headless.sh swift test --skip-build --disable-swift-testing)
+	swift test --skip-build --disable-xctest
 
 .PHONY: demo
-demo: setup ## Makes thumbnails of the shipped photographs, or of PHOTOS=folder, and demo/contact.png of them.
-	$(RELEASE) --product vitrine
-	$(RELEASE) --product contact-sheet
+demo: setup ## Shows the shipped photographs, or PHOTOS=folder, in the gallery; without a display it writes gallery.png.
+	$(RELEASE) --product vitrine-gallery
 	@Scripts/demo.sh "$(PHOTOS)"
 
 .PHONY: lint
@@ -76,4 +77,4 @@ bench-imaging: setup ## Compares thumbnails with other programs: CPU, memory, qu
 
 .PHONY: clean
 clean: ## Removes what was built.
-	rm -rf .build site demo
+	rm -rf .build site demo gallery.png

@@ -115,13 +115,6 @@ let package = Package(
       providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])],
     ),
 
-    .executableTarget(
-      name: "contact-sheet",
-      dependencies: ["VitrineImaging"],
-      path: "Examples/ContactSheet",
-      swiftSettings: strict,
-    ),
-
     .testTarget(
       name: "RuntimeTests",
       dependencies: ["VitrineRuntime", "VitrineTesting"],

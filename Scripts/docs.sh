@@ -6,6 +6,7 @@ modules=(
   VitrineRuntime:Runtime VitrineImaging:Imaging VitrineCaching:Caching VitrineHTTP:HTTP Vitrine:Vitrine
   VitrineTesting:Testing
 )
+[ "$(uname)" = Linux ] && modules+=(VitrineGTK:GTK)
 find_tool() { command -v "$1" || xcrun --find "$1"; }
 docc=$(find_tool docc)
 extract=$(find_tool swift-symbolgraph-extract)
@@ -20,6 +21,9 @@ triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/
 # The C modules that a Swift module is built on are looked up when it is loaded.
 includes=(-I "$built/Modules" -I "$built")
 for folder in Sources/Shims/*/include/ Sources/System/*/; do includes+=(-I "$folder"); done
+
+# shellcheck disable=SC2207
+[ "$(uname)" = Linux ] && includes+=($(pkg-config --cflags-only-I gtk4))
 
 archives=()
 for entry in "${modules[@]}"; do

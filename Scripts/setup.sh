@@ -11,6 +11,9 @@ libraries=(
   "libwebp-dev:module libwebpdemux:reads and writes WebP"
   "libgif-dev:header gif_lib.h:reads GIF"
   "libcurl4-openssl-dev:module libcurl:loads from HTTP servers"
+  "libgtk-4-dev:module gtk4:shows windows"
+  "xvfb:command xvfb-run:a display for tests and for the demo where there is none"
+  "xauth:command xauth:lets programs onto that display"
 )
 servers=("nginx-light:command nginx:serves the images of make bench")
 programs=(

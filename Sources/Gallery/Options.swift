@@ -18,7 +18,9 @@ struct Options {
   var cacheFolder: String?
   /// The side of a picture, in points.
   var size = 188
-  /// How many pictures to show; the sources are repeated, or cut, to that. All of them, once, unless told.
+  /// How many pictures to show; the sources are repeated, or cut, to that.
+  ///
+  /// All of them, once, unless told.
   var count: Int?
   /// Whether everything is downloaded after the tour, so that the next one needs no server.
   var fillsCache = false
