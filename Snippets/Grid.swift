@@ -3,9 +3,9 @@
 import VitrineGTK
 
 @MainActor
-func makeGrid(of model: OpaquePointer, _ pipeline: ImagePipeline) -> UnsafeMutablePointer<GtkWidget>? {
+func makeGrid(of model: OpaquePointer) -> UnsafeMutablePointer<GtkWidget>? {
   // snippet.show
-  let factory = RemotePictureFactory(pipeline, width: 188, height: 188) { item in
+  let factory = RemotePictureFactory(width: 188, height: 188) { item in
     ImageRequest(url: String(cString: gtk_string_object_get_string(OpaquePointer(item))))
   }
   let grid = gtk_grid_view_new(gtk_no_selection_new(model), factory.retained())
@@ -14,9 +14,9 @@ func makeGrid(of model: OpaquePointer, _ pipeline: ImagePipeline) -> UnsafeMutab
 }
 
 @MainActor
-func makePicture(_ pipeline: ImagePipeline, _ url: URL, in box: UnsafeMutablePointer<GtkBox>) {
+func makePicture(_ url: URL, in box: UnsafeMutablePointer<GtkBox>) {
   // snippet.show
-  let picture = RemotePicture(pipeline, width: 300, height: 200)
+  let picture = RemotePicture(width: 300, height: 200)
   gtk_box_append(box, picture.widget)
   picture.load(ImageRequest(url: url), placeholder: .color(.init(0x303030)), failure: .symbol("image-missing"))
   // snippet.hide

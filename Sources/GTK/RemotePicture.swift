@@ -5,7 +5,7 @@ public import Vitrine
 /// A widget that shows images as they are loaded.
 ///
 /// ```swift
-/// let picture = RemotePicture(pipeline, width: 300, height: 200)
+/// let picture = RemotePicture(width: 300, height: 200)
 /// gtk_box_append(box, picture.widget)
 /// picture.load(ImageRequest(url: url), placeholder: .color(.init(0x303030)), failure: .symbol("image-missing"))
 /// ```
@@ -28,12 +28,12 @@ public final class RemotePicture {
   /// Makes a widget without a parent.
   ///
   /// - Parameters:
-  ///   - pipeline: What loads.
+  ///   - pipeline: What loads; the program's shared pipeline by default.
   ///   - width: The least width in points; 0 by default, which leaves the size to the layout around it.
   ///   - height: The least height in points; 0 by default.
   ///   - mode: How an image is fitted into the widget, where its request names no size: it covers it, by default.
   public convenience init(
-    _ pipeline: ImagePipeline,
+    _ pipeline: ImagePipeline = .shared,
     width: Int = 0,
     height: Int = 0,
     mode: TargetSize.Mode = .fill,

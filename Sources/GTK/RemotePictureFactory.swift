@@ -5,7 +5,7 @@ public import Vitrine
 /// Makes and binds cells of `GtkGridView`, `GtkListView` and `GtkColumnView` that show images as they are loaded.
 ///
 /// ```swift
-/// let factory = RemotePictureFactory(pipeline, width: 188, height: 188) { item in
+/// let factory = RemotePictureFactory(width: 188, height: 188) { item in
 ///   ImageRequest(url: address(of: item))
 /// }
 /// let grid = gtk_grid_view_new(selection, factory.retained())
@@ -27,7 +27,7 @@ public final class RemotePictureFactory {
   /// Makes a factory.
   ///
   /// - Parameters:
-  ///   - pipeline: What loads.
+  ///   - pipeline: What loads; the program's shared pipeline by default.
   ///   - width: The width of a picture in points.
   ///   - height: The height of a picture in points.
   ///   - mode: How an image is fitted into its picture: it covers it, by default.
@@ -35,7 +35,7 @@ public final class RemotePictureFactory {
   ///   - failure: What to show if one fails; the theme's icon for missing images by default.
   ///   - request: Makes the request of an item.
   public convenience init(
-    _ pipeline: ImagePipeline,
+    _ pipeline: ImagePipeline = .shared,
     width: Int,
     height: Int,
     mode: TargetSize.Mode = .fill,

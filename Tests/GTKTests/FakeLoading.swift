@@ -1,4 +1,4 @@
-import Vitrine
+@testable import Vitrine
 import VitrineRuntime
 import VitrineTesting
 
@@ -70,6 +70,7 @@ final class FakeLoading: ImageLoading {
 
   func startLoading(
     _ request: ImageRequest,
+    isWatching: Bool,
     observer: @escaping @Sendable (ImageEvent) -> Void,
   ) -> any RunningLoad {
     let load = Load(request, observer)
