@@ -46,6 +46,8 @@ final class FrameMeter {
 
   func begin() {
     figures = Figures()
+    // What an earlier style has freed is no part of this one's peak.
+    vitrine_gtk_trim_heap()
     resetPeakMemory()
     MainThreadWork.isMeasured = true
     _ = MainThreadWork.take()

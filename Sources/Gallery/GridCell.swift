@@ -5,6 +5,8 @@ import VitrineGTK
 import VitrineRuntime
 
 /// A cell of the grid, as the audit sees it.
+///
+/// Its widgets are the grid's, and alive while it is bound.
 @MainActor
 @safe
 final class GridCell {
@@ -20,7 +22,7 @@ final class GridCell {
   let picture: UnsafeMutablePointer<GtkWidget>
   private let size: Int
   private let label: UnsafeMutablePointer<GtkWidget>
-  /// What fills the cell in the grid; kept alive by this object.
+  /// What fills the cell in the grid.
   let root: UnsafeMutablePointer<GtkWidget>
 
   init(picture: UnsafeMutablePointer<GtkWidget>, size: Int) {
@@ -29,7 +31,6 @@ final class GridCell {
     unsafe self.picture = picture
     unsafe label = gtk_label_new(nil)
     unsafe root = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6)
-    unsafe g_object_ref_sink(UnsafeMutableRawPointer(root))
     unsafe gtk_widget_add_css_class(root, "cell")
     unsafe gtk_widget_add_css_class(picture, "picture")
     unsafe gtk_widget_add_css_class(label, "name")
@@ -40,8 +41,6 @@ final class GridCell {
     unsafe gtk_box_append(vitrine_gtk_box(root), picture)
     unsafe gtk_box_append(vitrine_gtk_box(root), label)
   }
-
-  isolated deinit { unsafe g_object_unref(UnsafeMutableRawPointer(root)) }
 
   /// The side of the picture in device pixels.
   var pixels: Int { unsafe size * Int(gtk_widget_get_scale_factor(picture)) }

@@ -55,11 +55,15 @@ final class NaiveCells: CellStyle {
         unsafe gtk_picture_set_paintable(OpaquePointer(cell.picture), nil)
         self?.counts.binds += 1
         self?.counts.loadsStarted += 1
+        // The one thing that it does right: the widget lives until its image has come.
+        let picture = unsafe cell.picture
+        unsafe g_object_ref(UnsafeMutableRawPointer(picture))
         Task {
+          defer { unsafe g_object_unref(UnsafeMutableRawPointer(picture)) }
           guard let response = try? await pipeline.imageTask(for: request).response else { return }
           MainThreadWork.measure {
             let texture = unsafe response.image.makeTexture()
-            unsafe gtk_picture_set_paintable(OpaquePointer(cell.picture), texture)
+            unsafe gtk_picture_set_paintable(OpaquePointer(picture), texture)
             unsafe g_object_unref(UnsafeMutableRawPointer(texture))
           }
           cell.shown = response

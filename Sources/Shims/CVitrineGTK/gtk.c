@@ -1,5 +1,7 @@
 #include "vitrine_gtk.h"
 
+#include <malloc.h>
+
 gulong vitrine_gtk_connect(
     gpointer object, const char *signal, VitrineSignal callback, gpointer user, VitrineRelease release) {
   return g_signal_connect_data(object, signal, G_CALLBACK(callback), user, (GClosureNotify)(void (*)(void))release, 0);
@@ -53,3 +55,5 @@ void vitrine_gtk_load_css(GtkCssProvider *provider, const char *css) {
   gtk_css_provider_load_from_data(provider, css, -1);
 #endif
 }
+
+void vitrine_gtk_trim_heap(void) { malloc_trim(0); }

@@ -41,4 +41,9 @@ void vitrine_gtk_set_label(GtkWidget *, const char *text);
 void vitrine_gtk_prefer_dark(void);
 void vitrine_gtk_load_css(GtkCssProvider *, const char *);
 
+// ---- What the Swift overlay of the C library leaves out ----------------------------------------------------------------
+
+/// Gives freed memory back to the system.
+void vitrine_gtk_trim_heap(void);
+
 #endif
