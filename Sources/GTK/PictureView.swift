@@ -113,8 +113,27 @@ final class PictureView: DrawnWidget {
       beneath = previous
       fade = .waiting
       layer.beginFade()
+      if beneath != nil { redrawUntilFadeIsOver() }
     }
     redraw()
+  }
+
+  /// A style sheet may animate in another time, or not at all; what is beneath must go nevertheless.
+  private func redrawUntilFadeIsOver() {
+    // The tick goes with its widget and is given nothing, so it outlives neither.
+    unsafe gtk_widget_add_tick_callback(
+      widget,
+      { widget, _, _ in
+        nonisolated(unsafe) let widget = unsafe widget
+        return MainActor.assumeIsolated {
+          guard let view = unsafe DrawnWidget.object(of: widget) as? PictureView, view.isFading else { return 0 }
+          unsafe gtk_widget_queue_draw(widget)
+          return 1
+        }
+      },
+      nil,
+      nil,
+    )
   }
 
   private func endFade() {

@@ -12,6 +12,8 @@ enum Gallery {
   private static var pictures: Pictures?
   private static var window: Window?
   private static var style: (any CellStyle)?
+  /// What is to be written out before the program ends.
+  private static var disk: DiskCache?
   private static var status: Int32 = 0
 
   static func main() {
@@ -35,6 +37,7 @@ enum Gallery {
     unsafe Signals.connect(UnsafeMutableRawPointer(application), "activate") { unsafe activate(application) }
     // The arguments are ours, not GTK's.
     let result = unsafe g_application_run(vitrine_gtk_application(application), 0, nil)
+    closeDisk()
     exit(status == 0 ? result : status)
   }
 
@@ -45,6 +48,7 @@ enum Gallery {
     guard Headless.isEntered else {
       do throws(Options.Mistake) {
         let caches = try makeCaches(options.styles[0], options)
+        disk = caches.disk
         let style = makeStyle(options.styles[0], options, pictures, caches.pipeline)
         Self.style = style
         window.show(style, count: pictures.all.count)
@@ -61,6 +65,17 @@ enum Gallery {
       }
       unsafe g_application_quit(vitrine_gtk_application(application))
     }
+  }
+
+  /// Turns the main loop until the disk cache has been written out.
+  private static func closeDisk() {
+    guard let disk else { return }
+    var isClosed = false
+    Task {
+      await disk.close()
+      isClosed = true
+    }
+    while !isClosed { g_main_context_iteration(nil, 1) }
   }
 
   /// Shows each style in turn, and says how it went.

@@ -68,6 +68,27 @@ final class RemotePictureTests: WidgetTestCase {
     }
   }
 
+  func testWhatIsBeneathGoesEvenWhereTheStyleSheetForbidsFading() {
+    MainActor.assumeIsolated {
+      let provider = unsafe gtk_css_provider_new()
+      unsafe vitrine_gtk_load_css(provider, "vitrine-image { animation: none; }")
+      unsafe gtk_style_context_add_provider_for_display(gdk_display_get_default(), OpaquePointer(provider), 800)
+      defer {
+        unsafe gtk_style_context_remove_provider_for_display(gdk_display_get_default(), OpaquePointer(provider))
+        unsafe g_object_unref(UnsafeMutableRawPointer(provider))
+      }
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      let picture = Self.makePicture(loading, mailbox, mode: .fit)
+      let window = unsafe TestWindow(picture.widget)
+      picture.load(.named("A"), placeholder: .color(.init(0x102030)))
+      loading.oldest("A")?.end(.of("A"))
+      mailbox.deliver()
+      XCTAssertNotNil(picture.view.beneath)
+      MainLoop.turn { picture.view.beneath == nil }
+      window.close()
+    }
+  }
+
   func testABetterVersionOfWhatIsShownDoesNotFade() {
     MainActor.assumeIsolated {
       let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
