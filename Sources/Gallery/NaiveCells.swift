@@ -60,7 +60,8 @@ final class NaiveCells: CellStyle {
         unsafe g_object_ref(UnsafeMutableRawPointer(picture))
         Task {
           defer { unsafe g_object_unref(UnsafeMutableRawPointer(picture)) }
-          guard let response = try? await pipeline.imageTask(for: request).response else { return }
+          let load = MainThreadWork.measure { pipeline.imageTask(for: request) }
+          guard let response = try? await load.response else { return }
           MainThreadWork.measure {
             let texture = unsafe response.image.makeTexture()
             unsafe gtk_picture_set_paintable(OpaquePointer(picture), texture)
