@@ -68,6 +68,8 @@ final class FakeLoading: ImageLoading {
     }
   }
 
+  func hold(_ key: CacheKey) -> (any Sendable)? { nil }
+
   func startLoading(
     _ request: ImageRequest,
     isWatching: Bool,
@@ -97,13 +99,17 @@ extension ImageResponse {
   ) -> ImageResponse {
     let image = image ?? .tagged(name, version)
     return ImageResponse(
-      image: image,
-      info: ImageInfo(format: .png, storedWidth: image.width, storedHeight: image.height),
-      origin: origin,
-      isStale: isStale,
-      status: nil,
-      byteCount: 1,
-      contentID: ContentID(low: UInt64(version), high: 1),
+      image,
+      ImageInfo(format: .png, storedWidth: image.width, storedHeight: image.height),
+      of: FetchedBytes(
+        data: Data(),
+        contentID: ContentID(low: UInt64(version), high: 1),
+        validity: .unlimited,
+        origin: origin,
+        isStale: isStale,
+        status: nil,
+        verdict: nil,
+      ),
     )
   }
 }
