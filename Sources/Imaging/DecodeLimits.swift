@@ -24,7 +24,7 @@ public struct DecodeLimits: Hashable, Sendable {
   /// The defaults named at each limit.
   public init() {}
 
-  func check(_ info: ImageInfo) throws(ImageError) {
+  package func check(_ info: ImageInfo) throws(ImageError) {
     let (width, height) = (info.width, info.height)
     guard width > 0, height > 0, width < 1 << 31, height < 1 << 31 else {
       throw ImageError(.corrupt, format: info.format, "the header says \(width)x\(height) pixels")

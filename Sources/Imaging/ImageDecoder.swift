@@ -41,6 +41,17 @@ public struct RowRequest: Sendable {
   public let limits: DecodeLimits
   /// To be asked now and then, in work that is not reading rows, whether to go on.
   public let control: DecodeControl
+
+  package init(
+    info: ImageInfo,
+    frame: Int = 0,
+    minimumScale: Double,
+    limits: DecodeLimits = DecodeLimits(),
+    control: DecodeControl = DecodeControl(isCancelled: nil, timeLimit: nil),
+  ) {
+    (self.info, self.frame, self.minimumScale) = (info, frame, minimumScale)
+    (self.limits, self.control) = (limits, control)
+  }
 }
 
 /// Rows of one frame, from top to bottom, as stored: not yet turned upright.
@@ -56,6 +67,9 @@ public protocol RowSource: AnyObject {
   var extentHeight: Double { get }
   /// Whether the fourth byte of a pixel is straight coverage; else it is 255.
   var hasAlpha: Bool { get }
+  /// Whether the decoder shrank by taking means, so that each delivered pixel is the mean of the stored ones it covers;
+  /// the filter that does the rest then restores what that has blurred.
+  var isAveraged: Bool { get }
   /// What is wrong although every row came, such as a picture that is there only coarsely; asked behind the last row that
   /// is needed.
   var damage: ImageError? { get }
@@ -76,6 +90,8 @@ extension RowSource {
   public var extentWidth: Double { Double(width) }
   /// The ``height``.
   public var extentHeight: Double { Double(height) }
+  /// `false`.
+  public var isAveraged: Bool { false }
   /// Nothing.
   public var damage: ImageError? { nil }
 }
@@ -86,7 +102,7 @@ public struct DecodeControl: Sendable {
   private let limit: Duration?
   private let start: ContinuousClock.Instant
 
-  init(isCancelled: (@Sendable () -> Bool)?, timeLimit: Duration?) {
+  package init(isCancelled: (@Sendable () -> Bool)?, timeLimit: Duration?) {
     self.isCancelled = isCancelled
     limit = timeLimit
     start = .now

@@ -96,6 +96,7 @@ struct Renderer {
       outputWidth: width,
       outputHeight: height,
       hasAlpha: source.hasAlpha,
+      averaged: source.isAveraged ? max(1, 1 / max(scaleX, scaleY)) : 1,
     )
     var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
     try unsafe forEachRow(source, through: resampler.lastRow, &writer) { (row, writer) throws(ImageError) in

@@ -2,7 +2,8 @@
 ///
 /// Far above the size wanted, whole blocks of pixels are averaged (an integer box filter) down to a little more than
 /// twice that size; then a separable Lanczos filter does the rest, columns first: a source row is added, weighted, to the
-/// few output rows it belongs to, and an output row is filtered across when its last source row has come.
+/// few output rows it belongs to, and an output row is filtered across when its last source row has come. What averaging,
+/// here or in the decoder, has blurred below the size wanted, the filter's weights restore.
 ///
 /// Colours are filtered multiplied by their coverage, so that what cannot be seen does not bleed into what can. Sums are
 /// kept in integers or floats and rounded once.
@@ -32,8 +33,17 @@ final class Resampler {
   private var firstOpen = 0
   private var nextOpen = 0
 
-  /// `crop` is the part of the source that the output shows, in source pixels.
-  init(sourceWidth: Int, sourceHeight: Int, crop: PixelRect, outputWidth: Int, outputHeight: Int, hasAlpha: Bool) {
+  /// `crop` is the part of the source that the output shows, in source pixels; each of those is the mean of `averaged`
+  /// pixels along either axis.
+  init(
+    sourceWidth: Int,
+    sourceHeight: Int,
+    crop: PixelRect,
+    outputWidth: Int,
+    outputHeight: Int,
+    hasAlpha: Bool,
+    averaged: Double = 1,
+  ) {
     self.outputWidth = outputWidth
     self.outputHeight = outputHeight
     self.hasAlpha = hasAlpha
@@ -55,12 +65,14 @@ final class Resampler {
       length: crop.width / Double(factorX),
       sourceCount: width,
       outputCount: outputWidth,
+      averaged: averaged * Double(factorX),
     )
     vertical = FilterWeights(
       origin: (crop.y - Double(rows.lowerBound)) / Double(factorY),
       length: crop.height / Double(factorY),
       sourceCount: height,
       outputCount: outputHeight,
+      averaged: averaged * Double(factorY),
     )
     rowLength = width * 4
     var most = 1
@@ -83,7 +95,8 @@ final class Resampler {
     _ factor: Int,
     _ count: Int,
   ) -> Range<Int> {
-    let reach = FilterWeights.lobes * max(length / Double(output), 1) + Double(factor)
+    let lobes = FilterWeights.lobes * max(length / Double(output), 1)
+    let reach = lobes + Double(factor * (1 + FilterWeights.correctionReach))
     let first = min(max(0, Int((start - reach).rounded(.down))), count - 1)
     return first..<max(first + 1, min(count, Int((start + length + reach).rounded(.up))))
   }

@@ -8,14 +8,14 @@ import VitrineTesting
 struct ReferenceResampler {
   /// The part of the source that is shown, in its pixels; all of it where `nil`.
   var crop: (x: Double, y: Double, width: Double, height: Double)?
-  /// How many pixels are averaged to one beforehand, across and down.
+  /// How many pixels are averaged to one beforehand, across and down, and then sharpened by what that has blurred.
   var box = 1
 
   func resample(_ bitmap: Bitmap, width: Int, height: Int) -> Bitmap {
     var grid = Grid(bitmap)
     var part = crop ?? (0, 0, Double(bitmap.width), Double(bitmap.height))
     if box > 1 {
-      grid = grid.averaged(box)
+      grid = grid.averaged(box).sharpened((1 - 1 / Double(box * box)) / 24)
       let factor = Double(box)
       part = (part.x / factor, part.y / factor, part.width / factor, part.height / factor)
     }
@@ -92,6 +92,26 @@ struct ReferenceResampler {
         }
       }
       return Grid(width: columns, height: rows, values: result)
+    }
+
+    /// Every pixel with `amount` of its difference to each neighbour added; at the edges it is its own neighbour.
+    func sharpened(_ amount: Double) -> Grid {
+      var across = values
+      for y in 0..<height {
+        for x in 0..<width {
+          let beside = self[max(0, x - 1), y] + self[min(width - 1, x + 1), y]
+          across[y * width + x] += (self[x, y] * 2 - beside) * amount
+        }
+      }
+      let wide = Grid(width: width, height: height, values: across)
+      var result = across
+      for y in 0..<height {
+        for x in 0..<width {
+          let beside = wide[x, max(0, y - 1)] + wide[x, min(height - 1, y + 1)]
+          result[y * width + x] += (wide[x, y] * 2 - beside) * amount
+        }
+      }
+      return Grid(width: width, height: height, values: result)
     }
   }
 }

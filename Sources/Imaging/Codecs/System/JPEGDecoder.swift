@@ -1,10 +1,22 @@
 import CVitrineCodecs
 import VitrineRuntime
 
-/// Reads JPEG through libjpeg-turbo, shrinking to 1/2, 1/4 or 1/8 inside the inverse transform.
+/// Reads JPEG: at an eighth of its size with a decoder of its own, which leaves out what that does not need, else through
+/// libjpeg-turbo, shrinking to 1/2, 1/4 or 1/8 inside the inverse transform.
 public struct JPEGDecoder: ImageDecoder {
+  /// Stored pixels from which on an image is worth the tables that the decoder of our own makes first.
+  private let ownDecoderMinimum: Int
+
   /// Makes the decoder.
-  public init() {}
+  public init() {
+    // Below 0.1 megapixels libjpeg is done before the tables are.
+    self.init(ownDecoderMinimum: 100_000)
+  }
+
+  /// Leaves images of fewer stored pixels than `ownDecoderMinimum` to libjpeg at every scale.
+  package init(ownDecoderMinimum: Int) {
+    self.ownDecoderMinimum = ownDecoderMinimum
+  }
 
   /// JPEG.
   public var formats: [ImageFormat] { [.jpeg] }
@@ -28,19 +40,68 @@ public struct JPEGDecoder: ImageDecoder {
     return info
   }
 
-  /// Starts libjpeg at the smallest of its scales 1/8, 2/8, 4/8, 8/8 that satisfies the request.
+  /// Opens the smallest of the scales 1/8, 2/8, 4/8, 8/8 that satisfies the request.
   ///
-  /// The other scales that it offers are slower than the next larger of these.
+  /// The other scales that libjpeg offers are slower than the next larger of these.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
+    let eighths = [1, 2, 4].first { Double($0) / 8 >= request.minimumScale } ?? 8
+    if eighths == 1, request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum,
+      let script = unsafe script(bytes, request), script.isComplete || !script.frame.isProgressive
+    {
+      return unsafe EighthRows(bytes, script, request) { () throws(ImageError) in
+        try unsafe Self.openSystem(bytes, request, eighths: 1)
+      }
+    }
+    return try unsafe Self.openSystem(bytes, request, eighths: eighths)
+  }
+
+  /// Opens at an eighth what has come of a progressive file of which more is to come: the scans that are whole.
+  ///
+  /// It costs a fraction of decoding the file and is called again when more scans have come; the last time is ``open(_:_:)``.
+  ///
+  /// - Parameters:
+  ///   - bytes: The file's first bytes; they outlive the rows.
+  ///   - request: Made of what ``info(of:format:limits:)`` said of them; its scale does not count.
+  /// - Returns: The rows, whose `damage` is `.truncated` unless the file is whole, and how many scans they show; `nil`
+  ///   while some component has not come at all, and for files that are not progressive or not decoded here.
+  package func openPreview(
+    _ bytes: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+  ) -> (rows: any RowSource, scans: Int)? {
+    guard let script = unsafe script(bytes, request), script.frame.isProgressive, script.showsPicture else {
+      return nil
+    }
+    let count = script.scans.count
+    let lack = ImageError(.truncated, format: .jpeg, "truncated: \(count) scans of the file are there")
+    let rows = unsafe EighthRows(bytes, script, request, incompleteness: script.isComplete ? nil : lack) {
+      () throws(ImageError) in
+      throw ImageError(.corrupt, format: .jpeg, "corrupt: one of the first \(count) scans")
+    }
+    return (rows, count)
+  }
+
+  /// `nil` where the file is not for the decoder of our own.
+  private func script(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> JPEGScript? {
+    guard let script = unsafe JPEGScript(ByteReader(bytes)), script.frame.width == request.info.storedWidth,
+      script.frame.height == request.info.storedHeight, script.showsPicture
+    else { return nil }
+    return script
+  }
+
+  private static func openSystem(
+    _ bytes: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+    eighths: Int,
+  ) throws(ImageError) -> any RowSource {
     do throws(ImageError) {
-      return try unsafe JPEGRows(bytes, request)
+      return try unsafe JPEGRows(bytes, request, eighths: eighths)
     } catch {
       // A progressive file may end within the header of a scan; the scans before it can be shown.
-      guard error.code == .truncated, !request.info.streamsRows, let end = unsafe Self.lastSegment(bytes) else {
+      guard error.code == .truncated, !request.info.streamsRows, let end = unsafe lastSegment(bytes) else {
         throw error
       }
-      return try unsafe JPEGRows(UnsafeRawBufferPointer(rebasing: bytes[..<end]), request)
+      return try unsafe JPEGRows(UnsafeRawBufferPointer(rebasing: bytes[..<end]), request, eighths: eighths)
     }
   }
 
@@ -61,6 +122,8 @@ private final class JPEGRows: RowSource {
   let extentWidth: Double
   let extentHeight: Double
   var hasAlpha: Bool { false }
+  // libjpeg's smaller transforms leave out what cancels in the mean over two, four or eight samples.
+  var isAveraged: Bool { true }
 
   // Owned: made in init, destroyed in deinit, used by one thread at a time.
   private let reader: OpaquePointer
@@ -72,7 +135,7 @@ private final class JPEGRows: RowSource {
   private var row = 0
   private(set) var damage: ImageError?
 
-  init(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) {
+  init(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest, eighths: Int) throws(ImageError) {
     self.request = request
     isInverted = try unsafe JPEGHeader(ByteReader(bytes), metadataLimit: 0).adobeTransform != nil
     let stop = StopSignal(request.control)
@@ -97,7 +160,6 @@ private final class JPEGRows: RowSource {
         unsafe vitrine_jpeg_destroy(reader)
         throw ImageError(.corrupt, format: .jpeg, "corrupt: two frame headers that disagree")
       }
-      let eighths = [1, 2, 4].first { Double($0) / 8 >= request.minimumScale } ?? 8
       let layout = isCMYK ? VITRINE_JPEG_CMYK : VITRINE_JPEG_RGBA
       status = unsafe vitrine_jpeg_start(reader, Int32(eighths), Int32(layout), &info)
       extentWidth = Double(info.width) * Double(eighths) / 8

@@ -1,0 +1,135 @@
+import VitrineRuntime
+
+/// Rows of a JPEG file at an eighth of its size, decoded from no more of the file than that takes.
+///
+/// A pixel is the mean of the 64 that it stands for, which is a block's DC coefficient; of chroma that is stored at half
+/// the resolution it is a cell of a block, which some AC coefficients make. All others are passed over: they are nearly
+/// three quarters of what libjpeg spends here. Baseline files and 4:2:0 give libjpeg's bits, files with chroma halved
+/// along one axis or quartered come out better, since libjpeg repeats samples there.
+///
+/// Where data are damaged or end too early it hands over to libjpeg, from the same row on.
+@safe
+package final class EighthRows: RowSource {
+  package let width: Int
+  package let height: Int
+  package let extentWidth: Double
+  package let extentHeight: Double
+  package var hasAlpha: Bool { false }
+  package var isAveraged: Bool { true }
+  package var damage: ImageError? { fallback?.damage ?? incompleteness }
+
+  /// Whether libjpeg has taken over.
+  package var hasFallenBack: Bool { fallback != nil }
+
+  private let script: JPEGScript
+  private let bytes: UnsafeRawBufferPointer
+  private let request: RowRequest
+  private let openFallback: () throws(ImageError) -> any RowSource
+  /// What a preview lacks.
+  private let incompleteness: ImageError?
+  private var fallback: (any RowSource)?
+  private var baseline: BaselineScan?
+  private var planes: [SamplePlane] = []
+  /// The rows of the image that the planes hold.
+  private var held = 0..<0
+  private var row = 0
+
+  /// `bytes` outlives the object; `fallback` opens them with libjpeg at an eighth.
+  init(
+    _ bytes: UnsafeRawBufferPointer,
+    _ script: JPEGScript,
+    _ request: RowRequest,
+    incompleteness: ImageError? = nil,
+    fallback: @escaping () throws(ImageError) -> any RowSource,
+  ) {
+    unsafe self.bytes = bytes
+    self.script = script
+    self.request = request
+    self.incompleteness = incompleteness
+    openFallback = fallback
+    width = JPEGFrame.divided(script.frame.width, by: 8)
+    height = JPEGFrame.divided(script.frame.height, by: 8)
+    extentWidth = Double(script.frame.width) / 8
+    extentHeight = Double(script.frame.height) / 8
+  }
+
+  package func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
+    if let fallback { return try unsafe fallback.read(into: rows, bytesPerRow: bytesPerRow, count: count) }
+    guard row < height else { return 0 }
+    if row == held.upperBound {
+      guard try decode() else { return try unsafe fallBack(into: rows, bytesPerRow: bytesPerRow, count: count) }
+    }
+    guard let start = rows.baseAddress else { return 0 }
+    let got = min(count, min(height, held.upperBound) - row)
+    for index in 0..<got {
+      // In bounds by the precondition.
+      unsafe write(row + index - held.lowerBound, into: start + index * bytesPerRow)
+    }
+    row += got
+    return got
+  }
+
+  /// Brings the next rows into the planes; `false` when the data do not give them.
+  private func decode() throws(ImageError) -> Bool {
+    if script.frame.isProgressive {
+      let decoder = unsafe ProgressiveDecoder(bytes, script, request.control)
+      guard let planes = try decoder.decode() else { return false }
+      self.planes = planes
+      held = 0..<height
+      return true
+    }
+    if baseline == nil {
+      baseline = unsafe BaselineScan(bytes, script)
+      planes = baseline?.bands ?? []
+    }
+    guard let baseline, baseline.decodeBand() else { return false }
+    held = held.upperBound..<held.upperBound + script.frame.unitRows
+    return true
+  }
+
+  private func fallBack(
+    into rows: UnsafeMutableRawBufferPointer,
+    bytesPerRow: Int,
+    count: Int,
+  ) throws(ImageError) -> Int {
+    baseline = nil
+    planes = []
+    let source = try openFallback()
+    fallback = source
+    guard source.width == width, source.height == height else {
+      throw ImageError(.corrupt, format: .jpeg, "corrupt: two frame headers that disagree")
+    }
+    var passed = 0
+    while passed < row {
+      try request.control.check()
+      let got = try unsafe source.read(into: rows, bytesPerRow: bytesPerRow, count: min(count, row - passed))
+      guard got > 0 else { return 0 }
+      passed += got
+    }
+    return try unsafe source.read(into: rows, bytesPerRow: bytesPerRow, count: count)
+  }
+
+  private func write(_ index: Int, into target: UnsafeMutableRawPointer) {
+    // A row has `width` pixels, which the planes' rows have at least.
+    switch script.color {
+    case .grey: unsafe CellColors.writeGrey(planes[0].row(index), into: target, count: width)
+    case .rgb:
+      unsafe CellColors.writeRGB(
+        planes[0].row(index),
+        planes[1].row(index),
+        planes[2].row(index),
+        into: target,
+        count: width,
+      )
+    case .ycc:
+      unsafe CellColors.writeYCC(
+        planes[0].row(index),
+        planes[1].row(index),
+        planes[2].row(index),
+        into: target,
+        count: width,
+      )
+    }
+  }
+}

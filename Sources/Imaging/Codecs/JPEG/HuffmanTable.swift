@@ -1,0 +1,141 @@
+import VitrineRuntime
+
+/// The codes of one Huffman table (ITU-T T.81, annex C), and look-ups over the next 12 bits, each made when first used.
+///
+/// A code of more than 12 bits, rare by construction, is found by comparing lengths.
+final class HuffmanTable {
+  static let lookupBits = 12
+  /// What a look-up that decodes several symbols at once says where it cannot.
+  static let noSkip = 127
+
+  private let symbols: [UInt8]
+  /// For each length the first 16 bits that do not begin with a code of that length or a shorter one.
+  private var ends = [Int](repeating: 0, count: 17)
+  /// For each length what turns a code into its symbol's index.
+  private var offsets = [Int](repeating: 0, count: 17)
+
+  /// `counts` of codes of each length from 1 to 16; `nil` where they do not make a table.
+  init?(counts: [UInt8], symbols: [UInt8]) {
+    guard counts.count == 16, symbols.count == counts.reduce(0, { $0 + Int($1) }), symbols.count <= 256 else {
+      return nil
+    }
+    self.symbols = symbols
+    var code = 0
+    var index = 0
+    for length in 1...16 {
+      let count = Int(counts[length - 1])
+      offsets[length] = index - code
+      code += count
+      index += count
+      // The code of all ones is no code.
+      guard count == 0 || code < 1 << length else { return nil }
+      ends[length] = code << (16 - length)
+      code <<= 1
+    }
+  }
+
+  /// Whether every symbol is a number of bits that a difference of DC coefficients may have.
+  var isOfDifferences: Bool { symbols.allSatisfy { $0 <= 15 } }
+
+  /// The code that the 16 bits `window` begin with: its length, and its symbol times 256; 0 where there is none.
+  @inline(never)
+  func code(at window: Int) -> Int {
+    for length in 1...16 where window < ends[length] {
+      return length | Int(symbols[(window >> (16 - length)) + offsets[length]]) << 8
+    }
+    return 0
+  }
+
+  /// Like ``code(at:)`` for codes of up to 12 bits; 0 for longer ones.
+  private(set) lazy var codes = Lookup<UInt16> { [self] window in
+    let found = code(at: window << (16 - Self.lookupBits))
+    return found & 255 <= Self.lookupBits ? UInt16(found) : 0
+  }
+
+  /// Differences of DC coefficients with their code: bits in all, and the difference times 256; 0 where they are more
+  /// than 12 bits.
+  private(set) lazy var differences = Lookup<Int32> { [self] window in
+    let code = Int(codes[window])
+    let (length, size) = (code & 255, code >> 8)
+    guard length > 0, length + size <= Self.lookupBits else { return 0 }
+    return Int32(length + size | Self.value(window, after: length, size: size) << 8)
+  }
+
+  /// AC coefficients with their code: bits in all, 32 times how far they are from the last one, 0x8000 where the block
+  /// ends behind them, and the coefficient times 65,536; 0 where they are more than 12 bits.
+  private(set) lazy var coefficients = Lookup<Int32> { [self] window in coefficient(window, runsOfBlocks: false) }
+
+  /// The same for progressive scans, where only the plain end of a block is decoded here, not runs of them.
+  private(set) lazy var progressiveCoefficients = Lookup<Int32> { [self] window in
+    coefficient(window, runsOfBlocks: true)
+  }
+
+  /// As many AC coefficients as begin in 12 bits, to pass over: bits in all, 32 times how far they reach (an end of block
+  /// counts as one), and 0x8000 where the block ends.
+  private(set) lazy var skips = Lookup<UInt16> { [self] window in
+    var (used, advance, end) = (0, 0, 0)
+    while used < Self.lookupBits {
+      let code = Int(codes[window << used & Lookup<UInt16>.mask])
+      let (length, run, size) = (code & 255, code >> 12, code >> 8 & 15)
+      guard length > 0, used + length <= Self.lookupBits else { break }
+      if size == 0, run != 15 {
+        used += length
+        end = 1
+        break
+      }
+      guard advance + run + 1 <= 62 else { break }
+      used += length + size
+      advance += run + 1
+    }
+    return used == 0 ? UInt16(Self.noSkip << 5) : UInt16(used | (advance + end) << 5 | end << 15)
+  }
+
+  private func coefficient(_ window: Int, runsOfBlocks: Bool) -> Int32 {
+    let code = Int(codes[window])
+    let (length, run, size) = (code & 255, code >> 12, code >> 8 & 15)
+    guard length > 0, length + size <= Self.lookupBits else { return 0 }
+    if size == 0 {
+      if run == 15 { return Int32(length | 16 << 5) }
+      return runsOfBlocks && run > 0 ? 0 : Int32(length | 1 << 15)
+    }
+    var (used, end) = (length + size, 0)
+    let next = Int(codes[window << used & Lookup<UInt16>.mask])
+    let isEnd = next >> 8 == 0 || (!runsOfBlocks && next >> 8 & 15 == 0 && next >> 12 != 15)
+    if next & 255 > 0, used + next & 255 <= Self.lookupBits, isEnd {
+      used += next & 255
+      end = 1
+    }
+    let value = Self.value(window, after: length, size: size)
+    return Int32(used | (run + 1) << 5 | end << 15 | value << 16)
+  }
+
+  private static func value(_ window: Int, after length: Int, size: Int) -> Int {
+    guard size > 0 else { return 0 }
+    return extended(window >> (lookupBits - length - size) & (1 << size - 1), size: size)
+  }
+
+  /// The number that `size` bits stand for (T.81, F.2.2.1): those that begin with 0 are negative.
+  @inline(__always)
+  static func extended(_ bits: Int, size: Int) -> Int {
+    bits < 1 &<< (size &- 1) ? bits &- (1 &<< size) &+ 1 : bits
+  }
+}
+
+/// A table of 4,096 entries, one for each value of 12 bits.
+@safe
+final class Lookup<Entry: BitwiseCopyable> {
+  static var mask: Int { 1 << HuffmanTable.lookupBits - 1 }
+
+  // Owned: allocated in init, freed in deinit, not changed in between.
+  let entries: UnsafeMutablePointer<Entry>
+
+  init(_ make: (Int) -> Entry) {
+    unsafe entries = .allocate(capacity: Self.mask + 1)
+    for index in 0...Self.mask { unsafe (entries + index).initialize(to: make(index)) }
+  }
+
+  deinit { unsafe entries.deallocate() }
+
+  // In bounds by the mask.
+  subscript(index: Int) -> Entry { unsafe entries[index & Self.mask] }
+}
