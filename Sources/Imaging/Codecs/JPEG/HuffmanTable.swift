@@ -47,66 +47,81 @@ final class HuffmanTable {
   }
 
   /// Like ``code(at:)`` for codes of up to 12 bits; 0 for longer ones.
-  private(set) lazy var codes = Lookup<UInt16> { [self] window in
-    let found = code(at: window << (16 - Self.lookupBits))
-    return found & 255 <= Self.lookupBits ? UInt16(found) : 0
-  }
+  private(set) lazy var codes: Lookup<UInt16> = {
+    // Codes of one length after the other follow one another as numbers, too.
+    var entries: [UInt16] = []
+    entries.reserveCapacity(Lookup<UInt16>.mask + 1)
+    var index = 0
+    for length in 1...Self.lookupBits {
+      while index < symbols.count, index < ends[length] >> (16 - length) + offsets[length] {
+        let entry = UInt16(length) | UInt16(symbols[index]) << 8
+        entries.append(contentsOf: repeatElement(entry, count: 1 << (Self.lookupBits - length)))
+        index += 1
+      }
+    }
+    return Lookup { window in window < entries.count ? entries[window] : 0 }
+  }()
 
   /// Differences of DC coefficients with their code: bits in all, and the difference times 256; 0 where they are more
   /// than 12 bits.
-  private(set) lazy var differences = Lookup<Int32> { [self] window in
-    let code = Int(codes[window])
-    let (length, size) = (code & 255, code >> 8)
-    guard length > 0, length + size <= Self.lookupBits else { return 0 }
-    return Int32(length + size | Self.value(window, after: length, size: size) << 8)
-  }
+  private(set) lazy var differences: Lookup<Int32> = {
+    let codes = codes
+    return Lookup { window in
+      let code = Int(codes[window])
+      let (length, size) = (code & 255, code >> 8)
+      guard length > 0, length + size <= Self.lookupBits else { return 0 }
+      return Int32(length + size | Self.value(window, after: length, size: size) << 8)
+    }
+  }()
 
   /// AC coefficients with their code: bits in all, 32 times how far they are from the last one, 0x8000 where the block
   /// ends behind them, and the coefficient times 65,536; 0 where they are more than 12 bits.
-  private(set) lazy var coefficients = Lookup<Int32> { [self] window in coefficient(window, runsOfBlocks: false) }
+  private(set) lazy var coefficients = Self.coefficients(codes, runsOfBlocks: false)
 
   /// The same for progressive scans, where only the plain end of a block is decoded here, not runs of them.
-  private(set) lazy var progressiveCoefficients = Lookup<Int32> { [self] window in
-    coefficient(window, runsOfBlocks: true)
-  }
+  private(set) lazy var progressiveCoefficients = Self.coefficients(codes, runsOfBlocks: true)
 
   /// As many AC coefficients as begin in 12 bits, to pass over: bits in all, 32 times how far they reach (an end of block
   /// counts as one), and 0x8000 where the block ends.
-  private(set) lazy var skips = Lookup<UInt16> { [self] window in
-    var (used, advance, end) = (0, 0, 0)
-    while used < Self.lookupBits {
-      let code = Int(codes[window << used & Lookup<UInt16>.mask])
-      let (length, run, size) = (code & 255, code >> 12, code >> 8 & 15)
-      guard length > 0, used + length <= Self.lookupBits else { break }
-      if size == 0, run != 15 {
-        used += length
-        end = 1
-        break
+  private(set) lazy var skips: Lookup<UInt16> = {
+    let codes = codes
+    return Lookup { window in
+      var (used, advance, end) = (0, 0, 0)
+      while used < Self.lookupBits {
+        let code = Int(codes[window << used])
+        let (length, run, size) = (code & 255, code >> 12, code >> 8 & 15)
+        guard length > 0, used + length <= Self.lookupBits else { break }
+        if size == 0, run != 15 {
+          used += length
+          end = 1
+          break
+        }
+        guard advance + run + 1 <= 62 else { break }
+        used += length + size
+        advance += run + 1
       }
-      guard advance + run + 1 <= 62 else { break }
-      used += length + size
-      advance += run + 1
+      return used == 0 ? UInt16(Self.noSkip << 5) : UInt16(used | (advance + end) << 5 | end << 15)
     }
-    return used == 0 ? UInt16(Self.noSkip << 5) : UInt16(used | (advance + end) << 5 | end << 15)
-  }
+  }()
 
-  private func coefficient(_ window: Int, runsOfBlocks: Bool) -> Int32 {
-    let code = Int(codes[window])
-    let (length, run, size) = (code & 255, code >> 12, code >> 8 & 15)
-    guard length > 0, length + size <= Self.lookupBits else { return 0 }
-    if size == 0 {
-      if run == 15 { return Int32(length | 16 << 5) }
-      return runsOfBlocks && run > 0 ? 0 : Int32(length | 1 << 15)
+  private static func coefficients(_ codes: Lookup<UInt16>, runsOfBlocks: Bool) -> Lookup<Int32> {
+    Lookup { window in
+      let code = Int(codes[window])
+      let (length, run, size) = (code & 255, code >> 12, code >> 8 & 15)
+      guard length > 0, length + size <= lookupBits else { return 0 }
+      if size == 0 {
+        if run == 15 { return Int32(length | 16 << 5) }
+        return runsOfBlocks && run > 0 ? 0 : Int32(length | 1 << 15)
+      }
+      var (used, end) = (length + size, 0)
+      let next = Int(codes[window << used])
+      let isEnd = next >> 8 == 0 || (!runsOfBlocks && next >> 8 & 15 == 0 && next >> 12 != 15)
+      if next & 255 > 0, used + next & 255 <= lookupBits, isEnd {
+        used += next & 255
+        end = 1
+      }
+      return Int32(used | (run + 1) << 5 | end << 15 | value(window, after: length, size: size) << 16)
     }
-    var (used, end) = (length + size, 0)
-    let next = Int(codes[window << used & Lookup<UInt16>.mask])
-    let isEnd = next >> 8 == 0 || (!runsOfBlocks && next >> 8 & 15 == 0 && next >> 12 != 15)
-    if next & 255 > 0, used + next & 255 <= Self.lookupBits, isEnd {
-      used += next & 255
-      end = 1
-    }
-    let value = Self.value(window, after: length, size: size)
-    return Int32(used | (run + 1) << 5 | end << 15 | value << 16)
   }
 
   private static func value(_ window: Int, after length: Int, size: Int) -> Int {

@@ -44,7 +44,7 @@ public struct WebPDecoder: ImageDecoder {
   private func still(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> HeldRows {
     let info = request.info
     // libwebp averages what it drops, so it is left twice the size asked for and the caller's filter does the rest.
-    let scale = request.minimumScale * 4 / 3
+    let scale = request.minimumScale * 3 / 2
     let isScaled = scale < 0.9
     let width = isScaled ? max(1, Int((Double(info.storedWidth) * scale).rounded(.up))) : info.storedWidth
     let height = isScaled ? max(1, Int((Double(info.storedHeight) * scale).rounded(.up))) : info.storedHeight
