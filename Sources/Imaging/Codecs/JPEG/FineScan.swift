@@ -32,18 +32,9 @@ final class FinePlane {
     unsafe negative.deallocate()
   }
 
-  /// Adds `value`, the change of a coefficient, to the block's sums; `block` is below the number of blocks.
-  @inline(__always)
-  func add(_ value: Int, coefficient: Int, block: Int) {
-    // The tables have 128 entries; a target beyond the sums is that of coefficients that do not count.
-    let target = unsafe Int(means.targets.sums[coefficient & 127])
-    guard target < means.sumCount else { return }
-    unsafe sums[block &* means.sumCount &+ target] &+=
-      means.targets.factors[coefficient & 127] &* Int32(truncatingIfNeeded: value)
-  }
-
   /// Writes all blocks' cells; those that only fill up a unit are left as they are.
   func store(_ coarse: CoarsePlane, into plane: SamplePlane) {
+    let (blocks, writer, sumCount) = (coarse.blocks, means.writer, means.sumCount)
     precondition(plane.width >= blocksAcross * component.cellColumns)
     precondition(plane.height >= blocksDown * component.cellRows)
     for y in 0..<blocksDown {
@@ -53,11 +44,11 @@ final class FinePlane {
         let target = unsafe cells + x &* component.cellColumns
         // By the preconditions the plane has cells for all blocks.
         if unsafe occupied[block] == 0 {
-          unsafe means.writer.store(coarse[x, y], into: target, stride: plane.width)
+          unsafe writer.store(blocks[x, y], into: target, stride: plane.width)
         } else {
-          unsafe means.writer.store(
-            coarse[x, y],
-            sums: sums + block &* means.sumCount,
+          unsafe writer.store(
+            blocks[x, y],
+            sums: sums + block &* sumCount,
             into: target,
             stride: plane.width,
           )
@@ -70,11 +61,22 @@ final class FinePlane {
 /// Decodes one AC scan of a progressive file, a row of blocks at a time.
 @safe
 final class FineScan {
-  private let scan: JPEGScan
   private let plane: FinePlane
   private let table: HuffmanTable
-  private let codes: Lookup<UInt16>
-  private let values: Lookup<Int32>
+  // The pointers belong to `plane`, its means and `table`. Like the numbers they are copied from there once: a loop over
+  // blocks that went through the objects would spend half its time on counting references.
+  private let codes: UnsafeMutablePointer<UInt16>
+  private let values: UnsafeMutablePointer<Int32>
+  private let targets: UnsafeMutablePointer<UInt8>
+  private let factors: UnsafeMutablePointer<Int32>
+  private let sums: UnsafeMutablePointer<Int32>
+  private let occupied: UnsafeMutablePointer<UInt64>
+  private let negative: UnsafeMutablePointer<UInt64>
+  private let sumCount: Int
+  private let first: Int
+  private let last: Int
+  private let low: Int
+  private let isRefinement: Bool
   private let reader: EntropyReader
   /// The coefficients of the scan.
   private let band: UInt64
@@ -88,9 +90,14 @@ final class FineScan {
     guard scan.first >= 1, scan.last >= scan.first, scan.last <= 63, let table = scan.parts[0].coefficients else {
       return nil
     }
-    (self.scan, self.plane, self.table) = (scan, plane, table)
-    codes = table.codes
-    values = table.progressiveCoefficients
+    (self.plane, self.table) = (plane, table)
+    unsafe codes = table.codes.entries
+    unsafe values = table.progressiveCoefficients.entries
+    unsafe targets = plane.means.targets.sums
+    unsafe factors = plane.means.targets.factors
+    unsafe (sums, occupied, negative) = (plane.sums, plane.occupied, plane.negative)
+    sumCount = plane.means.sumCount
+    (first, last, low, isRefinement) = (scan.first, scan.last, scan.low, scan.isRefinement)
     band = (~0 >> UInt64(63 - scan.last)) & (~0 << UInt64(scan.first))
     reader = unsafe EntropyReader(bytes, scan.data)
     cursor = reader.start()
@@ -113,7 +120,7 @@ final class FineScan {
         unsafe latestStart = reader.latestStart
         run = 0
       }
-      if run > 0, unsafe !scan.isRefinement || plane.occupied[block] & band == 0 {
+      if run > 0, unsafe !isRefinement || occupied[block] & band == 0 {
         run &-= 1
         continue
       }
@@ -122,7 +129,7 @@ final class FineScan {
         unsafe latestStart = reader.latestStart
         if reader.hasOverrun { return false }
       }
-      guard scan.isRefinement ? refine(&cursor, block) : decode(&cursor, block) else { return false }
+      guard isRefinement ? refine(&cursor, block) : decode(&cursor, block) else { return false }
     }
     return true
   }
@@ -130,16 +137,17 @@ final class FineScan {
   /// The first bits of a block's coefficients; `block` is within the plane.
   @inline(__always)
   private func decode(_ cursor: inout BitCursor, _ block: Int) -> Bool {
-    var reached = scan.first &- 1
-    var (occupied, negative): (UInt64, UInt64) = (0, 0)
-    while reached < scan.last {
+    var reached = first &- 1
+    var (set, below): (UInt64, UInt64) = (0, 0)
+    while reached < last {
       cursor.refill()
       var value: Int
       var isEnd = false
-      let entry = Int(values[cursor.window])
+      // A window is below the tables' 4,096 entries.
+      let entry = unsafe Int(values[cursor.window])
       let next = reached &+ (entry &>> 5 & 127)
       // At the last coefficient no code ends the block.
-      if entry != 0, next &+ (entry &>> 15 & 1) <= scan.last {
+      if entry != 0, next &+ (entry &>> 15 & 1) <= last {
         cursor.drop(entry & 31)
         reached = next
         value = entry &>> 16
@@ -159,29 +167,29 @@ final class FineScan {
           continue
         }
         reached &+= zeros &+ 1
-        guard reached <= scan.last else { return false }
+        guard reached <= last else { return false }
         value = HuffmanTable.extended(cursor.take(size), size: size)
       }
       if value != 0 {
         let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: reached)
-        occupied |= bit
-        if value < 0 { negative |= bit }
-        plane.add(value &<< scan.low, coefficient: reached, block: block)
+        set |= bit
+        if value < 0 { below |= bit }
+        add(value &<< low, coefficient: reached, block: block)
       }
       if isEnd { break }
     }
-    unsafe plane.occupied[block] |= occupied
-    unsafe plane.negative[block] |= negative
+    unsafe occupied[block] |= set
+    unsafe negative[block] |= below
     return true
   }
 
   /// One more bit of a block's coefficients (T.81, G.1.2.3); `block` is within the plane.
   @inline(__always)
   private func refine(_ cursor: inout BitCursor, _ block: Int) -> Bool {
-    let old = unsafe plane.occupied[block] & band
-    let negative = unsafe plane.negative[block]
-    let step = 1 &<< scan.low
-    var position = scan.first
+    let old = unsafe occupied[block] & band
+    let below = unsafe negative[block]
+    let step = 1 &<< low
+    var position = first
     var left = old
     /// Takes the correction of the first coefficient that is left.
     func correct(_ cursor: inout BitCursor) {
@@ -190,13 +198,13 @@ final class FineScan {
       position = index &+ 1
       cursor.refill()
       guard cursor.takeBit() else { return }
-      let isNegative = negative &>> UInt64(truncatingIfNeeded: index) & 1 != 0
-      plane.add(isNegative ? -step : step, coefficient: index, block: block)
+      let isNegative = below &>> UInt64(truncatingIfNeeded: index) & 1 != 0
+      add(isNegative ? -step : step, coefficient: index, block: block)
     }
     if run == 0 {
-      while position <= scan.last {
+      while position <= last {
         cursor.refill()
-        var code = Int(codes[cursor.window])
+        var code = unsafe Int(codes[cursor.window])
         if code == 0 { code = table.code(at: cursor.wideWindow) }
         guard code != 0 else { return false }
         cursor.drop(code & 255)
@@ -221,11 +229,11 @@ final class FineScan {
         }
         position &+= zeros
         if value != 0 {
-          guard position <= scan.last else { return false }
+          guard position <= last else { return false }
           let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: position)
-          unsafe plane.occupied[block] |= bit
-          if value < 0 { unsafe plane.negative[block] |= bit }
-          plane.add(value, coefficient: position, block: block)
+          unsafe occupied[block] |= bit
+          if value < 0 { unsafe negative[block] |= bit }
+          add(value, coefficient: position, block: block)
         }
         position &+= 1
       }
@@ -235,5 +243,14 @@ final class FineScan {
       run &-= 1
     }
     return true
+  }
+
+  /// Adds `value`, the change of a coefficient, to the sums of a block within the plane.
+  @inline(__always)
+  private func add(_ value: Int, coefficient: Int, block: Int) {
+    // There are 128 targets and factors; a target beyond the sums is that of coefficients that do not count.
+    let target = unsafe Int(targets[coefficient & 127])
+    guard target < sumCount else { return }
+    unsafe sums[block &* sumCount &+ target] &+= factors[coefficient & 127] &* Int32(truncatingIfNeeded: value)
   }
 }

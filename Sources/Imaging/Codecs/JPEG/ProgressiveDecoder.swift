@@ -57,6 +57,17 @@ struct ProgressiveDecoder {
     return decoder.isAtEnd
   }
 
+  /// What the loop over blocks wants of a component: plain values, so that it counts no references.
+  ///
+  /// The pointer is to a table of the script.
+  @unsafe
+  private struct Part: BitwiseCopyable {
+    let columns: Int
+    let rows: Int
+    let blocks: CoarsePlane.Blocks
+    let differences: UnsafeMutablePointer<Int32>?
+  }
+
   private func decodeCoarse(_ scan: JPEGScan) throws(ImageError) -> Bool {
     let frame = script.frame
     let reader = unsafe EntropyReader(bytes, scan.data)
@@ -66,6 +77,17 @@ struct ProgressiveDecoder {
     // A scan of one component has its blocks in order and none that only fill up a unit.
     let single = scan.parts.count == 1 ? frame.components[scan.parts[0].component] : nil
     let (across, down) = (single?.blocksAcross ?? frame.unitsAcross, single?.blocksDown ?? frame.unitsDown)
+    let parts = unsafe scan.parts.map { part in
+      let component = frame.components[part.component]
+      let (columns, rows) = single == nil ? (component.columns, component.rows) : (1, 1)
+      return unsafe Part(
+        columns: columns,
+        rows: rows,
+        blocks: coarse[part.component].blocks,
+        differences: part.differences?.differences.entries,
+      )
+    }
+    let (low, isRefinement, partCount) = (scan.low, scan.isRefinement, scan.parts.count)
     for row in 0..<down {
       try control.check()
       for column in 0..<across {
@@ -74,46 +96,41 @@ struct ProgressiveDecoder {
           cursor = next
           for index in predictions.indices { predictions[index] = 0 }
         }
-        for (index, part) in scan.parts.enumerated() {
-          let component = frame.components[part.component]
-          let (columns, rows) = single == nil ? (component.columns, component.rows) : (1, 1)
-          for y in row * rows..<row * rows + rows {
-            for x in column * columns..<column * columns + columns {
+        for index in 0..<partCount {
+          let part = unsafe parts[index]
+          for y in unsafe row &* part.rows..<row &* part.rows &+ part.rows {
+            for x in unsafe column &* part.columns..<column &* part.columns &+ part.columns {
               if unsafe cursor.next > reader.latestStart {
                 cursor = reader.advance(cursor)
                 if reader.hasOverrun { return false }
               }
               cursor.refill()
-              if scan.isRefinement {
-                if cursor.takeBit() { coarse[part.component].add(1 << scan.low, x, y) }
+              if isRefinement {
+                if cursor.takeBit() { unsafe part.blocks.add(1 << low, x, y) }
                 continue
               }
-              guard let difference = part.differences.flatMap({ cursor.takeDifference($0) }) else { return false }
-              predictions[index] += difference
-              guard let value = Int16(exactly: predictions[index] << scan.low) else { return false }
-              coarse[part.component].add(value, x, y)
+              guard let differences = unsafe part.differences else { return false }
+              // A window is below the table's 4,096 entries.
+              let entry = unsafe Int(differences[cursor.window])
+              if entry != 0 {
+                cursor.drop(entry & 255)
+                predictions[index] += entry &>> 8
+              } else {
+                let code = scan.parts[index].differences?.code(at: cursor.wideWindow) ?? 0
+                guard code != 0 else { return false }
+                cursor.drop(code & 255)
+                let size = code &>> 8
+                if size > 0 { predictions[index] += HuffmanTable.extended(cursor.take(size), size: size) }
+              }
+              guard let value = Int16(exactly: predictions[index] << low) else { return false }
+              unsafe part.blocks.add(value, x, y)
             }
           }
         }
       }
     }
-    return reader.isAtEnd(cursor)
-  }
-}
-
-extension BitCursor {
-  /// Takes a DC coefficient's difference from bits that have just been refilled; `nil` where they are none.
-  @inline(__always)
-  mutating func takeDifference(_ table: HuffmanTable) -> Int? {
-    let entry = Int(table.differences[window])
-    if entry != 0 {
-      drop(entry & 255)
-      return entry &>> 8
-    }
-    let code = table.code(at: wideWindow)
-    guard code != 0 else { return nil }
-    drop(code & 255)
-    return code > 255 ? HuffmanTable.extended(take(code &>> 8), size: code &>> 8) : 0
+    // They own what the parts point to.
+    return withExtendedLifetime((coarse, scan)) { reader.isAtEnd(cursor) }
   }
 }
 
@@ -148,40 +165,49 @@ struct RestartCounter {
 /// The DC coefficients of one component.
 @safe
 final class CoarsePlane {
-  private let width: Int
-  private let height: Int
+  /// The blocks, as plain values; not to be used after their plane.
+  @safe
+  struct Blocks: BitwiseCopyable {
+    let width: Int
+    let height: Int
+    fileprivate let values: UnsafeMutablePointer<Int16>
+
+    /// Sets bits that are not set yet.
+    @inline(__always)
+    func add(_ value: Int16, _ x: Int, _ y: Int) {
+      precondition(x >= 0 && x < width && y >= 0 && y < height)
+      unsafe values[y &* width &+ x] |= value
+    }
+
+    @inline(__always)
+    subscript(x: Int, y: Int) -> Int {
+      precondition(x >= 0 && x < width && y >= 0 && y < height)
+      return unsafe Int(values[y &* width &+ x])
+    }
+  }
+
   // Owned: allocated in init, freed in deinit, used by one thread at a time.
-  private let values: UnsafeMutablePointer<Int16>
+  let blocks: Blocks
 
   init(_ component: JPEGFrame.Component) {
-    (width, height) = (component.paddedAcross, component.paddedDown)
-    unsafe values = .allocate(capacity: width * height)
-    unsafe values.initialize(repeating: 0, count: width * height)
+    let count = component.paddedAcross * component.paddedDown
+    let values = UnsafeMutablePointer<Int16>.allocate(capacity: count)
+    unsafe values.initialize(repeating: 0, count: count)
+    unsafe blocks = Blocks(width: component.paddedAcross, height: component.paddedDown, values: values)
   }
 
-  deinit { unsafe values.deallocate() }
-
-  /// Sets bits that are not set yet.
-  @inline(__always)
-  func add(_ value: Int16, _ x: Int, _ y: Int) {
-    precondition(x >= 0 && x < width && y >= 0 && y < height)
-    unsafe values[y &* width &+ x] |= value
-  }
-
-  @inline(__always)
-  subscript(x: Int, y: Int) -> Int {
-    precondition(x >= 0 && x < width && y >= 0 && y < height)
-    return unsafe Int(values[y &* width &+ x])
-  }
+  deinit { unsafe blocks.values.deallocate() }
 
   /// Writes all blocks' cells as if there were no other coefficients.
   func store(_ writer: CellWriter, _ component: JPEGFrame.Component, into plane: SamplePlane) {
-    precondition(plane.width == width * component.cellColumns && plane.height == height * component.cellRows)
-    for y in 0..<height {
+    let blocks = blocks
+    precondition(plane.width == blocks.width * component.cellColumns)
+    precondition(plane.height == blocks.height * component.cellRows)
+    for y in 0..<blocks.height {
       let cells = unsafe plane.row(y * component.cellRows)
-      for x in 0..<width {
-        // By the precondition the plane has cells for all blocks.
-        unsafe writer.store(self[x, y], into: cells + x &* component.cellColumns, stride: plane.width)
+      for x in 0..<blocks.width {
+        // By the preconditions the plane has cells for all blocks.
+        unsafe writer.store(blocks[x, y], into: cells + x &* component.cellColumns, stride: plane.width)
       }
     }
   }
