@@ -3,8 +3,8 @@ import VitrineImaging
 import VitrineRuntime
 
 extension ImageSlot {
-  /// What a slot was asked for, and how far it is.
-  struct Binding {
+  /// What a slot was asked for, and how far it is; a class, since copies of all that is in it took half of a bind's time.
+  final class Binding {
     enum Stage { case waitingForSize, waitingToBeVisible, loading, shown, failed }
 
     var request: ImageRequest
@@ -19,6 +19,10 @@ extension ImageSlot {
     var isProvisional = false
     /// Whether an image has come, of whatever size.
     var wasAnswered = false
+
+    init(request: ImageRequest, placeholder: Placeholder, failure: Placeholder) {
+      (self.request, self.placeholder, self.failure) = (request, placeholder, failure)
+    }
   }
 
   /// What a display shows.
@@ -53,7 +57,7 @@ extension ImageSlot {
     let old = takeCurrent()
     self.binding = binding
     switch shown {
-    case .image where isAgain, .preview where isAgain: self.binding?.needsPlaceholder = false
+    case .image where isAgain, .preview where isAgain: binding.needsPlaceholder = false
     case .image, .preview: shown = .kept
     case .nothing, .standIn, .kept: break
     }
@@ -73,31 +77,32 @@ extension ImageSlot {
 
   /// Goes as far as it can: waits for the size, shows what is in memory, waits to be visible, loads.
   private func proceed() {
-    guard let request = sizedRequest() else {
-      binding?.stage = .waitingForSize
-      showPlaceholder()
+    guard let binding else { return }
+    guard let request = sized(binding) else {
+      binding.stage = .waitingForSize
+      showPlaceholder(of: binding)
       return
     }
-    binding?.stage = .waitingToBeVisible
+    binding.stage = .waitingToBeVisible
     let generation = generation
     if let hit = loader.cachedImage(for: request) {
-      binding?.needsPlaceholder = false
-      if !hit.isStale { binding?.stage = .shown }
+      binding.needsPlaceholder = false
+      if !hit.isStale { binding.stage = .shown }
       show(hit, key: request.imageKey, fades: false)
       if !hit.isStale { return }
     } else {
-      showPlaceholder()
+      showPlaceholder(of: binding)
     }
     // The display may have asked for something else while it was told.
-    guard isVisible, generation == self.generation, binding?.stage == .waitingToBeVisible else { return }
+    guard isVisible, generation == self.generation, binding.stage == .waitingToBeVisible else { return }
     start(request)
   }
 
   /// What is loaded: the request, at the view's size where it names none; `nil` while that is not known.
-  private func sizedRequest() -> ImageRequest? {
-    guard let binding, case .view(let mode) = sizing, binding.request.size == nil else { return binding?.request }
+  private func sized(_ binding: Binding) -> ImageRequest? {
+    guard case .view(let mode) = sizing, binding.request.size == nil else { return binding.request }
     guard let box = binding.box ?? viewSize else { return nil }
-    self.binding?.box = box
+    binding.box = box
     var request = binding.request
     request.size = box.targetSize(mode)
     // Another size of what was just fetched anew is not fetched anew.
@@ -164,9 +169,9 @@ extension ImageSlot {
     display?.show(.empty)
   }
 
-  private func showPlaceholder() {
-    guard let binding, binding.needsPlaceholder else { return }
-    self.binding?.needsPlaceholder = false
+  private func showPlaceholder(of binding: Binding) {
+    guard binding.needsPlaceholder else { return }
+    binding.needsPlaceholder = false
     switch binding.placeholder {
     case .none: clear()
     case .keepCurrent: break
@@ -233,13 +238,13 @@ extension ImageSlot {
     switch (isVisible, binding.stage) {
     case (true, .waitingToBeVisible):
       // For the size that the view has now.
-      self.binding?.box = nil
-      self.binding?.isProvisional = false
+      binding.box = nil
+      binding.isProvisional = false
       proceed()
     case (true, .loading): current?.setPriority(binding.request.priority)
     case (false, .loading) where whenLeft == .cancel:
       let old = takeCurrent()
-      self.binding?.stage = .waitingToBeVisible
+      binding.stage = .waitingToBeVisible
       leave(old, .cancel)
     case (false, .loading) where whenLeft == .lower: current?.setPriority(min(binding.request.priority, .low))
     default: break

@@ -111,7 +111,7 @@ public final class ImageSlot {
     let isAgain = binding?.request.isSame(as: request) ?? false
     if isAgain, let binding, binding.stage != .failed {
       current?.setPriority(request.priority)
-      self.binding?.request.priority = request.priority
+      binding.request.priority = request.priority
       return
     }
     let failure = failure ?? (placeholder.keepsCurrent ? .none : placeholder)
