@@ -5,7 +5,7 @@ import VitrineImaging
 import VitrineTesting
 
 /// What `fetch` does with its cache, from one run to the next.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FetchCacheTests {
   let tool: Tool
   let server: LoopbackServer

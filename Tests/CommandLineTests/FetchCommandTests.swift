@@ -3,7 +3,7 @@ import Testing
 import VitrineImaging
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FetchCommandTests {
   let tool: Tool
   let server: LoopbackServer

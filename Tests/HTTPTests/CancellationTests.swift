@@ -3,7 +3,7 @@ import VitrineHTTP
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct CancellationTests {
   let server: LoopbackServer
 
@@ -19,10 +19,10 @@ struct CancellationTests {
     server.route("*", LoopbackResponse())
     let loader = makeLoader { $0.connectionLimit = 1 }
     let (first, second, third) = (RecordingSink(), RecordingSink(), RecordingSink())
-    loader.load(try HTTPRequest(server.url("/first")), into: first)
+    loader.load(try HTTPRequest.patient(server.url("/first")), into: first)
     await server.wait(forRequests: 1)
-    let handle = loader.load(try HTTPRequest(server.url("/second")), into: second)
-    loader.load(try HTTPRequest(server.url("/third")), into: third)
+    let handle = loader.load(try HTTPRequest.patient(server.url("/second")), into: second)
+    loader.load(try HTTPRequest.patient(server.url("/third")), into: third)
     handle.cancel()
     #expect(await second.end() == .cancelled)
     gate.open()
@@ -36,7 +36,7 @@ struct CancellationTests {
     server.route("/a") { $0.waitForDisconnect() }
     let loader = makeLoader()
     let sink = RecordingSink()
-    let handle = loader.load(try HTTPRequest(server.url("/a")), into: sink)
+    let handle = loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
     await server.wait(forRequests: 1)
     handle.cancel()
     #expect(await sink.end() == .cancelled)
@@ -53,7 +53,7 @@ struct CancellationTests {
     }
     let loader = makeLoader()
     let sink = RecordingSink()
-    let handle = loader.load(try HTTPRequest(server.url("/a")), into: sink)
+    let handle = loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
     await sink.wait { $0.count >= 2 }
     handle.cancel()
     handle.cancel()
@@ -67,7 +67,7 @@ struct CancellationTests {
     server.route("/a") { $0.respond(LoopbackResponse(body: bytes(20_000_000))) }
     let loader = makeLoader()
     let sink = RecordingSink(onBytes: { .pause })
-    let handle = loader.load(try HTTPRequest(server.url("/a")), into: sink)
+    let handle = loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
     await sink.wait { $0.count == 2 }
     handle.cancel()
     #expect(await sink.end() == .cancelled)
@@ -79,7 +79,7 @@ struct CancellationTests {
     server.route("/a", LoopbackResponse(body: bytes(10)))
     let loader = makeLoader()
     let sink = RecordingSink()
-    let handle = loader.load(try HTTPRequest(server.url("/a")), into: sink)
+    let handle = loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
     #expect(await sink.end() == nil)
     handle.cancel()
     handle.resume()
@@ -96,7 +96,7 @@ struct CancellationTests {
     }
     let loader = makeLoader()
     let sink = RecordingSink(onHead: { atHead ? .stop : .proceed }, onBytes: { .stop })
-    loader.load(try HTTPRequest(server.url("/a")), into: sink)
+    loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
     #expect(await sink.end() == .cancelled)
     #expect(sink.events.count == (atHead ? 2 : 3))
     await server.wait { $0.openConnections == 0 }
@@ -106,7 +106,7 @@ struct CancellationTests {
   func cancellingTheTaskThrowsAndClosesTheConnection() async throws {
     server.route("/a") { $0.waitForDisconnect() }
     let loader = makeLoader()
-    let request = try HTTPRequest(server.url("/a"))
+    let request = try HTTPRequest.patient(server.url("/a"))
     let task = Task { try await loader.data(for: request) }
     await server.wait(forRequests: 1)
     task.cancel()
@@ -121,7 +121,7 @@ struct CancellationTests {
   @Test
   func aTaskCancelledBeforehandSendsNothing() async throws {
     let loader = makeLoader()
-    let request = try HTTPRequest(server.url("/a"))
+    let request = try HTTPRequest.patient(server.url("/a"))
     let (ready, isReady) = (Deferred<Void>(), Deferred<Void>())
     let task = Task {
       isReady.resolve(())
@@ -141,7 +141,7 @@ struct CancellationTests {
     let loader = makeLoader()
     let sinks = (0..<40).map { _ in RecordingSink() }
     for (number, sink) in sinks.enumerated() {
-      loader.load(try HTTPRequest("http://h\(number).invalid/"), into: sink).cancel()
+      loader.load(try HTTPRequest.patient("http://h\(number).invalid/"), into: sink).cancel()
     }
     for sink in sinks { #expect(await sink.end() == .cancelled) }
     #expect(try await loader.data(server.url("/a")).1.count == 10)
@@ -154,7 +154,7 @@ struct CancellationTests {
     var handles: [any LoadHandle] = []
     let sinks = (0..<1000).map { _ in RecordingSink() }
     for (number, sink) in sinks.enumerated() {
-      handles.append(loader.load(try HTTPRequest(server.url("/\(number)")), into: sink))
+      handles.append(loader.load(try HTTPRequest.patient(server.url("/\(number)")), into: sink))
     }
     for (number, handle) in handles.enumerated() where number % 10 != 0 { handle.cancel() }
     for (number, sink) in sinks.enumerated() {
@@ -169,7 +169,7 @@ struct CancellationTests {
   func ofAThousandTasksOfWhichNinetyPercentAreCancelledEveryOneIsResumed() async throws {
     server.route("*", LoopbackResponse(body: bytes(2000)))
     let loader = makeLoader()
-    let requests = try (0..<1000).map { try HTTPRequest(server.url("/\($0)")) }
+    let requests = try (0..<1000).map { try HTTPRequest.patient(server.url("/\($0)")) }
     let tasks = requests.map { request in Task { try await loader.data(for: request).1.count } }
     for (number, task) in tasks.enumerated() where number % 10 != 0 { task.cancel() }
     for (number, task) in tasks.enumerated() {

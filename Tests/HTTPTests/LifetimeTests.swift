@@ -3,7 +3,7 @@ import VitrineHTTP
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LifetimeTests {
   @Test
   func releasingTheLoaderEndsWhatRunsAndWhatWaits() async throws {
@@ -13,7 +13,7 @@ struct LifetimeTests {
     var handles: [any LoadHandle] = []
     do {
       let loader = makeLoader { $0.connectionLimit = 2 }
-      for sink in sinks { handles.append(loader.load(try HTTPRequest(server.url("/a")), into: sink)) }
+      for sink in sinks { handles.append(loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)) }
       await server.wait(forRequests: 2)
     }
     for sink in sinks { #expect(await sink.end() == .cancelled) }
@@ -40,7 +40,7 @@ struct LifetimeTests {
       _ = consume loader
       return .proceed
     })
-    let request = try HTTPRequest(server.url("/a"))
+    let request = try HTTPRequest.patient(server.url("/a"))
     held.withLock { $0 }?.load(request, into: sink)
     let code = await sink.end()
     #expect(code == nil || code == .cancelled)
@@ -51,7 +51,7 @@ struct LifetimeTests {
     let loader = makeLoader()
     loader.stopAndWait()
     let sink = RecordingSink()
-    loader.load(try HTTPRequest("http://127.0.0.1:1/a"), into: sink)
+    loader.load(try HTTPRequest.patient("http://127.0.0.1:1/a"), into: sink)
     #expect(sink.events == [.end(.cancelled)])
   }
 
@@ -66,8 +66,8 @@ struct LifetimeTests {
       func run() async throws {
         let loader = makeLoader()
         _ = try await loader.data(server.url("/a"))
-        let handle = loader.load(try HTTPRequest(server.url("/silent")), into: RecordingSink())
-        loader.load(try HTTPRequest("http://nothing.invalid/"), into: RecordingSink()).cancel()
+        let handle = loader.load(try HTTPRequest.patient(server.url("/silent")), into: RecordingSink())
+        loader.load(try HTTPRequest.patient("http://nothing.invalid/"), into: RecordingSink()).cancel()
         handle.cancel()
         loader.stopAndWait()
         await server.wait { $0.openConnections == 0 }
@@ -92,8 +92,8 @@ struct LifetimeTests {
       }
       let loader = makeLoader()
       let sink = RecordingSink()
-      for _ in 0..<6 { loader.load(try HTTPRequest(server.url("/a")), into: sink) }
-      loader.load(try HTTPRequest(server.url("/a").replacing("http:", with: "https:")), into: RecordingSink())
+      for _ in 0..<6 { loader.load(try HTTPRequest.patient(server.url("/a")), into: sink) }
+      loader.load(try HTTPRequest.patient(server.url("/a").replacing("http:", with: "https:")), into: RecordingSink())
       await sink.wait { $0.count >= 12 }
       exit(7)
     }

@@ -134,7 +134,7 @@ struct AdmissionQueueTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct QueueTests {
   let server: LoopbackServer
 
@@ -149,11 +149,11 @@ struct QueueTests {
     }
     server.route("*", LoopbackResponse())
     let loader = makeLoader { $0.connectionLimit = 1 }
-    loader.load(try HTTPRequest(server.url("/first")), into: RecordingSink())
+    loader.load(try HTTPRequest.patient(server.url("/first")), into: RecordingSink())
     await server.wait(forRequests: 1)
     var handles: [any LoadHandle] = []
     for (number, priority) in [Priority.low, .normal, .veryHigh, .normal, .veryLow].enumerated() {
-      var request = try HTTPRequest(server.url("/\(number)"))
+      var request = try HTTPRequest.patient(server.url("/\(number)"))
       request.priority = priority
       handles.append(loader.load(request, into: RecordingSink()))
     }
@@ -174,10 +174,10 @@ struct QueueTests {
     server.route("/second", LoopbackResponse())
     let loader = makeLoader { $0.connectionLimit = 1 }
     let sinks = (0..<3).map { _ in RecordingSink() }
-    loader.load(try HTTPRequest(server.url("/first")), into: sinks[0])
+    loader.load(try HTTPRequest.patient(server.url("/first")), into: sinks[0])
     await server.wait(forRequests: 1)
-    loader.load(try HTTPRequest(server.url("/second")), into: sinks[1])
-    loader.load(try HTTPRequest(server.url("/second")), into: sinks[2]).cancel()
+    loader.load(try HTTPRequest.patient(server.url("/second")), into: sinks[1])
+    loader.load(try HTTPRequest.patient(server.url("/second")), into: sinks[2]).cancel()
 
     #expect(await sinks[2].end() == .cancelled)
     #expect(sinks.map(\.beginCount) == [1, 0, 0])
@@ -199,7 +199,7 @@ struct QueueTests {
     let loader = makeLoader { $0.connectionLimitPerHost = 3 }
     let sinks = (0..<20).map { _ in RecordingSink() }
     for (number, sink) in sinks.enumerated() {
-      loader.load(try HTTPRequest(server.url("/\(number)")), into: sink)
+      loader.load(try HTTPRequest.patient(server.url("/\(number)")), into: sink)
     }
     // Another host is served although this one is full.
     _ = try await loader.data(other.url("/"))

@@ -11,14 +11,23 @@ func makeLoader(_ change: (inout CurlLoader.Options) -> Void = { _ in }) -> Curl
   return CurlLoader(options)
 }
 
+extension HTTPRequest {
+  /// A request that no slow machine runs out of time with.
+  static func patient(_ url: String, headers: HTTPFields = [:]) throws(HTTPError) -> HTTPRequest {
+    var request = try HTTPRequest(url, headers: headers)
+    request.timeouts = HTTPTimeouts(connect: .seconds(3600), idle: .seconds(3600))
+    return request
+  }
+}
+
 extension DataLoader {
   func data(_ url: String, headers: HTTPFields = [:]) async throws(HTTPError) -> (HTTPResponse, Data) {
-    try await data(for: try HTTPRequest(url, headers: headers))
+    try await data(for: try HTTPRequest.patient(url, headers: headers))
   }
 
   /// What went wrong; the test fails if nothing did.
   func failure(_ url: String, _ change: (inout HTTPRequest) -> Void = { _ in }) async throws -> HTTPError {
-    var request = try HTTPRequest(url)
+    var request = try HTTPRequest.patient(url)
     change(&request)
     do throws(HTTPError) {
       let (response, data) = try await data(for: request)

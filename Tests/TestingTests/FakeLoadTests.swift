@@ -4,7 +4,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// One load, seen from both ends.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FakeLoadTests {
   private let loader = FakeLoader()
   private let url = "https://example.org/a.jpg"

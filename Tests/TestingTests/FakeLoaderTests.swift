@@ -3,7 +3,7 @@ import VitrineHTTP
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FakeLoaderTests {
   private let loader = FakeLoader()
   private let url = "https://example.org/a.jpg"

@@ -3,7 +3,7 @@ import Vitrine
 import VitrineTesting
 
 /// The pipeline that a user's test would be written with.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PipelineTestingTests {
   private let parts = PipelineParts()
   private let url = "https://example.org/a.png"

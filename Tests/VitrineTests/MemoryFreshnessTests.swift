@@ -7,7 +7,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What is in memory follows what the server says of the bytes it was made of.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MemoryFreshnessTests {
   private let server: LoopbackServer
   private let file: Data
@@ -24,7 +24,7 @@ struct MemoryFreshnessTests {
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.diskCache = disk
       $0.decoders = DecoderRegistry([decoder])
-      $0.loader = CurlLoader()
+      $0.loader = PatientLoader()
       $0.clock = clock
     }
   }
@@ -154,7 +154,7 @@ struct MemoryFreshnessTests {
     serve(file)
     let pipeline = ImagePipeline { [clock] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
-      $0.loader = CurlLoader()
+      $0.loader = PatientLoader()
       $0.clock = clock
     }
     _ = try await pipeline.image(for: request(side: 16))

@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// The caches of a pipeline as one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PipelineCacheTests {
   private let server: LoopbackServer
   private let picture = Bitmap.testPattern(width: 64, height: 48)
@@ -23,7 +23,7 @@ struct PipelineCacheTests {
     pipeline = ImagePipeline { [disk] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.diskCache = disk
-      $0.loader = CurlLoader()
+      $0.loader = PatientLoader()
     }
   }
 
@@ -83,7 +83,7 @@ struct PipelineCacheTests {
   func withoutCachesNothingIsThere() async throws {
     let pipeline = ImagePipeline {
       $0.memoryCache = nil
-      $0.loader = CurlLoader()
+      $0.loader = PatientLoader()
     }
     _ = try await pipeline.image(for: url)
     pipeline.cache[ImageRequest(url: url)] = picture

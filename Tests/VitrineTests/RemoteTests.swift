@@ -6,13 +6,13 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RemoteTests {
   private let server: LoopbackServer
   private let file: Data
   private let disk = CountingDataCache()
   private let clock = ManualClock()
-  private let loader = CurlLoader()
+  private let loader = PatientLoader()
 
   init() throws {
     server = try LoopbackServer()

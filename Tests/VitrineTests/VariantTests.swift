@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// A larger image in memory serves a smaller request; never the other way.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct VariantTests {
   private let source = GatedSource()
   private let decoder = CountingDecoder()

@@ -1,0 +1,13 @@
+import VitrineHTTP
+
+/// The loader over libcurl, with requests that no slow machine runs out of time with.
+struct PatientLoader: DataLoader {
+  private let loader = CurlLoader()
+
+  @discardableResult
+  func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+    var request = request
+    request.timeouts = HTTPTimeouts(connect: .seconds(3600), idle: .seconds(3600))
+    return loader.load(request, into: sink)
+  }
+}
