@@ -15,24 +15,24 @@ struct CacheCommandTests {
   }
 
   /// Fetches so many pictures of a size into `cache`, in the order of their names.
-  private func fill(_ count: Int = 3) throws {
+  private func fill(_ count: Int = 3) async throws {
     for index in 0..<count {
       let file = try Bitmap.gradient(width: 100 + index, height: 100).encoded(as: .png)
       server.route("/\(index).png", Photographs.response(file))
-      #expect(try tool.run("fetch", server.url("/\(index).png"), "--cache-dir", "cache").status == 0)
+      #expect(try await tool.run("fetch", server.url("/\(index).png"), "--cache-dir", "cache").status == 0)
     }
   }
 
-  private func cache(_ arguments: String...) throws -> Tool.Outcome {
-    try tool.run(["cache"] + arguments + ["--cache-dir", "cache"])
+  private func cache(_ arguments: String...) async throws -> Tool.Outcome {
+    try await tool.run(["cache"] + arguments + ["--cache-dir", "cache"])
   }
 
   @Test
-  func statsHaveEveryMemberOfTheContract() throws {
-    try fill()
-    _ = try tool.run("fetch", server.url("/0.png"), "--cache-dir", "cache")
+  func statsHaveEveryMemberOfTheContract() async throws {
+    try await fill()
+    _ = try await tool.run("fetch", server.url("/0.png"), "--cache-dir", "cache")
 
-    let json = try #require(try cache("stats", "--json", "--size-limit", "2G").json.first)
+    let json = try await #require(try cache("stats", "--json", "--size-limit", "2G").json.first)
 
     #expect(
       Set(json.keys) == [
@@ -53,16 +53,16 @@ struct CacheCommandTests {
   }
 
   @Test
-  func statsForPeopleSayWhatTheNumbersAre() throws {
-    try fill(1)
-    let output = try cache("stats").output
+  func statsForPeopleSayWhatTheNumbersAre() async throws {
+    try await fill(1)
+    let output = try await cache("stats").output
     #expect(output.hasPrefix("cache\n  1 entry: 1 original, 0 finished images\n  0 partial downloads\n  "))
     #expect(output.hasSuffix(" bytes of 300 MiB\n  0 hits, 1 miss\n"))
   }
 
   @Test(arguments: ["stats", "list", "verify", "trim", "clear"])
-  func aCacheThatDoesNotExistIsEmptyAndNotMade(action: String) throws {
-    let outcome = try cache(action, "--json")
+  func aCacheThatDoesNotExistIsEmptyAndNotMade(action: String) async throws {
+    let outcome = try await cache(action, "--json")
     #expect(outcome.status == 0)
     #expect(outcome.errors.isEmpty)
     #expect(try outcome.json.count == (action == "list" ? 0 : 1))
@@ -71,10 +71,10 @@ struct CacheCommandTests {
   }
 
   @Test(arguments: ["stats", "list", "verify", "trim", "clear"])
-  func aFolderOfOtherFilesIsLeftAlone(action: String) throws {
+  func aFolderOfOtherFilesIsLeftAlone(action: String) async throws {
     try tool.write(Data("mine".utf8), to: "cache/index")
     try tool.write(Data("mine".utf8), to: "cache/o00000001.segment")
-    let outcome = try cache(action)
+    let outcome = try await cache(action)
     #expect(outcome.status == 1)
     #expect(outcome.errors.hasPrefix("vitrine: cache: the folder holds other files and is no cache"))
     #expect(try tool.files("cache") == ["index", "o00000001.segment"])
@@ -82,9 +82,9 @@ struct CacheCommandTests {
   }
 
   @Test
-  func theListHasEveryAddressWithItsTimes() throws {
-    try fill()
-    let json = try cache("list", "--json").json
+  func theListHasEveryAddressWithItsTimes() async throws {
+    try await fill()
+    let json = try await cache("list", "--json").json
     #expect(json.map { $0["url"] as? String } == (0..<3).map { server.url("/\($0).png") })
     for (index, entry) in json.enumerated() {
       #expect(Set(entry.keys) == ["url", "key", "kind", "bytes", "stored", "expires", "hits"])
@@ -95,7 +95,7 @@ struct CacheCommandTests {
       // Dates are whole seconds, each rounded down.
       #expect(abs(expires.timeIntervalSince(stored) - 3600) <= 2)
     }
-    let text = try cache("list").output.split(separator: "\n")
+    let text = try await cache("list").output.split(separator: "\n")
     #expect(text.count == 3)
     #expect(text.first?.hasSuffix("  \(server.url("/0.png"))") == true)
   }
@@ -106,8 +106,8 @@ struct CacheCommandTests {
   }
 
   @Test
-  func damageIsNamedOnceAndTheRestIsWhole() throws {
-    try fill()
+  func damageIsNamedOnceAndTheRestIsWhole() async throws {
+    try await fill()
     let segment = try #require(try tool.files("cache").first { $0.hasSuffix(".segment") })
     var bytes = try tool.data("cache/\(segment)")
     let picture = try Bitmap.gradient(width: 101, height: 100).encoded(as: .png)
@@ -115,66 +115,66 @@ struct CacheCommandTests {
     bytes[place.lowerBound + 40] ^= 1
     try tool.write(bytes, to: "cache/\(segment)")
 
-    let outcome = try cache("verify", "--json")
+    let outcome = try await cache("verify", "--json")
 
     #expect(outcome.status == 1)
     #expect(outcome.errors == "vitrine: \(server.url("/1.png")): damaged, and dropped from the cache\n")
     #expect(try outcome.json.first?["url"] as? String == server.url("/1.png"))
     #expect(try outcome.json.last?["checked"] as? Int == 3)
     #expect(try outcome.json.last?["damaged"] as? Int == 1)
-    let again = try cache("verify")
+    let again = try await cache("verify")
     #expect(again.status == 0)
     #expect(again.output == "cache: 2 entries checked, all whole\n")
-    #expect(try cache("list", "--json").json.count == 2)
+    #expect(try await cache("list", "--json").json.count == 2)
   }
 
   @Test
-  func trimmingKeepsToTheLimit() throws {
+  func trimmingKeepsToTheLimit() async throws {
     try Photographs.serve(on: server)
     let addresses = Photographs.names.map { server.url("/\($0)") }
-    #expect(try tool.run(["fetch", "--cache-dir", "cache"] + addresses).status == 0)
-    #expect(try cache("trim", "--size-limit", "1G", "--json").json.first?["entries"] as? Int == 24)
+    #expect(try await tool.run(["fetch", "--cache-dir", "cache"] + addresses).status == 0)
+    #expect(try await cache("trim", "--size-limit", "1G", "--json").json.first?["entries"] as? Int == 24)
 
-    let before = try #require(try cache("stats", "--json").json.first?["bytes"] as? Int)
-    let outcome = try cache("trim", "--size-limit", "\(before / 2)", "--json")
+    let before = try await #require(try cache("stats", "--json").json.first?["bytes"] as? Int)
+    let outcome = try await cache("trim", "--size-limit", "\(before / 2)", "--json")
 
     #expect(outcome.status == 0)
     let bytes = try #require(try outcome.json.first?["bytes"] as? Int)
     #expect(bytes <= before / 2)
     let entries = try #require(try outcome.json.first?["entries"] as? Int)
     #expect(entries > 0 && entries < 24)
-    #expect(try cache("stats", "--json").json.first?["entries"] as? Int == entries)
+    #expect(try await cache("stats", "--json").json.first?["entries"] as? Int == entries)
   }
 
   @Test
-  func clearingLeavesNothing() throws {
-    try fill()
-    let outcome = try cache("clear")
+  func clearingLeavesNothing() async throws {
+    try await fill()
+    let outcome = try await cache("clear")
     #expect(outcome.status == 0)
     #expect(outcome.output.hasPrefix("cleared: 3 entries removed, "))
-    #expect(try cache("stats", "--json").json.first?["entries"] as? Int == 0)
+    #expect(try await cache("stats", "--json").json.first?["entries"] as? Int == 0)
     #expect(try !tool.files("cache").contains { $0.hasSuffix(".segment") })
   }
 
   @Test
-  func lookingChangesNothingAndEvictsNothing() throws {
-    try fill(10)
+  func lookingChangesNothingAndEvictsNothing() async throws {
+    try await fill(10)
     let before = try tool.files("cache").map { try tool.data("cache/\($0)") }
-    #expect(try cache("stats", "--size-limit", "1K", "--json").json.first?["entries"] as? Int == 10)
-    #expect(try cache("list", "--size-limit", "1K", "--json").json.count == 10)
+    #expect(try await cache("stats", "--size-limit", "1K", "--json").json.first?["entries"] as? Int == 10)
+    #expect(try await cache("list", "--size-limit", "1K", "--json").json.count == 10)
     #expect(try tool.files("cache").map { try tool.data("cache/\($0)") } == before)
   }
 
   @Test
   func aCacheThatAnotherProcessUsesCanBeLookedAtAndNotChanged() async throws {
-    try fill()
+    try await fill()
     let other = try DiskCache(directory: tool.folder.appending(path: "cache"), sizeLimit: 1 << 20)
     #expect(await other.statistics().entries == 3)
 
-    #expect(try cache("stats", "--json").json.first?["entries"] as? Int == 3)
-    #expect(try cache("list", "--json").json.count == 3)
+    #expect(try await cache("stats", "--json").json.first?["entries"] as? Int == 3)
+    #expect(try await cache("list", "--json").json.count == 3)
     for action in ["verify", "trim", "clear"] {
-      let outcome = try cache(action)
+      let outcome = try await cache(action)
       #expect(outcome.status == 1)
       #expect(outcome.errors == "vitrine: cache: another process is using this cache; \(action) needs it for itself\n")
     }

@@ -17,112 +17,112 @@ struct FetchCacheTests {
 
   private func png() throws -> Data { try Bitmap.gradient(width: 8, height: 8).encoded(as: .png) }
 
-  private func fetch(_ path: String, _ options: String...) throws -> [String: Any] {
-    let outcome = try tool.run(["fetch", server.url(path), "-o", "out/", "--json"] + options)
+  private func fetch(_ path: String, _ options: String...) async throws -> [String: Any] {
+    let outcome = try await tool.run(["fetch", server.url(path), "-o", "out/", "--json"] + options)
     return try #require(try outcome.json.first)
   }
 
   @Test
-  func aSecondRunMakesNoRequestAndOneWithoutTheServerIsTheSame() throws {
+  func aSecondRunMakesNoRequestAndOneWithoutTheServerIsTheSame() async throws {
     try Photographs.serve(on: server)
     let names = Photographs.names
     let arguments = ["fetch", "-o", "out/", "--json"] + names.map { server.url("/\($0)") }
-    #expect(try tool.run(arguments).json.allSatisfy { $0["from"] as? String == "network" })
+    #expect(try await tool.run(arguments).json.allSatisfy { $0["from"] as? String == "network" })
     let count = server.counts.requests
     #expect(count == names.count)
 
-    #expect(try tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
+    #expect(try await tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
     #expect(server.counts.requests == count)
 
     server.stop()
     try FileManager.default.removeItem(at: tool.folder.appending(path: "out"))
-    #expect(try tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
+    #expect(try await tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
     for name in names { #expect(try tool.data("out/\(name)") == Photographs.data(name), "\(name)") }
   }
 
   @Test
-  func whatIsOverButUnchangedIsOnlyAskedAbout() throws {
+  func whatIsOverButUnchangedIsOnlyAskedAbout() async throws {
     server.route("/a.png", Photographs.response(try png(), cacheControl: "max-age=0", tag: "\"1\""))
-    #expect(try fetch("/a.png")["from"] as? String == "network")
-    let again = try fetch("/a.png")
+    #expect(try await fetch("/a.png")["from"] as? String == "network")
+    let again = try await fetch("/a.png")
     #expect(again["from"] as? String == "revalidated")
     #expect(again["stale"] as? Bool == false)
     #expect(server.requests.last?["If-None-Match"] == "\"1\"")
   }
 
   @Test
-  func whatIsOverIsServedWhileTheServerIsDownAndSaysSo() throws {
+  func whatIsOverIsServedWhileTheServerIsDownAndSaysSo() async throws {
     server.route("/a.png", Photographs.response(try png(), cacheControl: "max-age=0"))
-    _ = try fetch("/a.png")
+    _ = try await fetch("/a.png")
     server.stop()
-    let again = try fetch("/a.png")
+    let again = try await fetch("/a.png")
     #expect(again["from"] as? String == "disk")
     #expect(again["stale"] as? Bool == true)
     #expect(again["status"] as? Int == 200)
   }
 
   @Test
-  func reloadAsksForAllOfItAgain() throws {
+  func reloadAsksForAllOfItAgain() async throws {
     server.route("/a.png", Photographs.response(try png(), tag: "\"1\""))
-    _ = try fetch("/a.png")
-    #expect(try fetch("/a.png", "--reload")["from"] as? String == "network")
+    _ = try await fetch("/a.png")
+    #expect(try await fetch("/a.png", "--reload")["from"] as? String == "network")
     #expect(server.counts.requests == 2)
   }
 
   @Test
-  func offlineAsksNoServer() throws {
+  func offlineAsksNoServer() async throws {
     server.route("*", Photographs.response(try png(), cacheControl: "max-age=0"))
-    _ = try fetch("/a.png")
-    let known = try fetch("/a.png", "--offline")
+    _ = try await fetch("/a.png")
+    let known = try await fetch("/a.png", "--offline")
     #expect(known["from"] as? String == "disk")
     #expect(known["stale"] as? Bool == true)
-    let unknown = try fetch("/b.png", "--offline")
+    let unknown = try await fetch("/b.png", "--offline")
     #expect(unknown["error"] as? String == "not in the cache, and --offline asks no server")
     #expect(unknown["stage"] as? String == "fetch")
     #expect(server.counts.requests == 1)
   }
 
   @Test
-  func withoutAnOutputTheCacheIsWarmed() throws {
+  func withoutAnOutputTheCacheIsWarmed() async throws {
     server.route("/a.png", Photographs.response(try png()))
-    let outcome = try tool.run("fetch", server.url("/a.png"), "--json")
+    let outcome = try await tool.run("fetch", server.url("/a.png"), "--json")
     #expect(outcome.status == 0)
     #expect(try outcome.json.first?["output"] is NSNull)
     #expect(try tool.files().isEmpty)
-    #expect(try fetch("/a.png")["from"] as? String == "disk")
+    #expect(try await fetch("/a.png")["from"] as? String == "disk")
   }
 
   @Test
-  func withoutACacheNothingIsKept() throws {
+  func withoutACacheNothingIsKept() async throws {
     server.route("/a.png", Photographs.response(try png()))
-    #expect(try fetch("/a.png", "--no-cache")["from"] as? String == "network")
+    #expect(try await fetch("/a.png", "--no-cache")["from"] as? String == "network")
     #expect(!FileManager.default.fileExists(atPath: tool.caches.path))
   }
 
   @Test
-  func theCacheIsInTheUsersFolderUnlessNamed() throws {
+  func theCacheIsInTheUsersFolderUnlessNamed() async throws {
     server.route("/a.png", Photographs.response(try png()))
-    _ = try fetch("/a.png")
-    _ = try fetch("/a.png", "--cache-dir", "my cache")
+    _ = try await fetch("/a.png")
+    _ = try await fetch("/a.png", "--cache-dir", "my cache")
     #expect(FileManager.default.fileExists(atPath: tool.caches.appending(path: "vitrine/format").path))
     #expect(try tool.files("my cache").contains("format"))
     #expect(server.counts.requests == 2)
   }
 
   @Test
-  func theLimitIsKept() throws {
+  func theLimitIsKept() async throws {
     try Photographs.serve(on: server)
     let arguments = ["fetch", "--cache-dir", "cache", "--size-limit", "600K"]
-    #expect(try tool.run(arguments + Photographs.names.map { server.url("/\($0)") }).status == 0)
+    #expect(try await tool.run(arguments + Photographs.names.map { server.url("/\($0)") }).status == 0)
     let bytes = try tool.files("cache").reduce(0) { try $0 + tool.data("cache/\($1)").count }
     #expect(bytes > 100 << 10 && bytes < 645_120)
   }
 
   @Test
-  func aFolderOfOtherFilesIsNotTakenForACache() throws {
+  func aFolderOfOtherFilesIsNotTakenForACache() async throws {
     server.route("/a.png", Photographs.response(try png()))
     try tool.write(Data("mine".utf8), to: "mine/index")
-    let outcome = try tool.run("fetch", server.url("/a.png"), "-o", "out/", "--cache-dir", "mine")
+    let outcome = try await tool.run("fetch", server.url("/a.png"), "-o", "out/", "--cache-dir", "mine")
     #expect(outcome.status == 1)
     #expect(outcome.errors == "vitrine: mine: the folder holds other files and is no cache; nothing was done to it\n")
     #expect(try tool.files("mine") == ["index"])
@@ -133,13 +133,13 @@ struct FetchCacheTests {
   func aCacheThatAnotherProcessUsesIsReadAndItSaysWhatIsNotKept() async throws {
     server.route("*", Photographs.response(try png()))
     let directory = tool.folder.appending(path: "cache")
-    #expect(try tool.run("fetch", server.url("/a.png"), "--cache-dir", "cache").status == 0)
+    #expect(try await tool.run("fetch", server.url("/a.png"), "--cache-dir", "cache").status == 0)
     let other = try DiskCache(directory: directory, sizeLimit: 1 << 20)
     #expect(!other.isReadOnly)
 
     let arguments = ["fetch", server.url("/a.png"), server.url("/b.png"), "--cache-dir", "cache", "--json"]
-    let outcome = try tool.run(arguments + ["-o", "out/"])
-    let warming = try tool.run(arguments)
+    let outcome = try await tool.run(arguments + ["-o", "out/"])
+    let warming = try await tool.run(arguments)
 
     #expect(outcome.status == 0)
     #expect(try outcome.json.map { $0["from"] as? String } == ["disk", "network"])
@@ -153,14 +153,14 @@ struct FetchCacheTests {
   }
 
   @Test
-  func whereNoCacheCanBeMadeItSaysSoAndGoesOnUnlessTheCacheWasAskedFor() throws {
+  func whereNoCacheCanBeMadeItSaysSoAndGoesOnUnlessTheCacheWasAskedFor() async throws {
     server.route("/a.png", Photographs.response(try png()))
     try Data().write(to: tool.caches)
     let path = tool.caches.appending(path: "vitrine").path
 
-    let writing = try tool.run("fetch", server.url("/a.png"), "-o", "a.png")
-    let warming = try tool.run("fetch", server.url("/a.png"))
-    let named = try tool.run("fetch", server.url("/a.png"), "-o", "b.png", "--cache-dir", path)
+    let writing = try await tool.run("fetch", server.url("/a.png"), "-o", "a.png")
+    let warming = try await tool.run("fetch", server.url("/a.png"))
+    let named = try await tool.run("fetch", server.url("/a.png"), "-o", "b.png", "--cache-dir", path)
 
     #expect(writing.status == 0)
     #expect(writing.errors == "vitrine: \(path): Not a directory; going on without a cache\n")
@@ -192,7 +192,7 @@ struct FetchCacheTests {
     let process = try tool.start(arguments)
     await server.wait(forRequests: answered + 1)
     kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    await process.waitUntilExit()
     #expect(process.terminationReason == .uncaughtSignal)
     gate.open()
 
@@ -200,12 +200,12 @@ struct FetchCacheTests {
     for name in written where !name.hasPrefix(".") { #expect(try tool.data("out/\(name)") == Photographs.data(name)) }
 
     try Photographs.serve(on: server)
-    let again = try tool.run(arguments)
+    let again = try await tool.run(arguments)
     #expect(again.status == 0)
     #expect(again.errors.isEmpty)
     for name in names { #expect(try tool.data("out/\(name)") == Photographs.data(name), "\(name)") }
-    #expect(try tool.run("cache", "verify").status == 0)
-    #expect(try tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
+    #expect(try await tool.run("cache", "verify").status == 0)
+    #expect(try await tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
   }
 
   @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
@@ -220,12 +220,12 @@ struct FetchCacheTests {
     await server.wait(forRequests: 2)
 
     kill(process.processIdentifier, signal)
-    process.waitUntilExit()
+    await process.waitUntilExit()
 
     #expect(process.terminationReason == .exit)
     #expect(process.terminationStatus == status)
     #expect(try tool.files("out") == ["a.png"])
-    #expect(try fetch("/a.png", "--offline")["from"] as? String == "disk")
+    #expect(try await fetch("/a.png", "--offline")["from"] as? String == "disk")
     // It was closed in order: the index is there.
     #expect(FileManager.default.fileExists(atPath: tool.caches.appending(path: "vitrine/index").path))
   }

@@ -20,12 +20,12 @@ struct FetchCommandTests {
   // MARK: - What is written
 
   @Test
-  func bytesAreWrittenAsTheyCameUnderTheExtensionOfTheirOwnFormat() throws {
+  func bytesAreWrittenAsTheyCameUnderTheExtensionOfTheirOwnFormat() async throws {
     try Photographs.serve(on: server)
     let names = Photographs.names
     #expect(names.count == 24)
 
-    let outcome = try tool.run(["fetch", "-o", "out/", "--json"] + names.map { server.url("/\($0)") })
+    let outcome = try await tool.run(["fetch", "-o", "out/", "--json"] + names.map { server.url("/\($0)") })
 
     #expect(outcome.status == 0)
     #expect(outcome.errors.isEmpty)
@@ -37,11 +37,11 @@ struct FetchCommandTests {
   }
 
   @Test
-  func everyMemberOfTheContractIsThere() throws {
+  func everyMemberOfTheContractIsThere() async throws {
     let file = try Bitmap.gradient(width: 30, height: 20).encoded(as: .png)
     server.route("/a", Photographs.response(file))
 
-    let json = try #require(try tool.run("fetch", server.url("/a"), "-o", "b.bin", "--json").json.first)
+    let json = try #require(try await tool.run("fetch", server.url("/a"), "-o", "b.bin", "--json").json.first)
 
     #expect(
       Set(json.keys) == [
@@ -59,11 +59,11 @@ struct FetchCommandTests {
   }
 
   @Test
-  func aSizeOrAFormatMakesAnImageOfItsOwn() throws {
+  func aSizeOrAFormatMakesAnImageOfItsOwn() async throws {
     server.route("/a.png", Photographs.response(try png(100)))
 
-    let outcome = try tool.run("fetch", server.url("/a.png"), "-o", "a.webp", "--size", "40x", "--json")
-    #expect(try tool.run("fetch", server.url("/a.png"), "-o", "b/", "--format", "jpeg").status == 0)
+    let outcome = try await tool.run("fetch", server.url("/a.png"), "-o", "a.webp", "--size", "40x", "--json")
+    #expect(try await tool.run("fetch", server.url("/a.png"), "-o", "b/", "--format", "jpeg").status == 0)
 
     #expect(try outcome.json.first?["width"] as? Int == 40)
     #expect(try outcome.json.first?["bytes"] as? Int == (try png(100).count))
@@ -75,30 +75,30 @@ struct FetchCommandTests {
   }
 
   @Test
-  func whatIsNoImageIsNeitherWrittenNorKept() throws {
+  func whatIsNoImageIsNeitherWrittenNorKept() async throws {
     server.route("/page.jpg", Photographs.response(Data("<html>not found</html>".utf8)))
     let half = try Photographs.data("macaws-444.jpg")
     server.route("/cut.jpg", Photographs.response(half.prefix(half.count / 2)))
 
     let addresses = ["/page.jpg", "/cut.jpg"].map { server.url($0) }
-    let outcome = try tool.run(["fetch", "-o", "out/", "--json"] + addresses)
+    let outcome = try await tool.run(["fetch", "-o", "out/", "--json"] + addresses)
 
     #expect(outcome.status == 1)
     #expect(try outcome.json.map { $0["stage"] as? String } == ["decode", "decode"])
     #expect(outcome.errors.hasPrefix("vitrine: \(addresses[0]): not an image: it looks like an HTML page\n"))
     #expect(!FileManager.default.fileExists(atPath: tool.folder.appending(path: "out").path))
-    #expect(try tool.run("cache", "list").output.isEmpty)
+    #expect(try await tool.run("cache", "list").output.isEmpty)
   }
 
   @Test
-  func namesAreThoseOfTheAddressDecodedAndInNoOtherFolder() throws {
+  func namesAreThoseOfTheAddressDecodedAndInNoOtherFolder() async throws {
     server.route("*", Photographs.response(try png()))
     let paths = [
       "/caf%C3%A9%20x.png?size=3", "/a/b%2F..%2Fc.png", "/a.jpg?x=1", "/a.jpg?x=2", "/", "/%2e%68idden.png",
       "/%ff%fe.png",
       "/folder/", "/q?a=/b.gif",
     ]
-    let outcome = try tool.run(["fetch", "-o", "out", "--json"] + paths.map { server.url($0) })
+    let outcome = try await tool.run(["fetch", "-o", "out", "--json"] + paths.map { server.url($0) })
     #expect(outcome.errors.isEmpty)
     #expect(
       try outcome.json.map { $0["output"] as? String } == [
@@ -110,28 +110,42 @@ struct FetchCommandTests {
   }
 
   @Test
-  func aNameLongerThanFileSystemsTakeIsCut() throws {
+  func aNameLongerThanFileSystemsTakeIsCut() async throws {
     server.route("*", Photographs.response(try png()))
-    let outcome = try tool.run("fetch", server.url("/\(String(repeating: "%C3%A9", count: 300)).png"), "-o", "out/")
+    let outcome = try await tool.run(
+      "fetch",
+      server.url("/\(String(repeating: "%C3%A9", count: 300)).png"),
+      "-o",
+      "out/",
+    )
     #expect(outcome.status == 0)
     #expect(try tool.files("out") == [String(repeating: "é", count: 100) + ".png"])
   }
 
   @Test
-  func aRepeatIsLoadedAndWrittenOnceAndReportedEachTime() throws {
+  func aRepeatIsLoadedAndWrittenOnceAndReportedEachTime() async throws {
     server.route("/a.png", Photographs.response(try png(), cacheControl: "no-store"))
     let url = server.url("/a.png")
-    let outcome = try tool.run("fetch", url, url, url, "-o", "a.png", "--json")
+    let outcome = try await tool.run("fetch", url, url, url, "-o", "a.png", "--json")
     #expect(try outcome.json.map { $0["from"] as? String } == ["network", "memory", "memory"])
     #expect(try outcome.json.map { $0["output"] as? String } == ["a.png", "a.png", "a.png"])
     #expect(server.counts.requests == 1)
   }
 
   @Test
-  func oneBadAddressIsNamedInItsPlaceAndTheOthersAreDone() throws {
+  func oneBadAddressIsNamedInItsPlaceAndTheOthersAreDone() async throws {
     server.route("/a.png", Photographs.response(try png()))
     let missing = server.url("/missing.png")
-    let outcome = try tool.run("fetch", "photo.jpg", missing, "https://", server.url("/a.png"), "-o", "out/", "--json")
+    let outcome = try await tool.run(
+      "fetch",
+      "photo.jpg",
+      missing,
+      "https://",
+      server.url("/a.png"),
+      "-o",
+      "out/",
+      "--json",
+    )
     #expect(outcome.status == 1)
     #expect(try tool.files("out") == ["a.png"])
     #expect(try outcome.json.map { $0["stage"] as? String } == ["request", "fetch", "request", nil])
@@ -148,18 +162,25 @@ struct FetchCommandTests {
   // MARK: - Options
 
   @Test
-  func headersAreSentAndTheirAnswersKeptApart() throws {
+  func headersAreSentAndTheirAnswersKeptApart() async throws {
     server.route("/a.png") { exchange in
       let side = exchange.request["X-Side"].flatMap { Int($0) } ?? 3
       let body = try? Bitmap.gradient(width: side, height: side).encoded(as: .png)
       exchange.respond(Photographs.response(body ?? Data()))
     }
     for side in [5, 7, 5] {
-      let json = try tool.run("fetch", server.url("/a.png"), "--header", "X-Side: \(side)", "--header=X-B:c", "--json")
-        .json
+      let json = try await tool.run(
+        "fetch",
+        server.url("/a.png"),
+        "--header",
+        "X-Side: \(side)",
+        "--header=X-B:c",
+        "--json",
+      )
+      .json
       #expect(json.first?["width"] as? Int == side)
     }
-    #expect(try tool.run("fetch", server.url("/a.png"), "--json").json.first?["width"] as? Int == 3)
+    #expect(try await tool.run("fetch", server.url("/a.png"), "--json").json.first?["width"] as? Int == 3)
     #expect(server.requests.map { $0["X-Side"] } == ["5", "7", nil])
     #expect(server.requests.first?["X-B"] == "c")
   }
@@ -176,30 +197,30 @@ struct FetchCommandTests {
     let process = try tool.start(["fetch", "-o", "out/", "--jobs", "\(jobs)"] + addresses)
     await server.wait { $0.running == jobs }
     gate.open()
-    process.waitUntilExit()
+    await process.waitUntilExit()
     #expect(process.terminationStatus == 0)
     #expect(server.counts.mostRunning == jobs)
     #expect(try tool.files("out").count == 12)
   }
 
   @Test
-  func aThousandAddressesAreDoneInOrder() throws {
+  func aThousandAddressesAreDoneInOrder() async throws {
     let file = try png()
     server.route("*", Photographs.response(file))
     let addresses = (0..<1000).map { server.url("/\($0).png") }
-    let outcome = try tool.run(["fetch", "-o", "out/", "--json", "--jobs", "16"] + addresses)
+    let outcome = try await tool.run(["fetch", "-o", "out/", "--json", "--jobs", "16"] + addresses)
     #expect(outcome.status == 0)
     #expect(try outcome.json.map { $0["url"] as? String } == addresses)
     #expect(try tool.files("out").count == 1000)
   }
 
   @Test
-  func aTraceHasASpanForEveryStageOfEveryRequest() throws {
+  func aTraceHasASpanForEveryStageOfEveryRequest() async throws {
     server.route("/a.png", Photographs.response(try png(50)))
     let urls = ["/a.png", "/a.png#same", "/missing.png"].map { server.url($0) }
 
     let arguments = ["fetch", "-o", "out/", "--size", "20", "--trace", "trace.json", "--jobs", "1"]
-    #expect(try tool.run(arguments + urls).status == 1)
+    #expect(try await tool.run(arguments + urls).status == 1)
 
     let trace = try #require(try JSONSerialization.jsonObject(with: tool.data("trace.json")) as? [String: Any])
     let events = try #require(trace["traceEvents"] as? [[String: Any]])
@@ -229,9 +250,9 @@ struct FetchCommandTests {
   }
 
   @Test
-  func aTraceThatCannotBeWrittenIsAnError() throws {
+  func aTraceThatCannotBeWrittenIsAnError() async throws {
     server.route("/a.png", Photographs.response(try png()))
-    let outcome = try tool.run("fetch", server.url("/a.png"), "-o", "a.png", "--trace", "no/such/trace.json")
+    let outcome = try await tool.run("fetch", server.url("/a.png"), "-o", "a.png", "--trace", "no/such/trace.json")
     #expect(outcome.status == 1)
     #expect(outcome.errors == "vitrine: no/such/trace.json: the trace cannot be written: No such file or directory\n")
     #expect(try tool.files() == ["a.png"])
@@ -240,13 +261,13 @@ struct FetchCommandTests {
   // MARK: - Commands without a cache
 
   @Test
-  func infoAndThumbnailTakeAddressesAndKeepNothing() throws {
+  func infoAndThumbnailTakeAddressesAndKeepNothing() async throws {
     server.route("/photo.png", Photographs.response(try png(60)))
     let url = server.url("/photo.png")
     try tool.write(try png(9), to: "b.png")
 
-    let info = try tool.run("info", url, "b.png", server.url("/missing"), "http://", "--json")
-    let thumbnail = try tool.run("thumbnail", url, "b.png", url, "-o", "out/", "--size", "5", "--json")
+    let info = try await tool.run("info", url, "b.png", server.url("/missing"), "http://", "--json")
+    let thumbnail = try await tool.run("thumbnail", url, "b.png", url, "-o", "out/", "--size", "5", "--json")
 
     #expect(info.status == 1)
     #expect(try info.json.map { $0["width"] as? Int } == [60, 9, nil, nil])

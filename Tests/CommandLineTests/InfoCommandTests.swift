@@ -8,10 +8,10 @@ struct InfoCommandTests {
   init() throws { tool = try Tool() }
 
   @Test
-  func everyMemberOfTheContractIsThereForAPhotograph() throws {
+  func everyMemberOfTheContractIsThereForAPhotograph() async throws {
     try tool.photograph("waterfall-cliff-orientation-6.jpg", as: "a.jpg")
 
-    let outcome = try tool.run("info", "a.jpg", "--json")
+    let outcome = try await tool.run("info", "a.jpg", "--json")
 
     #expect(outcome.status == 0)
     let json = try #require(try outcome.json.first)
@@ -35,44 +35,44 @@ struct InfoCommandTests {
   }
 
   @Test
-  func animationsHaveFramesAndADuration() throws {
+  func animationsHaveFramesAndADuration() async throws {
     try tool.photograph("boats-animated.gif", as: "a.gif")
     try tool.photograph("houses-animated.webp", as: "b.webp")
 
-    let json = try tool.run("info", "--json", "a.gif", "b.webp").json
+    let json = try await tool.run("info", "--json", "a.gif", "b.webp").json
 
     #expect(json.map { $0["frames"] as? Int } == [4, 4])
     #expect(json.map { $0["duration"] as? Double } == [2.7, 3])
   }
 
   @Test
-  func theFormatIsToldFromTheBytesAndNotFromTheName() throws {
+  func theFormatIsToldFromTheBytesAndNotFromTheName() async throws {
     try tool.photograph("motocross-lossy.webp", as: "picture.jpg")
-    #expect(try tool.run("info", "picture.jpg", "--json").json.first?["format"] as? String == "webp")
+    #expect(try await tool.run("info", "picture.jpg", "--json").json.first?["format"] as? String == "webp")
   }
 
   @Test
-  func aProfileIsNamed() throws {
+  func aProfileIsNamed() async throws {
     try tool.photograph("caps-p3-profile.jpg", as: "caps.jpg")
-    let name = try tool.run("info", "caps.jpg", "--json").json.first?["colorProfile"] as? String
+    let name = try await tool.run("info", "caps.jpg", "--json").json.first?["colorProfile"] as? String
     #expect(name?.contains("P3") == true)
   }
 
   @Test
-  func sixteenBitsAndAlphaAreSeen() throws {
+  func sixteenBitsAndAlphaAreSeen() async throws {
     try tool.photograph("fishing-boat-16-bit.png", as: "a.png")
     try tool.photograph("hibiscus-window-alpha.png", as: "b.png")
-    let json = try tool.run("info", "a.png", "b.png", "--json").json
+    let json = try await tool.run("info", "a.png", "b.png", "--json").json
     #expect(json.map { $0["bitsPerComponent"] as? Int } == [16, 8])
     #expect(json.map { $0["hasAlpha"] as? Bool } == [false, true])
   }
 
   @Test
-  func errorsStandAmongTheLinesInOrderAndOnStandardError() throws {
+  func errorsStandAmongTheLinesInOrderAndOnStandardError() async throws {
     try tool.photograph("statue-grey.jpg", as: "a.jpg")
     try tool.write(Data("<html>404</html>".utf8), to: "page.jpg")
 
-    let outcome = try tool.run("info", "a.jpg", "page.jpg", "missing.jpg", "a.jpg", "--json")
+    let outcome = try await tool.run("info", "a.jpg", "page.jpg", "missing.jpg", "a.jpg", "--json")
 
     #expect(outcome.status == 1)
     let json = try outcome.json
@@ -89,31 +89,31 @@ struct InfoCommandTests {
   }
 
   @Test
-  func aDashIsStandardInput() throws {
+  func aDashIsStandardInput() async throws {
     let png = try Bitmap.gradient(width: 20, height: 10).encoded(as: .png)
-    let json = try tool.run("info", "-", "--json", input: png).json
+    let json = try await tool.run("info", "-", "--json", input: png).json
     #expect(json.first?["source"] as? String == "-")
     #expect(json.first?["width"] as? Int == 20)
   }
 
   @Test
-  func aFolderIsAnErrorThatSaysSo() throws {
-    let outcome = try tool.run("info", ".")
+  func aFolderIsAnErrorThatSaysSo() async throws {
+    let outcome = try await tool.run("info", ".")
     #expect(outcome.status == 1)
     #expect(outcome.errors == "vitrine: .: it is a folder\n")
   }
 
   @Test
-  func textForPeopleNamesTheSource() throws {
+  func textForPeopleNamesTheSource() async throws {
     try tool.photograph("waterfall-cliff-orientation-6.jpg", as: "a.jpg")
-    let outcome = try tool.run("info", "a.jpg")
+    let outcome = try await tool.run("info", "a.jpg")
     #expect(outcome.output.hasPrefix("a.jpg: jpeg 900x600, stored 600x900 with orientation 6, 8 bits, "))
   }
 
   @Test
-  func namesWithQuotesAndControlCharactersMakeValidJSON() throws {
+  func namesWithQuotesAndControlCharactersMakeValidJSON() async throws {
     let name = "a \"b\" \\ \u{1} é.png"
     try tool.write(try Bitmap.gradient(width: 2, height: 2).encoded(as: .png), to: name)
-    #expect(try tool.run("info", "--json", name).json.first?["source"] as? String == name)
+    #expect(try await tool.run("info", "--json", name).json.first?["source"] as? String == name)
   }
 }

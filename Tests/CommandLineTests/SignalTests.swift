@@ -8,7 +8,7 @@ struct SignalTests {
   init() throws { tool = try Tool() }
 
   @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
-  func aSignalEndsItWithItsNumberAndNoHalfWrittenFile(signal: Int32, status: Int32) throws {
+  func aSignalEndsItWithItsNumberAndNoHalfWrittenFile(signal: Int32, status: Int32) async throws {
     // Standard input that never ends holds the process until the signal comes.
     try tool.photograph("macaws-444.jpg", as: "a.jpg")
     let input = Pipe()
@@ -18,7 +18,7 @@ struct SignalTests {
     #expect(output.fileHandleForReading.availableData.isEmpty == false)
 
     kill(process.processIdentifier, signal)
-    process.waitUntilExit()
+    await process.waitUntilExit()
 
     #expect(process.terminationReason == .exit)
     #expect(process.terminationStatus == status)

@@ -9,10 +9,10 @@ struct ThumbnailCommandTests {
   init() throws { tool = try Tool() }
 
   @Test
-  func aPhotographBecomesAnUprightThumbnail() throws {
+  func aPhotographBecomesAnUprightThumbnail() async throws {
     try tool.photograph("waterfall-cliff-orientation-6.jpg", as: "a.jpg")
 
-    let outcome = try tool.run("thumbnail", "a.jpg", "-o", "b.jpg", "--size", "300x300", "--json")
+    let outcome = try await tool.run("thumbnail", "a.jpg", "-o", "b.jpg", "--size", "300x300", "--json")
 
     #expect(outcome.status == 0)
     #expect(outcome.errors.isEmpty)
@@ -31,31 +31,31 @@ struct ThumbnailCommandTests {
     ("100x100", "fill", 100, 100), ("120x90", "exact", 120, 90), ("5000x5000", "fit", 800, 400),
     ("500x500", "fill", 500, 400), ("900x50", "exact", 800, 50),
   ])
-  func sizesAndModesGiveTheirSizesAndEnlargeNothing(size: String, mode: String, width: Int, height: Int) throws {
+  func sizesAndModesGiveTheirSizesAndEnlargeNothing(size: String, mode: String, width: Int, height: Int) async throws {
     try tool.write(try Bitmap.gradient(width: 800, height: 400).encoded(as: .jpeg), to: "a.jpg")
-    let outcome = try tool.run("thumbnail", "a.jpg", "-o", "b.png", "--size", size, "--mode", mode)
+    let outcome = try await tool.run("thumbnail", "a.jpg", "-o", "b.png", "--size", size, "--mode", mode)
     #expect(outcome.status == 0)
     let made = try tool.image("b.png").bitmap
     #expect(made.sides == [width, height])
   }
 
   @Test
-  func withoutASizeItIsAsLargeAsTheSource() throws {
+  func withoutASizeItIsAsLargeAsTheSource() async throws {
     try tool.photograph("hibiscus-window-alpha.png", as: "a.png")
-    #expect(try tool.run("thumbnail", "a.png", "-o", "b.png").status == 0)
+    #expect(try await tool.run("thumbnail", "a.png", "-o", "b.png").status == 0)
     #expect(try tool.image("b.png").bitmap.psnr(against: tool.image("a.png").bitmap) == .infinity)
   }
 
   @Test
-  func theFormatFollowsTheOptionThenTheNameThenTransparency() throws {
+  func theFormatFollowsTheOptionThenTheNameThenTransparency() async throws {
     let clear = try Bitmap.gradient(width: 8, height: 8, alpha: 100).encoded(as: .png)
     try tool.write(clear, to: "clear.png")
     try tool.write(try Bitmap.gradient(width: 8, height: 8).encoded(as: .png), to: "solid.png")
 
-    _ = try tool.run("thumbnail", "clear.png", "solid.png", "-o", "both/")
-    _ = try tool.run("thumbnail", "solid.png", "-o", "named.WEBP")
-    _ = try tool.run("thumbnail", "solid.png", "-o", "told.jpg", "--format", "png")
-    _ = try tool.run("thumbnail", "clear.png", "-o", "bare")
+    _ = try await tool.run("thumbnail", "clear.png", "solid.png", "-o", "both/")
+    _ = try await tool.run("thumbnail", "solid.png", "-o", "named.WEBP")
+    _ = try await tool.run("thumbnail", "solid.png", "-o", "told.jpg", "--format", "png")
+    _ = try await tool.run("thumbnail", "clear.png", "-o", "bare")
 
     #expect(try tool.files("both") == ["clear.png", "solid.jpg"])
     #expect(try tool.image("named.WEBP").info.format == .webp)
@@ -64,11 +64,11 @@ struct ThumbnailCommandTests {
   }
 
   @Test
-  func namesInAFolderAreGivenOnceInTheOrderOfTheArguments() throws {
+  func namesInAFolderAreGivenOnceInTheOrderOfTheArguments() async throws {
     let image = try Bitmap.gradient(width: 4, height: 4).encoded(as: .jpeg)
     for name in ["x/a.jpg", "y/a.jpeg", "z/a.b.jpg", "z/.hidden", "a-2.jpg"] { try tool.write(image, to: name) }
 
-    let outcome = try tool.run(
+    let outcome = try await tool.run(
       "thumbnail",
       "x/a.jpg",
       "y/a.jpeg",
@@ -90,21 +90,31 @@ struct ThumbnailCommandTests {
   }
 
   @Test
-  func aRepeatedArgumentIsWrittenOnceAndReportedEachTime() throws {
+  func aRepeatedArgumentIsWrittenOnceAndReportedEachTime() async throws {
     try tool.write(try Bitmap.gradient(width: 4, height: 4).encoded(as: .jpeg), to: "a.jpg")
-    let outcome = try tool.run("thumbnail", "a.jpg", "a.jpg", "-o", "one.jpg", "--json")
+    let outcome = try await tool.run("thumbnail", "a.jpg", "a.jpg", "-o", "one.jpg", "--json")
     #expect(try outcome.json.map { $0["output"] as? String } == ["one.jpg", "one.jpg"])
     #expect(try tool.files() == ["a.jpg", "one.jpg"])
   }
 
   @Test
-  func oneBadFileIsNamedAndTheOthersAreDone() throws {
+  func oneBadFileIsNamedAndTheOthersAreDone() async throws {
     try tool.photograph("macaws-444.jpg", as: "good.jpg")
     let whole = try tool.data("good.jpg")
     try tool.write(whole.prefix(whole.count / 2), to: "cut.jpg")
     try tool.write(Data(), to: "empty.jpg")
 
-    let outcome = try tool.run("thumbnail", "cut.jpg", "empty.jpg", "good.jpg", "-o", "out/", "--size", "90", "--json")
+    let outcome = try await tool.run(
+      "thumbnail",
+      "cut.jpg",
+      "empty.jpg",
+      "good.jpg",
+      "-o",
+      "out/",
+      "--size",
+      "90",
+      "--json",
+    )
 
     #expect(outcome.status == 1)
     #expect(try tool.files("out") == ["good.jpg"])
@@ -117,57 +127,57 @@ struct ThumbnailCommandTests {
   }
 
   @Test
-  func aFrameOfAnAnimationCanBeChosen() throws {
+  func aFrameOfAnAnimationCanBeChosen() async throws {
     try tool.photograph("houses-animated.webp", as: "a.webp")
-    #expect(try tool.run("thumbnail", "a.webp", "-o", "0.png").status == 0)
-    #expect(try tool.run("thumbnail", "a.webp", "-o", "3.png", "--frame", "3").status == 0)
+    #expect(try await tool.run("thumbnail", "a.webp", "-o", "0.png").status == 0)
+    #expect(try await tool.run("thumbnail", "a.webp", "-o", "3.png", "--frame", "3").status == 0)
     #expect(try tool.image("0.png").bitmap.psnr(against: tool.image("3.png").bitmap) < 20)
 
-    let beyond = try tool.run("thumbnail", "a.webp", "-o", "4.png", "--frame", "4")
+    let beyond = try await tool.run("thumbnail", "a.webp", "-o", "4.png", "--frame", "4")
     #expect(beyond.status == 1)
     #expect(beyond.errors == "vitrine: a.webp: no frame 4: there are 4 frames, counted from 0\n")
   }
 
   @Test
-  func anExistingFileIsReplacedWholeAndNothingElseIsLeft() throws {
+  func anExistingFileIsReplacedWholeAndNothingElseIsLeft() async throws {
     try tool.write(Data(repeating: 7, count: 100_000), to: "out.png")
     try tool.write(try Bitmap.gradient(width: 9, height: 9).encoded(as: .png), to: "a.png")
-    #expect(try tool.run("thumbnail", "a.png", "-o", "out.png").status == 0)
+    #expect(try await tool.run("thumbnail", "a.png", "-o", "out.png").status == 0)
     #expect(try tool.image("out.png").bitmap.width == 9)
     #expect(try tool.files() == ["a.png", "out.png"])
   }
 
   @Test
-  func anOriginalInTheOutputFolderIsNotReplaced() throws {
+  func anOriginalInTheOutputFolderIsNotReplaced() async throws {
     let original = try Bitmap.gradient(width: 99, height: 99).encoded(as: .jpeg)
     try tool.write(original, to: "a.jpg")
-    let outcome = try tool.run("thumbnail", "a.jpg", "-o", ".", "--size", "10")
+    let outcome = try await tool.run("thumbnail", "a.jpg", "-o", ".", "--size", "10")
     #expect(outcome.status == 1)
     #expect(outcome.errors.contains("is one of the sources and is not replaced"))
     #expect(try tool.data("a.jpg") == original)
   }
 
   @Test
-  func aFolderThatCannotBeMadeIsAnErrorOfWriting() throws {
+  func aFolderThatCannotBeMadeIsAnErrorOfWriting() async throws {
     try tool.write(try Bitmap.gradient(width: 9, height: 9).encoded(as: .jpeg), to: "a.jpg")
-    let outcome = try tool.run("thumbnail", "a.jpg", "-o", "a.jpg/thumbs/", "--json")
+    let outcome = try await tool.run("thumbnail", "a.jpg", "-o", "a.jpg/thumbs/", "--json")
     #expect(outcome.status == 1)
     #expect(try outcome.json.first?["stage"] as? String == "write")
   }
 
   @Test
-  func whatIsNoRegularFileIsWrittenToAndNotReplaced() throws {
+  func whatIsNoRegularFileIsWrittenToAndNotReplaced() async throws {
     try tool.write(try Bitmap.gradient(width: 9, height: 9).encoded(as: .jpeg), to: "a.jpg")
-    #expect(try tool.run("thumbnail", "a.jpg", "-o", "/dev/null", "--format", "jpeg").status == 0)
+    #expect(try await tool.run("thumbnail", "a.jpg", "-o", "/dev/null", "--format", "jpeg").status == 0)
     var info = stat()
     #expect(unsafe stat("/dev/null", &info) == 0 && info.st_mode & S_IFMT == S_IFCHR)
   }
 
   @Test
-  func aLowerQualityMakesASmallerFile() throws {
+  func aLowerQualityMakesASmallerFile() async throws {
     try tool.photograph("macaws-444.jpg", as: "a.jpg")
     for quality in ["20", "90"] {
-      #expect(try tool.run("thumbnail", "a.jpg", "-o", "\(quality).jpg", "--quality", quality).status == 0)
+      #expect(try await tool.run("thumbnail", "a.jpg", "-o", "\(quality).jpg", "--quality", quality).status == 0)
     }
     #expect(try tool.data("20.jpg").count * 2 < tool.data("90.jpg").count)
   }

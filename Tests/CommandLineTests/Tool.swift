@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VitrineImaging
+import VitrineRuntime
 
 /// The built `vitrine`, run as its user would, in a folder of its own that is removed afterwards.
 final class Tool {
@@ -58,9 +59,11 @@ final class Tool {
     return try #require(candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) })
   }
 
-  func run(_ arguments: String..., input: Data? = nil) throws -> Outcome { try run(arguments, input: input) }
+  func run(_ arguments: String..., input: Data? = nil) async throws -> Outcome {
+    try await run(arguments, input: input)
+  }
 
-  func run(_ arguments: [String], input: Data? = nil) throws -> Outcome {
+  func run(_ arguments: [String], input: Data? = nil) async throws -> Outcome {
     let process = try makeProcess(arguments)
     // Files and not pipes: nothing can fill up and wait.
     let paths = ["in", "out", "err"].map { folder.appending(path: ".std\($0)-\(UUID().uuidString)") }
@@ -69,25 +72,23 @@ final class Tool {
     process.standardInput = try FileHandle(forReadingFrom: paths[0])
     process.standardOutput = try FileHandle(forWritingTo: paths[1])
     process.standardError = try FileHandle(forWritingTo: paths[2])
-    try process.run()
-    process.waitUntilExit()
+    try await Running(process).waitUntilExit()
     let texts = try paths.dropFirst().map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
     for path in paths { try FileManager.default.removeItem(at: path) }
     return Outcome(status: process.terminationStatus, output: texts[0], errors: texts[1])
   }
 
   /// Starts it without waiting for its end.
-  func start(_ arguments: String..., input: Pipe, output: Pipe) throws -> Process {
+  func start(_ arguments: String..., input: Pipe, output: Pipe) throws -> Running {
     try start(arguments, input: input, output: output)
   }
 
-  func start(_ arguments: [String], input: Pipe? = nil, output: Pipe? = nil) throws -> Process {
+  func start(_ arguments: [String], input: Pipe? = nil, output: Pipe? = nil) throws -> Running {
     let process = try makeProcess(arguments)
     process.standardInput = input ?? FileHandle.nullDevice
     process.standardOutput = output ?? FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
-    try process.run()
-    return process
+    return try Running(process)
   }
 
   /// What is in the folder, hidden files too.
@@ -109,6 +110,25 @@ final class Tool {
   func photograph(_ name: String, as copy: String) throws {
     try write(try Data(contentsOf: URL(filePath: Self.photographs + "/" + name)), to: copy)
   }
+}
+
+/// The tool while it runs.
+final class Running {
+  private let process: Process
+  private let ended = Deferred<Void>()
+
+  init(_ process: Process) throws {
+    self.process = process
+    process.terminationHandler = { [ended] _ in ended.resolve(()) }
+    try process.run()
+  }
+
+  var processIdentifier: Int32 { process.processIdentifier }
+  var terminationStatus: Int32 { process.terminationStatus }
+  var terminationReason: Process.TerminationReason { process.terminationReason }
+
+  /// Waits, once, without keeping one of the few threads that all tests share.
+  func waitUntilExit() async { await ended.value() }
 }
 
 extension Bitmap {

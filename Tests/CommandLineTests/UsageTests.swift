@@ -25,10 +25,10 @@ struct UsageTests {
     ["fetch", "http://x/a", "-o", "b.gif", "--size", "5"], ["fetch", "http://x/a", "--trace", ""],
     ["cache"], ["cache", "melt"], ["cache", "stats", "list"], ["cache", "trim", "--size-limit", "lots"],
   ])
-  func whatIsNotUnderstoodEndsWith64AndAMessage(arguments: [String]) throws {
+  func whatIsNotUnderstoodEndsWith64AndAMessage(arguments: [String]) async throws {
     try tool.write(try Bitmap.gradient(width: 4, height: 4).encoded(as: .jpeg), to: "a.jpg")
 
-    let outcome = try tool.run(arguments)
+    let outcome = try await tool.run(arguments)
 
     #expect(outcome.status == 64)
     #expect(outcome.output.isEmpty)
@@ -37,17 +37,17 @@ struct UsageTests {
   }
 
   @Test(arguments: [["--help"], ["help"], ["thumbnail", "-h"]])
-  func helpGoesToStandardOutput(arguments: [String]) throws {
-    let outcome = try tool.run(arguments)
+  func helpGoesToStandardOutput(arguments: [String]) async throws {
+    let outcome = try await tool.run(arguments)
     #expect(outcome.status == 0)
     #expect(outcome.output.contains("vitrine thumbnail SOURCE... -o OUT"))
     #expect(outcome.errors.isEmpty)
   }
 
   @Test
-  func optionsTakeTheirValueAfterASpaceOrAnEqualsSign() throws {
+  func optionsTakeTheirValueAfterASpaceOrAnEqualsSign() async throws {
     try tool.write(try Bitmap.gradient(width: 40, height: 40).encoded(as: .jpeg), to: "-a.jpg")
-    let outcome = try tool.run("thumbnail", "--size=10", "-o=b.png", "--", "-a.jpg")
+    let outcome = try await tool.run("thumbnail", "--size=10", "-o=b.png", "--", "-a.jpg")
     #expect(outcome.status == 0)
     #expect(try tool.image("b.png").bitmap.width == 10)
   }
