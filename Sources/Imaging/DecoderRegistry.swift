@@ -4,10 +4,12 @@ public import VitrineRuntime
 ///
 /// Adding and decoding may happen on any threads at once. Complexity of finding a decoder: O(decoders).
 public final class DecoderRegistry: Sendable {
-  /// JPEG, PNG, WebP and GIF.
+  /// JPEG, PNG, WebP, GIF, BMP, ICO and QOI.
   ///
   /// What is added to it is there for the whole program.
-  public static let standard = DecoderRegistry([JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder()])
+  public static let standard = DecoderRegistry([
+    JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder(), BMPDecoder(), ICODecoder(), QOIDecoder(),
+  ])
 
   private let decoders: Lock<[any ImageDecoder]>
 
@@ -58,6 +60,7 @@ public final class DecoderRegistry: Sendable {
           info: info,
           frame: options.frame,
           minimumScale: min(1, plan.scale * options.quality.oversampling),
+          scales: plan.scales,
           limits: options.limits,
           control: control,
         )

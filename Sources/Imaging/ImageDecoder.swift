@@ -37,6 +37,10 @@ public struct RowRequest: Sendable {
   /// A decoder that can shrink while it decodes delivers any scale between this and 1; what is left to shrink the
   /// caller does.
   public let minimumScale: Double
+  /// How many pixels the caller wants for one of the upright picture, across and down.
+  ///
+  /// A drawing is drawn at this scale, which may be above 1.
+  package let scales: (x: Double, y: Double)
   /// The bounds to keep.
   public let limits: DecodeLimits
   /// To be asked now and then, in work that is not reading rows, whether to go on.
@@ -46,10 +50,11 @@ public struct RowRequest: Sendable {
     info: ImageInfo,
     frame: Int = 0,
     minimumScale: Double,
+    scales: (x: Double, y: Double) = (1, 1),
     limits: DecodeLimits = DecodeLimits(),
     control: DecodeControl = DecodeControl(isCancelled: nil, timeLimit: nil),
   ) {
-    (self.info, self.frame, self.minimumScale) = (info, frame, minimumScale)
+    (self.info, self.frame, self.minimumScale, self.scales) = (info, frame, minimumScale, scales)
     (self.limits, self.control) = (limits, control)
   }
 }

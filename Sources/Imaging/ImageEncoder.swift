@@ -30,10 +30,10 @@ public struct EncodeOptions: Sendable, Hashable {
 ///
 /// Adding and encoding may happen on any threads at once.
 public final class EncoderRegistry: Sendable {
-  /// PNG, JPEG and WebP.
+  /// PNG, JPEG, WebP and QOI.
   ///
   /// What is added to it is there for the whole program.
-  public static let standard = EncoderRegistry([PNGEncoder(), JPEGEncoder(), WebPEncoder()])
+  public static let standard = EncoderRegistry([PNGEncoder(), JPEGEncoder(), WebPEncoder(), QOIEncoder()])
 
   private let encoders: Lock<[any ImageEncoder]>
 

@@ -40,6 +40,48 @@ struct CorpusTests {
     #expect(bitmap.premultiplied().largestDifference(from: expected.premultiplied()) == 0)
   }
 
+  // The reference shows what runs pass over in black, and knows no profiles.
+  @Test(arguments: compared("bmp").filter { !$0.hasSuffix("prof2.bmp") })
+  func aBMPEqualsItsReference(path: String) throws {
+    let file = try Corpus.data(path)
+    let expected = try Self.reference(path)
+
+    let bitmap = try Bitmap(decoding: file)
+
+    // Where all alpha is 0 the reference shows nothing.
+    let isVisible = expected.pixels.contains { $0.w > 0 }
+    let isSame = zip(bitmap.pixels, expected.pixels).allSatisfy { own, other in
+      own == other || (own == SIMD4() && other == SIMD4(0, 0, 0, 255))
+        || (!isVisible && own == SIMD4(other.x, other.y, other.z, 255))
+    }
+    #expect(isSame && bitmap.size == expected.size)
+  }
+
+  @Test(arguments: compared("ico"))
+  func anIconEqualsItsReference(path: String) throws {
+    let bitmap = try Bitmap(decoding: Corpus.data(path))
+
+    #expect(bitmap.premultiplied().largestDifference(from: try Self.reference(path).premultiplied()) == 0)
+  }
+
+  @Test(
+    arguments: Corpus.files(in: "formats/tests/images/bmp", ending: ".bmp")
+      + Corpus.files(in: "formats/tests/images/ico", ending: ".ico")
+      + Corpus.files(in: "formats/tests/images/qoi", ending: ".qoi")
+  )
+  func whatBreaksRulesDecodesOrSaysWhyNot(path: String) throws {
+    let file = try Corpus.data(path)
+
+    do throws(ImageError) {
+      let bitmap = try Bitmap(decoding: file)
+      #expect(try Bitmap(decoding: file, size: .pixels(8, 8)).width <= 8)
+      #expect(bitmap.pixels.contains { $0.w > 0 })
+    } catch {
+      #expect([.corrupt, .truncated].contains(error.code), "\(error)")
+      #expect(path.contains("lenient") || path.contains("truncated"))
+    }
+  }
+
   @Test(arguments: compared("webp"))
   func aWebPIsCloseToItsReference(path: String) throws {
     let file = try Corpus.data(path)

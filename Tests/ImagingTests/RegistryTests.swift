@@ -9,10 +9,8 @@ struct RegistryTests {
   }
 
   @Test
-  func theStandardDecodersReadFourFormatsAndAPNG() {
-    let registry = DecoderRegistry([JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder()])
-
-    #expect(registry.formats == [.jpeg, .png, .apng, .webp, .gif])
+  func theStandardDecodersReadEightFormats() {
+    #expect(DecoderRegistry.standard.formats == [.jpeg, .png, .apng, .webp, .gif, .bmp, .ico, .qoi])
   }
 
   @Test

@@ -1,0 +1,113 @@
+import VitrineRuntime
+
+/// Reads Windows and OS/2 bitmaps: 1 to 32 bits, palettes, masks and run lengths, row by row where they are not
+/// compressed.
+///
+/// A JPEG or PNG file within a bitmap and OS/2's Huffman code are named as unsupported.
+public struct BMPDecoder: ImageDecoder {
+  /// Makes the decoder.
+  public init() {}
+
+  /// BMP.
+  public var formats: [ImageFormat] { [.bmp] }
+
+  /// Reads the headers.
+  public func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    let header = try unsafe BMPHeader(ByteReader(bytes), metadataLimit: limits.metadataByteCount)
+    var info = ImageInfo(format: .bmp, storedWidth: header.width, storedHeight: header.height)
+    info.hasAlpha = header.hasAlpha
+    info.bitsPerComponent = header.bitCount == 16 ? header.masks.map(\.bits).max() ?? 8 : 8
+    info.colorProfile = header.profile
+    info.streamsRows = !header.isRunLength
+    return info
+  }
+
+  /// Opens the picture for reading rows.
+  public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
+    let reader = unsafe ByteReader(bytes)
+    var header = try BMPHeader(reader, metadataLimit: 0)
+    if header.isRunLength { return try header.runLengthRows(reader, request.control) }
+    // Whoever leaves all alpha at 0 does not mean it: nothing would be seen.
+    if header.hasAlpha, !header.showsAnything(reader) { header.ignoreAlpha() }
+    return header.plainRows(reader)
+  }
+}
+
+extension BMPHeader {
+  /// Rows that stand in the file as they are, most often the last one first.
+  func plainRows(_ bytes: ByteReader) -> LineRows {
+    let available = max(0, bytes.count - pixelOffset) / max(1, bytesPerRow)
+    // Many writers leave the padding of the last row out.
+    let lastNeeds = (width * bitCount + 7) / 8
+    let isWhole = available >= height || bytes.count - pixelOffset >= bytesPerRow * (height - 1) + lastNeeds
+    let damage = ImageError(
+      .truncated,
+      format: .bmp,
+      "truncated: the file ends at row \(available) of \(height), counted \(isTopDown ? "down" : "up")",
+    )
+    return LineRows(width: width, height: height, hasAlpha: hasAlpha || !isWhole, damage: isWhole ? nil : damage) {
+      (row, line) throws(ImageError) in
+      if available == 0, !isWhole { throw damage }
+      let stored = isTopDown ? row : height - 1 - row
+      guard isWhole || stored < available else {
+        // Rows of a picture that begins with its last are missing at the top.
+        for x in line.indices { line[x] = 0 }
+        return
+      }
+      unpack(bytes.slice(pixelOffset + stored * bytesPerRow, bytesPerRow), into: &line)
+    }
+  }
+
+  /// Whether alpha is anywhere above 0.
+  func showsAnything(_ bytes: ByteReader) -> Bool {
+    var line = [UInt32](repeating: 0, count: width)
+    return (0..<height).contains { row in
+      unpack(bytes.slice(pixelOffset + row * bytesPerRow, bytesPerRow), into: &line)
+      return line.contains { $0 & Pixel.opaqueBlack != 0 }
+    }
+  }
+
+  /// Turns one row into pixels; bytes that are missing are 0.
+  func unpack(_ stored: ByteReader, into line: inout [UInt32]) {
+    let bytes = stored.copy() + [UInt8](repeating: 0, count: max(0, bytesPerRow - stored.count))
+    switch bitCount {
+    case 8:
+      for x in 0..<width { line[x] = palette[Int(bytes[x])] }
+    case 1, 2, 4:
+      let (perByte, mask) = (8 / bitCount, UInt8(1 << bitCount - 1))
+      for x in 0..<width {
+        let shift = 8 - bitCount * (x % perByte + 1)
+        line[x] = palette[Int(bytes[x / perByte] >> UInt8(shift) & mask)]
+      }
+    case 24:
+      for x in 0..<width { line[x] = Pixel.rgba(bytes[x * 3 + 2], bytes[x * 3 + 1], bytes[x * 3]) }
+    case 16:
+      for x in 0..<width { line[x] = color(UInt32(bytes[x * 2]) | UInt32(bytes[x * 2 + 1]) << 8) }
+    default:
+      let isPlain = compression == .none && masks[3].bits == 0
+      for x in 0..<width {
+        let at = x * 4
+        if isPlain {
+          line[x] = Pixel.rgba(bytes[at + 2], bytes[at + 1], bytes[at])
+        } else {
+          let low = UInt32(bytes[at]) | UInt32(bytes[at + 1]) << 8
+          line[x] = color(low | UInt32(bytes[at + 2]) << 16 | UInt32(bytes[at + 3]) << 24)
+        }
+      }
+    }
+  }
+
+  private func color(_ pixel: UInt32) -> UInt32 {
+    Pixel.rgba(
+      masks[0].level(pixel, none: 0),
+      masks[1].level(pixel, none: 0),
+      masks[2].level(pixel, none: 0),
+      masks.count > 3 ? masks[3].level(pixel, none: 255) : 255,
+    )
+  }
+}

@@ -1,0 +1,177 @@
+public import VitrineRuntime
+
+/// Reads the Quite OK Image format, row by row.
+public struct QOIDecoder: ImageDecoder {
+  /// Makes the decoder.
+  public init() {}
+
+  /// QOI.
+  public var formats: [ImageFormat] { [.qoi] }
+
+  /// Reads the header of 14 bytes.
+  public func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    let reader = unsafe ByteReader(bytes)
+    guard let width = reader.bigEndian32(at: 4), let height = reader.bigEndian32(at: 8),
+      let channels = reader.byte(at: 12), let colorSpace = reader.byte(at: 13)
+    else { throw ImageError(.truncated, format: .qoi, "truncated: the file ends within its header") }
+    guard channels == 3 || channels == 4, colorSpace < 2 else {
+      throw ImageError(.corrupt, format: .qoi, "corrupt: \(channels) channels in colour space \(colorSpace)")
+    }
+    var info = ImageInfo(format: .qoi, storedWidth: Int(width), storedHeight: Int(height))
+    info.hasAlpha = channels == 4
+    info.streamsRows = true
+    return info
+  }
+
+  /// Opens the picture for reading rows.
+  public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
+    let info = request.info
+    var state = unsafe QOIState(ByteReader(bytes))
+    return LineRows(width: info.storedWidth, height: info.storedHeight, hasAlpha: info.hasAlpha) {
+      (row, line) throws(ImageError) in
+      for x in line.indices {
+        guard let pixel = state.next() else {
+          throw ImageError(
+            .truncated,
+            format: .qoi,
+            "truncated: the file ends at row \(row) of \(info.storedHeight)",
+          )
+        }
+        line[x] = Pixel.rgba(pixel.x, pixel.y, pixel.z, info.hasAlpha ? pixel.w : 255)
+      }
+    }
+  }
+}
+
+/// What reader and writer of the format remember.
+private struct QOIState {
+  static let start = SIMD4<UInt8>(0, 0, 0, 255)
+
+  private let bytes: ByteReader
+  private var offset = 14
+  private var run = 0
+  private var last = start
+  private var seen = [SIMD4<UInt8>](repeating: SIMD4(), count: 64)
+
+  init(_ bytes: ByteReader) {
+    self.bytes = bytes
+  }
+
+  static func slot(_ pixel: SIMD4<UInt8>) -> Int {
+    (Int(pixel.x) * 3 + Int(pixel.y) * 5 + Int(pixel.z) * 7 + Int(pixel.w) * 11) % 64
+  }
+
+  mutating func next() -> SIMD4<UInt8>? {
+    if run > 0 {
+      run -= 1
+      return last
+    }
+    guard let tag = bytes.byte(at: offset) else { return nil }
+    offset += 1
+    switch tag {
+    case 0xFE, 0xFF:
+      guard let red = bytes.byte(at: offset), let green = bytes.byte(at: offset + 1),
+        let blue = bytes.byte(at: offset + 2)
+      else { return nil }
+      (last.x, last.y, last.z) = (red, green, blue)
+      if tag == 0xFF {
+        guard let alpha = bytes.byte(at: offset + 3) else { return nil }
+        last.w = alpha
+      }
+      offset += tag == 0xFF ? 4 : 3
+    case 0xC0...: run = Int(tag & 0x3F)
+    case 0x80...:
+      guard let second = bytes.byte(at: offset) else { return nil }
+      offset += 1
+      let green = (tag & 0x3F) &- 32
+      last.x &+= green &- 8 &+ (second >> 4)
+      last.y &+= green
+      last.z &+= green &- 8 &+ (second & 15)
+    case 0x40...:
+      last.x &+= (tag >> 4 & 3) &- 2
+      last.y &+= (tag >> 2 & 3) &- 2
+      last.z &+= (tag & 3) &- 2
+    default: last = seen[Int(tag)]
+    }
+    seen[Self.slot(last)] = last
+    return last
+  }
+}
+
+/// Writes the Quite OK Image format, which loses nothing: larger than PNG and several times as fast.
+public struct QOIEncoder: ImageEncoder {
+  /// Makes the encoder.
+  public init() {}
+
+  /// QOI.
+  public var format: ImageFormat { .qoi }
+
+  /// Writes a bitmap, with four channels where pixels are transparent and three where none is.
+  public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
+    let bitmap = bitmap.straightened()
+    let hasAlpha = bitmap.hasTransparency
+    var out: [UInt8] = Array("qoif".utf8)
+    for length in [bitmap.width, bitmap.height] {
+      for shift in [24, 16, 8, 0] { out.append(UInt8(truncatingIfNeeded: length >> shift)) }
+    }
+    out += [hasAlpha ? 4 : 3, 0]
+    unsafe bitmap.withUnsafeBytes { pixels in
+      var seen = [SIMD4<UInt8>](repeating: SIMD4(), count: 64)
+      var last = QOIState.start
+      var run: UInt8 = 0
+      for y in 0..<bitmap.height {
+        for x in 0..<bitmap.width {
+          // Within `height` rows of `width` pixels.
+          var pixel = unsafe pixels.loadUnaligned(
+            fromByteOffset: y * bitmap.bytesPerRow + x * 4,
+            as: SIMD4<UInt8>.self,
+          )
+          if !hasAlpha { pixel.w = 255 }
+          if pixel == last {
+            run += 1
+            if run == 62 {
+              out.append(0xC0 | (run - 1))
+              run = 0
+            }
+            continue
+          }
+          if run > 0 { out.append(0xC0 | (run - 1)) }
+          run = 0
+          let slot = QOIState.slot(pixel)
+          if seen[slot] == pixel {
+            out.append(UInt8(slot))
+          } else {
+            seen[slot] = pixel
+            Self.append(pixel, after: last, to: &out)
+          }
+          last = pixel
+        }
+      }
+      if run > 0 { out.append(0xC0 | (run - 1)) }
+    }
+    return Data(out + [0, 0, 0, 0, 0, 0, 0, 1])
+  }
+
+  private static func append(_ pixel: SIMD4<UInt8>, after last: SIMD4<UInt8>, to out: inout [UInt8]) {
+    guard pixel.w == last.w else {
+      out += [0xFF, pixel.x, pixel.y, pixel.z, pixel.w]
+      return
+    }
+    let change = pixel &- last
+    let small = change &+ 2
+    let green = change.y &+ 32
+    let (red, blue) = (change.x &- change.y &+ 8, change.z &- change.y &+ 8)
+    if small.x < 4, small.y < 4, small.z < 4 {
+      out.append(0x40 | small.x << 4 | small.y << 2 | small.z)
+    } else if green < 64, red < 16, blue < 16 {
+      out += [0x80 | green, red << 4 | blue]
+    } else {
+      out += [0xFE, pixel.x, pixel.y, pixel.z]
+    }
+  }
+}
