@@ -6,7 +6,7 @@ import VitrineTesting
 struct JPEGTests {
   static let fixtures = [
     "baseline-420", "baseline-444", "baseline-422", "baseline-411", "baseline-440", "progressive-420", "restart-420",
-    "rgb", "arithmetic", "grey", "grey-progressive", "cmyk", "ycck",
+    "rgb", "arithmetic", "grey", "grey-progressive", "cmyk", "ycck", "cmyk-plain",
   ]
 
   // Two levels: the reference is another build of libjpeg, whose vector code may round its own way.
@@ -143,14 +143,32 @@ struct JPEGTests {
     #expect(error?.code == .noSuchFrame)
   }
 
-  @Test(arguments: [0xC3, 0xC5, 0xC7, 0xCB])
-  func aKindThatNoOneUsesIsUnsupportedOrCorrupt(marker: Int) throws {
+  @Test(arguments: [
+    (0xC3, "lossless"), (0xCB, "lossless"), (0xC5, "hierarchical"), (0xC7, "hierarchical"), (0xCF, "hierarchical"),
+  ])
+  func aKindThatNoOneUsesIsUnsupportedByName(marker: Int, name: String) throws {
     var file = try Fixture.data("baseline-420.jpg")
     let header = try #require(file.firstRange(of: Data([0xFF, 0xC0])))
     file[header.lowerBound + 1] = UInt8(marker)
 
-    let code = failure { try decode(file) }?.code
+    let error = failure { try decode(file) }
 
-    #expect(code == .unsupported || code == .corrupt)
+    #expect(error?.code == .unsupported)
+    #expect(error?.detail.contains(name) == true)
+  }
+
+  @Test
+  func twelveBitsAreUnsupportedByName() throws {
+    var file = try Fixture.data("baseline-420.jpg")
+    let header = try #require(file.firstRange(of: Data([0xFF, 0xC0])))
+    file[header.lowerBound + 1] = 0xC1
+    file[header.lowerBound + 4] = 12
+
+    let error = failure { try decode(file) }
+
+    #expect(error?.code == .unsupported)
+    #expect(error?.detail.contains("12 bits") == true)
+    // The header can be read nevertheless.
+    #expect(try info(file).bitsPerComponent == 12)
   }
 }

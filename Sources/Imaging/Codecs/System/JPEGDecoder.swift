@@ -45,6 +45,7 @@ public struct JPEGDecoder: ImageDecoder {
   /// The other scales that libjpeg offers are slower than the next larger of these.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
+    try unsafe JPEGHeader(ByteReader(bytes), metadataLimit: 0).checkSupport()
     let eighths = [1, 2, 4].first { Double($0) / 8 >= request.minimumScale } ?? 8
     if eighths == 1, request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum,
       let script = unsafe script(bytes, request), script.isComplete || !script.frame.isProgressive
