@@ -77,7 +77,7 @@ public final class DecoderRegistry: Sendable {
   /// Asks the decoders of the format in turn, until one does not decline.
   ///
   /// The limits are checked before it is used.
-  private func find<R>(
+  func find<R>(
     _ bytes: UnsafeRawBufferPointer,
     _ limits: DecodeLimits,
     _ body: (any ImageDecoder, ImageInfo) throws(ImageError) -> R?,
@@ -107,7 +107,7 @@ extension Bitmap {
 
 extension Data {
   /// As `withUnsafeBytes`, whose `rethrows` loses the type of the error.
-  fileprivate func withImageBytes<R>(
+  func withImageBytes<R>(
     _ body: (UnsafeRawBufferPointer) throws(ImageError) -> R
   ) throws(ImageError) -> R {
     // The caller keeps to the lifetime; this only carries the error across.

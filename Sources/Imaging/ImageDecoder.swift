@@ -24,6 +24,38 @@ public protocol ImageDecoder: Sendable {
   /// - Returns: `nil` to decline.
   /// - Throws: ``ImageError``: `.truncated`, `.corrupt`, `.unsupported`, `.noSuchFrame`.
   func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)?
+
+  /// Reads how long each frame of an animation is shown, in seconds.
+  ///
+  /// - Throws: ``ImageError``: `.truncated`, `.corrupt`.
+  func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double]
+
+  /// Reads what a file says beside its pixels; what takes more than the limit is left out.
+  ///
+  /// - Throws: ``ImageError``: `.truncated`, `.corrupt`.
+  func metadata(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageMetadata
+}
+
+extension ImageDecoder {
+  /// The same for all frames.
+  public func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] {
+    [Double](repeating: info.duration / Double(max(1, info.frameCount)), count: info.frameCount)
+  }
+
+  /// The profile, and nothing else.
+  public func metadata(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageMetadata {
+    var metadata = ImageMetadata()
+    metadata.colorProfile = info.colorProfile
+    return metadata
+  }
 }
 
 /// What a decoder is asked to open.

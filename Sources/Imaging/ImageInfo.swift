@@ -14,6 +14,8 @@ public struct ImageInfo: Sendable, Hashable {
   public var frameCount = 1
   /// How long an animation takes once through, in seconds; 0 for a still image.
   public var duration = 0.0
+  /// How often an animation plays, 0 for without end; 1 for a still image and where the file says nothing.
+  public var loopCount = 1
   /// Whether the file has a way to say that pixels are transparent.
   public var hasAlpha = false
   /// Bits of one component of a pixel, as stored; for a palette, those of its colours.

@@ -29,6 +29,56 @@ struct CorpusTests {
     #expect(decoded.bitmap.largestDifference(from: expected) <= (decoded.info.bitsPerComponent == 16 ? 1 : 0))
   }
 
+  /// The frames of animated files that have a reference.
+  static let frames: [(path: String, frame: Int)] = Corpus.files(
+    in: "formats/tests/reference/png/apng",
+    ending: ".png",
+  )
+  .compactMap { path in
+    let parts = path.split(separator: ".png.anim_")
+    guard parts.count == 2, let number = Int(parts[1].prefix(2)) else { return nil }
+    return ("\(parts[0]).png".replacing("/reference/", with: "/images/"), number - 1)
+  }
+
+  @Test(arguments: frames)
+  func aFrameOfAnAPNGEqualsItsReference(path: String, frame: Int) throws {
+    let name = "\(frame + 1)"
+    let reference = path.replacing("/images/", with: "/reference/") + ".anim_\(name.count < 2 ? "0" : "")\(name).png"
+
+    let bitmap = try decode(Corpus.data(path)) { $0.frame = frame }.bitmap
+
+    let expected = try Bitmap(decoding: Corpus.data(reference))
+    #expect(bitmap.premultiplied().largestDifference(from: expected.premultiplied()) <= 1)
+  }
+
+  @Test(
+    arguments: Corpus.files(in: "formats/tests/images/gif", ending: ".gif")
+      + Corpus.files(in: "formats/tests/images/png/apng", ending: ".png")
+      + Corpus.files(in: "formats/tests/images/webp", ending: ".webp")
+  )
+  func everyFrameOfAnAnimationDecodes(path: String) throws {
+    let file = try Corpus.data(path)
+    let header = try info(file)
+
+    #expect(try DecoderRegistry.standard.frameDelays(of: file).count == header.frameCount)
+    for frame in 0..<header.frameCount {
+      let bitmap = try decode(file, .pixels(32, 32)) { $0.frame = frame }.bitmap
+      #expect(max(bitmap.width, bitmap.height) <= 32)
+    }
+  }
+
+  @Test(arguments: Corpus.files(in: "photos/jpg", ending: ".jpg"))
+  func whatACameraWritesMakesSense(path: String) throws {
+    let file = try Corpus.data(path)
+    guard let metadata = try? DecoderRegistry.standard.metadata(of: file) else { return }
+    let fields = metadata.fields
+
+    #expect(fields.make != "" && fields.model != "")
+    if let time = fields.exposureTime { #expect((0..<3600).contains(time)) }
+    if let number = fields.fNumber { #expect((0...100).contains(number)) }
+    if let year = fields.original?.year { #expect((1990...2100).contains(year)) }
+  }
+
   @Test(arguments: compared("gif"))
   func aGIFEqualsItsReference(path: String) throws {
     let file = try Corpus.data(path)

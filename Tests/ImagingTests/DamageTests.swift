@@ -61,7 +61,9 @@ struct DamageTests {
     Sample($0)
   }
 
-  static let all = sequential + coarseFirst + ["profile.png", "animated.gif", "animated.webp"].map { Sample($0) }
+  static let all =
+    sequential + coarseFirst
+    + ["profile.png", "animated.png", "hidden-default.png", "animated.gif", "animated.webp"].map { Sample($0) }
 
   static let sizes: [TargetSize?] = [nil, .pixels(7, 7)]
 

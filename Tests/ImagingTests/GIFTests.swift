@@ -180,6 +180,32 @@ struct GIFTests {
   }
 
   @Test
+  func theDelayOfEachFrameIsTold() throws {
+    let frames = [50, 0, 1, 2].map { delay in
+      var frame = Self.frame(0)
+      frame.delay = delay
+      return frame
+    }
+    let file = GIFFile(width: 4, height: 3, palette: Self.palette, frames: frames).data
+
+    #expect(try DecoderRegistry.standard.frameDelays(of: file) == [0.5, 0.1, 0.1, 0.02])
+    #expect(try DecoderRegistry.standard.frameDelays(of: Self.file(Self.frame(0))) == [0])
+  }
+
+  @Test(arguments: [(0, 0), (1, 2), (7, 8), (65_535, 65_536)])
+  func aLoopCountIsOneLessInTheFile(stored: Int, loops: Int) throws {
+    let file = Self.file(Self.frame(0), Self.frame(1))
+    let block: [UInt8] = [0x21, 0xFF, 11] + .text("NETSCAPE2.0") + [3, 1] + .little16(stored) + [0]
+    let headerEnd = 13 + 24
+
+    let looped = file.prefix(headerEnd) + Data(block) + file.dropFirst(headerEnd)
+
+    #expect(try info(looped).loopCount == loops)
+    #expect(try info(file).loopCount == 1)
+    #expect(try Self.seen(looped, frame: 1) == Self.seen(file, frame: 1))
+  }
+
+  @Test
   func aStillPictureHasNoDuration() throws {
     #expect(try info(Self.file(Self.frame(0))).duration == 0)
   }

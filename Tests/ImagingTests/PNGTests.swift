@@ -157,15 +157,6 @@ struct PNGTests {
   }
 
   @Test
-  func laterFramesOfAnAPNGAreSaidToBeUnsupported() throws {
-    let animated = try Bitmap.testPattern(width: 12, height: 9).encoded(as: .png)
-      .withPNGChunk("acTL", .big32(2) + .big32(0))
-
-    #expect(failure { try decode(animated) { $0.frame = 1 } }?.code == .unsupported)
-    #expect(failure { try decode(animated) { $0.frame = 2 } }?.code == .noSuchFrame)
-  }
-
-  @Test
   func aPNGThatLacksOnlyItsEndIsWhole() throws {
     let picture = Bitmap.testPattern(width: 20, height: 10)
     let file = try picture.encoded(as: .png)

@@ -39,6 +39,16 @@ struct WebPTests {
     #expect(header.frameCount == 4)
     #expect(abs(header.duration - 0.5) < 1e-9)
     #expect(header.hasAlpha)
+    #expect(try DecoderRegistry.standard.frameDelays(of: Fixture.data("animated.webp")) == [0.1, 0.1, 0.2, 0.1])
+  }
+
+  @Test(arguments: [0, 1, 300])
+  func aLoopCountIsTold(count: Int) throws {
+    var file = try Fixture.data("animated.webp")
+    let start = try #require(file.firstRange(of: Data([UInt8].text("ANIM")))).upperBound + 8
+    file.replaceSubrange(start..<start + 2, with: [UInt8].little16(count))
+
+    #expect(try info(file).loopCount == count)
   }
 
   @Test(arguments: [4, 1000, -1])

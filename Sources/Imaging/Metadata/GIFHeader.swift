@@ -5,11 +5,15 @@ struct GIFHeader {
   var frameCount = 0
   /// Seconds, once through.
   var duration = 0.0
+  /// How long each frame is shown, in seconds; empty unless asked for.
+  var delays: [Double] = []
+  /// 0 for ever.
+  var loopCount = 1
   /// Whether a pixel can be transparent: by a colour, or because a first frame leaves part of the canvas free.
   var hasAlpha = false
 
   /// Walks as far as the data goes: a file cut short counts the frames that begin in it.
-  init(_ bytes: ByteReader) throws(ImageError) {
+  init(_ bytes: ByteReader, collectsDelays: Bool = false) throws(ImageError) {
     guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8),
       let packed = bytes.byte(at: 10)
     else { throw ImageError(.truncated, format: .gif, "truncated: the file ends within its header") }
@@ -23,6 +27,7 @@ struct GIFHeader {
           delay = Double(bytes.littleEndian16(at: offset + 4) ?? 0) / 100
           if flags & 1 != 0 { hasAlpha = true }
         }
+        loopCount = Self.loopCount(bytes, offset) ?? loopCount
         offset = Self.afterSubBlocks(bytes, offset + 2)
       case 0x2C:
         guard let left = bytes.littleEndian16(at: offset + 1), let top = bytes.littleEndian16(at: offset + 3),
@@ -39,6 +44,7 @@ struct GIFHeader {
         }
         frameCount += 1
         duration += FrameDelay.shown(delay)
+        if collectsDelays { delays.append(FrameDelay.shown(delay)) }
         delay = 0
         offset = Self.afterSubBlocks(bytes, offset + 10 + Self.paletteLength(packed) + 1)
       default: break walk
@@ -47,9 +53,19 @@ struct GIFHeader {
     if frameCount <= 1 { duration = 0 }
   }
 
-  private static func paletteLength(_ packed: UInt8) -> Int { packed & 0x80 == 0 ? 0 : 3 << (Int(packed & 7) + 1) }
+  /// What Netscape's extension says, which counts the repetitions behind the first time.
+  private static func loopCount(_ bytes: ByteReader, _ offset: Int) -> Int? {
+    guard bytes.byte(at: offset + 1) == 0xFF, bytes.byte(at: offset + 2) == 11,
+      bytes.matches("NETSCAPE2.0", at: offset + 3) || bytes.matches("ANIMEXTS1.0", at: offset + 3),
+      bytes.byte(at: offset + 14) == 3, bytes.byte(at: offset + 15) == 1,
+      let count = bytes.littleEndian16(at: offset + 16)
+    else { return nil }
+    return count == 0 ? 0 : Int(count) + 1
+  }
 
-  private static func afterSubBlocks(_ bytes: ByteReader, _ start: Int) -> Int {
+  static func paletteLength(_ packed: UInt8) -> Int { packed & 0x80 == 0 ? 0 : 3 << (Int(packed & 7) + 1) }
+
+  static func afterSubBlocks(_ bytes: ByteReader, _ start: Int) -> Int {
     var offset = start
     while let length = bytes.byte(at: offset) {
       offset += 1 + Int(length)

@@ -16,6 +16,10 @@ struct PNGHeader {
   var frameCount = 0
   /// Seconds, once through.
   var duration = 0.0
+  /// 0 for ever.
+  var loopCount = 1
+  /// Whether the first frame of the animation is the picture that stands where that of a still file does.
+  var beginsWithDefaultPicture = true
 
   /// Bits of one component of a pixel; a palette's colours have 8.
   var bitsPerComponent: Int { colorType == 3 ? 8 : bitDepth }
@@ -29,8 +33,10 @@ struct PNGHeader {
         bytes.count < 16 ? "truncated: the file ends within its header" : "corrupt: the first chunk is not IHDR",
       )
     }
-    for (type, body) in Self.chunks(bytes) {
-      switch type {
+    var (frames, hasEnd) = (0, false)
+    for chunk in Self.chunks(bytes) {
+      let body = chunk.body
+      switch chunk.type {
       case Chunk.IHDR:
         guard let width = body.bigEndian32(at: 0), let height = body.bigEndian32(at: 4), let depth = body.byte(at: 8),
           let colorType = body.byte(at: 9), let interlace = body.byte(at: 12)
@@ -40,50 +46,82 @@ struct PNGHeader {
       case Chunk.tRNS: hasTransparency = true
       case Chunk.iCCP: hasProfile = true
       case Chunk.eXIf: orientation = EXIF.orientation(block: body)
-      case Chunk.acTL: frameCount = Int(body.bigEndian32(at: 0) ?? 0)
+      case Chunk.acTL:
+        frameCount = Int(body.bigEndian32(at: 0) ?? 0)
+        loopCount = Int(body.bigEndian32(at: 4) ?? 1)
       case Chunk.fcTL:
-        if let numerator = body.bigEndian16(at: 20), let denominator = body.bigEndian16(at: 22) {
-          duration += FrameDelay.shown(Double(numerator) / Double(denominator == 0 ? 100 : denominator))
-        }
+        frames += 1
+        duration += Self.delay(body) ?? 0
+      case Chunk.IEND: hasEnd = true
+      case Chunk.IDAT where frames == 0: beginsWithDefaultPicture = false
       default: break
       }
     }
-    if frameCount == 0 { duration = 0 }
+    if frameCount == 0 { (duration, loopCount) = (0, 1) }
+    // Of an animation that is only announced there is nothing else to show.
+    if frames == 0, hasEnd { beginsWithDefaultPicture = true }
+  }
+
+  /// How long each frame is shown, in seconds.
+  static func delays(_ bytes: ByteReader) -> [Double] {
+    chunks(bytes).compactMap { $0.type == Chunk.fcTL ? delay($0.body) : nil }
+  }
+
+  private static func delay(_ frameControl: ByteReader) -> Double? {
+    guard let numerator = frameControl.bigEndian16(at: 20), let denominator = frameControl.bigEndian16(at: 22) else {
+      return nil
+    }
+    return FrameDelay.shown(Double(numerator) / Double(denominator == 0 ? 100 : denominator))
   }
 
   /// Whether an `acTL` chunk stands before the first image data.
   static func isAnimated(_ bytes: ByteReader) -> Bool {
-    for (type, body) in chunks(bytes) {
-      if type == Chunk.acTL { return (body.bigEndian32(at: 0) ?? 0) > 0 }
-      if type == Chunk.IDAT { return false }
+    for chunk in chunks(bytes) {
+      if chunk.type == Chunk.acTL { return (chunk.body.bigEndian32(at: 0) ?? 0) > 0 }
+      if chunk.type == Chunk.IDAT { return false }
     }
     return false
   }
 
   /// Every chunk that begins within the data, the last one perhaps cut short.
-  private static func chunks(_ bytes: ByteReader) -> some Sequence<(type: UInt32, body: ByteReader)> {
-    sequence(state: signature.count) { offset -> (type: UInt32, body: ByteReader)? in
+  static func chunks(_ bytes: ByteReader) -> some Sequence<Chunk> {
+    sequence(state: signature.count) { offset -> Chunk? in
       guard let length = bytes.bigEndian32(at: offset), let type = bytes.bigEndian32(at: offset + 4) else {
         return nil
       }
-      let body = bytes.slice(offset + 8, Int(length))
-      offset += 12 + Int(length)
-      return (type, body)
+      let start = offset + 8
+      offset = start + Int(length) + 4
+      return Chunk(
+        type: type,
+        body: bytes.slice(start, Int(length)),
+        isWhole: offset <= bytes.count,
+        checksum: bytes.bigEndian32(at: offset - 4) ?? 0,
+      )
     }
   }
-}
 
-/// The types of chunks that are looked at, four letters in a number.
-private enum Chunk {
-  static let IHDR = type("IHDR")
-  static let IDAT = type("IDAT")
-  static let tRNS = type("tRNS")
-  static let iCCP = type("iCCP")
-  static let eXIf = type("eXIf")
-  static let acTL = type("acTL")
-  static let fcTL = type("fcTL")
+  /// A part of the file.
+  struct Chunk {
+    /// Four letters in a number.
+    let type: UInt32
+    let body: ByteReader
+    let isWhole: Bool
+    let checksum: UInt32
 
-  private static func type(_ name: String) -> UInt32 { name.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
+    static let IHDR = number("IHDR")
+    static let PLTE = number("PLTE")
+    static let IDAT = number("IDAT")
+    static let IEND = number("IEND")
+    static let tRNS = number("tRNS")
+    static let iCCP = number("iCCP")
+    static let iTXt = number("iTXt")
+    static let eXIf = number("eXIf")
+    static let acTL = number("acTL")
+    static let fcTL = number("fcTL")
+    static let fdAT = number("fdAT")
+
+    private static func number(_ name: String) -> UInt32 { name.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
+  }
 }
 
 /// How long a frame is shown.

@@ -10,21 +10,34 @@ struct WebPHeader {
   var frameCount = 0
   /// Seconds, once through.
   var duration = 0.0
+  /// How long each frame is shown, in seconds; empty unless asked for.
+  var delays: [Double] = []
+  /// 0 for ever.
+  var loopCount = 1
 
-  init(_ bytes: ByteReader, metadataLimit: Int) {
+  init(_ bytes: ByteReader, metadataLimit: Int, collectsDelays: Bool = false) {
     isTruncated = Int(bytes.littleEndian32(at: 4) ?? 0) + 8 > bytes.count
-    var offset = 12
-    while let type = bytes.ascii(at: offset, count: 4), let length = bytes.littleEndian32(at: offset + 4) {
-      let body = bytes.slice(offset + 8, Int(length))
+    Self.forEachChunk(bytes) { type, body in
       switch type {
       case "VP8X": isAnimated = (body.byte(at: 0) ?? 0) & 0x02 != 0
       case "EXIF": orientation = EXIF.orientation(block: body)
       case "ICCP" where body.count <= metadataLimit: profile = ColorProfile(data: Data(body.copy()))
+      case "ANIM": loopCount = Int(body.littleEndian16(at: 4) ?? 1)
       case "ANMF":
         frameCount += 1
-        duration += FrameDelay.shown(Double(body.littleEndian24(at: 12) ?? 0) / 1000)
+        let delay = FrameDelay.shown(Double(body.littleEndian24(at: 12) ?? 0) / 1000)
+        duration += delay
+        if collectsDelays { delays.append(delay) }
       default: break
       }
+    }
+  }
+
+  /// Every chunk that begins within the data, the last one perhaps cut short.
+  static func forEachChunk(_ bytes: ByteReader, _ body: (_ type: String, _ body: ByteReader) -> Void) {
+    var offset = 12
+    while let type = bytes.ascii(at: offset, count: 4), let length = bytes.littleEndian32(at: offset + 4) {
+      body(type, bytes.slice(offset + 8, Int(length)))
       offset += 8 + Int(length) + Int(length & 1)
     }
   }

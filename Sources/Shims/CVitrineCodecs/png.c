@@ -113,6 +113,18 @@ int vitrine_png_read_rows(vitrine_png_reader *reader, uint8_t *rows, size_t stri
   return done;
 }
 
+const uint8_t *vitrine_png_text(vitrine_png_reader *reader, const char *keyword, ptrdiff_t *length) {
+  png_textp text = NULL;
+  int count = 0;
+  png_get_text(reader->png, reader->info, &text, &count);
+  for (int i = 0; i < count; i++) {
+    if (strcmp(text[i].key, keyword) != 0 || !text[i].text) continue;
+    *length = (ptrdiff_t)strlen(text[i].text);
+    return (const uint8_t *)text[i].text;
+  }
+  return NULL;
+}
+
 const char *vitrine_png_message(const vitrine_png_reader *reader) { return reader->message; }
 int vitrine_png_warnings(const vitrine_png_reader *reader) { return reader->warnings; }
 int vitrine_png_truncated(const vitrine_png_reader *reader) { return reader->ran_out; }

@@ -19,9 +19,15 @@ public struct GIFDecoder: ImageDecoder {
     var info = ImageInfo(format: .gif, storedWidth: header.width, storedHeight: header.height)
     info.frameCount = header.frameCount
     info.duration = header.duration
+    info.loopCount = header.loopCount
     info.hasAlpha = header.hasAlpha
     info.streamsRows = true
     return info
+  }
+
+  /// Walks the blocks.
+  public func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] {
+    try unsafe GIFHeader(ByteReader(bytes), collectsDelays: true).delays
   }
 
   /// Opens one frame, composed as a viewer shows it.

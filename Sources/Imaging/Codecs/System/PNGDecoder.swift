@@ -3,7 +3,7 @@ import VitrineRuntime
 
 /// Reads PNG through libpng, row by row unless the file is interlaced.
 ///
-/// Of an APNG it reads the default image.
+/// Frames of an APNG are composed as a viewer shows them, each when it is asked for.
 public struct PNGDecoder: ImageDecoder {
   /// Makes the decoder.
   public init() {}
@@ -26,6 +26,7 @@ public struct PNGDecoder: ImageDecoder {
     )
     info.frameCount = max(1, header.frameCount)
     info.duration = header.duration
+    info.loopCount = header.loopCount
     info.hasAlpha = header.hasAlpha
     info.bitsPerComponent = header.bitsPerComponent
     info.streamsRows = !header.isInterlaced
@@ -39,8 +40,9 @@ public struct PNGDecoder: ImageDecoder {
   /// Opens the image for reading rows.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
-    guard request.frame == 0 else {
-      throw ImageError(.unsupported, format: .apng, "frames of an APNG behind the first cannot be decoded yet")
+    if request.info.format == .apng {
+      let header = try unsafe PNGHeader(ByteReader(bytes))
+      if request.frame > 0 || !header.beginsWithDefaultPicture { return try unsafe composed(bytes, request) }
     }
     let reader = try unsafe PNGReader(bytes, limits: request.limits, format: request.info.format)
     guard reader.width == request.info.storedWidth, reader.height == request.info.storedHeight else {
@@ -52,7 +54,7 @@ public struct PNGDecoder: ImageDecoder {
 
 /// libpng's state for one file.
 @safe
-private final class PNGReader {
+final class PNGReader {
   let width: Int
   let height: Int
   let isInterlaced: Bool
@@ -60,7 +62,7 @@ private final class PNGReader {
   let profile: ColorProfile?
 
   // Owned: made in init, destroyed in deinit, used by one thread at a time.
-  private let reader: OpaquePointer
+  let reader: OpaquePointer
   private let limits: DecodeLimits
   private let format: ImageFormat
 
@@ -120,7 +122,7 @@ private final class PNGReader {
   }
 }
 
-private final class PNGRows: RowSource {
+final class PNGRows: RowSource {
   var width: Int { reader.width }
   var height: Int { reader.height }
   var hasAlpha: Bool { reader.hasAlpha }

@@ -30,8 +30,14 @@ public struct WebPDecoder: ImageDecoder {
     if header.isAnimated {
       info.frameCount = header.frameCount
       info.duration = header.duration
+      info.loopCount = header.loopCount
     }
     return info
+  }
+
+  /// Walks the chunks.
+  public func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] {
+    unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0, collectsDelays: true).delays
   }
 
   /// Opens a still picture at the scale asked for, or one whole frame of an animation.

@@ -65,6 +65,8 @@ void vitrine_png_destroy(vitrine_png_reader *);
 int vitrine_png_read_header(vitrine_png_reader *, vitrine_png_info *);
 /// Rows read, or a status below 0. An interlaced image is read seven times from top to bottom into the same rows.
 int vitrine_png_read_rows(vitrine_png_reader *, uint8_t *rows, size_t stride, int count);
+/// The text of a keyword that stands before the image data, inflated; belongs to the reader. NULL when there is none.
+const uint8_t *vitrine_png_text(vitrine_png_reader *, const char *keyword, ptrdiff_t *length);
 const char *vitrine_png_message(const vitrine_png_reader *);
 int vitrine_png_warnings(const vitrine_png_reader *);
 int vitrine_png_truncated(const vitrine_png_reader *);

@@ -1,0 +1,150 @@
+/// The frames of an APNG (W3C PNG, third edition, chapter on animation), up to one of them.
+struct PNGAnimation {
+  enum Disposal: UInt8 { case none = 0, background, previous }
+  enum Blend: UInt8 { case source = 0, over }
+
+  struct Frame {
+    var left = 0
+    var top = 0
+    var width: Int
+    var height: Int
+    var disposal = Disposal.none
+    var blend = Blend.source
+    /// Compressed pixels, without the number that stands before them.
+    fileprivate(set) var pieces: [ByteReader] = []
+    fileprivate(set) var isCut = false
+
+    func covers(_ width: Int, _ height: Int) -> Bool {
+      left == 0 && top == 0 && self.width == width && self.height == height
+    }
+  }
+
+  let width: Int
+  let height: Int
+  private(set) var frames: [Frame] = []
+  private let header: ByteReader
+  /// What every frame needs to be read: the palette and what of it is transparent.
+  private var shared: [UInt8] = []
+
+  /// Reads up to the frame `last`.
+  init(_ bytes: ByteReader, _ info: ImageInfo, through last: Int) throws(ImageError) {
+    (width, height) = (info.storedWidth, info.storedHeight)
+    header = bytes.slice(16, 13)
+    var endsEarly = true
+    walk: for chunk in PNGHeader.chunks(bytes) {
+      typealias Chunk = PNGHeader.Chunk
+      switch chunk.type {
+      case Chunk.PLTE where shared.count < 1024, Chunk.tRNS where shared.count < 2048:
+        shared += PNGChecksum.chunk(chunk.type, [chunk.body])
+      case Chunk.fcTL:
+        if frames.count > last {
+          endsEarly = false
+          break walk
+        }
+        try add(chunk)
+      case Chunk.IDAT where !frames.isEmpty: try append(chunk, from: 0)
+      case Chunk.fdAT where !frames.isEmpty: try append(chunk, from: 4)
+      case Chunk.IEND:
+        endsEarly = false
+        break walk
+      default: break
+      }
+    }
+    guard frames.count > last, !frames[last].pieces.isEmpty else {
+      throw endsEarly
+        ? ImageError(.truncated, format: .apng, "truncated: the file ends before frame \(last)")
+        : Self.corrupt("frame \(last) is missing")
+    }
+    if endsEarly { frames[last].isCut = true }
+  }
+
+  private mutating func add(_ chunk: PNGHeader.Chunk) throws(ImageError) {
+    let body = chunk.body
+    guard let width = body.bigEndian32(at: 4), let height = body.bigEndian32(at: 8),
+      let left = body.bigEndian32(at: 12),
+      let top = body.bigEndian32(at: 16), let disposal = body.byte(at: 24), let blend = body.byte(at: 25)
+    else {
+      // The frame before may be all that is wanted.
+      guard !chunk.isWhole else { throw Self.corrupt("a frame's header of \(body.count) bytes") }
+      return
+    }
+    guard width > 0, height > 0, Int(left) + Int(width) <= self.width, Int(top) + Int(height) <= self.height,
+      let disposal = Disposal(rawValue: disposal), let blend = Blend(rawValue: blend)
+    else { throw Self.corrupt("a frame of \(width)x\(height) pixels at \(left), \(top)") }
+    frames.append(
+      Frame(
+        left: Int(left),
+        top: Int(top),
+        width: Int(width),
+        height: Int(height),
+        disposal: disposal,
+        blend: blend,
+      )
+    )
+  }
+
+  private mutating func append(_ chunk: PNGHeader.Chunk, from start: Int) throws(ImageError) {
+    if chunk.isWhole, chunk.checksum != PNGChecksum.of(chunk.type, [chunk.body]) {
+      throw Self.corrupt("a wrong checksum in frame \(frames.count - 1)")
+    }
+    frames[frames.count - 1].pieces.append(chunk.body.slice(start, chunk.body.count))
+    if !chunk.isWhole { frames[frames.count - 1].isCut = true }
+  }
+
+  /// The last frame from which on no earlier one is seen, for `frame` to be composed.
+  func start(for frame: Int) -> Int {
+    for index in stride(from: frame, to: 0, by: -1) {
+      let (own, before) = (frames[index], frames[index - 1])
+      // What is taken back to what was before needs what was before.
+      if own.covers(width, height), own.blend == .source, index == frame || own.disposal != .previous { return index }
+      if before.covers(width, height), before.disposal == .background { return index }
+    }
+    return 0
+  }
+
+  /// A frame as a PNG file of its own.
+  func file(of frame: Frame) -> [UInt8] {
+    var size: [UInt8] = []
+    for length in [frame.width, frame.height] {
+      for shift in [24, 16, 8, 0] { size.append(UInt8(truncatingIfNeeded: length >> shift)) }
+    }
+    let rest = header.slice(8, 5)
+    var file = PNGHeader.signature
+    unsafe size.withUnsafeBytes { bytes in
+      // The reader lives within the closure.
+      file += unsafe PNGChecksum.chunk(PNGHeader.Chunk.IHDR, [ByteReader(bytes), rest])
+    }
+    file += shared + PNGChecksum.chunk(PNGHeader.Chunk.IDAT, frame.pieces)
+    // Without an end the reader says that it is missing, and not that it is wrong.
+    if frame.isCut { file.removeLast(4) } else { file += PNGChecksum.chunk(PNGHeader.Chunk.IEND, []) }
+    return file
+  }
+
+  static func corrupt(_ reason: String) -> ImageError { ImageError(.corrupt, format: .apng, "corrupt: \(reason)") }
+}
+
+/// The checksum of PNG's chunks: CRC-32 of ISO 3309.
+enum PNGChecksum {
+  private static let table: [UInt32] = (0..<256).map { index in
+    (0..<8).reduce(UInt32(index)) { value, _ in value >> 1 ^ (value & 1 == 1 ? 0xEDB8_8320 : 0) }
+  }
+
+  static func of(_ type: UInt32, _ pieces: [ByteReader]) -> UInt32 {
+    let table = table
+    var crc = ~UInt32(0)
+    for shift in [24, 16, 8, 0] as [UInt32] { crc = crc >> 8 ^ table[Int((crc ^ type >> shift) & 0xFF)] }
+    for piece in pieces {
+      // In bounds by the range.
+      for index in 0..<piece.count { crc = crc >> 8 ^ table[Int((crc ^ UInt32(unsafe piece.bytes[index])) & 0xFF)] }
+    }
+    return ~crc
+  }
+
+  /// A chunk with its length and checksum.
+  static func chunk(_ type: UInt32, _ pieces: [ByteReader]) -> [UInt8] {
+    func big(_ value: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+    var chunk = big(UInt32(truncatingIfNeeded: pieces.reduce(0) { $0 + $1.count })) + big(type)
+    for piece in pieces { unsafe chunk.append(contentsOf: piece.bytes) }
+    return chunk + big(of(type, pieces))
+  }
+}

@@ -1,0 +1,140 @@
+import VitrineRuntime
+
+extension PNGDecoder {
+  /// Walks the chunks.
+  public func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] {
+    unsafe PNGHeader.delays(ByteReader(bytes))
+  }
+
+  /// One frame of an animation with what is left of those before it.
+  func composed(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> HeldRows {
+    let (width, height) = (request.info.storedWidth, request.info.storedHeight)
+    guard width * height <= request.limits.pixelCount else {
+      throw ImageError(
+        .overLimit,
+        format: .apng,
+        "apng of \(width)x\(height) pixels, too many to compose a frame from",
+      )
+    }
+    let animation = try unsafe PNGAnimation(ByteReader(bytes), request.info, through: request.frame)
+    let start = animation.start(for: request.frame)
+    let drawn = animation.frames[start...request.frame]
+    let leavesHoles =
+      !animation.frames[start].covers(width, height) || drawn.dropLast().contains { $0.disposal != .none }
+    let hasAlpha = request.info.hasAlpha || leavesHoles
+    return unsafe HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
+      var canvas = PNGCanvas(width: width, height: height)
+      for frame in drawn.dropLast() {
+        try canvas.draw(frame, of: animation, request)
+        canvas.dispose(frame)
+      }
+      // A last frame that is cut leaves what was there before.
+      wholeRows = height
+      defer { unsafe canvas.copy(to: pixels) }
+      if let frame = drawn.last { try canvas.draw(frame, of: animation, request) }
+    }
+  }
+}
+
+/// What a viewer of an APNG shows.
+private struct PNGCanvas {
+  private static let batch = 16
+
+  private let width: Int
+  /// RGBA in memory order, straight.
+  private var pixels: [UInt32]
+  private var saved: [UInt32] = []
+
+  init(width: Int, height: Int) {
+    self.width = width
+    pixels = [UInt32](repeating: 0, count: width * height)
+  }
+
+  mutating func draw(
+    _ frame: PNGAnimation.Frame,
+    of animation: PNGAnimation,
+    _ request: RowRequest,
+  ) throws(ImageError) {
+    saved = frame.disposal == .previous ? pixels : []
+    let file = animation.file(of: frame)
+    let result: Result<Void, ImageError> = unsafe file.withUnsafeBytes { bytes in
+      do throws(ImageError) {
+        return .success(try unsafe draw(frame, bytes, request))
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  private mutating func draw(
+    _ frame: PNGAnimation.Frame,
+    _ file: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+  ) throws(ImageError) {
+    // `file` outlives the reader, which ends with this call.
+    let reader = try unsafe PNGReader(file, limits: request.limits, format: .apng)
+    guard reader.width == frame.width, reader.height == frame.height else {
+      throw PNGAnimation.corrupt("two headers that disagree")
+    }
+    let source: any RowSource = reader.isInterlaced ? reader.interlacedRows(request.control) : PNGRows(reader)
+    var lines = [UInt32](repeating: 0, count: frame.width * Self.batch)
+    var row = 0
+    while row < frame.height {
+      try request.control.check()
+      let count = min(Self.batch, frame.height - row)
+      let got: Result<Int, ImageError> = unsafe lines.withUnsafeMutableBytes { bytes in
+        do throws(ImageError) {
+          return .success(try unsafe source.read(into: bytes, bytesPerRow: frame.width * 4, count: count))
+        } catch {
+          return .failure(error)
+        }
+      }
+      let rows = try got.get()
+      guard rows > 0 else { throw PNGAnimation.corrupt("a frame without its last rows") }
+      for line in 0..<rows { blend(frame, lines[line * frame.width..<(line + 1) * frame.width], row + line) }
+      row += rows
+    }
+    if let damage = source.damage { throw damage }
+  }
+
+  private mutating func blend(_ frame: PNGAnimation.Frame, _ line: ArraySlice<UInt32>, _ row: Int) {
+    var target = (frame.top + row) * width + frame.left
+    for source in line {
+      pixels[target] = frame.blend == .source ? source : Self.over(source, pixels[target])
+      target += 1
+    }
+  }
+
+  private static func over(_ source: UInt32, _ below: UInt32) -> UInt32 {
+    let (top, bottom) = (UInt32(bigEndian: source), UInt32(bigEndian: below))
+    let coverage = top & 255
+    if coverage == 255 || bottom & 255 == 0 { return source }
+    if coverage == 0 { return below }
+    let (share, rest) = (coverage * 255, (bottom & 255) * (255 - coverage))
+    let whole = share + rest
+    var color = (whole + 127) / 255
+    for shift in [8, 16, 24] as [UInt32] {
+      let mixed = ((top >> shift & 255) * share + (bottom >> shift & 255) * rest + whole / 2) / whole
+      color |= mixed << shift
+    }
+    return UInt32(bigEndian: color)
+  }
+
+  /// Takes the frame that was drawn last away as it asks.
+  mutating func dispose(_ frame: PNGAnimation.Frame) {
+    switch frame.disposal {
+    case .none: break
+    case .previous: pixels = saved
+    case .background:
+      for row in frame.top..<frame.top + frame.height {
+        for x in frame.left..<frame.left + frame.width { pixels[row * width + x] = 0 }
+      }
+    }
+  }
+
+  func copy(to target: UnsafeMutableRawBufferPointer) {
+    // `HeldRows` gives memory of exactly this size.
+    unsafe pixels.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
+  }
+}

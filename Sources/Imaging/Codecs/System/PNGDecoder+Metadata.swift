@@ -1,0 +1,64 @@
+import CVitrineCodecs
+import VitrineRuntime
+
+extension PNGDecoder {
+  /// Walks the chunks.
+  public func metadata(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageMetadata {
+    var metadata = ImageMetadata()
+    metadata.colorProfile = info.colorProfile
+    for chunk in unsafe PNGHeader.chunks(ByteReader(bytes)) where chunk.isWhole {
+      let body = chunk.body
+      if chunk.type == PNGHeader.Chunk.eXIf, metadata.exif == nil, body.count <= limits.metadataByteCount {
+        metadata.exif = Data(EXIF.block(body).copy())
+      } else if chunk.type == PNGHeader.Chunk.iTXt, metadata.xmp == nil, body.starts(with: Self.xmpKeyword) {
+        metadata.xmp = Self.text(chunk, limits)
+      }
+    }
+    return metadata
+  }
+
+  private static let xmpKeyword = Array("XML:com.adobe.xmp\0".utf8)
+
+  /// The text behind keyword, compression, language and translated keyword.
+  private static func text(_ chunk: PNGHeader.Chunk, _ limits: DecodeLimits) -> Data? {
+    let body = chunk.body
+    guard let isCompressed = body.byte(at: xmpKeyword.count) else { return nil }
+    if isCompressed != 0 { return inflated(chunk, limits) }
+    var start = xmpKeyword.count + 2
+    for _ in 0..<2 {
+      while let byte = body.byte(at: start), byte != 0 { start += 1 }
+      start += 1
+    }
+    let text = body.slice(start, body.count)
+    return text.count > 0 && text.count <= limits.metadataByteCount ? Data(text.copy()) : nil
+  }
+
+  /// Has libpng inflate the chunk, within the limit: in a file of one pixel, since it may stand behind the picture.
+  private static func inflated(_ chunk: PNGHeader.Chunk, _ limits: DecodeLimits) -> Data? {
+    let header: [UInt8] = [0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]
+    var file = PNGHeader.signature
+    unsafe header.withUnsafeBytes { bytes in
+      // The reader lives within the closure.
+      file += unsafe PNGChecksum.chunk(PNGHeader.Chunk.IHDR, [ByteReader(bytes)])
+    }
+    file += PNGChecksum.chunk(chunk.type, [chunk.body]) + PNGChecksum.chunk(PNGHeader.Chunk.IDAT, [])
+    return unsafe file.withUnsafeBytes { bytes in
+      // `file` outlives the reader, which ends with this closure.
+      unsafe (try? PNGReader(bytes, limits: limits, format: .png))?.text("XML:com.adobe.xmp")
+    }
+  }
+}
+
+extension PNGReader {
+  /// The text of a keyword that stands before the picture, inflated.
+  func text(_ keyword: String) -> Data? {
+    var length = 0
+    // libpng keeps the text until the reader is destroyed; it is copied before.
+    guard let text = unsafe vitrine_png_text(reader, keyword, &length), length > 0 else { return nil }
+    return unsafe Data(UnsafeBufferPointer(start: text, count: length))
+  }
+}

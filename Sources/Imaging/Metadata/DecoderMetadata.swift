@@ -1,0 +1,128 @@
+import VitrineRuntime
+
+/// The segments of a JPEG file in which metadata stand, up to the first scan.
+enum JPEGMetadata {
+  private static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+  private static let extensionName = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
+
+  static func read(_ bytes: ByteReader, limit: Int) -> ImageMetadata {
+    var metadata = ImageMetadata()
+    var pieces: [(guid: String, length: Int, offset: Int, content: ByteReader)] = []
+    for segment in segments(bytes) {
+      if metadata.exif == nil, EXIF.isMarked(segment), segment.count - 6 <= limit {
+        metadata.exif = Data(segment.slice(6, segment.count).copy())
+      } else if metadata.xmp == nil, segment.starts(with: xmpName), segment.count <= limit {
+        metadata.xmp = Data(segment.slice(xmpName.count, segment.count).copy())
+      } else if segment.starts(with: extensionName) {
+        let start = extensionName.count
+        guard let guid = segment.ascii(at: start, count: 32), let length = segment.bigEndian32(at: start + 32),
+          let offset = segment.bigEndian32(at: start + 36)
+        else { continue }
+        pieces.append((guid, Int(length), Int(offset), segment.slice(start + 40, segment.count)))
+      }
+    }
+    // The first packet names the one that belongs to it.
+    guard let xmp = metadata.xmp,
+      let guid = Set(pieces.map(\.guid)).first(where: { xmp.firstRange(of: Data($0.utf8)) != nil })
+    else { return metadata }
+    var whole = Data()
+    let own = pieces.filter { $0.guid == guid }.sorted { $0.offset < $1.offset }
+    for piece in own {
+      guard piece.offset == whole.count, whole.count + piece.content.count <= limit else { return metadata }
+      whole.append(contentsOf: piece.content.copy())
+    }
+    if whole.count == own.first?.length { metadata.extendedXMP = whole }
+    return metadata
+  }
+
+  /// The bodies of APP1.
+  private static func segments(_ bytes: ByteReader) -> some Sequence<ByteReader> {
+    sequence(state: 2) { offset -> ByteReader? in
+      while true {
+        while let byte = bytes.byte(at: offset), byte != 0xFF { offset += 1 }
+        while bytes.byte(at: offset) == 0xFF { offset += 1 }
+        guard let marker = bytes.byte(at: offset) else { return nil }
+        offset += 1
+        if marker == 0 || marker == 1 || (0xD0...0xD8).contains(marker) { continue }
+        guard marker != 0xD9, marker != 0xDA, let length = bytes.bigEndian16(at: offset), length >= 2 else {
+          return nil
+        }
+        let body = bytes.slice(offset + 2, Int(length) - 2)
+        offset += Int(length)
+        if marker == 0xE1, offset <= bytes.count { return body }
+      }
+    }
+  }
+}
+
+extension JPEGDecoder {
+  /// Walks the segments up to the first scan.
+  public func metadata(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageMetadata {
+    var metadata = unsafe JPEGMetadata.read(ByteReader(bytes), limit: limits.metadataByteCount)
+    metadata.colorProfile = info.colorProfile
+    return metadata
+  }
+}
+
+extension WebPDecoder {
+  /// Walks the chunks.
+  public func metadata(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageMetadata {
+    var metadata = ImageMetadata()
+    metadata.colorProfile = info.colorProfile
+    unsafe WebPHeader.forEachChunk(ByteReader(bytes)) { type, body in
+      guard body.count > 0, body.count <= limits.metadataByteCount else { return }
+      if type == "EXIF", metadata.exif == nil { metadata.exif = Data(EXIF.block(body).copy()) }
+      if type == "XMP ", metadata.xmp == nil { metadata.xmp = Data(body.copy()) }
+    }
+    return metadata
+  }
+}
+
+extension GIFDecoder {
+  /// Walks the blocks for XMP, which is all that GIF has.
+  public func metadata(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageMetadata {
+    var metadata = ImageMetadata()
+    metadata.xmp = unsafe GIFHeader.xmp(ByteReader(bytes), limit: limits.metadataByteCount)
+    return metadata
+  }
+}
+
+extension GIFHeader {
+  /// The packet of an application extension "XMP Data" with the code "XMP".
+  static func xmp(_ bytes: ByteReader, limit: Int) -> Data? {
+    var offset = 13 + paletteLength(bytes.byte(at: 10) ?? 0)
+    while let introducer = bytes.byte(at: offset) {
+      switch introducer {
+      case 0x21:
+        let end = afterSubBlocks(bytes, offset + 2)
+        if bytes.byte(at: offset + 1) == 0xFF, bytes.matches("XMP DataXMP", at: offset + 3) {
+          // The text stands there as it is. Whoever takes its letters for lengths comes out in the 258 bytes behind it,
+          // which lead to their own end from anywhere.
+          let packet = bytes.slice(offset + 14, end - 258 - (offset + 14))
+          return packet.count > 0 && packet.count <= limit ? Data(packet.copy()) : nil
+        }
+        offset = end
+      case 0x2C: offset = afterSubBlocks(bytes, offset + 11 + paletteLength(bytes.byte(at: offset + 9) ?? 0))
+      default: return nil
+      }
+    }
+    return nil
+  }
+}
+
+extension EXIF {
+  /// The block without the mark that JPEG has and some writers of other formats keep.
+  static func block(_ bytes: ByteReader) -> ByteReader { isMarked(bytes) ? bytes.slice(6, bytes.count) : bytes }
+}
