@@ -56,6 +56,11 @@ public final class DecoderRegistry: Sendable {
         guard options.frame >= 0 else { throw .noSuchFrame(options.frame, of: info) }
         let plan = try SamplingPlan(options.size, width: info.width, height: info.height)
         try options.limits.check(output: plan, of: info)
+        if options.quality == .fast, options.frame == 0,
+          let image = try unsafe renderThumbnail(of: bytes, decoder, info, plan, options.limits, control)
+        {
+          return image
+        }
         let request = RowRequest(
           info: info,
           frame: options.frame,

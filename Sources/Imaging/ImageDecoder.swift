@@ -168,7 +168,8 @@ public struct DecodeControl: Sendable {
 public enum DecodeQuality: String, Hashable, Sendable, CaseIterable {
   /// The decoder leaves at least what is asked for: 37 dB and more.
   ///
-  /// An eighth of the size serves thumbnails up to that eighth.
+  /// An eighth of the size serves thumbnails up to that eighth. A thumbnail in the file serves where it is large enough
+  /// and has the image's shape; how good it is the camera decided.
   case fast
   /// The decoder leaves at least 4/3 of what is asked for: 41 dB and more, 45 and more to 300 pixels.
   ///
