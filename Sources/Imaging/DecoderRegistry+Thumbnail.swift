@@ -54,9 +54,10 @@ extension DecoderRegistry {
     _ control: DecodeControl,
   ) throws(ImageError) -> DecodedImage? {
     // No thumbnail in 64 KB of EXIF is larger, so it need not be looked for.
-    guard info.frameCount == 1, max(plan.scales.x * Double(info.width), plan.scales.y * Double(info.height)) <= 1024,
-      let file = try unsafe decoder.metadata(of: bytes, info, limits: limits).exifThumbnail
+    guard info.frameCount == 1, max(plan.scales.x * Double(info.width), plan.scales.y * Double(info.height)) <= 1024
     else { return nil }
+    let metadata = try unsafe decoder.metadata(of: bytes, info, limits: limits)
+    guard metadata.fields.agree(with: info), let file = metadata.exifThumbnail else { return nil }
     do throws(ImageError) {
       return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
         try unsafe find(bytes, limits) { (decoder, own) throws(ImageError) -> DecodedImage? in
@@ -94,6 +95,16 @@ extension ImageInfo {
     // The shorter side is a whole number of pixels.
     let most = 0.01 * max(scaleX, scaleY)
     return abs(scaleX - scaleY) <= most
+  }
+}
+
+extension EXIFFields {
+  /// Whether the size that the camera wrote is that of the image; if not, a program has cropped it since.
+  fileprivate func agree(with image: ImageInfo) -> Bool {
+    guard let pixelWidth, let pixelHeight, pixelWidth > 0, pixelHeight > 0 else { return true }
+    let size = [image.storedWidth, image.storedHeight]
+    // Some programs that turn a picture turn its size with it.
+    return size == [pixelWidth, pixelHeight] || size == [pixelHeight, pixelWidth]
   }
 }
 

@@ -87,6 +87,23 @@ struct ThumbnailTests {
     #expect(try Self.isUsed(Self.file((width, height)), .pixels(80, 80)) == isUsed)
   }
 
+  @Test(arguments: [(60, 40, true), (40, 60, true), (61, 40, false), (120, 80, false), (0, 0, true)])
+  func itIsNotTakenOfAPictureThatWasCropped(width: Int, height: Int, isUsed: Bool) throws {
+    var file = try Fixture.data("metadata.jpg")
+    // PixelXDimension and PixelYDimension, as SHORT.
+    for (tag, value) in [(0xA002, width), (0xA003, height)] {
+      let entry = try #require(file.firstRange(of: Data([UInt8].big16(tag) + .big16(3) + .big32(1)))).upperBound
+      file.replaceSubrange(entry..<entry + 2, with: [UInt8].big16(value))
+    }
+    let size = TargetSize.pixels(20, 20)
+    let thumbnail = try #require(try DecoderRegistry.standard.embeddedThumbnail(of: file)).bitmap.resized(to: size)
+
+    let bitmap = try decode(file, size) { $0.quality = .fast }.bitmap
+
+    // What is resized upright and not as stored is rounded elsewhere.
+    #expect((bitmap.psnr(against: thumbnail) > 45) == isUsed)
+  }
+
   @Test
   func aSpoiledThumbnailIsPassedOver() throws {
     var file = try Self.file((150, 100))
