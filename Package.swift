@@ -204,3 +204,40 @@ package.targets += [
   ),
 ]
 #endif
+
+#if os(Linux)
+// One heavy codec each, so that who depends on Vitrine builds only those that it names.
+let codecs: [(name: String, libraries: [(module: String, pkgConfig: String)], apt: String)] = [
+  ("AVIF", [("CLibAVIF", "libavif")], "libavif-dev")
+]
+for codec in codecs {
+  let libraries = codec.libraries.map { Target.Dependency.target(name: $0.module) }
+  package.products.append(.library(name: "Vitrine\(codec.name)", targets: ["Vitrine\(codec.name)"]))
+  package.targets += [
+    .target(
+      name: "Vitrine\(codec.name)",
+      dependencies: ["VitrineRuntime", "VitrineImaging"] + libraries,
+      path: "Sources/Codecs/\(codec.name)",
+      swiftSettings: strict,
+    )
+  ]
+  package.targets += codec.libraries.map { module, pkgConfig in
+    .systemLibrary(
+      name: module,
+      path: "Sources/System/\(module)",
+      pkgConfig: pkgConfig,
+      providers: [.apt([codec.apt])],
+    )
+  }
+}
+package.targets.append(
+  .testTarget(
+    name: "CodecTests",
+    dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting"]
+      + codecs.map { .target(name: "Vitrine\($0.name)") },
+    path: "Tests/CodecTests",
+    exclude: ["Fixtures"],
+    swiftSettings: strict,
+  )
+)
+#endif

@@ -14,6 +14,7 @@ libraries=(
   "libgtk-4-dev:module gtk4:shows windows"
   "xvfb:command xvfb-run:a display for tests and for the demo where there is none"
   "xauth:command xauth:lets programs onto that display"
+  "libavif-dev:module libavif:reads AVIF, for VitrineAVIF"
 )
 servers=("nginx-light:command nginx:serves the images of make bench")
 programs=(

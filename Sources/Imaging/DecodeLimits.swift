@@ -29,6 +29,8 @@ public struct DecodeLimits: Hashable, Sendable {
     guard width > 0, height > 0, width < 1 << 31, height < 1 << 31 else {
       throw ImageError(.corrupt, format: info.format, "the header says \(width)x\(height) pixels")
     }
+    // A drawing takes no memory for the size it says, only for the one it is drawn at.
+    guard !info.isVector else { return }
     guard max(width, height) <= side else {
       throw overLimit(info, "\(width)x\(height) pixels, over the limit of \(side) on a side")
     }

@@ -52,9 +52,13 @@ public final class DecoderRegistry: Sendable {
     try control.check()
     // The bytes are only read while the closure runs: row sources do not outlive it.
     return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, options.limits) { (decoder, info) throws(ImageError) -> DecodedImage? in
-        guard options.frame >= 0 else { throw .noSuchFrame(options.frame, of: info) }
-        let plan = try SamplingPlan(options.size, width: info.width, height: info.height)
+      try unsafe find(bytes, options.limits) { (decoder, header) throws(ImageError) -> DecodedImage? in
+        guard options.frame >= 0 else { throw .noSuchFrame(options.frame, of: header) }
+        let info = try unsafe decoder.info(ofFrame: options.frame, of: bytes, header, limits: options.limits)
+        try options.limits.check(info)
+        var size = options.size
+        if info.isVector { size?.enlarges = true }
+        let plan = try SamplingPlan(size, width: info.width, height: info.height)
         try options.limits.check(output: plan, of: info)
         if options.quality == .fast, options.frame == 0,
           let image = try unsafe renderThumbnail(of: bytes, decoder, info, plan, options.limits, control)

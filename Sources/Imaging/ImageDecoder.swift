@@ -18,6 +18,17 @@ public protocol ImageDecoder: Sendable {
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo?
 
+  /// Says what is different about one frame of a file whose frames have sizes, orientations or profiles of their own.
+  ///
+  /// - Returns: `info`, unless the decoder has more to say.
+  /// - Throws: ``ImageError``: `.truncated`, `.corrupt`, `.unsupported`, `.noSuchFrame`.
+  func info(
+    ofFrame frame: Int,
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo
+
   /// Opens one frame for reading rows, which must be done before the memory of `bytes` goes: within the call to the
   /// registry that led here.
   ///
@@ -56,6 +67,16 @@ extension ImageDecoder {
     metadata.colorProfile = info.colorProfile
     return metadata
   }
+}
+
+extension ImageDecoder {
+  /// The same for all frames.
+  public func info(
+    ofFrame frame: Int,
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo { info }
 }
 
 /// What a decoder is asked to open.

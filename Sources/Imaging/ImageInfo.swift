@@ -22,6 +22,9 @@ public struct ImageInfo: Sendable, Hashable {
   public var bitsPerComponent = 8
   /// The embedded ICC profile.
   public var colorProfile: ColorProfile?
+  /// Whether the picture is drawn at the size asked for, which may be larger than the one that the file says; `false` unless
+  /// told.
+  public var isVector = false
   /// Whether the decoder gives rows as it reads them, so that the image is never held whole.
   public var streamsRows = false
 

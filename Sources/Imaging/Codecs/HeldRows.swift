@@ -3,16 +3,16 @@
 /// Nothing is decoded before the first row is read. Whoever wants all rows as they are has them decoded straight into
 /// their place with ``decode(into:)``, and no second copy is made.
 @safe
-final class HeldRows: RowSource {
+package final class HeldRows: RowSource {
   /// Writes all `4 * width * height` bytes, which are zero before, and keeps count of the rows that are whole from the top
   /// in case it throws.
-  typealias Fill = (_ pixels: UnsafeMutableRawBufferPointer, _ wholeRows: inout Int) throws(ImageError) -> Void
+  package typealias Fill = (_ pixels: UnsafeMutableRawBufferPointer, _ wholeRows: inout Int) throws(ImageError) -> Void
 
-  let width: Int
-  let height: Int
-  let hasAlpha: Bool
+  package let width: Int
+  package let height: Int
+  package let hasAlpha: Bool
   /// Known from the first read on.
-  var damage: ImageError? { failure }
+  package var damage: ImageError? { failure }
   private let fill: Fill
   // Owned: allocated at the first read, freed in deinit, used by one thread at a time.
   private var pixels: UnsafeMutableRawBufferPointer?
@@ -20,7 +20,7 @@ final class HeldRows: RowSource {
   private var failure: ImageError?
   private var row = 0
 
-  init(width: Int, height: Int, hasAlpha: Bool, fill: @escaping Fill) {
+  package init(width: Int, height: Int, hasAlpha: Bool, fill: @escaping Fill) {
     (self.width, self.height, self.hasAlpha) = (width, height, hasAlpha)
     unsafe pixels = nil
     unsafe self.fill = fill
@@ -43,7 +43,8 @@ final class HeldRows: RowSource {
     }
   }
 
-  func read(into target: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+  package func read(into target: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int
+  {
     if unsafe pixels == nil {
       let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4 * width * height, alignment: 64)
       unsafe pixels = memory
@@ -66,13 +67,13 @@ extension UnsafeMutableRawBufferPointer {
   /// The memory of some rows of `width` pixels without a gap between them.
   ///
   /// Bounds are checked by the slice.
-  func rows(from first: Int, count: Int, width: Int) -> UnsafeMutableRawBufferPointer {
+  package func rows(from first: Int, count: Int, width: Int) -> UnsafeMutableRawBufferPointer {
     unsafe UnsafeMutableRawBufferPointer(rebasing: self[first * width * 4..<(first + count) * width * 4])
   }
 }
 
 extension ImageError {
-  static func noSuchFrame(_ frame: Int, of info: ImageInfo) -> ImageError {
+  package static func noSuchFrame(_ frame: Int, of info: ImageInfo) -> ImageError {
     let has = info.frameCount == 1 ? "there is 1 frame" : "there are \(info.frameCount) frames"
     return ImageError(.noSuchFrame, format: info.format, "no frame \(frame): \(has), counted from 0")
   }

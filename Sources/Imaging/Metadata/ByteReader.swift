@@ -2,61 +2,61 @@
 ///
 /// It borrows the bytes: it lives only inside the `withUnsafeBytes` of whoever owns them.
 @safe
-struct ByteReader {
-  let bytes: UnsafeRawBufferPointer
+package struct ByteReader {
+  package let bytes: UnsafeRawBufferPointer
 
-  init(_ bytes: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer) {
     unsafe self.bytes = bytes
   }
 
-  var count: Int { unsafe bytes.count }
+  package var count: Int { unsafe bytes.count }
 
-  func byte(at offset: Int) -> UInt8? {
+  package func byte(at offset: Int) -> UInt8? {
     // In bounds by the guard, here and nowhere else.
     guard offset >= 0, offset < count else { return nil }
     return unsafe bytes[offset]
   }
 
-  func bigEndian16(at offset: Int) -> UInt16? {
+  package func bigEndian16(at offset: Int) -> UInt16? {
     guard let high = byte(at: offset), let low = byte(at: offset + 1) else { return nil }
     return UInt16(high) << 8 | UInt16(low)
   }
 
-  func littleEndian16(at offset: Int) -> UInt16? { bigEndian16(at: offset)?.byteSwapped }
+  package func littleEndian16(at offset: Int) -> UInt16? { bigEndian16(at: offset)?.byteSwapped }
 
-  func bigEndian32(at offset: Int) -> UInt32? {
+  package func bigEndian32(at offset: Int) -> UInt32? {
     guard let high = bigEndian16(at: offset), let low = bigEndian16(at: offset + 2) else { return nil }
     return UInt32(high) << 16 | UInt32(low)
   }
 
-  func littleEndian32(at offset: Int) -> UInt32? { bigEndian32(at: offset)?.byteSwapped }
+  package func littleEndian32(at offset: Int) -> UInt32? { bigEndian32(at: offset)?.byteSwapped }
 
-  func littleEndian24(at offset: Int) -> UInt32? {
+  package func littleEndian24(at offset: Int) -> UInt32? {
     guard let low = littleEndian16(at: offset), let high = byte(at: offset + 2) else { return nil }
     return UInt32(high) << 16 | UInt32(low)
   }
 
   /// A part of the bytes, cut to what there is; empty when it begins behind the end.
-  func slice(_ offset: Int, _ length: Int) -> ByteReader {
+  package func slice(_ offset: Int, _ length: Int) -> ByteReader {
     let start = min(max(offset, 0), count)
     let end = min(start + max(0, min(length, count)), count)
     return unsafe ByteReader(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
   }
 
-  func matches(_ text: StaticString, at offset: Int) -> Bool {
+  package func matches(_ text: StaticString, at offset: Int) -> Bool {
     let text = text.description
     return ascii(at: offset, count: text.utf8.count) == text
   }
 
-  func starts(with text: StaticString) -> Bool { matches(text, at: 0) }
+  package func starts(with text: StaticString) -> Bool { matches(text, at: 0) }
 
-  func starts(with prefix: [UInt8]) -> Bool {
+  package func starts(with prefix: [UInt8]) -> Bool {
     guard count >= prefix.count else { return false }
     return prefix.indices.allSatisfy { byte(at: $0) == prefix[$0] }
   }
 
   /// `count` ASCII characters, or `nil` when there are fewer bytes or one of them is not ASCII.
-  func ascii(at offset: Int, count: Int) -> String? {
+  package func ascii(at offset: Int, count: Int) -> String? {
     guard offset >= 0, count >= 0, offset + count <= self.count else { return nil }
     var text = ""
     for index in offset..<offset + count {
@@ -67,11 +67,11 @@ struct ByteReader {
   }
 
   /// The beginning as text, without a byte order mark and leading white space; bytes that are not UTF-8 are replaced.
-  func textStart(limit: Int) -> String {
+  package func textStart(limit: Int) -> String {
     let head = unsafe slice(0, limit).bytes
     let text = unsafe String(decoding: head, as: UTF8.self)
     return String(text.drop { $0 == "\u{FEFF}" || $0.isWhitespace })
   }
 
-  func copy() -> [UInt8] { unsafe Array(bytes) }
+  package func copy() -> [UInt8] { unsafe Array(bytes) }
 }

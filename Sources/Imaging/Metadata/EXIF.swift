@@ -1,7 +1,7 @@
 /// The little of EXIF (CIPA DC-008, a TIFF file in itself) that decoding needs.
-enum EXIF {
+package enum EXIF {
   /// The tag `Orientation` of the first directory; upright when it is missing or makes no sense.
-  static func orientation(_ tiff: ByteReader) -> Orientation {
+  package static func orientation(_ tiff: ByteReader) -> Orientation {
     let isLittle = tiff.starts(with: "II")
     guard isLittle || tiff.starts(with: "MM") else { return .up }
     func read16(_ offset: Int) -> UInt16? { isLittle ? tiff.littleEndian16(at: offset) : tiff.bigEndian16(at: offset) }
@@ -20,7 +20,7 @@ enum EXIF {
   }
 
   /// As ``orientation(_:)``, of a block that may begin with `Exif\0\0`, as in JPEG and in some WebP files.
-  static func orientation(block: ByteReader) -> Orientation {
+  package static func orientation(block: ByteReader) -> Orientation {
     orientation(isMarked(block) ? block.slice(6, block.count) : block)
   }
 

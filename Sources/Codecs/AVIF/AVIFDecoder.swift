@@ -1,0 +1,121 @@
+import CLibAVIF
+public import VitrineImaging
+
+/// Reads AVIF, still and animated, through libavif.
+///
+/// ```swift
+/// import Vitrine
+/// import VitrineAVIF
+///
+/// let pipeline = try ImagePipeline { $0.decoders.add(.avif) }
+/// ```
+/// The picture is held as it is coded (at 12 MP and 8 bits some 18 MB) and becomes RGBA a few rows at a time. One image
+/// takes one thread; a cancellation is heard between frames and between rows.
+public struct AVIFDecoder: ImageDecoder {
+  /// Makes the decoder.
+  public init() {}
+
+  /// AVIF.
+  public var formats: [ImageFormat] { [.avif] }
+
+  /// Reads the boxes.
+  public func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    let reader = try unsafe AVIFReader(bytes, pixelLimit: nil, frameLimit: limits.frameCount)
+    let crop = reader.crop
+    var info = ImageInfo(
+      format: .avif,
+      storedWidth: Int(crop.width),
+      storedHeight: Int(crop.height),
+      orientation: reader.orientation,
+    )
+    info.frameCount = reader.frameCount
+    info.duration = reader.frameCount > 1 ? reader.duration : 0
+    info.hasAlpha = reader.hasAlpha
+    info.bitsPerComponent = reader.depth
+    info.colorProfile = reader.profile(byteLimit: limits.metadataByteCount)
+    return info
+  }
+
+  /// Opens one frame.
+  public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
+    let reader = try unsafe AVIFReader(
+      bytes,
+      pixelLimit: request.limits.pixelCount,
+      frameLimit: request.limits.frameCount,
+    )
+    return AVIFRows(reader, request)
+  }
+}
+
+extension ImageDecoder where Self == AVIFDecoder {
+  /// Reads AVIF.
+  public static var avif: AVIFDecoder { AVIFDecoder() }
+}
+
+/// One frame: decoded at the first read, then converted to RGBA strip by strip.
+private final class AVIFRows: RowSource {
+  /// Rows converted at once.
+  private static let stripHeight = 64
+  /// Rows around a strip that chroma is interpolated from; even, since two rows may share one of chroma.
+  private static let margin = 2
+
+  let width: Int
+  let height: Int
+  let hasAlpha: Bool
+  private let reader: AVIFReader
+  private let request: RowRequest
+  /// Rows as coded, which a crop makes wider than those delivered.
+  private var strip: [UInt8] = []
+  private let bytesPerStripRow: Int
+  private let left: Int
+  private let top: Int
+  private var stripRows = 0..<0
+  private var row = 0
+  private var isDecoded = false
+
+  init(_ reader: AVIFReader, _ request: RowRequest) {
+    (self.reader, self.request) = (reader, request)
+    (width, height, hasAlpha) = (request.info.storedWidth, request.info.storedHeight, request.info.hasAlpha)
+    (left, top) = (Int(reader.crop.x), Int(reader.crop.y))
+    bytesPerStripRow = reader.codedSize.width * 4
+  }
+
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    if !isDecoded {
+      try reader.decode(frame: request.frame, request.control)
+      isDecoded = true
+    }
+    if !stripRows.contains(row), row < height { try convert(from: row) }
+    let count = min(count, stripRows.upperBound - row)
+    guard count > 0 else { return 0 }
+    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
+    unsafe strip.withUnsafeBytes { source in
+      for index in 0..<count {
+        let start = (row + index - stripRows.lowerBound + Self.margin) * bytesPerStripRow + left * 4
+        // The strip holds `stripRows` behind its margin; the target was checked above.
+        let target = index * bytesPerRow
+        unsafe UnsafeMutableRawBufferPointer(rebasing: rows[target..<target + width * 4]).copyMemory(
+          from: UnsafeRawBufferPointer(rebasing: source[start..<start + width * 4])
+        )
+      }
+    }
+    row += count
+    return count
+  }
+
+  private func convert(from first: Int) throws(ImageError) {
+    let end = min(height, first + Self.stripHeight)
+    if strip.isEmpty {
+      strip = [UInt8](repeating: 0, count: (Self.stripHeight + 2 * Self.margin) * bytesPerStripRow)
+    }
+    let above = min(Self.margin, top + first)
+    let range = top + first - above..<min(reader.codedSize.height, top + end + Self.margin)
+    try reader.convert(range, into: &strip, offset: (Self.margin - above) * bytesPerStripRow)
+    stripRows = first..<end
+  }
+}

@@ -1,0 +1,159 @@
+import CLibAVIF
+import VitrineImaging
+import VitrineRuntime
+
+/// libavif's state for one file.
+@safe
+final class AVIFReader {
+  // Owned: made in init, destroyed in deinit, used by one thread at a time.
+  private let decoder: UnsafeMutablePointer<avifDecoder>
+  private let view: UnsafeMutablePointer<avifImage>
+  private let isTruncated: Bool
+  /// The part of the coded picture that is to be shown (`clap`).
+  let crop: avifCropRect
+
+  /// `bytes` must stay where they are until the reader is gone.
+  init(_ bytes: UnsafeRawBufferPointer, pixelLimit: Int?, frameLimit: Int) throws(ImageError) {
+    isTruncated = unsafe ISOMediaFile.isTruncated(ByteReader(bytes))
+    guard let decoder = unsafe avifDecoderCreate(), let view = unsafe avifImageCreateEmpty() else {
+      throw ImageError(.overLimit, format: .avif, "no memory for the AVIF decoder")
+    }
+    unsafe (self.decoder, self.view) = (decoder, view)
+    // One thread an image: the queues decide how many images are decoded at once.
+    unsafe decoder.pointee.maxThreads = 1
+    unsafe decoder.pointee.ignoreXMP = 1
+    unsafe decoder.pointee.ignoreExif = 1
+    // Browsers show files that lack what these flags ask for.
+    unsafe decoder.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
+    unsafe decoder.pointee.imageDimensionLimit = 0
+    unsafe decoder.pointee.imageCountLimit = UInt32(clamping: max(1, frameLimit))
+    let most = unsafe decoder.pointee.imageSizeLimit
+    unsafe decoder.pointee.imageSizeLimit = min(most, UInt32(clamping: max(1, pixelLimit ?? Int(most))))
+    // The decoder keeps the pointer no longer than this object lives.
+    var status = unsafe avifDecoderSetIOMemory(
+      decoder,
+      bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+      bytes.count,
+    )
+    if status == AVIF_RESULT_OK { status = unsafe avifDecoderParse(decoder) }
+    crop = status == AVIF_RESULT_OK ? unsafe Self.crop(decoder.pointee.image) : avifCropRect()
+    // Everything is initialised here, so throwing runs deinit.
+    if status != AVIF_RESULT_OK { throw error(status, "within its header") }
+  }
+
+  deinit {
+    unsafe avifImageDestroy(view)
+    unsafe avifDecoderDestroy(decoder)
+  }
+
+  var frameCount: Int { unsafe max(1, Int(decoder.pointee.imageCount)) }
+  /// Seconds.
+  var duration: Double { unsafe decoder.pointee.duration }
+  var codedSize: (width: Int, height: Int) { unsafe (Int(image.width), Int(image.height)) }
+  var hasAlpha: Bool { unsafe decoder.pointee.alphaPresent != 0 }
+  // libavif gives the decoder an image when it has parsed one, and only then is there an `AVIFReader`.
+  private var image: avifImage { unsafe decoder.pointee.image.pointee }
+  var depth: Int { unsafe Int(image.depth) }
+
+  /// First turned (`irot`), then mirrored (`imir`).
+  var orientation: Orientation {
+    let flags = unsafe image.transformFlags
+    let turns = unsafe flags & AVIF_TRANSFORM_IROT.rawValue == 0 ? 0 : Int(image.irot.angle & 3)
+    guard flags & AVIF_TRANSFORM_IMIR.rawValue != 0 else { return [.up, .left, .down, .right][turns] }
+    let isLeftToRight = unsafe vitrine_avif_mirror(decoder.pointee.image) == 1
+    return isLeftToRight
+      ? [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored][turns]
+      : [.downMirrored, .leftMirrored, .upMirrored, .rightMirrored][turns]
+  }
+
+  func profile(byteLimit: Int) -> ColorProfile? {
+    let image = unsafe image
+    guard unsafe image.icc.size == 0 else {
+      guard unsafe image.icc.size <= byteLimit else { return nil }
+      // libavif's own copy, of that size.
+      return unsafe ColorProfile(data: Data(UnsafeRawBufferPointer(start: image.icc.data, count: image.icc.size)))
+    }
+    return unsafe ColorProfile(primaries: Int(image.colorPrimaries), transfer: Int(image.transferCharacteristics))
+  }
+
+  /// Decodes a frame and those that it builds on.
+  func decode(frame: Int, _ control: DecodeControl) throws(ImageError) {
+    let size = unsafe (image.width, image.height)
+    let keyframe = unsafe Int(avifDecoderNearestKeyframe(decoder, UInt32(clamping: frame)))
+    for index in min(keyframe, frame)...frame {
+      try control.check()
+      let status = unsafe avifDecoderNthImage(decoder, UInt32(clamping: index))
+      guard status == AVIF_RESULT_OK else { throw error(status, frame == 0 ? "in the picture" : "in frame \(index)") }
+    }
+    guard unsafe size == (image.width, image.height) else {
+      throw ImageError(.corrupt, format: .avif, "corrupt: the picture is of another size than the header says")
+    }
+  }
+
+  /// Writes whole `rows` of the decoded picture as RGBA with straight alpha.
+  func convert(_ rows: Range<Int>, into pixels: inout [UInt8], offset: Int) throws(ImageError) {
+    let width = codedSize.width
+    precondition(offset >= 0 && offset + rows.count * width * 4 <= pixels.count)
+    var part = avifCropRect(x: 0, y: UInt32(rows.lowerBound), width: UInt32(width), height: UInt32(rows.count))
+    // A view into the decoder's picture; libavif checks that it lies within.
+    var status = unsafe avifImageSetViewRect(view, decoder.pointee.image, &part)
+    if status == AVIF_RESULT_OK {
+      status = unsafe pixels.withUnsafeMutableBytes { bytes in
+        var target = unsafe avifRGBImage()
+        unsafe avifRGBImageSetDefaults(&target, view)
+        unsafe target.depth = 8
+        unsafe target.format = AVIF_RGB_FORMAT_RGBA
+        unsafe target.alphaPremultiplied = 0
+        unsafe target.rowBytes = UInt32(width * 4)
+        // As much room as the precondition says.
+        unsafe target.pixels = (bytes.baseAddress.map { unsafe $0 + offset })?.assumingMemoryBound(to: UInt8.self)
+        return unsafe avifImageYUVToRGB(view, &target)
+      }
+    }
+    guard status == AVIF_RESULT_OK else { throw error(status, "at row \(rows.lowerBound)") }
+  }
+
+  private static func crop(_ image: UnsafeMutablePointer<avifImage>) -> avifCropRect {
+    let whole = unsafe avifCropRect(x: 0, y: 0, width: image.pointee.width, height: image.pointee.height)
+    guard unsafe image.pointee.transformFlags & AVIF_TRANSFORM_CLAP.rawValue != 0 else { return whole }
+    var crop = avifCropRect()
+    var diagnostics = avifDiagnostics()
+    // A crop that makes no sense is passed over, as browsers do.
+    let isValid = unsafe avifCropRectConvertCleanApertureBox(
+      &crop,
+      &image.pointee.clap,
+      image.pointee.width,
+      image.pointee.height,
+      image.pointee.yuvFormat,
+      &diagnostics,
+    )
+    return isValid != 0 ? crop : whole
+  }
+
+  private func error(_ status: avifResult, _ place: String) -> ImageError {
+    // Text that ends in a zero, in memory of libavif's and of the decoder's.
+    let reason = unsafe String(cString: avifResultToString(status))
+    let detail = unsafe withUnsafeBytes(of: decoder.pointee.diag.error) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    let message = detail.isEmpty ? reason : "\(reason): \(detail)"
+    if detail.lowercased().contains("limit") || detail.contains("too large") {
+      return ImageError(.overLimit, format: .avif, "avif over the limit: \(detail)")
+    }
+    if isTruncated || detail.lowercased().contains("truncated data") || status == AVIF_RESULT_TRUNCATED_DATA
+      || status == AVIF_RESULT_WAITING_ON_IO
+    {
+      return ImageError(.truncated, format: .avif, "truncated: the file ends \(place)")
+    }
+    switch status {
+    case AVIF_RESULT_OUT_OF_MEMORY:
+      return ImageError(.overLimit, format: .avif, "no memory for the AVIF decoder")
+    case AVIF_RESULT_NO_CODEC_AVAILABLE:
+      return ImageError(.unsupported, format: .avif, "libavif was built without a decoder for AV1")
+    case AVIF_RESULT_NOT_IMPLEMENTED, AVIF_RESULT_UNSUPPORTED_DEPTH, AVIF_RESULT_NO_AV1_ITEMS_FOUND:
+      return ImageError(.unsupported, format: .avif, "an unsupported kind of AVIF: \(message)")
+    default:
+      return ImageError(.corrupt, format: .avif, "corrupt \(place): \(message)")
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+/// Files cut short and spoiled: an error that says why, never a crash, never another picture.
+struct DamageTests {
+  static let samples = ["lossy-420.avif", "alpha.avif", "grid.avif", "animated.avif", "orientation-5.avif"]
+
+  @Test(arguments: samples)
+  func everyPrefixIsTruncatedOrThePicture(name: String) throws {
+    let file = try Fixture.data(name)
+    let whole = try decode(file).bitmap
+
+    var wrong: [String] = []
+    for count in stride(from: 0, to: file.count, by: max(1, file.count / 200)) {
+      do throws(ImageError) {
+        let bitmap = try decode(file.prefix(count)).bitmap
+        if bitmap.size != whole.size || bitmap.largestDifference(from: whole) > 0 {
+          wrong.append("\(count): a picture")
+        }
+      } catch {
+        let expected: [ImageError.Code] = count < 32 ? [.truncated, .unrecognised] : [.truncated]
+        if !expected.contains(error.code) { wrong.append("\(count): \(error.code), \(error)") }
+      }
+    }
+
+    #expect(wrong.isEmpty)
+  }
+
+  @Test(arguments: samples)
+  func spoiledBytesNeverDoHarm(name: String) throws {
+    let file = try Fixture.data(name)
+    var generator = SeededGenerator(seed: 90_125)
+
+    for _ in 0..<200 {
+      var spoiled = file
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        spoiled[Int.random(in: 0..<file.count, using: &generator)] = .random(in: 0...255, using: &generator)
+      }
+      let size = Bool.random(using: &generator) ? TargetSize.pixels(7, 7) : nil
+      let frame = name.hasPrefix("animated") ? Int.random(in: 0...2, using: &generator) : 0
+      _ = try? decode(spoiled, size) { options in
+        options.frame = frame
+        options.limits.pixelCount = 1 << 20
+        options.limits.streamedPixelCount = 1 << 20
+        options.acceptsPartial = Bool.random(using: &generator)
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+
+/// What headers say, without a pixel decoded.
+struct HeaderTests {
+  @Test(arguments: [
+    ("lossy-420.avif", 8, false), ("444-10-bit.avif", 10, false), ("422-12-bit.avif", 12, false),
+    ("grey.avif", 8, false), ("alpha.avif", 8, true), ("premultiplied.avif", 8, true),
+  ])
+  func sizeDepthAndAlphaAreTold(name: String, bits: Int, hasAlpha: Bool) throws {
+    let info = try registry.info(of: Fixture.data(name))
+
+    #expect([info.width, info.height] == [61, 43])
+    #expect(info.bitsPerComponent == bits)
+    #expect(info.hasAlpha == hasAlpha)
+    #expect(info.frameCount == 1)
+    #expect(info.duration == 0)
+  }
+
+  @Test(arguments: 1...8)
+  func theOrientationOfAnAVIFIsTold(number: Int) throws {
+    let info = try registry.info(of: Fixture.data("orientation-\(number).avif"))
+
+    #expect(info.orientation.rawValue == number)
+    #expect([info.width, info.height] == [48, 32])
+  }
+
+  @Test(arguments: ["animated.avif"])
+  func framesAndDurationAreTold(name: String) throws {
+    let info = try registry.info(of: Fixture.data(name))
+
+    #expect(info.frameCount == 3)
+    #expect(abs(info.duration - 0.3) < 0.001)
+  }
+
+  @Test
+  func aCropIsPartOfTheSize() throws {
+    let info = try registry.info(of: Fixture.data("crop.avif"))
+
+    #expect([info.width, info.height] == [40, 30])
+  }
+
+  @Test
+  func whatIsSRGBNeedsNoProfile() throws {
+    #expect(try registry.info(of: Fixture.data("lossy-420.avif")).colorProfile == nil)
+  }
+
+  @Test(arguments: [(1, 13), (2, 2), (9, 16), (12, 18), (0, 13), (99, 13), (12, -1)])
+  func noProfileIsMadeOfSRGBNorOfCurvesThatItCannotHold(primaries: Int, transfer: Int) {
+    #expect(ColorProfile(primaries: primaries, transfer: transfer) == nil)
+  }
+
+  @Test(arguments: [
+    (12, 13, "Display P3"), (9, 14, "BT.2020"), (1, 8, "sRGB primaries, linear"), (5, 6, "BT.601 625"),
+  ])
+  func aProfileMadeOfCodePointsHasAName(primaries: Int, transfer: Int, name: String) {
+    #expect(ColorProfile(primaries: primaries, transfer: transfer)?.name == name)
+  }
+}
