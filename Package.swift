@@ -208,7 +208,8 @@ package.targets += [
 #if os(Linux)
 // One heavy codec each, so that who depends on Vitrine builds only those that it names.
 let codecs: [(name: String, libraries: [(module: String, pkgConfig: String)], apt: String)] = [
-  ("AVIF", [("CLibAVIF", "libavif")], "libavif-dev")
+  ("AVIF", [("CLibAVIF", "libavif")], "libavif-dev"),
+  ("HEIF", [("CLibHEIF", "libheif")], "libheif-dev"),
 ]
 for codec in codecs {
   let libraries = codec.libraries.map { Target.Dependency.target(name: $0.module) }

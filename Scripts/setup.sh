@@ -15,6 +15,7 @@ libraries=(
   "xvfb:command xvfb-run:a display for tests and for the demo where there is none"
   "xauth:command xauth:lets programs onto that display"
   "libavif-dev:module libavif:reads AVIF, for VitrineAVIF"
+  "libheif-dev:module libheif:reads HEIC, for VitrineHEIF"
 )
 servers=("nginx-light:command nginx:serves the images of make bench")
 programs=(

@@ -5,7 +5,10 @@ import VitrineTesting
 
 /// Files cut short and spoiled: an error that says why, never a crash, never another picture.
 struct DamageTests {
-  static let samples = ["lossy-420.avif", "alpha.avif", "grid.avif", "animated.avif", "orientation-5.avif"]
+  static let samples = [
+    "lossy-420.avif", "alpha.avif", "grid.avif", "animated.avif", "orientation-5.avif",
+    "lossy.heic", "alpha.heic", "thumbnail.heic", "display-p3.heic",
+  ]
 
   @Test(arguments: samples)
   func everyPrefixIsTruncatedOrThePicture(name: String) throws {

@@ -7,6 +7,7 @@ struct HeaderTests {
   @Test(arguments: [
     ("lossy-420.avif", 8, false), ("444-10-bit.avif", 10, false), ("422-12-bit.avif", 12, false),
     ("grey.avif", 8, false), ("alpha.avif", 8, true), ("premultiplied.avif", 8, true),
+    ("lossy.heic", 8, false), ("10-bit.heic", 10, false), ("grey.heic", 8, false), ("alpha.heic", 8, true),
   ])
   func sizeDepthAndAlphaAreTold(name: String, bits: Int, hasAlpha: Bool) throws {
     let info = try registry.info(of: Fixture.data(name))

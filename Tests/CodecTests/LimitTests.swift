@@ -4,7 +4,7 @@ import VitrineRuntime
 import VitrineTesting
 
 struct LimitTests {
-  static let files = ["lossy-420.avif", "animated.avif"]
+  static let files = ["lossy-420.avif", "animated.avif", "lossy.heic", "thumbnail.heic"]
 
   @Test(arguments: files)
   func pixelsAreLimited(name: String) throws {

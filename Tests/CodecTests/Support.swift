@@ -1,5 +1,6 @@
 import Testing
 import VitrineAVIF
+import VitrineHEIF
 import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
@@ -43,6 +44,7 @@ enum Corpus {
 let registry: DecoderRegistry = {
   let registry = DecoderRegistry([])
   registry.add(.avif)
+  registry.add(.heif)
   return registry
 }()
 

@@ -78,3 +78,23 @@ extension ImageError {
     return ImageError(.noSuchFrame, format: info.format, "no frame \(frame): \(has), counted from 0")
   }
 }
+
+extension UnsafeMutableRawBufferPointer {
+  /// Makes colours that are multiplied by their coverage straight: RGBA, in place.
+  ///
+  /// Complexity: O(pixels).
+  package func unpremultiply() {
+    for offset in stride(from: 0, to: count - 3, by: 4) {
+      // Four bytes from `offset` are within the memory by the stride.
+      let pixel = unsafe loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
+      guard pixel.w < 255 else { continue }
+      let wide = SIMD4<UInt16>(truncatingIfNeeded: pixel)
+      // A colour above its coverage makes no sense and is cut to it.
+      let straight =
+        pixel.w == 0 ? SIMD4<UInt16>() : (pointwiseMin(wide, SIMD4(repeating: wide.w)) &* 255 &+ wide.w / 2) / wide.w
+      var color = SIMD4<UInt8>(truncatingIfNeeded: straight)
+      color.w = pixel.w
+      unsafe storeBytes(of: color, toByteOffset: offset, as: SIMD4<UInt8>.self)
+    }
+  }
+}

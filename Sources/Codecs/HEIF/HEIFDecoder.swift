@@ -1,0 +1,98 @@
+import CLibHEIF
+public import VitrineImaging
+
+/// Reads HEIC and other HEIF through libheif: the primary image, or the thumbnail beside it where that is large enough.
+///
+/// ```swift
+/// import Vitrine
+/// import VitrineHEIF
+///
+/// let pipeline = try ImagePipeline { $0.decoders.add(.heif) }
+/// ```
+/// The picture is held whole, as it is coded and as RGB: at 12 MP some 60 MB. It is decoded without a break, so a
+/// cancellation is heard before it and between rows behind it. Rotation and mirroring are libheif's, so the header says that the
+/// picture is stored upright; the orientation in EXIF, which repeats them, is not looked at. Image sequences without a
+/// primary image are refused as `.unsupported`.
+public struct HEIFDecoder: ImageDecoder {
+  /// Makes the decoder.
+  public init() {}
+
+  /// HEIC.
+  public var formats: [ImageFormat] { [.heic] }
+
+  /// Reads the boxes.
+  public func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    let file = try unsafe HEIFFile(bytes)
+    let image = try file.primaryImage()
+    var info = ImageInfo(format: .heic, storedWidth: image.width, storedHeight: image.height)
+    info.hasAlpha = image.hasAlpha
+    info.bitsPerComponent = image.bitsPerComponent
+    info.colorProfile = image.profile(byteLimit: limits.metadataByteCount)
+    return info
+  }
+
+  /// Opens the primary image, or its thumbnail where that satisfies the request.
+  public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
+    let file = try unsafe HEIFFile(bytes)
+    let image = try file.primaryImage()
+    guard image.width == request.info.storedWidth, image.height == request.info.storedHeight else {
+      throw ImageError(.corrupt, format: .heic, "corrupt: two headers that disagree")
+    }
+    file.limitSize(to: image)
+    let chosen = image.thumbnails.filter { image.isSame($0, atScale: request.minimumScale) }.min { $0.width < $1.width }
+    return HEIFRows(file, chosen ?? image, hasAlpha: request.info.hasAlpha, request.control)
+  }
+}
+
+extension ImageDecoder where Self == HEIFDecoder {
+  /// Reads HEIC and other HEIF.
+  public static var heif: HEIFDecoder { HEIFDecoder() }
+}
+
+/// One image of a file, decoded at the first read.
+private final class HEIFRows: RowSource {
+  let width: Int
+  let height: Int
+  let hasAlpha: Bool
+  private let file: HEIFFile
+  private let image: HEIFImage
+  private let control: DecodeControl
+  private var pixels: HEIFPixels?
+  private var row = 0
+
+  init(_ file: HEIFFile, _ image: HEIFImage, hasAlpha: Bool, _ control: DecodeControl) {
+    (self.file, self.image, self.control) = (file, image, control)
+    (width, height, self.hasAlpha) = (image.width, image.height, hasAlpha)
+  }
+
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    let pixels = try decoded()
+    let count = min(count, height - row)
+    guard count > 0 else { return 0 }
+    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
+    for index in 0..<count {
+      let start = index * bytesPerRow
+      // In bounds by the precondition.
+      unsafe pixels.copy(
+        row: row + index,
+        to: UnsafeMutableRawBufferPointer(rebasing: rows[start..<start + width * 4]),
+      )
+    }
+    row += count
+    return count
+  }
+
+  private func decoded() throws(ImageError) -> HEIFPixels {
+    if let pixels { return pixels }
+    try control.check()
+    let pixels = try HEIFPixels(image, of: file)
+    self.pixels = pixels
+    try control.check()
+    return pixels
+  }
+}

@@ -1,0 +1,206 @@
+import CLibHEIF
+import VitrineImaging
+import VitrineRuntime
+
+/// libheif's state for one file.
+@safe
+final class HEIFFile {
+  // Owned: made in init, freed in deinit, used by one thread at a time.
+  private let context: OpaquePointer
+  private let isTruncated: Bool
+  private let isSequence: Bool
+
+  /// `bytes` must stay where they are until the file is gone.
+  init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+    let reader = unsafe ByteReader(bytes)
+    isTruncated = ISOMediaFile.isTruncated(reader)
+    isSequence = ISOMediaFile.hasOnlySequences(reader)
+    guard let context = unsafe heif_context_alloc() else {
+      throw ImageError(.overLimit, format: .heic, "no memory for the HEIF decoder")
+    }
+    unsafe self.context = context
+    // Tiles are decoded on this thread: the queues decide how many images are decoded at once.
+    unsafe heif_context_set_max_decoding_threads(context, 0)
+    // The context keeps the pointer no longer than this object lives.
+    let status = unsafe heif_context_read_from_memory_without_copy(context, bytes.baseAddress, bytes.count, nil)
+    // Everything is initialised here, so throwing runs deinit.
+    try unsafe check(status, "within its header")
+  }
+
+  deinit { unsafe heif_context_free(context) }
+
+  /// Has coded pictures refused that are much larger than the boxes say `image` is, whatever their own headers say.
+  func limitSize(to image: HEIFImage) {
+    // Coded pictures are rounded up to whole blocks, and tiles may stick out of the picture that they make up.
+    unsafe heif_context_set_maximum_image_size_limit(context, Int32(clamping: max(512, image.codedSide) + 64))
+  }
+
+  func primaryImage() throws(ImageError) -> HEIFImage {
+    var handle: OpaquePointer?
+    try unsafe check(heif_context_get_primary_image_handle(context, &handle), "within its header")
+    guard let handle = unsafe handle else {
+      throw ImageError(.corrupt, format: .heic, "corrupt: a file without a primary image")
+    }
+    return unsafe HEIFImage(handle)
+  }
+
+  /// Throws what libheif complains of.
+  func check(_ status: heif_error, _ place: String) throws(ImageError) {
+    guard unsafe status.code != heif_error_Ok else { return }
+    // A text of libheif's that ends in a zero and outlives the call that failed.
+    let text = unsafe status.message.map { unsafe String(cString: $0) } ?? "no reason given"
+    let subcode = unsafe status.subcode
+    if subcode == heif_suberror_Security_limit_exceeded {
+      throw ImageError(.overLimit, format: .heic, "heic over the limit: \(text)")
+    }
+    if isTruncated || subcode == heif_suberror_End_of_data {
+      throw ImageError(.truncated, format: .heic, "truncated: the file ends \(place)")
+    }
+    if isSequence {
+      throw ImageError(.unsupported, format: .heic, "image sequences without a primary image cannot be decoded")
+    }
+    switch unsafe status.code {
+    case heif_error_Unsupported_filetype, heif_error_Unsupported_feature, heif_error_Plugin_loading_error:
+      throw ImageError(.unsupported, format: .heic, "an unsupported kind of HEIF: \(text)")
+    case heif_error_Memory_allocation_error:
+      throw ImageError(.overLimit, format: .heic, "heic over the limit: \(text)")
+    default: throw ImageError(.corrupt, format: .heic, "corrupt \(place): \(text)")
+    }
+  }
+}
+
+/// One image in a file, not yet decoded; turned upright already in what it says.
+@safe
+final class HEIFImage {
+  let width: Int
+  let height: Int
+  // Owned: given by libheif, released in deinit.
+  fileprivate let handle: OpaquePointer
+
+  init(_ handle: OpaquePointer) {
+    unsafe self.handle = handle
+    width = unsafe Int(heif_image_handle_get_width(handle))
+    height = unsafe Int(heif_image_handle_get_height(handle))
+  }
+
+  deinit { unsafe heif_image_handle_release(handle) }
+
+  /// The longer side before cropping and turning.
+  var codedSide: Int {
+    unsafe Int(max(heif_image_handle_get_ispe_width(handle), heif_image_handle_get_ispe_height(handle)))
+  }
+  var hasAlpha: Bool { unsafe heif_image_handle_has_alpha_channel(handle) != 0 }
+  var isPremultiplied: Bool { unsafe heif_image_handle_is_premultiplied_alpha(handle) != 0 }
+
+  var bitsPerComponent: Int {
+    let bits = unsafe Int(heif_image_handle_get_luma_bits_per_pixel(handle))
+    return bits > 0 ? bits : 8
+  }
+
+  private var profileSize: Int { unsafe heif_image_handle_get_raw_color_profile_size(handle) }
+
+  func profile(byteLimit: Int) -> ColorProfile? {
+    if profileSize > 0 {
+      guard profileSize <= byteLimit else { return nil }
+      var bytes = [UInt8](repeating: 0, count: profileSize)
+      // As much room as libheif says that it needs.
+      let status = unsafe bytes.withUnsafeMutableBytes { target in
+        unsafe heif_image_handle_get_raw_color_profile(handle, target.baseAddress).code
+      }
+      return status == heif_error_Ok ? ColorProfile(data: Data(bytes)) : nil
+    }
+    var profile: UnsafeMutablePointer<heif_color_profile_nclx>?
+    let status = unsafe heif_image_handle_get_nclx_color_profile(handle, &profile).code
+    guard status == heif_error_Ok, let profile = unsafe profile else { return nil }
+    defer { unsafe heif_nclx_color_profile_free(profile) }
+    return unsafe ColorProfile(
+      primaries: Int(profile.pointee.color_primaries.rawValue),
+      transfer: Int(profile.pointee.transfer_characteristics.rawValue),
+    )
+  }
+
+  /// The smaller pictures of the same.
+  var thumbnails: [HEIFImage] {
+    let count = min(16, unsafe heif_image_handle_get_number_of_thumbnails(handle))
+    guard count > 0 else { return [] }
+    var identifiers = [heif_item_id](repeating: 0, count: Int(count))
+    let found = unsafe heif_image_handle_get_list_of_thumbnail_IDs(handle, &identifiers, count)
+    return identifiers.prefix(Int(max(0, found))).compactMap { identifier in
+      var thumbnail: OpaquePointer?
+      let status = unsafe heif_image_handle_get_thumbnail(handle, identifier, &thumbnail).code
+      guard status == heif_error_Ok, let thumbnail = unsafe thumbnail else { return nil }
+      return unsafe HEIFImage(thumbnail)
+    }
+  }
+
+  /// Whether `thumbnail` can stand for this picture: of the same shape and colours, and not below `scale` of its size.
+  func isSame(_ thumbnail: HEIFImage, atScale scale: Double) -> Bool {
+    guard thumbnail.width > 0, thumbnail.width < width, !hasAlpha || thumbnail.hasAlpha else { return false }
+    guard thumbnail.profileSize == 0 || thumbnail.profileSize == profileSize else { return false }
+    let (x, y) = (Double(thumbnail.width) / Double(width), Double(thumbnail.height) / Double(height))
+    // Its sides are whole numbers, so one of them may be off by one.
+    let isSameShape = abs(x * Double(height) - Double(thumbnail.height)) <= 1
+    return isSameShape && min(x, y) >= scale
+  }
+}
+
+/// The pixels of one image: 8 bits a component, RGB or RGBA.
+@safe
+final class HEIFPixels {
+  // Owned: made by libheif in init, released in deinit. `plane` lies within it.
+  private let image: OpaquePointer
+  private let plane: UnsafePointer<UInt8>
+  private let bytesPerRow: Int
+  private let width: Int
+  private let height: Int
+  private let hasAlpha: Bool
+  private let isPremultiplied: Bool
+
+  init(_ source: HEIFImage, of file: HEIFFile) throws(ImageError) {
+    (width, height, hasAlpha, isPremultiplied) = (source.width, source.height, source.hasAlpha, source.isPremultiplied)
+    guard let options = unsafe heif_decoding_options_alloc() else {
+      throw ImageError(.overLimit, format: .heic, "no memory for the HEIF decoder")
+    }
+    defer { unsafe heif_decoding_options_free(options) }
+    unsafe options.pointee.convert_hdr_to_8bit = 1
+    var image: OpaquePointer?
+    // Three bytes a pixel where there is no alpha: a quarter less to hold.
+    let chroma = hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB
+    try unsafe file.check(
+      heif_decode_image(source.handle, &image, heif_colorspace_RGB, chroma, options),
+      "in the picture",
+    )
+    var bytesPerRow: Int32 = 0
+    guard let image = unsafe image else { throw ImageError(.corrupt, format: .heic, "corrupt: no picture came") }
+    guard
+      unsafe Int(heif_image_get_width(image, heif_channel_interleaved)) == width,
+      unsafe Int(heif_image_get_height(image, heif_channel_interleaved)) == height,
+      let plane = unsafe heif_image_get_plane_readonly(image, heif_channel_interleaved, &bytesPerRow),
+      Int(bytesPerRow) >= width * (hasAlpha ? 4 : 3)
+    else {
+      unsafe heif_image_release(image)
+      throw ImageError(.corrupt, format: .heic, "corrupt: the picture is of another size than the header says")
+    }
+    unsafe (self.image, self.plane) = (image, plane)
+    self.bytesPerRow = Int(bytesPerRow)
+  }
+
+  deinit { unsafe heif_image_release(image) }
+
+  /// Writes one row as RGBA with straight alpha; `target` holds `width` pixels.
+  func copy(row: Int, to target: UnsafeMutableRawBufferPointer) {
+    precondition(row >= 0 && row < height && target.count == width * 4)
+    // A row of `plane`, whose size `init` checked.
+    let source = unsafe plane + row * bytesPerRow
+    if hasAlpha {
+      unsafe target.copyMemory(from: UnsafeRawBufferPointer(start: source, count: width * 4))
+      if isPremultiplied { unsafe target.unpremultiply() }
+      return
+    }
+    for x in 0..<width {
+      // Three bytes from `3 * x` are within the row.
+      let color = unsafe SIMD4(source[3 * x], source[3 * x + 1], source[3 * x + 2], 255)
+      unsafe target.storeBytes(of: color, toByteOffset: x * 4, as: SIMD4<UInt8>.self)
+    }
+  }
+}

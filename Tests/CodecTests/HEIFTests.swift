@@ -1,0 +1,72 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+struct HEIFTests {
+  @Test
+  func theThumbnailServesARequestThatItIsLargeEnoughFor() throws {
+    let file = try Fixture.data("thumbnail.heic")
+    // The file's thumbnail has 64x48 pixels and the picture itself 320x240: without its data only the thumbnail decodes.
+    let onlyThumbnail = try Self.withoutPicture(file)
+
+    let decoded = try decode(onlyThumbnail, .pixels(40, 40))
+
+    #expect(decoded.bitmap.size == [40, 30])
+    let whole = try decode(file).bitmap.resized(to: .pixels(40, 40))
+    #expect(decoded.bitmap.psnr(against: whole) > 27)
+  }
+
+  @Test
+  func theThumbnailDoesNotServeARequestThatItIsTooSmallFor() throws {
+    let onlyThumbnail = try Self.withoutPicture(Fixture.data("thumbnail.heic"))
+
+    #expect(throws: ImageError.self) { try decode(onlyThumbnail, .pixels(60, 60)) }
+    #expect(throws: Never.self) { try decode(onlyThumbnail, .pixels(60, 60)) { $0.quality = .fast } }
+  }
+
+  @Test
+  func theOrientationInEXIFIsNotAppliedAgain() throws {
+    let file = try Fixture.data("orientation-6.heic")
+
+    let info = try registry.info(of: file)
+
+    #expect(file.firstRange(of: Data("Exif".utf8)) != nil)
+    #expect(info.orientation == .up)
+    #expect([info.width, info.height] == [48, 32])
+  }
+
+  @Test
+  func thereIsOneFrame() throws {
+    #expect(failure { try decode(Fixture.data("lossy.heic")) { $0.frame = 1 } }?.code == .noSuchFrame)
+  }
+
+  @Test(arguments: ["heic", "heix", "hevc", "msf1"])
+  func theBrandsOfHEVCAreHEIC(brand: String) throws {
+    var file = try Fixture.data("lossy.heic")
+    file.replaceSubrange(8..<12, with: Data(brand.utf8))
+
+    #expect(try registry.info(of: file).format == .heic)
+    #expect(throws: Never.self) { try decode(file) }
+  }
+
+  @Test
+  func aSequenceWithoutAPrimaryImageIsSaidToBeUnsupported() {
+    let brands = Data([0, 0, 0, 20]) + Data("ftypmsf1".utf8) + Data([0, 0, 0, 0]) + Data("hevc".utf8)
+    let file = brands + Data([0, 0, 0, 16]) + Data("moov".utf8) + Data([0, 0, 0, 8]) + Data("free".utf8)
+
+    let error = failure { try decode(file) }
+
+    #expect(error?.code == .unsupported)
+    #expect(error?.detail.contains("sequences") == true)
+  }
+
+  /// The file with the coded data of its larger picture spoiled.
+  private static func withoutPicture(_ file: Data) throws -> Data {
+    var spoiled = file
+    let start = try #require(file.firstRange(of: Data("mdat".utf8))).upperBound
+    // What was coded first is the picture, and it is longer than the thumbnail.
+    for index in start + 4..<start + 300 { spoiled[index] = 0 }
+    return spoiled
+  }
+}
