@@ -207,9 +207,10 @@ package.targets += [
 
 #if os(Linux)
 // One heavy codec each, so that who depends on Vitrine builds only those that it names.
-let codecs: [(name: String, libraries: [(module: String, pkgConfig: String)], apt: String)] = [
-  ("AVIF", [("CLibAVIF", "libavif")], "libavif-dev"),
-  ("HEIF", [("CLibHEIF", "libheif")], "libheif-dev"),
+let codecs: [(name: String, shim: String?, libraries: [(module: String, pkgConfig: String)], apt: String)] = [
+  ("AVIF", nil, [("CLibAVIF", "libavif")], "libavif-dev"),
+  ("HEIF", nil, [("CLibHEIF", "libheif")], "libheif-dev"),
+  ("TIFF", "CVitrineTIFF", [("CLibTIFF", "libtiff-4")], "libtiff-dev"),
 ]
 for codec in codecs {
   let libraries = codec.libraries.map { Target.Dependency.target(name: $0.module) }
@@ -217,11 +218,14 @@ for codec in codecs {
   package.targets += [
     .target(
       name: "Vitrine\(codec.name)",
-      dependencies: ["VitrineRuntime", "VitrineImaging"] + libraries,
+      dependencies: ["VitrineRuntime", "VitrineImaging"] + (codec.shim.map { [.target(name: $0)] } ?? libraries),
       path: "Sources/Codecs/\(codec.name)",
       swiftSettings: strict,
     )
   ]
+  if let shim = codec.shim {
+    package.targets.append(.target(name: shim, dependencies: libraries, path: "Sources/Shims/\(shim)"))
+  }
   package.targets += codec.libraries.map { module, pkgConfig in
     .systemLibrary(
       name: module,

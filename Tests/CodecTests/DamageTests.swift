@@ -7,7 +7,9 @@ import VitrineTesting
 struct DamageTests {
   static let samples = [
     "lossy-420.avif", "alpha.avif", "grid.avif", "animated.avif", "orientation-5.avif",
-    "lossy.heic", "alpha.heic", "thumbnail.heic", "display-p3.heic",
+    "lossy.heic", "alpha.heic", "thumbnail.heic", "display-p3.heic", "lzw.tiff", "tiles.tiff", "pages.tiff",
+    "jpeg.tiff", "fax.tiff", "bigtiff.tiff",
+    "display-p3.tiff", "alpha.tiff",
   ]
 
   @Test(arguments: samples)

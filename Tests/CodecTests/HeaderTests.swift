@@ -8,6 +8,8 @@ struct HeaderTests {
     ("lossy-420.avif", 8, false), ("444-10-bit.avif", 10, false), ("422-12-bit.avif", 12, false),
     ("grey.avif", 8, false), ("alpha.avif", 8, true), ("premultiplied.avif", 8, true),
     ("lossy.heic", 8, false), ("10-bit.heic", 10, false), ("grey.heic", 8, false), ("alpha.heic", 8, true),
+    ("lzw.tiff", 8, false), ("16-bit.tiff", 16, false), ("fax.tiff", 1, false), ("palette.tiff", 8, false),
+    ("alpha.tiff", 8, true), ("associated.tiff", 8, true), ("cmyk.tiff", 8, false), ("float.tiff", 32, false),
   ])
   func sizeDepthAndAlphaAreTold(name: String, bits: Int, hasAlpha: Bool) throws {
     let info = try registry.info(of: Fixture.data(name))
@@ -19,9 +21,9 @@ struct HeaderTests {
     #expect(info.duration == 0)
   }
 
-  @Test(arguments: 1...8)
-  func theOrientationOfAnAVIFIsTold(number: Int) throws {
-    let info = try registry.info(of: Fixture.data("orientation-\(number).avif"))
+  @Test(arguments: 1...8, [".avif", ".tiff"])
+  func theOrientationIsTold(number: Int, ending: String) throws {
+    let info = try registry.info(of: Fixture.data("orientation-\(number)\(ending)"))
 
     #expect(info.orientation.rawValue == number)
     #expect([info.width, info.height] == [48, 32])

@@ -9,9 +9,13 @@ struct ReferenceTests {
     var name: String
     /// The most that a component may differ by.
     var tolerance: Int
+    /// What it is compared with.
+    var reference: String
     var testDescription: String { name }
 
-    init(_ name: String, within tolerance: Int) { (self.name, self.tolerance) = (name, tolerance) }
+    init(_ name: String, within tolerance: Int, of reference: String? = nil) {
+      (self.name, self.tolerance, self.reference) = (name, tolerance, reference ?? name)
+    }
   }
 
   /// Pillow brings a libavif of its own, which interpolates chroma in another way: 2 levels for 4:4:4, more where chroma is
@@ -28,11 +32,23 @@ struct ReferenceTests {
     Sample("alpha.heic", within: 2),
   ]
 
-  static let all = avif + heif
+  /// Exact where nothing is lost; JPEG within another libjpeg's chroma, CMYK within rounding, colours multiplied by their
+  /// coverage within what that leaves of them (see below).
+  static let tiff = [
+    Sample("lzw.tiff", within: 0, of: "picture"), Sample("packbits.tiff", within: 0, of: "picture"),
+    Sample("tiles.tiff", within: 0, of: "picture"), Sample("planes.tiff", within: 0, of: "picture"),
+    Sample("big-endian.tiff", within: 0, of: "picture"), Sample("bigtiff.tiff", within: 0, of: "picture"),
+    Sample("16-bit.tiff", within: 0, of: "picture"), Sample("palette.tiff", within: 0), Sample("grey.tiff", within: 0),
+    Sample("grey-16-bit.tiff", within: 0, of: "grey.tiff"), Sample("fax.tiff", within: 0),
+    Sample("bilevel.tiff", within: 0), Sample("jpeg.tiff", within: 3), Sample("cmyk.tiff", within: 1),
+    Sample("alpha.tiff", within: 0),
+  ]
+
+  static let all = avif + heif + tiff
 
   @Test(arguments: all)
   func everyKindDecodesAsElsewhere(sample: Sample) throws {
-    let reference = try Fixture.reference(sample.name)
+    let reference = try Fixture.reference(sample.reference)
 
     let bitmap = try decode(Fixture.data(sample.name)).bitmap
 
@@ -52,7 +68,7 @@ struct ReferenceTests {
     #expect(thumbnail.largestDifference(from: try Bitmap(decoding: file, size: size)) == 0)
   }
 
-  @Test(arguments: (1...8).flatMap { number in [".avif", ".heic"].map { "orientation-\(number)\($0)" } })
+  @Test(arguments: (1...8).flatMap { number in [".avif", ".heic", ".tiff"].map { "orientation-\(number)\($0)" } })
   func everyOrientationIsUprightOnce(name: String) throws {
     let upright = try Fixture.reference("upright")
 
@@ -62,7 +78,7 @@ struct ReferenceTests {
     #expect(bitmap.psnr(against: upright) > 35)
   }
 
-  @Test(arguments: (1...8).flatMap { number in [".avif", ".heic"].map { "orientation-\(number)\($0)" } })
+  @Test(arguments: (1...8).flatMap { number in [".avif", ".heic", ".tiff"].map { "orientation-\(number)\($0)" } })
   func everyOrientationIsUprightInAThumbnail(name: String) throws {
     let size = TargetSize.pixels(24, 24)
     let upright = try Bitmap(decoding: Fixture.data("upright.reference.png"), size: size)
@@ -86,7 +102,7 @@ struct ReferenceTests {
     #expect(failure { try decode(file) { $0.frame = -1 } }?.code == .noSuchFrame)
   }
 
-  @Test(arguments: ["display-p3.avif", "display-p3.heic"])
+  @Test(arguments: ["display-p3.avif", "display-p3.heic", "display-p3.tiff"])
   func displayP3IsBroughtToSRGB(name: String) throws {
     let decoded = try decode(Fixture.data(name))
 
@@ -95,7 +111,7 @@ struct ReferenceTests {
     #expect(decoded.bitmap[12, 10].isWithin(6, of: SIMD4(240, 0, 0, 255)))
   }
 
-  @Test(arguments: Corpus.files(ending: ".avif", ".heic", ".heif"))
+  @Test(arguments: Corpus.files(ending: ".avif", ".heic", ".heif", ".tif", ".tiff"))
   func aFileOfTheCorpusDecodesOrSaysWhyNot(path: String) throws {
     let file = try Corpus.data(path)
 

@@ -1,6 +1,7 @@
 import Testing
 import VitrineAVIF
 import VitrineHEIF
+import VitrineTIFF
 import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
@@ -45,6 +46,7 @@ let registry: DecoderRegistry = {
   let registry = DecoderRegistry([])
   registry.add(.avif)
   registry.add(.heif)
+  registry.add(.tiff)
   return registry
 }()
 

@@ -1,0 +1,100 @@
+public import VitrineImaging
+
+/// Reads TIFF and BigTIFF through libtiff, strip by strip or one row of tiles after another.
+///
+/// ```swift
+/// import Vitrine
+/// import VitrineTIFF
+///
+/// let pipeline = try ImagePipeline { $0.decoders.add(.tiff) }
+/// ```
+/// Pages are frames, each with its own size, orientation and profile. Samples of up to 16 bits are read: grey, RGB, palettes,
+/// CMYK, YCbCr and Lab, in all compressions that libtiff was built with; floating point is refused as `.unsupported`. A file
+/// whose picture is one large strip is held whole.
+public struct TIFFDecoder: ImageDecoder {
+  /// Makes the decoder.
+  public init() {}
+
+  /// TIFF.
+  public var formats: [ImageFormat] { [.tiff] }
+
+  /// Reads the first page's directory, and finds those of the others.
+  public func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    let directories = try unsafe TIFFDirectories(ByteReader(bytes), limit: limits.frameCount)
+    return try unsafe TIFFReader(bytes, directories.pages[0], limits).info(frameCount: directories.pages.count, limits)
+  }
+
+  /// Reads the directory of one page.
+  public func info(
+    ofFrame frame: Int,
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo {
+    guard frame > 0 else { return info }
+    guard frame < info.frameCount else { throw .noSuchFrame(frame, of: info) }
+    let directories = try unsafe TIFFDirectories(ByteReader(bytes), limit: limits.frameCount)
+    return try unsafe TIFFReader(bytes, directories.pages[frame], limits).info(frameCount: info.frameCount, limits)
+  }
+
+  /// Opens one page.
+  public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    let directories = try unsafe TIFFDirectories(ByteReader(bytes), limit: request.limits.frameCount)
+    guard request.frame < directories.pages.count else { throw .noSuchFrame(request.frame, of: request.info) }
+    let reader = try unsafe TIFFReader(bytes, directories.pages[request.frame], request.limits)
+    try reader.start()
+    return TIFFRows(reader, request)
+  }
+}
+
+extension ImageDecoder where Self == TIFFDecoder {
+  /// Reads TIFF.
+  public static var tiff: TIFFDecoder { TIFFDecoder() }
+}
+
+private final class TIFFRows: RowSource {
+  let width: Int
+  let height: Int
+  let hasAlpha: Bool
+  private let reader: TIFFReader
+  private let control: DecodeControl
+  var damage: ImageError? { reader.damage }
+  /// Rows that are decoded together.
+  private var band: [UInt32]
+  private var bandRows = 0..<0
+  private var row = 0
+
+  init(_ reader: TIFFReader, _ request: RowRequest) {
+    (self.reader, control) = (reader, request.control)
+    (width, height, hasAlpha) = (request.info.storedWidth, request.info.storedHeight, request.info.hasAlpha)
+    band = []
+  }
+
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    guard row < height else { return 0 }
+    if !bandRows.contains(row) {
+      try control.check()
+      if band.isEmpty { band = [UInt32](repeating: 0, count: width * reader.bandHeight) }
+      let next = row..<min(height, row + reader.bandHeight)
+      try reader.read(next, into: &band)
+      bandRows = next
+    }
+    let count = min(count, bandRows.upperBound - row)
+    precondition(count > 0 && rows.count >= bytesPerRow * (count - 1) + width * 4)
+    unsafe band.withUnsafeBytes { source in
+      for index in 0..<count {
+        let (start, target) = ((row + index - bandRows.lowerBound) * width * 4, index * bytesPerRow)
+        // In bounds of the band by the line that found it, of the rows by the precondition.
+        unsafe UnsafeMutableRawBufferPointer(rebasing: rows[target..<target + width * 4]).copyMemory(
+          from: UnsafeRawBufferPointer(rebasing: source[start..<start + width * 4])
+        )
+      }
+    }
+    row += count
+    return count
+  }
+}

@@ -1,0 +1,115 @@
+import VitrineImaging
+
+/// Where the directories of a TIFF file are, one for each page (TIFF 6.0, section 2; BigTIFF).
+struct TIFFDirectories {
+  struct Page {
+    /// Where its directory is.
+    var offset: Int
+    /// Whether the file ends before what the directory points to, other than the pixels.
+    var isCut: Bool
+  }
+
+  /// Smaller copies and masks are left out.
+  private(set) var pages: [Page] = []
+
+  /// Walks the chain from the first directory on, and no further than one page beyond `limit`.
+  init(_ file: ByteReader, limit: Int) throws(ImageError) {
+    let layout = Layout(file)
+    guard var offset = layout.integer(at: layout.isBig ? 8 : 4, size: layout.offsetSize) else {
+      throw Self.truncated
+    }
+    var seen: Set<Int> = []
+    while offset != 0, pages.count <= limit {
+      guard seen.insert(offset).inserted else {
+        throw ImageError(.corrupt, format: .tiff, "corrupt: a directory that leads back to one before it")
+      }
+      // Directories cost the reader's time, be they pages or not.
+      guard seen.count <= limit + 1000 else {
+        throw ImageError(
+          .overLimit,
+          format: .tiff,
+          "tiff of over \(seen.count) directories, over the limit of \(limit)",
+        )
+      }
+      guard let directory = Directory(at: offset, layout) else {
+        // What is behind a page that can be shown does not take it away.
+        if pages.isEmpty { throw Self.truncated }
+        return
+      }
+      if pages.isEmpty || directory.isPage { pages.append(Page(offset: offset, isCut: directory.isCut)) }
+      offset = directory.next
+    }
+    guard !pages.isEmpty else { throw ImageError(.corrupt, format: .tiff, "corrupt: a file without a directory") }
+  }
+
+  private static var truncated: ImageError {
+    ImageError(.truncated, format: .tiff, "truncated: the file ends before its directory does")
+  }
+
+  /// The sizes of numbers, and their order.
+  private struct Layout {
+    let file: ByteReader
+    let isLittle: Bool
+    let isBig: Bool
+
+    init(_ file: ByteReader) {
+      self.file = file
+      isLittle = file.starts(with: "II")
+      isBig = (isLittle ? file.littleEndian16(at: 2) : file.bigEndian16(at: 2)) == 43
+    }
+
+    var offsetSize: Int { isBig ? 8 : 4 }
+    var countSize: Int { isBig ? 8 : 2 }
+    var entrySize: Int { isBig ? 20 : 12 }
+
+    /// `nil` behind the end of the file, and for numbers that no file is long enough for.
+    func integer(at offset: Int, size: Int) -> Int? {
+      var value = 0
+      for index in 0..<size {
+        guard let byte = file.byte(at: offset + (isLittle ? size - 1 - index : index)) else { return nil }
+        guard value < 1 << 48 else { return nil }
+        value = value << 8 | Int(byte)
+      }
+      return value
+    }
+  }
+
+  private struct Directory {
+    let next: Int
+    /// Neither a smaller copy of another page nor a mask for one.
+    let isPage: Bool
+    /// Whether a value that is too long for its entry lies behind the end of the file.
+    let isCut: Bool
+
+    init?(at offset: Int, _ layout: Layout) {
+      guard offset < layout.file.count, let count = layout.integer(at: offset, size: layout.countSize), count <= 65_535
+      else { return nil }
+      let entries = offset + layout.countSize
+      guard let next = layout.integer(at: entries + count * layout.entrySize, size: layout.offsetSize) else {
+        return nil
+      }
+      self.next = next
+      // Entries are in the order of their tags, and NewSubfileType has the smallest.
+      let kind =
+        layout.integer(at: entries, size: 2) == 254
+        ? layout.integer(at: entries + 4 + layout.offsetSize, size: 4) ?? 0 : 0
+      isPage = kind & 0b101 == 0
+      isCut = (0..<count).contains { Self.isCut(entries + $0 * layout.entrySize, layout) }
+    }
+
+    private static func isCut(_ entry: Int, _ layout: Layout) -> Bool {
+      // The baseline's tags up to those of YCbCr, and the profile: what others say changes no pixel.
+      guard let tag = layout.integer(at: entry, size: 2), (254...532).contains(tag) || tag == 34_675,
+        let type = layout.integer(at: entry + 2, size: 2), sizes.indices.contains(type),
+        let count = layout.integer(at: entry + 4, size: layout.offsetSize)
+      else { return false }
+      let (length, overflow) = count.multipliedReportingOverflow(by: sizes[type])
+      guard overflow || length > layout.offsetSize else { return false }
+      let value = layout.integer(at: entry + 4 + layout.offsetSize, size: layout.offsetSize) ?? 0
+      return overflow || length > layout.file.count || value > layout.file.count - length
+    }
+
+    /// Bytes of one value of each type.
+    private static let sizes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
+  }
+}

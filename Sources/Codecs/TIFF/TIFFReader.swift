@@ -1,0 +1,129 @@
+import CVitrineTIFF
+import VitrineImaging
+import VitrineRuntime
+
+/// libtiff's state for one page of a file.
+@safe
+final class TIFFReader {
+  /// Bands of more pixels than this are not called streaming.
+  private static let streamedBand = 1 << 24
+
+  // Owned: made in init, destroyed in deinit, used by one thread at a time.
+  private let reader: OpaquePointer
+  private let page: vitrine_tiff_info
+  private let isCut: Bool
+
+  /// `bytes` must stay where they are until the reader is gone.
+  init(_ bytes: UnsafeRawBufferPointer, _ directory: TIFFDirectories.Page, _ limits: DecodeLimits) throws(ImageError) {
+    // The largest thing allowed is one strip of four samples of 16 bits, as large as a picture that may be held.
+    let most = max(1 << 20, limits.metadataByteCount, min(max(1, limits.pixelCount), 1 << 40) * 8)
+    // The reader keeps the pointer no longer than this object lives.
+    guard
+      let reader = unsafe vitrine_tiff_create(
+        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+        bytes.count,
+        most,
+      )
+    else { throw ImageError(.corrupt, format: .tiff, "corrupt within its header, or no memory for the TIFF decoder") }
+    unsafe self.reader = reader
+    isCut = directory.isCut
+    var page = unsafe vitrine_tiff_info()
+    let status = unsafe vitrine_tiff_read_directory(reader, UInt64(directory.offset), &page)
+    unsafe self.page = page
+    // Everything is initialised here, so throwing runs deinit.
+    if status != 0 { throw error(status, "within its directory") }
+  }
+
+  deinit { unsafe vitrine_tiff_destroy(reader) }
+
+  /// What is wrong although all pixels are there.
+  var damage: ImageError? {
+    isCut ? ImageError(.truncated, format: .tiff, "truncated: the file ends before its directory's values do") : nil
+  }
+
+  private var width: Int { unsafe Int(page.width) }
+  private var height: Int { unsafe Int(page.height) }
+
+  /// How many rows are decoded at once: whole strips or tiles, and at least sixteen rows where they are lower.
+  var bandHeight: Int {
+    let band = unsafe max(1, Int(page.band))
+    guard band < height else { return height }
+    return min(height, (15 + band) / band * band)
+  }
+
+  /// Whether libtiff delivers the fourth sample (its `PickContigCase`).
+  private var hasAlpha: Bool {
+    // 1 is alpha that colours are multiplied by, 2 is alpha that they are not.
+    guard unsafe page.extra_samples > 0, unsafe page.extra_sample == 1 || page.extra_sample == 2 else { return false }
+    let bits = unsafe page.bits
+    switch unsafe page.photometric {
+    case 2: return unsafe page.samples >= 4 && (bits == 8 || bits == 16)
+    case 1: return unsafe page.samples == 2 && bits == 8 && page.is_separate == 0
+    default: return false
+    }
+  }
+
+  func info(frameCount: Int, _ limits: DecodeLimits) throws(ImageError) -> ImageInfo {
+    guard width > 0, height > 0 else { throw ImageError(.corrupt, format: .tiff, "corrupt: a page without a pixel") }
+    var info = ImageInfo(
+      format: .tiff,
+      storedWidth: width,
+      storedHeight: height,
+      orientation: unsafe Orientation(rawValue: Int(page.orientation)) ?? .up,
+    )
+    info.frameCount = frameCount
+    info.hasAlpha = hasAlpha
+    // A palette's entries have 16 bits, of which libtiff keeps eight.
+    info.bitsPerComponent = unsafe page.photometric == 3 ? 8 : Int(page.bits)
+    info.streamsRows =
+      bandHeight < height && bandHeight.multipliedReportingOverflow(by: width).partialValue <= Self.streamedBand
+    let length = unsafe Int(page.profile_length)
+    if length > 0, length <= limits.metadataByteCount, let profile = unsafe page.profile {
+      // libtiff keeps the profile until the reader is destroyed.
+      info.colorProfile = unsafe ColorProfile(data: Data(UnsafeBufferPointer(start: profile, count: length)))
+    }
+    return info
+  }
+
+  func start() throws(ImageError) {
+    let status = unsafe vitrine_tiff_start(reader)
+    guard status == 0 else { throw error(status, "within its directory") }
+  }
+
+  /// Reads `rows`, which begin with a band, as RGBA with straight alpha.
+  func read(_ rows: Range<Int>, into pixels: inout [UInt32]) throws(ImageError) {
+    precondition(rows.count * width <= pixels.count && rows.upperBound <= height)
+    let status = unsafe pixels.withUnsafeMutableBufferPointer { target in
+      // `rows.count` rows of the page's width, for which there is room.
+      unsafe vitrine_tiff_read_rows(reader, UInt32(rows.lowerBound), UInt32(rows.count), target.baseAddress)
+    }
+    guard status == 0 else { throw error(status, "at row \(rows.lowerBound) of \(height)") }
+    let isAssociated = unsafe page.extra_sample == 1
+    unsafe pixels.withUnsafeMutableBytes { bytes in
+      guard hasAlpha else {
+        for offset in stride(from: 3, to: bytes.count, by: 4) { unsafe bytes[offset] = 255 }
+        return
+      }
+      if isAssociated { unsafe bytes.unpremultiply() }
+    }
+  }
+
+  private func error(_ status: Int32, _ place: String) -> ImageError {
+    // Text that ends in a zero, the reader's own.
+    let message = unsafe String(cString: vitrine_tiff_message(reader))
+    if status == -2 || message.contains("not configured") || message.contains("not implemented") {
+      return ImageError(.unsupported, format: .tiff, "an unsupported kind of TIFF: \(message)")
+    }
+    if message.contains("Memory allocation of") || message.contains("max_single_mem_alloc") {
+      return ImageError(.overLimit, format: .tiff, "tiff over the limit: \(message)")
+    }
+    if unsafe isCut || vitrine_tiff_is_truncated(reader) != 0 {
+      return ImageError(.truncated, format: .tiff, "truncated: the file ends \(place)")
+    }
+    return ImageError(
+      .corrupt,
+      format: .tiff,
+      "corrupt \(place): \(message.isEmpty ? "libtiff says no more" : message)",
+    )
+  }
+}
