@@ -210,6 +210,7 @@ package.targets += [
 let codecs: [(name: String, shim: String?, libraries: [(module: String, pkgConfig: String)], apt: String)] = [
   ("AVIF", nil, [("CLibAVIF", "libavif")], "libavif-dev"),
   ("HEIF", nil, [("CLibHEIF", "libheif")], "libheif-dev"),
+  ("JXL", nil, [("CLibJXL", "libjxl")], "libjxl-dev"),
   ("TIFF", "CVitrineTIFF", [("CLibTIFF", "libtiff-4")], "libtiff-dev"),
 ]
 for codec in codecs {

@@ -16,6 +16,7 @@ libraries=(
   "xauth:command xauth:lets programs onto that display"
   "libavif-dev:module libavif:reads AVIF, for VitrineAVIF"
   "libheif-dev:module libheif:reads HEIC, for VitrineHEIF"
+  "libjxl-dev:module libjxl:reads JPEG XL, for VitrineJXL"
   "libtiff-dev:module libtiff-4:reads TIFF, for VitrineTIFF"
 )
 servers=("nginx-light:command nginx:serves the images of make bench")

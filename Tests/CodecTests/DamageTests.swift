@@ -7,7 +7,8 @@ import VitrineTesting
 struct DamageTests {
   static let samples = [
     "lossy-420.avif", "alpha.avif", "grid.avif", "animated.avif", "orientation-5.avif",
-    "lossy.heic", "alpha.heic", "thumbnail.heic", "display-p3.heic", "lzw.tiff", "tiles.tiff", "pages.tiff",
+    "lossy.heic", "alpha.heic", "thumbnail.heic", "display-p3.heic", "lossy.jxl", "lossless.jxl", "container.jxl",
+    "animated.jxl", "progressive.jxl", "alpha.jxl", "lzw.tiff", "tiles.tiff", "pages.tiff",
     "jpeg.tiff", "fax.tiff", "bigtiff.tiff",
     "display-p3.tiff", "alpha.tiff",
   ]

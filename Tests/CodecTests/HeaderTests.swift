@@ -8,6 +8,7 @@ struct HeaderTests {
     ("lossy-420.avif", 8, false), ("444-10-bit.avif", 10, false), ("422-12-bit.avif", 12, false),
     ("grey.avif", 8, false), ("alpha.avif", 8, true), ("premultiplied.avif", 8, true),
     ("lossy.heic", 8, false), ("10-bit.heic", 10, false), ("grey.heic", 8, false), ("alpha.heic", 8, true),
+    ("lossy.jxl", 8, false), ("16-bit.jxl", 16, false), ("grey.jxl", 8, false), ("alpha.jxl", 8, true),
     ("lzw.tiff", 8, false), ("16-bit.tiff", 16, false), ("fax.tiff", 1, false), ("palette.tiff", 8, false),
     ("alpha.tiff", 8, true), ("associated.tiff", 8, true), ("cmyk.tiff", 8, false), ("float.tiff", 32, false),
   ])
@@ -21,7 +22,7 @@ struct HeaderTests {
     #expect(info.duration == 0)
   }
 
-  @Test(arguments: 1...8, [".avif", ".tiff"])
+  @Test(arguments: 1...8, [".avif", ".jxl", ".tiff"])
   func theOrientationIsTold(number: Int, ending: String) throws {
     let info = try registry.info(of: Fixture.data("orientation-\(number)\(ending)"))
 
@@ -29,7 +30,7 @@ struct HeaderTests {
     #expect([info.width, info.height] == [48, 32])
   }
 
-  @Test(arguments: ["animated.avif"])
+  @Test(arguments: ["animated.avif", "animated.jxl"])
   func framesAndDurationAreTold(name: String) throws {
     let info = try registry.info(of: Fixture.data(name))
 

@@ -4,7 +4,10 @@ import VitrineRuntime
 import VitrineTesting
 
 struct LimitTests {
-  static let files = ["lossy-420.avif", "animated.avif", "lossy.heic", "thumbnail.heic", "lzw.tiff", "tiles.tiff"]
+  static let files = [
+    "lossy-420.avif", "animated.avif", "lossy.heic", "thumbnail.heic", "lossy.jxl", "animated.jxl", "lzw.tiff",
+    "tiles.tiff",
+  ]
 
   @Test(arguments: files)
   func pixelsAreLimited(name: String) throws {
@@ -29,7 +32,7 @@ struct LimitTests {
     #expect(failure { try decode(Fixture.data(name)) { $0.limits.side = 40 } }?.code == .overLimit)
   }
 
-  @Test(arguments: ["animated.avif", "pages.tiff"])
+  @Test(arguments: ["animated.avif", "animated.jxl", "pages.tiff"])
   func framesAreLimited(name: String) throws {
     let file = try Fixture.data(name)
 

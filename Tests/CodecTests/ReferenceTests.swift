@@ -44,7 +44,14 @@ struct ReferenceTests {
     Sample("alpha.tiff", within: 0),
   ]
 
-  static let all = avif + heif + tiff
+  /// Exact where nothing is lost; else against `djxl`, which dithers nothing either.
+  static let jxl = [
+    Sample("lossless.jxl", within: 0, of: "picture"), Sample("container.jxl", within: 0, of: "picture"),
+    Sample("16-bit.jxl", within: 0, of: "picture"), Sample("alpha.jxl", within: 0, of: "picture-alpha"),
+    Sample("grey.jxl", within: 0, of: "grey.tiff"), Sample("lossy.jxl", within: 1),
+  ]
+
+  static let all = avif + heif + jxl + tiff
 
   @Test(arguments: all)
   func everyKindDecodesAsElsewhere(sample: Sample) throws {
@@ -68,7 +75,9 @@ struct ReferenceTests {
     #expect(thumbnail.largestDifference(from: try Bitmap(decoding: file, size: size)) == 0)
   }
 
-  @Test(arguments: (1...8).flatMap { number in [".avif", ".heic", ".tiff"].map { "orientation-\(number)\($0)" } })
+  @Test(
+    arguments: (1...8).flatMap { number in [".avif", ".heic", ".jxl", ".tiff"].map { "orientation-\(number)\($0)" } }
+  )
   func everyOrientationIsUprightOnce(name: String) throws {
     let upright = try Fixture.reference("upright")
 
@@ -78,7 +87,9 @@ struct ReferenceTests {
     #expect(bitmap.psnr(against: upright) > 35)
   }
 
-  @Test(arguments: (1...8).flatMap { number in [".avif", ".heic", ".tiff"].map { "orientation-\(number)\($0)" } })
+  @Test(
+    arguments: (1...8).flatMap { number in [".avif", ".heic", ".jxl", ".tiff"].map { "orientation-\(number)\($0)" } }
+  )
   func everyOrientationIsUprightInAThumbnail(name: String) throws {
     let size = TargetSize.pixels(24, 24)
     let upright = try Bitmap(decoding: Fixture.data("upright.reference.png"), size: size)
@@ -89,7 +100,7 @@ struct ReferenceTests {
     #expect(bitmap.psnr(against: upright) > 35)
   }
 
-  @Test(arguments: ["animated.avif"])
+  @Test(arguments: ["animated.avif", "animated.jxl"])
   func everyFrameOfAnAnimationIsItself(name: String) throws {
     let file = try Fixture.data(name)
 
@@ -102,7 +113,7 @@ struct ReferenceTests {
     #expect(failure { try decode(file) { $0.frame = -1 } }?.code == .noSuchFrame)
   }
 
-  @Test(arguments: ["display-p3.avif", "display-p3.heic", "display-p3.tiff"])
+  @Test(arguments: ["display-p3.avif", "display-p3.heic", "display-p3.jxl", "display-p3.tiff"])
   func displayP3IsBroughtToSRGB(name: String) throws {
     let decoded = try decode(Fixture.data(name))
 
@@ -111,7 +122,7 @@ struct ReferenceTests {
     #expect(decoded.bitmap[12, 10].isWithin(6, of: SIMD4(240, 0, 0, 255)))
   }
 
-  @Test(arguments: Corpus.files(ending: ".avif", ".heic", ".heif", ".tif", ".tiff"))
+  @Test(arguments: Corpus.files(ending: ".avif", ".heic", ".heif", ".jxl", ".tif", ".tiff"))
   func aFileOfTheCorpusDecodesOrSaysWhyNot(path: String) throws {
     let file = try Corpus.data(path)
 

@@ -1,6 +1,7 @@
 import Testing
 import VitrineAVIF
 import VitrineHEIF
+import VitrineJXL
 import VitrineTIFF
 import VitrineImaging
 import VitrineRuntime
@@ -46,6 +47,7 @@ let registry: DecoderRegistry = {
   let registry = DecoderRegistry([])
   registry.add(.avif)
   registry.add(.heif)
+  registry.add(.jxl)
   registry.add(.tiff)
   return registry
 }()

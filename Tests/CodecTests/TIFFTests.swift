@@ -59,7 +59,7 @@ struct TIFFTests {
 
   @Test
   func coloursMultipliedByTheirCoverageAreDivided() throws {
-    let reference = try Fixture.reference("associated.tiff")
+    let reference = try Fixture.reference("picture-alpha")
 
     let bitmap = try decode(Fixture.data("associated.tiff")).bitmap
 

@@ -1,0 +1,71 @@
+import CLibJXL
+public import VitrineImaging
+import VitrineRuntime
+
+/// Reads JPEG XL, still and animated, through libjxl.
+///
+/// ```swift
+/// import Vitrine
+/// import VitrineJXL
+///
+/// let pipeline = try ImagePipeline { $0.decoders.add(.jxl) }
+/// ```
+/// The picture is held whole. One image takes one thread; a cancellation is heard between 64 KiB of the file.
+public struct JXLDecoder: ImageDecoder {
+  /// Makes the decoder.
+  public init() {}
+
+  /// JPEG XL, bare and in a container.
+  public var formats: [ImageFormat] { [.jxl] }
+
+  /// Reads the header, and of an animation those of the frames.
+  public func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    let reader = try unsafe JXLReader(bytes, events: [JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FRAME])
+    let header = try reader.header()
+    var info = ImageInfo(
+      format: .jxl,
+      storedWidth: Int(header.xsize),
+      storedHeight: Int(header.ysize),
+      orientation: Orientation(rawValue: Int(header.orientation.rawValue)) ?? .up,
+    )
+    info.hasAlpha = header.alpha_bits > 0
+    info.bitsPerComponent = Int(header.bits_per_sample)
+    info.colorProfile = try reader.profile(header, byteLimit: limits.metadataByteCount)
+    if header.have_animation != 0 {
+      let frames = try reader.countFrames(limit: limits.frameCount)
+      info.frameCount = max(1, frames.count)
+      let ticks = Double(max(1, header.animation.tps_numerator)) / Double(max(1, header.animation.tps_denominator))
+      info.duration = info.frameCount > 1 ? Double(frames.ticks) / ticks : 0
+    }
+    return info
+  }
+
+  /// Opens one frame, composed as a viewer shows it.
+  public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
+    let (width, height) = (request.info.storedWidth, request.info.storedHeight)
+    return unsafe HeldRows(width: width, height: height, hasAlpha: request.info.hasAlpha) {
+      (pixels, wholeRows) throws(ImageError) in
+      let reader = try unsafe JXLReader(
+        bytes,
+        events: [JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FULL_IMAGE],
+      )
+      do throws(ImageError) {
+        try unsafe reader.decode(frame: request.frame, into: pixels, request)
+      } catch {
+        // A picture that is there coarsely is there in all its rows.
+        if error.code == .truncated, reader.flush() { wholeRows = height }
+        throw error
+      }
+    }
+  }
+}
+
+extension ImageDecoder where Self == JXLDecoder {
+  /// Reads JPEG XL.
+  public static var jxl: JXLDecoder { JXLDecoder() }
+}

@@ -1,0 +1,144 @@
+import CLibJXL
+import VitrineImaging
+import VitrineRuntime
+
+/// libjxl's state for one file.
+@safe
+final class JXLReader {
+  /// How much more of the file is handed over at once, so that there are moments to stop at.
+  private static let step = 64 << 10
+  /// Each channel beyond colour and alpha takes four bytes a pixel; cameras and painters use one or two.
+  private static let extraChannelLimit = 8
+
+  // Owned: made in init, destroyed in deinit, used by one thread at a time. `bytes` is the caller's.
+  private let decoder: OpaquePointer
+  private let bytes: UnsafeRawBufferPointer
+  /// What libjxl has seen: behind `start` it wants to see it again.
+  private var start = 0
+  private var end = 0
+
+  /// `bytes` must stay where they are until the reader is gone.
+  init(_ bytes: UnsafeRawBufferPointer, events: [JxlDecoderStatus]) throws(ImageError) {
+    guard let decoder = unsafe JxlDecoderCreate(nil) else {
+      throw ImageError(.overLimit, format: .jxl, "no memory for the JPEG XL decoder")
+    }
+    unsafe (self.decoder, self.bytes) = (decoder, bytes)
+    let wanted = events.reduce(Int32(0)) { $0 | Int32($1.rawValue) }
+    guard
+      unsafe JxlDecoderSubscribeEvents(decoder, wanted) == JXL_DEC_SUCCESS,
+      unsafe JxlDecoderSetKeepOrientation(decoder, 1) == JXL_DEC_SUCCESS,
+      unsafe JxlDecoderSetUnpremultiplyAlpha(decoder, 1) == JXL_DEC_SUCCESS
+    else { throw ImageError(.unsupported, format: .jxl, "libjxl is of another version than its headers") }
+  }
+
+  deinit { unsafe JxlDecoderDestroy(decoder) }
+
+  func header() throws(ImageError) -> JxlBasicInfo {
+    var header = JxlBasicInfo()
+    guard
+      try next("within its header") == JXL_DEC_BASIC_INFO,
+      unsafe JxlDecoderGetBasicInfo(decoder, &header) == JXL_DEC_SUCCESS
+    else { throw ImageError(.corrupt, format: .jxl, "corrupt: a file that does not begin with its header") }
+    guard header.num_extra_channels <= Self.extraChannelLimit else {
+      throw ImageError(
+        .overLimit,
+        format: .jxl,
+        "jxl of \(header.num_extra_channels) extra channels, over the limit of \(Self.extraChannelLimit)",
+      )
+    }
+    return header
+  }
+
+  /// The profile of the pixels to come, which is asked for right behind the header.
+  func profile(_ header: JxlBasicInfo, byteLimit: Int) throws(ImageError) -> ColorProfile? {
+    guard try next("within its header") == JXL_DEC_COLOR_ENCODING else {
+      throw ImageError(.corrupt, format: .jxl, "corrupt: a file that does not name its colours")
+    }
+    // From colours that only a profile describes libjxl would go to linear light, too coarse for 8 bits.
+    if header.uses_original_profile == 0, unsafe vitrine_jxl_knows_colors(decoder) == 0 {
+      var encoding = JxlColorEncoding()
+      encoding.color_space = header.num_color_channels == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB
+      encoding.white_point = JXL_WHITE_POINT_D65
+      encoding.primaries = JXL_PRIMARIES_SRGB
+      encoding.transfer_function = JXL_TRANSFER_FUNCTION_SRGB
+      encoding.rendering_intent = JXL_RENDERING_INTENT_RELATIVE
+      unsafe JxlDecoderSetPreferredColorProfile(decoder, &encoding)
+    }
+    var size = 0
+    guard unsafe vitrine_jxl_profile_size(decoder, &size) == JXL_DEC_SUCCESS, size > 0, size <= byteLimit else {
+      return nil
+    }
+    var profile = [UInt8](repeating: 0, count: size)
+    guard unsafe vitrine_jxl_profile(decoder, &profile, size) == JXL_DEC_SUCCESS else { return nil }
+    return ColorProfile(data: Data(profile))
+  }
+
+  /// Counts the frames, up to one more than `limit`, and their ticks; those that are cut off are not counted.
+  func countFrames(limit: Int) throws(ImageError) -> (count: Int, ticks: Int) {
+    var (count, ticks) = (0, 0)
+    while count <= limit {
+      do throws(ImageError) {
+        guard try next("in frame \(count)") == JXL_DEC_FRAME else { break }
+      } catch {
+        guard error.code == .truncated, count > 0 else { throw error }
+        break
+      }
+      var frame = JxlFrameHeader()
+      guard unsafe JxlDecoderGetFrameHeader(decoder, &frame) == JXL_DEC_SUCCESS else { break }
+      count += 1
+      ticks += Int(frame.duration)
+    }
+    return (count, ticks)
+  }
+
+  /// Decodes a frame into `4 * width * height` bytes.
+  func decode(frame: Int, into pixels: UnsafeMutableRawBufferPointer, _ request: RowRequest) throws(ImageError) {
+    let header = try header()
+    guard Int(header.xsize) == request.info.storedWidth, Int(header.ysize) == request.info.storedHeight else {
+      throw ImageError(.corrupt, format: .jxl, "corrupt: two headers that disagree")
+    }
+    _ = try profile(header, byteLimit: 0)
+    if frame > 0 { unsafe JxlDecoderSkipFrames(decoder, frame) }
+    var format = JxlPixelFormat(num_channels: 4, data_type: JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN, align: 0)
+    while true {
+      switch try next("in the picture", request.control) {
+      case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
+        // libjxl checks that the memory is as large as the picture; it outlives the decoder's use of it.
+        let status = unsafe JxlDecoderSetImageOutBuffer(decoder, &format, pixels.baseAddress, pixels.count)
+        guard status == JXL_DEC_SUCCESS else {
+          throw ImageError(.corrupt, format: .jxl, "corrupt: the picture is of another size than the header says")
+        }
+      case JXL_DEC_FULL_IMAGE: return
+      case JXL_DEC_SUCCESS:
+        throw ImageError(.corrupt, format: .jxl, "corrupt: the file ends before the frame asked for")
+      default: continue
+      }
+    }
+  }
+
+  /// Writes what is known of a picture that is not whole yet; `false` when that is nothing.
+  func flush() -> Bool { unsafe JxlDecoderFlushImage(decoder) == JXL_DEC_SUCCESS }
+
+  /// The next event.
+  private func next(_ place: String, _ control: DecodeControl? = nil) throws(ImageError) -> JxlDecoderStatus {
+    while true {
+      try control?.check()
+      let status = unsafe JxlDecoderProcessInput(decoder)
+      guard status != JXL_DEC_ERROR else {
+        throw ImageError(.corrupt, format: .jxl, "corrupt \(place): libjxl says no more")
+      }
+      guard status == JXL_DEC_NEED_MORE_INPUT else { return status }
+      start = unsafe end - JxlDecoderReleaseInput(decoder)
+      guard unsafe end < bytes.count else {
+        throw ImageError(.truncated, format: .jxl, "truncated: the file ends \(place)")
+      }
+      end = unsafe min(bytes.count, end + Self.step)
+      // Within `bytes`, since `start` never passes `end`.
+      let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+      let taken = unsafe JxlDecoderSetInput(decoder, part.baseAddress?.assumingMemoryBound(to: UInt8.self), part.count)
+      guard taken == JXL_DEC_SUCCESS else {
+        throw ImageError(.corrupt, format: .jxl, "corrupt \(place): libjxl takes no more")
+      }
+    }
+  }
+}
