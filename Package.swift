@@ -211,6 +211,7 @@ let codecs: [(name: String, shim: String?, libraries: [(module: String, pkgConfi
   ("AVIF", nil, [("CLibAVIF", "libavif")], "libavif-dev"),
   ("HEIF", nil, [("CLibHEIF", "libheif")], "libheif-dev"),
   ("JXL", nil, [("CLibJXL", "libjxl")], "libjxl-dev"),
+  ("SVG", "CVitrineSVG", [("CLibRSVG", "librsvg-2.0")], "librsvg2-dev"),
   ("TIFF", "CVitrineTIFF", [("CLibTIFF", "libtiff-4")], "libtiff-dev"),
 ]
 for codec in codecs {

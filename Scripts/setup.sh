@@ -18,6 +18,7 @@ libraries=(
   "libheif-dev:module libheif:reads HEIC, for VitrineHEIF"
   "libjxl-dev:module libjxl:reads JPEG XL, for VitrineJXL"
   "libtiff-dev:module libtiff-4:reads TIFF, for VitrineTIFF"
+  "librsvg2-dev:module librsvg-2.0:draws SVG, for VitrineSVG"
 )
 servers=("nginx-light:command nginx:serves the images of make bench")
 programs=(

@@ -122,7 +122,7 @@ struct ReferenceTests {
     #expect(decoded.bitmap[12, 10].isWithin(6, of: SIMD4(240, 0, 0, 255)))
   }
 
-  @Test(arguments: Corpus.files(ending: ".avif", ".heic", ".heif", ".jxl", ".tif", ".tiff"))
+  @Test(arguments: Corpus.files(ending: ".avif", ".heic", ".heif", ".jxl", ".svg", ".tif", ".tiff"))
   func aFileOfTheCorpusDecodesOrSaysWhyNot(path: String) throws {
     let file = try Corpus.data(path)
 

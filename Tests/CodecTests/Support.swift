@@ -2,6 +2,7 @@ import Testing
 import VitrineAVIF
 import VitrineHEIF
 import VitrineJXL
+import VitrineSVG
 import VitrineTIFF
 import VitrineImaging
 import VitrineRuntime
@@ -48,6 +49,7 @@ let registry: DecoderRegistry = {
   registry.add(.avif)
   registry.add(.heif)
   registry.add(.jxl)
+  registry.add(.svg)
   registry.add(.tiff)
   return registry
 }()
