@@ -237,10 +237,35 @@ for codec in codecs {
     )
   }
 }
+
+// `vitrine` has heavy formats decoded by another process, so that it does not pay for their libraries at every start.
+package.products.append(.executable(name: "vitrine-codecs", targets: ["vitrine-codecs"]))
+package.targets += [
+  .target(
+    name: "VitrineCodecProcess",
+    dependencies: ["VitrineRuntime", "VitrineImaging"],
+    path: "Sources/CodecProcess",
+    swiftSettings: strict,
+  ),
+  .executableTarget(
+    name: "vitrine-codecs",
+    dependencies: ["VitrineRuntime", "VitrineCodecProcess"] + codecs.map { .target(name: "Vitrine\($0.name)") },
+    path: "Sources/CodecWorker",
+    swiftSettings: strict,
+  ),
+]
+for target in package.targets where target.name == "VitrineCommandLine" {
+  target.dependencies += ["VitrineCodecProcess"]
+  target.swiftSettings = strict + [.define("CODEC_PROCESS")]
+}
+for target in package.targets where target.name == "CommandLineTests" {
+  target.dependencies.append("vitrine-codecs")
+}
+
 package.targets.append(
   .testTarget(
     name: "CodecTests",
-    dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting"]
+    dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting", "VitrineCodecProcess", "vitrine-codecs"]
       + codecs.map { .target(name: "Vitrine\($0.name)") },
     path: "Tests/CodecTests",
     exclude: ["Fixtures"],

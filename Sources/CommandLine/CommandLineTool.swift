@@ -7,6 +7,7 @@ enum CommandLineTool {
 
   static func main() {
     Signals.install()
+    HeavyCodecs.install()
     Signals.exit(run(Array(CommandLine.arguments.dropFirst())))
   }
 
@@ -43,7 +44,8 @@ enum CommandLineTool {
     vitrine fetch     URL... [-o OUT]   what addresses have, through a cache on disk; without -o into the cache only
     vitrine cache     stats|list|verify|trim|clear  the cache: how much, what, whether it is whole; less of it, nothing
 
-    SOURCE is a file, - for standard input, or a URL of http or https. Formats are told from the bytes: JPEG, PNG, WebP, GIF.
+    SOURCE is a file, - for standard input, or a URL of http or https. Formats are told from the bytes: JPEG, PNG, WebP, GIF;
+    and AVIF, HEIC, JPEG XL, TIFF, SVG where the program vitrine-codecs stands beside this one.
 
     All:
       --json               one JSON object a line, in the order of the arguments

@@ -1,0 +1,43 @@
+import VitrineImaging
+import VitrineRuntime
+
+/// A running codec process; one thread at a time speaks with it.
+final class CodecProcess: Sendable {
+  private let process: pid_t
+  let wire: Wire
+
+  /// Starts the program at `path` with one end of a socket as its input and output.
+  init?(_ path: String) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      return nil
+    }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+    // `actions` lives in this function; each call copies what it is given. Some codecs write to standard error what they think of a damaged file.
+    unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    var process: pid_t = 0
+    // A copy that outlives the call, in an array that ends in nothing.
+    let name = unsafe strdup(path)
+    defer { unsafe free(name) }
+    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [name, nil]
+    let status = unsafe posix_spawn(&process, path, &actions, nil, &arguments, environ)
+    close(ends[1])
+    guard status == 0 else {
+      close(ends[0])
+      return nil
+    }
+    self.process = process
+    wire = Wire(ends[0])
+  }
+
+  /// Ends the process, whatever it is at, and waits until it is gone: at once, since nothing can hold it up.
+  deinit {
+    close(wire.socket)
+    kill(process, SIGKILL)
+    while waitpid(process, nil, 0) < 0, errno == EINTR {}
+  }
+}

@@ -1,0 +1,174 @@
+package import VitrineImaging
+import VitrineRuntime
+
+/// Answers what a program asks of its codec process, until the program closes the socket.
+@safe
+package final class CodecService {
+  private let decoders: [any ImageDecoder]
+  private let wire: Wire
+  // Owned: replaced with every image, after the source that reads it.
+  private var image = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 16)
+  private var source: (any RowSource)?
+
+  package init(_ decoders: [any ImageDecoder], on socket: Int32) {
+    self.decoders = decoders
+    wire = Wire(socket)
+  }
+
+  deinit {
+    source = nil
+    unsafe image.deallocate()
+  }
+
+  package func run() {
+    do throws(Wire.Ended) {
+      while true {
+        var request = try wire.receive()
+        switch Operation(rawValue: request.integer()) {
+        case .info: try answer(request, with: info)
+        case .frameInfo: try answer(request, with: frameInfo)
+        case .open: try answer(request, with: open)
+        case .read: try read(count: request.integer())
+        case nil: return
+        }
+      }
+    } catch {
+      // The program has ended, or wants no more.
+    }
+  }
+
+  private typealias Work = (DecodeRequest) throws(ImageError) -> Message
+
+  private func answer(_ message: Message, with work: Work) throws(Wire.Ended) {
+    var message = message
+    let request = DecodeRequest(&message)
+    source = nil
+    unsafe image.deallocate()
+    unsafe image = .allocate(byteCount: request.byteCount, alignment: 16)
+    try unsafe wire.receive(into: image)
+    var answer = Message()
+    do throws(ImageError) {
+      let content = try work(request)
+      answer.add(Answer.done.rawValue)
+      answer.add(content.bytes)
+    } catch {
+      answer = Self.failure(error)
+    }
+    try wire.send(answer)
+  }
+
+  private static func failure(_ error: ImageError) -> Message {
+    var answer = Message()
+    answer.add(Answer.failed.rawValue)
+    answer.add(error)
+    return answer
+  }
+
+  private func find(_ request: DecodeRequest) throws(ImageError) -> (decoder: any ImageDecoder, info: ImageInfo) {
+    let format = request.format
+    for decoder in decoders where decoder.formats.contains(format) {
+      // The image stays where it is until the next one comes.
+      let bytes = unsafe UnsafeRawBufferPointer(image)
+      guard let header = try unsafe decoder.info(of: bytes, format: format, limits: request.limits) else { continue }
+      guard request.frame > 0 else { return (decoder, header) }
+      return (decoder, try unsafe decoder.info(ofFrame: request.frame, of: bytes, header, limits: request.limits))
+    }
+    throw ImageError(.unsupported, format: format, "\(format) images cannot be decoded by this build")
+  }
+
+  private func info(_ request: DecodeRequest) throws(ImageError) -> Message {
+    var request = request
+    request.frame = 0
+    return try frameInfo(request)
+  }
+
+  private func frameInfo(_ request: DecodeRequest) throws(ImageError) -> Message {
+    var answer = Message()
+    answer.add(try find(request).info)
+    return answer
+  }
+
+  private func open(_ request: DecodeRequest) throws(ImageError) -> Message {
+    let (decoder, info) = try find(request)
+    let rows = RowRequest(
+      info: info,
+      frame: request.frame,
+      minimumScale: request.minimumScale,
+      scales: request.scales,
+      limits: request.limits,
+      control: DecodeControl(isCancelled: nil, timeLimit: nil),
+    )
+    // As in `find`.
+    guard let source = try unsafe decoder.open(UnsafeRawBufferPointer(image), rows) else {
+      throw ImageError(.unsupported, format: info.format, "\(info.format) images cannot be decoded by this build")
+    }
+    self.source = source
+    var answer = Message()
+    answer.add(source.width)
+    answer.add(source.height)
+    answer.add(source.extentWidth)
+    answer.add(source.extentHeight)
+    answer.add(source.hasAlpha)
+    return answer
+  }
+
+  private func read(count: Int) throws(Wire.Ended) {
+    guard let source, count > 0 else { throw Wire.Ended() }
+    let bytesPerRow = source.width * 4
+    let rows = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesPerRow * count, alignment: 64)
+    defer { unsafe rows.deallocate() }
+    let got: Int
+    do throws(ImageError) {
+      got = try unsafe source.read(into: rows, bytesPerRow: bytesPerRow, count: count)
+    } catch {
+      return try wire.send(Self.failure(error))
+    }
+    var answer = Message()
+    answer.add(Answer.done.rawValue)
+    answer.add(got)
+    answer.add(source.damage != nil)
+    if let damage = source.damage { answer.add(damage) }
+    try wire.send(answer)
+    // `got` rows at most `count` of them were written.
+    try unsafe wire.send(UnsafeRawBufferPointer(rebasing: rows[..<(got * bytesPerRow)]))
+  }
+}
+
+/// What an image is asked for, without its bytes.
+struct DecodeRequest {
+  var format: ImageFormat
+  var limits: DecodeLimits
+  var frame: Int
+  var minimumScale: Double
+  var scales: (x: Double, y: Double)
+  var byteCount: Int
+
+  init(_ message: inout Message) {
+    format = ImageFormat(name: message.text(), mediaType: message.text(), fileExtension: message.text())
+    limits = message.limits()
+    frame = message.integer()
+    minimumScale = message.double()
+    scales = (message.double(), message.double())
+    byteCount = max(0, message.integer())
+  }
+
+  init(format: ImageFormat, limits: DecodeLimits, frame: Int = 0, byteCount: Int) {
+    (self.format, self.limits, self.frame, self.byteCount) = (format, limits, frame, byteCount)
+    (minimumScale, scales) = (1, (1, 1))
+  }
+
+  func message(_ operation: Operation) -> Message {
+    var message = Message()
+    message.add(operation.rawValue)
+    message.add(format.name)
+    message.add(format.mediaType)
+    message.add(format.fileExtension)
+    message.add(limits)
+    message.add(frame)
+    message.add(minimumScale)
+    message.add(scales.x)
+    message.add(scales.y)
+    message.add(byteCount)
+    return message
+  }
+}

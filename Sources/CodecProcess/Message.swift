@@ -1,0 +1,131 @@
+package import VitrineImaging
+import VitrineRuntime
+
+/// What goes over the socket, put together and taken apart in the same order.
+///
+/// Both ends are the same build on the same machine, so there is neither an order of bytes nor a version to agree on. What is
+/// missing when it is taken apart is zero: a process that sends too little is answered by what checks its numbers.
+package struct Message {
+  package private(set) var bytes: [UInt8] = []
+  private var offset = 0
+
+  package init(bytes: [UInt8] = []) { self.bytes = bytes }
+
+  package mutating func add(_ number: Int) {
+    bytes += (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+  }
+
+  package mutating func add(_ number: Double) { add(Int(bitPattern: UInt(number.bitPattern))) }
+
+  package mutating func add(_ flag: Bool) { add(flag ? 1 : 0) }
+
+  package mutating func add(_ text: String) { add(Array(text.utf8)) }
+
+  package mutating func add(_ content: [UInt8]) {
+    add(content.count)
+    bytes += content
+  }
+
+  package mutating func integer() -> Int {
+    guard bytes.count - offset >= 8 else { return 0 }
+    defer { offset += 8 }
+    return (0..<8).reduce(0) { $0 | Int(bytes[offset + $1]) << ($1 * 8) }
+  }
+
+  package mutating func double() -> Double { Double(bitPattern: UInt64(UInt(bitPattern: integer()))) }
+
+  package mutating func flag() -> Bool { integer() != 0 }
+
+  package mutating func text() -> String { String(decoding: content(), as: UTF8.self) }
+
+  package mutating func content() -> [UInt8] {
+    let count = min(max(0, integer()), bytes.count - offset)
+    defer { offset += count }
+    return Array(bytes[offset..<offset + count])
+  }
+}
+
+extension Message {
+  package mutating func add(_ limits: DecodeLimits) {
+    for number in [
+      limits.pixelCount, limits.streamedPixelCount, limits.side, limits.outputByteCount, limits.frameCount,
+      limits.warningCount, limits.metadataByteCount,
+    ] { add(number) }
+  }
+
+  package mutating func limits() -> DecodeLimits {
+    var limits = DecodeLimits()
+    limits.pixelCount = integer()
+    limits.streamedPixelCount = integer()
+    limits.side = integer()
+    limits.outputByteCount = integer()
+    limits.frameCount = integer()
+    limits.warningCount = integer()
+    limits.metadataByteCount = integer()
+    return limits
+  }
+
+  package mutating func add(_ info: ImageInfo) {
+    add(info.storedWidth)
+    add(info.storedHeight)
+    add(info.orientation.rawValue)
+    add(info.frameCount)
+    add(info.duration)
+    add(info.hasAlpha)
+    add(info.bitsPerComponent)
+    add(info.streamsRows)
+    add(info.isVector)
+    add(info.colorProfile != nil)
+    add(info.colorProfile.map { Array($0.data) } ?? [])
+  }
+
+  package mutating func info(of format: ImageFormat) -> ImageInfo {
+    var info = ImageInfo(
+      format: format,
+      storedWidth: integer(),
+      storedHeight: integer(),
+      orientation: Orientation(rawValue: integer()) ?? .up,
+    )
+    info.frameCount = integer()
+    info.duration = double()
+    info.hasAlpha = flag()
+    info.bitsPerComponent = integer()
+    info.streamsRows = flag()
+    info.isVector = flag()
+    let hasProfile = flag()
+    let profile = content()
+    info.colorProfile = hasProfile ? ColorProfile(data: Data(profile)) : nil
+    return info
+  }
+
+  package mutating func add(_ error: ImageError) {
+    add(error.code.description)
+    add(error.detail)
+  }
+
+  package mutating func error(_ format: ImageFormat) -> ImageError {
+    let codes: [ImageError.Code] = [
+      .unrecognised, .unsupported, .truncated, .corrupt, .overLimit, .invalidSize, .noSuchFrame, .outOfTime, .cancelled,
+    ]
+    let name = text()
+    return ImageError(codes.first { $0.description == name } ?? .corrupt, format: format, text())
+  }
+}
+
+/// What is asked of a codec process.
+package enum Operation: Int {
+  /// The header of an image.
+  case info
+  /// What is different about a frame.
+  case frameInfo
+  /// A frame, for reading rows.
+  case open
+  /// The next rows of the frame that was opened last.
+  case read
+}
+
+/// How an answer begins.
+package enum Answer: Int {
+  case done
+  case failed
+}

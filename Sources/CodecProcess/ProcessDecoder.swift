@@ -1,0 +1,171 @@
+package import VitrineImaging
+import VitrineRuntime
+
+/// Has images decoded by other processes, which are started with the first such image and serve one image after another.
+///
+/// A program that decodes heavy formats now and then does not pay for their libraries at its start; a library that crashes or
+/// does not come to an end takes no more with it than its image; and a cancellation is heard at any moment.
+package final class ProcessDecoder: ImageDecoder {
+  package let formats: [ImageFormat]
+  private let path: String
+  /// Processes that nothing is asked of.
+  private let idle = Lock<[CodecProcess]>([])
+
+  /// `nil` when there is no program at `path`.
+  package init?(_ path: String, formats: [ImageFormat]) {
+    guard unsafe access(path, X_OK) == 0 else { return nil }
+    (self.path, self.formats) = (path, formats)
+  }
+
+  package func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    let request = DecodeRequest(format: format, limits: limits, byteCount: bytes.count)
+    return try unsafe header(.info, request, bytes)
+  }
+
+  package func info(
+    ofFrame frame: Int,
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo {
+    guard frame > 0 else { return info }
+    let request = DecodeRequest(format: info.format, limits: limits, frame: frame, byteCount: bytes.count)
+    return try unsafe header(.frameInfo, request, bytes)
+  }
+
+  package func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    var question = DecodeRequest(
+      format: request.info.format,
+      limits: request.limits,
+      frame: request.frame,
+      byteCount: bytes.count,
+    )
+    question.minimumScale = request.minimumScale
+    question.scales = request.scales
+    let process = try process(request.info.format)
+    let session = CodecSession(process, request.info.format, request.control)
+    var answer = try unsafe session.ask(question.message(.open), bytes)
+    return ProcessRows(session, &answer) { [self] in idle.withLock { $0.append(process) } }
+  }
+
+  private func header(
+    _ operation: Operation,
+    _ request: DecodeRequest,
+    _ bytes: UnsafeRawBufferPointer,
+  ) throws(ImageError) -> ImageInfo {
+    let process = try process(request.format)
+    let control = DecodeControl(isCancelled: nil, timeLimit: request.limits.timeLimit)
+    let session = CodecSession(process, request.format, control)
+    do throws(ImageError) {
+      var answer = try unsafe session.ask(request.message(operation), bytes)
+      idle.withLock { $0.append(process) }
+      var content = Message(bytes: answer.content())
+      return content.info(of: request.format)
+    } catch {
+      if session.isAlive { idle.withLock { $0.append(process) } }
+      throw error
+    }
+  }
+
+  private func process(_ format: ImageFormat) throws(ImageError) -> CodecProcess {
+    if let process = idle.withLock({ $0.popLast() }) { return process }
+    guard let process = CodecProcess(path) else {
+      throw ImageError(.unsupported, format: format, "the program that decodes \(format) images cannot be started")
+    }
+    return process
+  }
+}
+
+/// Questions and answers about one image.
+final class CodecSession {
+  private let process: CodecProcess
+  let format: ImageFormat
+  private let control: DecodeControl
+  /// Whether the process waits for the next question.
+  private(set) var isAlive = true
+
+  init(_ process: CodecProcess, _ format: ImageFormat, _ control: DecodeControl) {
+    (self.process, self.format, self.control) = (process, format, control)
+  }
+
+  /// Asks, and waits for the answer as long as `control` wants to go on.
+  func ask(_ question: Message, _ bytes: UnsafeRawBufferPointer? = nil) throws(ImageError) -> Message {
+    isAlive = false
+    var answer: Message
+    do throws(Wire.Ended) {
+      try process.wire.send(question)
+      if let bytes = unsafe bytes { try unsafe process.wire.send(bytes) }
+    } catch {
+      throw ended
+    }
+    while !process.wire.hasAnswer(within: 50) { try control.check() }
+    do throws(Wire.Ended) {
+      answer = try process.wire.receive()
+    } catch {
+      throw ended
+    }
+    isAlive = true
+    guard answer.integer() == Answer.done.rawValue else { throw answer.error(format) }
+    return answer
+  }
+
+  func receive(into rows: UnsafeMutableRawBufferPointer) throws(ImageError) {
+    isAlive = false
+    do throws(Wire.Ended) {
+      try unsafe process.wire.receive(into: rows)
+    } catch {
+      throw ended
+    }
+    isAlive = true
+  }
+
+  var ended: ImageError {
+    ImageError(.corrupt, format: format, "corrupt: the process that decodes \(format) images broke off")
+  }
+}
+
+/// Rows as another process reads them.
+private final class ProcessRows: RowSource {
+  let width: Int
+  let height: Int
+  let extentWidth: Double
+  let extentHeight: Double
+  let hasAlpha: Bool
+  private(set) var damage: ImageError?
+  private let session: CodecSession
+  private let giveBack: () -> Void
+
+  /// `giveBack` takes the process back when it waits for the next question.
+  init(_ session: CodecSession, _ answer: inout Message, giveBack: @escaping () -> Void) {
+    (self.session, self.giveBack) = (session, giveBack)
+    var content = Message(bytes: answer.content())
+    (width, height) = (content.integer(), content.integer())
+    (extentWidth, extentHeight) = (content.double(), content.double())
+    hasAlpha = content.flag()
+  }
+
+  deinit {
+    if session.isAlive { giveBack() }
+  }
+
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    var question = Message()
+    question.add(Operation.read.rawValue)
+    question.add(count)
+    var answer = try unsafe session.ask(question)
+    let got = answer.integer()
+    guard (0...count).contains(got) else { throw session.ended }
+    precondition(got == 0 || rows.count >= bytesPerRow * (got - 1) + width * 4)
+    for row in 0..<got {
+      let start = row * bytesPerRow
+      // In bounds by the precondition.
+      try unsafe session.receive(into: UnsafeMutableRawBufferPointer(rebasing: rows[start..<start + width * 4]))
+    }
+    if answer.flag() { damage = answer.error(session.format) }
+    return got
+  }
+}

@@ -1,0 +1,90 @@
+#if os(Linux)
+import Foundation
+import Testing
+import VitrineImaging
+
+/// The formats that another process decodes.
+struct HeavyCodecTests {
+  static let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../CodecTests/Fixtures").standardizedFileURL.path
+
+  @Test(arguments: [
+    ("lossy-420.avif", "avif"), ("lossy.heic", "heic"), ("lossy.jxl", "jxl"), ("lzw.tiff", "tiff"),
+  ])
+  func headersAreRead(name: String, format: String) throws {
+    let outcome = try Tool().run("info", "--json", "\(Self.fixtures)/\(name)")
+
+    let line = try #require(try outcome.json.first)
+    #expect(outcome.status == 0)
+    #expect(line["format"] as? String == format)
+    #expect(line["width"] as? Int == 61)
+    #expect(line["height"] as? Int == 43)
+  }
+
+  @Test(arguments: [
+    ("lossy-420.avif", [30, 21]), ("lossy.heic", [30, 21]), ("alpha.jxl", [30, 21]), ("lzw.tiff", [30, 21]),
+    ("orientation-6.avif", [30, 20]), ("orientation-5.tiff", [30, 20]),
+  ])
+  func thumbnailsAreThoseOfTheLibrary(name: String, size: [Int]) throws {
+    let tool = try Tool()
+
+    let outcome = try tool.run("thumbnail", "\(Self.fixtures)/\(name)", "--size", "30", "-o", "out.png")
+
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.isEmpty)
+    let bitmap = try Bitmap(decoding: Data(contentsOf: tool.folder.appending(path: "out.png")))
+    #expect([bitmap.width, bitmap.height] == size)
+  }
+
+  @Test
+  func aDrawingFillsTheSizeAskedFor() throws {
+    let tool = try Tool()
+    let drawing = ##"<svg xmlns="http://www.w3.org/2000/svg" width="6" height="4"><rect width="6" height="4"/></svg>"##
+
+    let outcome = try tool.run("thumbnail", "-", "--size", "300", "-o", "out.png", input: Data(drawing.utf8))
+
+    #expect(outcome.status == 0)
+    let bitmap = try Bitmap(decoding: Data(contentsOf: tool.folder.appending(path: "out.png")))
+    #expect(bitmap.width == 300 && bitmap.height == 200)
+    #expect(bitmap[150, 100] == SIMD4<UInt8>(0, 0, 0, 255))
+  }
+
+  @Test
+  func pagesAreFrames() throws {
+    let tool = try Tool()
+
+    let outcome = try tool.run("thumbnail", "\(Self.fixtures)/pages.tiff", "--frame", "1", "--json", "-o", "out.png")
+
+    let line = try #require(try outcome.json.first)
+    #expect(line["width"] as? Int == 30 && line["height"] as? Int == 20)
+  }
+
+  @Test
+  func manyImagesShareAFewProcesses() throws {
+    let tool = try Tool()
+    let names = (1...8).flatMap { number in
+      [".avif", ".heic", ".jxl", ".tiff"].map { "\(Self.fixtures)/orientation-\(number)\($0)" }
+    }
+
+    let outcome = try tool.run(["thumbnail", "--jobs", "4", "--json", "-o", "out/"] + names)
+
+    let lines = try outcome.json
+    #expect(outcome.status == 0)
+    #expect(lines.count == names.count)
+    #expect(lines.allSatisfy { $0["width"] as? Int == 48 && $0["height"] as? Int == 32 })
+  }
+
+  @Test
+  func whatACodecPrintsAboutDamageIsNotShown() throws {
+    let tool = try Tool()
+    var file = try Data(contentsOf: URL(filePath: "\(Self.fixtures)/lossless.jxl"))
+    for index in 300..<400 { file[index] ^= 0x5A }
+
+    let outcome = try tool.run("thumbnail", "-", "-o", "out.png", input: file)
+
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.split(separator: "\n").count == 1)
+    #expect(outcome.errors.hasPrefix("vitrine: -: "))
+  }
+}
+#endif
