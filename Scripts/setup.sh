@@ -74,5 +74,11 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "setup: installing ${missing[*]}${sudo:+ with sudo}"
 "${sudo[@]}" apt-get update -qq
+# From libheif 1.16 on the decoder of HEVC is a package of its own, which libheif only recommends.
+plugin=libheif-plugin-libde265
+if [[ " ${missing[*]} " == *" libheif-dev "* ]] && apt-cache show "$plugin" >/dev/null 2>&1; then
+  echo "setup: and $plugin (reads HEIC, for VitrineHEIF)"
+  missing+=("$plugin")
+fi
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 echo "setup: done"

@@ -19,7 +19,7 @@ struct DamageTests {
     let whole = try decode(file).bitmap
 
     var wrong: [String] = []
-    for count in stride(from: 0, to: file.count, by: max(1, file.count / 200)) {
+    for count in stride(from: 0, to: file.count, by: max(1, file.count / 120)) {
       do throws(ImageError) {
         let bitmap = try decode(file.prefix(count)).bitmap
         if bitmap.size != whole.size || bitmap.largestDifference(from: whole) > 0 {
@@ -39,7 +39,7 @@ struct DamageTests {
     let file = try Fixture.data(name)
     var generator = SeededGenerator(seed: 90_125)
 
-    for _ in 0..<200 {
+    for _ in 0..<120 {
       var spoiled = file
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
         spoiled[Int.random(in: 0..<file.count, using: &generator)] = .random(in: 0...255, using: &generator)

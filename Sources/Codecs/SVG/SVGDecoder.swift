@@ -9,7 +9,7 @@ public import VitrineImaging
 ///
 /// let pipeline = try ImagePipeline { $0.decoders.add(.svg) }
 /// ```
-/// A drawing fills the size asked for even where that is larger than what it says of itself: ``TargetSize/enlarges`` makes no
+/// A drawing fills the size asked for even where that is larger than what it says of itself: `TargetSize.enlarges` makes no
 /// difference. What it says is its `width` and `height`, or the size of its `viewBox`, or 300x150 pixels. Nothing outside the
 /// file is loaded: no other file, no address, no entity. librsvg bounds how much a drawing may refer to; it draws
 /// without a break, so a cancellation and the time limit are heard before and after.
