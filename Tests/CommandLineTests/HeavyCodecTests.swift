@@ -11,8 +11,8 @@ struct HeavyCodecTests {
   @Test(arguments: [
     ("lossy-420.avif", "avif"), ("lossy.heic", "heic"), ("lossy.jxl", "jxl"), ("lzw.tiff", "tiff"),
   ])
-  func headersAreRead(name: String, format: String) throws {
-    let outcome = try Tool().run("info", "--json", "\(Self.fixtures)/\(name)")
+  func headersAreRead(name: String, format: String) async throws {
+    let outcome = try await Tool().run("info", "--json", "\(Self.fixtures)/\(name)")
 
     let line = try #require(try outcome.json.first)
     #expect(outcome.status == 0)
@@ -25,10 +25,10 @@ struct HeavyCodecTests {
     ("lossy-420.avif", [30, 21]), ("lossy.heic", [30, 21]), ("alpha.jxl", [30, 21]), ("lzw.tiff", [30, 21]),
     ("orientation-6.avif", [30, 20]), ("orientation-5.tiff", [30, 20]),
   ])
-  func thumbnailsAreThoseOfTheLibrary(name: String, size: [Int]) throws {
+  func thumbnailsAreThoseOfTheLibrary(name: String, size: [Int]) async throws {
     let tool = try Tool()
 
-    let outcome = try tool.run("thumbnail", "\(Self.fixtures)/\(name)", "--size", "30", "-o", "out.png")
+    let outcome = try await tool.run("thumbnail", "\(Self.fixtures)/\(name)", "--size", "30", "-o", "out.png")
 
     #expect(outcome.status == 0)
     #expect(outcome.errors.isEmpty)
@@ -37,11 +37,11 @@ struct HeavyCodecTests {
   }
 
   @Test
-  func aDrawingFillsTheSizeAskedFor() throws {
+  func aDrawingFillsTheSizeAskedFor() async throws {
     let tool = try Tool()
     let drawing = ##"<svg xmlns="http://www.w3.org/2000/svg" width="6" height="4"><rect width="6" height="4"/></svg>"##
 
-    let outcome = try tool.run("thumbnail", "-", "--size", "300", "-o", "out.png", input: Data(drawing.utf8))
+    let outcome = try await tool.run("thumbnail", "-", "--size", "300", "-o", "out.png", input: Data(drawing.utf8))
 
     #expect(outcome.status == 0)
     let bitmap = try Bitmap(decoding: Data(contentsOf: tool.folder.appending(path: "out.png")))
@@ -50,23 +50,31 @@ struct HeavyCodecTests {
   }
 
   @Test
-  func pagesAreFrames() throws {
+  func pagesAreFrames() async throws {
     let tool = try Tool()
 
-    let outcome = try tool.run("thumbnail", "\(Self.fixtures)/pages.tiff", "--frame", "1", "--json", "-o", "out.png")
+    let outcome = try await tool.run(
+      "thumbnail",
+      "\(Self.fixtures)/pages.tiff",
+      "--frame",
+      "1",
+      "--json",
+      "-o",
+      "out.png",
+    )
 
     let line = try #require(try outcome.json.first)
     #expect(line["width"] as? Int == 30 && line["height"] as? Int == 20)
   }
 
   @Test
-  func manyImagesShareAFewProcesses() throws {
+  func manyImagesShareAFewProcesses() async throws {
     let tool = try Tool()
     let names = (1...8).flatMap { number in
       [".avif", ".heic", ".jxl", ".tiff"].map { "\(Self.fixtures)/orientation-\(number)\($0)" }
     }
 
-    let outcome = try tool.run(["thumbnail", "--jobs", "4", "--json", "-o", "out/"] + names)
+    let outcome = try await tool.run(["thumbnail", "--jobs", "4", "--json", "-o", "out/"] + names)
 
     let lines = try outcome.json
     #expect(outcome.status == 0)
@@ -75,12 +83,12 @@ struct HeavyCodecTests {
   }
 
   @Test
-  func whatACodecPrintsAboutDamageIsNotShown() throws {
+  func whatACodecPrintsAboutDamageIsNotShown() async throws {
     let tool = try Tool()
     var file = try Data(contentsOf: URL(filePath: "\(Self.fixtures)/lossless.jxl"))
     for index in 300..<400 { file[index] ^= 0x5A }
 
-    let outcome = try tool.run("thumbnail", "-", "-o", "out.png", input: file)
+    let outcome = try await tool.run("thumbnail", "-", "-o", "out.png", input: file)
 
     #expect(outcome.status == 1)
     #expect(outcome.errors.split(separator: "\n").count == 1)
