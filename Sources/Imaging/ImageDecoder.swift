@@ -174,7 +174,7 @@ public struct DecodeControl: Sendable {
   public func check() throws(ImageError) {
     if let isCancelled, isCancelled() { throw ImageError(.cancelled, "cancelled") }
     if let limit, ContinuousClock.now - start >= limit {
-      throw ImageError(.outOfTime, "decoding took longer than the limit of \(limit)")
+      throw ImageError(.outOfTime, limit: .timeLimit, "decoding took longer than the limit of \(limit)")
     }
   }
 }

@@ -47,13 +47,18 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
   public let code: Code
   /// The format of the data, as far as it is known.
   public let format: ImageFormat?
+  /// Which of the ``DecodeLimits`` was passed.
+  ///
+  /// `nil` where none was, and where what is over is no setting, such as the memory there is.
+  public let limit: DecodeLimits.Name?
   /// A sentence for a person, without a capital at its start and a full stop at its end.
   public let detail: String
 
   /// Makes an error; for decoders and encoders of your own.
-  public init(_ code: Code, format: ImageFormat? = nil, _ detail: String) {
+  public init(_ code: Code, format: ImageFormat? = nil, limit: DecodeLimits.Name? = nil, _ detail: String) {
     self.code = code
     self.format = format
+    self.limit = limit
     self.detail = detail
   }
 

@@ -11,6 +11,8 @@ struct Renderer {
     _ source: any RowSource,
     acceptsPartial: Bool,
   ) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?) {
+    // Nothing needs to be drawn of what is known to be damaged and wanted whole.
+    if !acceptsPartial, let damage = source.damage { throw damage }
     // From here on in the source's own geometry: not yet upright, and perhaps shrunk by the decoder.
     let crop = info.orientation.stored(plan.crop, width: Double(info.storedWidth), height: Double(info.storedHeight))
     let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)

@@ -98,7 +98,7 @@ extension StoredResponse {
     else { return nil }
     func time(at start: Int) -> Date {
       let milliseconds = (0..<8).reduce(Int64(0)) { $0 | Int64(bytes[start + $1]) << Int64(8 * $1) }
-      return Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+      return Date(timeIntervalSince1970: Double(milliseconds) / 1000).roundedToMilliseconds
     }
     status = Int(bytes[1]) | Int(bytes[2]) << 8
     requested = time(at: 3)

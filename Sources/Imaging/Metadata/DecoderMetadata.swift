@@ -5,6 +5,9 @@ enum JPEGMetadata {
   private static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
   private static let extensionName = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
 
+  /// Four times what 16 MiB of text take; each that is new has the first packet searched for its name.
+  private static let pieceLimit = 1024
+
   static func read(_ bytes: ByteReader, limit: Int) -> ImageMetadata {
     var metadata = ImageMetadata()
     var pieces: [(guid: String, length: Int, offset: Int, content: ByteReader)] = []
@@ -13,7 +16,7 @@ enum JPEGMetadata {
         metadata.exif = Data(segment.slice(6, segment.count).copy())
       } else if metadata.xmp == nil, segment.starts(with: xmpName), segment.count <= limit {
         metadata.xmp = Data(segment.slice(xmpName.count, segment.count).copy())
-      } else if segment.starts(with: extensionName) {
+      } else if segment.starts(with: extensionName), pieces.count < pieceLimit {
         let start = extensionName.count
         guard let guid = segment.ascii(at: start, count: 32), let length = segment.bigEndian32(at: start + 32),
           let offset = segment.bigEndian32(at: start + 36)

@@ -39,7 +39,8 @@ static void on_warning(png_structp png, png_const_charp message) {
   ((vitrine_png_reader *)png_get_error_ptr(png))->warnings++;
 }
 
-vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_t chunk_limit) {
+vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_t chunk_limit,
+                                      int keep_text) {
   vitrine_png_reader *reader = calloc(1, sizeof *reader);
   if (!reader) return NULL;
   reader->data = data;
@@ -58,6 +59,10 @@ vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_
   png_set_user_limits(reader->png, 0x7fffffff, 0x7fffffff);  // the caller has checked its own
   png_set_chunk_malloc_max(reader->png, chunk_limit);
   png_set_benign_errors(reader->png, 1);
+  // A file may have a thousand texts that inflate to the limit each: what is not asked for is not read.
+  png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+  static const png_byte kept[] = "iCCP\0iTXt";
+  png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_AS_DEFAULT, kept, keep_text ? 2 : 1);
   return reader;
 }
 

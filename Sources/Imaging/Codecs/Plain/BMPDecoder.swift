@@ -66,7 +66,9 @@ extension BMPHeader {
   /// Whether alpha is anywhere above 0.
   func showsAnything(_ bytes: ByteReader) -> Bool {
     var line = [UInt32](repeating: 0, count: width)
-    return (0..<height).contains { row in
+    // Behind the end of a file there is nothing, however many rows its header promises.
+    let count = min(height, max(0, bytes.count - pixelOffset + bytesPerRow - 1) / max(1, bytesPerRow))
+    return (0..<count).contains { row in
       unpack(bytes.slice(pixelOffset + row * bytesPerRow, bytesPerRow), into: &line)
       return line.contains { $0 & Pixel.opaqueBlack != 0 }
     }

@@ -17,7 +17,7 @@ public struct ICODecoder: ImageDecoder {
     format: ImageFormat,
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
-    let best = try unsafe IconFile(ByteReader(bytes)).largest
+    let best = try unsafe IconFile(ByteReader(bytes), limits).largest
     var info = ImageInfo(format: .ico, storedWidth: best.width, storedHeight: best.height)
     info.hasAlpha = true
     if case .png(let file) = best.content {
@@ -29,7 +29,7 @@ public struct ICODecoder: ImageDecoder {
   /// Opens the picture that suits the size asked for.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
-    let file = try unsafe IconFile(ByteReader(bytes))
+    let file = try unsafe IconFile(ByteReader(bytes), request.limits)
     // A profile is that of the largest, and the others may have none.
     let picture = request.info.colorProfile == nil ? file.best(for: request.scales) : file.largest
     switch picture.content {
@@ -72,8 +72,9 @@ private struct IconFile {
   private let pictures: [Picture]
   let largest: Picture
 
-  init(_ bytes: ByteReader) throws(ImageError) {
+  init(_ bytes: ByteReader, _ limits: DecodeLimits) throws(ImageError) {
     guard let count = bytes.littleEndian16(at: 4) else { throw Self.truncated }
+    try limits.check(frames: Int(count), format: .ico)
     var pictures: [Picture] = []
     var failure = ImageError(.corrupt, format: .ico, "corrupt: an icon without a picture")
     for index in 0..<Int(count) {
@@ -109,11 +110,12 @@ private struct IconFile {
 
   private static func picture(_ bytes: ByteReader, length: Int) throws(ImageError) -> Picture {
     if bytes.starts(with: PNGHeader.signature) {
-      let header = try PNGHeader(bytes)
-      guard header.width > 0, header.height > 0, header.width < 1 << 31, header.height < 1 << 31 else {
-        throw ImageError(.corrupt, format: .ico, "corrupt: a picture of \(header.width)x\(header.height) pixels")
+      // No more of it than its size: thousands of entries may name one file of thousands of chunks.
+      guard let width = bytes.bigEndian32(at: 16), let height = bytes.bigEndian32(at: 20) else { throw Self.truncated }
+      guard bytes.matches("IHDR", at: 12), width > 0, height > 0, width < 1 << 31, height < 1 << 31 else {
+        throw ImageError(.corrupt, format: .ico, "corrupt: a picture of \(width)x\(height) pixels")
       }
-      return Picture(width: header.width, height: header.height, bits: 32, content: .png(bytes))
+      return Picture(width: Int(width), height: Int(height), bits: 32, content: .png(bytes))
     }
     var header = try BMPHeader(bytes, inIcon: true, metadataLimit: 0)
     guard !header.isRunLength else {

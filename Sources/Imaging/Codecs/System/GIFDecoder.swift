@@ -44,17 +44,22 @@ public struct GIFDecoder: ImageDecoder {
 
   private func composed(_ reader: GIFReader, _ request: RowRequest) throws(ImageError) -> HeldRows {
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
-    guard width * height <= request.limits.pixelCount else {
-      throw ImageError(.overLimit, format: .gif, "gif of \(width)x\(height) pixels, too many to compose a frame from")
-    }
+    let limits = request.limits
+    try limits.check(heldWidth: width, height: height, format: .gif)
     return unsafe HeldRows(width: width, height: height, hasAlpha: true) { (pixels, wholeRows) throws(ImageError) in
       var canvas = GIFCanvas(width: width, height: height)
+      // Frames may be larger than the picture, and what is not seen must be read all the same.
+      var drawn = 0
       for _ in 0..<request.frame {
-        try canvas.draw(reader.nextFrame(), from: reader, request.control)
+        let frame = try reader.nextFrame()
+        drawn += frame.width * frame.height
+        try limits.check(composed: drawn, format: .gif)
+        try canvas.draw(frame, from: reader, request.control)
         canvas.dispose()
       }
       defer { unsafe canvas.copy(to: pixels) }
       let frame = try reader.nextFrame()
+      try limits.check(composed: drawn + frame.width * frame.height, format: .gif)
       // An interlaced frame is there coarsely from its first pass on; before, and for others, what was there before is.
       wholeRows = height
       try canvas.draw(frame, from: reader, request.control)

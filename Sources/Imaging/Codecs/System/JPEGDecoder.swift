@@ -95,6 +95,7 @@ public struct JPEGDecoder: ImageDecoder {
     _ request: RowRequest,
     eighths: Int,
   ) throws(ImageError) -> any RowSource {
+    if !request.info.streamsRows { try unsafe checkScans(bytes, request) }
     do throws(ImageError) {
       return try unsafe JPEGRows(bytes, request, eighths: eighths)
     } catch {
@@ -104,6 +105,20 @@ public struct JPEGDecoder: ImageDecoder {
       }
       return try unsafe JPEGRows(UnsafeRawBufferPointer(rebasing: bytes[..<end]), request, eighths: eighths)
     }
+  }
+
+  /// Each scan visits every block, though its data may be a few bytes that say that nothing changes.
+  private static func checkScans(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) {
+    // Tables and markers cost as much as a small picture.
+    let pixelsPerScan = max(1_000_000, request.info.storedWidth * request.info.storedHeight)
+    guard let base = bytes.baseAddress else { return }
+    var (offset, scans) = (0, 0)
+    // In bounds: from `offset` to the end of the bytes. Within a scan's data the two bytes do not follow one another.
+    while offset < bytes.count - 1, let found = unsafe memchr(base + offset, 0xFF, bytes.count - offset) {
+      offset = unsafe UnsafeRawPointer(found) - base + 1
+      if offset < bytes.count, unsafe bytes[offset] == 0xDA { scans += 1 }
+    }
+    try request.limits.check(composed: scans * pixelsPerScan, format: .jpeg)
   }
 
   /// Where the last segment begins, which may be cut short.
@@ -239,9 +254,6 @@ private final class JPEGRows: RowSource {
 
 /// What libjpeg asks while it reads a progressive file, which may take long before the first row.
 private final class StopSignal {
-  /// More scans than this serve nothing but to keep a decoder busy.
-  static let scanLimit = 500
-
   private let control: DecodeControl
   private(set) var reason: ImageError?
 
@@ -249,17 +261,13 @@ private final class StopSignal {
     self.control = control
   }
 
-  static let callback: vitrine_stop = { context, scan in
+  static let callback: vitrine_stop = { context, _ in
     guard let context = unsafe context else { return 0 }
     // The reader that calls this belongs to a `JPEGRows`, which keeps its signal alive.
-    return unsafe Unmanaged<StopSignal>.fromOpaque(context).takeUnretainedValue().isStopped(scan: Int(scan)) ? 1 : 0
+    return unsafe Unmanaged<StopSignal>.fromOpaque(context).takeUnretainedValue().isStopped() ? 1 : 0
   }
 
-  private func isStopped(scan: Int) -> Bool {
-    if scan > Self.scanLimit {
-      reason = ImageError(.overLimit, format: .jpeg, "jpeg of more than \(Self.scanLimit) scans")
-      return true
-    }
+  private func isStopped() -> Bool {
     do throws(ImageError) {
       try control.check()
       return false

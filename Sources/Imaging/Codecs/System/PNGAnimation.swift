@@ -34,7 +34,9 @@ struct PNGAnimation {
     walk: for chunk in PNGHeader.chunks(bytes) {
       typealias Chunk = PNGHeader.Chunk
       switch chunk.type {
-      case Chunk.PLTE where shared.count < 1024, Chunk.tRNS where shared.count < 2048:
+      case Chunk.PLTE where shared.isEmpty && chunk.body.count <= 768,
+        Chunk.tRNS where shared.count < 1024 && chunk.body.count <= 256:
+        // Longer ones are wrong, and every frame would carry them.
         shared += PNGChecksum.chunk(chunk.type, [chunk.body])
       case Chunk.fcTL:
         if frames.count > last {

@@ -9,16 +9,12 @@ extension PNGDecoder {
   /// One frame of an animation with what is left of those before it.
   func composed(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> HeldRows {
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
-    guard width * height <= request.limits.pixelCount else {
-      throw ImageError(
-        .overLimit,
-        format: .apng,
-        "apng of \(width)x\(height) pixels, too many to compose a frame from",
-      )
-    }
+    try request.limits.check(heldWidth: width, height: height, format: .apng)
     let animation = try unsafe PNGAnimation(ByteReader(bytes), request.info, through: request.frame)
     let start = animation.start(for: request.frame)
     let drawn = animation.frames[start...request.frame]
+    let pixelCount = drawn.reduce(0) { $0 + $1.width * $1.height }
+    try request.limits.check(composed: pixelCount, format: .apng)
     let leavesHoles =
       !animation.frames[start].covers(width, height) || drawn.dropLast().contains { $0.disposal != .none }
     let hasAlpha = request.info.hasAlpha || leavesHoles

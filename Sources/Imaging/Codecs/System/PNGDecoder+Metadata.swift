@@ -48,7 +48,7 @@ extension PNGDecoder {
     file += PNGChecksum.chunk(chunk.type, [chunk.body]) + PNGChecksum.chunk(PNGHeader.Chunk.IDAT, [])
     return unsafe file.withUnsafeBytes { bytes in
       // `file` outlives the reader, which ends with this closure.
-      unsafe (try? PNGReader(bytes, limits: limits, format: .png))?.text("XML:com.adobe.xmp")
+      unsafe (try? PNGReader(bytes, limits: limits, format: .png, keepsText: true))?.text("XML:com.adobe.xmp")
     }
   }
 }

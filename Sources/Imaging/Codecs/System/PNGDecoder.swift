@@ -66,7 +66,13 @@ final class PNGReader {
   private let limits: DecodeLimits
   private let format: ImageFormat
 
-  init(_ bytes: UnsafeRawBufferPointer, limits: DecodeLimits, format: ImageFormat) throws(ImageError) {
+  /// Texts are read where `keepsText` says so.
+  init(
+    _ bytes: UnsafeRawBufferPointer,
+    limits: DecodeLimits,
+    format: ImageFormat,
+    keepsText: Bool = false,
+  ) throws(ImageError) {
     (self.limits, self.format) = (limits, format)
     // `bytes` outlives the reader by the contract of `ImageDecoder.open`.
     guard
@@ -74,6 +80,7 @@ final class PNGReader {
         bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
         bytes.count,
         max(1, limits.metadataByteCount),
+        keepsText ? 1 : 0,
       )
     else { throw ImageError(.overLimit, format: format, "no memory for the PNG decoder") }
     unsafe self.reader = reader

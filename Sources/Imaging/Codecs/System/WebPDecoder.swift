@@ -44,7 +44,10 @@ public struct WebPDecoder: ImageDecoder {
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0)
     guard request.frame < max(1, request.info.frameCount) else { throw .noSuchFrame(request.frame, of: request.info) }
-    return unsafe header.isAnimated ? frame(bytes, request, header) : still(bytes, request)
+    guard header.isAnimated else { return unsafe still(bytes, request) }
+    let pixelCount = request.info.storedWidth * request.info.storedHeight
+    try request.limits.check(composed: pixelCount * (request.frame + 1), format: .webp)
+    return unsafe frame(bytes, request, header)
   }
 
   private func still(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> HeldRows {

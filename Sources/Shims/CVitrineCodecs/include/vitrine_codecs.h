@@ -59,7 +59,8 @@ typedef struct {
   uint32_t profile_length;
 } vitrine_png_info;
 
-vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_t chunk_limit);
+/// Keeps of what may stand beside pixels the profile only, and the texts where asked to.
+vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_t chunk_limit, int keep_text);
 void vitrine_png_destroy(vitrine_png_reader *);
 /// Reads up to the first image data and sets every transformation that leads to RGBA with 8 bits.
 int vitrine_png_read_header(vitrine_png_reader *, vitrine_png_info *);
