@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "VitrineFuzz",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "Vitrine", path: "..")],
+  targets: [
+    // One program for all targets. Scripts/fuzz.sh links libFuzzer's driver into it.
+    .executableTarget(
+      name: "vitrine-fuzz",
+      dependencies: [
+        "CFuzzer",
+        .product(name: "VitrineImaging", package: "Vitrine"),
+        .product(name: "VitrineHTTP", package: "Vitrine"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    // C: the declaration of libFuzzer's driver.
+    .target(name: "CFuzzer"),
+    .executableTarget(
+      name: "hostile-images",
+      dependencies: [.product(name: "VitrineTesting", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(name: "mutate", swiftSettings: [.treatAllWarnings(as: .error)]),
+  ],
+  swiftLanguageModes: [.v6],
+)

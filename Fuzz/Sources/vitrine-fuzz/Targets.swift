@@ -1,0 +1,139 @@
+import Foundation
+// What is not public is what reads strangers' bytes first: the build enables testing.
+@testable import VitrineHTTP
+@testable import VitrineImaging
+
+typealias Target = @Sendable (Data) -> Void
+
+let targets: [String: Target] = [
+  "jpeg-own": jpegOwn,
+  "jpeg-system": decoding(JPEGDecoder(ownDecoderMinimum: .max)),
+  "png": decoding(PNGDecoder()),
+  "gif": decoding(GIFDecoder()),
+  "webp": decoding(WebPDecoder()),
+  "bmp": decoding(BMPDecoder()),
+  "ico": decoding(ICODecoder()),
+  "qoi": decoding(QOIDecoder()),
+  "metadata": metadata,
+  "profile": profile,
+  "size": size,
+  "http": http,
+]
+
+/// Small, so that an input takes milliseconds; what they do not bound must not grow without them either.
+func limits() -> DecodeLimits {
+  var limits = DecodeLimits()
+  limits.pixelCount = 100_000
+  limits.streamedPixelCount = 200_000
+  limits.composedPixelCount = 300_000
+  limits.outputByteCount = 8 << 20
+  limits.frameCount = 1000
+  return limits
+}
+
+/// Every way through a decoder: whole and shrunk, strict and lenient, the first frames and the last.
+func decoding(_ decoder: some ImageDecoder) -> Target {
+  let registry = DecoderRegistry([decoder])
+  return { data in
+    guard let info = try? registry.info(of: data, limits: limits()) else { return }
+    for frame in Set([0, 1, info.frameCount - 1]) {
+      for size in [nil, TargetSize.pixels(23, 23, .fill)] {
+        decode(data, registry, info) { options in
+          (options.frame, options.size) = (frame, size)
+          options.acceptsPartial = frame == 0
+        }
+      }
+    }
+  }
+}
+
+func decode(
+  _ data: Data,
+  _ registry: DecoderRegistry,
+  _ info: ImageInfo,
+  _ change: (inout DecodeOptions) -> Void,
+) {
+  var options = DecodeOptions()
+  options.limits = limits()
+  change(&options)
+  guard let image = try? registry.decode(data, options) else { return }
+  let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
+  precondition(image.bitmap.width == plan?.width && image.bitmap.height == plan?.height, "another size than planned")
+  precondition(options.acceptsPartial || image.damage == nil, "damage that nobody asked for")
+}
+
+/// The decoder at an eighth, of images of any size, and the pictures of what has come of a progressive file.
+@Sendable
+func jpegOwn(_ data: Data) {
+  let decoder = JPEGDecoder(ownDecoderMinimum: 0)
+  let registry = DecoderRegistry([decoder])
+  guard let info = try? registry.info(of: data, limits: limits()) else { return }
+  for isPartial in [false, true] {
+    decode(data, registry, info) { options in
+      options.size = .pixels(Double(info.width) / 8, Double(info.height) / 8)
+      options.quality = .fast
+      options.acceptsPartial = isPartial
+    }
+  }
+  data.withUnsafeBytes { bytes in
+    let request = RowRequest(info: info, minimumScale: 1 / 8, limits: limits())
+    guard let rows = decoder.openPreview(bytes, request)?.rows else { return }
+    let line = UnsafeMutableRawBufferPointer.allocate(byteCount: rows.width * 4, alignment: 16)
+    defer { line.deallocate() }
+    while let count = try? rows.read(into: line, bytesPerRow: rows.width * 4, count: 1), count > 0 {}
+  }
+}
+
+/// What is read without decoding; the input is a file of any format, and EXIF that stands alone.
+@Sendable
+func metadata(_ data: Data) {
+  let registry = DecoderRegistry.standard
+  _ = ImageFormat.sniff(data)
+  _ = try? registry.info(of: data)
+  _ = try? registry.metadata(of: data)
+  _ = try? registry.frameDelays(of: data)
+  _ = try? registry.embeddedThumbnail(of: data)
+  _ = EXIFFields(data)
+}
+
+@Sendable
+func profile(_ data: Data) {
+  let profile = ColorProfile(data: data)
+  _ = profile.name
+  guard let transform = ColorTransform(profile) else { return }
+  var pixels = (0..<1024).map { UInt8(truncatingIfNeeded: $0 * 37) }
+  pixels.withUnsafeMutableBytes { transform.apply(to: $0) }
+}
+
+/// Sizes asked for, of any bit pattern, of small pictures.
+@Sendable
+func size(_ data: Data) {
+  guard data.count >= 20 else { return }
+  func double(_ offset: Int) -> Double {
+    data.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Double.self) }
+  }
+  let mode = TargetSize.Mode.allCases[Int(data[16]) % TargetSize.Mode.allCases.count]
+  let size = TargetSize.pixels(double(0), double(8), mode, enlarges: data[17] & 1 != 0)
+  let (width, height) = (Int(data[18]) + 1, Int(data[19]) + 1)
+  guard let plan = try? SamplingPlan(size, width: width, height: height) else { return }
+  precondition(plan.width >= 1 && plan.height >= 1)
+  guard plan.width * plan.height <= 100_000 else { return }
+  let picture = Bitmap(width: width, height: height, alpha: data[17] & 2 != 0 ? .straight : .opaque) {
+    $0.initializeMemory(as: UInt8.self, repeating: 0x5A)
+  }
+  guard let result = try? picture.resized(to: size) else { return }
+  precondition(result.width == plan.width && result.height == plan.height)
+}
+
+/// What comes from servers and from the disk.
+@Sendable
+func http(_ data: Data) {
+  let text = String(decoding: data, as: UTF8.self)
+  if let url = try? HTTPURL(text) {
+    precondition((try? HTTPURL(url.string))?.string == url.string, "canonical URLs change no more")
+  }
+  _ = HTTPDate.parse(text, now: Date(timeIntervalSince1970: 1_700_000_000))
+  if let response = StoredResponse(encoded: data) {
+    _ = StoredResponse(encoded: response.encoded)
+  }
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Runs every fuzz target for FUZZ_SECONDS (300) under the address sanitizer, or those named as arguments. What is found is
+# kept in .build/fuzz/findings/TARGET, what was learnt in .build/fuzz/corpus/TARGET, where the next run goes on.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${FUZZ_SECONDS:-300}
+work=.build/fuzz
+resources=$(swift -print-target-info | sed -nE 's/.*"runtimeResourcePath" *: *"([^"]*)".*/\1/p')
+driver=$(ls "$resources"/../clang/*/lib/linux/libclang_rt.fuzzer_no_main-"$(uname -m)".a 2>/dev/null | head -n 1)
+[ -n "$driver" ] || { echo "fuzz: this Swift toolchain comes without libFuzzer" >&2; exit 1; }
+
+nice swift build -c release --package-path Fuzz --scratch-path $work/build --product vitrine-fuzz --sanitize=address \
+  -Xswiftc -enable-testing -Xswiftc -sanitize-coverage=edge,inline-8bit-counters,pc-table,trace-cmp,indirect-calls \
+  -Xlinker --whole-archive -Xlinker "$driver" -Xlinker --no-whole-archive -Xlinker -lstdc++
+program=$work/build/release/vitrine-fuzz
+
+seeds() { # target: files to begin with
+  local names
+  case $1 in
+    jpeg-*) names="jpg jpeg" ;;
+    png) names="png" ;;
+    metadata) names="jpg png webp gif" ;;
+    profile | size | http) names="" ;;
+    *) names=$1 ;;
+  esac
+  local folders=(Examples/Photographs Tests/ImagingTests/Fixtures)
+  [ -n "${VITRINE_CORPUS:-}" ] && folders+=("$VITRINE_CORPUS")
+  local extension
+  for extension in $names; do
+    # Mutating megabytes finds little in the time.
+    find "${folders[@]}" -name "*.$extension" -size -24k
+  done
+}
+
+failed=()
+for target in ${*:-$("$program")}; do
+  corpus=$work/corpus/$target
+  findings=$work/findings/$target
+  mkdir -p "$corpus" "$findings"
+  index=0
+  while IFS= read -r file; do
+    cp "$file" "$corpus/seed-$((index++))-$(basename "$file")"
+  done < <(seeds "$target")
+  [ -d "Fuzz/Seeds/$target" ] && cp "Fuzz/Seeds/$target"/* "$corpus/"
+  log=$work/$target.log
+  before=$(find "$findings" -type f | wc -l)
+  # The driver gets stuck now and then instead of ending; nothing may be lost with it.
+  ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:max_allocation_size_mb=1024 \
+    nice timeout -s KILL $((seconds + 120)) "$program" "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 \
+    -max_len=32768 -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" </dev/null >"$log" 2>&1 || true
+  after=$(find "$findings" -type f | wc -l)
+  runs=$(sed -nE 's/^stat::number_of_executed_units: *//p' "$log")
+  covered=$(grep -oE 'cov: [0-9]+' "$log" | tail -n 1 || true)
+  printf '%-12s %10s runs  %-12s %s findings\n' "$target" "${runs:-?}" "$covered" $((after - before))
+  if [ "$after" -ne "$before" ] || [ -z "$runs" ]; then
+    failed+=("$target")
+    grep -m 3 -E 'ERROR:|SUMMARY:|Fatal error' "$log" || tail -n 3 "$log"
+  fi
+done
+[ ${#failed[@]} -eq 0 ] || { echo "fuzz: look into $work/findings and $work/*.log: ${failed[*]}" >&2; exit 1; }
