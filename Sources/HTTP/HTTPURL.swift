@@ -58,7 +58,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     guard rest.hasPrefix("//") else { throw invalid("not a URL: no // after the scheme") }
     rest = rest.dropFirst(2)
 
-    let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+    // By bytes: a mark that combines with what stands before it makes another character of a slash, but no other URL.
+    let end = rest.utf8.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
     let authority = rest[..<end]
     guard !authority.utf8.contains(UInt8(ascii: "@")) else { throw invalid("a user's name in a URL is not supported") }
     let (name, digits) = Self.split(authority)
@@ -66,8 +67,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     let standard = scheme == "https" ? 443 : 80
     guard let port = digits.isEmpty ? standard : Self.port(digits) else { throw invalid("not a port: \"\(digits)\"") }
 
-    let beforeFragment = rest[end...].prefix { $0 != "#" }
-    let path = beforeFragment.prefix { $0 != "?" }
+    let beforeFragment = rest[end..<(rest.utf8.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex)]
+    let path = beforeFragment[..<(beforeFragment.utf8.firstIndex(of: UInt8(ascii: "?")) ?? beforeFragment.endIndex)]
     let query = beforeFragment[path.endIndex...]
     isSecure = scheme == "https"
     self.host = host
@@ -85,13 +86,13 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     let reference = reference.trimmed
     let scheme = string.prefix { $0 != ":" }
     let page = string.prefix { $0 != "?" }
-    switch reference.first(where: { "/:?#".contains($0) }) {
+    switch reference.unicodeScalars.first(where: { "/:?#".unicodeScalars.contains($0) }) {
     // The first of them decides: what precedes a colon is a scheme.
     case ":": return try HTTPURL(String(reference))
-    case "/" where reference.hasPrefix("//"): return try HTTPURL("\(scheme):\(reference)")
-    case "/" where reference.hasPrefix("/"): return try HTTPURL(origin + reference)
-    case "?" where reference.hasPrefix("?"): return try HTTPURL(String(page + reference))
-    case "#" where reference.hasPrefix("#"), nil where reference.isEmpty: return self
+    case "/" where reference.utf8.starts(with: "//".utf8): return try HTTPURL("\(scheme):\(reference)")
+    case "/" where reference.utf8.starts(with: "/".utf8): return try HTTPURL(origin + reference)
+    case "?" where reference.utf8.starts(with: "?".utf8): return try HTTPURL(String(page + reference))
+    case "#" where reference.utf8.starts(with: "#".utf8), nil where reference.isEmpty: return self
     default: return try HTTPURL(String(page[...(page.lastIndex(of: "/") ?? page.startIndex)] + reference))
     }
   }

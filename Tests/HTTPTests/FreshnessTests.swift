@@ -383,6 +383,17 @@ struct FreshnessTests {
     #expect(stored.encoded.count < 60)
   }
 
+  @Test(arguments: [0x7F, 0x80, 0xFF] as [UInt8])
+  func timesThatNoClockShowsAreReadAndWrittenAgain(byte: UInt8) throws {
+    var bytes = try stored(["ETag": "\"1\""]).encoded
+    for index in 3..<10 { bytes[index] = byte == 0x80 ? 0 : 0xFF }
+    bytes[10] = byte
+
+    let response = try #require(StoredResponse(encoded: bytes))
+
+    #expect(StoredResponse(encoded: response.encoded) == response)
+  }
+
   @Test
   func bytesThatAreNotItsOwnAreRefused() throws {
     let bytes = try stored(["ETag": "\"1\""]).encoded

@@ -67,6 +67,10 @@ struct URLTests {
     ("http://example.com/100%", "http://example.com/100%25"),
     ("http://example.com/%zz%4", "http://example.com/%25zz%254"),
     ("http://example.com/a\\b{c}|[d]", "http://example.com/a%5Cb%7Bc%7D|[d]"),
+    // What combines with a delimiter makes another character of it, but no other delimiter.
+    ("http://example.com/a#\u{301}b", "http://example.com/a"),
+    ("http://example.com/a?\u{301}#\u{6EB}", "http://example.com/a?%CC%81"),
+    ("http://example.com/\u{301}/", "http://example.com/%CC%81/"),
     // Dot segments (RFC 3986 5.2.4).
     ("http://example.com/a/./b/../c", "http://example.com/a/c"),
     ("http://example.com/../../a", "http://example.com/a"),
@@ -125,6 +129,7 @@ struct URLTests {
     ("g?y/../x", "http://a/b/c/g?y/../x"),
     ("g?x://y", "http://a/b/c/g?x://y"), ("./g:h", "http://a/b/c/g:h"), ("https://h/?#", "https://h/?"), ("g:h", nil),
     ("HTTPS://H/a b", "https://h/a%20b"), ("//h:80\\@evil/", nil),
+    ("/\u{301}", "http://a/%CC%81"), ("?\u{301}", "http://a/b/c/d;p?%CC%81"), ("#\u{301}", "http://a/b/c/d;p?q"),
   ])
   func aReferenceIsResolved(reference: String, result: String?) throws {
     let base = try HTTPURL("http://a/b/c/d;p?q")
