@@ -15,7 +15,7 @@ endif
 RELEASE := swift build -c release $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
 
 PHOTOS ?= Examples/Photographs
-SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Snippets
+SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Snippets Fuzz
 
 .PHONY: help
 help: ## Lists the targets.
@@ -58,6 +58,21 @@ sanitize: setup ## Runs all tests under the thread sanitizer, then under the add
 	swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
 	ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --sanitize=address --scratch-path .build/asan
 
+.PHONY: fuzz
+fuzz: setup ## Feeds each decoder FUZZ_SECONDS (300) of spoiled files under the address sanitizer, or only TARGETS.
+	@Scripts/fuzz.sh $(TARGETS)
+
+.PHONY: bombs
+bombs: setup ## Has the tool refuse files that promise gigabytes, each within 100 ms and 64 MB.
+	@Scripts/setup.sh bombs
+	$(RELEASE) --product vitrine
+	@Scripts/bombs.sh
+
+.PHONY: torture
+torture: setup ## Gives COUNT (10,000) spoiled files to the tool, each within 5 s and MEMORY (1,024) MB.
+	$(RELEASE) --product vitrine
+	@Scripts/torture.sh
+
 # SwiftPM does not see files that were added to the package beside it, unless it plans anew.
 BENCHMARKS := rm -f .build/benchmarks/release.yaml && swift build -c release --package-path Benchmarks \
 	--scratch-path .build/benchmarks
@@ -75,6 +90,14 @@ bench-imaging: setup ## Compares thumbnails with other programs: CPU, memory, qu
 	$(BENCHMARKS)
 	.build/benchmarks/release/bench-imaging
 
+.PHONY: conformance
+conformance: setup ## Compares what is decoded of the images at hand with other programs, format by format. Installs those.
+	@Scripts/setup.sh conformance
+	$(RELEASE) --product vitrine
+	$(BENCHMARKS) --product measure
+	$(BENCHMARKS) --product conformance
+	set -o pipefail; .build/benchmarks/release/conformance | tee Benchmarks/Results/conformance.txt
+
 .PHONY: clean
 clean: ## Removes what was built.
-	rm -rf .build site demo gallery.png
+	rm -rf .build site demo gallery.png contact-sheet.png

@@ -16,6 +16,14 @@ let package = Package(
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(
+      name: "conformance",
+      dependencies: [
+        .product(name: "VitrineImaging", package: "Vitrine"),
+        .product(name: "VitrineTesting", package: "Vitrine"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(
       name: "bench-pipeline",
       dependencies: [
         "CAllocations",

@@ -32,6 +32,8 @@ seeds() { # target: files to begin with
   done
 }
 
+# A report of the crash handler would hide the sanitizer's.
+export SWIFT_BACKTRACE=enable=no
 failed=()
 for target in ${*:-$("$program")}; do
   corpus=$work/corpus/$target

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh bench` and `setup.sh
-# bench-imaging` install the programs that `make bench` and `make bench-imaging` need.
+# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh bench`, `bench-imaging`,
+# `bombs` and `conformance` install the programs that make needs for these.
 set -euo pipefail
 
 # package : what tells that it is there : why
@@ -25,10 +25,18 @@ programs=(
   "libvips-tools:command vipsthumbnail:compared with in make bench-imaging"
   "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:compared with in make bench-imaging"
 )
+timers=("time:command /usr/bin/time:measures the memory of each process in make bombs")
+decoders=(
+  "libjpeg-turbo-progs:command djpeg:compared with in make conformance"
+  "webp:command dwebp:compared with in make conformance"
+  "imagemagick:command convert:compared with in make conformance"
+)
 
 wanted=("${libraries[@]}")
 [ "${1:-}" = bench ] && wanted=("${servers[@]}")
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
+[ "${1:-}" = bombs ] && wanted=("${timers[@]}")
+[ "${1:-}" = conformance ] && wanted=("${decoders[@]}")
 
 if ! command -v swift >/dev/null; then
   echo "setup: swift is missing; see https://www.swift.org/install" >&2

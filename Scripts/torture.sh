@@ -19,10 +19,10 @@ xargs -a "$work/seeds" -d '\n' .build/bombs/release/mutate "$count" "${SEED:-1}"
 
 one() { # file
   ulimit -v $((MEMORY * 1024))
-  local sizes=(300x300 64x48 1000x) modes=(fit fill exact) n=$((10#$(basename "${1%%.*}")))
-  local status=0 said
+  local name=${1##*/}
+  local sizes=(300x300 64x48 1000x) modes=(fit fill exact) n=${name%%.*} status=0 said
   said=$(timeout -s KILL 5 "$VITRINE" thumbnail "$1" --size "${sizes[n % 3]}" --mode "${modes[n / 3 % 3]}" \
-    -o "$2/out/$(basename "$1").png" 2>&1 >/dev/null) || status=$?
+    -o "$2/out/$name.png" 2>&1 >/dev/null) || status=$?
   case $status in
     0) said=decoded ;;
     1)
@@ -42,7 +42,7 @@ one() { # file
   case $said in
     HANGS | CRASHES*) cp "$1" "$2/failed/" ;;
   esac
-  rm -f "$2/out/$(basename "$1").png"
+  rm -f "$2/out/$name.png"
   echo "${1##*.}: $said"
 }
 export -f one

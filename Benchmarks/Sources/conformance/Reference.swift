@@ -1,0 +1,129 @@
+import Foundation
+import VitrineImaging
+
+/// Pixels that another program decoded: RGBA, straight alpha.
+struct Picture {
+  let width: Int
+  let height: Int
+  let pixels: [UInt8]
+  let program: String
+
+  init?(width: Int, height: Int, pixels: [UInt8], program: String) {
+    guard width > 0, height > 0, pixels.count == width * height * 4 else { return nil }
+    (self.width, self.height, self.pixels, self.program) = (width, height, pixels, program)
+  }
+
+  subscript(x: Int, y: Int) -> SIMD4<UInt8> {
+    let at = (y * width + x) * 4
+    return SIMD4(pixels[at], pixels[at + 1], pixels[at + 2], pixels[at + 3])
+  }
+
+  /// Turned upright, by the numbers of EXIF.
+  func upright(_ orientation: Int) -> Picture? {
+    guard orientation != 1 else { return self }
+    let isTurned = orientation > 4
+    let (newWidth, newHeight) = isTurned ? (height, width) : (width, height)
+    var turned = [UInt8](repeating: 0, count: pixels.count)
+    for y in 0..<newHeight {
+      for x in 0..<newWidth {
+        // Where the upright pixel stands as stored: mirrored, upside down, or with rows for columns.
+        let (mirroredX, mirroredY) = (width - 1, height - 1)
+        let source: (x: Int, y: Int) =
+          switch orientation {
+          case 2: (mirroredX - x, y)
+          case 3: (mirroredX - x, mirroredY - y)
+          case 4: (x, mirroredY - y)
+          case 5: (y, x)
+          case 6: (y, mirroredY - x)
+          case 7: (mirroredX - y, mirroredY - x)
+          default: (mirroredX - y, x)
+          }
+        let (from, to) = ((source.y * width + source.x) * 4, (y * newWidth + x) * 4)
+        for index in 0..<4 { turned[to + index] = pixels[from + index] }
+      }
+    }
+    return Picture(width: newWidth, height: newHeight, pixels: turned, program: program)
+  }
+}
+
+/// Another program's opinion; `nil` where it does not decode the file either.
+func reference(for file: String, _ format: ImageFormat) -> Picture? {
+  switch format {
+  case .jpeg: netpbm(["djpeg", "-dct", "int", "-ppm", file])
+  case .webp: netpbm(["dwebp", "-quiet", file, "-pam", "-o", "-"]) ?? magick(file, format)
+  default: magick(file, format)
+  }
+}
+
+private func magick(_ file: String, _ format: ImageFormat) -> Picture? {
+  // Which picture of an icon is the largest the names of its layers say; of an animation it is the first that counts.
+  let size = output(["convert", file, "-format", "%w %h %s\n", "info:"])
+  let layers = size.text.split(separator: "\n").map { $0.split(separator: " ").compactMap { Int($0) } }
+    .filter { $0.count == 3 }
+  guard size.status == 0, let first = layers.first else { return nil }
+  let layer = format == .ico ? layers.max { $0[0] * $0[1] < $1[0] * $1[1] } ?? first : first
+  let coalesced = format == .gif || format == .webp ? ["-coalesce"] : []
+  let whole = output(["convert", "\(file)[\(layer[2])]"] + coalesced + ["-format", "%w %h", "info:"])
+  let sides = whole.text.split(separator: " ").compactMap { Int($0) }
+  guard sides.count == 2 else { return nil }
+  let raw = outputBytes(["convert", "\(file)[\(layer[2])]"] + coalesced + ["-alpha", "on", "-depth", "8", "rgba:-"])
+  return Picture(width: sides[0], height: sides[1], pixels: raw, program: "ImageMagick")
+}
+
+/// PPM, PGM and PAM of 8 bits.
+private func netpbm(_ command: [String]) -> Picture? {
+  let bytes = outputBytes(command)
+  guard bytes.count > 8, bytes[0] == UInt8(ascii: "P") else { return nil }
+  var (fields, offset): ([Int], Int) = ([], 2)
+  if bytes[1] == UInt8(ascii: "7") {
+    guard let end = Data(bytes).firstRange(of: Data("ENDHDR\n".utf8))?.upperBound else { return nil }
+    var named: [String: Int] = [:]
+    for line in String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words.count == 2 { named[String(words[0])] = Int(words[1]) }
+    }
+    (fields, offset) = ([named["WIDTH"] ?? 0, named["HEIGHT"] ?? 0, named["DEPTH"] ?? 0], end)
+  } else {
+    while fields.count < 3, offset < bytes.count {
+      let word = bytes[offset...].drop { $0 <= 32 }.prefix { $0 > 32 }
+      offset = word.endIndex
+      fields.append(Int(String(decoding: word, as: UTF8.self)) ?? 0)
+    }
+    fields[2] = bytes[1] == UInt8(ascii: "5") ? 1 : 3
+    offset += 1
+  }
+  let (width, height, depth) = (fields[0], fields[1], fields[2])
+  guard width > 0, height > 0, [1, 3, 4].contains(depth), bytes.count >= offset + width * height * depth else {
+    return nil
+  }
+  var pixels = [UInt8](repeating: 255, count: width * height * 4)
+  for index in 0..<width * height {
+    let (from, to) = (offset + index * depth, index * 4)
+    for channel in 0..<max(3, depth) { pixels[to + channel] = bytes[depth == 1 ? from : from + channel] }
+  }
+  return Picture(width: width, height: height, pixels: pixels, program: command[0])
+}
+
+func output(_ command: [String]) -> (text: String, status: Int32) {
+  let result = run(command)
+  return (String(decoding: result.bytes, as: UTF8.self), result.status)
+}
+
+func outputBytes(_ command: [String]) -> [UInt8] {
+  let result = run(command)
+  return result.status == 0 ? [UInt8](result.bytes) : []
+}
+
+private func run(_ command: [String]) -> (bytes: Data, status: Int32) {
+  let process = Process()
+  process.executableURL = URL(filePath: "/usr/bin/env")
+  process.arguments = ["timeout", "60"] + command
+  let pipe = Pipe()
+  process.standardInput = FileHandle.nullDevice
+  process.standardOutput = pipe
+  process.standardError = FileHandle.nullDevice
+  guard (try? process.run()) != nil else { return (Data(), 127) }
+  let data = pipe.fileHandleForReading.readDataToEndOfFile()
+  process.waitUntilExit()
+  return (data, process.terminationStatus)
+}

@@ -1,0 +1,146 @@
+// make conformance: every image at hand, decoded and compared with what another program makes of it.
+//
+// PNG, GIF, BMP, QOI and WebP are to be the same to the last bit, JPEG within one level of djpeg's full decode. Profiles
+// are left out for the comparison, since the others do not convert. What is refused is listed with its reason.
+
+import Foundation
+import VitrineImaging
+import VitrineTesting
+
+struct Outcome {
+  enum Verdict: String, CaseIterable { case same, unchecked, differs, refused }
+
+  var file: String
+  var format: String
+  var verdict: Verdict
+  var note: String
+  var cpu = 0.0
+  var peak = 0.0
+  var sourceMegapixels = 0.0
+}
+
+let environment = ProcessInfo.processInfo.environment
+let vitrine = environment["VITRINE"] ?? ".build/release/vitrine"
+let measure = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "measure").path
+let scratch = FileManager.default.temporaryDirectory.appending(
+  path: "vitrine-conformance-\(ProcessInfo.processInfo.processIdentifier)"
+)
+try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+defer { try? FileManager.default.removeItem(at: scratch) }
+
+let folders = [environment["VITRINE_CORPUS"], "Examples/Photographs", "Tests/ImagingTests/Fixtures"].compactMap { $0 }
+let extensions: Set = [
+  "jpg", "jpeg", "png", "gif", "webp", "bmp", "ico", "qoi", "avif", "heic", "heif", "jxl", "tif", "tiff", "svg",
+]
+let files = folders.flatMap { folder in
+  (FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? [])
+    .filter { extensions.contains(URL(filePath: $0).pathExtension.lowercased()) }
+    .sorted().map { (path: "\(folder)/\($0)", name: "\(URL(filePath: folder).lastPathComponent)/\($0)") }
+}
+
+/// The largest difference of a component; colours that nobody sees do not count.
+func difference(_ bitmap: Bitmap, _ other: Picture) -> Int? {
+  guard bitmap.width == other.width, bitmap.height == other.height else { return nil }
+  return bitmap.withUnsafeBytes { bytes in
+    var most = 0
+    for at in stride(from: 0, to: other.pixels.count, by: 4) {
+      let alphas = (Int(bytes[at + 3]), Int(other.pixels[at + 3]))
+      most = max(most, abs(alphas.0 - alphas.1))
+      guard alphas.0 > 0 || alphas.1 > 0 else { continue }
+      for index in at..<at + 3 { most = max(most, abs(Int(bytes[index]) - Int(other.pixels[index]))) }
+    }
+    return most
+  }
+}
+
+func tolerance(_ format: ImageFormat, _ info: ImageInfo) -> Int {
+  // 16 bits to 8: programs round in two ways. JPEG: the standard lets inverse transforms differ by a level.
+  format == .jpeg || info.bitsPerComponent > 8 ? 1 : 0
+}
+
+func judge(_ file: (path: String, name: String)) -> Outcome {
+  guard let data = FileManager.default.contents(atPath: file.path) else {
+    return Outcome(file: file.name, format: "?", verdict: .refused, note: "cannot be read")
+  }
+  let format = ImageFormat.sniff(data)
+  var outcome = Outcome(file: file.name, format: format.map { "\($0)" } ?? "unknown", verdict: .refused, note: "")
+  let target = scratch.appending(path: "out.png").path
+  let fields = output([measure, vitrine, "thumbnail", file.path, "-o", target, "--format", "png"]).text
+    .split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+  if fields.count == 4 { (outcome.cpu, outcome.peak) = (fields[0] / 1000, fields[2] / 1024) }
+  if fields.count == 4, fields[3] > 1 {
+    outcome.verdict = .differs
+    outcome.note = "the tool ended with status \(Int(fields[3]))"
+    return outcome
+  }
+  var options = DecodeOptions()
+  // A profile that is too long is left out, so that what is stored is compared.
+  options.limits.metadataByteCount = 0
+  do throws(ImageError) {
+    let image = try DecoderRegistry.standard.decode(data, options)
+    outcome.sourceMegapixels = Double(image.info.width * image.info.height) / 1e6
+    guard let format else { return outcome }
+    var other = reference(for: file.path, format)
+    if format == .jpeg { other = other?.upright(image.info.orientation.rawValue) }
+    guard let other else {
+      (outcome.verdict, outcome.note) = (.unchecked, "no other program decodes it")
+      return outcome
+    }
+    guard let most = difference(image.bitmap, other) else {
+      outcome.verdict = .differs
+      outcome.note = "\(image.bitmap.width)x\(image.bitmap.height), \(other.program): \(other.width)x\(other.height)"
+      return outcome
+    }
+    outcome.verdict = most <= tolerance(format, image.info) ? .same : .differs
+    outcome.note = "by \(most) from \(other.program)"
+  } catch {
+    let takenByOther = format.flatMap { reference(for: file.path, $0) }.map { ", \($0.program) shows it" } ?? ""
+    outcome.note = "[\(error.code)] \(error.detail)\(takenByOther)"
+  }
+  return outcome
+}
+
+var outcomes: [Outcome] = []
+var tiles: [Bitmap] = []
+for (index, file) in files.enumerated() {
+  let outcome = judge(file)
+  outcomes.append(outcome)
+  if outcome.verdict != .refused, let data = FileManager.default.contents(atPath: file.path),
+    let tile = try? Bitmap(decoding: data, size: .pixels(Double(Sheet.tile), Double(Sheet.tile)))
+  {
+    tiles.append(tile)
+  }
+  if index % 50 == 49 { FileHandle.standardError.write(Data("\(index + 1) of \(files.count)\n".utf8)) }
+}
+
+func padded(_ text: String, _ width: Int) -> String {
+  text + String(repeating: " ", count: max(1, width - text.count))
+}
+
+print(
+  padded("format", 10) + padded("files", 8) + Outcome.Verdict.allCases.map { padded($0.rawValue, 11) }.joined()
+    + padded("most CPU ms", 13) + "most MB"
+)
+for format in Set(outcomes.map(\.format)).sorted() {
+  let own = outcomes.filter { $0.format == format }
+  let counts = Outcome.Verdict.allCases.map { verdict in padded("\(own.count { $0.verdict == verdict })", 11) }
+  let most = (own.map(\.cpu).max() ?? 0, own.map(\.peak).max() ?? 0)
+  print(
+    padded(format, 10) + padded("\(own.count)", 8) + counts.joined()
+      + padded(String(format: "%.0f", most.0), 13) + String(format: "%.0f", most.1)
+  )
+}
+print("\nsame: to the last bit; JPEG and 16 bits: within one level. unchecked: no other program here decodes it.")
+for verdict in [Outcome.Verdict.differs, .refused, .unchecked] {
+  let own = outcomes.filter { $0.verdict == verdict }
+  print("\n\(verdict.rawValue): \(own.count)")
+  for outcome in own { print("  \(outcome.file): \(outcome.note)") }
+}
+print("\nmost memory for its size (MB beyond 16 and the picture itself, which is written as PNG):")
+for outcome in outcomes.sorted(by: { $0.peak - $0.sourceMegapixels * 4 > $1.peak - $1.sourceMegapixels * 4 }).prefix(5)
+{
+  print("  \(outcome.file): \(String(format: "%.0f MB at %.1f megapixels", outcome.peak, outcome.sourceMegapixels))")
+}
+
+try Sheet.of(tiles).encoded(as: .png).write(to: URL(filePath: environment["SHEET"] ?? "contact-sheet.png"))
+exit(outcomes.contains { $0.verdict == .differs } ? 1 : 0)
