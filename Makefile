@@ -65,12 +65,12 @@ fuzz: setup ## Feeds each decoder FUZZ_SECONDS (300) of spoiled files under the 
 .PHONY: bombs
 bombs: setup ## Has the tool refuse files that promise gigabytes, each within 100 ms and 64 MB.
 	@Scripts/setup.sh bombs
-	$(RELEASE) --product vitrine
+	$(RELEASE)
 	@Scripts/bombs.sh
 
 .PHONY: torture
 torture: setup ## Gives COUNT (10,000) spoiled files to the tool, each within 5 s and MEMORY (1,024) MB.
-	$(RELEASE) --product vitrine
+	$(RELEASE)
 	@Scripts/torture.sh
 
 # SwiftPM does not see files that were added to the package beside it, unless it plans anew.
@@ -93,7 +93,7 @@ bench-imaging: setup ## Compares thumbnails with other programs: CPU, memory, qu
 .PHONY: conformance
 conformance: setup ## Compares what is decoded of the images at hand with other programs, format by format. Installs those.
 	@Scripts/setup.sh conformance
-	$(RELEASE) --product vitrine
+	$(RELEASE)
 	$(BENCHMARKS) --product measure
 	$(BENCHMARKS) --product conformance
 	set -o pipefail; .build/benchmarks/release/conformance | tee Benchmarks/Results/conformance.txt

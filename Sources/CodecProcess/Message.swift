@@ -49,7 +49,7 @@ extension Message {
   package mutating func add(_ limits: DecodeLimits) {
     for number in [
       limits.pixelCount, limits.streamedPixelCount, limits.side, limits.outputByteCount, limits.frameCount,
-      limits.warningCount, limits.metadataByteCount,
+      limits.warningCount, limits.metadataByteCount, limits.composedPixelCount,
     ] { add(number) }
   }
 
@@ -62,6 +62,7 @@ extension Message {
     limits.frameCount = integer()
     limits.warningCount = integer()
     limits.metadataByteCount = integer()
+    limits.composedPixelCount = integer()
     return limits
   }
 
@@ -100,6 +101,7 @@ extension Message {
 
   package mutating func add(_ error: ImageError) {
     add(error.code.description)
+    add(error.limit?.description ?? "")
     add(error.detail)
   }
 
@@ -108,7 +110,8 @@ extension Message {
       .unrecognised, .unsupported, .truncated, .corrupt, .overLimit, .invalidSize, .noSuchFrame, .outOfTime, .cancelled,
     ]
     let name = text()
-    return ImageError(codes.first { $0.description == name } ?? .corrupt, format: format, text())
+    let code = codes.first { $0.description == name } ?? .corrupt
+    return ImageError(code, format: format, limit: DecodeLimits.Name(text()), text())
   }
 }
 

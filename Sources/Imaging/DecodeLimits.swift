@@ -62,6 +62,16 @@ public struct DecodeLimits: Hashable, Sendable {
 
     /// The name of the property.
     public var description: String { value.rawValue }
+
+    private init(value: Value) {
+      self.value = value
+    }
+
+    /// The limit of that ``description``.
+    package init?(_ description: String) {
+      guard let value = Value(rawValue: description) else { return nil }
+      self.value = value
+    }
   }
 }
 

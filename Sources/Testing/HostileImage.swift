@@ -16,7 +16,7 @@ public struct HostileImage: Sendable, CustomStringConvertible {
   /// The ``name``.
   public var description: String { name }
 
-  /// One of every kind.
+  /// One of every kind, of the formats that need no decoder to be added.
   ///
   /// Made at first use and kept: 6 MB.
   public static let all = pngs + gifs + jpegs + webps + plain
@@ -188,12 +188,12 @@ extension HostileImage {
 // MARK: - Bytes
 
 extension HostileImage {
-  private init(_ name: String, _ bytes: [UInt8], _ limit: DecodeLimits.Name?) {
+  init(_ name: String, _ bytes: [UInt8], _ limit: DecodeLimits.Name?) {
     self.init(name: name, data: Data(bytes), limit: limit)
   }
 
   /// Bits from the lowest of each byte on.
-  private struct BitWriter {
+  struct BitWriter {
     private(set) var bytes: [UInt8]
     private var count = 0
 
@@ -212,12 +212,12 @@ extension HostileImage {
     }
   }
 
-  private static func big(_ value: Int, _ count: Int) -> [UInt8] {
+  static func big(_ value: Int, _ count: Int) -> [UInt8] {
     (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
   }
 
-  private static func little(_ value: Int, _ count: Int) -> [UInt8] { big(value, count).reversed() }
+  static func little(_ value: Int, _ count: Int) -> [UInt8] { big(value, count).reversed() }
 
   /// Characters below 256, a byte each.
-  private static func text(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8($0.value & 255) } }
+  static func text(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8($0.value & 255) } }
 }

@@ -87,7 +87,7 @@ private final class AVIFRows: RowSource {
 
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
     if !isDecoded {
-      try reader.decode(frame: request.frame, request.control)
+      try reader.decode(frame: request.frame, request.limits, request.control)
       isDecoded = true
     }
     if !stripRows.contains(row), row < height { try convert(from: row) }

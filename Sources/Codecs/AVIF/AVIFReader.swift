@@ -77,10 +77,12 @@ final class AVIFReader {
   }
 
   /// Decodes a frame and those that it builds on.
-  func decode(frame: Int, _ control: DecodeControl) throws(ImageError) {
+  func decode(frame: Int, _ limits: DecodeLimits, _ control: DecodeControl) throws(ImageError) {
     let size = unsafe (image.width, image.height)
     let keyframe = unsafe Int(avifDecoderNearestKeyframe(decoder, UInt32(clamping: frame)))
-    for index in min(keyframe, frame)...frame {
+    let frames = min(keyframe, frame)...frame
+    try limits.check(composed: Int(size.0) * Int(size.1) * frames.count, format: .avif)
+    for index in frames {
       try control.check()
       let status = unsafe avifDecoderNthImage(decoder, UInt32(clamping: index))
       guard status == AVIF_RESULT_OK else { throw error(status, frame == 0 ? "in the picture" : "in frame \(index)") }
@@ -138,7 +140,9 @@ final class AVIFReader {
     }
     let message = detail.isEmpty ? reason : "\(reason): \(detail)"
     if detail.lowercased().contains("limit") || detail.contains("too large") {
-      return ImageError(.overLimit, format: .avif, "avif over the limit: \(detail)")
+      // It knows two, and says which in its text alone.
+      let limit: DecodeLimits.Name = detail.contains("imageCountLimit") ? .frameCount : .pixelCount
+      return ImageError(.overLimit, format: .avif, limit: limit, "avif over the limit: \(detail)")
     }
     if isTruncated || detail.lowercased().contains("truncated data") || status == AVIF_RESULT_TRUNCATED_DATA
       || status == AVIF_RESULT_WAITING_ON_IO

@@ -48,6 +48,7 @@ public struct JXLDecoder: ImageDecoder {
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
+    try request.limits.check(composed: width * height * (request.frame + 1), format: .jxl)
     return unsafe HeldRows(width: width, height: height, hasAlpha: request.info.hasAlpha) {
       (pixels, wholeRows) throws(ImageError) in
       let reader = try unsafe JXLReader(

@@ -31,6 +31,7 @@ public struct SVGDecoder: ImageDecoder {
       throw ImageError(
         .overLimit,
         format: .svg,
+        limit: .side,
         "svg of \(size.width)x\(size.height) pixels, over the limit of 1e9 on a side",
       )
     }
@@ -55,6 +56,7 @@ public struct SVGDecoder: ImageDecoder {
       throw ImageError(
         .overLimit,
         format: .svg,
+        limit: max(scaled.0, scaled.1) <= side ? .pixelCount : .side,
         "svg to be drawn with \(scaled.0.rounded())x\(scaled.1.rounded()) pixels, over the limit of \(Int(side)) on a side"
           + " or \(limits.pixelCount) in all",
       )

@@ -19,6 +19,7 @@ struct TIFFDirectories {
       throw Self.truncated
     }
     var seen: Set<Int> = []
+    var entries = 0
     while offset != 0, pages.count <= limit {
       guard seen.insert(offset).inserted else {
         throw ImageError(.corrupt, format: .tiff, "corrupt: a directory that leads back to one before it")
@@ -28,6 +29,7 @@ struct TIFFDirectories {
         throw ImageError(
           .overLimit,
           format: .tiff,
+          limit: .frameCount,
           "tiff of over \(seen.count) directories, over the limit of \(limit)",
         )
       }
@@ -35,6 +37,11 @@ struct TIFFDirectories {
         // What is behind a page that can be shown does not take it away.
         if pages.isEmpty { throw Self.truncated }
         return
+      }
+      // Directories may overlap, so that a small file has thousands of 65,535 entries.
+      entries += directory.entryCount
+      guard entries <= 1_000_000 else {
+        throw ImageError(.overLimit, format: .tiff, limit: .frameCount, "tiff of over 1000000 entries, the limit")
       }
       if pages.isEmpty || directory.isPage { pages.append(Page(offset: offset, isCut: directory.isCut)) }
       offset = directory.next
@@ -76,6 +83,7 @@ struct TIFFDirectories {
 
   private struct Directory {
     let next: Int
+    let entryCount: Int
     /// Neither a smaller copy of another page nor a mask for one.
     let isPage: Bool
     /// Whether a value that is too long for its entry lies behind the end of the file.
@@ -89,6 +97,7 @@ struct TIFFDirectories {
         return nil
       }
       self.next = next
+      entryCount = count
       // Entries are in the order of their tags, and NewSubfileType has the smallest.
       let kind =
         layout.integer(at: entries, size: 2) == 254

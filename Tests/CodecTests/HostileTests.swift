@@ -1,0 +1,42 @@
+import Testing
+import VitrineImaging
+import VitrineTesting
+
+struct HostileTests {
+  @Test(arguments: HostileImage.heavy.filter { $0.limit != nil })
+  func aBombIsRefusedByTheLimitItPasses(image: HostileImage) {
+    let error = failure { try decode(image.data, .pixels(64, 64)) }
+
+    #expect(error?.code == .overLimit)
+    #expect(error?.limit == image.limit)
+  }
+
+  @Test(arguments: HostileImage.heavy.filter { $0.limit == nil && $0.name.contains("multiply") })
+  func whatMultipliesIsRefused(image: HostileImage) {
+    let error = failure { try decode(image.data, .pixels(64, 64)) }
+
+    #expect(error?.code == .overLimit || error?.code == .corrupt)
+  }
+
+  @Test
+  func directoriesThatLeadBackAreCorrupt() throws {
+    let image = try #require(HostileImage.heavy.first { $0.name.hasPrefix("circle") })
+
+    #expect(failure { try decode(image.data) }?.code == .corrupt)
+  }
+
+  @Test(arguments: [("animated.avif", 2), ("animated.jxl", 2)])
+  func framesBelowTheOneAskedForAreCounted(name: String, frame: Int) throws {
+    let file = try Fixture.data(name)
+    let info = try registry.info(of: file)
+
+    let error = failure {
+      try decode(file) { options in
+        options.frame = frame
+        options.limits.composedPixelCount = info.width * info.height
+      }
+    }
+
+    #expect(error?.limit == .composedPixelCount)
+  }
+}
