@@ -56,23 +56,13 @@ public final class DecoderRegistry: Sendable {
         guard options.frame >= 0 else { throw .noSuchFrame(options.frame, of: header) }
         let info = try unsafe decoder.info(ofFrame: options.frame, of: bytes, header, limits: options.limits)
         try options.limits.check(info)
-        var size = options.size
-        if info.isVector { size?.enlarges = true }
-        let plan = try SamplingPlan(size, width: info.width, height: info.height)
-        try options.limits.check(output: plan, of: info)
+        let plan = try options.plan(for: info)
         if options.quality == .fast, options.frame == 0,
           let image = try unsafe renderThumbnail(of: bytes, decoder, info, plan, options.limits, control)
         {
           return image
         }
-        let request = RowRequest(
-          info: info,
-          frame: options.frame,
-          minimumScale: min(1, plan.scale * options.quality.oversampling),
-          scales: plan.scales,
-          limits: options.limits,
-          control: control,
-        )
+        let request = options.request(for: info, plan, control)
         guard let source = try unsafe decoder.open(bytes, request) else { return nil }
         let result = try Renderer(info: info, plan: plan, control: control).render(
           source,

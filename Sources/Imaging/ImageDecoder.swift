@@ -232,6 +232,26 @@ public struct DecodeOptions: Sendable {
   public init(size: TargetSize? = nil) {
     self.size = size
   }
+
+  /// What is to be made of an image whose header is known; checks what can be checked by then.
+  func plan(for info: ImageInfo) throws(ImageError) -> SamplingPlan {
+    var size = size
+    if info.isVector { size?.enlarges = true }
+    let plan = try SamplingPlan(size, width: info.width, height: info.height)
+    try limits.check(output: plan, of: info)
+    return plan
+  }
+
+  func request(for info: ImageInfo, _ plan: SamplingPlan, _ control: DecodeControl) -> RowRequest {
+    RowRequest(
+      info: info,
+      frame: frame,
+      minimumScale: min(1, plan.scale * quality.oversampling),
+      scales: plan.scales,
+      limits: limits,
+      control: control,
+    )
+  }
 }
 
 /// A decoded image.

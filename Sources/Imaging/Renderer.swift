@@ -7,10 +7,11 @@ struct Renderer {
   let plan: SamplingPlan
   let control: DecodeControl
 
+  /// `shown` is the share of the picture's rows that came, 1 unless there is damage.
   func render(
     _ source: any RowSource,
     acceptsPartial: Bool,
-  ) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?) {
+  ) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?, shown: Double) {
     // Nothing needs to be drawn of what is known to be damaged and wanted whole.
     if !acceptsPartial, let damage = source.damage { throw damage }
     // From here on in the source's own geometry: not yet upright, and perhaps shrunk by the decoder.
@@ -20,6 +21,7 @@ struct Renderer {
       source.width == width && source.height == height && plan.crop.width == Double(info.width)
       && plan.crop.height == Double(info.height)
     var damage: ImageError?
+    var wholeRows = 0
     let bitmap = try unsafe Bitmap(
       width: plan.width,
       height: plan.height,
@@ -27,9 +29,9 @@ struct Renderer {
     ) { (pixels) throws(ImageError) in
       do throws(ImageError) {
         if isWhole {
-          try unsafe copy(source, into: pixels)
+          try unsafe copy(source, into: pixels, &wholeRows)
         } else {
-          try unsafe resample(source, crop: crop, width: width, height: height, into: pixels)
+          try unsafe resample(source, crop: crop, width: width, height: height, into: pixels, &wholeRows)
         }
       } catch {
         guard acceptsPartial, error.code == .truncated || error.code == .corrupt else { throw error }
@@ -38,14 +40,22 @@ struct Renderer {
       unsafe ColorTransform(info.colorProfile)?.apply(to: pixels)
     }
     // The rows that are missing are transparent, whatever the image was.
-    return (damage == nil ? bitmap : bitmap.declared(.straight), damage)
+    let isCovered = damage == nil || wholeRows == height
+    return (
+      isCovered ? bitmap : bitmap.declared(.straight), damage, isCovered ? 1 : Double(wholeRows) / Double(height),
+    )
   }
 
   /// Rows already at their final size.
-  private func copy(_ source: any RowSource, into pixels: UnsafeMutableRawBufferPointer) throws(ImageError) {
+  private func copy(
+    _ source: any RowSource,
+    into pixels: UnsafeMutableRawBufferPointer,
+    _ wholeRows: inout Int,
+  ) throws(ImageError) {
     let (width, height) = (source.width, source.height)
     if info.orientation == .up, let held = source as? HeldRows {
       let result = unsafe held.decode(into: pixels)
+      wholeRows = result.wholeRows
       guard let failure = result.failure else { return }
       unsafe pixels.rows(from: result.wholeRows, count: height - result.wholeRows, width: width).clear()
       throw failure
@@ -63,6 +73,7 @@ struct Renderer {
           )
           guard got > 0 else { throw ended(row, height) }
           row += got
+          wholeRows = row
         } catch {
           unsafe pixels.rows(from: row, count: height - row, width: width).clear()
           throw error
@@ -72,6 +83,7 @@ struct Renderer {
       return
     }
     var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
+    defer { wholeRows = writer.rowsGiven }
     try unsafe forEachRow(source, through: height - 1, &writer) { (row, writer) throws(ImageError) in
       unsafe writer.write(row)
     }
@@ -83,6 +95,7 @@ struct Renderer {
     width: Int,
     height: Int,
     into pixels: UnsafeMutableRawBufferPointer,
+    _ wholeRows: inout Int,
   ) throws(ImageError) {
     let scaleX = source.extentWidth / Double(info.storedWidth)
     let scaleY = source.extentHeight / Double(info.storedHeight)
@@ -101,6 +114,7 @@ struct Renderer {
       averaged: source.isAveraged ? max(1, 1 / max(scaleX, scaleY)) : 1,
     )
     var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
+    defer { wholeRows = writer.rowsGiven }
     try unsafe forEachRow(source, through: resampler.lastRow, &writer) { (row, writer) throws(ImageError) in
       try unsafe resampler.push(row) { (finished) throws(ImageError) in unsafe writer.write(finished) }
     }
@@ -148,6 +162,8 @@ struct UprightWriter {
   private let height: Int
   private var strip: [UInt32] = []
   private var row = 0
+  /// How many rows were written before ``finish()`` made up the others.
+  private(set) var rowsGiven = 0
 
   /// `pixels` is the bitmap's memory, `4 * width * height` bytes.
   init(_ pixels: UnsafeMutableRawBufferPointer, orientation: Orientation, width: Int, height: Int) {
@@ -179,6 +195,7 @@ struct UprightWriter {
 
   /// Writes what is gathered and makes the rows that never came transparent.
   mutating func finish() {
+    rowsGiven = row
     if !strip.isEmpty { flush(endingAt: row) }
     guard row < height else { return }
     let missing = [UInt32](repeating: 0, count: width)

@@ -60,9 +60,13 @@ public struct GIFDecoder: ImageDecoder {
       defer { unsafe canvas.copy(to: pixels) }
       let frame = try reader.nextFrame()
       try limits.check(composed: drawn + frame.width * frame.height, format: .gif)
-      // An interlaced frame is there coarsely from its first pass on; before, and for others, what was there before is.
+      // Until the frame's rows are there, what was there before is.
       wholeRows = height
-      try canvas.draw(frame, from: reader, request.control)
+      if request.frame == 0 {
+        try canvas.drawCoarselyFirst(frame, from: reader, request.control, &wholeRows)
+      } else {
+        try canvas.draw(frame, from: reader, request.control)
+      }
     }
   }
 }
@@ -131,6 +135,30 @@ private struct GIFCanvas {
         if color != 0 { pixels[start + frame.left + x] = color }
       }
     }
+  }
+
+  /// Draws an interlaced frame onto an empty canvas: each row stands for those below it, until they come themselves.
+  mutating func drawCoarselyFirst(
+    _ frame: GIFFrame,
+    from reader: GIFReader,
+    _ control: DecodeControl,
+    _ wholeRows: inout Int,
+  ) throws(ImageError) {
+    var line = [UInt8](repeating: 0, count: frame.width)
+    let columns = max(0, min(frame.width, width - frame.left))
+    wholeRows = min(frame.top, height)
+    for (count, row) in frame.rowOrder.enumerated() {
+      if count % 64 == 0 { try control.check() }
+      try reader.readLine(into: &line, row: count)
+      // Rows of the first two passes are eight apart, then four, then two.
+      let reach = row % 8 == 0 ? 8 : row % 4 == 0 ? 4 : row % 2 == 0 ? 2 : 1
+      for target in row..<min(row + reach, frame.height) where frame.top + target < height {
+        let start = (frame.top + target) * width + frame.left
+        for x in 0..<columns { pixels[start + x] = frame.palette[Int(line[x])] }
+      }
+      wholeRows = max(wholeRows, min(frame.top + row + reach, height))
+    }
+    wholeRows = height
   }
 
   /// Takes the last frame away as it asks.

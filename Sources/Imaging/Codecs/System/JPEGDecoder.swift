@@ -3,7 +3,7 @@ import VitrineRuntime
 
 /// Reads JPEG: at an eighth of its size with a decoder of its own, which leaves out what that does not need, else through
 /// libjpeg-turbo, shrinking to 1/2, 1/4 or 1/8 inside the inverse transform.
-public struct JPEGDecoder: ImageDecoder {
+public struct JPEGDecoder: ImageDecoder, PrefixDecoding {
   /// Stored pixels from which on an image is worth the tables that the decoder of our own makes first.
   private let ownDecoderMinimum: Int
 
@@ -46,7 +46,7 @@ public struct JPEGDecoder: ImageDecoder {
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     try unsafe JPEGHeader(ByteReader(bytes), metadataLimit: 0).checkSupport()
-    let eighths = [1, 2, 4].first { Double($0) / 8 >= request.minimumScale } ?? 8
+    let eighths = Self.eighths(request.minimumScale)
     if eighths == 1, request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum,
       let script = unsafe script(bytes, request), script.isComplete || !script.frame.isProgressive
     {
@@ -56,6 +56,9 @@ public struct JPEGDecoder: ImageDecoder {
     }
     return try unsafe Self.openSystem(bytes, request, eighths: eighths)
   }
+
+  /// The smallest scale, in eighths, that is at least `scale`.
+  private static func eighths(_ scale: Double) -> Int { [1, 2, 4].first { Double($0) / 8 >= scale } ?? 8 }
 
   /// Opens at an eighth what has come of a progressive file of which more is to come: the scans that are whole.
   ///
@@ -80,6 +83,35 @@ public struct JPEGDecoder: ImageDecoder {
       throw ImageError(.corrupt, format: .jpeg, "corrupt: one of the first \(count) scans")
     }
     return (rows, count)
+  }
+
+  /// Opens what is there of a file that is still coming.
+  ///
+  /// Where there is nothing yet but the blocks' means, an eighth of the size shows all of them; above that libjpeg, which
+  /// smooths over what it lacks, does the rest.
+  package func openPrefix(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> any RowSource {
+    let eighths = Self.eighths(request.minimumScale)
+    if request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum,
+      let script = unsafe script(bytes, request)
+    {
+      if script.frame.isProgressive, eighths == 1 || script.scans.allSatisfy(\.isOfDC),
+        let preview = unsafe openPreview(bytes, request)
+      {
+        return preview.rows
+      }
+      if !script.frame.isProgressive, eighths == 1 {
+        return unsafe EighthRows(bytes, script, request) { () throws(ImageError) in
+          throw ImageError(.truncated, format: .jpeg, "truncated: more of the file is to come")
+        }
+      }
+    }
+    // Of what follows the last whole scan there is too little to decode.
+    let end = unsafe request.info.streamsRows ? nil : Self.lastSegment(bytes)
+    return try unsafe JPEGRows(
+      UnsafeRawBufferPointer(rebasing: bytes[..<(end ?? bytes.count)]),
+      request,
+      eighths: eighths,
+    )
   }
 
   /// `nil` where the file is not for the decoder of our own.

@@ -1,0 +1,149 @@
+/// Follows a file while it comes, without decoding anything.
+///
+/// Each byte is passed over once, however small the pieces are in which they come.
+protocol FileArrival: Sendable {
+  /// Whether a decoder can read the header from what has come.
+  var hasHeader: Bool { get }
+
+  /// Reads on from where it stopped; `bytes` are the file from its beginning.
+  mutating func advance(_ bytes: ByteReader)
+
+  /// What is there to be seen of frame 0, once the header is read.
+  ///
+  /// `isAtEighth` says that no more than an eighth of the size is wanted.
+  func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart
+}
+
+/// What is there to be seen of a file that is still coming.
+enum VisiblePart: Equatable {
+  case nothing
+  /// The whole picture, the better the higher the stage, in so many bytes.
+  case stage(Int, byteCount: Int)
+  /// Rows, in a file that is estimated at so many bytes; those of an interlaced one soon cover the picture.
+  case rows(isInterlaced: Bool, estimate: Int)
+}
+
+extension ImageFormat {
+  /// `nil` for formats of which nothing is shown before they are there.
+  var arrival: (any FileArrival)? {
+    switch self {
+    case .jpeg: JPEGArrival()
+    case .png, .apng: PNGArrival()
+    case .gif: GIFArrival()
+    case .webp: WebPArrival()
+    default: nil
+    }
+  }
+}
+
+/// PNG: chunks, up to the first with image data.
+struct PNGArrival: FileArrival {
+  private(set) var hasHeader = false
+  private var offset = PNGHeader.signature.count
+
+  mutating func advance(_ bytes: ByteReader) {
+    while !hasHeader, let length = bytes.bigEndian32(at: offset), bytes.count >= offset + 8 {
+      guard !bytes.matches("IDAT", at: offset + 4) else {
+        hasHeader = true
+        return
+      }
+      offset += 12 + Int(length)
+    }
+  }
+
+  func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart {
+    // Photographs are compressed to about half.
+    let estimate = info.storedWidth * info.storedHeight * (info.hasAlpha ? 4 : 3) / 2
+    return .rows(isInterlaced: !info.streamsRows, estimate: estimate)
+  }
+}
+
+/// WebP: chunks, up to the picture's.
+struct WebPArrival: FileArrival {
+  private(set) var hasHeader = false
+  private var offset = 12
+  private var fileLength = 0
+  private var isAnimated = false
+  private var lacksOrientation = false
+
+  mutating func advance(_ bytes: ByteReader) {
+    while !hasHeader, let type = bytes.ascii(at: offset, count: 4), let length = bytes.littleEndian32(at: offset + 4) {
+      // A frame header has ten bytes at most.
+      let body = bytes.slice(offset + 8, 10)
+      switch type {
+      case "VP8 ", "VP8L", "ANMF":
+        guard body.count == min(10, Int(length)) else { return }
+        fileLength = Int(bytes.littleEndian32(at: 4) ?? 0) + 8
+        isAnimated = isAnimated || type == "ANMF"
+        hasHeader = true
+      case "VP8X":
+        guard let flags = body.byte(at: 0) else { return }
+        isAnimated = flags & 0x02 != 0
+        lacksOrientation = flags & 0x08 != 0
+      case "EXIF":
+        guard bytes.count >= offset + 8 + Int(length) else { return }
+        lacksOrientation = false
+      default: break
+      }
+      offset += 8 + Int(length) + Int(length & 1)
+    }
+  }
+
+  func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart {
+    // libwebp opens animations that are whole only, and EXIF, which says how a picture is turned, stands behind it.
+    isAnimated || lacksOrientation ? .nothing : .rows(isInterlaced: false, estimate: fileLength)
+  }
+}
+
+/// GIF: blocks, up to the end of the first frame.
+struct GIFArrival: FileArrival {
+  private(set) var hasHeader = false
+  private var offset = 0
+  private var isInSubBlocks = false
+  private var isInterlaced = false
+  private var isInFrame = false
+  private var endOfFrame: Int?
+  private var isBehindFrame = false
+
+  mutating func advance(_ bytes: ByteReader) {
+    if offset == 0 {
+      guard let packed = bytes.byte(at: 10) else { return }
+      offset = 13 + Self.paletteLength(packed)
+    }
+    while !isBehindFrame, let byte = bytes.byte(at: offset) {
+      if isInSubBlocks {
+        offset += 1 + Int(byte)
+        guard byte == 0 else { continue }
+        isInSubBlocks = false
+        if isInFrame { endOfFrame = offset }
+      } else if endOfFrame != nil {
+        isBehindFrame = byte != Self.trailer
+        return
+      } else if byte == Self.image {
+        guard let packed = bytes.byte(at: offset + 9) else { return }
+        isInterlaced = packed & 0x40 != 0
+        hasHeader = true
+        isInFrame = true
+        isInSubBlocks = true
+        offset += 10 + Self.paletteLength(packed) + 1
+      } else if byte == Self.extensionBlock {
+        isInSubBlocks = true
+        offset += 2
+      } else {
+        return
+      }
+    }
+  }
+
+  func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart {
+    // Behind a still picture nothing comes that would be worth a preview.
+    if isBehindFrame, let endOfFrame { return .stage(1, byteCount: endOfFrame) }
+    return .rows(isInterlaced: isInterlaced, estimate: info.storedWidth * info.storedHeight / 2)
+  }
+
+  private static let extensionBlock: UInt8 = 0x21
+  private static let image: UInt8 = 0x2C
+  private static let trailer: UInt8 = 0x3B
+
+  private static func paletteLength(_ packed: UInt8) -> Int { packed & 0x80 == 0 ? 0 : 3 << (Int(packed & 7) + 1) }
+}

@@ -1,0 +1,253 @@
+public import VitrineRuntime
+
+/// Decodes an image whose bytes arrive piece by piece, and shows what can be seen of it on the way.
+///
+/// ```swift
+/// var decoder = IncrementalDecoder(options: DecodeOptions(size: .pixels(300, 300)))
+/// for try await piece in body {
+///   guard try decoder.append(piece) == .previewReady, let preview = try decoder.preview() else { continue }
+///   show(preview.bitmap)
+/// }
+/// show(try decoder.image().bitmap)
+/// ```
+/// Taking bytes in costs little and decodes nothing: they are looked at once, for the header and for the places where a
+/// preview is worth making. A decoder is at work in ``preview()`` and ``image()`` only, as often as ``PreviewPolicy``
+/// says and once at the end, however small the pieces are. The image is the one that ``DecoderRegistry/decode(_:_:)``
+/// makes of all bytes at once, to the last bit.
+///
+/// Previews show the first frame of what the file has: of a progressive JPEG the whole picture, coarsely, of an interlaced
+/// PNG or GIF too, of an animated GIF its first frame once that is whole; of other PNG, GIF and JPEG files and of still
+/// WebP the rows that are there, if ``PreviewPolicy/showsRows`` is set. Other formats have none.
+///
+/// It is a value: a copy goes its own way, and one may be handed to another thread. Memory: the bytes that have come.
+public struct IncrementalDecoder: Sendable {
+  /// What came of the bytes appended last.
+  public enum Status: Hashable, Sendable {
+    /// There is nothing new to be seen.
+    case needsMore
+    /// ``IncrementalDecoder/preview()`` has something to show that it has not shown before.
+    case previewReady
+  }
+
+  /// What the header says, from the moment at which it is there; `nil` before.
+  ///
+  /// What files store behind their header is not in it: the frames of an animated GIF or WebP are those that have begun, and a
+  /// WebP file's EXIF comes last. ``DecodedImage/info`` has everything.
+  public private(set) var info: ImageInfo?
+  /// All bytes so far.
+  public private(set) var data = Data()
+  /// How many bytes there will be, where that is known; `nil` unless told.
+  ///
+  /// Previews that come row by row are spread over it, and none is made when three quarters are there, since the image itself
+  /// is about to come.
+  public var expectedByteCount: Int?
+
+  private let options: DecodeOptions
+  private let policy: PreviewPolicy
+  private let decoders: DecoderRegistry
+  private var arrival: (any FileArrival)?
+  private var isAtEighth = false
+  private var failure: ImageError?
+  /// The count of bytes at which to look for a header again.
+  private var nextLook = Self.signatureLength
+  private var attempts = 0
+  private var stage = 0
+  private var lastByteCount = 0
+
+  /// As many bytes tell all formats apart but SVG.
+  private static let signatureLength = 32
+  /// As many bytes tell SVG from what is no image.
+  private static let longestLook = 4096 + 512
+
+  /// Makes a decoder that has no bytes yet.
+  ///
+  /// - Parameters:
+  ///   - options: How the image is to be decoded, previews too; those show nothing but frame 0.
+  ///   - previews: When previews are made; ``PreviewPolicy/init()`` unless told.
+  ///   - decoders: What decodes; ``DecoderRegistry/standard`` unless told.
+  public init(
+    options: DecodeOptions = DecodeOptions(),
+    previews: PreviewPolicy = PreviewPolicy(),
+    decoders: DecoderRegistry = .standard,
+  ) {
+    (self.options, policy, self.decoders) = (options, previews, decoders)
+  }
+
+  /// Takes the next bytes.
+  ///
+  /// Complexity: O(count), and the reading of the header once.
+  ///
+  /// - Parameter bytes: As many as there are, in order.
+  /// - Returns: Whether there is something new to be seen.
+  /// - Throws: ``ImageError``, as soon as the header shows that there is no use in getting more: `.unrecognised`, `.unsupported`,
+  ///   `.corrupt`, `.overLimit`, `.invalidSize`. From then on nothing more is taken in, and every call throws it.
+  @discardableResult
+  public mutating func append(_ bytes: Data) throws(ImageError) -> Status {
+    if let failure { throw failure }
+    data.append(bytes)
+    return try follow()
+  }
+
+  /// Takes the next bytes from where they are; see ``append(_:)``.
+  package mutating func append(copying bytes: UnsafeRawBufferPointer) throws(ImageError) -> Status {
+    if let failure { throw failure }
+    unsafe data.append(contentsOf: bytes)
+    return try follow()
+  }
+
+  /// Decodes what is there, if that shows more than the last time.
+  ///
+  /// Blocks as decoding does; while it works nothing else is decoded, so whoever calls it once it is done has one preview at a
+  /// time. What is damaged shows nothing; ``image()`` says what is wrong with it.
+  ///
+  /// - Returns: The preview; `nil` when there is nothing new.
+  /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`, `.overLimit`.
+  public mutating func preview() throws(ImageError) -> ImagePreview? {
+    guard let pending = takePreview() else { return nil }
+    return try pending.decode()
+  }
+
+  /// Decodes the image from all bytes so far.
+  ///
+  /// Blocks as decoding does.
+  ///
+  /// - Returns: The image; a part of it only if ``DecodeOptions/acceptsPartial`` is set, and then its damage says so.
+  /// - Throws: ``ImageError``: what ``DecoderRegistry/decode(_:_:)`` throws.
+  public func image() throws(ImageError) -> DecodedImage {
+    if let failure { throw failure }
+    return try decoders.decode(data, options)
+  }
+
+  /// What ``preview()`` would decode, to be decoded elsewhere while bytes go on arriving; counts as having been shown.
+  package mutating func takePreview() -> PendingPreview? {
+    guard let due else { return nil }
+    attempts += 1
+    (stage, lastByteCount) = due
+    return PendingPreview(
+      data: data.prefix(lastByteCount),
+      options: options,
+      showsRows: policy.showsRows,
+      decoders: decoders,
+    )
+  }
+
+  /// Whether ``preview()`` has something to show.
+  package var hasPreview: Bool { due != nil }
+
+  private mutating func follow() throws(ImageError) -> Status {
+    if info == nil {
+      do throws(ImageError) {
+        try readHeader()
+      } catch {
+        failure = error
+        throw error
+      }
+    } else {
+      advance()
+    }
+    return due == nil ? .needsMore : .previewReady
+  }
+
+  private mutating func readHeader() throws(ImageError) {
+    guard data.count >= nextLook else { return }
+    if arrival == nil {
+      let format = ImageFormat.sniff(data)
+      if format == nil, data.count < Self.longestLook {
+        nextLook = Self.longestLook
+        return
+      }
+      arrival = format?.arrival
+    }
+    advance()
+    if let arrival, !arrival.hasHeader { return }
+    do throws(ImageError) {
+      let info = try decoders.info(of: data, limits: options.limits)
+      if options.frame == 0 {
+        isAtEighth = try options.plan(for: info).scale * options.quality.oversampling <= 1 / 8
+      }
+      self.info = info
+    } catch {
+      // Of formats that are not followed nobody knows how long the header is.
+      guard error.code == .truncated else { throw error }
+      nextLook = data.count * 2
+    }
+  }
+
+  private mutating func advance() {
+    guard var following = arrival else { return }
+    // Held once only, so that it is changed in place.
+    arrival = nil
+    // The bytes are only read while the closure runs.
+    unsafe data.withUnsafeBytes { unsafe following.advance(ByteReader($0)) }
+    arrival = following
+  }
+
+  /// The stage and the bytes of the preview that can be made now.
+  private var due: (stage: Int, byteCount: Int)? {
+    guard let info, let arrival, options.frame == 0, attempts < policy.limit else { return nil }
+    let count = data.count
+    if let expectedByteCount, count > expectedByteCount / 4 * 3 { return nil }
+    guard count - lastByteCount >= policy.interval else { return nil }
+    switch arrival.visible(of: info, isAtEighth: isAtEighth) {
+    case .nothing: return nil
+    case .stage(let stage, let byteCount):
+      guard stage > self.stage else { return nil }
+      return (stage, byteCount)
+    case .rows(let isInterlaced, let estimate):
+      guard isInterlaced || policy.showsRows else { return nil }
+      let least = attempts == 0 ? (expectedByteCount ?? estimate) / 8 : lastByteCount * 2
+      guard count >= least else { return nil }
+      return (0, count)
+    }
+  }
+}
+
+/// The beginning of a file that is worth decoding.
+package struct PendingPreview: Sendable {
+  let data: Data
+  let options: DecodeOptions
+  let showsRows: Bool
+  let decoders: DecoderRegistry
+
+  /// Decodes it; `nil` when it shows too little.
+  ///
+  /// - Parameter isCancelled: Asked besides that of the options.
+  /// - Returns: The preview.
+  /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`, `.overLimit`.
+  package func decode(isCancelled: (@Sendable () -> Bool)? = nil) throws(ImageError) -> ImagePreview? {
+    let control = DecodeControl(
+      isCancelled: isCancelled ?? options.isCancelled,
+      timeLimit: options.limits.timeLimit,
+    )
+    try control.check()
+    do throws(ImageError) {
+      // The bytes are only read while the closure runs: row sources do not outlive it.
+      return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
+        try unsafe decoders.find(bytes, options.limits) { (decoder, info) throws(ImageError) -> ImagePreview?? in
+          let plan = try options.plan(for: info)
+          let request = options.request(for: info, plan, control)
+          guard let source = try unsafe open(bytes, request, decoder) else { return nil }
+          let (bitmap, _, shown) = try Renderer(info: info, plan: plan, control: control)
+            .render(source, acceptsPartial: true)
+          guard shown == 1 || (showsRows && shown > 0) else { return .some(nil) }
+          let detail = shown == 1 ? ImagePreview.Detail.whole : .rows(share: shown)
+          return ImagePreview(bitmap: bitmap, info: info, detail: detail, byteCount: data.count)
+        }
+      }
+    } catch {
+      switch error.code {
+      case .cancelled, .outOfTime, .overLimit: throw error
+      default: return nil
+      }
+    }
+  }
+
+  private func open(
+    _ bytes: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+    _ decoder: any ImageDecoder,
+  ) throws(ImageError) -> (any RowSource)? {
+    guard let decoder = decoder as? any PrefixDecoding else { return try unsafe decoder.open(bytes, request) }
+    return try unsafe decoder.openPrefix(bytes, request)
+  }
+}

@@ -1,0 +1,105 @@
+import VitrineRuntime
+
+/// JPEG: segments, and the ends of a progressive file's scans.
+///
+/// Not every scan is worth a look. The first ones of all components' means show the picture at an eighth of its size, and
+/// at that chroma stored at half the resolution is sharper with its first AC scan. Above an eighth the picture gains
+/// when each component has its first AC scan, and when each has all coefficients, if not all their bits.
+struct JPEGArrival: FileArrival {
+  private(set) var hasHeader = false
+  private var offset = 2
+  private var isInScan = false
+  private var isProgressive = false
+  private var isSubsampled = false
+  private var identifiers: [UInt8] = []
+  /// For each component the coefficients that whole scans have brought, bit by bit.
+  private var known: [UInt64] = []
+  private var current: (components: [Int], coefficients: UInt64) = ([], 0)
+  private var endOfScans = 0
+  private var componentsInFirstScan = 0
+
+  mutating func advance(_ bytes: ByteReader) {
+    // Of a file of one scan nothing is to be learnt behind its header.
+    while !hasHeader || isProgressive {
+      if isInScan {
+        guard passScan(bytes) else { return }
+        continue
+      }
+      guard let byte = bytes.byte(at: offset) else { return }
+      guard byte == 0xFF else {
+        offset += 1
+        continue
+      }
+      guard let marker = bytes.byte(at: offset + 1) else { return }
+      switch marker {
+      case 0xFF: offset += 1
+      case 0x00, 0x01, 0xD0...0xD9: offset += 2
+      default:
+        guard let length = bytes.bigEndian16(at: offset + 2), bytes.count >= offset + 2 + Int(length) else { return }
+        read(marker, bytes.slice(offset + 4, Int(length) - 2))
+        offset += 2 + max(2, Int(length))
+      }
+    }
+  }
+
+  func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart {
+    guard isProgressive else {
+      let isOneScan = componentsInFirstScan >= identifiers.count
+      return isOneScan ? .rows(isInterlaced: false, estimate: info.storedWidth * info.storedHeight / 6) : .nothing
+    }
+    guard !known.isEmpty, known.allSatisfy({ $0 & 1 != 0 }) else { return .nothing }
+    var stage = 1
+    if isAtEighth {
+      if isSubsampled, known.dropFirst().allSatisfy({ $0 > 1 }) { stage = 2 }
+    } else if known.allSatisfy({ $0 > 1 }) {
+      stage = known.allSatisfy { $0 == .max } ? 3 : 2
+    }
+    // The marker behind it says that a scan is whole.
+    return .stage(stage, byteCount: endOfScans + 2)
+  }
+
+  private mutating func read(_ marker: UInt8, _ segment: ByteReader) {
+    switch marker {
+    case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker) && !hasHeader:
+      isProgressive = marker == 0xC2 || marker == 0xCA
+      let count = Int(segment.byte(at: 5) ?? 0)
+      identifiers = (0..<count).compactMap { segment.byte(at: 6 + 3 * $0) }
+      known = identifiers.map { _ in 0 }
+      isSubsampled = Set((0..<count).map { segment.byte(at: 7 + 3 * $0) }).count > 1
+    case 0xDA:
+      let count = Int(segment.byte(at: 0) ?? 0)
+      if !hasHeader { componentsInFirstScan = count }
+      let components = (0..<count).compactMap { index in
+        segment.byte(at: 1 + 2 * index).flatMap { identifiers.firstIndex(of: $0) }
+      }
+      let first = Int(segment.byte(at: 1 + 2 * count) ?? 0) & 63
+      let last = max(first, Int(segment.byte(at: 2 + 2 * count) ?? 0) & 63)
+      current = (components, (UInt64.max >> UInt64(63 - last)) & (UInt64.max << UInt64(first)))
+      hasHeader = true
+      isInScan = true
+    default: break
+    }
+  }
+
+  /// Looks for the marker behind entropy-coded data; `false` when it has not come yet.
+  private mutating func passScan(_ bytes: ByteReader) -> Bool {
+    guard let base = unsafe bytes.bytes.baseAddress else { return false }
+    while offset < bytes.count {
+      // In bounds: from `offset` to the end of the bytes.
+      guard let found = unsafe memchr(base + offset, 0xFF, bytes.count - offset) else {
+        offset = bytes.count
+        return false
+      }
+      offset = unsafe UnsafeRawPointer(found) - base
+      guard let marker = bytes.byte(at: offset + 1) else { return false }
+      if marker != 0, marker != 0xFF, !(0xD0...0xD7).contains(marker) {
+        for component in current.components { known[component] |= current.coefficients }
+        endOfScans = offset
+        isInScan = false
+        return true
+      }
+      offset += marker == 0xFF ? 1 : 2
+    }
+    return false
+  }
+}
