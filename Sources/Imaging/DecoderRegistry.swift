@@ -57,7 +57,7 @@ public final class DecoderRegistry: Sendable {
         let info = try unsafe decoder.info(ofFrame: options.frame, of: bytes, header, limits: options.limits)
         try options.limits.check(info)
         let plan = try options.plan(for: info)
-        if options.quality == .fast, options.frame == 0,
+        if options.quality == .fast, options.frame == 0, options.region == nil,
           let image = try unsafe renderThumbnail(of: bytes, decoder, info, plan, options.limits, control)
         {
           return image

@@ -94,6 +94,10 @@ public struct RowRequest: Sendable {
   ///
   /// A drawing is drawn at this scale, which may be above 1.
   package let scales: (x: Double, y: Double)
+  /// The part that is needed, in stored pixels and within the image; `nil` for all of it.
+  ///
+  /// A decoder may leave out what lies beyond and say so in ``RowSource/origin``. Filters' reach is in it.
+  public let region: PixelRegion?
   /// The bounds to keep.
   public let limits: DecodeLimits
   /// To be asked now and then, in work that is not reading rows, whether to go on.
@@ -104,11 +108,17 @@ public struct RowRequest: Sendable {
     frame: Int = 0,
     minimumScale: Double,
     scales: (x: Double, y: Double) = (1, 1),
+    region: PixelRegion? = nil,
     limits: DecodeLimits = DecodeLimits(),
     control: DecodeControl = DecodeControl(isCancelled: nil, timeLimit: nil),
   ) {
     (self.info, self.frame, self.minimumScale, self.scales) = (info, frame, minimumScale, scales)
-    (self.limits, self.control) = (limits, control)
+    (self.region, self.limits, self.control) = (region, limits, control)
+  }
+
+  /// The same without a region.
+  package var ofWhole: RowRequest {
+    RowRequest(info: info, frame: frame, minimumScale: minimumScale, scales: scales, limits: limits, control: control)
   }
 }
 
@@ -123,6 +133,8 @@ public protocol RowSource: AnyObject {
   var extentWidth: Double { get }
   /// How high the whole image is in delivered pixels.
   var extentHeight: Double { get }
+  /// The delivered pixel of the whole image at which the rows begin, where the decoder left out what was not asked for.
+  var origin: (x: Int, y: Int) { get }
   /// Whether the fourth byte of a pixel is straight coverage; else it is 255.
   var hasAlpha: Bool { get }
   /// Whether the decoder shrank by taking means, so that each delivered pixel is the mean of the stored ones it covers;
@@ -148,6 +160,8 @@ extension RowSource {
   public var extentWidth: Double { Double(width) }
   /// The ``height``.
   public var extentHeight: Double { Double(height) }
+  /// The first pixel of the image.
+  public var origin: (x: Int, y: Int) { (0, 0) }
   /// `false`.
   public var isAveraged: Bool { false }
   /// Nothing.
@@ -213,6 +227,11 @@ public enum DecodeQuality: String, Hashable, Sendable, CaseIterable {
 public struct DecodeOptions: Sendable {
   /// The size wanted; `nil`, the default, for the image's own.
   public var size: TargetSize?
+  /// The part of the upright image that is wanted, in its pixels, cut to what there is; `nil`, the default, for all of it.
+  ///
+  /// ``size`` is the size of that part. Decoders leave out what lies around it where they can, and the result is the same
+  /// as that part of the whole image.
+  public var region: PixelRegion?
   /// The care taken over pixels; ``DecodeQuality/balanced`` unless told.
   public var quality = DecodeQuality.balanced
   /// Which frame of an animation, from 0, the default.
@@ -237,7 +256,19 @@ public struct DecodeOptions: Sendable {
   func plan(for info: ImageInfo) throws(ImageError) -> SamplingPlan {
     var size = size
     if info.isVector { size?.enlarges = true }
-    let plan = try SamplingPlan(size, width: info.width, height: info.height)
+    let plan: SamplingPlan
+    if let region {
+      guard let part = region.clipped(width: info.width, height: info.height) else {
+        throw ImageError(
+          .invalidSize,
+          format: info.format,
+          "nothing of \(info.width)x\(info.height) pixels is in \(region)",
+        )
+      }
+      plan = try SamplingPlan(size, part)
+    } else {
+      plan = try SamplingPlan(size, width: info.width, height: info.height)
+    }
     try limits.check(output: plan, of: info)
     return plan
   }
@@ -247,7 +278,9 @@ public struct DecodeOptions: Sendable {
       info: info,
       frame: frame,
       minimumScale: min(1, plan.scale * quality.oversampling),
-      scales: plan.scales,
+      // A drawing of which a part is wanted is drawn whole, and no larger than it says.
+      scales: region == nil ? plan.scales : (min(1, plan.scales.x), min(1, plan.scales.y)),
+      region: region.map { _ in plan.needed(of: info) },
       limits: limits,
       control: control,
     )

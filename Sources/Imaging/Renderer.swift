@@ -30,6 +30,8 @@ struct Renderer {
       do throws(ImageError) {
         if isWhole {
           try unsafe copy(source, into: pixels, &wholeRows)
+        } else if let part = part(of: source, crop, width: width, height: height) {
+          try unsafe cut(part, of: source, into: pixels, &wholeRows)
         } else {
           try unsafe resample(source, crop: crop, width: width, height: height, into: pixels, &wholeRows)
         }
@@ -89,6 +91,33 @@ struct Renderer {
     }
   }
 
+  /// The delivered pixels that are the output as they are; `nil` where they have to be filtered.
+  private func part(of source: any RowSource, _ crop: PixelRect, width: Int, height: Int) -> PixelRegion? {
+    guard source.extentWidth == Double(info.storedWidth), source.extentHeight == Double(info.storedHeight),
+      let x = Int(exactly: crop.x), let y = Int(exactly: crop.y), crop.width == Double(width),
+      crop.height == Double(height)
+    else { return nil }
+    return PixelRegion(x: x - source.origin.x, y: y - source.origin.y, width: width, height: height)
+  }
+
+  private func cut(
+    _ part: PixelRegion,
+    of source: any RowSource,
+    into pixels: UnsafeMutableRawBufferPointer,
+    _ wholeRows: inout Int,
+  ) throws(ImageError) {
+    var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: part.width, height: part.height)
+    defer { wholeRows = writer.rowsGiven }
+    var row = 0
+    try unsafe forEachRow(source, through: part.y + part.height - 1, &writer) { (line, writer) throws(ImageError) in
+      // In bounds by the slice.
+      if row >= part.y {
+        unsafe writer.write(UnsafeRawBufferPointer(rebasing: line[part.x * 4..<(part.x + part.width) * 4]))
+      }
+      row += 1
+    }
+  }
+
   private func resample(
     _ source: any RowSource,
     crop: PixelRect,
@@ -103,8 +132,8 @@ struct Renderer {
       sourceWidth: source.width,
       sourceHeight: source.height,
       crop: PixelRect(
-        x: crop.x * scaleX,
-        y: crop.y * scaleY,
+        x: crop.x * scaleX - Double(source.origin.x),
+        y: crop.y * scaleY - Double(source.origin.y),
         width: crop.width * scaleX,
         height: crop.height * scaleY,
       ),

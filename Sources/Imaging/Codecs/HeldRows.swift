@@ -11,6 +11,9 @@ package final class HeldRows: RowSource {
   package let width: Int
   package let height: Int
   package let hasAlpha: Bool
+  package let extentWidth: Double
+  package let extentHeight: Double
+  package let origin: (x: Int, y: Int)
   /// Known from the first read on.
   package var damage: ImageError? { failure }
   private let fill: Fill
@@ -20,7 +23,17 @@ package final class HeldRows: RowSource {
   private var failure: ImageError?
   private var row = 0
 
-  package init(width: Int, height: Int, hasAlpha: Bool, fill: @escaping Fill) {
+  /// `part` is what the rows are of a picture of another size.
+  package init(
+    width: Int,
+    height: Int,
+    hasAlpha: Bool,
+    part: (x: Int, y: Int, ofWidth: Int, height: Int)? = nil,
+    fill: @escaping Fill,
+  ) {
+    origin = part.map { ($0.x, $0.y) } ?? (0, 0)
+    extentWidth = Double(part?.ofWidth ?? width)
+    extentHeight = Double(part?.height ?? height)
     (self.width, self.height, self.hasAlpha) = (width, height, hasAlpha)
     unsafe pixels = nil
     unsafe self.fill = fill

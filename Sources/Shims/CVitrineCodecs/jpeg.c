@@ -128,6 +128,21 @@ int vitrine_jpeg_start(vitrine_jpeg_reader *reader, int eighths, int layout, vit
   return VITRINE_OK;
 }
 
+int vitrine_jpeg_crop(vitrine_jpeg_reader *reader, uint32_t *x, uint32_t *width) {
+  if (setjmp(reader->failed)) return failure(reader);
+  JDIMENSION offset = *x, count = *width;
+  jpeg_crop_scanline(&reader->jpeg, &offset, &count);
+  *x = offset;
+  *width = count;
+  return VITRINE_OK;
+}
+
+int vitrine_jpeg_skip_rows(vitrine_jpeg_reader *reader, uint32_t count) {
+  if (setjmp(reader->failed)) return failure(reader);
+  jpeg_skip_scanlines(&reader->jpeg, count);
+  return VITRINE_OK;
+}
+
 int vitrine_jpeg_read_rows(vitrine_jpeg_reader *reader, uint8_t *rows, size_t stride, int count) {
   if (setjmp(reader->failed)) return failure(reader);
   JSAMPROW pointers[16];

@@ -51,7 +51,8 @@ public struct JPEGDecoder: ImageDecoder, PrefixDecoding {
       let script = unsafe script(bytes, request), script.isComplete || !script.frame.isProgressive
     {
       return unsafe EighthRows(bytes, script, request) { () throws(ImageError) in
-        try unsafe Self.openSystem(bytes, request, eighths: 1)
+        // It takes over in the middle of the picture, whose rows are whole.
+        try unsafe Self.openSystem(bytes, request.ofWhole, eighths: 1)
       }
     }
     return try unsafe Self.openSystem(bytes, request, eighths: eighths)
@@ -170,6 +171,7 @@ private final class JPEGRows: RowSource {
   let extentWidth: Double
   let extentHeight: Double
   var hasAlpha: Bool { false }
+  let origin: (x: Int, y: Int)
   // libjpeg's smaller transforms leave out what cancels in the mean over two, four or eight samples.
   var isAveraged: Bool { true }
 
@@ -181,6 +183,7 @@ private final class JPEGRows: RowSource {
   /// Adobe stores CMYK inverted, 255 for no ink, and marks its files.
   private let isInverted: Bool
   private var row = 0
+  private var rowsToSkip: Int
   private(set) var damage: ImageError?
 
   init(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest, eighths: Int) throws(ImageError) {
@@ -215,16 +218,52 @@ private final class JPEGRows: RowSource {
     } else {
       (extentWidth, extentHeight) = (0, 0)
     }
-    width = Int(info.out_width)
-    height = Int(info.out_height)
+    var (x, y) = (UInt32(0), 0)
+    var (columns, rows) = (info.out_width, Int(info.out_height))
+    if status == VITRINE_OK, let region = request.region {
+      let part = Self.part(region, eighths: eighths, width: Int(info.out_width), height: rows)
+      (x, columns, y, rows) = (UInt32(part.x), UInt32(part.width), part.y, part.height)
+      // libjpeg moves the left edge to the next block and keeps the right one.
+      status = unsafe vitrine_jpeg_crop(reader, &x, &columns)
+    }
+    origin = (Int(x), y)
+    rowsToSkip = y
+    width = Int(columns)
+    height = rows
     // Everything is initialised here, so throwing runs deinit, which destroys the reader.
     if status != VITRINE_OK { throw unsafe Self.error(reader, status, stop, request, row: 0) }
   }
 
   deinit { unsafe vitrine_jpeg_destroy(reader) }
 
+  /// A region in pixels as delivered, with those beside it that chroma is interpolated from.
+  private static func part(_ region: PixelRegion, eighths: Int, width: Int, height: Int) -> PixelRegion {
+    let margin = 16
+    let (x, y) = (max(0, region.x * eighths / 8 - margin), max(0, region.y * eighths / 8 - margin))
+    return PixelRegion(
+      x: x,
+      y: y,
+      width: min(width, (region.x + region.width) * eighths / 8 + margin) - x,
+      height: min(height, (region.y + region.height) * eighths / 8 + margin) - y,
+    )
+  }
+
+  /// Passes over the rows above the region, not too many at a time.
+  private func skip() throws(ImageError) {
+    while rowsToSkip > 0 {
+      try request.control.check()
+      let count = min(rowsToSkip, 512)
+      let status = unsafe vitrine_jpeg_skip_rows(reader, UInt32(count))
+      guard status == VITRINE_OK else { throw unsafe Self.error(reader, status, stop, request, row: 0) }
+      rowsToSkip -= count
+    }
+  }
+
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
     precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
+    try skip()
+    let count = min(count, height - row)
+    guard count > 0 else { return 0 }
     // In bounds by the line above: `count` rows of `width` pixels at most.
     let got = unsafe vitrine_jpeg_read_rows(
       reader,

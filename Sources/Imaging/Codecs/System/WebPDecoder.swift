@@ -55,13 +55,28 @@ public struct WebPDecoder: ImageDecoder {
     // libwebp averages what it drops, so it is left twice the size asked for and the caller's filter does the rest.
     let scale = request.minimumScale * 3 / 2
     let isScaled = scale < 0.9
-    let width = isScaled ? max(1, Int((Double(info.storedWidth) * scale).rounded(.up))) : info.storedWidth
-    let height = isScaled ? max(1, Int((Double(info.storedHeight) * scale).rounded(.up))) : info.storedHeight
-    return unsafe HeldRows(width: width, height: height, hasAlpha: info.hasAlpha) {
+    let part = isScaled ? nil : request.region.map { Self.croppable($0, info) }
+    let width =
+      isScaled ? max(1, Int((Double(info.storedWidth) * scale).rounded(.up))) : part?.width ?? info.storedWidth
+    let height =
+      isScaled ? max(1, Int((Double(info.storedHeight) * scale).rounded(.up))) : part?.height ?? info.storedHeight
+    return unsafe HeldRows(
+      width: width,
+      height: height,
+      hasAlpha: info.hasAlpha,
+      part: part.map { ($0.x, $0.y, info.storedWidth, info.storedHeight) },
+    ) {
       (pixels, wholeRows) throws(ImageError) in
       var config = unsafe WebPDecoderConfig()
       guard unsafe WebPInitDecoderConfig(&config) != 0 else {
         throw ImageError(.unsupported, format: .webp, "libwebp is of another version than its headers")
+      }
+      if let part {
+        unsafe config.options.use_cropping = 1
+        unsafe config.options.crop_left = Int32(part.x)
+        unsafe config.options.crop_top = Int32(part.y)
+        unsafe config.options.crop_width = Int32(part.width)
+        unsafe config.options.crop_height = Int32(part.height)
       }
       unsafe config.options.use_scaling = isScaled ? 1 : 0
       unsafe config.options.scaled_width = Int32(width)
@@ -91,6 +106,18 @@ public struct WebPDecoder: ImageDecoder {
         throw ImageError(webP: status, "at row \(wholeRows) of \(height)")
       }
     }
+  }
+
+  /// A region that libwebp crops to without a trace: from even places, and with the pixels beside it that chroma is
+  /// interpolated from.
+  private static func croppable(_ region: PixelRegion, _ info: ImageInfo) -> PixelRegion {
+    let (x, y) = (max(0, region.x - 4) & ~1, max(0, region.y - 4) & ~1)
+    return PixelRegion(
+      x: x,
+      y: y,
+      width: min(info.storedWidth, region.x + region.width + 4) - x,
+      height: min(info.storedHeight, region.y + region.height + 4) - y,
+    )
   }
 
   private func frame(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest, _ header: WebPHeader) -> HeldRows {

@@ -34,6 +34,10 @@ void vitrine_jpeg_destroy(vitrine_jpeg_reader *);
 int vitrine_jpeg_read_header(vitrine_jpeg_reader *, vitrine_jpeg_info *);
 /// Starts decoding at `eighths`/8 of the stored size, in one of the layouts above (four bytes a pixel either way).
 int vitrine_jpeg_start(vitrine_jpeg_reader *, int eighths, int layout, vitrine_jpeg_info *);
+/// Between the start and the first row: reads columns from `*x` on, `*width` of them, and says what it made of both.
+int vitrine_jpeg_crop(vitrine_jpeg_reader *, uint32_t *x, uint32_t *width);
+/// Passes over rows; a status.
+int vitrine_jpeg_skip_rows(vitrine_jpeg_reader *, uint32_t count);
 /// Rows read (0 when there are no more), or a status below 0.
 int vitrine_jpeg_read_rows(vitrine_jpeg_reader *, uint8_t *rows, size_t stride, int count);
 /// The last error's message.
