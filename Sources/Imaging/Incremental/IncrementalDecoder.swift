@@ -131,8 +131,15 @@ public struct IncrementalDecoder: Sendable {
     )
   }
 
-  /// Whether ``preview()`` has something to show.
-  package var hasPreview: Bool { due != nil }
+  /// Looks at a body that somebody else keeps, as far as it has come, and gives the preview that is due.
+  ///
+  /// Complexity: as of ``append(_:)``; nothing of the body is kept but by the preview.
+  package mutating func follow(_ body: Data) throws(ImageError) -> PendingPreview? {
+    if let failure { throw failure }
+    data = body
+    defer { data = Data() }
+    return try follow() == .previewReady ? takePreview() : nil
+  }
 
   private mutating func follow() throws(ImageError) -> Status {
     if info == nil {
@@ -208,6 +215,9 @@ package struct PendingPreview: Sendable {
   let options: DecodeOptions
   let showsRows: Bool
   let decoders: DecoderRegistry
+
+  /// How many of the file's bytes it takes.
+  package var byteCount: Int { data.count }
 
   /// Decodes it; `nil` when it shows too little.
   ///

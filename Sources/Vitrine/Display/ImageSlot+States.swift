@@ -116,6 +116,8 @@ extension ImageSlot {
     current = load
     binding?.stage = .loading
     mailbox.statistics.loadsStarted += 1
+    var request = request
+    if wanted.progress, !wanted.previews { request.previews = .none }
     let task = loader.startLoading(request, isWatching: wanted.progress || wanted.previews) { load.note($0) }
     receive(load.began(task), from: load, isImmediate: true)
   }

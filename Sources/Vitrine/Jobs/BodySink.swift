@@ -15,6 +15,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     /// What the head announced; 0 for nothing.
     var total = 0
     var told = 0
+    var feeds: [PreviewFeed] = []
 
     /// Told some hundred times at most where the length is known, and with every packet only where packets are large.
     var step: Int { max(total / 100, 4 << 10) }
@@ -41,6 +42,9 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
   }
 
+  /// Lets somebody look at the body from the next bytes on.
+  func add(_ feed: PreviewFeed) { progress.withLock { $0.feeds.append(feed) } }
+
   func begin() { trace?.enter("request") }
 
   func receive(_ response: HTTPResponse) -> LoadFlow {
@@ -57,14 +61,19 @@ final class BodySink: LoadSink, @unchecked Sendable {
     // The pointer is used within the closure only.
     unsafe bytes.withUnsafeBytes { unsafe body.append(contentsOf: $0) }
     let count = body.count
-    let event = progress.withLock { progress -> Event? in
+    let (event, feeds, total) = progress.withLock { progress -> (Event?, [PreviewFeed], Int) in
       progress.completed = count
       let isLast = count == progress.total
-      guard progress.isWatched, isLast || count - progress.told >= progress.step else { return nil }
+      guard progress.isWatched, isLast || count - progress.told >= progress.step else {
+        return (nil, progress.feeds, progress.total)
+      }
       progress.told = count
-      return .progress(completed: count, total: progress.total)
+      return (.progress(completed: count, total: progress.total), progress.feeds, progress.total)
     }
     if let event { tell(event) }
+    // What comes with an error is no image.
+    guard !feeds.isEmpty, response?.isSuccess == true else { return .proceed }
+    for feed in feeds { feed.follow(body, total: total) }
     return .proceed
   }
 

@@ -6,25 +6,31 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the engine's lock.
   private let source: String
   private let options: DecodeOptions
+  private let previews: PreviewPolicy
   private let keepsEncodedData: Bool
   private let context: JobContext
   private let fetch: (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>
   private let stored: @Sendable (CachedImage) -> Void
   /// Stored bytes that turned out to be no image, while others are fetched in their place.
   private var rejected: Verdict?
+  /// The bytes on their way, as long as they are.
+  private weak var arriving: RemoteFetchJob?
+  private var feed: PreviewFeed?
+  private var previewItem: WorkItem?
 
   /// `fetch` gives the job that brings the bytes, from the server if `again`; `stored` is called with the image before
   /// anyone gets it.
   init(
     source: String,
     options: DecodeOptions,
+    previews: PreviewPolicy,
     keepsEncodedData: Bool,
     context: JobContext,
     fetch: @escaping (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>,
     stored: @escaping @Sendable (CachedImage) -> Void,
     onEnd: @escaping (inout Turn) -> Void,
   ) {
-    (self.source, self.options, self.context) = (source, options, context)
+    (self.source, self.options, self.previews, self.context) = (source, options, previews, context)
     (self.fetch, self.stored, self.keepsEncodedData) = (fetch, stored, keepsEncodedData)
     super.init(onEnd: onEnd)
   }
@@ -35,8 +41,12 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   }
 
   private func subscribe(again: Bool, _ turn: inout Turn) {
-    wait(for: fetch(again, &turn), &turn) { [weak self] result, turn in
+    let job = fetch(again, &turn)
+    arriving = job as? RemoteFetchJob
+    if isWatched { beginPreviews(&turn) }
+    wait(for: job, &turn) { [weak self] result, turn in
       guard let self else { return }
+      endPreviews()
       switch result {
       case .success(let bytes): decode(bytes, &turn)
       case .failure(let error):
@@ -45,6 +55,62 @@ final class DecodeJob: StageJob, @unchecked Sendable {
       }
     }
   }
+
+  override func stop(_ turn: inout Turn) {
+    endPreviews()
+    super.stop(&turn)
+  }
+
+  override func watchingBegan(_ turn: inout Turn) {
+    super.watchingBegan(&turn)
+    beginPreviews(&turn)
+  }
+
+  // MARK: Previews
+
+  private func beginPreviews(_ turn: inout Turn) {
+    guard feed == nil, previews.limit > 0, let arriving else { return }
+    let decoder = IncrementalDecoder(options: options, previews: previews, decoders: context.decoders)
+    let feed = PreviewFeed(decoder) { [weak self, context] pending, isOver in
+      guard let self else { return isOver() }
+      context.engine.turn { self.decode(pending, isOver, &$0) }
+    }
+    self.feed = feed
+    arriving.add(feed, &turn)
+  }
+
+  /// Called when the bytes are there, or no longer wanted: the image itself must not wait for a preview.
+  private func endPreviews() {
+    feed?.stop()
+    previewItem?.cancel()
+    (feed, previewItem, arriving) = (nil, nil, nil)
+  }
+
+  private func decode(_ pending: PendingPreview, _ isOver: @escaping @Sendable () -> Void, _ turn: inout Turn) {
+    guard isRunning, feed != nil else { return isOver() }
+    do throws(WorkQueueError) {
+      previewItem = try context.decodeQueue.enqueue(priority: priority, bytes: pending.byteCount) {
+        [weak self, context] item in
+        // A preview that fails is none; what is wrong the image says.
+        let preview = try? pending.decode(isCancelled: { item.isCancelled })
+        isOver()
+        guard let self, let preview else { return }
+        context.engine.turn { self.send(preview, &$0) }
+      }
+    } catch {
+      // Where too much is waiting, previews are what can be done without.
+      isOver()
+    }
+  }
+
+  private func send(_ preview: ImagePreview, _ turn: inout Turn) {
+    guard feed != nil else { return }
+    previewItem = nil
+    let response = ImageResponse(preview.bitmap)
+    send(partial: CachedImage(response: response, validity: .unlimited, rendition: nil), &turn)
+  }
+
+  // MARK: The image
 
   private func decode(_ bytes: FetchedBytes, _ turn: inout Turn) {
     let (options, context, source, stored) = (options, context, source, stored)

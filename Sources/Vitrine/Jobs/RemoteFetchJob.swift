@@ -17,6 +17,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   private var lookUp: Task<Void, Never>?
   private var handle: (any LoadHandle)?
   private var sink: BodySink?
+  private var feeds: [PreviewFeed] = []
 
   init(address: String, request: ImageRequest, context: JobContext, onEnd: @escaping (inout Turn) -> Void) {
     (self.address, self.request, self.context) = (address, request, context)
@@ -45,6 +46,13 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     lookUp?.cancel()
     handle?.cancel()
     (lookUp, handle, sink) = (nil, nil, nil)
+    feeds = []
+  }
+
+  /// Lets somebody look at the body while it comes from the server.
+  func add(_ feed: PreviewFeed, _ turn: inout Turn) {
+    guard isRunning else { return }
+    if let sink { sink.add(feed) } else { feeds.append(feed) }
   }
 
   override func priorityChanged(_ turn: inout Turn) { handle?.priority = priority }
@@ -96,6 +104,8 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     }
     self.sink = sink
     if isWatched { sink.watch() }
+    for feed in feeds { sink.add(feed) }
+    feeds = []
     // A loader may answer at once, so it is called with the lock open.
     turn.afterwards { [self, context] in
       let handle = context.loader.load(http, into: sink)

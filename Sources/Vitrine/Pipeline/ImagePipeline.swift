@@ -244,6 +244,8 @@ public final class ImagePipeline: Sendable {
     return DecodeJob(
       source: source,
       options: options,
+      // What is shown of an image that is to be changed would not look like it.
+      previews: request.processors.isEmpty ? request.previews : .none,
       keepsEncodedData: request.keepsEncodedData,
       context: context,
       fetch: { [unowned self] again, turn in

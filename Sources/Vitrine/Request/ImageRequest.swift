@@ -81,6 +81,15 @@ public struct ImageRequest: Sendable {
     set { change { $0.frame = newValue } }
   }
 
+  /// How often previews are made while the bytes arrive, for those who watch: `PreviewPolicy()` by default.
+  ///
+  /// They cost nothing where nobody listens to the task's events or a slot shows none, and there are none of images that
+  /// are processed or not fetched from an address. Where several requests share the work, the first one says.
+  public var previews: PreviewPolicy {
+    get { storage.fields.previews }
+    set { change { $0.previews = newValue } }
+  }
+
   /// How fresh the answer must be; `.standard` by default.
   public var policy: CachePolicy {
     get { storage.fields.policy }
@@ -147,6 +156,7 @@ public struct ImageRequest: Sendable {
     var priority: Priority
     var quality = DecodeQuality.balanced
     var frame = 0
+    var previews = PreviewPolicy()
     var headers: [(name: String, value: String)] = []
     var significantHeaders: Set<String> = []
     var scope: String?

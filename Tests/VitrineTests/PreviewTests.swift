@@ -1,0 +1,298 @@
+import Testing
+import Vitrine
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+/// Previews on their way through a pipeline: few, one at a time, and never kept.
+@Suite(.timeLimit(.minutes(1)))
+struct PreviewTests {
+  private let parts = PipelineParts()
+  private let decoder = StoppingDecoder()
+  private let pipeline: ImagePipeline
+  private let url = "https://example.org/a.jpg"
+  /// Progressive: its first scan ends behind 5,100 bytes, the next ones worth a look behind 14,800 and 24,700.
+  private let file: Data
+
+  init() throws {
+    let decoder = decoder
+    pipeline = ImagePipeline.testing(parts) {
+      $0.decoders = DecoderRegistry([decoder])
+      $0.decodeWidth = 2
+    }
+    let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    file = try Data(contentsOf: repository.appending(path: "Examples/Photographs/lighthouse-progressive.jpg"))
+  }
+
+  private var head: HTTPFields { ["Content-Length": "\(file.count)", "Cache-Control": "max-age=60"] }
+
+  /// The next event that is a preview or the end.
+  private func next(_ events: inout AsyncStream<ImageEvent>.Iterator) async -> ImageEvent? {
+    while let event = await events.next(isolation: #isolation) {
+      if case .progress = event { continue }
+      return event
+    }
+    return nil
+  }
+
+  @Test
+  func previewsComeAsScansArriveAndThenTheImage() async throws {
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    var events = task.events.makeAsyncIterator()
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    let whole = try Bitmap(decoding: file)
+
+    var quality: [Double] = []
+    var sent = 0
+    for end in [9000, 16_000, 26_000] {
+      // Many small pieces, of which only the one that ends a scan leads to anything.
+      for start in stride(from: sent, to: end, by: 500) { load.send(file[start..<min(start + 500, end)]) }
+      sent = end
+      guard case .preview(let preview) = await next(&events) else {
+        Issue.record("no preview at \(end)")
+        return
+      }
+      #expect(preview.width == whole.width && preview.height == whole.height)
+      quality.append(preview.psnr(against: whole))
+      #expect(pipeline.cachedImage(for: task.request) == nil)
+    }
+    load.send(file[sent...])
+    load.finish()
+
+    guard case .finished(let result) = await next(&events) else {
+      Issue.record("another preview")
+      return
+    }
+    #expect(quality == quality.sorted())
+    #expect(try result.get().image.largestDifference(from: whole) == 0)
+    #expect(pipeline.cachedImage(for: task.request)?.image.largestDifference(from: whole) == 0)
+    #expect(decoder.opened == 4)
+    #expect(parts.diskCache.counts.writes <= 1)
+  }
+
+  @Test
+  func whereNobodyWatchesNoneIsDecoded() async throws {
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    for start in stride(from: 0, to: file.count, by: 1000) { load.send(file[start..<min(start + 1000, file.count)]) }
+    load.finish()
+
+    #expect(try await task.image.width == 768)
+    #expect(decoder.opened == 1)
+  }
+
+  @Test(arguments: [false, true])
+  func noneIsDecodedIfNoneIsWantedOrTheImageIsToBeChanged(isProcessed: Bool) async throws {
+    var request = ImageRequest(url: url)
+    if isProcessed {
+      request.processors = [.custom(id: "same") { $0 }]
+    } else {
+      request.previews = .none
+    }
+    let task = pipeline.imageTask(for: request)
+    var events = task.events.makeAsyncIterator()
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    load.send(file.prefix(30_000))
+    load.send(file[30_000...])
+    load.finish()
+
+    guard case .finished = await next(&events) else {
+      Issue.record("a preview")
+      return
+    }
+    #expect(decoder.opened == 1)
+  }
+
+  @Test
+  func whileOneIsBeingDecodedNoOtherIs() async throws {
+    decoder.stop()
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    var events = task.events.makeAsyncIterator()
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    load.send(file.prefix(9000))
+    await decoder.waitUntilStopped()
+    load.send(file[9000..<26_000])
+    load.send(file[26_000..<27_000])
+    #expect(decoder.opened == 1)
+
+    decoder.proceed()
+    guard case .preview = await next(&events) else {
+      Issue.record("no preview")
+      return
+    }
+    #expect(decoder.opened == 1)
+    // The next bytes bring what was missed, at once and not scan by scan.
+    load.send(file[27_000..<28_000])
+    guard case .preview = await next(&events) else {
+      Issue.record("no second preview")
+      return
+    }
+    load.send(file[28_000...])
+    load.finish()
+    guard case .finished = await next(&events) else {
+      Issue.record("a third preview")
+      return
+    }
+    #expect(decoder.opened == 3)
+  }
+
+  @Test
+  func aPreviewThatIsLateIsNotShownBehindTheImage() async throws {
+    decoder.stop()
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    let events = task.events
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    load.send(file.prefix(9000))
+    await decoder.waitUntilStopped()
+    decoder.letOthersPass()
+    load.send(file[9000...])
+    load.finish()
+    let image = try await task.image
+    decoder.proceed()
+
+    var last = "nothing"
+    for await event in events {
+      switch event {
+      case .progress: break
+      case .preview: last = "a preview"
+      case .finished: last = "the image"
+      }
+      #expect(last != "a preview")
+    }
+    #expect(last == "the image")
+    #expect(pipeline.cachedImage(for: task.request)?.image.largestDifference(from: image) == 0)
+  }
+
+  @Test
+  func cancelledWhileAPreviewIsBeingDecodedNothingIsLeft() async throws {
+    decoder.stop()
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    let events = task.events
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    load.send(file.prefix(9000))
+    await decoder.waitUntilStopped()
+    task.cancel()
+    decoder.proceed()
+
+    for await event in events { if case .preview = event { Issue.record("a preview") } }
+    #expect(pipeline.jobCount == 0)
+    #expect(pipeline.cachedImage(for: task.request) == nil)
+    #expect(parts.diskCache.counts.writes == 0)
+  }
+
+  @Test
+  func anErrorPageHasNoPreviews() async throws {
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    var events = task.events.makeAsyncIterator()
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(status: 404, headers: head)
+    load.send(file.prefix(30_000))
+    load.send(file[30_000...])
+    load.finish()
+
+    guard case .finished(.failure(let error)) = await next(&events) else {
+      Issue.record("not a failure")
+      return
+    }
+    #expect(error.code == .badStatus)
+    #expect(decoder.opened == 0)
+  }
+
+  @Test
+  func twoSizesOfOneDownloadHaveTheirOwnPreviews() async throws {
+    let large = pipeline.imageTask(for: ImageRequest(url: url))
+    let small = pipeline.imageTask(for: ImageRequest(url: url, size: .pixels(60, 60)))
+    var largeEvents = large.events.makeAsyncIterator()
+    var smallEvents = small.events.makeAsyncIterator()
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    load.send(file.prefix(9000))
+
+    guard case .preview(let first) = await next(&largeEvents), case .preview(let second) = await next(&smallEvents)
+    else {
+      Issue.record("no previews")
+      return
+    }
+    #expect([first.width, first.height] == [768, 512])
+    #expect([second.width, second.height] == [60, 40])
+    #expect(parts.loader.counts.loads == 1)
+    large.cancel()
+    small.cancel()
+    await load.wait { $0.isCancelled }
+    #expect(pipeline.jobCount == 0)
+  }
+
+  @Test
+  func whoBeginsToWatchInTheMiddleHasPreviewsFromThenOn() async throws {
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    load.send(file.prefix(9000))
+    #expect(decoder.opened == 0)
+
+    var events = task.events.makeAsyncIterator()
+    load.send(file[9000..<9100])
+    guard case .preview = await next(&events) else {
+      Issue.record("no preview")
+      return
+    }
+    task.cancel()
+  }
+}
+
+/// Decodes JPEG, counts how often, and stops at the first picture if it is told to.
+private final class StoppingDecoder: ImageDecoder {
+  private struct State {
+    var opened = 0
+    var isStopping = false
+    var isLettingPass = false
+    var isStopped = false
+  }
+
+  private let inner = JPEGDecoder()
+  private let state = Monitor(State())
+  private let reached = Gate<Bool>()
+
+  var formats: [ImageFormat] { inner.formats }
+  var opened: Int { state.withLock { $0.opened } }
+
+  func stop() { state.withLock { $0.isStopping = true } }
+
+  func waitUntilStopped() async { _ = await reached.value() }
+
+  /// Lets all but the one go on that is stopped.
+  func letOthersPass() { state.withLock { $0.isLettingPass = true } }
+
+  func proceed() {
+    state.withLock { $0.isStopping = false }
+    state.broadcast()
+  }
+
+  func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    try unsafe inner.info(of: bytes, format: format, limits: limits)
+  }
+
+  func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    let passes = state.withLock { state in
+      state.opened += 1
+      return state.isLettingPass || !state.isStopping
+    }
+    if !passes {
+      reached.open(true)
+      // On the pipeline's own thread, which may wait.
+      state.wait { $0.isStopping ? .wait : .leave(()) }
+    }
+    return try unsafe inner.open(bytes, request)
+  }
+}
