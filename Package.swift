@@ -28,7 +28,7 @@ let package = Package(
     .target(name: "VitrineRuntime", path: "Sources/Runtime", swiftSettings: strict),
     .target(
       name: "VitrineImaging",
-      dependencies: ["VitrineRuntime", "CVitrineCodecs", "CLibWebP", "CLibGIF"],
+      dependencies: ["VitrineRuntime", "CVitrineCodecs", "CVitrineKernels", "CLibWebP", "CLibGIF", "CLibLCMS"],
       path: "Sources/Imaging",
       swiftSettings: strict,
     ),
@@ -73,6 +73,8 @@ let package = Package(
       dependencies: ["CLibJPEG", "CLibPNG"],
       path: "Sources/Shims/CVitrineCodecs",
     ),
+    // C: the loops of resampling for processors with AVX2.
+    .target(name: "CVitrineKernels", path: "Sources/Shims/CVitrineKernels"),
     // C: libcurl's variadic functions as plain ones.
     .target(
       name: "CVitrineCurl",
@@ -107,6 +109,12 @@ let package = Package(
       path: "Sources/System/CLibGIF",
       pkgConfig: "libgif",
       providers: [.apt(["libgif-dev"]), .brew(["giflib"])],
+    ),
+    .systemLibrary(
+      name: "CLibLCMS",
+      path: "Sources/System/CLibLCMS",
+      pkgConfig: "lcms2",
+      providers: [.apt(["liblcms2-dev"]), .brew(["little-cms2"])],
     ),
     .systemLibrary(
       name: "CLibCurl",

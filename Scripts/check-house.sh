@@ -19,9 +19,9 @@ complain "Platform conditions belong to the front doors, Sources/Runtime, Codecs
     grep -vE '^Sources/(Runtime|GTK|Apple|Imaging/Codecs/(System|ImageIO)|HTTP/(Curl|URLSession))/|^Sources/Vitrine/PlatformDefaults.swift:')"
 
 # What each room may import, beyond what the compiler already refuses because the package does not list it.
-complain "C is imported where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, GTK in its rooms:" \
+complain "C is imported where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, GTK in its rooms:" \
   "$(grep -HnE '^\s*(@_exported )?((public|package) )?import (CLib|CVitrine|CGTK)' $sources |
-    grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Caching/.*import CVitrineCaching')"
+    grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/Imaging/Resampling/.*import CVitrineKernels|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Caching/.*import CVitrineCaching')"
 
 complain "@unchecked Sendable says beside it why it is right:" \
   "$(for file in $sources; do

@@ -10,6 +10,7 @@ libraries=(
   "libpng-dev:module libpng:reads and writes PNG"
   "libwebp-dev:module libwebpdemux:reads and writes WebP"
   "libgif-dev:header gif_lib.h:reads GIF"
+  "liblcms2-dev:module lcms2:reads colour profiles"
   "libcurl4-openssl-dev:module libcurl:loads from HTTP servers"
   "libgtk-4-dev:module gtk4:shows windows"
   "xvfb:command xvfb-run:a display for tests and for the demo where there is none"
@@ -44,8 +45,8 @@ if ! command -v swift >/dev/null; then
 fi
 
 if [ "$(uname)" = Darwin ]; then
-  if ! pkg-config --exists libjpeg libpng libwebpdemux 2>/dev/null; then
-    echo "setup: Vitrine is built on libraries that Homebrew brings: brew install pkg-config jpeg-turbo libpng webp giflib" >&2
+  if ! pkg-config --exists libjpeg libpng libwebpdemux lcms2 2>/dev/null; then
+    echo "setup: Vitrine is built on libraries that Homebrew brings: brew install pkg-config jpeg-turbo libpng webp giflib little-cms2" >&2
     exit 1
   fi
   exit 0

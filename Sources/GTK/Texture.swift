@@ -9,7 +9,9 @@ extension Bitmap {
   ///
   /// - Complexity: O(1).
   public func makeTexture() -> OpaquePointer {
-    unsafe withUnsafeBytes { pixels in
+    // GDK shows numbers as sRGB.
+    guard colorSpace == .sRGB else { return unsafe converted(to: .sRGB).makeTexture() }
+    return unsafe withUnsafeBytes { pixels in
       // The owner is released when GDK is done with the bytes; until then it keeps the pixels where they are.
       let owner = unsafe Unmanaged.passRetained(PixelOwner(self))
       let bytes = unsafe g_bytes_new_with_free_func(

@@ -39,7 +39,7 @@ extension Bitmap {
   /// `change` takes and gives components from 0 to 255; larger ones are cut to 255.
   private func mapped(to alpha: Alpha, _ change: (SIMD4<UInt32>) -> SIMD4<UInt32>) -> Bitmap {
     unsafe withUnsafeBytes { source in
-      unsafe Bitmap(width: width, height: height, alpha: alpha) { target in
+      unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace) { target in
         for y in 0..<height {
           for x in 0..<width {
             // Within `height` rows of `width` pixels on both sides.

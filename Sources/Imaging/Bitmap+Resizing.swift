@@ -2,15 +2,23 @@ extension Bitmap {
   /// The same picture at another size: itself where nothing has to change.
   ///
   /// It goes the way of decoded rows, so the result is that of decoding to `size` but for what the decoder shrinks
-  /// itself. Straight or no alpha comes out. Blocks for as long as it takes; complexity O(pixels).
+  /// itself, and ``DecodeOptions`` says what `filter` and `linearLight` mean. Straight or no alpha comes out. Blocks for as
+  /// long as it takes; complexity O(pixels).
   ///
   /// - Throws: ``ImageError`` of code `.invalidSize`, `.overLimit`, `.cancelled`.
   public func resized(
     to size: TargetSize,
+    filter: ResamplingFilter = .lanczos3,
+    linearLight: Bool = false,
     limits: DecodeLimits = DecodeLimits(),
     isCancelled: (@Sendable () -> Bool)? = nil,
   ) throws(ImageError) -> Bitmap {
-    try resampled(SamplingPlan(size, width: width, height: height), limits: limits, isCancelled: isCancelled)
+    try resampled(
+      SamplingPlan(size, width: width, height: height),
+      ResamplingOptions(filter: filter, linearLight: linearLight),
+      limits: limits,
+      isCancelled: isCancelled,
+    )
   }
 
   /// What a plan for a larger source gives, made of this picture of all of that source.
@@ -31,19 +39,21 @@ extension Bitmap {
     // A picture that is a pixel short for its rounding is not stretched by that.
     plan.width = min(plan.width, max(1, Int(plan.crop.width.rounded())))
     plan.height = min(plan.height, max(1, Int(plan.crop.height.rounded())))
-    return try resampled(plan, limits: limits, isCancelled: isCancelled)
+    return try resampled(plan, ResamplingOptions(), limits: limits, isCancelled: isCancelled)
   }
 
   private func resampled(
     _ plan: SamplingPlan,
+    _ options: ResamplingOptions,
     limits: DecodeLimits,
     isCancelled: (@Sendable () -> Bool)?,
   ) throws(ImageError) -> Bitmap {
     guard plan != SamplingPlan(width: width, height: height) else { return self }
-    let info = ImageInfo(format: .bitmap, storedWidth: width, storedHeight: height)
+    var info = ImageInfo(format: .bitmap, storedWidth: width, storedHeight: height)
+    info.colorEncoding = colorSpace.encoding
     try limits.check(output: plan, of: info)
     let control = DecodeControl(isCancelled: isCancelled, timeLimit: limits.timeLimit)
-    return try Renderer(info: info, plan: plan, control: control)
+    return try Renderer(info: info, plan: plan, control: control, resampling: options, colorSpace: colorSpace)
       .render(BitmapRows(straightened()), acceptsPartial: false).bitmap
   }
 }

@@ -1,4 +1,5 @@
-/// Decoded pixels: RGBA with 8 bits a component, rows from top to bottom, in sRGB.
+/// Decoded pixels: RGBA with 8 bits a component, rows from top to bottom, in sRGB unless
+/// ``colorSpace`` says otherwise.
 ///
 /// Copies share their pixels, which are freed once, with the last copy. The pixels never change after they are made, so
 /// a bitmap may be read on any thread.
@@ -23,6 +24,8 @@ public struct Bitmap: Sendable {
   public let bytesPerRow: Int
   /// What the fourth byte of a pixel means.
   public let alpha: Alpha
+  /// What colours the numbers stand for.
+  public let colorSpace: ColorSpace
   private let storage: Storage
 
   /// The size of the pixels in memory, in bytes: what a cache counts as cost.
@@ -34,6 +37,7 @@ public struct Bitmap: Sendable {
   ///   - width: Pixels in a row, at least 1.
   ///   - height: Rows, at least 1.
   ///   - alpha: What the fourth byte of a pixel means.
+  ///   - colorSpace: What colours the numbers stand for; sRGB unless told.
   ///   - fill: Writes all `4 * width * height` bytes, which have no defined value before; rows follow one another without
   ///     a gap.
   /// - Throws: What `fill` throws; nothing is kept then.
@@ -41,20 +45,22 @@ public struct Bitmap: Sendable {
     width: Int,
     height: Int,
     alpha: Alpha,
+    colorSpace: ColorSpace = .sRGB,
     fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
   ) throws(E) {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
     let storage = Storage(count: 4 * width * height)
     // Nobody else has seen the storage yet, so writing to it is not shared.
     try unsafe fill(storage.buffer)
-    self.init(width: width, height: height, alpha: alpha, storage: storage)
+    self.init(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
   }
 
-  private init(width: Int, height: Int, alpha: Alpha, storage: Storage) {
+  private init(width: Int, height: Int, alpha: Alpha, colorSpace: ColorSpace, storage: Storage) {
     self.width = width
     self.height = height
     self.bytesPerRow = 4 * width
     self.alpha = alpha
+    self.colorSpace = colorSpace
     self.storage = storage
   }
 
@@ -94,7 +100,7 @@ public struct Bitmap: Sendable {
 
   /// The same pixels, shared and not copied, with another meaning of the fourth byte.
   package func declared(_ alpha: Alpha) -> Bitmap {
-    Bitmap(width: width, height: height, alpha: alpha, storage: storage)
+    Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
   }
 
   // @unchecked: written only before the initialiser that made it returns, read only after.

@@ -50,29 +50,29 @@ extension DecoderRegistry {
     _ decoder: any ImageDecoder,
     _ info: ImageInfo,
     _ plan: SamplingPlan,
-    _ limits: DecodeLimits,
+    _ options: DecodeOptions,
     _ control: DecodeControl,
   ) throws(ImageError) -> DecodedImage? {
     // No thumbnail in 64 KB of EXIF is larger, so it need not be looked for.
     guard info.frameCount == 1, max(plan.scales.x * Double(info.width), plan.scales.y * Double(info.height)) <= 1024
     else { return nil }
-    let metadata = try unsafe decoder.metadata(of: bytes, info, limits: limits)
+    let metadata = try unsafe decoder.metadata(of: bytes, info, limits: options.limits)
     guard metadata.fields.agree(with: info), let file = metadata.exifThumbnail else { return nil }
     do throws(ImageError) {
       return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
-        try unsafe find(bytes, limits) { (decoder, own) throws(ImageError) -> DecodedImage? in
+        try unsafe find(bytes, options.limits) { (decoder, own) throws(ImageError) -> DecodedImage? in
           guard own.stands(for: info, at: plan) else { return nil }
           let request = RowRequest(
             info: own,
             frame: 0,
             minimumScale: 1,
             scales: (1, 1),
-            limits: limits,
+            limits: options.limits,
             control: control,
           )
           guard let source = try unsafe decoder.open(bytes, request) else { return nil }
           // To the renderer it is the large picture, shrunk by its decoder.
-          let result = try Renderer(info: info, plan: plan, control: control).render(source, acceptsPartial: false)
+          let result = try options.renderer(for: info, plan, control).render(source, acceptsPartial: false)
           return DecodedImage(bitmap: result.bitmap, info: info, damage: nil)
         }
       }

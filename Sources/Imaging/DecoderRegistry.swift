@@ -57,14 +57,14 @@ public final class DecoderRegistry: Sendable {
         let info = try unsafe decoder.info(ofFrame: options.frame, of: bytes, header, limits: options.limits)
         try options.limits.check(info)
         let plan = try options.plan(for: info)
-        if options.quality == .fast, options.frame == 0, options.region == nil,
-          let image = try unsafe renderThumbnail(of: bytes, decoder, info, plan, options.limits, control)
+        if options.quality == .fast, options.frame == 0, options.region == nil, !options.linearLight,
+          let image = try unsafe renderThumbnail(of: bytes, decoder, info, plan, options, control)
         {
           return image
         }
         let request = options.request(for: info, plan, control)
         guard let source = try unsafe decoder.open(bytes, request) else { return nil }
-        let result = try Renderer(info: info, plan: plan, control: control).render(
+        let result = try options.renderer(for: info, plan, control).render(
           source,
           acceptsPartial: options.acceptsPartial,
         )

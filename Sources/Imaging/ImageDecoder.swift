@@ -137,6 +137,9 @@ public protocol RowSource: AnyObject {
   var origin: (x: Int, y: Int) { get }
   /// Whether the fourth byte of a pixel is straight coverage; else it is 255.
   var hasAlpha: Bool { get }
+  /// What the four bytes of a pixel are: inks for ``ColorModel/cmyk``, 255 where there is most; else red, green, blue and
+  /// alpha.
+  var colorModel: ColorModel { get }
   /// Whether the decoder shrank by taking means, so that each delivered pixel is the mean of the stored ones it covers;
   /// the filter that does the rest then restores what that has blurred.
   var isAveraged: Bool { get }
@@ -144,7 +147,7 @@ public protocol RowSource: AnyObject {
   /// is needed.
   var damage: ImageError? { get }
 
-  /// Reads the next rows: RGBA, 8 bits a component, straight alpha.
+  /// Reads the next rows: RGBA, 8 bits a component, straight alpha, or what ``colorModel`` says.
   ///
   /// - Parameters:
   ///   - rows: Where they go; at least `bytesPerRow * (count - 1) + 4 * width` bytes.
@@ -164,6 +167,8 @@ extension RowSource {
   public var origin: (x: Int, y: Int) { (0, 0) }
   /// `false`.
   public var isAveraged: Bool { false }
+  /// RGBA.
+  public var colorModel: ColorModel { .rgb }
   /// Nothing.
   public var damage: ImageError? { nil }
 }
@@ -234,6 +239,18 @@ public struct DecodeOptions: Sendable {
   public var region: PixelRegion?
   /// The care taken over pixels; ``DecodeQuality/balanced`` unless told.
   public var quality = DecodeQuality.balanced
+  /// How the pixels of the size asked for are made of the decoder's; ``ResamplingFilter/lanczos3`` unless told.
+  public var filter = ResamplingFilter.lanczos3
+  /// Whether pixels are added up as light instead of as the numbers that stand for it, by sRGB's curve; `false` unless told.
+  ///
+  /// Fine bright detail keeps its brightness then: a checkerboard of black and white becomes the gray of level 188, not 128.
+  /// Nothing can be shrunk while it is decoded, so the decoder does all the work there is. Inks are not light and are added
+  /// as they are.
+  public var linearLight = false
+  /// What colours the result is in; ``ColorSpace/sRGB`` unless told.
+  ///
+  /// ``ColorSpace/displayP3`` keeps colours that sRGB lacks.
+  public var colorSpace = ColorSpace.sRGB
   /// Which frame of an animation, from 0, the default.
   public var frame = 0
   /// The bounds to keep.
@@ -246,6 +263,8 @@ public struct DecodeOptions: Sendable {
   ///
   /// `nil`, the default, for no such question.
   public var isCancelled: (@Sendable () -> Bool)?
+
+  package var resampling: ResamplingOptions { ResamplingOptions(filter: filter, linearLight: linearLight) }
 
   /// The defaults named at each property, at `size`.
   public init(size: TargetSize? = nil) {
@@ -277,13 +296,18 @@ public struct DecodeOptions: Sendable {
     RowRequest(
       info: info,
       frame: frame,
-      minimumScale: min(1, plan.scale * quality.oversampling),
+      // Decoders average numbers, not light.
+      minimumScale: linearLight ? 1 : min(1, plan.scale * quality.oversampling),
       // A drawing of which a part is wanted is drawn whole, and no larger than it says.
       scales: region == nil ? plan.scales : (min(1, plan.scales.x), min(1, plan.scales.y)),
       region: region.map { _ in plan.needed(of: info) },
       limits: limits,
       control: control,
     )
+  }
+  /// What makes the bitmap of a decoder's rows.
+  func renderer(for info: ImageInfo, _ plan: SamplingPlan, _ control: DecodeControl) -> Renderer {
+    Renderer(info: info, plan: plan, control: control, resampling: resampling, colorSpace: colorSpace)
   }
 }
 

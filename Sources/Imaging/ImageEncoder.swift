@@ -50,7 +50,7 @@ public final class EncoderRegistry: Sendable {
   /// The formats that can be written.
   public var formats: [ImageFormat] { encoders.withLock { $0 }.map(\.format) }
 
-  /// Writes a bitmap in a format.
+  /// Writes a bitmap in a format, in sRGB, which readers take for granted.
   ///
   /// - Throws: ``ImageError`` of code `.notEncodable`.
   public func encode(
@@ -61,7 +61,7 @@ public final class EncoderRegistry: Sendable {
     guard let encoder = encoders.withLock({ $0.first { $0.format == format } }) else {
       throw ImageError(.notEncodable, format: format, "\(format) cannot be written by this build")
     }
-    return try encoder.encode(bitmap, options)
+    return try encoder.encode(bitmap.converted(to: .sRGB), options)
   }
 }
 

@@ -25,6 +25,10 @@ public struct ImageInfo: Sendable, Hashable {
   /// Whether the picture is drawn at the size asked for, which may be larger than the one that the file says; `false` unless
   /// told.
   public var isVector = false
+  /// What the stored numbers count; ``ColorModel/rgb``, which palettes hold too, unless told.
+  public var colorModel = ColorModel.rgb
+  /// What the file says of its colours where it has no profile.
+  package var colorEncoding: ColorEncoding?
   /// Whether the decoder gives rows as it reads them, so that the image is never held whole.
   public var streamsRows = false
 

@@ -6,6 +6,8 @@ struct Renderer {
   let info: ImageInfo
   let plan: SamplingPlan
   let control: DecodeControl
+  var resampling = ResamplingOptions()
+  var colorSpace = ColorSpace.sRGB
 
   /// `shown` is the share of the picture's rows that came, 1 unless there is damage.
   func render(
@@ -20,26 +22,27 @@ struct Renderer {
     let isWhole =
       source.width == width && source.height == height && plan.crop.width == Double(info.width)
       && plan.crop.height == Double(info.height)
+    let transform = ColorTransform(info, rows: source.colorModel, to: colorSpace)
     var damage: ImageError?
     var wholeRows = 0
     let bitmap = try unsafe Bitmap(
       width: plan.width,
       height: plan.height,
       alpha: source.hasAlpha ? .straight : .opaque,
+      colorSpace: colorSpace,
     ) { (pixels) throws(ImageError) in
       do throws(ImageError) {
         if isWhole {
-          try unsafe copy(source, into: pixels, &wholeRows)
+          try unsafe copy(source, transform, into: pixels, &wholeRows)
         } else if let part = part(of: source, crop, width: width, height: height) {
-          try unsafe cut(part, of: source, into: pixels, &wholeRows)
+          try unsafe cut(part, of: source, transform, into: pixels, &wholeRows)
         } else {
-          try unsafe resample(source, crop: crop, width: width, height: height, into: pixels, &wholeRows)
+          try unsafe resample(source, transform, crop: crop, width: width, height: height, into: pixels, &wholeRows)
         }
       } catch {
         guard acceptsPartial, error.code == .truncated || error.code == .corrupt else { throw error }
         damage = error
       }
-      unsafe ColorTransform(info.colorProfile)?.apply(to: pixels)
     }
     // The rows that are missing are transparent, whatever the image was.
     let isCovered = damage == nil || wholeRows == height
@@ -51,6 +54,7 @@ struct Renderer {
   /// Rows already at their final size.
   private func copy(
     _ source: any RowSource,
+    _ transform: ColorTransform?,
     into pixels: UnsafeMutableRawBufferPointer,
     _ wholeRows: inout Int,
   ) throws(ImageError) {
@@ -58,6 +62,7 @@ struct Renderer {
     if info.orientation == .up, let held = source as? HeldRows {
       let result = unsafe held.decode(into: pixels)
       wholeRows = result.wholeRows
+      unsafe transform?.apply(to: pixels)
       guard let failure = result.failure else { return }
       unsafe pixels.rows(from: result.wholeRows, count: height - result.wholeRows, width: width).clear()
       throw failure
@@ -74,6 +79,7 @@ struct Renderer {
             count: count,
           )
           guard got > 0 else { throw ended(row, height) }
+          unsafe transform?.apply(to: pixels.rows(from: row, count: got, width: width))
           row += got
           wholeRows = row
         } catch {
@@ -87,7 +93,8 @@ struct Renderer {
     var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
     defer { wholeRows = writer.rowsGiven }
     try unsafe forEachRow(source, through: height - 1, &writer) { (row, writer) throws(ImageError) in
-      unsafe writer.write(row)
+      unsafe transform?.apply(to: row)
+      unsafe writer.write(UnsafeRawBufferPointer(row))
     }
   }
 
@@ -103,6 +110,7 @@ struct Renderer {
   private func cut(
     _ part: PixelRegion,
     of source: any RowSource,
+    _ transform: ColorTransform?,
     into pixels: UnsafeMutableRawBufferPointer,
     _ wholeRows: inout Int,
   ) throws(ImageError) {
@@ -112,7 +120,9 @@ struct Renderer {
     try unsafe forEachRow(source, through: part.y + part.height - 1, &writer) { (line, writer) throws(ImageError) in
       // In bounds by the slice.
       if row >= part.y {
-        unsafe writer.write(UnsafeRawBufferPointer(rebasing: line[part.x * 4..<(part.x + part.width) * 4]))
+        let shown = unsafe UnsafeMutableRawBufferPointer(rebasing: line[part.x * 4..<(part.x + part.width) * 4])
+        unsafe transform?.apply(to: shown)
+        unsafe writer.write(UnsafeRawBufferPointer(shown))
       }
       row += 1
     }
@@ -120,6 +130,7 @@ struct Renderer {
 
   private func resample(
     _ source: any RowSource,
+    _ transform: ColorTransform?,
     crop: PixelRect,
     width: Int,
     height: Int,
@@ -129,23 +140,29 @@ struct Renderer {
     let scaleX = source.extentWidth / Double(info.storedWidth)
     let scaleY = source.extentHeight / Double(info.storedHeight)
     let resampler = Resampler(
-      sourceWidth: source.width,
-      sourceHeight: source.height,
-      crop: PixelRect(
-        x: crop.x * scaleX - Double(source.origin.x),
-        y: crop.y * scaleY - Double(source.origin.y),
-        width: crop.width * scaleX,
-        height: crop.height * scaleY,
+      Resampler.Source(
+        width: source.width,
+        height: source.height,
+        crop: PixelRect(
+          x: crop.x * scaleX - Double(source.origin.x),
+          y: crop.y * scaleY - Double(source.origin.y),
+          width: crop.width * scaleX,
+          height: crop.height * scaleY,
+        ),
+        layout: source.colorModel == .cmyk ? .ink : source.hasAlpha ? .colorAndAlpha : .color,
+        averaged: source.isAveraged ? max(1, 1 / max(scaleX, scaleY)) : 1,
       ),
       outputWidth: width,
       outputHeight: height,
-      hasAlpha: source.hasAlpha,
-      averaged: source.isAveraged ? max(1, 1 / max(scaleX, scaleY)) : 1,
+      options: resampling,
     )
     var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
     defer { wholeRows = writer.rowsGiven }
     try unsafe forEachRow(source, through: resampler.lastRow, &writer) { (row, writer) throws(ImageError) in
-      try unsafe resampler.push(row) { (finished) throws(ImageError) in unsafe writer.write(finished) }
+      try unsafe resampler.push(UnsafeRawBufferPointer(row)) { (finished) throws(ImageError) in
+        unsafe transform?.apply(to: finished)
+        unsafe writer.write(UnsafeRawBufferPointer(finished))
+      }
     }
   }
 
@@ -154,7 +171,7 @@ struct Renderer {
     _ source: any RowSource,
     through last: Int,
     _ writer: inout UprightWriter,
-    _ body: (UnsafeRawBufferPointer, inout UprightWriter) throws(ImageError) -> Void,
+    _ body: (UnsafeMutableRawBufferPointer, inout UprightWriter) throws(ImageError) -> Void,
   ) throws(ImageError) {
     defer { writer.finish() }
     let bytesPerRow = source.width * 4
@@ -166,7 +183,7 @@ struct Renderer {
       let got = try unsafe source.read(into: rows, bytesPerRow: bytesPerRow, count: min(Self.batch, last + 1 - row))
       guard got > 0 else { throw ended(row, source.height) }
       for index in 0..<got {
-        try unsafe body(UnsafeRawBufferPointer(rows.rows(from: index, count: 1, width: source.width)), &writer)
+        try unsafe body(rows.rows(from: index, count: 1, width: source.width), &writer)
       }
       row += got
     }

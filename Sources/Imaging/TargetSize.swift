@@ -12,7 +12,7 @@ public struct TargetSize: Hashable, Sendable {
   public enum Mode: String, Hashable, Sendable, CaseIterable {
     /// Inside the box, aspect kept: the whole image is seen and one side may be shorter than the box.
     case fit
-    /// Covers the box, aspect kept, cropped to it around the middle.
+    /// Covers the box, aspect kept, cropped to it; ``TargetSize/anchor`` says what part stays.
     case fill
     /// Stretched to the box.
     case exact
@@ -26,6 +26,8 @@ public struct TargetSize: Hashable, Sendable {
   public let mode: Mode
   /// Whether an image smaller than the box is enlarged; `false` unless told.
   public var enlarges: Bool
+  /// What part of the image stays when ``Mode/fill`` crops it; ``Anchor/center`` unless told.
+  public var anchor = Anchor.center
 
   private init(width: Double?, height: Double?, mode: Mode, enlarges: Bool) {
     self.width = width
@@ -39,9 +41,12 @@ public struct TargetSize: Hashable, Sendable {
     _ width: Double,
     _ height: Double,
     _ mode: Mode = .fit,
+    anchor: Anchor = .center,
     enlarges: Bool = false,
   ) -> TargetSize {
-    TargetSize(width: width, height: height, mode: mode, enlarges: enlarges)
+    var size = TargetSize(width: width, height: height, mode: mode, enlarges: enlarges)
+    size.anchor = anchor
+    return size
   }
 
   /// A bound on the width, in pixels; the height follows the image's aspect.
@@ -60,9 +65,10 @@ public struct TargetSize: Hashable, Sendable {
     _ height: Double,
     _ mode: Mode = .fit,
     scale: Double,
+    anchor: Anchor = .center,
     enlarges: Bool = false,
   ) -> TargetSize {
-    TargetSize(width: width * scale, height: height * scale, mode: mode, enlarges: enlarges)
+    .pixels(width * scale, height * scale, mode, anchor: anchor, enlarges: enlarges)
   }
 }
 
@@ -114,10 +120,14 @@ package struct SamplingPlan: Hashable, Sendable {
       let scale = min(max(scaleX, scaleY), most)
       self.width = min(Self.pixels(boxWidth), Self.pixels(w * scale))
       self.height = min(Self.pixels(boxHeight), Self.pixels(h * scale))
-      // What sticks out of the box is cut off on both sides alike. Never more than there is: the output's
-      // sides are rounded, the crop follows them.
+      // Never more than there is: the output's sides are rounded, the crop follows them.
       let (cropWidth, cropHeight) = (min(w, Double(self.width) / scale), min(h, Double(self.height) / scale))
-      crop = PixelRect(x: (w - cropWidth) / 2, y: (h - cropHeight) / 2, width: cropWidth, height: cropHeight)
+      crop = PixelRect(
+        x: (w - cropWidth) * size.anchor.x,
+        y: (h - cropHeight) * size.anchor.y,
+        width: cropWidth,
+        height: cropHeight,
+      )
     }
   }
 
@@ -139,4 +149,7 @@ extension TargetSize {
     }
     return "\(text(width))x\(text(height))"
   }
+
+  /// All that a result depends on.
+  var identifier: String { "\(box),\(mode.rawValue),\(enlarges),\(anchor.x),\(anchor.y)" }
 }

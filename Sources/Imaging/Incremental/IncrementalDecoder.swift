@@ -237,7 +237,7 @@ package struct PendingPreview: Sendable {
           let plan = try options.plan(for: info)
           let request = options.request(for: info, plan, control)
           guard let source = try unsafe open(bytes, request, decoder) else { return nil }
-          let (bitmap, _, shown) = try Renderer(info: info, plan: plan, control: control)
+          let (bitmap, _, shown) = try options.renderer(for: info, plan, control)
             .render(source, acceptsPartial: true)
           guard shown == 1 || (showsRows && shown > 0) else { return .some(nil) }
           let detail = shown == 1 ? ImagePreview.Detail.whole : .rows(share: shown)

@@ -1,30 +1,47 @@
 import VitrineRuntime
 
+/// What takes three numbers to light: a curve for each and a matrix.
+struct MatrixShaper {
+  /// Linear light of each byte, for red, green and blue.
+  var curves: [[Float]]
+  /// Rows for X, Y and Z of the D50 connection space, columns for red, green and blue; `nil` where there is no colour.
+  var matrix: [[Double]]?
+}
+
 extension ColorProfile {
-  /// The matrix and curves of a profile of three components or of one (ICC.1:2022, F.3 and F.2).
-  struct MatrixShaper {
-    /// Linear light of each byte, for red, green and blue.
-    var curves: [[Float]]
-    /// Rows for X, Y and Z of the D50 connection space, columns for red, green and blue; `nil` for grey.
-    var matrix: [[Double]]?
+  /// What has to be done to use a profile.
+  enum Kind {
+    /// Curves and a matrix, for three components (ICC.1:2022, F.3).
+    case matrix(MatrixShaper)
+    /// A curve for one component (F.2).
+    case gray([Float])
+    /// Anything else that is made for such pixels.
+    case table(ColorModel)
+    /// Not a profile, or one of colours that no decoder delivers.
+    case unknown
   }
 
-  /// `nil` for profiles of other kinds (tables, CMYK) and damaged ones.
-  var matrixShaper: MatrixShaper? {
+  var kind: Kind {
     // The bytes are only read while the closure runs.
     unsafe data.withUnsafeBytes { bytes in
       let profile = unsafe ByteReader(bytes)
-      guard profile.matches("acsp", at: 36) else { return nil }
+      guard profile.matches("acsp", at: 36) else { return .unknown }
+      let hasTables = (["A2B0", "A2B1", "D2B0", "D2B1"] as [StaticString]).contains { Self.tag($0, profile) != nil }
+      let isXYZ = profile.matches("XYZ ", at: 20)
       if profile.matches("GRAY", at: 16) {
-        return Self.tag("kTRC", profile).flatMap(Self.curve).map { MatrixShaper(curves: [$0, $0, $0], matrix: nil) }
+        guard isXYZ, !hasTables, let curve = Self.tag("kTRC", profile).flatMap(Self.curve) else { return .table(.gray) }
+        return .gray(curve)
       }
-      guard profile.matches("RGB ", at: 16), profile.matches("XYZ ", at: 20) else { return nil }
+      if profile.matches("CMYK", at: 16) { return .table(.cmyk) }
+      guard profile.matches("RGB ", at: 16) else { return .unknown }
+      // Where there are both, tables say it better.
+      guard isXYZ, !hasTables else { return .table(.rgb) }
       let curves = (["rTRC", "gTRC", "bTRC"] as [StaticString]).compactMap {
         Self.tag($0, profile).flatMap(Self.curve)
       }
       let columns = (["rXYZ", "gXYZ", "bXYZ"] as [StaticString]).compactMap { Self.tag($0, profile).flatMap(Self.xyz) }
-      guard curves.count == 3, columns.count == 3 else { return nil }
-      return MatrixShaper(curves: curves, matrix: (0..<3).map { row in columns.map { $0[row] } })
+      guard curves.count == 3, columns.count == 3 else { return .unknown }
+      return .matrix(MatrixShaper(curves: curves, matrix: (0..<3).map { row in columns.map { $0[row] } }))
     }
   }
 

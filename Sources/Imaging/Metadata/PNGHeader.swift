@@ -11,6 +11,11 @@ struct PNGHeader {
   var isInterlaced = false
   var hasTransparency = false
   var hasProfile = false
+  /// What `cICP` says, where it is understood; it comes before a profile.
+  private(set) var codePoints: ColorEncoding?
+  private var isSRGB = false
+  private var chromaticities: ColorEncoding?
+  private var gamma: Double?
   var orientation = Orientation.up
   /// 0 where there is no animation.
   var frameCount = 0
@@ -23,6 +28,18 @@ struct PNGHeader {
 
   /// Bits of one component of a pixel; a palette's colours have 8.
   var bitsPerComponent: Int { colorType == 3 ? 8 : bitDepth }
+
+  /// The colours as chunks say them, the more certain ones first.
+  ///
+  /// A gamma without primaries is passed over, as many viewers do: it stands in files by habit.
+  var colorEncoding: ColorEncoding? {
+    if let codePoints { return codePoints }
+    guard !isSRGB, let gamma, var encoding = chromaticities else { return nil }
+    // 1/2.2 is how files say sRGB that have no chunk for it.
+    encoding.transfer = abs(gamma - 1 / 2.2) < 0.001 ? .sRGB : .gamma(1 / gamma)
+    return encoding
+  }
+
   var hasAlpha: Bool { colorType == 4 || colorType == 6 || hasTransparency }
 
   init(_ bytes: ByteReader) throws(ImageError) {
@@ -45,6 +62,15 @@ struct PNGHeader {
         (bitDepth, self.colorType, isInterlaced) = (Int(depth), colorType, interlace != 0)
       case Chunk.tRNS: hasTransparency = true
       case Chunk.iCCP: hasProfile = true
+      case Chunk.cICP:
+        if let primaries = body.byte(at: 0), let transfer = body.byte(at: 1), body.byte(at: 2) == 0 {
+          codePoints = ColorEncoding(primaries: primaries, transfer: transfer)
+        }
+      case Chunk.sRGB: isSRGB = true
+      case Chunk.gAMA:
+        // Of an image that lightens or darkens a hundredfold nothing can be believed.
+        gamma = body.bigEndian32(at: 0).map { Double($0) / 100_000 }.flatMap { (0.1...10).contains($0) ? $0 : nil }
+      case Chunk.cHRM: chromaticities = Self.chromaticities(body)
       case Chunk.eXIf: orientation = EXIF.orientation(block: body)
       case Chunk.acTL:
         frameCount = Int(body.bigEndian32(at: 0) ?? 0)
@@ -72,6 +98,13 @@ struct PNGHeader {
       return nil
     }
     return FrameDelay.shown(Double(numerator) / Double(denominator == 0 ? 100 : denominator))
+  }
+
+  private static func chromaticities(_ body: ByteReader) -> ColorEncoding? {
+    let values = (0..<8).compactMap { body.bigEndian32(at: $0 * 4).map { Double($0) / 100_000 } }
+    guard values.count == 8 else { return nil }
+    let points = (0..<4).map { ColorEncoding.Chromaticity(x: values[$0 * 2], y: values[$0 * 2 + 1]) }
+    return ColorEncoding(red: points[1], green: points[2], blue: points[3], white: points[0])
   }
 
   /// Whether an `acTL` chunk stands before the first image data.
@@ -115,6 +148,10 @@ struct PNGHeader {
     static let tRNS = number("tRNS")
     static let iCCP = number("iCCP")
     static let iTXt = number("iTXt")
+    static let cICP = number("cICP")
+    static let sRGB = number("sRGB")
+    static let gAMA = number("gAMA")
+    static let cHRM = number("cHRM")
     static let eXIf = number("eXIf")
     static let acTL = number("acTL")
     static let fcTL = number("fcTL")

@@ -25,10 +25,14 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     ImageProcessor(identifier: "custom(\(id))", body)
   }
 
-  /// Shrinks (or, if told, enlarges) to a size; see ``Bitmap/resized(to:limits:isCancelled:)``.
-  public static func resize(_ size: TargetSize) -> ImageProcessor {
-    ImageProcessor(identifier: "resize(\(size.box),\(size.mode.rawValue),\(size.enlarges))") { bitmap in
-      try bitmap.resized(to: size)
+  /// Shrinks (or, if told, enlarges) to a size; see ``Bitmap/resized(to:filter:linearLight:limits:isCancelled:)``.
+  public static func resize(
+    _ size: TargetSize,
+    filter: ResamplingFilter = .lanczos3,
+    linearLight: Bool = false,
+  ) -> ImageProcessor {
+    ImageProcessor(identifier: "resize(\(size.identifier),\(filter.rawValue),\(linearLight))") { bitmap in
+      try bitmap.resized(to: size, filter: filter, linearLight: linearLight)
     }
   }
 

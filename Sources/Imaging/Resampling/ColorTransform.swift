@@ -1,73 +1,143 @@
 import VitrineRuntime
 
-/// Brings pixels from a profile's colours to sRGB: a table for each component, a matrix, a table back.
+/// Brings finished pixels, of which there are few, to the colour space asked for.
 ///
-/// Colours beyond sRGB are cut to it. It runs on the finished pixels, of which there are few, and not on the source's.
-struct ColorTransform {
-  private let curves: [[Float]]
-  private let matrix: [SIMD4<Float>]
-
-  /// sRGB (IEC 61966-2-1) from linear light of 0 to 1 in steps of 1/16383: a fifth of a level where it is steepest.
-  private static let encoded: [UInt8] = (0..<16384).map { index in
-    let linear = Double(index) / 16383
-    let value = linear <= 0.0031308 ? linear * 12.92 : 1.055 * pow(linear, 1 / 2.4) - 0.055
-    return UInt8((value * 255).rounded())
+/// What a matrix and three curves say is done with tables of our own, within a level of Little CMS at a third of its time;
+/// tables of colours and inks are left to Little CMS. A profile that is broken, or made for other pixels than these, counts
+/// as none: a picture is never refused for it.
+struct ColorTransform: Sendable {
+  private enum Kind {
+    case matrix(MatrixTransform)
+    case table(ProfileTransform)
+    case gray([SIMD4<UInt8>])
+    /// Inks of which nothing is known: each takes its share of the light.
+    case ink(MatrixTransform?)
   }
 
-  /// From XYZ relative to D50 to linear sRGB: the inverse of sRGB's primaries adapted to D50 with the Bradford transform.
-  private static let fromConnectionSpace: [[Double]] = [
-    [3.1338561, -1.6168667, -0.4906146],
-    [-0.9787684, 1.9161415, 0.0334540],
-    [0.0719453, -0.2289914, 1.4052427],
-  ]
+  private let kind: Kind
 
-  /// `nil` when there is nothing to do: the profile is sRGB within a level, or of a kind that is not understood.
-  init?(_ profile: ColorProfile?) {
-    guard let shaper = profile?.matrixShaper else { return nil }
-    curves = shaper.curves
-    let product = shaper.matrix.map { matrix in
-      Self.fromConnectionSpace.map { row in
+  /// For the rows of an image; `nil` when there is nothing to do, within a level.
+  ///
+  /// `rows` says what the rows hold: ink, or else red, green and blue, which are the same where the image is gray.
+  init?(_ info: ImageInfo, rows: ColorModel, to target: ColorSpace) {
+    let kind =
+      rows == .cmyk
+      ? Self.kind(ofInks: info.colorProfile, target)
+      : info.colorProfile.map { Self.kind(of: $0, info.colorModel, target) }
+        ?? Self.kind((info.colorEncoding ?? .sRGB).matrixShaper, target)
+    guard let kind else { return nil }
+    self.kind = kind
+  }
+
+  /// For pixels of red, green and blue; `nil` when there is nothing to do, within a level.
+  init?(from source: MatrixShaper?, to target: ColorSpace) {
+    guard let kind = Self.kind(source, target) else { return nil }
+    self.kind = kind
+  }
+
+  private static func kind(ofInks profile: ColorProfile?, _ target: ColorSpace) -> Kind {
+    if let profile, let transform = ProfileTransform.cached(profile, .cmyk, to: target) { return .table(transform) }
+    return .ink(ColorSpace.sRGB.encoding.matrixShaper.flatMap { MatrixTransform($0, to: target) })
+  }
+
+  private static func kind(of profile: ColorProfile, _ model: ColorModel, _ target: ColorSpace) -> Kind? {
+    switch profile.kind {
+    case .matrix(let shaper): return kind(shaper, target)
+    case .gray(let curve) where model == .gray:
+      return kind(MatrixShaper(curves: [curve, curve, curve], matrix: nil), target)
+    case .table(.gray) where model == .gray:
+      if let transform = ProfileTransform.cached(profile, .gray, to: target) {
+        return .gray(transform.colorsOfGrays())
+      }
+    case .table(.rgb):
+      if let transform = ProfileTransform.cached(profile, .rgb, to: target) { return .table(transform) }
+    default: break
+    }
+    return kind(ColorEncoding.sRGB.matrixShaper, target)
+  }
+
+  private static func kind(_ source: MatrixShaper?, _ target: ColorSpace) -> Kind? {
+    source.flatMap { MatrixTransform($0, to: target) }.map { .matrix($0) }
+  }
+
+  /// Converts pixels in place: four bytes each, with straight alpha, or four inks, which become opaque colours.
+  func apply(to pixels: UnsafeMutableRawBufferPointer) {
+    switch kind {
+    case .matrix(let transform): unsafe transform.apply(to: pixels)
+    case .table(let transform): unsafe transform.apply(to: pixels)
+    case .gray(let colors):
+      unsafe pixels.updateEachPixel { pixel in
+        var color = colors[Int(pixel.x)]
+        color.w = pixel.w
+        return color
+      }
+    case .ink(let transform):
+      unsafe pixels.updateEachPixel { ink in
+        let paper = 255 &- ink
+        let product = SIMD4<UInt16>(truncatingIfNeeded: paper) &* UInt16(paper.w) &+ 127
+        var color = SIMD4<UInt8>(truncatingIfNeeded: product / 255)
+        color.w = 255
+        return color
+      }
+      unsafe transform?.apply(to: pixels)
+    }
+  }
+}
+
+/// Curves, a matrix, and a curve back.
+struct MatrixTransform: Sendable {
+  /// What each byte of red, then of green, then of blue adds to the light of a pixel.
+  private let light: [SIMD4<Float>]
+
+  /// `nil` when it changes no colour by more than a level.
+  init?(_ source: MatrixShaper, to target: ColorSpace) {
+    let product = source.matrix.map { matrix in
+      target.fromConnectionSpace.map { row in
         (0..<3).map { column in (0..<3).reduce(0) { $0 + row[$1] * matrix[$1][column] } }
       }
     }
     let rows = product ?? [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    // By columns, so that a pixel is three multiplications of a vector.
-    matrix = (0..<3).map { column in
-      SIMD4(Float(rows[0][column]), Float(rows[1][column]), Float(rows[2][column]), 0)
+    light = (0..<3).flatMap { component in
+      let column = SIMD4(Float(rows[0][component]), Float(rows[1][component]), Float(rows[2][component]), 0)
+      return source.curves[component].map { column * $0 }
     }
-    guard !isIdentity else { return nil }
+    guard light.count == 3 * 256, !isIdentity else { return nil }
   }
 
   private var isIdentity: Bool {
     let levels: [UInt8] = [0, 20, 64, 128, 200, 255]
-    for red in levels {
-      for green in levels {
-        for blue in levels {
-          let result = convert(SIMD4(red, green, blue, 255))
-          let off = [(result.x, red), (result.y, green), (result.z, blue)].map { abs(Int($0.0) - Int($0.1)) }
-          if let most = off.max(), most > 1 { return false }
+    var colors = levels.flatMap { red in
+      levels.flatMap { green in levels.map { blue in SIMD4(red, green, blue, 255) } }
+    }
+    let before = colors
+    unsafe colors.withUnsafeMutableBytes { unsafe apply(to: $0) }
+    return zip(colors, before).allSatisfy { after, before in
+      (0..<3).allSatisfy { abs(Int(after[$0]) - Int(before[$0])) <= 1 }
+    }
+  }
+
+  func apply(to pixels: UnsafeMutableRawBufferPointer) {
+    unsafe light.withUnsafeBufferPointer { light in
+      unsafe TransferCurve.sRGB.encoded.withUnsafeBufferPointer { encoded in
+        unsafe pixels.updateEachPixel { pixel in
+          // Three times 256 entries, by the initialiser; a place is within its table.
+          let sum = unsafe light[Int(pixel.x)] + light[256 &+ Int(pixel.y)] + light[512 &+ Int(pixel.z)]
+          let place = TransferCurve.place(sum)
+          return unsafe SIMD4(encoded[Int(place.x)], encoded[Int(place.y)], encoded[Int(place.z)], pixel.w)
         }
       }
     }
-    return true
   }
+}
 
-  /// Converts pixels in place: RGBA, straight alpha.
-  func apply(to pixels: UnsafeMutableRawBufferPointer) {
-    for offset in stride(from: 0, to: pixels.count - 3, by: 4) {
+extension UnsafeMutableRawBufferPointer {
+  /// Replaces each pixel of four bytes.
+  @inline(__always)
+  func updateEachPixel(_ change: (SIMD4<UInt8>) -> SIMD4<UInt8>) {
+    for offset in stride(from: 0, to: count - 3, by: 4) {
       // Four bytes from `offset` are within the memory by the stride.
-      let pixel = unsafe pixels.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-      unsafe pixels.storeBytes(of: convert(pixel), toByteOffset: offset, as: SIMD4<UInt8>.self)
+      let pixel = unsafe loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
+      unsafe storeBytes(of: change(pixel), toByteOffset: offset, as: SIMD4<UInt8>.self)
     }
-  }
-
-  private func convert(_ pixel: SIMD4<UInt8>) -> SIMD4<UInt8> {
-    var linear = matrix[0] * curves[0][Int(pixel.x)]
-    linear += matrix[1] * curves[1][Int(pixel.y)]
-    linear += matrix[2] * curves[2][Int(pixel.z)]
-    let atLeast = linear.replacing(with: 0, where: linear .< 0)
-    let place = atLeast.replacing(with: 1, where: atLeast .> 1) * 16383 + 0.5
-    let table = Self.encoded
-    return SIMD4(table[Int(place.x)], table[Int(place.y)], table[Int(place.z)], pixel.w)
   }
 }

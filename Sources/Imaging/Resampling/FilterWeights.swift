@@ -1,9 +1,4 @@
-import VitrineRuntime
-
-/// Which source pixels make an output pixel along one axis, and with what weight.
-///
-/// The kernel is Lanczos with three lobes (C. E. Duchon, "Lanczos Filtering in One and Two Dimensions", 1979), widened
-/// by the scale when shrinking so that it is the low-pass filter as well; weights are normalised to a sum of 1.
+/// Which source pixels make an output pixel along one axis, and with what weight; the weights' sum is 1.
 ///
 /// Pixels that are means of several have lost some of what the kernel lets through. To second order a mean over a pixel's
 /// width is undone by 13/12 of the pixel less 1/24 of each neighbour (the step from cell averages to point values in
@@ -17,23 +12,31 @@ struct FilterWeights {
   private(set) var weights: [Float] = []
   let stride: Int
 
-  static let lobes = 3.0
   /// Source pixels beyond the kernel's support that the correction of means looks at.
   static let correctionReach = 1
 
   /// - Parameters:
+  ///   - filter: The kernel.
   ///   - origin: Where the output begins, in source pixels.
   ///   - length: How much of the source the output covers, in source pixels.
   ///   - sourceCount: How many source pixels there are; those beyond are not used.
   ///   - outputCount: How many pixels are made.
   ///   - averaged: Of how many pixels each source pixel is the mean along this axis; 1 for none but itself.
-  init(origin: Double, length: Double, sourceCount: Int, outputCount: Int, averaged: Double = 1) {
+  init(
+    _ filter: ResamplingFilter = .lanczos3,
+    origin: Double,
+    length: Double,
+    sourceCount: Int,
+    outputCount: Int,
+    averaged: Double = 1,
+  ) {
     let scale = length / Double(outputCount)
-    let filterScale = max(scale, 1)
-    let support = Self.lobes * filterScale
-    let reach = averaged > 1 ? Self.correctionReach : 0
+    let filterScale = filter == .box ? scale : max(scale, 1)
+    let support = filter.support * filterScale
+    let isRestored = averaged > 1 && filter.restoresMeans
+    let reach = isRestored ? Self.correctionReach : 0
     // A mean of n points is a little narrower than one over their whole width.
-    let correction = Float(averaged > 1 ? (1 - 1 / (averaged * averaged)) / 24 : 0)
+    let correction = Float(isRestored ? (1 - 1 / (averaged * averaged)) / 24 : 0)
     stride = Int((support * 2).rounded(.up)) + 2 + 2 * reach
     weights = [Float](repeating: 0, count: outputCount * stride)
     starts.reserveCapacity(outputCount)
@@ -45,7 +48,10 @@ struct FilterWeights {
       let end = min(max(first + 1, Int((center + support).rounded(.up)) + reach), sourceCount, first + stride)
       var sum = 0.0
       for source in first..<end {
-        let weight = Self.lanczos3((Double(source) + 0.5 - center) / filterScale)
+        let weight =
+          filter == .box
+          ? max(0, min(Double(source + 1), center + support) - max(Double(source), center - support)) / scale
+          : filter.kernel((Double(source) + 0.5 - center) / filterScale)
         line[source - first] = weight
         sum += weight
       }
@@ -57,11 +63,14 @@ struct FilterWeights {
       }
       let count = end - first
       for index in 0..<count { weights[output * stride + index] = Float(line[index] / sum) }
-      if reach > 0 { sharpen(output * stride, count: count, by: correction) }
+      if isRestored { sharpen(output * stride, count: count, by: correction) }
       starts.append(first)
       counts.append(count)
     }
   }
+
+  /// The most source pixels that an output pixel is made of.
+  var mostTaps: Int { counts.max() ?? 1 }
 
   /// Takes `amount` of every weight from each of its neighbours; at the ends, from itself.
   private mutating func sharpen(_ start: Int, count: Int, by amount: Float) {
@@ -72,12 +81,5 @@ struct FilterWeights {
       weights[index] = weight + amount * (2 * weight - previous - next)
       previous = weight
     }
-  }
-
-  private static func lanczos3(_ x: Double) -> Double {
-    guard abs(x) < lobes else { return 0 }
-    guard abs(x) > 1e-8 else { return 1 }
-    let angle = x * Double.pi
-    return lobes * sin(angle) * sin(angle / lobes) / (angle * angle)
   }
 }

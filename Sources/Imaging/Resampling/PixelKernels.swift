@@ -1,10 +1,136 @@
+import CVitrineKernels
+
 /// The inner loops over pixels.
 ///
 /// Every caller has checked that the memory it passes is as long as `count` says.
 ///
 /// They are plain loops over unsafe pointers with vector types, which compile to what C compiles to: checked spans cost
-/// four times as much here (7.4 ms against 27.8 for 8 megapixels).
-enum PixelKernels {
+/// four times as much here (7.4 ms against 27.8 for 8 megapixels). Where the processor has AVX2, the two that take most
+/// of the time run in C with it; the loops here are their twins, which every other processor runs and which give the
+/// same bits.
+struct PixelKernels {
+  /// What the processor at hand runs fastest.
+  static let best = PixelKernels(isNative: vitrine_kernels_are_native() != 0)
+  /// The loops in Swift, whatever the processor; for tests.
+  static let scalar = PixelKernels(isNative: false)
+
+  private let isNative: Bool
+
+  /// What the rows of ``combine(_:of:weights:taps:into:count:)`` hold.
+  enum Element {
+    case byte, float
+
+    var size: Int { self == .byte ? 1 : 4 }
+  }
+
+  /// Adds weighted rows, element by element: the filter along columns.
+  ///
+  /// `count`, a multiple of four, is how many elements a row has, `taps` how many rows and weights there are.
+  func combine(
+    _ rows: UnsafeMutablePointer<UnsafeRawPointer?>,
+    of element: Element,
+    weights: UnsafePointer<Float>,
+    taps: Int,
+    into line: UnsafeMutablePointer<Float>,
+    count: Int,
+  ) {
+    if isNative {
+      switch element {
+      case .byte: unsafe vitrine_combine_bytes(rows, weights, taps, line, count)
+      case .float: unsafe vitrine_combine_floats(rows, weights, taps, line, count)
+      }
+      return
+    }
+    // As many elements as are loaded are within the rows, whose length is a multiple of four.
+    switch element {
+    case .byte:
+      unsafe Self.combine(rows, weights, taps, line, count, size: element.size) {
+        unsafe SIMD16<Float>($0.loadUnaligned(as: SIMD16<UInt8>.self))
+      } four: {
+        unsafe SIMD4<Float>($0.loadUnaligned(as: SIMD4<UInt8>.self))
+      }
+    case .float:
+      unsafe Self.combine(rows, weights, taps, line, count, size: element.size) {
+        unsafe $0.loadUnaligned(as: SIMD16<Float>.self)
+      } four: {
+        unsafe $0.loadUnaligned(as: SIMD4<Float>.self)
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func combine(
+    _ rows: UnsafeMutablePointer<UnsafeRawPointer?>,
+    _ weights: UnsafePointer<Float>,
+    _ taps: Int,
+    _ line: UnsafeMutablePointer<Float>,
+    _ count: Int,
+    size: Int,
+    sixteen: (UnsafeRawPointer) -> SIMD16<Float>,
+    four: (UnsafeRawPointer) -> SIMD4<Float>,
+  ) {
+    let target = UnsafeMutableRawPointer(line)
+    var index = 0
+    while index &+ 16 <= count {
+      var sum = SIMD16<Float>()
+      for tap in 0..<taps {
+        guard let row = unsafe rows[tap] else { continue }
+        unsafe sum += sixteen(row + index &* size) * weights[tap]
+      }
+      unsafe target.storeBytes(of: sum, toByteOffset: index &* 4, as: SIMD16<Float>.self)
+      index &+= 16
+    }
+    while index < count {
+      var sum = SIMD4<Float>()
+      for tap in 0..<taps {
+        guard let row = unsafe rows[tap] else { continue }
+        unsafe sum += four(row + index &* size) * weights[tap]
+      }
+      unsafe target.storeBytes(of: sum, toByteOffset: index &* 4, as: SIMD4<Float>.self)
+      index &+= 4
+    }
+  }
+
+  /// Adds weighted pixels of a line: the filter along rows.
+  ///
+  /// `count` is how many pixels of `output` are made.
+  func filterAcross(
+    _ line: UnsafeMutablePointer<Float>,
+    weights: FilterWeights,
+    into output: UnsafeMutablePointer<Float>,
+    count: Int,
+  ) {
+    let source = UnsafeRawPointer(line)
+    let target = UnsafeMutableRawPointer(output)
+    unsafe weights.weights.withUnsafeBufferPointer { taps in
+      guard let firstTap = taps.baseAddress else { return }
+      if isNative {
+        unsafe vitrine_filter_across(line, weights.starts, weights.counts, firstTap, weights.stride, output, count)
+        return
+      }
+      for x in 0..<count {
+        // `starts` plus `counts` stays within the line, by how the weights were made.
+        let pixels = unsafe source + weights.starts[x] &* 16
+        let first = unsafe firstTap + x &* weights.stride
+        let most = weights.counts[x]
+        var (even, odd) = (SIMD4<Float>(), SIMD4<Float>())
+        var tap = 0
+        while tap &+ 2 <= most {
+          unsafe even += pixels.loadUnaligned(fromByteOffset: tap &* 16, as: SIMD4<Float>.self) * first[tap]
+          unsafe odd += pixels.loadUnaligned(fromByteOffset: tap &* 16 &+ 16, as: SIMD4<Float>.self) * first[tap &+ 1]
+          tap &+= 2
+        }
+        if tap < most {
+          unsafe even += pixels.loadUnaligned(fromByteOffset: tap &* 16, as: SIMD4<Float>.self) * first[tap]
+        }
+        unsafe target.storeBytes(of: even + odd, toByteOffset: x &* 16, as: SIMD4<Float>.self)
+      }
+    }
+  }
+}
+
+// What takes little time has no twin.
+extension PixelKernels {
   /// Adds bytes to sums.
   ///
   /// A sum holds 65,536 rows and more.
@@ -72,11 +198,25 @@ enum PixelKernels {
     }
   }
 
-  /// Converts bytes to floats.
-  static func widen(_ source: UnsafeRawBufferPointer, into line: UnsafeMutablePointer<Float>, count: Int) {
-    guard let start = source.baseAddress else { return }
-    for index in 0..<count &* 4 {
-      unsafe line[index] = Float(start.load(fromByteOffset: index, as: UInt8.self))
+  /// Averages sums in floats over blocks of `factor` pixels, the last perhaps of fewer.
+  static func average(
+    _ sums: UnsafeMutablePointer<Float>,
+    width: Int,
+    factor: Int,
+    rows: Int,
+    into line: UnsafeMutablePointer<Float>,
+  ) {
+    let source = UnsafeRawPointer(sums)
+    let target = UnsafeMutableRawPointer(line)
+    for (output, start) in Swift.stride(from: 0, to: width, by: factor).enumerated() {
+      let end = min(start + factor, width)
+      var sum = SIMD4<Float>()
+      for x in start..<end { unsafe sum += source.loadUnaligned(fromByteOffset: x &* 16, as: SIMD4<Float>.self) }
+      unsafe target.storeBytes(
+        of: sum / Float((end - start) * rows),
+        toByteOffset: output &* 16,
+        as: SIMD4<Float>.self,
+      )
     }
   }
 
@@ -92,57 +232,78 @@ enum PixelKernels {
     }
   }
 
-  /// Adds a weighted line to another.
-  static func accumulate(
-    _ line: UnsafeMutablePointer<Float>,
-    weight: Float,
+  /// Adds linear light of 0 to 255, times coverage where there is any, to sums.
+  static func addLinear(
+    _ source: UnsafeRawBufferPointer,
     into sums: UnsafeMutablePointer<Float>,
     count: Int,
+    hasAlpha: Bool,
   ) {
-    let source = UnsafeRawPointer(line)
+    guard let start = source.baseAddress else { return }
     let target = UnsafeMutableRawPointer(sums)
-    var index = 0
-    while index &+ 8 <= count {
-      let value = unsafe source.loadUnaligned(fromByteOffset: index &* 4, as: SIMD8<Float>.self)
-      let old = unsafe target.loadUnaligned(fromByteOffset: index &* 4, as: SIMD8<Float>.self)
-      unsafe target.storeBytes(of: old + value * weight, toByteOffset: index &* 4, as: SIMD8<Float>.self)
-      index &+= 8
-    }
-    while index < count {
-      unsafe sums[index] += line[index] * weight
-      index &+= 1
+    unsafe TransferCurve.sRGB.levels.withUnsafeBufferPointer { table in
+      for index in 0..<count {
+        let pixel = unsafe start.loadUnaligned(fromByteOffset: index &* 4, as: SIMD4<UInt8>.self)
+        // A byte is below the table's 256.
+        var light = unsafe SIMD4(table[Int(pixel.x)], table[Int(pixel.y)], table[Int(pixel.z)], 1)
+        light *= hasAlpha ? Float(pixel.w) : 255
+        let old = unsafe target.loadUnaligned(fromByteOffset: index &* 16, as: SIMD4<Float>.self)
+        unsafe target.storeBytes(of: old + light, toByteOffset: index &* 16, as: SIMD4<Float>.self)
+      }
     }
   }
 
-  /// Filters a line across and rounds it to RGBA with straight alpha.
-  static func filter(
+  /// Rounds pixels of 0 to 255 to bytes, straight alpha.
+  static func round(
     _ line: UnsafeMutablePointer<Float>,
-    weights: FilterWeights,
+    into output: UnsafeMutableRawPointer,
+    count: Int,
+    layout: PixelLayout,
+  ) {
+    let source = UnsafeRawPointer(line)
+    for x in 0..<count {
+      var value = unsafe source.loadUnaligned(fromByteOffset: x &* 16, as: SIMD4<Float>.self)
+      if layout == .colorAndAlpha { value = straightened(value) }
+      var pixel = rounded(value)
+      if layout == .color { pixel.w = 255 }
+      unsafe output.storeBytes(of: pixel, toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+    }
+  }
+
+  /// Brings linear light of 0 to 255 to bytes of sRGB, straight alpha.
+  static func encode(
+    _ line: UnsafeMutablePointer<Float>,
     into output: UnsafeMutableRawPointer,
     count: Int,
     hasAlpha: Bool,
   ) {
     let source = UnsafeRawPointer(line)
-    unsafe weights.weights.withUnsafeBufferPointer { taps in
+    unsafe TransferCurve.sRGB.encoded.withUnsafeBufferPointer { table in
       for x in 0..<count {
-        let start = weights.starts[x]
-        let first = x &* weights.stride
-        var sum = SIMD4<Float>()
-        for tap in 0..<weights.counts[x] {
-          // `starts` plus `counts` stays within the line, by how the weights were made.
-          unsafe sum +=
-            source.loadUnaligned(fromByteOffset: (start &+ tap) &* 16, as: SIMD4<Float>.self) * taps[first &+ tap]
-        }
-        if hasAlpha {
-          let coverage = sum.w
-          sum = coverage < 0.5 ? SIMD4<Float>() : sum * (255 / coverage)
-          sum.w = coverage
-        }
-        var pixel = rounded(sum)
-        if !hasAlpha { pixel.w = 255 }
-        unsafe output.storeBytes(of: pixel, toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+        var value = unsafe source.loadUnaligned(fromByteOffset: x &* 16, as: SIMD4<Float>.self)
+        if hasAlpha { value = straightened(value) }
+        let place = TransferCurve.place(value * (1 / 255))
+        // A place is within the table.
+        unsafe output.storeBytes(
+          of: SIMD4(
+            table[Int(place.x)],
+            table[Int(place.y)],
+            table[Int(place.z)],
+            hasAlpha ? rounded(value).w : 255,
+          ),
+          toByteOffset: x &* 4,
+          as: SIMD4<UInt8>.self,
+        )
       }
     }
+  }
+
+  @inline(__always)
+  private static func straightened(_ value: SIMD4<Float>) -> SIMD4<Float> {
+    let coverage = value.w
+    var color = coverage < 0.5 ? SIMD4<Float>() : value * (255 / coverage)
+    color.w = coverage
+    return color
   }
 
   /// Clamps to 0...255 and rounds to the nearest.

@@ -49,6 +49,8 @@ final class RequestKeys: Sendable {
       key.append(fields.size?.height.map(CacheKey.Part.number) ?? .none)
       key.append(fields.size?.mode.rawValue)
       key.append(fields.size?.enlarges ?? false)
+      key.append(fields.size.map { .number($0.anchor.x) } ?? .none)
+      key.append(fields.size.map { .number($0.anchor.y) } ?? .none)
       key.append(fields.quality.rawValue)
       key.append(fields.frame)
     }

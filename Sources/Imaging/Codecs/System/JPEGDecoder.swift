@@ -36,6 +36,7 @@ public struct JPEGDecoder: ImageDecoder, PrefixDecoding {
     )
     info.bitsPerComponent = header.precision
     info.colorProfile = header.profile
+    info.colorModel = header.components == 1 ? .gray : header.components == 4 ? .cmyk : .rgb
     info.streamsRows = header.isOneScan
     return info
   }
@@ -174,6 +175,9 @@ private final class JPEGRows: RowSource {
   let origin: (x: Int, y: Int)
   // libjpeg's smaller transforms leave out what cancels in the mean over two, four or eight samples.
   var isAveraged: Bool { true }
+  // Inks stay inks until there are few pixels left: they are what a profile is asked about, and the way from four inks to
+  // three colours is long.
+  var colorModel: ColorModel { isCMYK ? .cmyk : .rgb }
 
   // Owned: made in init, destroyed in deinit, used by one thread at a time.
   private let reader: OpaquePointer
@@ -283,24 +287,15 @@ private final class JPEGRows: RowSource {
       first: String(cString: vitrine_jpeg_first_warning(reader)),
       format: .jpeg,
     )
-    if isCMYK { unsafe convertFromCMYK(rows, bytesPerRow: bytesPerRow, count: Int(got)) }
-    row += Int(got)
-    return Int(got)
-  }
-
-  private func convertFromCMYK(_ rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) {
-    for row in 0..<count {
-      for x in 0..<width {
-        let offset = row * bytesPerRow + x * 4
-        // In bounds: `read` has checked the rows.
-        let stored = unsafe rows.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-        let paper = isInverted ? stored : 255 &- stored
-        let product = SIMD4<UInt16>(truncatingIfNeeded: paper) &* UInt16(paper.w) &+ 127
-        var color = SIMD4<UInt8>(truncatingIfNeeded: product / 255)
-        color.w = 255
-        unsafe rows.storeBytes(of: color, toByteOffset: offset, as: SIMD4<UInt8>.self)
+    if isCMYK, isInverted {
+      for row in 0..<Int(got) {
+        // In bounds by the check above.
+        unsafe UnsafeMutableRawBufferPointer(rebasing: rows[row * bytesPerRow..<row * bytesPerRow + width * 4])
+          .updateEachPixel { 255 &- $0 }
       }
     }
+    row += Int(got)
+    return Int(got)
   }
 
   private static func error(

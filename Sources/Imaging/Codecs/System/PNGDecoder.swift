@@ -30,8 +30,10 @@ public struct PNGDecoder: ImageDecoder {
     info.hasAlpha = header.hasAlpha
     info.bitsPerComponent = header.bitsPerComponent
     info.streamsRows = !header.isInterlaced
+    info.colorModel = header.colorType == 0 || header.colorType == 4 ? .gray : .rgb
+    info.colorEncoding = header.colorEncoding
     // The profile is compressed, and libpng bounds what it inflates.
-    if header.hasProfile {
+    if header.hasProfile, header.codePoints == nil {
       info.colorProfile = try unsafe PNGReader(bytes, limits: limits, format: format).profile
     }
     return info

@@ -1,0 +1,151 @@
+import CLibLCMS
+import VitrineRuntime
+
+/// Little CMS's way from a profile to a colour space, for profiles that are more than curves and a matrix.
+///
+/// Relative colorimetric with black point compensation: white stays white and black becomes black.
+@safe
+final class ProfileTransform: Sendable {
+  /// Profiles of more bytes than these are not looked at; those of printers have half a megabyte to two.
+  static let profileLimit = 4 << 20
+
+  // Owned: made in init, destroyed in deinit, and never changed between. Without Little CMS's cache of the last pixel a
+  // transform may be used by any number of threads at once.
+  nonisolated(unsafe) private let transform: cmsHTRANSFORM
+  nonisolated(unsafe) private let context: cmsContext
+  private let model: ColorModel
+  private let target: ColorSpace
+
+  /// `nil` for profiles that Little CMS refuses, or that are made for pixels of another kind.
+  init?(_ profile: ColorProfile, _ model: ColorModel, to target: ColorSpace) {
+    // A context of its own: what the program sets up in the common one, such as an error handler, is not asked.
+    guard profile.data.count <= Self.profileLimit, let context = unsafe cmsCreateContext(nil, nil) else { return nil }
+    guard let transform = unsafe Self.make(profile, model, target, context) else {
+      unsafe cmsDeleteContext(context)
+      return nil
+    }
+    unsafe self.transform = transform
+    unsafe self.context = context
+    (self.model, self.target) = (model, target)
+  }
+
+  deinit {
+    unsafe cmsDeleteTransform(transform)
+    unsafe cmsDeleteContext(context)
+  }
+
+  private static func make(
+    _ profile: ColorProfile,
+    _ model: ColorModel,
+    _ target: ColorSpace,
+    _ context: cmsContext,
+  ) -> cmsHTRANSFORM? {
+    // Little CMS copies the bytes.
+    let opened = unsafe profile.data.withUnsafeBytes { bytes in
+      unsafe cmsOpenProfileFromMemTHR(context, bytes.baseAddress, UInt32(bytes.count))
+    }
+    guard let source = unsafe opened else { return nil }
+    defer { unsafe cmsCloseProfile(source) }
+    let (space, format) =
+      switch model {
+      case .rgb: (cmsSigRgbData, vitrine_lcms_rgba_8)
+      case .gray: (cmsSigGrayData, vitrine_lcms_gray_8)
+      case .cmyk: (cmsSigCmykData, vitrine_lcms_cmyk_8)
+      }
+    // Links and named colours do not say what pixels look like.
+    let classes = [cmsSigInputClass, cmsSigDisplayClass, cmsSigOutputClass, cmsSigColorSpaceClass]
+    guard unsafe cmsGetColorSpace(source) == space, unsafe classes.contains(cmsGetDeviceClass(source)),
+      let end = unsafe makeTarget(target, context)
+    else { return nil }
+    defer { unsafe cmsCloseProfile(end) }
+    return unsafe cmsCreateTransformTHR(
+      context,
+      source,
+      format,
+      end,
+      vitrine_lcms_rgba_8,
+      UInt32(INTENT_RELATIVE_COLORIMETRIC),
+      UInt32(cmsFLAGS_NOCACHE | cmsFLAGS_BLACKPOINTCOMPENSATION),
+    )
+  }
+
+  private static func makeTarget(_ target: ColorSpace, _ context: cmsContext) -> cmsHPROFILE? {
+    guard target == .displayP3 else { return unsafe cmsCreate_sRGBProfileTHR(context) }
+    func point(_ value: ColorEncoding.Chromaticity) -> cmsCIExyY { cmsCIExyY(x: value.x, y: value.y, Y: 1) }
+    let encoding = ColorEncoding.displayP3
+    var white = point(encoding.white)
+    var primaries = cmsCIExyYTRIPLE(Red: point(encoding.red), Green: point(encoding.green), Blue: point(encoding.blue))
+    // IEC 61966-2-1 as Little CMS's fourth parametric curve.
+    let parameters = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]
+    guard let curve = unsafe cmsBuildParametricToneCurve(context, 4, parameters) else { return nil }
+    defer { unsafe cmsFreeToneCurve(curve) }
+    var curves: [OpaquePointer?] = unsafe [curve, curve, curve]
+    return unsafe cmsCreateRGBProfileTHR(context, &white, &primaries, &curves)
+  }
+
+  /// Converts pixels in place: red, green and blue with coverage, which stays, or four inks, which become opaque colours.
+  func apply(to pixels: UnsafeMutableRawBufferPointer) {
+    precondition(model != .gray)
+    guard let start = pixels.baseAddress else { return }
+    // Four bytes a pixel go in and out, one after the other, so that a pixel is read before it is written.
+    unsafe cmsDoTransform(transform, start, start, UInt32(pixels.count / 4))
+    guard model == .cmyk else { return }
+    // Where the black ink was.
+    for offset in stride(from: 3, to: pixels.count, by: 4) {
+      unsafe pixels.storeBytes(of: 255, toByteOffset: offset, as: UInt8.self)
+    }
+  }
+
+  /// The colour of each of the 256 grays.
+  func colorsOfGrays() -> [SIMD4<UInt8>] {
+    precondition(model == .gray)
+    let grays = (0...255).map { UInt8($0) }
+    var colors = [SIMD4<UInt8>](repeating: SIMD4(0, 0, 0, 255), count: 256)
+    // 256 bytes in, 256 pixels of four bytes out.
+    unsafe cmsDoTransform(transform, grays, &colors, 256)
+    return colors
+  }
+}
+
+extension ProfileTransform {
+  private struct Entry {
+    let profile: ColorProfile
+    let model: ColorModel
+    let target: ColorSpace
+    /// `nil` for a profile that is of no use.
+    let transform: ProfileTransform?
+  }
+
+  /// The last ones used at the front: to make one takes 4 ms for three components and more for inks.
+  private static let recent = Lock<[Entry]>([])
+  private static let recentCount = 8
+  private static let recentByteCount = 8 << 20
+
+  /// The transform of a profile, made now or kept from before; `nil` for a profile that is of no use.
+  ///
+  /// May be called on any thread.
+  static func cached(_ profile: ColorProfile, _ model: ColorModel, to target: ColorSpace) -> ProfileTransform? {
+    guard profile.data.count <= profileLimit else { return nil }
+    let found = recent.withLock { entries -> Entry? in
+      let place = entries.firstIndex { $0.model == model && $0.target == target && $0.profile == profile }
+      guard let place else { return nil }
+      let entry = entries.remove(at: place)
+      entries.insert(entry, at: 0)
+      return entry
+    }
+    if let found { return found.transform }
+    let entry = Entry(
+      profile: profile,
+      model: model,
+      target: target,
+      transform: ProfileTransform(profile, model, to: target),
+    )
+    recent.withLock { entries in
+      entries.insert(entry, at: 0)
+      while entries.count > recentCount || entries.reduce(0, { $0 + $1.profile.data.count }) > recentByteCount {
+        entries.removeLast()
+      }
+    }
+    return entry.transform
+  }
+}

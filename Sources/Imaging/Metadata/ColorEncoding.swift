@@ -1,0 +1,125 @@
+import VitrineRuntime
+
+/// Colours as numbers say them in place of a profile: chromaticities and a curve.
+package struct ColorEncoding: Hashable, Sendable {
+  /// A colour without its brightness (CIE 1931).
+  package struct Chromaticity: Hashable, Sendable {
+    var x: Double
+    var y: Double
+
+    /// With Y = 1; `nil` where there is no such colour.
+    fileprivate var tristimulus: [Double]? {
+      guard x >= 0, y > 0.001, x + y <= 1.001 else { return nil }
+      return [x / y, 1, (1 - x - y) / y]
+    }
+  }
+
+  /// How numbers of 0 to 1 become light of 0 to 1.
+  package enum Transfer: Hashable, Sendable {
+    case sRGB
+    case gamma(Double)
+  }
+
+  var red: Chromaticity
+  var green: Chromaticity
+  var blue: Chromaticity
+  var white = Chromaticity(x: 0.3127, y: 0.3290)
+  var transfer = Transfer.sRGB
+
+  static let sRGB = ColorEncoding(
+    red: Chromaticity(x: 0.64, y: 0.33),
+    green: Chromaticity(x: 0.30, y: 0.60),
+    blue: Chromaticity(x: 0.15, y: 0.06),
+  )
+  static let displayP3 = ColorEncoding(
+    red: Chromaticity(x: 0.680, y: 0.320),
+    green: Chromaticity(x: 0.265, y: 0.690),
+    blue: Chromaticity(x: 0.15, y: 0.06),
+  )
+  /// ITU-R BT.2020.
+  static let rec2020 = ColorEncoding(
+    red: Chromaticity(x: 0.708, y: 0.292),
+    green: Chromaticity(x: 0.170, y: 0.797),
+    blue: Chromaticity(x: 0.131, y: 0.046),
+  )
+
+  /// The code points of ITU-T H.273, as PNG's `cICP` holds them; `nil` for those that are not understood, such as the
+  /// curves of high dynamic range.
+  init?(primaries: UInt8, transfer: UInt8) {
+    switch primaries {
+    case 1: self = .sRGB
+    case 9: self = .rec2020
+    case 12: self = .displayP3
+    default: return nil
+    }
+    switch transfer {
+    // The curve of cameras is shown as that of displays is.
+    case 1, 6, 13, 14, 15: self.transfer = .sRGB
+    case 4: self.transfer = .gamma(2.2)
+    case 5: self.transfer = .gamma(2.8)
+    case 8: self.transfer = .gamma(1)
+    default: return nil
+    }
+  }
+
+  init(
+    red: Chromaticity,
+    green: Chromaticity,
+    blue: Chromaticity,
+    white: Chromaticity = Chromaticity(x: 0.3127, y: 0.3290),
+    transfer: Transfer = .sRGB,
+  ) {
+    (self.red, self.green, self.blue, self.white, self.transfer) = (red, green, blue, white, transfer)
+  }
+
+  /// `nil` where the primaries are no triangle around the white.
+  var matrixShaper: MatrixShaper? {
+    guard let red = red.tristimulus, let green = green.tristimulus, let blue = blue.tristimulus,
+      let white = white.tristimulus
+    else { return nil }
+    let primaries = Matrix3(columns: [red, green, blue])
+    guard let strengths = primaries.inverse?.applied(to: white), strengths.allSatisfy({ $0 > 0 }) else { return nil }
+    // The Bradford transform (K. M. Lam, 1985) to D50, the white of profiles.
+    let cones = Matrix3(rows: [[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
+    let (from, to) = (cones.applied(to: white), cones.applied(to: [0.9642, 1, 0.8249]))
+    guard let back = cones.inverse, from.allSatisfy({ $0 > 0 }) else { return nil }
+    let adapted = zip(to, from).map { $0 / $1 }
+    let columns = zip([red, green, blue], strengths).map { color, strength in
+      let response = zip(cones.applied(to: color.map { $0 * strength }), adapted).map { $0 * $1 }
+      return back.applied(to: response)
+    }
+    let curve: [Float] =
+      switch transfer {
+      case .sRGB: TransferCurve.sRGB.levels
+      case .gamma(let gamma): (0...255).map { Float(pow(Double($0) / 255, gamma)) }
+      }
+    return MatrixShaper(curves: [curve, curve, curve], matrix: Matrix3(columns: columns).rows)
+  }
+}
+
+/// Three rows of three numbers.
+struct Matrix3 {
+  var rows: [[Double]]
+
+  init(rows: [[Double]]) {
+    self.rows = rows
+  }
+
+  init(columns: [[Double]]) {
+    rows = (0..<3).map { row in columns.map { $0[row] } }
+  }
+
+  func applied(to vector: [Double]) -> [Double] { rows.map { row in zip(row, vector).reduce(0) { $0 + $1.0 * $1.1 } } }
+
+  /// `nil` where there is none to speak of.
+  var inverse: Matrix3? {
+    func cofactor(_ row: Int, _ column: Int) -> Double {
+      let (r, c) = ([1, 2, 0], [1, 2, 0])
+      let (r1, r2, c1, c2) = (r[row], r[r[row]], c[column], c[c[column]])
+      return rows[r1][c1] * rows[r2][c2] - rows[r1][c2] * rows[r2][c1]
+    }
+    let determinant = (0..<3).reduce(0) { $0 + rows[0][$1] * cofactor(0, $1) }
+    guard abs(determinant) > 1e-9 else { return nil }
+    return Matrix3(rows: (0..<3).map { row in (0..<3).map { cofactor($0, row) / determinant } })
+  }
+}

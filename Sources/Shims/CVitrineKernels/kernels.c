@@ -1,0 +1,92 @@
+#include "vitrine_kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+// Not "fma": its sums would differ in the last bit from those of other processors, and memory is what these loops wait for.
+#define NATIVE __attribute__((target("avx2")))
+
+int vitrine_kernels_are_native(void) { return __builtin_cpu_supports("avx2") != 0; }
+
+static inline NATIVE __m256 widen(const uint8_t *bytes) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)bytes)));
+}
+
+NATIVE void vitrine_combine_bytes(const void *const *rows, const float *weights, ptrdiff_t taps, float *line,
+                                  ptrdiff_t count) {
+  ptrdiff_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    __m256 a = _mm256_setzero_ps(), b = a, c = a, d = a;
+    for (ptrdiff_t tap = 0; tap < taps; tap++) {
+      const uint8_t *row = (const uint8_t *)rows[tap] + i;
+      __m256 weight = _mm256_set1_ps(weights[tap]);
+      a = _mm256_add_ps(a, _mm256_mul_ps(widen(row), weight));
+      b = _mm256_add_ps(b, _mm256_mul_ps(widen(row + 8), weight));
+      c = _mm256_add_ps(c, _mm256_mul_ps(widen(row + 16), weight));
+      d = _mm256_add_ps(d, _mm256_mul_ps(widen(row + 24), weight));
+    }
+    _mm256_storeu_ps(line + i, a);
+    _mm256_storeu_ps(line + i + 8, b);
+    _mm256_storeu_ps(line + i + 16, c);
+    _mm256_storeu_ps(line + i + 24, d);
+  }
+  for (; i < count; i++) {
+    float sum = 0;
+    for (ptrdiff_t tap = 0; tap < taps; tap++) sum += (float)((const uint8_t *)rows[tap])[i] * weights[tap];
+    line[i] = sum;
+  }
+}
+
+NATIVE void vitrine_combine_floats(const void *const *rows, const float *weights, ptrdiff_t taps, float *line,
+                                   ptrdiff_t count) {
+  ptrdiff_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    __m256 a = _mm256_setzero_ps(), b = a, c = a, d = a;
+    for (ptrdiff_t tap = 0; tap < taps; tap++) {
+      const float *row = (const float *)rows[tap] + i;
+      __m256 weight = _mm256_set1_ps(weights[tap]);
+      a = _mm256_add_ps(a, _mm256_mul_ps(_mm256_loadu_ps(row), weight));
+      b = _mm256_add_ps(b, _mm256_mul_ps(_mm256_loadu_ps(row + 8), weight));
+      c = _mm256_add_ps(c, _mm256_mul_ps(_mm256_loadu_ps(row + 16), weight));
+      d = _mm256_add_ps(d, _mm256_mul_ps(_mm256_loadu_ps(row + 24), weight));
+    }
+    _mm256_storeu_ps(line + i, a);
+    _mm256_storeu_ps(line + i + 8, b);
+    _mm256_storeu_ps(line + i + 16, c);
+    _mm256_storeu_ps(line + i + 24, d);
+  }
+  for (; i < count; i++) {
+    float sum = 0;
+    for (ptrdiff_t tap = 0; tap < taps; tap++) sum += ((const float *)rows[tap])[i] * weights[tap];
+    line[i] = sum;
+  }
+}
+
+NATIVE void vitrine_filter_across(const float *line, const ptrdiff_t *starts, const ptrdiff_t *counts,
+                                  const float *weights, ptrdiff_t stride, float *output, ptrdiff_t count) {
+  const __m256i pair = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
+  for (ptrdiff_t x = 0; x < count; x++) {
+    const float *source = line + starts[x] * 4;
+    const float *taps = weights + x * stride;
+    __m256 sum = _mm256_setzero_ps();
+    ptrdiff_t tap = 0;
+    for (; tap + 2 <= counts[x]; tap += 2) {
+      __m128 two = _mm_castpd_ps(_mm_load_sd((const double *)(taps + tap)));
+      __m256 weight = _mm256_permutevar8x32_ps(_mm256_castps128_ps256(two), pair);
+      sum = _mm256_add_ps(sum, _mm256_mul_ps(_mm256_loadu_ps(source + tap * 4), weight));
+    }
+    __m128 even = _mm256_castps256_ps128(sum);
+    if (tap < counts[x]) even = _mm_add_ps(even, _mm_mul_ps(_mm_loadu_ps(source + tap * 4), _mm_set1_ps(taps[tap])));
+    _mm_storeu_ps(output + x * 4, _mm_add_ps(even, _mm256_extractf128_ps(sum, 1)));
+  }
+}
+
+#else
+
+int vitrine_kernels_are_native(void) { return 0; }
+void vitrine_combine_bytes(const void *const *rows, const float *weights, ptrdiff_t taps, float *line, ptrdiff_t count) {}
+void vitrine_combine_floats(const void *const *rows, const float *weights, ptrdiff_t taps, float *line, ptrdiff_t count) {}
+void vitrine_filter_across(const float *line, const ptrdiff_t *starts, const ptrdiff_t *counts, const float *weights,
+                           ptrdiff_t stride, float *output, ptrdiff_t count) {}
+
+#endif

@@ -1,0 +1,6 @@
+#include <lcms2.h>
+
+// Macros that Swift cannot read.
+static const cmsUInt32Number vitrine_lcms_rgba_8 = TYPE_RGBA_8;
+static const cmsUInt32Number vitrine_lcms_cmyk_8 = TYPE_CMYK_8;
+static const cmsUInt32Number vitrine_lcms_gray_8 = TYPE_GRAY_8;
