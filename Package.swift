@@ -131,7 +131,7 @@ let package = Package(
     ),
     .testTarget(
       name: "ImagingTests",
-      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting"],
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting", "CLibLCMS"],
       path: "Tests/ImagingTests",
       exclude: ["Fixtures"],
       swiftSettings: strict,

@@ -6,8 +6,8 @@ import CVitrineKernels
 ///
 /// They are plain loops over unsafe pointers with vector types, which compile to what C compiles to: checked spans cost
 /// four times as much here (7.4 ms against 27.8 for 8 megapixels). Where the processor has AVX2, the two that take most
-/// of the time run in C with it; the loops here are their twins, which every other processor runs and which give the
-/// same bits.
+/// of the time run in C with it, in 1.6 and 3.3 times less time; the loops here are their twins, which every other
+/// processor runs and which give the same bits.
 struct PixelKernels {
   /// What the processor at hand runs fastest.
   static let best = PixelKernels(isNative: vitrine_kernels_are_native() != 0)
@@ -15,6 +15,10 @@ struct PixelKernels {
   static let scalar = PixelKernels(isNative: false)
 
   private let isNative: Bool
+
+  /// Whether rows that can stay bytes until they are added should: with AVX2 that is a matter of one instruction, without
+  /// it a conversion for each tap, which takes four times the addition's time.
+  var prefersBytes: Bool { isNative }
 
   /// What the rows of ``combine(_:of:weights:taps:into:count:)`` hold.
   enum Element {
@@ -220,6 +224,14 @@ extension PixelKernels {
     }
   }
 
+  /// Converts bytes to floats.
+  static func widen(_ source: UnsafeRawBufferPointer, into line: UnsafeMutablePointer<Float>, count: Int) {
+    guard let start = source.baseAddress else { return }
+    for index in 0..<count &* 4 {
+      unsafe line[index] = Float(start.load(fromByteOffset: index, as: UInt8.self))
+    }
+  }
+
   /// Converts bytes to floats, colours times their coverage.
   static func premultiply(_ source: UnsafeRawBufferPointer, into line: UnsafeMutablePointer<Float>, count: Int) {
     guard let start = source.baseAddress else { return }
@@ -253,20 +265,40 @@ extension PixelKernels {
     }
   }
 
-  /// Rounds pixels of 0 to 255 to bytes, straight alpha.
+  /// Rounds pixels of 0 to 255 to bytes, straight alpha; what is in `line` is lost.
   static func round(
     _ line: UnsafeMutablePointer<Float>,
     into output: UnsafeMutableRawPointer,
     count: Int,
     layout: PixelLayout,
   ) {
-    let source = UnsafeRawPointer(line)
-    for x in 0..<count {
-      var value = unsafe source.loadUnaligned(fromByteOffset: x &* 16, as: SIMD4<Float>.self)
-      if layout == .colorAndAlpha { value = straightened(value) }
-      var pixel = rounded(value)
-      if layout == .color { pixel.w = 255 }
-      unsafe output.storeBytes(of: pixel, toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+    let source = UnsafeMutableRawPointer(line)
+    if layout == .colorAndAlpha {
+      for x in 0..<count {
+        let pixel = unsafe source.loadUnaligned(fromByteOffset: x &* 16, as: SIMD4<Float>.self)
+        unsafe source.storeBytes(of: straightened(pixel), toByteOffset: x &* 16, as: SIMD4<Float>.self)
+      }
+    }
+    let opaque = SIMD4<UInt8>(0, 0, 0, layout == .color ? 255 : 0)
+    let fourOpaque = SIMD16(
+      lowHalf: SIMD8(lowHalf: opaque, highHalf: opaque),
+      highHalf: SIMD8(lowHalf: opaque, highHalf: opaque),
+    )
+    var x = 0
+    // Four pixels at once take a fifth of the time that one by one they do: 0.4 ms against 2.3 for 0.6 megapixels.
+    while x &+ 4 <= count {
+      let value = unsafe source.loadUnaligned(fromByteOffset: x &* 16, as: SIMD16<Float>.self)
+      let atLeast = value.replacing(with: 0, where: value .< 0)
+      let clamped = atLeast.replacing(with: 255, where: atLeast .> 255) + roundingBias
+      // Sixteen floats and sixteen integers of 32 bits have the same size.
+      let pixels = unsafe SIMD16<UInt8>(truncatingIfNeeded: unsafeBitCast(clamped, to: SIMD16<UInt32>.self))
+      unsafe output.storeBytes(of: pixels | fourOpaque, toByteOffset: x &* 4, as: SIMD16<UInt8>.self)
+      x &+= 4
+    }
+    while x < count {
+      let value = unsafe source.loadUnaligned(fromByteOffset: x &* 16, as: SIMD4<Float>.self)
+      unsafe output.storeBytes(of: rounded(value) | opaque, toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+      x &+= 1
     }
   }
 
@@ -306,14 +338,16 @@ extension PixelKernels {
     return color
   }
 
-  /// Clamps to 0...255 and rounds to the nearest.
+  /// 1.5 * 2^23: added, it leaves the rounded number in a float's last bits.
   ///
-  /// Adding 1.5 * 2^23 leaves the rounded number in a float's last bits; the conversions of the standard library are
-  /// not vectorised.
+  /// The conversions of the standard library are not vectorised.
+  private static let roundingBias: Float = 12_582_912
+
+  /// Clamps to 0...255 and rounds to the nearest.
   @inline(__always)
   private static func rounded(_ value: SIMD4<Float>) -> SIMD4<UInt8> {
     let atLeast = value.replacing(with: 0, where: value .< 0)
-    let clamped = atLeast.replacing(with: 255, where: atLeast .> 255) + 12_582_912
+    let clamped = atLeast.replacing(with: 255, where: atLeast .> 255) + roundingBias
     // Four floats and four integers of 32 bits have the same size.
     return SIMD4<UInt8>(truncatingIfNeeded: unsafe unsafeBitCast(clamped, to: SIMD4<UInt32>.self))
   }

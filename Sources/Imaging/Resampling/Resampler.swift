@@ -107,7 +107,7 @@ final class Resampler {
       averaged: source.averaged * Double(factorY),
     )
     rowLength = width * 4
-    let staysBytes = box == nil && !linearLight && layout != .colorAndAlpha
+    let staysBytes = kernels.prefersBytes && box == nil && !linearLight && layout != .colorAndAlpha
     ring = RowRing(capacity: vertical.mostTaps, count: rowLength, element: staysBytes ? .byte : .float)
     line = FloatRow(count: rowLength)
     sums = FloatRow(count: outputWidth * 4)
@@ -167,8 +167,10 @@ final class Resampler {
     if linearLight {
       unsafe floats.update(repeating: 0, count: rowLength)
       unsafe PixelKernels.addLinear(pixels, into: floats, count: columns.count, hasAlpha: layout == .colorAndAlpha)
-    } else {
+    } else if layout == .colorAndAlpha {
       unsafe PixelKernels.premultiply(pixels, into: floats, count: columns.count)
+    } else {
+      unsafe PixelKernels.widen(pixels, into: floats, count: columns.count)
     }
     return true
   }

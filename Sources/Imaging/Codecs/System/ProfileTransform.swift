@@ -58,6 +58,8 @@ final class ProfileTransform: Sendable {
       let end = unsafe makeTarget(target, context)
     else { return nil }
     defer { unsafe cmsCloseProfile(end) }
+    // Grays are few, so their curve is followed to every kink.
+    let optimization = model == .gray ? cmsFLAGS_NOOPTIMIZE : 0
     return unsafe cmsCreateTransformTHR(
       context,
       source,
@@ -65,7 +67,7 @@ final class ProfileTransform: Sendable {
       end,
       vitrine_lcms_rgba_8,
       UInt32(INTENT_RELATIVE_COLORIMETRIC),
-      UInt32(cmsFLAGS_NOCACHE | cmsFLAGS_BLACKPOINTCOMPENSATION),
+      UInt32(optimization | cmsFLAGS_NOCACHE | cmsFLAGS_BLACKPOINTCOMPENSATION),
     )
   }
 

@@ -1,0 +1,102 @@
+import Testing
+import VitrineRuntime
+import VitrineTesting
+
+@testable import VitrineImaging
+
+/// The loops for the processor at hand beside their twins, which tests force: the same bits.
+struct KernelTests {
+  @Test(arguments: [PixelKernels.Element.byte, .float], [1, 2, 3, 7, 8, 9, 16, 37])
+  func rowsAreAddedAlike(element: PixelKernels.Element, pixels: Int) {
+    var generator = SeededGenerator(seed: UInt64(pixels))
+    let count = pixels * 4
+    for taps in [1, 2, 5, 6, 13, 30] {
+      let ring = RowRing(capacity: taps, count: count, element: element)
+      for tap in 0..<taps {
+        for index in 0..<count {
+          // Within a row of the ring, of the element's size.
+          switch element {
+          case .byte:
+            unsafe ring.row(tap).storeBytes(
+              of: .random(in: 0...255, using: &generator),
+              toByteOffset: index,
+              as: UInt8.self,
+            )
+          case .float:
+            unsafe ring.row(tap).storeBytes(
+              of: .random(in: -20...300, using: &generator),
+              toByteOffset: index * 4,
+              as: Float.self,
+            )
+          }
+        }
+      }
+      let weights = (0..<taps).map { _ in Float.random(in: -0.3...1, using: &generator) }
+
+      let sums = [PixelKernels.best, .scalar].map { kernels in
+        var line = [Float](repeating: .nan, count: count)
+        unsafe kernels.combine(
+          ring.rows(from: 0, count: taps),
+          of: element,
+          weights: weights,
+          taps: taps,
+          into: &line,
+          count: count,
+        )
+        return line.map(\.bitPattern)
+      }
+
+      #expect(sums[0] == sums[1])
+    }
+  }
+
+  @Test(arguments: ResamplingFilter.allCases, [1, 2, 3, 10, 31, 64, 150])
+  func linesAreFilteredAlike(filter: ResamplingFilter, output: Int) {
+    var generator = SeededGenerator(seed: UInt64(output))
+    let weights = FilterWeights(filter, origin: 0.3, length: 60.5, sourceCount: 62, outputCount: output, averaged: 2)
+    var line = (0..<62 * 4).map { _ in Float.random(in: 0...255, using: &generator) }
+
+    let sums = [PixelKernels.best, .scalar].map { kernels in
+      var result = [Float](repeating: .nan, count: output * 4)
+      unsafe kernels.filterAcross(&line, weights: weights, into: &result, count: output)
+      return result.map(\.bitPattern)
+    }
+
+    #expect(sums[0] == sums[1])
+  }
+
+  @Test(arguments: ResamplingFilter.allCases, [PixelLayout.color, .colorAndAlpha, .ink])
+  func picturesAreResampledAlike(filter: ResamplingFilter, layout: PixelLayout) {
+    let picture = ResamplerTests.busy(width: 61, height: 43, alpha: true)
+    for (width, height) in [(20, 15), (61, 20), (7, 40), (100, 60), (1, 1)] {
+      for light in [true, false] {
+        let results = [PixelKernels.best, .scalar].map { kernels in
+          let resampler = Resampler(
+            Resampler.Source(
+              width: 61,
+              height: 43,
+              crop: PixelRect(x: 0.4, y: 1, width: 58.3, height: 40.9),
+              layout: layout,
+            ),
+            outputWidth: width,
+            outputHeight: height,
+            options: ResamplingOptions(filter: filter, linearLight: light),
+            kernels: kernels,
+          )
+          var bytes: [UInt8] = []
+          for row in 0..<43 {
+            unsafe picture.withUnsafeBytes { pixels in
+              unsafe resampler.push(UnsafeRawBufferPointer(rebasing: pixels[row * 61 * 4..<(row + 1) * 61 * 4])) {
+                unsafe bytes += $0
+              }
+            }
+          }
+          return bytes
+        }
+
+        #expect(results[0].count == width * height * 4)
+        #expect(results[0] == results[1])
+      }
+    }
+  }
+}
