@@ -37,6 +37,17 @@ struct PipelineCacheTests {
   }
 
   @Test
+  func anotherAnchorIsAnotherImage() async throws {
+    let top = ImageRequest(url: url, size: .pixels(10, 4, .fill, anchor: .top))
+
+    _ = try await pipeline.image(for: top)
+
+    #expect(pipeline.cachedImage(for: top) != nil)
+    #expect(pipeline.cachedImage(for: ImageRequest(url: url, size: .pixels(10, 4, .fill, anchor: .bottom))) == nil)
+    #expect(pipeline.cachedImage(for: ImageRequest(url: url, size: .pixels(10, 4, .fill))) == nil)
+  }
+
+  @Test
   func removingOneTakesAllItsSizesFromEveryTierAndLeavesOthers() async throws {
     let sizes = [nil, TargetSize.pixels(20, 20), .pixels(10, 10, .fill)].map { ImageRequest(url: url, size: $0) }
     for request in sizes { _ = try await pipeline.image(for: request) }

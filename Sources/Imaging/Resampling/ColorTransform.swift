@@ -43,7 +43,8 @@ struct ColorTransform: Sendable {
   private static func kind(of profile: ColorProfile, _ model: ColorModel, _ target: ColorSpace) -> Kind? {
     switch profile.kind {
     case .matrix(let shaper): return kind(shaper, target)
-    case .gray(let curve) where model == .gray:
+    // A curve does no harm to a decoder's rows of which nobody said that they are gray; a table would take their colour.
+    case .gray(let curve):
       return kind(MatrixShaper(curves: [curve, curve, curve], matrix: nil), target)
     case .table(.gray) where model == .gray:
       if let transform = ProfileTransform.cached(profile, .gray, to: target) {
