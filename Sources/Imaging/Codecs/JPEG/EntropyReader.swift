@@ -57,6 +57,17 @@ struct BitCursor {
 /// Entropy-coded data with its byte stuffing taken out, a chunk at a time, so that reading bits needs no branch.
 @safe
 final class EntropyReader {
+  /// A place to begin at again: so many bits behind a byte of the file, stuffing not counted.
+  struct Place: Sendable {
+    let position: Int
+    let bits: Int
+  }
+
+  private struct Load {
+    var position: Int
+    var offset: Int
+  }
+
   /// More bytes than any block takes, which is 64 symbols of at most 16 bits with at most 15 more each, and the eight that
   /// are read ahead.
   private static let reserve = 272
@@ -73,6 +84,8 @@ final class EntropyReader {
   private var isAtMarker = false
   /// A block may begin at this byte at the latest; then ``advance(_:)`` is due.
   private(set) var latestStart: UnsafeRawPointer
+  /// Where bytes of the file went in the chunk, perhaps before its beginning: the last load, and the one before.
+  private var loads: (older: Load, newer: Load)
   /// Whether bits were read that are not there.
   private(set) var hasOverrun = false
 
@@ -81,6 +94,7 @@ final class EntropyReader {
     precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count)
     unsafe self.bytes = bytes
     (position, positionEnd) = (range.lowerBound, range.upperBound)
+    loads = (Load(position: position, offset: 0), Load(position: position, offset: 0))
     unsafe chunk = .allocate(byteCount: Self.capacity + Self.padding, alignment: 64)
     unsafe end = chunk
     unsafe latestStart = UnsafeRawPointer(chunk)
@@ -91,8 +105,27 @@ final class EntropyReader {
   /// The first bits.
   func start() -> BitCursor {
     unsafe end = chunk
+    loads = (Load(position: position, offset: 0), Load(position: position, offset: 0))
     load()
     return unsafe BitCursor(UnsafeRawPointer(chunk))
+  }
+
+  /// The first bits behind `bits` that are passed over; `nil` where there are fewer.
+  func start(skipping bits: Int) -> BitCursor? {
+    var cursor = start()
+    guard bits >= 0, unsafe UnsafeRawPointer(end) - UnsafeRawPointer(chunk) >= bits >> 3 else { return nil }
+    // Within the chunk by the line above; its padding is behind it.
+    unsafe cursor.next += bits >> 3
+    cursor.refill()
+    cursor.drop(bits & 7)
+    return cursor
+  }
+
+  /// Where the cursor is.
+  func place(of cursor: BitCursor) -> Place {
+    let bits = unsafe (cursor.next - UnsafeRawPointer(chunk)) * 8 - cursor.count
+    let load = bits >= loads.newer.offset * 8 ? loads.newer : loads.older
+    return Place(position: load.position, bits: bits - load.offset * 8)
   }
 
   /// Brings more data behind the cursor; to be called when its next byte is behind ``latestStart``.
@@ -108,6 +141,11 @@ final class EntropyReader {
     // `next` is at most a block behind `latestStart`, which is a reserve before `end`.
     let left = unsafe UnsafeRawPointer(end) - cursor.next
     precondition(left >= 0 && left <= Self.capacity)
+    let passed = unsafe cursor.next - UnsafeRawPointer(chunk)
+    loads = (
+      Load(position: loads.newer.position, offset: loads.newer.offset - passed),
+      Load(position: position, offset: left),
+    )
     unsafe memmove(chunk, cursor.next, left)
     unsafe end = chunk + left
     load()

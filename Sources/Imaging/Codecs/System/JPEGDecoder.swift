@@ -9,9 +9,11 @@ public struct JPEGDecoder: ImageDecoder, PrefixDecoding {
 
   /// Makes the decoder.
   public init() {
-    // Below 0.1 megapixels libjpeg is done before the tables are.
-    self.init(ownDecoderMinimum: 100_000)
+    self.init(ownDecoderMinimum: Self.ownDecoderMinimum)
   }
+
+  /// Below 0.1 megapixels libjpeg is done before the tables are.
+  static let ownDecoderMinimum = 100_000
 
   /// Leaves images of fewer stored pixels than `ownDecoderMinimum` to libjpeg at every scale.
   package init(ownDecoderMinimum: Int) {

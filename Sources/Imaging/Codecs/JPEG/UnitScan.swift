@@ -1,0 +1,186 @@
+/// Goes through the only scan of a baseline file unit by unit, from any place that was noted before, and reads
+/// coefficients only where they are wanted.
+@safe
+final class UnitScan {
+  /// Where a unit begins, and what the DC coefficients before it were.
+  struct Checkpoint: Sendable {
+    fileprivate let place: EntropyReader.Place
+    fileprivate let predictions: SIMD4<Int16>
+  }
+
+  /// A block of a unit: its component and tables.
+  private struct Block {
+    let component: Int
+    let differences: HuffmanTable
+    let coefficients: HuffmanTable
+  }
+
+  /// Blocks in a unit.
+  var blockCount: Int { blocks.count }
+  /// The component of each block of a unit.
+  let components: [Int]
+
+  private let bytes: UnsafeRawBufferPointer
+  private let data: Range<Int>
+  private let restartInterval: Int
+  private let blocks: [Block]
+  private var reader: EntropyReader
+  private var cursor: BitCursor
+  private var predictions = SIMD4<Int16>()
+  /// The unit that comes next.
+  private(set) var unit = 0
+  private var isBehindRestart = true
+
+  /// `nil` where the script has no such scan; `bytes` outlives the object.
+  init?(_ bytes: UnsafeRawBufferPointer, _ script: JPEGScript) {
+    guard let scan = script.scans.first, !script.frame.isProgressive else { return nil }
+    var blocks: [Block] = []
+    for part in scan.parts {
+      guard let differences = part.differences, let coefficients = part.coefficients else { return nil }
+      let component = script.frame.components[part.component]
+      let block = Block(component: part.component, differences: differences, coefficients: coefficients)
+      blocks += repeatElement(block, count: component.columns * component.rows)
+    }
+    unsafe self.bytes = bytes
+    self.blocks = blocks
+    components = blocks.map(\.component)
+    (data, restartInterval) = (scan.data, scan.restartInterval)
+    reader = unsafe EntropyReader(bytes, scan.data)
+    cursor = reader.start()
+  }
+
+  /// Where the next unit begins; `nil` where a restart marker should come and does not.
+  func checkpoint() -> Checkpoint? {
+    guard passRestart() else { return nil }
+    return Checkpoint(place: reader.place(of: cursor), predictions: predictions)
+  }
+
+  /// Goes to a unit that a checkpoint was taken before; `false` where the data do not reach so far.
+  func seek(_ checkpoint: Checkpoint, unit: Int) -> Bool {
+    guard data.contains(checkpoint.place.position) else { return false }
+    reader = unsafe EntropyReader(bytes, checkpoint.place.position..<data.upperBound)
+    guard let cursor = reader.start(skipping: checkpoint.place.bits) else { return false }
+    (self.cursor, predictions, self.unit) = (cursor, checkpoint.predictions, unit)
+    isBehindRestart = true
+    return true
+  }
+
+  /// Passes over the next unit; `false` where the data are damaged or end.
+  func skip() -> Bool { unsafe pass(nil) }
+
+  /// Reads the next unit: 64 coefficients in zigzag order for each of its blocks, the first of them whole and not as a
+  /// difference.
+  func read(into coefficients: inout [Int16]) -> Bool {
+    precondition(coefficients.count == blocks.count * 64)
+    return unsafe coefficients.withUnsafeMutableBufferPointer { target in
+      unsafe target.update(repeating: 0)
+      return unsafe pass(target.baseAddress)
+    }
+  }
+
+  /// Whether more was read than there is.
+  var hasRunOut: Bool { reader.hasRunOut(cursor) }
+
+  private func passRestart() -> Bool {
+    guard !isBehindRestart, restartInterval > 0, unit % restartInterval == 0 else { return true }
+    guard let next = reader.restart(cursor, number: (unit / restartInterval - 1) & 7) else { return false }
+    cursor = next
+    predictions = SIMD4()
+    isBehindRestart = true
+    return true
+  }
+
+  /// `target` has room for all blocks.
+  private func pass(_ target: UnsafeMutablePointer<Int16>?) -> Bool {
+    guard passRestart() else { return false }
+    // A copy, which can stay in registers.
+    var cursor = cursor
+    defer { self.cursor = cursor }
+    for index in blocks.indices {
+      let block = blocks[index]
+      if unsafe cursor.next > reader.latestStart {
+        cursor = reader.advance(cursor)
+        if reader.hasOverrun { return false }
+      }
+      cursor.refill()
+      guard let difference = Self.difference(&cursor, block.differences) else { return false }
+      guard let dc = Int16(exactly: Int(predictions[block.component]) + difference) else { return false }
+      predictions[block.component] = dc
+      if let target = unsafe target {
+        let start = unsafe target + index * 64
+        unsafe start.pointee = dc
+        guard unsafe Self.read(&cursor, block.coefficients, into: start) else { return false }
+      } else {
+        guard Self.skip(&cursor, block.coefficients) else { return false }
+      }
+    }
+    unit += 1
+    isBehindRestart = false
+    return true
+  }
+
+  @inline(__always)
+  private static func difference(_ cursor: inout BitCursor, _ table: HuffmanTable) -> Int? {
+    // A window is below the tables' 4,096 entries, here and below.
+    let entry = unsafe Int(table.differences.entries[cursor.window])
+    if entry != 0 {
+      cursor.drop(entry & 255)
+      return entry &>> 8
+    }
+    let code = table.code(at: cursor.wideWindow)
+    guard code != 0 else { return nil }
+    cursor.drop(code & 255)
+    return code > 255 ? HuffmanTable.extended(cursor.take(code &>> 8), size: code &>> 8) : 0
+  }
+
+  @inline(__always)
+  private static func skip(_ cursor: inout BitCursor, _ table: HuffmanTable) -> Bool {
+    let skips = unsafe table.skips.entries
+    var reached = 0
+    while reached < 63 {
+      cursor.refill()
+      let entry = unsafe Int(skips[cursor.window])
+      let next = reached &+ (entry &>> 5 & 127)
+      if next <= 63 {
+        cursor.drop(entry & 31)
+        if entry & 0x8000 != 0 { return true }
+        reached = next
+      } else {
+        let code = table.code(at: cursor.wideWindow)
+        let (run, size) = (code &>> 12, code &>> 8 & 15)
+        guard code != 0 else { return false }
+        cursor.drop(code & 255 &+ size)
+        if size == 0, run != 15 { return true }
+        reached = reached &+ run &+ 1
+        guard reached <= 63 || size == 0 else { return false }
+      }
+    }
+    return true
+  }
+
+  /// `block` has room for 64 coefficients.
+  private static func read(
+    _ cursor: inout BitCursor,
+    _ table: HuffmanTable,
+    into block: UnsafeMutablePointer<Int16>,
+  ) -> Bool {
+    var reached = 0
+    while reached < 63 {
+      cursor.refill()
+      let code = table.code(at: cursor.wideWindow)
+      let (run, size) = (code &>> 12, code &>> 8 & 15)
+      guard code != 0 else { return false }
+      cursor.drop(code & 255)
+      guard size > 0 else {
+        guard run == 15 else { return true }
+        reached += 16
+        continue
+      }
+      reached += run + 1
+      guard reached <= 63 else { return false }
+      // Of at most 15 bits, so it fits.
+      unsafe block[reached] = Int16(truncatingIfNeeded: HuffmanTable.extended(cursor.take(size), size: size))
+    }
+    return true
+  }
+}
