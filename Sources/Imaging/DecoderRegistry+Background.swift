@@ -78,7 +78,9 @@ extension Bitmap {
     try await DecoderRegistry.standard.byDecoding(data, DecodeOptions(size: size)).bitmap
   }
 
-  /// Resizes on a thread of its own; see ``resized(to:limits:isCancelled:)``.
+  /// Resizes on a thread of its own.
+  ///
+  /// See ``resized(to:filter:linearLight:limits:isCancelled:)``.
   ///
   /// - Parameters:
   ///   - size: The size wanted.
@@ -96,7 +98,9 @@ extension Bitmap {
     }
   }
 
-  /// Resizes on a thread of its own and waits for it, which blocks no one; see ``resized(to:limits:isCancelled:)``.
+  /// Resizes on a thread of its own and waits for it, which blocks no one.
+  ///
+  /// See ``resized(to:filter:linearLight:limits:isCancelled:)``.
   ///
   /// Cancelling the task that waits ends resizing.
   ///
