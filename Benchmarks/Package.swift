@@ -19,7 +19,11 @@ let package = Package(
       name: "conformance",
       dependencies: [
         .product(name: "VitrineImaging", package: "Vitrine"),
-        .product(name: "VitrineTesting", package: "Vitrine"),
+        .product(name: "VitrineAVIF", package: "Vitrine"),
+        .product(name: "VitrineHEIF", package: "Vitrine"),
+        .product(name: "VitrineJXL", package: "Vitrine"),
+        .product(name: "VitrineTIFF", package: "Vitrine"),
+        .product(name: "VitrineSVG", package: "Vitrine"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),

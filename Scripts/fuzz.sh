@@ -18,12 +18,13 @@ seeds() { # target: files to begin with
   local names
   case $1 in
     jpeg-*) names="jpg jpeg" ;;
-    png) names="png" ;;
+    heic) names="heic heif" ;;
+    tiff) names="tiff tif" ;;
     metadata) names="jpg png webp gif" ;;
     profile | size | http) names="" ;;
     *) names=$1 ;;
   esac
-  local folders=(Examples/Photographs Tests/ImagingTests/Fixtures)
+  local folders=(Examples/Photographs Tests/ImagingTests/Fixtures Tests/CodecTests/Fixtures)
   [ -n "${VITRINE_CORPUS:-}" ] && folders+=("$VITRINE_CORPUS")
   local extension
   for extension in $names; do

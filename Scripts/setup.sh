@@ -31,6 +31,7 @@ decoders=(
   "libjpeg-turbo-progs:command djpeg:compared with in make conformance"
   "webp:command dwebp:compared with in make conformance"
   "imagemagick:command convert:compared with in make conformance"
+  "python3-pil:python PIL:compared with in make conformance"
 )
 
 wanted=("${libraries[@]}")
@@ -56,6 +57,7 @@ is_there() { # kind name
   case $1 in
     command) PATH=$PATH:/usr/sbin command -v "$2" >/dev/null ;;
     module) pkg-config --exists "$2" 2>/dev/null ;;
+    python) python3 -c "import $2" 2>/dev/null ;;
     header) echo "#include <stdio.h>
 #include <$2>" | clang -x c -fsyntax-only - 2>/dev/null || [ -e "/usr/include/$2" ] ;;
   esac

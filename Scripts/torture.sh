@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gives COUNT (10,000) spoiled images to `vitrine thumbnail`, each in a process of its own with MEMORY (1,024) MB of address
-# space and 5 seconds. Fails where one crashes or hangs, and keeps what did it in .build/torture/failed. SEED chooses others.
+# space and 5 seconds of processor time. Fails where one crashes or hangs, and keeps what did it in .build/torture/failed. SEED chooses others.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 count=${COUNT:-10000}
@@ -9,7 +9,12 @@ export VITRINE=${VITRINE:-$PWD/.build/release/vitrine}
 swift build -c release --package-path Fuzz --scratch-path .build/bombs --product mutate 2>&1 | grep -E 'error' || true
 work=$PWD/.build/torture
 rm -rf "$work"
-mkdir -p "$work/in" "$work/out" "$work/failed"
+mkdir -p "$work/in" "$work/out" "$work/failed" "$work/bin"
+# Copies, so that whoever builds meanwhile takes nothing away.
+cp "$VITRINE" "$work/bin/vitrine"
+codecs=$(dirname "$VITRINE")/vitrine-codecs
+if [ -x "$codecs" ]; then cp "$codecs" "$work/bin/"; fi
+VITRINE=$work/bin/vitrine
 folders=(Examples/Photographs Tests/ImagingTests/Fixtures)
 [ -d Tests/CodecTests/Fixtures ] && folders+=(Tests/CodecTests/Fixtures)
 [ -n "${VITRINE_CORPUS:-}" ] && folders+=("$VITRINE_CORPUS")
@@ -18,10 +23,10 @@ find "${folders[@]}" -type f -size -200k \
 xargs -a "$work/seeds" -d '\n' .build/bombs/release/mutate "$count" "${SEED:-1}" "$work/in"
 
 one() { # file
-  ulimit -v $((MEMORY * 1024))
+  ulimit -v $((MEMORY * 1024)) -t 5
   local name=${1##*/}
   local sizes=(300x300 64x48 1000x) modes=(fit fill exact) n=${name%%.*} status=0 said
-  said=$(timeout -s KILL 5 "$VITRINE" thumbnail "$1" --size "${sizes[n % 3]}" --mode "${modes[n / 3 % 3]}" \
+  said=$(timeout -s KILL 60 "$VITRINE" thumbnail "$1" --size "${sizes[n % 3]}" --mode "${modes[n / 3 % 3]}" \
     -o "$2/out/$name.png" 2>&1 >/dev/null) || status=$?
   case $status in
     0) said=decoded ;;
@@ -30,13 +35,13 @@ one() { # file
       case $said in
         *limit*) said="refused: over a limit" ;;
         truncated*) said="refused: truncated" ;;
-        corrupt*) said="refused: corrupt" ;;
+        corrupt* | "the header says"* | "a bitmap of"*) said="refused: corrupt" ;;
         "not an image"*) said="refused: not recognised" ;;
         *nsupported* | *"cannot be decoded"*) said="refused: unsupported" ;;
         *) said="refused: $(cut -c 1-60 <<<"${said%%$'\n'*}" | tr '0-9' '#')" ;;
       esac
       ;;
-    137) said="HANGS" ;;
+    137 | 152) said="HANGS" ;;
     *) said="CRASHES with status $status" ;;
   esac
   case $said in

@@ -1,5 +1,6 @@
 import Testing
 import VitrineImaging
+import VitrineRuntime
 import VitrineTesting
 
 struct HostileTests {
@@ -23,6 +24,21 @@ struct HostileTests {
     let image = try #require(HostileImage.heavy.first { $0.name.hasPrefix("circle") })
 
     #expect(failure { try decode(image.data) }?.code == .corrupt)
+  }
+
+  /// Found by fuzzing: nobody asks all of four thousand million strips where they are.
+  @Test
+  func aDirectoryOfStripsWithoutEndIsRefused() throws {
+    let file = try #require(
+      Data(
+        base64Encoded: "SUkqAAgAAAAIAAABBAABAAAAAQAAAAEBBAABAAAAAQAA+P3+/AAEAAAAbgAAAAYBAwABAAAABQAAABEBBAAB"
+          + "AAAAdgAAABUBAwABAAAABAAAABYBBAABAAAAAQAAABcBBAABAAAABAAAAAAAAAAIAAgACAAIAAAAAEE="
+      )
+    )
+
+    let error = failure { try decode(file) }
+
+    #expect(error?.code == .truncated || error?.code == .corrupt)
   }
 
   @Test(arguments: [("animated.avif", 2), ("animated.jxl", 2)])

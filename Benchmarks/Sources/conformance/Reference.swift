@@ -46,32 +46,46 @@ struct Picture {
   }
 }
 
-/// Another program's opinion; `nil` where it does not decode the file either.
-func reference(for file: String, _ format: ImageFormat) -> Picture? {
-  switch format {
-  case .jpeg: netpbm(["djpeg", "-dct", "int", "-ppm", file])
-  case .webp: netpbm(["dwebp", "-quiet", file, "-pam", "-o", "-"]) ?? magick(file, format)
-  default: magick(file, format)
-  }
+/// What other programs make of a file, those first that are known best for its format.
+func opinions(on file: String, _ format: ImageFormat) -> [() -> Picture?] {
+  let own: [() -> Picture?] =
+    switch format {
+    case .jpeg: [{ netpbm(["djpeg", "-dct", "int", "-ppm", file]) }]
+    case .webp: [{ netpbm(["dwebp", "-quiet", file, "-pam", "-o", "-"]) }]
+    default: []
+    }
+  return own + [{ magick(file, format) }, { pillow(file) }]
+}
+
+private func pillow(_ file: String) -> Picture? {
+  let script = """
+    import sys
+    from PIL import Image
+    image = Image.open(sys.argv[1]).convert("RGBA")
+    header = "P7\\nWIDTH %d\\nHEIGHT %d\\nDEPTH 4\\nMAXVAL 255\\nTUPLTYPE RGB_ALPHA\\nENDHDR\\n" % image.size
+    sys.stdout.buffer.write(header.encode() + image.tobytes())
+    """
+  return netpbm(["python3", "-c", script, file], as: "Pillow")
 }
 
 private func magick(_ file: String, _ format: ImageFormat) -> Picture? {
-  // Which picture of an icon is the largest the names of its layers say; of an animation it is the first that counts.
-  let size = output(["convert", file, "-format", "%w %h %s\n", "info:"])
-  let layers = size.text.split(separator: "\n").map { $0.split(separator: " ").compactMap { Int($0) } }
-    .filter { $0.count == 3 }
-  guard size.status == 0, let first = layers.first else { return nil }
-  let layer = format == .ico ? layers.max { $0[0] * $0[1] < $1[0] * $1[1] } ?? first : first
+  // An icon is the largest of its pictures; of an animation the first frame counts.
+  let layer = format == .ico ? largestLayer(file) : 0
   let coalesced = format == .gif || format == .webp ? ["-coalesce"] : []
-  let whole = output(["convert", "\(file)[\(layer[2])]"] + coalesced + ["-format", "%w %h", "info:"])
-  let sides = whole.text.split(separator: " ").compactMap { Int($0) }
-  guard sides.count == 2 else { return nil }
-  let raw = outputBytes(["convert", "\(file)[\(layer[2])]"] + coalesced + ["-alpha", "on", "-depth", "8", "rgba:-"])
-  return Picture(width: sides[0], height: sides[1], pixels: raw, program: "ImageMagick")
+  return netpbm(
+    ["convert", "\(file)[\(layer)]"] + coalesced
+      + ["-alpha", "on", "-depth", "8", "-type", "TrueColorAlpha", "pam:-"]
+  )
+}
+
+private func largestLayer(_ file: String) -> Int {
+  let layers = output(["convert", file, "-format", "%w %h %s\n", "info:"]).text.split(separator: "\n")
+    .map { $0.split(separator: " ").compactMap { Int($0) } }.filter { $0.count == 3 }
+  return layers.max { $0[0] * $0[1] < $1[0] * $1[1] }?[2] ?? 0
 }
 
 /// PPM, PGM and PAM of 8 bits.
-private func netpbm(_ command: [String]) -> Picture? {
+private func netpbm(_ command: [String], as name: String? = nil) -> Picture? {
   let bytes = outputBytes(command)
   guard bytes.count > 8, bytes[0] == UInt8(ascii: "P") else { return nil }
   var (fields, offset): ([Int], Int) = ([], 2)
@@ -101,7 +115,7 @@ private func netpbm(_ command: [String]) -> Picture? {
     let (from, to) = (offset + index * depth, index * 4)
     for channel in 0..<max(3, depth) { pixels[to + channel] = bytes[depth == 1 ? from : from + channel] }
   }
-  return Picture(width: width, height: height, pixels: pixels, program: command[0])
+  return Picture(width: width, height: height, pixels: pixels, program: name ?? command[0])
 }
 
 func output(_ command: [String]) -> (text: String, status: Int32) {

@@ -1,4 +1,10 @@
 import Foundation
+import VitrineAVIF
+import VitrineHEIF
+import VitrineJXL
+import VitrineSVG
+import VitrineTIFF
+
 // What is not public is what reads strangers' bytes first: the build enables testing.
 @testable import VitrineHTTP
 @testable import VitrineImaging
@@ -14,6 +20,11 @@ let targets: [String: Target] = [
   "bmp": decoding(BMPDecoder()),
   "ico": decoding(ICODecoder()),
   "qoi": decoding(QOIDecoder()),
+  "avif": decoding(AVIFDecoder()),
+  "heic": decoding(HEIFDecoder()),
+  "jxl": decoding(JXLDecoder()),
+  "tiff": decoding(TIFFDecoder()),
+  "svg": decoding(SVGDecoder()),
   "metadata": metadata,
   "profile": profile,
   "size": size,
@@ -38,7 +49,7 @@ func decoding(_ decoder: some ImageDecoder) -> Target {
     guard let info = try? registry.info(of: data, limits: limits()) else { return }
     for frame in Set([0, 1, info.frameCount - 1]) {
       for size in [nil, TargetSize.pixels(23, 23, .fill)] {
-        decode(data, registry, info) { options in
+        decode(data, registry) { options in
           (options.frame, options.size) = (frame, size)
           options.acceptsPartial = frame == 0
         }
@@ -50,14 +61,15 @@ func decoding(_ decoder: some ImageDecoder) -> Target {
 func decode(
   _ data: Data,
   _ registry: DecoderRegistry,
-  _ info: ImageInfo,
   _ change: (inout DecodeOptions) -> Void,
 ) {
   var options = DecodeOptions()
   options.limits = limits()
   change(&options)
   guard let image = try? registry.decode(data, options) else { return }
-  let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
+  // Of a page, which may have another size than the first, and of a drawing, which may be enlarged.
+  if image.info.isVector { options.size?.enlarges = true }
+  let plan = try? SamplingPlan(options.size, width: image.info.width, height: image.info.height)
   precondition(image.bitmap.width == plan?.width && image.bitmap.height == plan?.height, "another size than planned")
   precondition(options.acceptsPartial || image.damage == nil, "damage that nobody asked for")
 }
@@ -69,7 +81,7 @@ func jpegOwn(_ data: Data) {
   let registry = DecoderRegistry([decoder])
   guard let info = try? registry.info(of: data, limits: limits()) else { return }
   for isPartial in [false, true] {
-    decode(data, registry, info) { options in
+    decode(data, registry) { options in
       options.size = .pixels(Double(info.width) / 8, Double(info.height) / 8)
       options.quality = .fast
       options.acceptsPartial = isPartial

@@ -139,7 +139,7 @@ final class AVIFReader {
       unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
     let message = detail.isEmpty ? reason : "\(reason): \(detail)"
-    if detail.lowercased().contains("limit") || detail.contains("too large") {
+    if detail.lowercased().contains("limit") || (detail.contains("dimensions") && detail.contains("too large")) {
       // It knows two, and says which in its text alone.
       let limit: DecodeLimits.Name = detail.contains("imageCountLimit") ? .frameCount : .pixelCount
       return ImageError(.overLimit, format: .avif, limit: limit, "avif over the limit: \(detail)")

@@ -164,8 +164,15 @@ int vitrine_tiff_read_rows(vitrine_tiff_reader *reader, uint32_t row, uint32_t c
 
 int vitrine_tiff_is_truncated(vitrine_tiff_reader *reader) {
   uint32_t count = TIFFIsTiled(reader->tiff) ? TIFFNumberOfTiles(reader->tiff) : TIFFNumberOfStrips(reader->tiff);
+  // A directory without a height has four thousand million strips; no file names more than it has bytes.
+  if (count > reader->length) return 1;
   for (uint32_t index = 0; index < count; index++) {
-    uint64_t offset = TIFFGetStrileOffset(reader->tiff, index), length = TIFFGetStrileByteCount(reader->tiff, index);
+    int failed = 0;
+    uint64_t offset = TIFFGetStrileOffsetWithErr(reader->tiff, index, &failed);
+    // Each failure costs a search of the directory.
+    if (failed) return 0;
+    uint64_t length = TIFFGetStrileByteCountWithErr(reader->tiff, index, &failed);
+    if (failed) return 0;
     if (offset > reader->length || length > reader->length - offset) return 1;
   }
   return 0;
