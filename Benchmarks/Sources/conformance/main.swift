@@ -172,4 +172,5 @@ for outcome in outcomes.sorted(by: { $0.peak - $0.sourceMegapixels * 4 > $1.peak
 }
 
 try Sheet.of(tiles).encoded(as: .png).write(to: URL(filePath: environment["SHEET"] ?? "contact-sheet.png"))
-exit(outcomes.contains { $0.verdict == .differs } ? 1 : 0)
+// Differences are for people to judge: the programs differ among themselves. A crash is not.
+exit(outcomes.contains { $0.note.hasPrefix("the tool ended") } ? 1 : 0)

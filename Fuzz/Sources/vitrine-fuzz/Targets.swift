@@ -25,6 +25,7 @@ let targets: [String: Target] = [
   "jxl": decoding(JXLDecoder()),
   "tiff": decoding(TIFFDecoder()),
   "svg": decoding(SVGDecoder()),
+  "incremental": incremental,
   "metadata": metadata,
   "profile": profile,
   "size": size,
@@ -47,6 +48,7 @@ func decoding(_ decoder: some ImageDecoder) -> Target {
   let registry = DecoderRegistry([decoder])
   return { data in
     guard let info = try? registry.info(of: data, limits: limits()) else { return }
+    decodePart(of: data, registry, info)
     for frame in Set([0, 1, info.frameCount - 1]) {
       for size in [nil, TargetSize.pixels(23, 23, .fill)] {
         decode(data, registry) { options in
@@ -56,6 +58,14 @@ func decoding(_ decoder: some ImageDecoder) -> Target {
       }
     }
   }
+}
+
+func decodePart(of data: Data, _ registry: DecoderRegistry, _ info: ImageInfo) {
+  var options = DecodeOptions(size: .pixels(9, 9))
+  options.limits = limits()
+  let (width, height) = (info.width / 2 + 1, info.height / 3 + 1)
+  options.region = PixelRegion(x: info.width / 3, y: info.height / 2, width: width, height: height)
+  _ = try? registry.decode(data, options)
 }
 
 func decode(
@@ -112,9 +122,28 @@ func metadata(_ data: Data) {
 func profile(_ data: Data) {
   let profile = ColorProfile(data: data)
   _ = profile.name
-  guard let transform = ColorTransform(profile) else { return }
-  var pixels = (0..<1024).map { UInt8(truncatingIfNeeded: $0 * 37) }
-  pixels.withUnsafeMutableBytes { transform.apply(to: $0) }
+  var info = ImageInfo(format: .png, storedWidth: 16, storedHeight: 16)
+  info.colorProfile = profile
+  for model in ColorModel.allCases {
+    info.colorModel = model
+    guard let transform = ColorTransform(info, rows: model, to: .sRGB) else { continue }
+    var pixels = (0..<1024).map { UInt8(truncatingIfNeeded: $0 * 37) }
+    pixels.withUnsafeMutableBytes { transform.apply(to: $0) }
+  }
+}
+
+/// A file of any format that arrives in eight pieces.
+@Sendable
+func incremental(_ data: Data) {
+  var options = DecodeOptions(size: .pixels(40, 40))
+  options.limits = limits()
+  var decoder = IncrementalDecoder(options: options)
+  let step = max(1, data.count / 8)
+  for start in stride(from: 0, to: data.count, by: step) {
+    guard (try? decoder.append(data.dropFirst(start).prefix(step))) != nil else { return }
+    _ = try? decoder.preview()
+  }
+  _ = try? decoder.image()
 }
 
 /// Sizes asked for, of any bit pattern, of small pictures.
