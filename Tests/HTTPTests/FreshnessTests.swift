@@ -10,6 +10,10 @@ private let noonText = "Sun, 06 Nov 1994 12:00:00 GMT"
 struct Rule: Sendable, CustomTestStringConvertible {
   let name: String
   let headers: HTTPFields
+  /// What the request said whose response is stored.
+  var sent: HTTPFields = [:]
+  /// What the one says that asks for it.
+  var asking: HTTPFields = [:]
   var policy = CachePolicy.standard
   var delay = 0.0
   let after: Double
@@ -230,9 +234,131 @@ struct Rule: Sendable, CustomTestStringConvertible {
       name: "5861 3: stale-while-revalidate",
       headers: ["Cache-Control": "max-age=60, stale-while-revalidate=30", "ETag": "\"1\""],
       after: 70,
+      action: .serveAndRevalidate,
+      reason: .staleWhileRevalidate,
+      usableWhileRevalidatingUntil: 90,
+    ),
+    Rule(
+      name: "5861 3: and when that is over too",
+      headers: ["Cache-Control": "max-age=60, stale-while-revalidate=30", "ETag": "\"1\""],
+      after: 90,
       action: .revalidate,
       reason: .maxAge,
       usableWhileRevalidatingUntil: 90,
+    ),
+    Rule(
+      name: "5861 3: without a validator it is served as well",
+      headers: ["Cache-Control": "max-age=60, stale-while-revalidate=30"],
+      after: 70,
+      action: .serveAndRevalidate,
+      reason: .staleWhileRevalidate,
+    ),
+    Rule(
+      name: "9111 5.2.2.2: must-revalidate beats stale-while-revalidate",
+      headers: ["Cache-Control": "max-age=60, must-revalidate, stale-while-revalidate=30", "ETag": "\"1\""],
+      after: 70,
+      action: .revalidate,
+      reason: .maxAge,
+      usableWhileRevalidatingUntil: .some(nil),
+    ),
+    Rule(
+      name: "9111 4.2.2: a tenth of the time since Last-Modified",
+      headers: ["Date": noonText, "Last-Modified": "Sun, 06 Nov 1994 02:00:00 GMT"],
+      after: 3599,
+      action: .serve,
+      reason: .heuristic,
+      expires: 3600,
+    ),
+    Rule(
+      name: "9111 4.2.2: and then it is asked",
+      headers: ["Date": noonText, "Last-Modified": "Sun, 06 Nov 1994 02:00:00 GMT"],
+      after: 3600,
+      action: .revalidate,
+      reason: .heuristic,
+    ),
+    Rule(
+      name: "9111 4.2.2: no more than 7 days",
+      headers: ["Last-Modified": "Sun, 06 Nov 1904 12:00:00 GMT"],
+      after: 0,
+      action: .serve,
+      reason: .heuristic,
+      expires: 7 * 86_400,
+    ),
+    Rule(
+      name: "9111 4.2.2: only where nothing is said",
+      headers: ["Cache-Control": "max-age=60", "Last-Modified": "Sun, 06 Nov 1904 12:00:00 GMT"],
+      after: 0,
+      action: .serve,
+      reason: .maxAge,
+      expires: 60,
+    ),
+    Rule(
+      name: "9111 4.2.2: modified in the future says nothing",
+      headers: ["Date": noonText, "Last-Modified": "Sun, 06 Nov 2094 12:00:00 GMT"],
+      after: 0,
+      action: .serve,
+      reason: .defaultLifetime,
+      expires: 4 * 3600,
+    ),
+    Rule(
+      name: "9111 4.2.3: a clock that was put back",
+      headers: ["Cache-Control": "max-age=600", "ETag": "\"1\""],
+      after: -61,
+      action: .revalidate,
+      reason: .clock,
+    ),
+    Rule(
+      name: "9111 4.1: the same fields as then",
+      headers: ["Cache-Control": "max-age=60", "Vary": "Accept-Language, X-A"],
+      sent: ["accept-language": "de "],
+      asking: ["Accept-Language": "de", "Other": "1"],
+      after: 0,
+      action: .serve,
+      reason: .maxAge,
+    ),
+    Rule(
+      name: "9111 4.1: other fields",
+      headers: ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Vary": "accept-language"],
+      sent: ["Accept-Language": "de"],
+      asking: ["Accept-Language": "en"],
+      after: 0,
+      action: .fetch,
+      reason: .vary,
+    ),
+    Rule(
+      name: "9111 4.1: a field that was not there",
+      headers: ["Cache-Control": "max-age=60", "Vary": "Accept", "vary": "Accept-Language"],
+      sent: ["Accept": "a"],
+      asking: ["Accept": "a", "Accept-Language": "en"],
+      after: 0,
+      action: .fetch,
+      reason: .vary,
+    ),
+    Rule(
+      name: "9111 4.1: another variation is nothing at all to cacheOnly",
+      headers: ["Cache-Control": "max-age=60", "Vary": "Accept"],
+      sent: ["Accept": "a"],
+      asking: ["Accept": "b"],
+      policy: .cacheOnly,
+      after: 0,
+      action: .fail,
+      reason: .vary,
+    ),
+    Rule(
+      name: "8246 2: what is immutable is not asked about while it is fresh",
+      headers: ["Cache-Control": "max-age=600, immutable", "ETag": "\"1\""],
+      policy: .maxAge(.seconds(5)),
+      after: 300,
+      action: .serve,
+      reason: .immutable,
+    ),
+    Rule(
+      name: "8246 2: and afterwards it is",
+      headers: ["Cache-Control": "max-age=600, immutable", "ETag": "\"1\""],
+      policy: .maxAge(.seconds(5)),
+      after: 600,
+      action: .revalidate,
+      reason: .policy,
     ),
     Rule(
       name: "9111 4.2.2: four hours where nothing is said",
@@ -294,15 +420,21 @@ struct Rule: Sendable, CustomTestStringConvertible {
 }
 
 struct FreshnessTests {
-  private func stored(_ headers: HTTPFields, status: Int = 200, delay: Double = 0) throws -> StoredResponse {
+  private func stored(
+    _ headers: HTTPFields,
+    to request: HTTPFields = [:],
+    status: Int = 200,
+    delay: Double = 0,
+  ) throws -> StoredResponse {
     let response = HTTPResponse(status: status, headers: headers, url: try HTTPURL("http://a.example/"))
-    return StoredResponse(response, requested: noon.addingTimeInterval(-delay), received: noon)
+    return StoredResponse(response, to: request, requested: noon.addingTimeInterval(-delay), received: noon)
   }
 
   @Test(arguments: Rule.all)
   func eachRuleHolds(rule: Rule) throws {
-    let stored = try stored(rule.headers, delay: rule.delay)
-    let decision = Freshness().decide(stored, policy: rule.policy, now: noon.addingTimeInterval(rule.after))
+    let stored = try stored(rule.headers, to: rule.sent, delay: rule.delay)
+    let now = noon.addingTimeInterval(rule.after)
+    let decision = Freshness().decide(stored, for: rule.asking, policy: rule.policy, now: now)
     #expect(decision.action == rule.action)
     #expect(decision.reason == rule.reason)
     if let expires = rule.expires { #expect(decision.expires == noon.addingTimeInterval(expires)) }
@@ -335,7 +467,8 @@ struct FreshnessTests {
   @Test(
     arguments: [
       (200, [:], true), (200, ["Cache-Control": "no-store"], false), (200, ["Cache-Control": "private"], true),
-      (200, ["Vary": "*"], false), (200, ["Vary": "Accept"], true), (404, [:], false), (206, [:], false),
+      (200, ["Vary": "*"], false), (200, ["Vary": "Accept, *"], false), (200, ["Vary": "Accept"], true),
+      (404, [:], false), (206, [:], false),
       (500, [:], false),
     ] as [(Int, HTTPFields, Bool)]
   )

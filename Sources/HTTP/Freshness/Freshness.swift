@@ -20,13 +20,25 @@ public enum CachePolicy: Sendable, Hashable {
 public struct Freshness: Sendable {
   /// How long a response is fresh that says nothing about it; 4 hours by default.
   public var defaultLifetime: Duration
+  /// What part of its age, from `Last-Modified` to `Date`, a response is fresh for that only tells that; a tenth by default
+  /// (RFC 9111 4.2.2).
+  public var heuristicFraction: Double
+  /// The most that ``heuristicFraction`` comes to; 7 days by default.
+  public var heuristicLimit: Duration
   /// For how long after it expired a response may be served when the server cannot be reached, if it does not
   /// say itself; a day by default.
   public var staleIfError: Duration
 
   /// Creates the rules.
-  public init(defaultLifetime: Duration = .seconds(4 * 3600), staleIfError: Duration = .seconds(86_400)) {
+  public init(
+    defaultLifetime: Duration = .seconds(4 * 3600),
+    heuristicFraction: Double = 0.1,
+    heuristicLimit: Duration = .seconds(7 * 86_400),
+    staleIfError: Duration = .seconds(86_400),
+  ) {
     self.defaultLifetime = defaultLifetime
+    self.heuristicFraction = heuristicFraction
+    self.heuristicLimit = heuristicLimit
     self.staleIfError = staleIfError
   }
 
@@ -34,6 +46,8 @@ public struct Freshness: Sendable {
   public enum Action: Sendable, Hashable {
     /// To serve what is stored.
     case serve
+    /// To serve what is stored although it is stale, and to send the request with ``Decision/headers`` behind it.
+    case serveAndRevalidate
     /// To send the request with ``Decision/headers``; on a 304 what is stored is as good as new.
     case revalidate
     /// To send the request with ``Decision/headers``; what is stored does not help.
@@ -55,6 +69,16 @@ public struct Freshness: Sendable {
     public static let maxAge = Reason(description: "max-age")
     /// `Expires` is not over, or is.
     public static let expires = Reason(description: "Expires")
+    /// A part of the time since `Last-Modified` is not over, or is; see ``Freshness/heuristicFraction``.
+    public static let heuristic = Reason(description: "time since Last-Modified")
+    /// `stale-while-revalidate` is not over.
+    public static let staleWhileRevalidate = Reason(description: "stale-while-revalidate")
+    /// The server promised that the content would never change while `max-age` is not over.
+    public static let immutable = Reason(description: "immutable")
+    /// What is stored answered a request whose fields named by `Vary` were others.
+    public static let vary = Reason(description: "Vary")
+    /// What is stored came later than now, so that nothing is known of its age.
+    public static let clock = Reason(description: "stored in the future")
     /// The server said nothing; ``Freshness/defaultLifetime`` is not over, or is.
     public static let defaultLifetime = Reason(description: "default lifetime")
     /// The server wants to be asked every time.
@@ -81,41 +105,63 @@ public struct Freshness: Sendable {
   ///
   /// - Parameters:
   ///   - stored: What the cache has under the request's key, if anything.
+  ///   - request: The fields that would be sent, for `Vary`.
   ///   - policy: How the request uses it.
   ///   - now: The wall-clock time.
   /// - Returns: What to do, why, and for how long the answer holds.
-  public func decide(_ stored: StoredResponse?, policy: CachePolicy = .standard, now: Date) -> Decision {
-    guard let stored else { return decideWithout(policy) }
+  public func decide(
+    _ stored: StoredResponse?,
+    for request: HTTPFields = [:],
+    policy: CachePolicy = .standard,
+    now: Date,
+  ) -> Decision {
+    guard let stored else { return decideWithout(.nothingStored, policy) }
+    guard stored.answers(request) else { return decideWithout(.vary, policy) }
     let control = CacheControl(stored.headers)
-    let (expires, reason) = expiry(of: stored, control, policy)
-    func decision(_ action: Action, _ reason: Reason, _ headers: HTTPFields = [:]) -> Decision {
-      let onError = control.mustRevalidate || control.noCache ? nil : control.staleIfError.map(Double.init)
-      let allowsStale = !control.mustRevalidate && !control.noCache
+    let lifetime = lifetime(of: stored, control, policy)
+    let allowsStale = !control.mustRevalidate && !control.noCache
+    let whileRevalidating =
+      allowsStale
+      ? control.staleWhileRevalidate.map { lifetime.expires.addingTimeInterval(Double($0)) } : nil
+    let onError = control.staleIfError.map(Double.init) ?? staleIfError / .seconds(1)
+    func decision(_ action: Action, _ reason: Reason) -> Decision {
+      let isConditional = action == .revalidate || action == .serveAndRevalidate
+      let conditions = isConditional ? stored.conditions : action == .fetch ? Self.reloading : [:]
       return Decision(
-        action: action,
+        // Without a validator there is nothing to make the request conditional with.
+        action: action == .revalidate && conditions.isEmpty ? .fetch : action,
         reason: reason,
-        headers: headers,
-        expires: expires,
-        usableOnErrorUntil: allowsStale ? expires.addingTimeInterval(onError ?? staleIfError / .seconds(1)) : nil,
-        usableWhileRevalidatingUntil: allowsStale
-          ? control.staleWhileRevalidate.map { expires.addingTimeInterval(Double($0)) } : nil,
+        headers: conditions,
+        expires: lifetime.expires,
+        usableOnErrorUntil: allowsStale ? lifetime.expires.addingTimeInterval(onError) : nil,
+        usableWhileRevalidatingUntil: whileRevalidating,
       )
     }
     switch policy {
-    case .reload: return decision(.fetch, .policy, ["Cache-Control": "no-cache"])
+    case .reload: return decision(.fetch, .policy)
     case .cacheFirst, .cacheOnly: return decision(.serve, .policy)
-    case .standard where control.noCache: return decision(.revalidate, .noCache, stored.conditions).orFetch
+    case .standard where control.noCache: return decision(.revalidate, .noCache)
     case .standard, .maxAge:
-      guard now >= expires else { return decision(.serve, reason) }
-      return decision(.revalidate, reason, stored.conditions).orFetch
+      // Clocks of servers and caches differ by seconds; one that was put back by more has made all ages void.
+      guard stored.received <= now.addingTimeInterval(60) else { return decision(.revalidate, .clock) }
+      if now < lifetime.expires { return decision(.serve, lifetime.reason) }
+      if case .maxAge = policy {
+        let own = self.lifetime(of: stored, control, .standard)
+        return control.isImmutable && now < own.expires && own.reason == .maxAge
+          ? decision(.serve, .immutable) : decision(.revalidate, lifetime.reason)
+      }
+      if let whileRevalidating, now < whileRevalidating { return decision(.serveAndRevalidate, .staleWhileRevalidate) }
+      return decision(.revalidate, lifetime.reason)
     }
   }
 
-  private func decideWithout(_ policy: CachePolicy) -> Decision {
+  private static let reloading: HTTPFields = ["Cache-Control": "no-cache"]
+
+  private func decideWithout(_ reason: Reason, _ policy: CachePolicy) -> Decision {
     Decision(
       action: policy == .cacheOnly ? .fail : .fetch,
-      reason: .nothingStored,
-      headers: policy == .reload ? ["Cache-Control": "no-cache"] : [:],
+      reason: reason,
+      headers: policy == .reload ? Self.reloading : [:],
       expires: nil,
       usableOnErrorUntil: nil,
       usableWhileRevalidatingUntil: nil,
@@ -123,11 +169,11 @@ public struct Freshness: Sendable {
   }
 
   /// When the response ceases to be fresh: when its age reaches its lifetime (RFC 9111 4.2).
-  private func expiry(
+  private func lifetime(
     of stored: StoredResponse,
     _ control: CacheControl,
     _ policy: CachePolicy,
-  ) -> (Date, Reason) {
+  ) -> (expires: Date, reason: Reason) {
     if case .maxAge(let duration) = policy {
       return (stored.received.addingTimeInterval(duration / .seconds(1)), .policy)
     }
@@ -145,22 +191,14 @@ public struct Freshness: Sendable {
       let end = HTTPDate.parse(expires, now: stored.received)
       return (fresh(for: end.map { $0.timeIntervalSince(date ?? stored.received) } ?? 0), .expires)
     }
+    // Without a Date, what was modified after it came, or no date at all, there is no age to take a part of.
+    if let modified = stored.headers.values(for: "Last-Modified").first,
+      let since = HTTPDate.parse(modified, now: stored.received), since <= date ?? stored.received
+    {
+      let share = (date ?? stored.received).timeIntervalSince(since) * heuristicFraction
+      return (fresh(for: min(share, heuristicLimit / .seconds(1))), .heuristic)
+    }
     // Counted from when we got it: a server that says nothing means nothing by its clock either.
     return (stored.received.addingTimeInterval(defaultLifetime / .seconds(1)), .defaultLifetime)
-  }
-}
-
-extension Freshness.Decision {
-  /// The same with a fetch where there is nothing to make the request conditional with.
-  fileprivate var orFetch: Self {
-    guard action == .revalidate, headers.isEmpty else { return self }
-    return Self(
-      action: .fetch,
-      reason: reason,
-      headers: headers,
-      expires: expires,
-      usableOnErrorUntil: usableOnErrorUntil,
-      usableWhileRevalidatingUntil: usableWhileRevalidatingUntil,
-    )
   }
 }

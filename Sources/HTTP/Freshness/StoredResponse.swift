@@ -11,6 +11,8 @@ public struct StoredResponse: Sendable, Hashable {
   public let status: Int
   /// The fields that matter to caching, and `Content-Type`.
   public private(set) var headers: HTTPFields
+  /// What the request said in the fields that `Vary` names; a field that it did not have is empty.
+  public private(set) var variation: HTTPFields
   /// When the request was sent that it was last confirmed by.
   public private(set) var requested: Date
   /// When the answer to that came.
@@ -20,11 +22,13 @@ public struct StoredResponse: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - response: The head that came with the body.
+  ///   - request: The fields that were sent, for `Vary`.
   ///   - requested: When the request was sent.
   ///   - received: When the head came.
-  public init(_ response: HTTPResponse, requested: Date, received: Date) {
+  public init(_ response: HTTPResponse, to request: HTTPFields = [:], requested: Date, received: Date) {
     status = response.status
     headers = Self.kept(response.headers)
+    variation = Self.variation(of: request, by: headers)
     // Times are stored as whole milliseconds.
     self.requested = requested.roundedToMilliseconds
     self.received = received.roundedToMilliseconds
@@ -33,7 +37,12 @@ public struct StoredResponse: Sendable, Hashable {
   /// Whether the response may be stored at all: a success that is whole, without `no-store` (RFC 9111 3) and
   /// without `Vary: *`, which no later request can match (RFC 9111 4.1).
   public var isStorable: Bool {
-    [200, 203].contains(status) && !CacheControl(headers).noStore && !headers.values(for: "Vary").contains("*")
+    [200, 203].contains(status) && !CacheControl(headers).noStore && !Self.varying(headers).contains("*")
+  }
+
+  /// Whether a request with these fields would have had this response: those that `Vary` names are the same (RFC 9111 4.1).
+  public func answers(_ request: HTTPFields) -> Bool {
+    variation.isEmpty || Self.variation(of: request, by: headers) == variation
   }
 
   /// The entity tag if it promises the same bytes, which ranges and content ids need (RFC 9110 8.8.1).
@@ -58,9 +67,26 @@ public struct StoredResponse: Sendable, Hashable {
     let new = Self.kept(response.headers)
     for name in Set(new.map { $0.name.lowercased() }) { renewed.headers[name] = nil }
     for field in new { renewed.headers.append(name: field.name, value: field.value) }
+    // The request that was answered by 304 had the same fields as the one of then.
+    let known = variation
+    renewed.variation = Self.variation(of: known, by: renewed.headers)
     renewed.requested = requested.roundedToMilliseconds
     renewed.received = received.roundedToMilliseconds
     return renewed
+  }
+
+  /// The names in `Vary`, in lower case and order, each once.
+  private static func varying(_ headers: HTTPFields) -> [String] {
+    let names = headers.values(for: "Vary").flatMap { $0.split(separator: ",") }
+    return Set(names.map { $0.trimmed.lowercased() }.filter { !$0.isEmpty }).sorted()
+  }
+
+  private static func variation(of request: HTTPFields, by headers: HTTPFields) -> HTTPFields {
+    var variation = HTTPFields()
+    for name in varying(headers) {
+      variation.append(name: name, value: request[name].map { String($0.trimmed) } ?? "")
+    }
+    return variation
   }
 
   private static func kept(_ headers: HTTPFields) -> HTTPFields {
@@ -76,9 +102,10 @@ public struct StoredResponse: Sendable, Hashable {
 // MARK: - As bytes
 
 extension StoredResponse {
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
 
-  /// The form in which a cache stores it: a version, the status, two times, and lines of fields.
+  /// The form in which a cache stores it: a version, the status, two times, lines of fields, and after an empty line those
+  /// that `Vary` named.
   public var encoded: Data {
     var bytes: [UInt8] = [Self.version, UInt8(truncatingIfNeeded: status), UInt8(truncatingIfNeeded: status >> 8)]
     for time in [requested, received] {
@@ -87,6 +114,8 @@ extension StoredResponse {
     }
     // Neither can hold a line end.
     for field in headers { bytes.append(contentsOf: "\(field.name):\(field.value)\n".utf8) }
+    if !variation.isEmpty { bytes.append(UInt8(ascii: "\n")) }
+    for field in variation { bytes.append(contentsOf: "\(field.name):\(field.value)\n".utf8) }
     return Data(bytes)
   }
 
@@ -104,9 +133,16 @@ extension StoredResponse {
     requested = time(at: 3)
     received = time(at: 11)
     headers = HTTPFields()
-    for line in text.split(separator: "\n") {
+    variation = HTTPFields()
+    var isVariation = false
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+      if line.isEmpty, !isVariation {
+        isVariation = true
+        continue
+      }
       guard let colon = line.firstIndex(of: ":") else { return nil }
-      headers.append(name: String(line[..<colon]), value: String(line[colon...].dropFirst()))
+      let (name, value) = (String(line[..<colon]), String(line[colon...].dropFirst()))
+      if isVariation { variation.append(name: name, value: value) } else { headers.append(name: name, value: value) }
     }
   }
 }

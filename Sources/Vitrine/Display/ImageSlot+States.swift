@@ -17,6 +17,8 @@ extension ImageSlot {
     var box: PixelBox?
     /// Whether the box is one for a view that is still growing.
     var isProvisional = false
+    /// Whether what is shown is out of date, so that the server's word is waited for.
+    var showsStale = false
     /// Whether an image has come, of whatever size.
     var wasAnswered = false
 
@@ -90,6 +92,7 @@ extension ImageSlot {
       if !hit.isStale { binding.stage = .shown }
       show(hit, key: request.imageKey, fades: false)
       if !hit.isStale { return }
+      binding.showsStale = true
     } else {
       showPlaceholder(of: binding)
     }
@@ -118,6 +121,7 @@ extension ImageSlot {
     mailbox.statistics.loadsStarted += 1
     var request = request
     if wanted.progress, !wanted.previews { request.previews = .none }
+    if binding?.showsStale == true { request.revalidates = true }
     let task = loader.startLoading(request, isWatching: wanted.progress || wanted.previews) { load.note($0) }
     receive(load.began(task), from: load, isImmediate: true)
   }
@@ -141,7 +145,11 @@ extension ImageSlot {
       current = nil
       binding?.stage = .shown
       binding?.wasAnswered = true
+      let generation = generation
       show(response, key: load.key, fades: !isImmediate && response.origin != .memory)
+      guard response.isRevalidationDue, generation == self.generation, let binding, isVisible else { return }
+      binding.showsStale = true
+      if let request = sized(binding) { start(request) }
     case .failure(let error):
       current = nil
       binding?.stage = .failed

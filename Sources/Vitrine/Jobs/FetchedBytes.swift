@@ -9,6 +9,8 @@ struct FetchedBytes: Sendable {
   let validity: Validity
   let origin: ImageResponse.Origin
   let isStale: Bool
+  /// Whether they are stale and may be served, but their server has to be asked meanwhile.
+  var isRevalidationDue = false
   let status: Int?
   /// Called when the bytes have proved to be an image (and stored then), or not (and dropped from the cache).
   let verdict: Verdict?

@@ -36,6 +36,14 @@ final class JobContext: Sendable {
     processQueue = WorkQueue(label: "process", width: configuration.decodeWidth)
   }
 
+  /// The fields that are sent for a request, before those that make it conditional.
+  func fields(of request: ImageRequest) -> HTTPFields {
+    var fields = HTTPFields()
+    for header in request.headers { fields.append(name: header.name, value: header.value) }
+    if fields["Accept"] == nil { fields["Accept"] = accept }
+    return fields
+  }
+
   /// Brings what was made of a source into line with what its server has just said.
   ///
   /// Images of the content that it named are good for longer, images of any other are gone. What somebody put there is

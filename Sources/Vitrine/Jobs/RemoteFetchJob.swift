@@ -68,7 +68,12 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     guard isRunning else { return }
     lookUp = nil
     let stored = entry.flatMap { StoredResponse(encoded: $0.metadata) }
-    let decision = freshness.decide(stored, policy: request.policy, now: context.clock.now)
+    let decision = freshness.decide(
+      stored,
+      for: context.fields(of: request),
+      policy: request.policy,
+      now: context.clock.now,
+    )
     let known = entry.flatMap { entry in stored.map { Known(entry: entry, stored: $0, decision: decision) } }
     trace?.note("decision", .text("\(decision.action): \(decision.reason)"))
     switch decision.action {
@@ -76,6 +81,11 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       guard let known else { return load(url, nil, decision.headers, &turn) }
       let isStale = decision.expires.map { $0 <= context.clock.now } ?? false
       finish(.success(bytes(of: known, .disk, isStale: isStale)), &turn)
+    case .serveAndRevalidate:
+      guard let known, !request.revalidates else { return load(url, known, decision.headers, &turn) }
+      var bytes = bytes(of: known, .disk, isStale: true)
+      bytes.isRevalidationDue = true
+      finish(.success(bytes), &turn)
     case .fail:
       finish(
         .failure(LoadError(.notCached, .fetch, address, "not in the cache, and nothing else may be asked")),
@@ -86,9 +96,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   }
 
   private func load(_ url: HTTPURL, _ known: Known?, _ conditions: HTTPFields, _ turn: inout Turn) {
-    var headers = HTTPFields()
-    for header in request.headers { headers.append(name: header.name, value: header.value) }
-    if headers["Accept"] == nil { headers["Accept"] = context.accept }
+    var headers = context.fields(of: request)
     for condition in conditions { headers[condition.name] = condition.value }
     let http = HTTPRequest(url, headers: headers, priority: priority)
     let requested = context.clock.now
@@ -160,7 +168,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   }
 
   private func fetched(_ response: HTTPResponse, _ body: Data, requested: Date, _ now: Date, _ turn: inout Turn) {
-    let stored = StoredResponse(response, requested: requested, received: now)
+    let stored = StoredResponse(response, to: context.fields(of: request), requested: requested, received: now)
     let validity = validity(of: stored, now)
     let entry = CachedData(
       data: body,
@@ -192,13 +200,15 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   }
 
   private func validity(of stored: StoredResponse, _ now: Date) -> Validity {
-    let decision = freshness.decide(stored, now: now)
+    let decision = freshness.decide(stored, for: stored.variation, now: now)
     // What is to be asked for every time is over from the start, whatever its age says.
     let expires = decision.action == .serve ? decision.expires : decision.expires.map { min($0, now) }
     return Validity(
       expires: expires,
       confirmed: stored.received,
       usableOnErrorUntil: decision.usableOnErrorUntil,
+      usableWhileRevalidatingUntil: decision.usableWhileRevalidatingUntil,
+      variation: stored.variation,
       isKept: stored.isStorable,
     )
   }

@@ -33,8 +33,9 @@ public struct CachedImage: Sendable {
   }
 
   /// The same image, served although its time is over.
-  func stale() -> CachedImage {
-    CachedImage(response: response.from(.memory, isStale: true), validity: validity, rendition: rendition)
+  func stale(isRevalidationDue: Bool = false) -> CachedImage {
+    let response = response.from(.memory, isStale: true, isRevalidationDue: isRevalidationDue)
+    return CachedImage(response: response, validity: validity, rendition: rendition)
   }
 
   func with(_ validity: Validity) -> CachedImage {
@@ -50,11 +51,30 @@ struct Validity: Sendable, Hashable {
   let confirmed: Date?
   /// Until when it may be served if its server cannot be reached or fails; `nil` for not at all.
   let usableOnErrorUntil: Date?
+  /// Until when it may be served while its server is asked; `nil` for not at all.
+  var usableWhileRevalidatingUntil: Date?
+  /// What the request said in the fields that `Vary` named; empty for most.
+  var variation: HTTPFields = [:]
   /// Whether a cache may keep it at all.
   let isKept: Bool
 
   /// That of sources that do not say.
   static let unlimited = Validity(expires: nil, confirmed: nil, usableOnErrorUntil: nil, isKept: true)
+
+  /// Whether it may be served for now, if its server is asked behind it.
+  func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
+    guard request.policy == .standard, !request.revalidates, let until = usableWhileRevalidatingUntil else {
+      return false
+    }
+    return now() < until
+  }
+
+  /// Whether a request that says this would have had the same answer.
+  func answers(_ fields: @autoclosure () -> HTTPFields) -> Bool {
+    guard !variation.isEmpty else { return true }
+    let fields = fields()
+    return variation.allSatisfy { (fields[$0.name] ?? "") == $0.value }
+  }
 
   /// `now` is asked for only where it matters.
   func isFresh(at now: @autoclosure () -> Date, _ policy: CachePolicy) -> Bool {

@@ -85,9 +85,10 @@ public final class ImagePipeline: Sendable {
     guard policy != .reload, let memory = memory(for: request) else { return nil }
     let keys = request.keys
     defer { withExtendedLifetime(keys) {} }
-    return memory.withValue(for: keys.image) { image in
-      image.response.from(.memory, isStale: !image.validity.isFresh(at: context.clock.now, policy))
-    }
+    return memory.withValue(for: keys.image) { image -> ImageResponse? in
+      guard image.validity.answers(context.fields(of: request)) else { return nil }
+      return image.response.from(.memory, isStale: !image.validity.isFresh(at: context.clock.now, policy))
+    } ?? nil
   }
 
   /// Loads an image; see ``ImageTask/image``.
@@ -123,7 +124,10 @@ public final class ImagePipeline: Sendable {
     // The jobs refer to the pipeline unowned; the task keeps it while they run.
     let task = ImageTask(request, context, observer: observer) { withExtendedLifetime(self) {} }
     context.engine.turn { turn in
-      task.subscribe(to: imageJob(request, step: request.processors.count, &turn), isWatching: isWatching, &turn)
+      let job = imageJob(request, step: request.processors.count, &turn)
+      task.subscribe(to: job, isWatching: isWatching, &turn) { [unowned self] image, turn in
+        if image.response.isRevalidationDue { revalidate(request, asImage: true, &turn) }
+      }
     }
     return task
   }
@@ -141,11 +145,14 @@ public final class ImagePipeline: Sendable {
     let subscription = Lock<Subscription<FetchedBytes, LoadError>?>(nil)
     let result = await withTaskCancellationHandler {
       context.engine.turn { turn in
-        let made = fetchJob(request, &turn).subscribe(priority: request.priority, &turn) { [self] event, _ in
+        let made = fetchJob(request, &turn).subscribe(priority: request.priority, &turn) { [self] event, turn in
           guard case .finished(let result) = event else { return }
           withExtendedLifetime(self) {}
           // Whatever they are, they are what was asked for.
-          if case .success(let bytes) = result { bytes.verdict?(true) }
+          if case .success(let bytes) = result {
+            bytes.verdict?(true)
+            if bytes.isRevalidationDue { revalidate(request, asImage: false, &turn) }
+          }
           outcome.resolve(result.map(\.data))
         }
         subscription.withLock { $0 = made }
@@ -180,7 +187,7 @@ public final class ImagePipeline: Sendable {
     _ turn: inout Turn,
   ) -> Job<CachedImage, LoadError> {
     let key = request.keys.key(step: step).extended { key in
-      key.append(request.policy)
+      key.appendWay(of: request)
       if request.keepsEncodedData { key.append("encoded") }
     }
     return images.job(for: key, &turn) { makeImageJob(request, step: step, of: bytes, onEnd: $0) }
@@ -201,9 +208,14 @@ public final class ImagePipeline: Sendable {
       guard image.validity.isKept else { return }
       memory?.set(image, for: key, cost: image.image.byteCount, group: group)
     }
-    if bytes == nil, let known = memory(for: request)?.value(for: key) {
+    if bytes == nil, let known = memory(for: request)?.value(for: key),
+      known.validity.answers(context.fields(of: request))
+    {
       if request.policy != .reload, known.isFresh(at: context.clock.now, request.policy) {
         return KnownJob(known, onEnd: onEnd)
+      }
+      if known.validity.isUsableWhileRevalidating(at: context.clock.now, request) {
+        return KnownJob(known.stale(isRevalidationDue: true), onEnd: onEnd)
       }
       if known.contentID != .none {
         return ConfirmJob(
@@ -259,6 +271,25 @@ public final class ImagePipeline: Sendable {
     )
   }
 
+  /// Asks the server behind what was served meanwhile, once for all to whom it was.
+  private func revalidate(_ request: ImageRequest, asImage: Bool, _ turn: inout Turn) {
+    var request = request
+    request.revalidates = true
+    let job = fetchJob(request, &turn)
+    guard !job.isRunning else { return }
+    _ = job.subscribe(priority: .low, &turn) { [self] event, turn in
+      guard case .finished(.success(let bytes)) = event else { return }
+      let known = memory(for: request)?.value(for: request.keys.image)
+      // What came anew may be anything; what is the same has been looked at.
+      guard asImage, bytes.origin == .network, known?.contentID != bytes.contentID else {
+        bytes.verdict?(true)
+        return
+      }
+      let image = imageJob(request, step: request.processors.count, of: bytes, &turn)
+      _ = image.subscribe(priority: .low, &turn) { [self] _, _ in withExtendedLifetime(self) {} }
+    }
+  }
+
   private func memory(for request: ImageRequest) -> MemoryCache<CachedImage>? {
     request.keepsEncodedData ? nil : configuration.memoryCache
   }
@@ -268,33 +299,17 @@ public final class ImagePipeline: Sendable {
     guard request.policy != .reload, let memory = memory(for: request) else { return nil }
     let now = context.clock.now
     return memory.variants(of: request.keys.fetch).lazy.map(\.value)
-      .filter { $0.isFresh(at: now, request.policy) }
+      .filter { $0.isFresh(at: now, request.policy) && $0.validity.answers(self.context.fields(of: request)) }
       .compactMap { LargerVariant($0, for: options) }
       .min { $0.image.image.byteCount < $1.image.image.byteCount }
   }
 
   private func fetchJob(_ request: ImageRequest, _ turn: inout Turn) -> Job<FetchedBytes, LoadError> {
-    fetches.job(for: request.keys.fetch.extended { $0.append(request.policy) }, &turn) { onEnd in
+    fetches.job(for: request.keys.fetch.extended { $0.appendWay(of: request) }, &turn) { onEnd in
       guard case .url(let address) = request.source.kind else {
         return LocalFetchJob(source: request.source, context: context, onEnd: onEnd)
       }
       return RemoteFetchJob(address: address, request: request, context: context, onEnd: onEnd)
-    }
-  }
-}
-
-extension CacheKey.Builder {
-  /// Requests that want other freshness do not share a job.
-  fileprivate mutating func append(_ policy: CachePolicy) {
-    switch policy {
-    case .standard: append("standard")
-    case .reload: append("reload")
-    case .cacheFirst: append("cacheFirst")
-    case .cacheOnly: append("cacheOnly")
-    case .maxAge(let age):
-      append("maxAge")
-      append(Int(age.components.seconds))
-      append(Int(age.components.attoseconds))
     }
   }
 }

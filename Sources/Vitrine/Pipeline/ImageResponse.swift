@@ -22,6 +22,8 @@ public struct ImageResponse: Sendable {
   public let origin: Origin
   /// Whether it was served although the time for which it may be is over.
   public let isStale: Bool
+  /// Whether it is stale and may be served, but its server has to be asked meanwhile.
+  package let isRevalidationDue: Bool
   private let facts: Facts
   /// The encoded bytes, for a request that wants them.
   package var encoded: Data?
@@ -52,29 +54,31 @@ public struct ImageResponse: Sendable {
   package var contentID: ContentID { facts.contentID }
 
   init(_ image: Bitmap, _ info: ImageInfo, of bytes: FetchedBytes) {
-    (origin, isStale) = (bytes.origin, bytes.isStale)
+    (origin, isStale, isRevalidationDue) = (bytes.origin, bytes.isStale, bytes.isRevalidationDue)
     facts = Facts(image, info, status: bytes.status, byteCount: bytes.data.count, bytes.contentID)
   }
 
   /// An image that somebody made and put into a cache.
   init(_ image: Bitmap) {
     let info = ImageInfo(format: .bitmap, storedWidth: image.width, storedHeight: image.height)
-    (origin, isStale) = (.local, false)
+    (origin, isStale, isRevalidationDue) = (.local, false, false)
     facts = Facts(image, info, status: nil, byteCount: 0, .none)
   }
 
-  private init(_ facts: Facts, _ origin: Origin, isStale: Bool) {
-    (self.facts, self.origin, self.isStale) = (facts, origin, isStale)
+  private init(_ facts: Facts, _ origin: Origin, isStale: Bool, isRevalidationDue: Bool) {
+    (self.facts, self.origin, self.isStale, self.isRevalidationDue) = (facts, origin, isStale, isRevalidationDue)
   }
 
   func with(_ image: Bitmap) -> ImageResponse {
     let facts = Facts(image, info, status: status, byteCount: byteCount, contentID)
-    var response = ImageResponse(facts, origin, isStale: isStale)
+    var response = ImageResponse(facts, origin, isStale: isStale, isRevalidationDue: isRevalidationDue)
     response.encoded = encoded
     return response
   }
 
-  func from(_ origin: Origin, isStale: Bool) -> ImageResponse { ImageResponse(facts, origin, isStale: isStale) }
+  func from(_ origin: Origin, isStale: Bool, isRevalidationDue: Bool = false) -> ImageResponse {
+    ImageResponse(facts, origin, isStale: isStale, isRevalidationDue: isRevalidationDue)
+  }
 
   func confirmed(by bytes: FetchedBytes) -> ImageResponse { ImageResponse(image, info, of: bytes) }
 }

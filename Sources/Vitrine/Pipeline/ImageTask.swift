@@ -120,23 +120,29 @@ public final class ImageTask: Sendable {
   ///
   /// May be called from anywhere, any number of times.
   public func cancel() {
-    let subscription = end(
-      .failure(LoadError(.cancelled, .request, request.source.description, "cancelled"))
-    )
-    guard let subscription else { return }
-    engine.turn { subscription.unsubscribe(&$0) }
+    guard let ended = finish(.failure(LoadError(.cancelled, .request, request.source.description, "cancelled")))
+    else { return }
+    if let subscription = ended.subscription { engine.turn { subscription.unsubscribe(&$0) } }
+    // Only now: what a job under way calls on is the pipeline's, which this may let go.
+    ended.onEnd?()
   }
 
   // MARK: For the pipeline
 
   var isEnded: Bool { state.withLock { $0.result != nil } }
 
-  /// Waits for a job.
+  /// Waits for a job; `served` is told the image.
   ///
   /// Called within a turn, once.
-  func subscribe(to job: Job<CachedImage, LoadError>, isWatching: Bool = false, _ turn: inout Turn) {
+  func subscribe(
+    to job: Job<CachedImage, LoadError>,
+    isWatching: Bool = false,
+    _ turn: inout Turn,
+    served: @escaping (CachedImage, inout Turn) -> Void,
+  ) {
     guard !isEnded else { return }
-    let subscription = job.subscribe(priority: priority, isWatching: isWatching, &turn) { [self] event, _ in
+    let subscription = job.subscribe(priority: priority, isWatching: isWatching, &turn) { [self] event, turn in
+      if case .finished(.success(let image)) = event { served(image, &turn) }
       receive(event)
     }
     trace?.wait(for: job.trace)
@@ -168,9 +174,13 @@ public final class ImageTask: Sendable {
     observer?(event)
   }
 
-  /// The first end counts; returns the hold on the job that is to be let go.
-  @discardableResult
-  func end(_ result: Result<ImageResponse, LoadError>) -> Subscription<CachedImage, LoadError>? {
+  /// Called when the job has ended; the first end counts.
+  func end(_ result: Result<ImageResponse, LoadError>) {
+    finish(result)?.onEnd?()
+  }
+
+  /// Tells everyone; returns what there was before, whose `onEnd` is still to be called.
+  private func finish(_ result: Result<ImageResponse, LoadError>) -> State? {
     let ended = state.withLock { state -> State? in
       guard state.result == nil else { return nil }
       let before = state
@@ -190,7 +200,6 @@ public final class ImageTask: Sendable {
       stream.finish()
     }
     ended.observer?(.finished(result))
-    ended.onEnd?()
-    return ended.subscription
+    return ended
   }
 }

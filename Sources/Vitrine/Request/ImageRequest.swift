@@ -130,6 +130,12 @@ public struct ImageRequest: Sendable {
     set { change { $0.keepsEncodedData = newValue } }
   }
 
+  /// Whether what may be served while its server is asked is not: for who has shown it and waits for the answer.
+  package var revalidates: Bool {
+    get { storage.fields.revalidates }
+    set { change { $0.revalidates = newValue } }
+  }
+
   var keys: RequestKeys { storage.keys }
 
   /// What the image is found by in memory.
@@ -150,6 +156,7 @@ public struct ImageRequest: Sendable {
     // First, so that a look-up in memory finds them beside the keys.
     var policy = CachePolicy.standard
     var keepsEncodedData = false
+    var revalidates = false
     var source: ImageSource
     var size: TargetSize?
     var processors: [ImageProcessor]
