@@ -41,6 +41,18 @@ public final class RemotePicture {
     self.init(slot: ImageSlot(pipeline: pipeline, mailbox: .gtk), width: width, height: height, mode: mode)
   }
 
+  /// Makes a widget whose loads are those of a scope.
+  ///
+  /// See ``init(_:width:height:mode:)``.
+  public convenience init(
+    in scope: LoadScope,
+    width: Int = 0,
+    height: Int = 0,
+    mode: TargetSize.Mode = .fill,
+  ) {
+    self.init(slot: ImageSlot(scope: scope, mailbox: .gtk), width: width, height: height, mode: mode)
+  }
+
   init(slot: ImageSlot, width: Int, height: Int, mode: TargetSize.Mode) {
     view = PictureView(slot, minimumSize: (width, height), mode: mode)
     // Held from here to `deinit`; it had only the floating reference before.

@@ -48,6 +48,23 @@ public final class RemotePictureFactory {
     }
   }
 
+  /// Makes a factory of pictures whose loads are those of a scope.
+  ///
+  /// See ``init(_:width:height:mode:placeholder:failure:request:)``.
+  public convenience init(
+    in scope: LoadScope,
+    width: Int,
+    height: Int,
+    mode: TargetSize.Mode = .fill,
+    placeholder: Placeholder = .none,
+    failure: Placeholder = .symbol("image-missing"),
+    request: @escaping RequestOfItem,
+  ) {
+    unsafe self.init(width, height, mode, placeholder, failure, request) {
+      ImageSlot(scope: scope, mailbox: .gtk)
+    }
+  }
+
   init(
     _ width: Int,
     _ height: Int,

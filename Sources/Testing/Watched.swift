@@ -1,7 +1,7 @@
 import VitrineRuntime
 
 /// State that a test can wait for: whoever waits is told, without a clock, when it has become what they wait for.
-final class Watched<State: Sendable>: Sendable {
+package final class Watched<State: Sendable>: Sendable {
   private struct Guarded {
     var state: State
     var waiters: [(condition: @Sendable (State) -> Bool, arrived: Deferred<Void>)] = []
@@ -9,16 +9,16 @@ final class Watched<State: Sendable>: Sendable {
 
   private let guarded: Lock<Guarded>
 
-  init(_ state: State) {
+  package init(_ state: State) {
     guarded = Lock(Guarded(state: state))
   }
 
-  var value: State { guarded.withLock { $0.state } }
+  package var value: State { guarded.withLock { $0.state } }
 
   /// Changes the state, then wakes those who waited for what it is now.
   ///
   /// `body` must not call out.
-  func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
+  package func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
     let (answer, satisfied) = guarded.withLock { guarded in
       let answer = body(&guarded.state)
       let state = guarded.state
@@ -31,7 +31,7 @@ final class Watched<State: Sendable>: Sendable {
   }
 
   /// Waits for a state; returns without it when the awaiting task is cancelled, so that a test's time limit ends the test.
-  func wait(until condition: @escaping @Sendable (State) -> Bool) async {
+  package func wait(until condition: @escaping @Sendable (State) -> Bool) async {
     let arrived = Deferred<Void>()
     let isReached = guarded.withLock { guarded in
       if condition(guarded.state) { return true }

@@ -29,6 +29,20 @@ package protocol RunningLoad: AnyObject, Sendable {
 
 extension ImageTask: RunningLoad {}
 
+extension LoadScope: ImageLoading {
+  package func cachedImage(for request: ImageRequest) -> ImageResponse? { pipeline.cachedImage(for: request) }
+
+  package func hold(_ key: CacheKey) -> (any Sendable)? { pipeline.hold(key) }
+
+  package func startLoading(
+    _ request: ImageRequest,
+    isWatching: Bool,
+    observer: @escaping @Sendable (ImageEvent) -> Void,
+  ) -> any RunningLoad {
+    pipeline.imageTask(for: request, isWatching: isWatching, in: self, observer)
+  }
+}
+
 extension ImagePipeline: ImageLoading {
   package func hold(_ key: CacheKey) -> (any Sendable)? { cache.memory?.hold(key) }
 

@@ -85,6 +85,11 @@ public final class ImageSlot {
     self.init(loader: pipeline, mailbox: mailbox)
   }
 
+  /// Makes a slot whose loads are those of a scope; otherwise as ``init(pipeline:mailbox:)``.
+  public convenience init(scope: LoadScope, mailbox: FrameMailbox = .main) {
+    self.init(loader: scope, mailbox: mailbox)
+  }
+
   package init(loader: any ImageLoading, mailbox: FrameMailbox) {
     (self.loader, self.mailbox) = (loader, mailbox)
   }

@@ -56,7 +56,7 @@ public final class ImagePipeline: Sendable {
   public static let ephemeral = ImagePipeline { _ in }
 
   private let configuration: Configuration
-  private let context: JobContext
+  let context: JobContext
   private let fetches: JobPool<CacheKey, FetchedBytes, LoadError>
   private let images: JobPool<CacheKey, CachedImage, LoadError>
 
@@ -111,9 +111,12 @@ public final class ImagePipeline: Sendable {
   public func imageTask(for request: ImageRequest) -> ImageTask { imageTask(for: request, isWatching: false, nil) }
 
   /// Begins to load an image, and tells an observer of it; see ``ImageTask``'s initializer.
+  ///
+  /// With a scope it begins when that lets it.
   func imageTask(
     for request: ImageRequest,
     isWatching: Bool,
+    in scope: LoadScope? = nil,
     _ observer: (@Sendable (ImageEvent) -> Void)?,
   ) -> ImageTask {
     if let hit = cachedImage(for: request), !hit.isStale {
@@ -123,54 +126,27 @@ public final class ImagePipeline: Sendable {
     }
     // The jobs refer to the pipeline unowned; the task keeps it while they run.
     let task = ImageTask(request, context, observer: observer) { withExtendedLifetime(self) {} }
+    guard let scope else {
+      begin(task, isWatching: isWatching)
+      return task
+    }
+    scope.add(task) { [self] in begin(task, isWatching: isWatching) }
+    return task
+  }
+
+  private func begin(_ task: ImageTask, isWatching: Bool) {
+    let request = task.request
     context.engine.turn { turn in
+      guard !task.isEnded else { return }
       let job = imageJob(request, step: request.processors.count, &turn)
       task.subscribe(to: job, isWatching: isWatching, &turn) { [unowned self] image, turn in
         if image.response.isRevalidationDue { revalidate(request, asImage: true, &turn) }
       }
     }
-    return task
   }
 
   /// Begins to load an image of an address.
   public func imageTask(for url: URL) -> ImageTask { imageTask(for: ImageRequest(url: url)) }
-
-  // MARK: Bytes
-
-  /// Loads the encoded bytes, whatever they are, the same way as those of an image.
-  ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
-  public func data(for request: ImageRequest) async throws(LoadError) -> Data {
-    let outcome = Deferred<Result<Data, LoadError>>()
-    let subscription = Lock<Subscription<FetchedBytes, LoadError>?>(nil)
-    let result = await withTaskCancellationHandler {
-      context.engine.turn { turn in
-        let made = fetchJob(request, &turn).subscribe(priority: request.priority, &turn) { [self] event, turn in
-          guard case .finished(let result) = event else { return }
-          withExtendedLifetime(self) {}
-          // Whatever they are, they are what was asked for.
-          if case .success(let bytes) = result {
-            bytes.verdict?(true)
-            if bytes.isRevalidationDue { revalidate(request, asImage: false, &turn) }
-          }
-          outcome.resolve(result.map(\.data))
-        }
-        subscription.withLock { $0 = made }
-        if Task.isCancelled { made.unsubscribe(&turn) }
-      }
-      return await outcome.value()
-    } onCancel: { [context] in
-      outcome.resolve(.failure(LoadError(.cancelled, .fetch, request.source.description, "cancelled")))
-      guard let made = subscription.withLock({ $0 }) else { return }
-      context.engine.turn { made.unsubscribe(&$0) }
-    }
-    return try result.get()
-  }
-
-  /// Loads the bytes of an address; see ``data(for:)-(ImageRequest)``.
-  ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
-  public func data(for url: URL) async throws(LoadError) -> Data { try await data(for: ImageRequest(url: url)) }
 
   /// How many jobs are under way: 0 when nothing is being loaded.
   package var jobCount: Int {
@@ -272,7 +248,7 @@ public final class ImagePipeline: Sendable {
   }
 
   /// Asks the server behind what was served meanwhile, once for all to whom it was.
-  private func revalidate(_ request: ImageRequest, asImage: Bool, _ turn: inout Turn) {
+  func revalidate(_ request: ImageRequest, asImage: Bool, _ turn: inout Turn) {
     var request = request
     request.revalidates = true
     let job = fetchJob(request, &turn)
@@ -304,7 +280,7 @@ public final class ImagePipeline: Sendable {
       .min { $0.image.image.byteCount < $1.image.image.byteCount }
   }
 
-  private func fetchJob(_ request: ImageRequest, _ turn: inout Turn) -> Job<FetchedBytes, LoadError> {
+  func fetchJob(_ request: ImageRequest, _ turn: inout Turn) -> Job<FetchedBytes, LoadError> {
     fetches.job(for: request.keys.fetch.extended { $0.appendWay(of: request) }, &turn) { onEnd in
       guard case .url(let address) = request.source.kind else {
         return LocalFetchJob(source: request.source, context: context, onEnd: onEnd)

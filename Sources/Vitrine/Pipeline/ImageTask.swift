@@ -13,6 +13,8 @@ public final class ImageTask: Sendable {
     var result: Result<ImageResponse, LoadError>?
     var progress: LoadProgress?
     var priority: Priority
+    /// What the scope of the task allows.
+    var priorityLimit = Priority.veryHigh
     var waiting: [Int: CheckedContinuation<Result<ImageResponse, LoadError>, Never>] = [:]
     var streams: [Int: AsyncStream<ImageEvent>.Continuation] = [:]
     var nextID = 0
@@ -107,12 +109,7 @@ public final class ImageTask: Sendable {
   public var priority: Priority {
     get { state.withLock { $0.priority } }
     set {
-      let subscription = state.withLock { state in
-        state.priority = newValue
-        return state.subscription
-      }
-      guard let subscription else { return }
-      engine.turn { subscription.setPriority(newValue, &$0) }
+      changePriority { $0.priority = newValue }
     }
   }
 
@@ -129,6 +126,36 @@ public final class ImageTask: Sendable {
 
   // MARK: For the pipeline
 
+  /// Bounds the priority of the work, whatever ``priority`` is; by default nothing does.
+  ///
+  /// `limit` is asked with the task's lock held.
+  func limitPriority(_ limit: () -> Priority) { changePriority { $0.priorityLimit = limit() } }
+
+  private func changePriority(_ change: (inout State) -> Void) {
+    let (subscription, priority) = state.withLock { state in
+      change(&state)
+      return (state.subscription, min(state.priority, state.priorityLimit))
+    }
+    guard let subscription else { return }
+    engine.turn { subscription.setPriority(priority, &$0) }
+  }
+
+  private var effectivePriority: Priority { state.withLock { min($0.priority, $0.priorityLimit) } }
+
+  /// Lets somebody know of the end, too; at once if that has been.
+  func whenEnded(_ tell: @escaping @Sendable () -> Void) {
+    let isEnded = state.withLock { state in
+      guard state.result == nil else { return true }
+      let before = state.onEnd
+      state.onEnd = {
+        before?()
+        tell()
+      }
+      return false
+    }
+    if isEnded { tell() }
+  }
+
   var isEnded: Bool { state.withLock { $0.result != nil } }
 
   /// Waits for a job; `served` is told the image.
@@ -141,7 +168,7 @@ public final class ImageTask: Sendable {
     served: @escaping (CachedImage, inout Turn) -> Void,
   ) {
     guard !isEnded else { return }
-    let subscription = job.subscribe(priority: priority, isWatching: isWatching, &turn) { [self] event, turn in
+    let subscription = job.subscribe(priority: effectivePriority, isWatching: isWatching, &turn) { [self] event, turn in
       if case .finished(.success(let image)) = event { served(image, &turn) }
       receive(event)
     }

@@ -1,0 +1,100 @@
+import VitrineHTTP
+public import VitrineRuntime
+
+extension ImagePipeline {
+  /// Loads the encoded bytes, whatever they are, the same way as those of an image.
+  ///
+  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  public func data(for request: ImageRequest) async throws(LoadError) -> Data {
+    let outcome = Deferred<Result<Data, LoadError>>()
+    let load = ByteLoad(context, priority: request.priority)
+    let result = await withTaskCancellationHandler {
+      // Whatever they are, they are what was asked for.
+      begin(load, request, isWanted: { _ in true }, onEnd: { outcome.resolve($0.map(\.data)) })
+      if Task.isCancelled { load.cancel() }
+      return await outcome.value()
+    } onCancel: {
+      outcome.resolve(.failure(LoadError(.cancelled, .fetch, request.source.description, "cancelled")))
+      load.cancel()
+    }
+    return try result.get()
+  }
+
+  /// Loads the bytes of an address; see ``data(for:)-(ImageRequest)``.
+  ///
+  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  public func data(for url: URL) async throws(LoadError) -> Data { try await data(for: ImageRequest(url: url)) }
+
+  /// Begins to fetch the bytes of a request; those for which `isWanted` says so are stored.
+  ///
+  /// `onEnd` is called once, unless the load is cancelled before, and may be called with the engine's lock held.
+  func begin(
+    _ load: ByteLoad,
+    _ request: ImageRequest,
+    isWanted: @escaping @Sendable (FetchedBytes) -> Bool,
+    onEnd: @escaping @Sendable (Result<FetchedBytes, LoadError>) -> Void,
+  ) {
+    context.engine.turn { turn in
+      let made = fetchJob(request, &turn).subscribe(priority: load.priority, &turn) { [self] event, turn in
+        guard case .finished(let result) = event else { return }
+        withExtendedLifetime(self) {}
+        if case .success(let bytes) = result {
+          if isWanted(bytes) {
+            bytes.verdict?(true)
+            if bytes.isRevalidationDue { revalidate(request, asImage: false, &turn) }
+          } else {
+            bytes.verdict?(false)
+          }
+        }
+        onEnd(result)
+      }
+      load.attach(made, &turn)
+    }
+  }
+}
+
+/// A hold on bytes that are being fetched.
+final class ByteLoad: Sendable {
+  private struct State {
+    var subscription: Subscription<FetchedBytes, LoadError>?
+    var priority: Priority
+    var isCancelled = false
+  }
+
+  private let context: JobContext
+  private let state: Lock<State>
+
+  init(_ context: JobContext, priority: Priority) {
+    self.context = context
+    state = Lock(State(priority: priority))
+  }
+
+  var priority: Priority {
+    get { state.withLock { $0.priority } }
+    set {
+      let subscription = state.withLock { state in
+        state.priority = newValue
+        return state.subscription
+      }
+      if let subscription { context.engine.turn { subscription.setPriority(newValue, &$0) } }
+    }
+  }
+
+  func cancel() {
+    let subscription = state.withLock { state in
+      state.isCancelled = true
+      defer { state.subscription = nil }
+      return state.subscription
+    }
+    if let subscription { context.engine.turn { subscription.unsubscribe(&$0) } }
+  }
+
+  fileprivate func attach(_ subscription: Subscription<FetchedBytes, LoadError>, _ turn: inout Turn) {
+    let isCancelled = state.withLock { state in
+      if !state.isCancelled { state.subscription = subscription }
+      return state.isCancelled
+    }
+    // Cancelled on another thread meanwhile.
+    if isCancelled { subscription.unsubscribe(&turn) }
+  }
+}

@@ -1,0 +1,136 @@
+import Testing
+import Vitrine
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+/// Loads that belong together.
+@Suite(.timeLimit(.minutes(10)))
+struct LoadScopeTests {
+  private let parts = PipelineParts()
+  private let pipeline: ImagePipeline
+  private let scope: LoadScope
+  private let file: Data
+
+  init() throws {
+    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    pipeline = .testing(parts)
+    scope = LoadScope(pipeline)
+  }
+
+  private func request(_ name: String, _ priority: Priority = .normal) -> ImageRequest {
+    ImageRequest(url: "https://example.org/\(name)", size: .pixels(16, 16), priority: priority)
+  }
+
+  private func load(_ name: String) async throws -> FakeLoad {
+    try await parts.loader.nextLoad(of: "https://example.org/\(name)")
+  }
+
+  @Test
+  func pausedNothingBeginsAndWhatRunsGoesOnBehindEverything() async throws {
+    let running = scope.imageTask(for: request("a", .high))
+    let load = try await load("a")
+    scope.pause()
+    await load.wait { $0.priority == .veryLow }
+    let waiting = scope.imageTask(for: request("b"))
+    #expect(parts.loader.counts.loads == 1)
+
+    load.respond(with: FakeResponse(body: file))
+    #expect(try await running.image.width == 16)
+    #expect(scope.taskCount == 1)
+
+    scope.resume()
+    try await self.load("b").respond(with: FakeResponse(body: file))
+    #expect(try await waiting.image.width == 16)
+    #expect(scope.taskCount == 0)
+  }
+
+  @Test
+  func resumedWhatRunsHasItsPriorityBack() async throws {
+    let task = scope.imageTask(for: request("a", .high))
+    let load = try await load("a")
+    scope.pause()
+    task.priority = .veryHigh
+    scope.resume()
+    await load.wait { $0.priority == .veryHigh }
+    #expect(load.status.priorities.contains(.veryLow))
+    #expect(task.priority == .veryHigh)
+    task.cancel()
+  }
+
+  @Test
+  func aLimitBoundsEveryPriority() async throws {
+    scope.priorityLimit = .low
+    let task = scope.imageTask(for: request("a", .veryHigh))
+    let load = try await load("a")
+    await load.wait { $0.priority == .low }
+    #expect(load.status.priorities == [.low])
+    scope.priorityLimit = .veryHigh
+    await load.wait { $0.priority == .veryHigh }
+    task.cancel()
+  }
+
+  @Test
+  func whoeverElseWaitsIsNotHeldBack() async throws {
+    let mine = scope.imageTask(for: request("a", .normal))
+    let theirs = pipeline.imageTask(for: request("a", .high))
+    let load = try await load("a")
+    scope.pause()
+    await load.wait { $0.priority == .high }
+    scope.cancelAll()
+    #expect(!load.status.isCancelled)
+    load.respond(with: FakeResponse(body: file))
+    #expect(try await theirs.image.width == 16)
+    await #expect(throws: LoadError.self) { try await mine.image }
+  }
+
+  @Test
+  func cancelledTogetherAllEndAtOnceAndLaterOnesLoad() async throws {
+    let tasks = (0..<20).map { scope.imageTask(for: request("\($0)")) }
+    scope.pause()
+    let waiting = (20..<40).map { scope.imageTask(for: request("\($0)")) }
+    scope.cancelAll()
+
+    for task in tasks + waiting {
+      let error = await #expect(throws: LoadError.self) { try await task.image }
+      #expect(error?.isCancellation == true)
+    }
+    #expect(scope.taskCount == 0)
+    #expect(pipeline.jobCount == 0)
+    scope.resume()
+    await parts.loader.wait { $0.running == 0 }
+
+    parts.loader.answer("https://example.org/later", with: file)
+    #expect(try await scope.image(for: request("later")).width == 16)
+  }
+
+  @Test
+  func cancelledWhileItWaitsATaskNeverBegins() async throws {
+    scope.pause()
+    let task = scope.imageTask(for: request("a"))
+    task.cancel()
+    scope.resume()
+    #expect(parts.loader.counts.loads == 0)
+    #expect(pipeline.jobCount == 0)
+    await #expect(throws: LoadError.self) { try await task.image }
+  }
+
+  @Test
+  func whatIsInMemoryIsThereThoughItIsPaused() async throws {
+    parts.loader.answer("*", with: file, headers: ["Cache-Control": "max-age=60"])
+    _ = try await pipeline.image(for: request("a"))
+    scope.pause()
+    #expect(try await scope.image(for: request("a")).width == 16)
+  }
+
+  @Test
+  func releasedWhilePausedNobodyWaitsForEver() async throws {
+    var scope: LoadScope? = LoadScope(pipeline)
+    scope?.pause()
+    let task = try #require(scope?.imageTask(for: request("a")))
+    scope = nil
+    let error = await #expect(throws: LoadError.self) { try await task.image }
+    #expect(error?.isCancellation == true)
+  }
+}
