@@ -19,7 +19,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
       case invalidURL, cancelled, notCached, unreadable, fetchFailed, badStatus, undecodable, processingFailed,
-        overloaded
+        overloaded, forbidden
     }
 
     private let value: Value
@@ -42,6 +42,9 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let processingFailed = Code(value: .processingFailed)
     /// More is waiting than may.
     public static let overloaded = Code(value: .overloaded)
+
+    /// The pipeline does not load from such a source.
+    public static let forbidden = Code(value: .forbidden)
 
     /// The reason's name.
     public var description: String { value.rawValue }

@@ -54,6 +54,31 @@ package enum PlatformDefaults {
     #endif
   }
 
+  /// Where the files of the program are looked for, in order.
+  static var resourceFolders: [String] {
+    #if os(Linux)
+    resourceFolders(
+      environment: ProcessInfo.processInfo.environment,
+      executable: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "",
+    )
+    #else
+    [Bundle.main.resourcePath].compactMap { $0 }
+    #endif
+  }
+
+  /// The folder of the executable, then where the XDG Base Directory Specification has the data of programs.
+  static func resourceFolders(environment: [String: String], executable: String) -> [String] {
+    var parts = executable.split(separator: "/")
+    guard let program = parts.popLast() else { return [] }
+    // Paths that are not absolute are to be ignored.
+    let home =
+      environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+      ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".local/share").path
+    let shared = (environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share")
+      .split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
+    return ["/" + parts.joined(separator: "/")] + ([home] + shared).map { "\($0)/\(program)" }
+  }
+
   private static func freeSpace(at path: String) -> Int {
     var info = statvfs()
     guard unsafe statvfs(path, &info) == 0 else { return .max }

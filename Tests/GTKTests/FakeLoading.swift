@@ -68,7 +68,7 @@ final class FakeLoading: ImageLoading {
     }
   }
 
-  func hold(_ key: CacheKey) -> (any Sendable)? { nil }
+  func hold(_ request: ImageRequest) -> (any Sendable)? { nil }
 
   func startLoading(
     _ request: ImageRequest,

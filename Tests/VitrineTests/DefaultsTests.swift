@@ -27,6 +27,20 @@ struct DefaultsTests {
   }
 
   @Test
+  func filesOfAProgramAreBesideItAndWhereDataIs() {
+    #if os(Linux)
+    func folders(_ environment: [String: String]) -> [String] {
+      PlatformDefaults.resourceFolders(environment: environment, executable: "/opt/frame/bin/frame")
+    }
+    #expect(
+      folders(["XDG_DATA_HOME": "/data", "XDG_DATA_DIRS": "/a:b:/c"])
+        == ["/opt/frame/bin", "/data/frame", "/a/frame", "/c/frame"]
+    )
+    #expect(folders([:]).suffix(2) == ["/usr/local/share/frame", "/usr/share/frame"])
+    #endif
+  }
+
+  @Test
   func theCacheFolderIsTheProgramsInTheUsers() {
     func folder(_ environment: [String: String], _ program: String) -> String {
       PlatformDefaults.cacheFolder(environment: environment, program: program).path

@@ -1,4 +1,3 @@
-package import VitrineCaching
 package import VitrineRuntime
 
 /// What a slot needs of a pipeline.
@@ -6,8 +5,8 @@ package protocol ImageLoading: Sendable {
   /// The image, if it is in memory: one look-up, no waiting.
   func cachedImage(for request: ImageRequest) -> ImageResponse?
 
-  /// Marks what is in memory under a key as in use, for as long as the answer lives.
-  func hold(_ key: CacheKey) -> (any Sendable)?
+  /// Marks what is in memory for a request as in use, for as long as the answer lives.
+  func hold(_ request: ImageRequest) -> (any Sendable)?
 
   /// Begins to load an image.
   ///
@@ -32,7 +31,7 @@ extension ImageTask: RunningLoad {}
 extension LoadScope: ImageLoading {
   package func cachedImage(for request: ImageRequest) -> ImageResponse? { pipeline.cachedImage(for: request) }
 
-  package func hold(_ key: CacheKey) -> (any Sendable)? { pipeline.hold(key) }
+  package func hold(_ request: ImageRequest) -> (any Sendable)? { pipeline.hold(request) }
 
   package func startLoading(
     _ request: ImageRequest,
@@ -44,7 +43,10 @@ extension LoadScope: ImageLoading {
 }
 
 extension ImagePipeline: ImageLoading {
-  package func hold(_ key: CacheKey) -> (any Sendable)? { cache.memory?.hold(key) }
+  package func hold(_ request: ImageRequest) -> (any Sendable)? {
+    if let alternatives = request.alternatives { return alternatives.lazy.compactMap { self.hold($0) }.first }
+    return cache.memory?.hold(request.imageKey)
+  }
 
   package func startLoading(
     _ request: ImageRequest,

@@ -90,7 +90,7 @@ extension ImageSlot {
     if let hit = loader.cachedImage(for: request) {
       binding.needsPlaceholder = false
       if !hit.isStale { binding.stage = .shown }
-      show(hit, key: request.imageKey, fades: false)
+      show(hit, of: request, fades: false)
       if !hit.isStale { return }
       binding.showsStale = true
     } else {
@@ -115,7 +115,7 @@ extension ImageSlot {
 
   private func start(_ request: ImageRequest) {
     let wanted = SlotLoad.Wanted(progress: onProgress != nil, previews: showsPreviews)
-    let load = SlotLoad(slot: self, mailbox: mailbox, key: request.imageKey, wanted: wanted)
+    let load = SlotLoad(slot: self, mailbox: mailbox, request: request, wanted: wanted)
     current = load
     binding?.stage = .loading
     mailbox.statistics.loadsStarted += 1
@@ -146,7 +146,7 @@ extension ImageSlot {
       binding?.stage = .shown
       binding?.wasAnswered = true
       let generation = generation
-      show(response, key: load.key, fades: !isImmediate && response.origin != .memory)
+      show(response, of: load.request, fades: !isImmediate && response.origin != .memory)
       guard response.isRevalidationDue, generation == self.generation, let binding, isVisible else { return }
       binding.showsStale = true
       if let request = sized(binding) { start(request) }
@@ -202,19 +202,19 @@ extension ImageSlot {
     display?.show(.preview(preview))
   }
 
-  private func show(_ response: ImageResponse, key: CacheKey, fades: Bool) {
+  private func show(_ response: ImageResponse, of request: ImageRequest, fades: Bool) {
     let info = response.info
     let picture = Picture(
-      key: key,
+      key: request.imageKey,
       contentID: response.contentID,
       isWhole: response.image.width >= info.width && response.image.height >= info.height,
     )
-    held = loader.hold(key)
+    held = loader.hold(request)
     var replacesItself = false
     switch shown {
     case .image(let older):
       // The bytes of files and closures have no content id.
-      if older.key == key, older.contentID == picture.contentID, picture.contentID != .none {
+      if older.key == picture.key, older.contentID == picture.contentID, picture.contentID != .none {
         mailbox.statistics.unchanged += 1
         return
       }

@@ -36,8 +36,8 @@ final class SlotLoad: MailboxItem {
     var task: (any RunningLoad)?
   }
 
-  /// What the image is found by in memory.
-  let key: CacheKey
+  /// What is loaded.
+  let request: ImageRequest
 
   @MainActor
   private weak var slot: ImageSlot?
@@ -46,8 +46,8 @@ final class SlotLoad: MailboxItem {
   private let state = Lock(State())
 
   @MainActor
-  init(slot: ImageSlot, mailbox: FrameMailbox, key: CacheKey, wanted: Wanted) {
-    (self.slot, self.mailbox, self.key) = (slot, mailbox, key)
+  init(slot: ImageSlot, mailbox: FrameMailbox, request: ImageRequest, wanted: Wanted) {
+    (self.slot, self.mailbox, self.request) = (slot, mailbox, request)
     self.wanted = wanted
   }
 

@@ -15,6 +15,7 @@ final class JobContext: Sendable {
   let diskCache: (any DataCaching)?
   let loader: any DataLoader
   let pendingWrites = PendingWrites()
+  let allowsFileAddresses: Bool
   let recorder: TraceRecorder?
   /// What the decoders can read, for the `Accept` field.
   let accept: String
@@ -26,6 +27,7 @@ final class JobContext: Sendable {
     diskCache = configuration.diskCache
     loader = configuration.loader
     recorder = configuration.recorder
+    allowsFileAddresses = configuration.allowsFileAddresses
     let types = configuration.decoders.formats.map(\.mediaType)
     accept = (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ", ")
     decodeQueue = WorkQueue(

@@ -18,7 +18,19 @@ final class LocalFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     trace = context.recorder?.stage("fetch", source.description)
     switch source.kind {
     case .data(let data, _): finish(.success(Self.bytes(data)), &turn)
-    case .file(let path): read(path, &turn)
+    case .file(let path, let isAddress):
+      guard !isAddress || context.allowsFileAddresses else {
+        let detail = "addresses of files are not allowed here"
+        return finish(.failure(LoadError(.forbidden, .request, path, detail)), &turn)
+      }
+      read(path, &turn)
+    case .resource(let name, let folder):
+      let places = folder.map { [$0] } ?? PlatformDefaults.resourceFolders
+      guard let path = ResourceFiles.path(of: name, in: places) else {
+        let detail = "no such file in \(places.isEmpty ? "any folder" : places.joined(separator: ", "))"
+        return finish(.failure(LoadError(.unreadable, .fetch, name, detail)), &turn)
+      }
+      read(path, &turn)
     case .closure(_, let load):
       let name = source.description
       task = Task { [weak self, context] in
@@ -33,8 +45,8 @@ final class LocalFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
         guard let self else { return }
         context.engine.turn { self.finish(result, &$0) }
       }
-    case .url(let address):
-      finish(.failure(LoadError(.invalidURL, .request, address, "no address of a local source")), &turn)
+    case .url, .sized, .first:
+      finish(.failure(LoadError(.invalidURL, .request, source.description, "no source of bytes at hand")), &turn)
     }
   }
 

@@ -64,7 +64,7 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
 }
 
 /// A hold on a job, whatever that job gives.
-private protocol Dependency {
+protocol Dependency {
   func unsubscribe(_ turn: inout Turn)
   func setPriority(_ priority: Priority, _ turn: inout Turn)
   func watch(_ turn: inout Turn)

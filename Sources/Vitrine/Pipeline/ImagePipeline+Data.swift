@@ -14,7 +14,7 @@ extension ImagePipeline {
       if Task.isCancelled { load.cancel() }
       return await outcome.value()
     } onCancel: {
-      outcome.resolve(.failure(LoadError(.cancelled, .fetch, request.source.description, "cancelled")))
+      outcome.resolve(.failure(LoadError(.cancelled, .fetch, request.name, "cancelled")))
       load.cancel()
     }
     return try result.get()

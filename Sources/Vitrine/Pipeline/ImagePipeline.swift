@@ -35,6 +35,10 @@ public final class ImagePipeline: Sendable {
     public var decodeByteBudget = 64 << 20
     /// The bounds for decoding.
     public var limits = DecodeLimits()
+    /// Whether an address may be one of a `file:`; it may unless told.
+    ///
+    /// A server that loads the addresses of strangers says no. ``ImageSource/file(_:)`` is always allowed.
+    public var allowsFileAddresses = true
     /// Where the stages of all requests are recorded; `nil`, the default, for nowhere.
     package var recorder: TraceRecorder?
 
@@ -85,10 +89,12 @@ public final class ImagePipeline: Sendable {
     guard policy != .reload, let memory = memory(for: request) else { return nil }
     let keys = request.keys
     defer { withExtendedLifetime(keys) {} }
-    return memory.withValue(for: keys.image) { image -> ImageResponse? in
+    let hit = memory.withValue(for: keys.image) { image -> ImageResponse? in
       guard image.validity.answers(context.fields(of: request)) else { return nil }
       return image.response.from(.memory, isStale: !image.validity.isFresh(at: context.clock.now, policy))
-    } ?? nil
+    }
+    if let hit { return hit }
+    return keys.hasAlternatives ? request.alternatives?.lazy.compactMap(cachedImage).first : nil
   }
 
   /// Loads an image; see ``ImageTask/image``.
@@ -140,7 +146,9 @@ public final class ImagePipeline: Sendable {
       guard !task.isEnded else { return }
       let job = imageJob(request, step: request.processors.count, &turn)
       task.subscribe(to: job, isWatching: isWatching, &turn) { [unowned self] image, turn in
-        if image.response.isRevalidationDue { revalidate(request, asImage: true, &turn) }
+        // Of several sources, the one that was found is asked again.
+        guard image.response.isRevalidationDue, !request.keys.hasAlternatives else { return }
+        revalidate(request, asImage: true, &turn)
       }
     }
   }
@@ -162,6 +170,15 @@ public final class ImagePipeline: Sendable {
     of bytes: FetchedBytes? = nil,
     _ turn: inout Turn,
   ) -> Job<CachedImage, LoadError> {
+    if let alternatives = request.alternatives {
+      return images.job(for: request.keys.image.extended { $0.appendWay(of: request) }, &turn) { onEnd in
+        FirstJob(request.name, count: alternatives.count, onEnd: onEnd) { [unowned self] index, turn in
+          imageJob(alternatives[index], step: step, &turn)
+        } whenFound: { [unowned self] index, image, turn in
+          if image.response.isRevalidationDue { revalidate(alternatives[index], asImage: true, &turn) }
+        }
+      }
+    }
     let key = request.keys.key(step: step).extended { key in
       key.appendWay(of: request)
       if request.keepsEncodedData { key.append("encoded") }
@@ -177,7 +194,7 @@ public final class ImagePipeline: Sendable {
     of bytes: FetchedBytes?,
     onEnd: @escaping (inout Turn) -> Void,
   ) -> Job<CachedImage, LoadError> {
-    let source = request.source.description
+    let source = request.name
     let key = request.keys.key(step: step)
     let group = request.keys.fetch
     let stored: @Sendable (CachedImage) -> Void = { [memory = memory(for: request)] image in
@@ -281,9 +298,16 @@ public final class ImagePipeline: Sendable {
   }
 
   func fetchJob(_ request: ImageRequest, _ turn: inout Turn) -> Job<FetchedBytes, LoadError> {
-    fetches.job(for: request.keys.fetch.extended { $0.appendWay(of: request) }, &turn) { onEnd in
-      guard case .url(let address) = request.source.kind else {
-        return LocalFetchJob(source: request.source, context: context, onEnd: onEnd)
+    if let alternatives = request.alternatives {
+      return FirstJob(request.name, count: alternatives.count) { [unowned self] index, turn in
+        fetchJob(alternatives[index], &turn)
+      } whenFound: { _, _, _ in
+      }
+    }
+    return fetches.job(for: request.keys.fetch.extended { $0.appendWay(of: request) }, &turn) { onEnd in
+      let source = request.resolvedSource
+      guard case .url(let address) = source.kind else {
+        return LocalFetchJob(source: source, context: context, onEnd: onEnd)
       }
       return RemoteFetchJob(address: address, request: request, context: context, onEnd: onEnd)
     }

@@ -303,7 +303,7 @@ public final class ImagePrefetcher: Sendable {
     }
     for load in loads { load.cancel() }
     for (request, tell) in told {
-      tell(request, .failure(LoadError(.cancelled, .request, request.source.description, "cancelled")))
+      tell(request, .failure(LoadError(.cancelled, .request, request.name, "cancelled")))
     }
     schedule()
   }

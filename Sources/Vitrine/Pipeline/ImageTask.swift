@@ -41,7 +41,7 @@ public final class ImageTask: Sendable {
   ) {
     self.request = request
     engine = context.engine
-    trace = context.recorder?.request(request.source.description)
+    trace = context.recorder?.request(request.name)
     state = Lock(State(priority: request.priority, observer: observer, onEnd: onEnd))
   }
 
@@ -117,7 +117,7 @@ public final class ImageTask: Sendable {
   ///
   /// May be called from anywhere, any number of times.
   public func cancel() {
-    guard let ended = finish(.failure(LoadError(.cancelled, .request, request.source.description, "cancelled")))
+    guard let ended = finish(.failure(LoadError(.cancelled, .request, request.name, "cancelled")))
     else { return }
     if let subscription = ended.subscription { engine.turn { subscription.unsubscribe(&$0) } }
     // Only now: what a job under way calls on is the pipeline's, which this may let go.

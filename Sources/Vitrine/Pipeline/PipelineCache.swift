@@ -34,7 +34,7 @@ public struct PipelineCache: Sendable {
   ///
   /// Getting one counts as use and returns it whether or not its time is over; `ImagePipeline.cachedImage(for:)` says
   /// which. One that is set is served for ever, until it is evicted or removed; it is not written to disk. Setting `nil`
-  /// removes this one variant. Does not block.
+  /// removes this one variant. What is set for a request of several sources stands for all of them. Does not block.
   public subscript(request: ImageRequest) -> Bitmap? {
     get { memory?.value(for: request.keys.image)?.image }
     nonmutating set {
@@ -57,6 +57,7 @@ public struct PipelineCache: Sendable {
   /// - Returns: Whether one of them has it.
   public func contains(_ request: ImageRequest, in tiers: Tier = .all) async -> Bool {
     if tiers.contains(.memory), let memory, memory.contains(request.keys.image) { return true }
+    for alternative in request.alternatives ?? [] where await contains(alternative, in: tiers) { return true }
     guard tiers.contains(.disk), let disk else { return false }
     await pending.finished()
     return await disk.contains(request.keys.fetch)
@@ -69,8 +70,10 @@ public struct PipelineCache: Sendable {
 
   /// Removes everything that was made of a request's source: every size and variant in memory, the bytes on disk.
   ///
-  /// What is being loaded at this moment is stored when it comes. When this returns it is gone.
+  /// Of several sources, everything that was made of any of them. What is being loaded at this moment is stored when it
+  /// comes. When this returns it is gone.
   public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
+    for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
     if tiers.contains(.memory) { memory?.updateVariants(of: request.keys.fetch) { _ in nil } }
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()

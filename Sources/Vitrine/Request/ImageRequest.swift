@@ -138,6 +138,21 @@ public struct ImageRequest: Sendable {
 
   var keys: RequestKeys { storage.keys }
 
+  /// What is really to be loaded at this size.
+  var resolvedSource: ImageSource { source.resolved(for: size) }
+
+  /// What messages call it.
+  var name: String { resolvedSource.description }
+
+  /// The requests to be tried one after the other, if its source is several.
+  var alternatives: [ImageRequest]? {
+    source.alternatives?.map { source in
+      var request = self
+      request.source = source
+      return request
+    }
+  }
+
   /// What the image is found by in memory.
   package var imageKey: CacheKey { keys.image }
 

@@ -7,6 +7,8 @@ import VitrineRuntime
 final class RequestKeys: Sendable {
   /// The image that is asked for; first, since a look-up in memory needs no other.
   let image: CacheKey
+  /// Whether the source is several, each of which has keys of its own.
+  let hasAlternatives: Bool
   /// The bytes: source, and for an address whatever changes the answer.
   let fetch: CacheKey
   /// The decoded image before any processing.
@@ -20,28 +22,7 @@ final class RequestKeys: Sendable {
   init(_ fields: ImageRequest.Fields) {
     let fetch = CacheKey { key in
       key.append(fields.scope)
-      switch fields.source.kind {
-      case .url(let address):
-        key.append("url")
-        key.append(fields.identity ?? (try? HTTPURL(address))?.string ?? address)
-        for header in fields.headers.sorted(by: { $0.name.lowercased() < $1.name.lowercased() }) {
-          let name = header.name.lowercased()
-          guard name == "authorization" || fields.significantHeaders.contains(where: { $0.lowercased() == name }) else {
-            continue
-          }
-          key.append(name)
-          key.append(header.value)
-        }
-      case .file(let path):
-        key.append("file")
-        key.append(path)
-      case .data(_, let id):
-        key.append("data")
-        key.append(id)
-      case .closure(let id, _):
-        key.append("closure")
-        key.append(id)
-      }
+      Self.append(fields.source.resolved(for: fields.size), fields, &key)
     }
     let decode = fetch.extended { key in
       key.append("decode")
@@ -58,8 +39,44 @@ final class RequestKeys: Sendable {
     for processor in fields.processors {
       steps.append((steps.last ?? decode).extended { $0.append(processor.identifier) })
     }
+    hasAlternatives = fields.source.alternatives != nil
     (self.fetch, self.decode, self.steps) = (fetch, decode, steps)
     image = steps.last ?? decode
+  }
+
+  private static func append(_ source: ImageSource, _ fields: ImageRequest.Fields, _ key: inout CacheKey.Builder) {
+    switch source.kind {
+    case .url(let address):
+      key.append("url")
+      key.append(fields.identity ?? (try? HTTPURL(address))?.string ?? address)
+      for header in fields.headers.sorted(by: { $0.name.lowercased() < $1.name.lowercased() }) {
+        let name = header.name.lowercased()
+        guard name == "authorization" || fields.significantHeaders.contains(where: { $0.lowercased() == name }) else {
+          continue
+        }
+        key.append(name)
+        key.append(header.value)
+      }
+    case .file(let path, _):
+      key.append("file")
+      key.append(path)
+    case .resource(let name, let folder):
+      key.append("resource")
+      key.append(name)
+      key.append(folder)
+    case .data(_, let id):
+      key.append("data")
+      key.append(id)
+    case .closure(let id, _):
+      key.append("closure")
+      key.append(id)
+    case .sized(let address):
+      append(.url(address(fields.size)), fields, &key)
+    case .first(let sources):
+      key.append("first")
+      key.append(sources.count)
+      for source in sources { append(source.resolved(for: fields.size), fields, &key) }
+    }
   }
 }
 

@@ -82,7 +82,7 @@ final class FakeLoading: ImageLoading {
     request.policy == .reload ? nil : self[memory: request.name]
   }
 
-  func hold(_ key: CacheKey) -> (any Sendable)? { nil }
+  func hold(_ request: ImageRequest) -> (any Sendable)? { nil }
 
   func startLoading(
     _ request: ImageRequest,

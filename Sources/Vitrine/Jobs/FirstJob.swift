@@ -1,0 +1,63 @@
+import VitrineRuntime
+
+/// The first of several jobs that gives something; the next begins when one has failed.
+final class FirstJob<Value: Sendable>: Job<Value, LoadError>, @unchecked Sendable {
+  // @unchecked: like its superclass, guarded by the engine's lock.
+  private let source: String
+  private let count: Int
+  private let make: (Int, inout Turn) -> Job<Value, LoadError>
+  private let whenFound: (Int, Value, inout Turn) -> Void
+  private var dependency: (any Dependency)?
+  private var firstError: LoadError?
+
+  /// `make` gives the job of a number below `count`; `whenFound` is told which one it was, before anyone gets the value.
+  init(
+    _ source: String,
+    count: Int,
+    onEnd: ((inout Turn) -> Void)? = nil,
+    make: @escaping (Int, inout Turn) -> Job<Value, LoadError>,
+    whenFound: @escaping (Int, Value, inout Turn) -> Void,
+  ) {
+    (self.source, self.count, self.make, self.whenFound) = (source, count, make, whenFound)
+    super.init(onEnd: onEnd)
+  }
+
+  override func start(_ turn: inout Turn) { begin(0, &turn) }
+
+  private func begin(_ index: Int, _ turn: inout Turn) {
+    guard index < count else {
+      let error = firstError ?? LoadError(.invalidURL, .request, source, "no source is given")
+      return finish(.failure(error), &turn)
+    }
+    var isOver = false
+    let subscription = make(index, &turn).subscribe(priority: priority, isWatching: isWatched, &turn) {
+      [weak self] event, turn in
+      guard let self else { return }
+      switch event {
+      case .progress(let completed, let total): send(progress: completed, of: total, &turn)
+      case .partial(let value): send(partial: value, &turn)
+      case .finished(.success(let value)):
+        isOver = true
+        dependency = nil
+        whenFound(index, value, &turn)
+        finish(.success(value), &turn)
+      case .finished(.failure(let error)):
+        isOver = true
+        dependency = nil
+        if firstError == nil { firstError = error }
+        if error.isCancellation { finish(.failure(error), &turn) } else { begin(index + 1, &turn) }
+      }
+    }
+    // One that fails at once has begun the next before it is noted down.
+    if !isOver { dependency = subscription }
+  }
+
+  override func stop(_ turn: inout Turn) {
+    dependency?.unsubscribe(&turn)
+    dependency = nil
+  }
+
+  override func priorityChanged(_ turn: inout Turn) { dependency?.setPriority(priority, &turn) }
+
+  override func watchingBegan(_ turn: inout Turn) { dependency?.watch(&turn) }
+}
