@@ -165,6 +165,13 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
     subscribers = []
   }
 
+  /// Stops the work and tells everyone that it has.
+  func cancel(_ error: Failure, _ turn: inout Turn) {
+    guard phase == .running else { return }
+    stop(&turn)
+    finish(.failure(error), &turn)
+  }
+
   private func broadcast(_ event: Event, _ turn: inout Turn) {
     // A subscriber may leave while it is told, and take others with it.
     for subscriber in subscribers where subscribers.contains(where: { $0.id == subscriber.id }) {

@@ -12,6 +12,12 @@ final class JobPool<Key: Hashable, Value: Sendable, Failure: Error>: @unchecked 
   /// How many jobs are under way.
   func count(_ turn: inout Turn) -> Int { jobs.count }
 
+  /// Whether there is one under way.
+  func contains(_ key: Key, _ turn: inout Turn) -> Bool { jobs[key] != nil }
+
+  /// The one under way, if there is one.
+  func running(_ key: Key, _ turn: inout Turn) -> Job<Value, Failure>? { jobs[key] }
+
   /// The job of a key: the one under way, else the one that `make` gives, which must call its argument at its end.
   func job(
     for key: @autoclosure () -> Key,

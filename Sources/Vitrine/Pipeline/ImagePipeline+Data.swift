@@ -25,6 +25,16 @@ extension ImagePipeline {
   /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
   public func data(for url: URL) async throws(LoadError) -> Data { try await data(for: ImageRequest(url: url)) }
 
+  /// Waits in a leaving caller's place for a download that is under way.
+  func keepFetching(_ request: ImageRequest) {
+    let isUnderWay = context.engine.turn { turn in isFetching(request, &turn) }
+    guard isUnderWay else { return }
+    begin(ByteLoad(context, priority: .veryLow), request, isWanted: isImage) { _ in }
+  }
+
+  /// Whether bytes begin as an image does; their pixels are not looked at.
+  func isImage(_ bytes: FetchedBytes) -> Bool { (try? context.decoders.info(of: bytes.data)) != nil }
+
   /// Begins to fetch the bytes of a request; those for which `isWanted` says so are stored.
   ///
   /// `onEnd` is called once, unless the load is cancelled before, and may be called with the engine's lock held.

@@ -145,11 +145,40 @@ public final class ImagePipeline: Sendable {
     context.engine.turn { turn in
       guard !task.isEnded else { return }
       let job = imageJob(request, step: request.processors.count, &turn)
-      task.subscribe(to: job, isWatching: isWatching, &turn) { [unowned self] image, turn in
+      var onCancel: (@Sendable () -> Void)?
+      if request.continuesDownload { onCancel = { [unowned self] in keepFetching(request) } }
+      task.subscribe(to: job, isWatching: isWatching, &turn, onCancel: onCancel) { [unowned self] image, turn in
         // Of several sources, the one that was found is asked again.
         guard image.response.isRevalidationDue, !request.keys.hasAlternatives else { return }
         revalidate(request, asImage: true, &turn)
       }
+    }
+  }
+
+  /// Begins to load an image, and calls back when it is there or has failed.
+  ///
+  /// - Parameters:
+  ///   - request: What to load.
+  ///   - completion: Called once, on any thread, also before this returns where the image is in memory, and with an error of
+  ///     code `.cancelled` when the task is cancelled. A lock may be held around it, so all it may do is to hand on.
+  /// - Returns: The task, to be cancelled or watched; it need not be kept.
+  @discardableResult
+  public func loadImage(
+    for request: ImageRequest,
+    completion: @escaping @Sendable (Result<ImageResponse, LoadError>) -> Void,
+  ) -> ImageTask {
+    imageTask(for: request, isWatching: false) { event in
+      if case .finished(let result) = event { completion(result) }
+    }
+  }
+
+  /// Ends every task that waits for exactly this image, with an error of code `.cancelled`; who asks afterwards loads it.
+  ///
+  /// Does nothing where none does.
+  public func cancel(for request: ImageRequest) {
+    context.engine.turn { turn in
+      let key = imageKey(of: request, step: request.processors.count)
+      images.running(key, &turn)?.cancel(LoadError(.cancelled, .request, request.name, "cancelled"), &turn)
     }
   }
 
@@ -170,8 +199,9 @@ public final class ImagePipeline: Sendable {
     of bytes: FetchedBytes? = nil,
     _ turn: inout Turn,
   ) -> Job<CachedImage, LoadError> {
+    let key = imageKey(of: request, step: step)
     if let alternatives = request.alternatives {
-      return images.job(for: request.keys.image.extended { $0.appendWay(of: request) }, &turn) { onEnd in
+      return images.job(for: key, &turn) { onEnd in
         FirstJob(request.name, count: alternatives.count, onEnd: onEnd) { [unowned self] index, turn in
           imageJob(alternatives[index], step: step, &turn)
         } whenFound: { [unowned self] index, image, turn in
@@ -179,11 +209,14 @@ public final class ImagePipeline: Sendable {
         }
       }
     }
-    let key = request.keys.key(step: step).extended { key in
+    return images.job(for: key, &turn) { makeImageJob(request, step: step, of: bytes, onEnd: $0) }
+  }
+
+  private func imageKey(of request: ImageRequest, step: Int) -> CacheKey {
+    request.keys.key(step: step).extended { key in
       key.appendWay(of: request)
       if request.keepsEncodedData { key.append("encoded") }
     }
-    return images.job(for: key, &turn) { makeImageJob(request, step: step, of: bytes, onEnd: $0) }
   }
 
   /// Makes the job that needs the least work: of the image in memory, of a larger one, else of `bytes`, if they are at
@@ -297,6 +330,15 @@ public final class ImagePipeline: Sendable {
       .min { $0.image.image.byteCount < $1.image.image.byteCount }
   }
 
+  /// Whether the bytes of a request are on their way.
+  func isFetching(_ request: ImageRequest, _ turn: inout Turn) -> Bool {
+    (request.alternatives ?? [request]).contains { fetches.contains(fetchKey(of: $0), &turn) }
+  }
+
+  private func fetchKey(of request: ImageRequest) -> CacheKey {
+    request.keys.fetch.extended { $0.appendWay(of: request) }
+  }
+
   func fetchJob(_ request: ImageRequest, _ turn: inout Turn) -> Job<FetchedBytes, LoadError> {
     if let alternatives = request.alternatives {
       return FirstJob(request.name, count: alternatives.count) { [unowned self] index, turn in
@@ -304,7 +346,7 @@ public final class ImagePipeline: Sendable {
       } whenFound: { _, _, _ in
       }
     }
-    return fetches.job(for: request.keys.fetch.extended { $0.appendWay(of: request) }, &turn) { onEnd in
+    return fetches.job(for: fetchKey(of: request), &turn) { onEnd in
       let source = request.resolvedSource
       guard case .url(let address) = source.kind else {
         return LocalFetchJob(source: source, context: context, onEnd: onEnd)

@@ -265,7 +265,7 @@ public final class ImagePrefetcher: Sendable {
       pipeline.begin(
         bytes,
         request,
-        isWanted: { [decoders = pipeline.context.decoders] in (try? decoders.info(of: $0.data)) != nil },
+        isWanted: pipeline.isImage,
         onEnd: { [weak self] result in self?.ended(id, result.map { _ in }) },
       )
     }

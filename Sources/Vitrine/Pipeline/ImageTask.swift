@@ -21,6 +21,7 @@ public final class ImageTask: Sendable {
     var subscription: Hold?
     var observer: (@Sendable (ImageEvent) -> Void)?
     var onEnd: (@Sendable () -> Void)?
+    var onCancel: (@Sendable () -> Void)?
   }
 
   private typealias Hold = Subscription<CachedImage, LoadError>
@@ -119,7 +120,10 @@ public final class ImageTask: Sendable {
   public func cancel() {
     guard let ended = finish(.failure(LoadError(.cancelled, .request, request.name, "cancelled")))
     else { return }
-    if let subscription = ended.subscription { engine.turn { subscription.unsubscribe(&$0) } }
+    if let subscription = ended.subscription {
+      ended.onCancel?()
+      engine.turn { subscription.unsubscribe(&$0) }
+    }
     // Only now: what a job under way calls on is the pipeline's, which this may let go.
     ended.onEnd?()
   }
@@ -158,13 +162,14 @@ public final class ImageTask: Sendable {
 
   var isEnded: Bool { state.withLock { $0.result != nil } }
 
-  /// Waits for a job; `served` is told the image.
+  /// Waits for a job; `served` is told the image, `onCancel` that the task is cancelled while the job is not yet left.
   ///
   /// Called within a turn, once.
   func subscribe(
     to job: Job<CachedImage, LoadError>,
     isWatching: Bool = false,
     _ turn: inout Turn,
+    onCancel: (@Sendable () -> Void)? = nil,
     served: @escaping (CachedImage, inout Turn) -> Void,
   ) {
     guard !isEnded else { return }
@@ -176,6 +181,7 @@ public final class ImageTask: Sendable {
     let isOver = state.withLock { state in
       guard state.result == nil else { return true }
       state.subscription = subscription
+      state.onCancel = onCancel
       return false
     }
     // Cancelled on another thread meanwhile.
@@ -213,7 +219,7 @@ public final class ImageTask: Sendable {
       let before = state
       state.result = result
       (state.waiting, state.streams, state.subscription, state.onEnd) = ([:], [:], nil, nil)
-      state.observer = nil
+      (state.observer, state.onCancel) = (nil, nil)
       return before
     }
     guard let ended else { return nil }

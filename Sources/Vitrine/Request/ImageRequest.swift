@@ -96,6 +96,15 @@ public struct ImageRequest: Sendable {
     set { change { $0.policy = newValue } }
   }
 
+  /// Whether its download goes on when nobody waits for it any more, at the lowest priority, to be on disk the next time.
+  ///
+  /// `false` by default. Only its bytes are fetched then, and kept if their header is that of an image. It does nothing
+  /// for a download that has not begun.
+  public var continuesDownload: Bool {
+    get { storage.fields.continuesDownload }
+    set { change { $0.continuesDownload = newValue } }
+  }
+
   /// Header fields to send, in order; none by default.
   public var headers: [(name: String, value: String)] {
     get { storage.fields.headers }
@@ -179,6 +188,7 @@ public struct ImageRequest: Sendable {
     var quality = DecodeQuality.balanced
     var frame = 0
     var previews = PreviewPolicy()
+    var continuesDownload = false
     var headers: [(name: String, value: String)] = []
     var significantHeaders: Set<String> = []
     var scope: String?
