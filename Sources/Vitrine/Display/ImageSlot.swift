@@ -99,6 +99,11 @@ public final class ImageSlot {
     current?.leave(whenLeft)
   }
 
+  /// Whether an image is being loaded, or waited with until it can be.
+  package var isLoading: Bool {
+    binding.map { [.waitingForSize, .waitingToBeVisible, .loading].contains($0.stage) } ?? false
+  }
+
   // MARK: What a view calls
 
   /// Shows an image: now if it is in memory, otherwise when it comes.
@@ -143,7 +148,7 @@ public final class ImageSlot {
   ///
   /// Does nothing when nothing is being loaded or waited for.
   public func cancel() {
-    guard let binding, [.waitingForSize, .waitingToBeVisible, .loading].contains(binding.stage) else { return }
+    guard isLoading else { return }
     self.binding = nil
     leave(takeCurrent(), .cancel)
   }
