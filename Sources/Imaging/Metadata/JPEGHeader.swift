@@ -10,8 +10,6 @@ struct JPEGHeader {
   var frameMarker: UInt8 = 0
   var orientation = Orientation.up
   var profile: ColorProfile?
-  /// The colour transform of Adobe's APP14 segment: 0 none, 1 YCbCr, 2 YCCK; `nil` without the segment.
-  var adobeTransform: UInt8?
   private var componentsInFirstScan = 0
 
   var isProgressive: Bool { [0xC2, 0xC6, 0xCA, 0xCE].contains(frameMarker) }
@@ -56,8 +54,6 @@ struct JPEGHeader {
         foundEXIF = true
       case 0xE2 where segment.matches("ICC_PROFILE", at: 0):
         if let number = segment.byte(at: 12) { profileParts[number] = segment.slice(14, segment.count) }
-      case 0xEE where segment.matches("Adobe", at: 0):
-        adobeTransform = segment.byte(at: 11)
       default: break
       }
     }

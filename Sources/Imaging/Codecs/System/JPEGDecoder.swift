@@ -186,15 +186,12 @@ private final class JPEGRows: RowSource {
   private let stop: StopSignal
   private let request: RowRequest
   private let isCMYK: Bool
-  /// Adobe stores CMYK inverted, 255 for no ink, and marks its files.
-  private let isInverted: Bool
   private var row = 0
   private var rowsToSkip: Int
   private(set) var damage: ImageError?
 
   init(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest, eighths: Int) throws(ImageError) {
     self.request = request
-    isInverted = try unsafe JPEGHeader(ByteReader(bytes), metadataLimit: 0).adobeTransform != nil
     let stop = StopSignal(request.control)
     self.stop = stop
     // The reader keeps the two pointers no longer than this object lives, which keeps `stop` alive; `bytes` outlives it
@@ -289,7 +286,8 @@ private final class JPEGRows: RowSource {
       first: String(cString: vitrine_jpeg_first_warning(reader)),
       format: .jpeg,
     )
-    if isCMYK, isInverted {
+    // Adobe stores CMYK as 255 for no ink, and all viewers take every file to be Adobe's, with its marker or without.
+    if isCMYK {
       for row in 0..<Int(got) {
         // In bounds by the check above.
         unsafe UnsafeMutableRawBufferPointer(rebasing: rows[row * bytesPerRow..<row * bytesPerRow + width * 4])
