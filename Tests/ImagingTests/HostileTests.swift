@@ -57,6 +57,26 @@ struct HostileTests {
     #expect(questions.withLock { $0 } <= 2)
   }
 
+  @Test
+  func runsThatEndEarlyAreKnownBeforeTheirPictureIsHeld() throws {
+    // Two pixels of a picture of 200 MB.
+    let file = BMPTests.file(
+      width: 2_500,
+      height: 20_000,
+      bits: 8,
+      compression: 1,
+      extra: BMPTests.fourColors,
+      pixels: [2, 1],
+    )
+    let header = try info(file)
+
+    let damage = try unsafe file.withUnsafeBytes { bytes in
+      try unsafe BMPDecoder().open(bytes, RowRequest(info: header, minimumScale: 1))?.damage
+    }
+
+    #expect(damage?.code == .truncated)
+  }
+
   @Test(arguments: [("still.gif", 1), ("animated.webp", 3), ("animated.png", 3)])
   func framesBelowTheOneAskedForAreCounted(name: String, frame: Int) throws {
     let still = try Fixture.data(name)

@@ -14,8 +14,9 @@ package final class HeldRows: RowSource {
   package let extentWidth: Double
   package let extentHeight: Double
   package let origin: (x: Int, y: Int)
-  /// Known from the first read on.
-  package var damage: ImageError? { failure }
+  /// What was given to begin with, or what the first read found.
+  package var damage: ImageError? { failure ?? knownDamage }
+  private let knownDamage: ImageError?
   private let fill: Fill
   // Owned: allocated at the first read, freed in deinit, used by one thread at a time.
   private var pixels: UnsafeMutableRawBufferPointer?
@@ -23,14 +24,16 @@ package final class HeldRows: RowSource {
   private var failure: ImageError?
   private var row = 0
 
-  /// `part` is what the rows are of a picture of another size.
+  /// `part` is what the rows are of a picture of another size; `damage` is known before a row is read.
   package init(
     width: Int,
     height: Int,
     hasAlpha: Bool,
     part: (x: Int, y: Int, ofWidth: Int, height: Int)? = nil,
+    damage: ImageError? = nil,
     fill: @escaping Fill,
   ) {
+    knownDamage = damage
     origin = part.map { ($0.x, $0.y) } ?? (0, 0)
     extentWidth = Double(part?.ofWidth ?? width)
     extentHeight = Double(part?.height ?? height)

@@ -4,7 +4,9 @@ extension BMPHeader {
     guard bytes.count > pixelOffset else {
       throw ImageError(.truncated, format: .bmp, "truncated: the file ends before its first row")
     }
-    return unsafe HeldRows(width: width, height: height, hasAlpha: true) { (pixels, wholeRows) throws(ImageError) in
+    let damage = try runLengthDamage(bytes, control)
+    return unsafe HeldRows(width: width, height: height, hasAlpha: true, damage: damage) {
+      (pixels, wholeRows) throws(ImageError) in
       // What was not drawn is transparent, at the top of a picture that is cut.
       wholeRows = height
       var decoder = RunLengthDecoder(self, bytes, control)
@@ -12,6 +14,18 @@ extension BMPHeader {
         // The decoder keeps within the picture.
         unsafe pixels.storeBytes(of: color, toByteOffset: (row * width + x) * 4, as: UInt32.self)
       }
+    }
+  }
+
+  /// What is wrong with the runs: a few bytes may promise hundreds of megabytes, which are not to be taken before.
+  private func runLengthDamage(_ bytes: ByteReader, _ control: DecodeControl) throws(ImageError) -> ImageError? {
+    var rehearsal = RunLengthDecoder(self, bytes, control)
+    do throws(ImageError) {
+      try rehearsal.run { _, _, _ in }
+      return nil
+    } catch {
+      guard error.code == .truncated || error.code == .corrupt else { throw error }
+      return error
     }
   }
 }
