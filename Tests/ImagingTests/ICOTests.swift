@@ -81,6 +81,23 @@ struct ICOTests {
     #expect(try decode(file).bitmap.pixels == [expected])
   }
 
+  @Test(arguments: [0, 44, 1_000_000])
+  func aMaskCountsAlthoughTheLengthIsWrong(length: Int) throws {
+    let hidden = Self.picture(bits: 24, [3, 2, 1, 0], mask: [0x80, 0, 0, 0])
+    let other = Self.picture(bits: 24, [9, 9, 9, 0], mask: [0, 0, 0, 0])
+
+    #expect(try decode(Self.file([hidden], lengths: [length])).bitmap.pixels == [SIMD4()])
+    #expect(try decode(Self.file([hidden, other], lengths: [length, 0])).bitmap.pixels == [SIMD4()])
+  }
+
+  @Test
+  func thePictureBehindIsNoMask() throws {
+    let bare = Self.picture(bits: 24, [3, 2, 1, 0], mask: [])
+    let other = Self.picture(bits: 1, [0xFF, 0xFF, 0xFF, 0xFF], mask: [0xFF, 0xFF, 0xFF, 0xFF])
+
+    #expect(try decode(Self.file([bare, other])).bitmap.pixels == [SIMD4(1, 2, 3, 255)])
+  }
+
   @Test
   func ofOneSizeTheDeepestIsTaken() throws {
     let shallow = Self.picture(bits: 24, [9, 9, 9, 0], mask: [0, 0, 0, 0])

@@ -56,7 +56,7 @@ public struct ICODecoder: ImageDecoder {
 /// The directory of an icon file.
 private struct IconFile {
   enum Content {
-    /// The declared length tells whether there is a mask.
+    /// The length tells whether there is a mask: what is declared, or if there is more the room up to the next picture.
     case bitmap(BMPHeader, ByteReader, length: Int)
     case png(ByteReader)
   }
@@ -77,6 +77,7 @@ private struct IconFile {
     try limits.check(frames: Int(count), format: .ico)
     var pictures: [Picture] = []
     var failure = ImageError(.corrupt, format: .ico, "corrupt: an icon without a picture")
+    let offsets = (0..<Int(count)).map { Int(bytes.littleEndian32(at: 18 + $0 * 16) ?? 0) }.sorted()
     for index in 0..<Int(count) {
       guard let length = bytes.littleEndian32(at: 14 + index * 16),
         let offset = bytes.littleEndian32(at: 18 + index * 16)
@@ -84,7 +85,9 @@ private struct IconFile {
       // Lengths are wrong often enough; what counts is where the picture begins.
       let content = bytes.slice(Int(offset), bytes.count)
       do throws(ImageError) {
-        pictures.append(try Self.picture(content, length: Int(length)))
+        let next = offsets[Self.firstIndex(in: offsets, above: Int(offset))...].first ?? bytes.count
+        let room = max(0, min(next, bytes.count) - Int(offset))
+        pictures.append(try Self.picture(content, length: max(Int(length), room)))
       } catch {
         // The others will do, unless it is for the missing end that this one is unreadable.
         guard error.code != .truncated else { throw Self.truncated }
@@ -94,6 +97,16 @@ private struct IconFile {
     self.pictures = pictures.sorted { ($0.width * $0.height, $0.bits) > ($1.width * $1.height, $1.bits) }
     guard let largest = self.pictures.first else { throw failure }
     self.largest = largest
+  }
+
+  /// O(log n), since thousands of entries may name thousands of places.
+  private static func firstIndex(in sorted: [Int], above value: Int) -> Int {
+    var (low, high) = (0, sorted.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if sorted[middle] > value { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 
   func best(for scales: (x: Double, y: Double)) -> Picture {
@@ -141,7 +154,7 @@ extension BMPHeader {
     guard bytes.count >= pixelEnd else { throw Self.missing }
     let hasOwnAlpha = masks.count == 4 && masks[3].bits > 0 && showsAnything(bytes)
     let maskEnd = pixelEnd + maskBytesPerRow * height
-    // Some writers leave the mask out, and say so by the length.
+    // Some writers leave the mask out, and say so by the length; others get the length wrong.
     let hasMask = !hasOwnAlpha && length > pixelEnd
     if hasMask, bytes.count < maskEnd { throw Self.missing }
     return LineRows(width: width, height: height, hasAlpha: true) { (row, line) in
