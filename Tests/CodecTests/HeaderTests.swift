@@ -38,6 +38,14 @@ struct HeaderTests {
     #expect(abs(info.duration - 0.3) < 0.001)
   }
 
+  @Test(arguments: [
+    ("grey.avif", ColorModel.gray), ("lossy-420.avif", .rgb), ("grey.jxl", .gray), ("lossy.jxl", .rgb),
+    ("grey.tiff", .gray), ("float.tiff", .gray), ("bilevel.tiff", .gray), ("cmyk.tiff", .cmyk), ("palette.tiff", .rgb),
+  ])
+  func whatTheNumbersCountIsTold(name: String, model: ColorModel) throws {
+    #expect(try registry.info(of: Fixture.data(name)).colorModel == model)
+  }
+
   @Test
   func aCropIsPartOfTheSize() throws {
     let info = try registry.info(of: Fixture.data("crop.avif"))

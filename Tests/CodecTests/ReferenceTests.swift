@@ -22,7 +22,8 @@ struct ReferenceTests {
   /// subsampled and beside edges.
   static let avif = [
     Sample("lossy-420.avif", within: 8), Sample("444-10-bit.avif", within: 2), Sample("422-12-bit.avif", within: 8),
-    Sample("grey.avif", within: 1), Sample("lossless.avif", within: 0), Sample("alpha.avif", within: 2),
+    Sample("420-12-bit.avif", within: 1), Sample("grey.avif", within: 1), Sample("lossless.avif", within: 0),
+    Sample("alpha.avif", within: 2),
     Sample("premultiplied.avif", within: 3), Sample("grid.avif", within: 8), Sample("crop.avif", within: 8),
   ]
 

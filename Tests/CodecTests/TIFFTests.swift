@@ -27,6 +27,23 @@ struct TIFFTests {
     Data([0x49, 0x49, 42, 0] + little(12, 4) + page(at: 8, next: next, tags: tags))
   }
 
+  /// Two by two pixels of these bytes.
+  private static func file(_ pixels: [UInt8], _ tags: [(Int, Int, Int, Int)]) -> Data {
+    let own = page(at: 8, next: 0, tags: tags.map { (tag: $0.0, type: $0.1, count: $0.2, value: $0.3) })
+    return Data([0x49, 0x49, 42, 0] + little(8 + pixels.count, 4) + pixels + own.dropFirst(4))
+  }
+
+  /// Two by two pixels of floating point: grey, or of three colours and one more.
+  private static func floats(_ samples: [Float], tags: [(Int, Int, Int, Int)] = []) -> Data {
+    let count = samples.count / 4
+    var all = [
+      (258, 3, 1, 32), (262, 3, 1, count == 1 ? 1 : 2), (277, 3, 1, count), (279, 4, 1, samples.count * 4),
+      (339, 3, 1, 3),
+    ]
+    all.removeAll { entry in tags.contains { $0.0 == entry.0 } }
+    return file(samples.flatMap { little(Int($0.bitPattern), 4) }, all + tags)
+  }
+
   @Test
   func aFileMadeByHandDecodes() throws {
     let bitmap = try decode(Self.file()).bitmap
@@ -75,11 +92,81 @@ struct TIFFTests {
   }
 
   @Test
-  func floatingPointIsSaidToBeUnsupported() throws {
-    let error = failure { try decode(Fixture.data("float.tiff")) }
+  func floatingPointFromNoneToOneIsAllLevels() throws {
+    let samples: [Float] = [0, 0.5, 1, 0.2]
 
-    #expect(error?.code == .unsupported)
-    #expect(error?.detail.contains("32-bit") == true)
+    let bitmap = try decode(Self.floats(samples)).bitmap
+
+    #expect([bitmap[0, 0].x, bitmap[1, 0].y, bitmap[0, 1].z, bitmap[1, 1].x] == [0, 128, 255, 51])
+    #expect(bitmap.alpha == .opaque)
+  }
+
+  @Test
+  func floatingPointBeyondTheLevelsIsCut() throws {
+    let bitmap = try decode(Self.floats([-3, .infinity, .nan, 7])).bitmap
+
+    #expect([bitmap[0, 0].x, bitmap[1, 0].x, bitmap[0, 1].x, bitmap[1, 1].x] == [0, 255, 0, 255])
+  }
+
+  @Test
+  func floatingPointIsReadInColourAndWithAlpha() throws {
+    let samples: [Float] = [1, 0, 0.2, 1] + [0, 1, 0, 0.6] + [0.4, 0.4, 0.4, 0] + [1, 1, 1, 1]
+
+    let bitmap = try decode(Self.floats(samples, tags: [(338, 3, 1, 2)])).bitmap
+
+    #expect(bitmap[0, 0] == [255, 0, 51, 255])
+    #expect(bitmap[1, 0] == [0, 255, 0, 153])
+    #expect(bitmap[0, 1].w == 0)
+  }
+
+  @Test
+  func zeroIsWhiteInFloatingPointToo() throws {
+    let bitmap = try decode(Self.floats([0, 0.2, 1, 1], tags: [(262, 3, 1, 0)])).bitmap
+
+    #expect([bitmap[0, 0].x, bitmap[1, 0].x, bitmap[0, 1].x] == [255, 204, 0])
+  }
+
+  @Test
+  func floatingPointThatEndsEarlyIsTruncated() {
+    let file = Self.floats(
+      [0, 0.5, 1, 0.2],
+      tags: [(279, 4, 1, 4_000), (256, 3, 1, 20), (257, 3, 1, 20), (278, 3, 1, 20)],
+    )
+
+    #expect(failure { try decode(file) }?.code == .truncated)
+  }
+
+  @Test(arguments: [(258, 3, 1, 64), (322, 3, 1, 16), (262, 3, 1, 8)])
+  func otherFloatingPointIsSaidToBeUnsupported(tag: (tag: Int, type: Int, count: Int, value: Int)) {
+    let extra = tag.tag == 322 ? [tag, (323, 3, 1, 16), (324, 4, 1, 8), (325, 4, 1, 1024)] : [tag]
+
+    #expect(failure { try decode(Self.floats([0, 0.5, 1, 0.2], tags: extra)) }?.code == .unsupported)
+  }
+
+  @Test
+  func aPictureInFloatingPointIsThatPicture() throws {
+    let reference = try Fixture.reference("grey.tiff")
+
+    let bitmap = try decode(Fixture.data("float.tiff")).bitmap
+
+    #expect(bitmap.largestDifference(from: reference) <= 1)
+  }
+
+  @Test
+  func withoutTheNumbersBetweenYCbCrAndRGBTheUsualOnesStand() throws {
+    let zeros = [UInt8](repeating: 0, count: 4) + [1, 0, 0, 0]
+    let pixels: [UInt8] = [81, 90, 240, 145, 54, 34, 41, 240, 110, 128, 128, 128]
+    let tags: [(Int, Int, Int, Int)] = [
+      (258, 3, 1, 8), (262, 3, 1, 6), (273, 4, 1, 8), (277, 3, 1, 3), (279, 4, 1, 12), (530, 3, 2, 1 | 1 << 16),
+      (529, 5, 3, 20),
+    ]
+    let file = Self.file(pixels + zeros + zeros + zeros, tags)
+
+    let bitmap = try decode(file).bitmap
+
+    // The standard's formulas by hand: 81 + 1.402 * 112 and so on.
+    #expect(bitmap[0, 0].isWithin(1, of: [238, 14, 14, 255]))
+    #expect(bitmap[1, 1] == [128, 128, 128, 255])
   }
 
   @Test

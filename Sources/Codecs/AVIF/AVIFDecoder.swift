@@ -36,6 +36,7 @@ public struct AVIFDecoder: ImageDecoder {
     info.duration = reader.frameCount > 1 ? reader.duration : 0
     info.hasAlpha = reader.hasAlpha
     info.bitsPerComponent = reader.depth
+    info.colorModel = reader.isGray ? .gray : .rgb
     info.colorProfile = reader.profile(byteLimit: limits.metadataByteCount)
     return info
   }

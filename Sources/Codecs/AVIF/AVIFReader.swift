@@ -53,6 +53,7 @@ final class AVIFReader {
   var hasAlpha: Bool { unsafe decoder.pointee.alphaPresent != 0 }
   // libavif gives the decoder an image when it has parsed one, and only then is there an `AVIFReader`.
   private var image: avifImage { unsafe decoder.pointee.image.pointee }
+  var isGray: Bool { unsafe image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 }
   var depth: Int { unsafe Int(image.depth) }
 
   /// First turned (`irot`), then mirrored (`imir`).
@@ -106,6 +107,8 @@ final class AVIFReader {
         unsafe target.depth = 8
         unsafe target.format = AVIF_RGB_FORMAT_RGBA
         unsafe target.alphaPremultiplied = 0
+        // Left to itself libavif repeats chroma instead of interpolating where there are 12 bits, unlike with fewer.
+        if depth > 10 { unsafe target.chromaUpsampling = AVIF_CHROMA_UPSAMPLING_BEST_QUALITY }
         unsafe target.rowBytes = UInt32(width * 4)
         // As much room as the precondition says.
         unsafe target.pixels = (bytes.baseAddress.map { unsafe $0 + offset })?.assumingMemoryBound(to: UInt8.self)

@@ -34,6 +34,7 @@ public struct JXLDecoder: ImageDecoder {
     )
     info.hasAlpha = header.alpha_bits > 0
     info.bitsPerComponent = Int(header.bits_per_sample)
+    info.colorModel = header.num_color_channels == 1 ? .gray : .rgb
     info.colorProfile = try reader.profile(header, byteLimit: limits.metadataByteCount)
     if header.have_animation != 0 {
       let frames = try reader.countFrames(limit: limits.frameCount)

@@ -9,8 +9,9 @@ public import VitrineImaging
 /// let pipeline = try ImagePipeline { $0.decoders.add(.tiff) }
 /// ```
 /// Pages are frames, each with its own size, orientation and profile. Samples of up to 16 bits are read: grey, RGB, palettes,
-/// CMYK, YCbCr and Lab, in all compressions that libtiff was built with; floating point is refused as `.unsupported`. A file
-/// whose picture is one large strip is held whole.
+/// CMYK, YCbCr and Lab, in all compressions that libtiff was built with. Of grey and RGB in floating point of 32 bits, in
+/// strips, 0 to 1 are shown, as the numbers stand; what lies beyond is cut, and a profile says what they mean. Other numbers
+/// are refused as `.unsupported`. A file whose picture is one large strip is held whole.
 public struct TIFFDecoder: ImageDecoder {
   /// Makes the decoder.
   public init() {}

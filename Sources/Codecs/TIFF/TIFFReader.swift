@@ -51,13 +51,14 @@ final class TIFFReader {
     return min(height, (15 + band) / band * band)
   }
 
-  /// Whether libtiff delivers the fourth sample (its `PickContigCase`).
+  /// Whether the fourth sample is delivered (of whole numbers where libtiff's `PickContigCase` takes it).
   private var hasAlpha: Bool {
     // 1 is alpha that colours are multiplied by, 2 is alpha that they are not.
     guard unsafe page.extra_samples > 0, unsafe page.extra_sample == 1 || page.extra_sample == 2 else { return false }
     let bits = unsafe page.bits
     switch unsafe page.photometric {
-    case 2: return unsafe page.samples >= 4 && (bits == 8 || bits == 16)
+    case 2: return unsafe page.samples >= 4 && (bits == 8 || bits == 16 || page.is_float != 0)
+    case 0 where unsafe page.is_float != 0, 1 where unsafe page.is_float != 0: return unsafe page.samples >= 2
     case 1: return unsafe page.samples == 2 && bits == 8 && page.is_separate == 0
     default: return false
     }
@@ -73,6 +74,8 @@ final class TIFFReader {
     )
     info.frameCount = frameCount
     info.hasAlpha = hasAlpha
+    // What is stored; libtiff makes red, green and blue of inks.
+    info.colorModel = unsafe page.photometric <= 1 ? .gray : page.photometric == 5 ? .cmyk : .rgb
     // A palette's entries have 16 bits, of which libtiff keeps eight.
     info.bitsPerComponent = unsafe page.photometric == 3 ? 8 : Int(page.bits)
     info.streamsRows =
@@ -86,7 +89,7 @@ final class TIFFReader {
   }
 
   func start() throws(ImageError) {
-    let status = unsafe vitrine_tiff_start(reader)
+    let status = unsafe withUnsafePointer(to: page) { unsafe vitrine_tiff_start(reader, $0) }
     guard status == 0 else { throw error(status, "within its directory") }
   }
 

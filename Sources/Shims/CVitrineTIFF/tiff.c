@@ -11,6 +11,10 @@ struct vitrine_tiff_reader {
   TIFF *tiff;
   TIFFRGBAImage image;
   int has_image;
+  // Where samples are floating point, which TIFFRGBAImage does not read: one row of them.
+  float *line;
+  uint32_t width;
+  uint16_t samples, colors, has_alpha, is_white_zero;
   const uint8_t *data;
   size_t length;
   uint64_t offset;
@@ -94,6 +98,7 @@ vitrine_tiff_reader *vitrine_tiff_create(const uint8_t *data, size_t length, siz
 void vitrine_tiff_destroy(vitrine_tiff_reader *reader) {
   if (!reader) return;
   if (reader->has_image) TIFFRGBAImageEnd(&reader->image);
+  free(reader->line);
   TIFFClose(reader->tiff);
   free(reader);
 }
@@ -103,12 +108,13 @@ int vitrine_tiff_read_directory(vitrine_tiff_reader *reader, uint64_t offset, vi
   memset(out, 0, sizeof *out);
   reader->message[0] = 0;
   if (!TIFFSetSubDirectory(tiff, offset)) return -1;
-  uint16_t bits, samples, photometric = PHOTOMETRIC_MINISWHITE, orientation, planes, extra = 0, *meanings = NULL;
+  uint16_t bits, samples, photometric = PHOTOMETRIC_MINISWHITE, orientation, planes, kind, extra = 0, *meanings = NULL;
   if (!TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &out->width) || !TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &out->height)) return -1;
   TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &samples);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_ORIENTATION, &orientation);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &planes);
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &kind);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &extra, &meanings);
   TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric);
   out->band = out->height;
@@ -118,6 +124,10 @@ int vitrine_tiff_read_directory(vitrine_tiff_reader *reader, uint64_t offset, vi
   out->photometric = photometric;
   out->orientation = orientation;
   out->is_separate = planes == PLANARCONFIG_SEPARATE;
+  uint16_t colors = photometric == PHOTOMETRIC_RGB ? 3 : photometric <= PHOTOMETRIC_MINISBLACK ? 1 : 0;
+  // libtiff gives rows of strips one by one, but not those of tiles.
+  out->is_float = kind == SAMPLEFORMAT_IEEEFP && bits == 32 && colors > 0 && samples >= colors && samples <= 8 && !TIFFIsTiled(tiff) &&
+                  (planes == PLANARCONFIG_CONTIG || samples == 1);
   out->extra_samples = extra;
   out->extra_sample = extra > 0 && meanings ? meanings[0] : 0;
   void *profile;
@@ -129,7 +139,52 @@ int vitrine_tiff_read_directory(vitrine_tiff_reader *reader, uint64_t offset, vi
   return 0;
 }
 
-int vitrine_tiff_start(vitrine_tiff_reader *reader) {
+static int start_float(vitrine_tiff_reader *reader, const vitrine_tiff_info *page) {
+  tmsize_t size = TIFFScanlineSize(reader->tiff);
+  if (size <= 0 || (uint64_t)size < (uint64_t)page->width * page->samples * sizeof(float)) return -1;
+  reader->line = malloc((size_t)size);
+  if (!reader->line) return -1;
+  reader->width = page->width;
+  reader->samples = (uint16_t)page->samples;
+  reader->colors = page->photometric == PHOTOMETRIC_RGB ? 3 : 1;
+  reader->is_white_zero = page->photometric == PHOTOMETRIC_MINISWHITE;
+  reader->has_alpha = page->samples > reader->colors && (page->extra_sample == EXTRASAMPLE_ASSOCALPHA ||
+                                                         page->extra_sample == EXTRASAMPLE_UNASSALPHA);
+  return 0;
+}
+
+static uint8_t level(float value) {
+  // What is no number fails both comparisons.
+  return value >= 1 ? 255 : value > 0 ? (uint8_t)(value * 255 + 0.5f) : 0;
+}
+
+static int read_float_rows(vitrine_tiff_reader *reader, uint32_t row, uint32_t count, uint32_t *pixels) {
+  uint8_t *target = (uint8_t *)pixels;
+  for (uint32_t end = row + count; row < end; row++) {
+    if (TIFFReadScanline(reader->tiff, reader->line, row, 0) < 0) return -1;
+    const float *sample = reader->line;
+    for (uint32_t x = 0; x < reader->width; x++, sample += reader->samples, target += 4) {
+      for (int index = 0; index < 3; index++) {
+        uint8_t value = level(sample[reader->colors == 3 ? index : 0]);
+        target[index] = reader->is_white_zero ? (uint8_t)(255 - value) : value;
+      }
+      target[3] = reader->has_alpha ? level(sample[reader->colors]) : 255;
+    }
+  }
+  return 0;
+}
+
+// Without the three numbers between YCbCr and RGB libtiff gives up; others take those that stand where a file has none.
+static void replace_empty_coefficients(TIFF *tiff) {
+  float *coefficients, standard[3] = {0.299f, 0.587f, 0.114f};
+  if (TIFFGetField(tiff, TIFFTAG_YCBCRCOEFFICIENTS, &coefficients) && coefficients[1] == 0) {
+    TIFFSetField(tiff, TIFFTAG_YCBCRCOEFFICIENTS, standard);
+  }
+}
+
+int vitrine_tiff_start(vitrine_tiff_reader *reader, const vitrine_tiff_info *page) {
+  if (page->is_float) return start_float(reader, page);
+  replace_empty_coefficients(reader->tiff);
   uint16_t extra, *meanings;
   if (TIFFGetField(reader->tiff, TIFFTAG_EXTRASAMPLES, &extra, &meanings) && extra > 0 && meanings[0] == EXTRASAMPLE_UNASSALPHA) {
     // libtiff multiplies colours by unassociated alpha and leaves others as they are: so it is told that they are.
@@ -157,6 +212,7 @@ int vitrine_tiff_start(vitrine_tiff_reader *reader) {
 }
 
 int vitrine_tiff_read_rows(vitrine_tiff_reader *reader, uint32_t row, uint32_t count, uint32_t *pixels) {
+  if (reader->line) return read_float_rows(reader, row, count, pixels);
   reader->image.row_offset = (int)row;
   reader->image.col_offset = 0;
   return TIFFRGBAImageGet(&reader->image, pixels, reader->image.width, count) ? 0 : -1;
