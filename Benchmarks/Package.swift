@@ -25,6 +25,8 @@ let package = Package(
         .product(name: "VitrineTIFF", package: "Vitrine"),
         .product(name: "VitrineSVG", package: "Vitrine"),
       ],
+      // Read where it stands: the program runs in the project's own folder.
+      exclude: ["explanations.txt"],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(

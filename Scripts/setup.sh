@@ -32,6 +32,10 @@ decoders=(
   "webp:command dwebp:compared with in make conformance"
   "imagemagick:command convert:compared with in make conformance"
   "python3-pil:python PIL:compared with in make conformance"
+  "libavif-bin:command avifdec:compared with in make conformance"
+  "libheif-examples:command heif-convert:compared with in make conformance"
+  "libjxl-tools:command djxl:compared with in make conformance"
+  "libtiff-tools:command tiff2rgba:compared with in make conformance"
 )
 
 wanted=("${libraries[@]}")

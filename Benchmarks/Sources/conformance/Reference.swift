@@ -7,6 +7,8 @@ struct Picture {
   let height: Int
   let pixels: [UInt8]
   let program: String
+  /// Whether what a file says of turning was heeded.
+  var isUpright = true
 
   init?(width: Int, height: Int, pixels: [UInt8], program: String) {
     guard width > 0, height > 0, pixels.count == width * height * 4 else { return nil }
@@ -48,24 +50,70 @@ struct Picture {
 
 /// What other programs make of a file, those first that are known best for its format.
 func opinions(on file: String, _ format: ImageFormat) -> [() -> Picture?] {
+  let scratchPicture = scratch.appending(path: "other.png").path
   let own: [() -> Picture?] =
     switch format {
     case .jpeg: [{ netpbm(["djpeg", "-dct", "int", "-ppm", file]) }]
     case .webp: [{ netpbm(["dwebp", "-quiet", file, "-pam", "-o", "-"]) }]
+    case .avif:
+      // This one shows what is stored, not cropped and not turned.
+      [
+        {
+          written(
+            by: ["avifdec", "--no-strict", "--ignore-icc", "-d", "8", file],
+            to: scratchPicture,
+            isUpright: false,
+          )
+        },
+        { written(by: ["heif-convert", "--quiet", file], to: scratchPicture) },
+      ]
+    case .heic: [{ written(by: ["heif-convert", "--quiet", file], to: scratchPicture) }]
+    case .jxl: [{ written(by: ["djxl", "--quiet", "--num_threads=1", file], to: scratchPicture) }]
+    case .tiff:
+      [
+        {
+          written(
+            by: ["tiff2rgba", "-c", "none", file],
+            to: scratch.appending(path: "other.tiff").path,
+            isUpright: false,
+          )
+        }
+      ]
     default: []
     }
-  return own + [{ magick(file, format) }, { pillow(file) }]
+  return [{ expected(of: file) }] + own + [{ magick(file, format) }, { pillow(file) }]
 }
 
-private func pillow(_ file: String) -> Picture? {
+/// The picture that a suite of files has beside each as what is to come out, where it has one.
+private func expected(of file: String) -> Picture? {
+  let beside = file.replacing("/tests/images/", with: "/tests/reference/")
+  guard beside != file else { return nil }
+  let names = [beside + ".png", beside + ".anim_01.png"]
+  return names.first { FileManager.default.fileExists(atPath: $0) }.flatMap { pillow($0, as: "expected") }
+}
+
+/// Runs a program that writes a file.
+private func written(by command: [String], to target: String, isUpright: Bool = true) -> Picture? {
+  try? FileManager.default.removeItem(atPath: target)
+  guard output(command + [target]).status == 0 else { return nil }
+  var picture = pillow(target, as: command[0])
+  picture?.isUpright = isUpright
+  return picture
+}
+
+private func pillow(_ file: String, as name: String = "Pillow") -> Picture? {
+  // Of 16 bits of gray Pillow would keep the low ones.
   let script = """
     import sys
     from PIL import Image
-    image = Image.open(sys.argv[1]).convert("RGBA")
+    image = Image.open(sys.argv[1])
+    if image.mode.startswith("I"):
+        image = image.convert("I").point(lambda level: level * (1 / 257) + 0.5).convert("L")
+    image = image.convert("RGBA")
     header = "P7\\nWIDTH %d\\nHEIGHT %d\\nDEPTH 4\\nMAXVAL 255\\nTUPLTYPE RGB_ALPHA\\nENDHDR\\n" % image.size
     sys.stdout.buffer.write(header.encode() + image.tobytes())
     """
-  return netpbm(["python3", "-c", script, file], as: "Pillow")
+  return netpbm(["python3", "-c", script, file], as: name)
 }
 
 private func magick(_ file: String, _ format: ImageFormat) -> Picture? {

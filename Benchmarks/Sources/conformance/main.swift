@@ -1,7 +1,9 @@
 // make conformance: every image at hand, decoded and compared with what another program makes of it.
 //
 // PNG, GIF, BMP, QOI and WebP are to be the same to the last bit, JPEG within one level of djpeg's full decode. Profiles
-// are left out for the comparison, since the others do not convert. What is refused is listed with its reason.
+// are left out for the comparison, since the others do not convert. Where all programs differ from what comes out here, or
+// it is refused, explanations.txt says why; without a reason there the status is 1. VITRINE_CONFORMANCE names a part of the
+// files' names, for a few of them.
 
 import Foundation
 import VitrineAVIF
@@ -12,15 +14,25 @@ import VitrineSVG
 import VitrineTIFF
 
 struct Outcome {
-  enum Verdict: String, CaseIterable { case same, unchecked, differs, refused }
+  enum Verdict: String, CaseIterable {
+    case same, explained, wrong, unchecked
+    case refused = "refused (justified)"
+    case refusedWithoutReason = "refused (not)"
+
+    var isFailure: Bool { self == .wrong || self == .unchecked || self == .refusedWithoutReason }
+  }
 
   var file: String
   var format: String
   var verdict: Verdict
   var note: String
+  /// Why a difference or a refusal is no fault.
+  var reason: String?
   var cpu = 0.0
   var peak = 0.0
   var sourceMegapixels = 0.0
+  /// Megabytes beyond the program itself and the picture, which is written as PNG.
+  var extraMemory: Double { peak - 16 - sourceMegapixels * 4 }
 }
 
 let environment = ProcessInfo.processInfo.environment
@@ -42,7 +54,7 @@ let files = folders.flatMap { folder in
   (FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? [])
     .filter { extensions.contains(URL(filePath: $0).pathExtension.lowercased()) }
     .sorted().map { (path: "\(folder)/\($0)", name: "\(URL(filePath: folder).lastPathComponent)/\($0)") }
-}
+}.filter { file in environment["VITRINE_CONFORMANCE"].map { file.name.contains($0) } ?? true }
 
 /// The largest difference of a component; colours that nobody sees do not count.
 func difference(_ bitmap: Bitmap, _ other: Picture) -> Int? {
@@ -68,67 +80,98 @@ func tolerance(_ format: ImageFormat, _ info: ImageInfo) -> Int {
   }
 }
 
+/// The formats in which turning is part of the picture, so that other programs do it too.
+let turnedByAll: Set<ImageFormat> = [.avif, .heic, .jxl]
+
+@MainActor
 func judge(_ file: (path: String, name: String)) -> Outcome {
   guard let data = FileManager.default.contents(atPath: file.path) else {
-    return Outcome(file: file.name, format: "?", verdict: .refused, note: "cannot be read")
+    return Outcome(file: file.name, format: "?", verdict: .wrong, note: "cannot be read")
   }
   let format = ImageFormat.sniff(data)
-  var outcome = Outcome(file: file.name, format: format.map { "\($0)" } ?? "unknown", verdict: .refused, note: "")
+  var outcome = Outcome(file: file.name, format: format.map { "\($0)" } ?? "unknown", verdict: .wrong, note: "")
   let target = scratch.appending(path: "out.png").path
   let fields = output([measure, vitrine, "thumbnail", file.path, "-o", target, "--format", "png"]).text
     .split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
   if fields.count == 4 { (outcome.cpu, outcome.peak) = (fields[0] / 1000, fields[2] / 1024) }
   if fields.count == 4, fields[3] > 1 {
-    outcome.verdict = .differs
     outcome.note = "the tool ended with status \(Int(fields[3]))"
     return outcome
   }
-  var options = DecodeOptions()
-  // A profile that is too long is left out, so that what is stored is compared.
-  if let format, ![.avif, .heic, .jxl].contains(format) { options.limits.metadataByteCount = 0 }
   do throws(ImageError) {
-    let image = try DecoderRegistry.standard.decode(data, options)
+    let image = try DecoderRegistry.standard.decode(data)
     outcome.sourceMegapixels = Double(image.info.width * image.info.height) / 1e6
-    guard let format else { return outcome }
-    outcome.verdict = .unchecked
-    var notes: [String] = []
-    for opinion in opinions(on: file.path, format) {
-      guard var other = opinion() else { continue }
-      // The others show what is stored; in files of the ISO's kind turning is no metadata, and they do it too.
-      if ![.avif, .heic, .jxl].contains(format) {
-        other = other.upright(image.info.orientation.rawValue) ?? other
-      }
-      guard let most = difference(image.bitmap, other) else {
-        notes.append("\(other.program): \(other.width)x\(other.height)")
-        continue
-      }
-      notes.append("\(other.program): by \(most)")
-      guard most > tolerance(format, image.info) else {
-        outcome.verdict = .same
-        break
-      }
+    guard outcome.extraMemory <= memoryLimit else {
+      outcome.note = String(format: "takes %.0f MB beyond the picture", outcome.extraMemory)
+      return outcome
     }
-    if outcome.verdict != .same, !notes.isEmpty { outcome.verdict = .differs }
-    outcome.note = notes.isEmpty ? "no other program decodes it" : notes.joined(separator: ", ")
+    guard let format else { return outcome }
+    compare(image, with: opinions(on: file.path, format), format, &outcome)
   } catch {
     let others = format.map { opinions(on: file.path, $0).compactMap { $0()?.program } } ?? []
     let takenByOther = others.isEmpty ? "" : "; shown by \(others.joined(separator: ", "))"
     outcome.note = "[\(error.code)] \(error.detail)\(takenByOther)"
+    outcome.reason = explanations.refusal(file.name, code: "\(error.code)")
+    outcome.verdict = outcome.reason == nil ? .refusedWithoutReason : .refused
+    if outcome.extraMemory > memoryLimit { outcome.verdict = .wrong }
   }
   return outcome
 }
 
-DecoderRegistry.standard.add(.avif)
-DecoderRegistry.standard.add(.heif)
-DecoderRegistry.standard.add(.jxl)
-DecoderRegistry.standard.add(.tiff)
+/// Asks one program after the other, until one agrees.
+@MainActor
+func compare(_ image: DecodedImage, with opinions: [() -> Picture?], _ format: ImageFormat, _ outcome: inout Outcome) {
+  var notes: [String] = []
+  var nearest: Int?
+  for opinion in opinions {
+    guard var other = opinion() else { continue }
+    if !turnedByAll.contains(format) || !other.isUpright {
+      other = other.upright(image.info.orientation.rawValue) ?? other
+    }
+    guard let most = difference(image.bitmap, other) else {
+      notes.append("\(other.program): \(other.width)x\(other.height)")
+      nearest = nearest ?? 256
+      continue
+    }
+    notes.append("\(other.program): by \(most)")
+    nearest = min(nearest ?? most, most)
+    guard most > tolerance(format, image.info) else {
+      outcome.verdict = .same
+      break
+    }
+  }
+  outcome.note = notes.isEmpty ? "no other program decodes it" : notes.joined(separator: ", ")
+  guard outcome.verdict != .same else { return }
+  outcome.reason =
+    nearest.map { explanations.difference(outcome.file, by: $0) } ?? explanations.unchecked(outcome.file)
+  outcome.verdict = outcome.reason != nil ? .explained : notes.isEmpty ? .unchecked : .wrong
+}
+
+/// Megabytes beyond the picture itself.
+let memoryLimit = 64.0
+var explanations = try Explanations(
+  String(
+    contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "explanations.txt"),
+    encoding: .utf8,
+  )
+)
+DecoderRegistry.standard.add(Uncolored(base: JPEGDecoder()))
+DecoderRegistry.standard.add(Uncolored(base: PNGDecoder()))
+DecoderRegistry.standard.add(Uncolored(base: WebPDecoder()))
+DecoderRegistry.standard.add(Uncolored(base: GIFDecoder()))
+DecoderRegistry.standard.add(Uncolored(base: BMPDecoder()))
+DecoderRegistry.standard.add(Uncolored(base: ICODecoder()))
+DecoderRegistry.standard.add(Uncolored(base: AVIFDecoder()))
+DecoderRegistry.standard.add(Uncolored(base: HEIFDecoder()))
+DecoderRegistry.standard.add(Uncolored(base: JXLDecoder()))
+DecoderRegistry.standard.add(Uncolored(base: TIFFDecoder()))
 DecoderRegistry.standard.add(.svg)
 var outcomes: [Outcome] = []
 var tiles: [Bitmap] = []
 for (index, file) in files.enumerated() {
   let outcome = judge(file)
   outcomes.append(outcome)
-  if outcome.verdict != .refused, let data = FileManager.default.contents(atPath: file.path),
+  if !outcome.verdict.rawValue.hasPrefix("refused"), let data = FileManager.default.contents(atPath: file.path),
     let tile = try? Bitmap(decoding: data, size: .pixels(Double(Sheet.tile), Double(Sheet.tile)))
   {
     tiles.append(tile)
@@ -141,36 +184,49 @@ func padded(_ text: String, _ width: Int) -> String {
 }
 
 print(
-  padded("format", 10) + padded("files", 8) + Outcome.Verdict.allCases.map { padded($0.rawValue, 11) }.joined()
+  padded("format", 10) + padded("files", 7)
+    + Outcome.Verdict.allCases.map { padded($0.rawValue, $0.rawValue.count + 3) }.joined()
     + padded("most CPU ms", 13) + "most MB"
 )
-for format in Set(outcomes.map(\.format)).sorted() {
-  let own = outcomes.filter { $0.format == format }
-  let counts = Outcome.Verdict.allCases.map { verdict in padded("\(own.count { $0.verdict == verdict })", 11) }
+func tableRow(_ name: String, _ own: [Outcome]) -> String {
+  let counts = Outcome.Verdict.allCases.map { verdict in
+    padded("\(own.count { $0.verdict == verdict })", verdict.rawValue.count + 3)
+  }
   let most = (own.map(\.cpu).max() ?? 0, own.map(\.peak).max() ?? 0)
-  print(
-    padded(format, 10) + padded("\(own.count)", 8) + counts.joined()
-      + padded(String(format: "%.0f", most.0), 13) + String(format: "%.0f", most.1)
-  )
+  return padded(name, 10) + padded("\(own.count)", 7) + counts.joined() + padded(String(format: "%.0f", most.0), 13)
+    + String(format: "%.0f", most.1)
 }
+for format in Set(outcomes.map(\.format)).sorted() { print(tableRow(format, outcomes.filter { $0.format == format })) }
+print(tableRow("all", outcomes))
 print(
-  "\nsame: to the last bit; JPEG and 16 bits: within one level; AVIF, HEIC, JPEG XL: three. unchecked: no other program here decodes it."
+  """
+
+  same: as one of the programs, or as the picture that a suite has beside the file as expected, to the last bit; JPEG and
+  16 bits: within one level; AVIF, HEIC, JPEG XL: three. explained: people looked at it, and say why it is no fault.
+  wrong: a difference, or memory, without such a reason. unchecked: no other program here decodes it.
+  """
 )
-print("A file is the same if one of the programs agrees; those asked before it do not:")
+for verdict in Outcome.Verdict.allCases where verdict != .same {
+  let own = outcomes.filter { $0.verdict == verdict }
+  print("\n\(verdict.rawValue): \(own.count)")
+  for outcome in own {
+    print("  \(outcome.file): \(outcome.note)")
+    if let reason = outcome.reason { print("    \(reason)") }
+  }
+}
+let stale =
+  environment["VITRINE_CONFORMANCE"] != nil
+  ? [] : explanations.stale(in: folders.map { URL(filePath: $0).lastPathComponent })
+if !stale.isEmpty { print("\nexplanations of nothing: \(stale.count)") }
+for line in stale { print("  \(line.kind) \(line.pattern)") }
+print("\nThe same as one program, though not as those asked before it:")
 for outcome in outcomes where outcome.verdict == .same && outcome.note.contains(",") {
   print("  \(outcome.file): \(outcome.note)")
 }
-for verdict in [Outcome.Verdict.differs, .refused, .unchecked] {
-  let own = outcomes.filter { $0.verdict == verdict }
-  print("\n\(verdict.rawValue): \(own.count)")
-  for outcome in own { print("  \(outcome.file): \(outcome.note)") }
-}
 print("\nmost memory for its size (MB beyond 16 and the picture itself, which is written as PNG):")
-for outcome in outcomes.sorted(by: { $0.peak - $0.sourceMegapixels * 4 > $1.peak - $1.sourceMegapixels * 4 }).prefix(5)
-{
+for outcome in outcomes.sorted(by: { $0.extraMemory > $1.extraMemory }).prefix(5) {
   print("  \(outcome.file): \(String(format: "%.0f MB at %.1f megapixels", outcome.peak, outcome.sourceMegapixels))")
 }
 
 try Sheet.of(tiles).encoded(as: .png).write(to: URL(filePath: environment["SHEET"] ?? "contact-sheet.png"))
-// Differences are for people to judge: the programs differ among themselves. A crash is not.
-exit(outcomes.contains { $0.note.hasPrefix("the tool ended") } ? 1 : 0)
+exit(outcomes.contains { $0.verdict.isFailure } || !stale.isEmpty ? 1 : 0)
