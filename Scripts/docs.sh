@@ -7,6 +7,7 @@ modules=(
   VitrineTesting:Testing
 )
 [ "$(uname)" = Linux ] && modules+=(VitrineGTK:GTK)
+[ "$(uname)" = Linux ] && for codec in AVIF HEIF JXL SVG TIFF; do modules+=("Vitrine$codec:Codecs/$codec"); done
 find_tool() { command -v "$1" || xcrun --find "$1"; }
 docc=$(find_tool docc)
 extract=$(find_tool swift-symbolgraph-extract)
@@ -23,7 +24,7 @@ includes=(-I "$built/Modules" -I "$built")
 for folder in Sources/Shims/*/include/ Sources/System/*/; do includes+=(-I "$folder"); done
 
 # shellcheck disable=SC2207
-[ "$(uname)" = Linux ] && includes+=($(pkg-config --cflags-only-I gtk4))
+[ "$(uname)" = Linux ] && includes+=($(pkg-config --cflags-only-I gtk4 libavif libheif libjxl librsvg-2.0 libtiff-4))
 
 archives=()
 for entry in "${modules[@]}"; do
