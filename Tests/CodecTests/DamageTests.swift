@@ -10,7 +10,7 @@ struct DamageTests {
     "lossy.heic", "alpha.heic", "thumbnail.heic", "display-p3.heic", "lossy.jxl", "lossless.jxl", "container.jxl",
     "animated.jxl", "progressive.jxl", "alpha.jxl", "lzw.tiff", "tiles.tiff", "pages.tiff",
     "jpeg.tiff", "fax.tiff", "bigtiff.tiff",
-    "display-p3.tiff", "alpha.tiff",
+    "display-p3.tiff", "alpha.tiff", "float.tiff", "420-12-bit.avif", "thin-wide.heic",
   ]
 
   @Test(arguments: samples)
@@ -32,6 +32,24 @@ struct DamageTests {
     }
 
     #expect(wrong.isEmpty)
+  }
+
+  @Test(arguments: ["lossy-420.avif", "lossy.heic", "lossy.jxl", "container.jxl", "lzw.tiff", "bigtiff.tiff"])
+  func randomBytesBehindASignatureNeverDoHarm(name: String) throws {
+    let file = try Fixture.data(name)
+    var generator = SeededGenerator(seed: 7)
+
+    for length in [2, 4, 12, 16, 32, 64] {
+      for _ in 0..<20 {
+        let rest = (0..<400).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        // A TIFF's directory begins anywhere, a box and a frame of random bytes may be a tiny picture.
+        _ = try? decode(file.prefix(length) + Data(rest), .pixels(5, 5)) { options in
+          options.limits.pixelCount = 20_000
+          options.limits.streamedPixelCount = 20_000
+        }
+      }
+    }
+    #expect(failure { try decode(Data()) }?.code == .unrecognised)
   }
 
   @Test(arguments: samples)

@@ -14,15 +14,16 @@ struct PreviewTests {
   /// Progressive: its first scan ends behind 5,100 bytes, the next ones worth a look behind 14,800 and 24,700.
   private let file: Data
 
+  private static let photographs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Examples/Photographs")
+
   init() throws {
     let decoder = decoder
     pipeline = ImagePipeline.testing(parts) {
       $0.decoders = DecoderRegistry([decoder])
       $0.decodeWidth = 2
     }
-    let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    file = try Data(contentsOf: repository.appending(path: "Examples/Photographs/lighthouse-progressive.jpg"))
+    file = try Data(contentsOf: Self.photographs.appending(path: "lighthouse-progressive.jpg"))
   }
 
   private var head: HTTPFields { ["Content-Length": "\(file.count)", "Cache-Control": "max-age=60"] }
@@ -70,6 +71,32 @@ struct PreviewTests {
     #expect(pipeline.cachedImage(for: task.request)?.image.largestDifference(from: whole) == 0)
     #expect(decoder.opened == 4)
     #expect(parts.diskCache.counts.writes <= 1)
+  }
+
+  @Test(arguments: ["white-lighthouse-adam7.png", "spinnakers-interlaced.gif"])
+  func interlacedFilesAreSeenOnTheirWayToo(name: String) async throws {
+    let interlaced = try Data(contentsOf: Self.photographs.appending(path: name))
+    let pipeline = ImagePipeline.testing(parts)
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    var events = task.events.makeAsyncIterator()
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: ["Content-Length": "\(interlaced.count)", "Cache-Control": "max-age=60"])
+    let whole = try Bitmap(decoding: interlaced)
+
+    let part = interlaced.count * 6 / 10
+    for start in stride(from: 0, to: part, by: 1000) { load.send(interlaced[start..<min(start + 1000, part)]) }
+    guard case .preview(let preview) = await next(&events) else {
+      Issue.record("no preview")
+      return
+    }
+    #expect(preview.width == whole.width && preview.height == whole.height)
+    #expect(preview.psnr(against: whole) > 15)
+    #expect(await !pipeline.cache.contains(task.request))
+    load.send(interlaced[part...])
+    load.finish()
+
+    #expect(try await task.image.largestDifference(from: whole) == 0)
+    #expect(pipeline.cachedImage(for: task.request)?.image.largestDifference(from: whole) == 0)
   }
 
   @Test
