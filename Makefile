@@ -12,7 +12,8 @@ export VITRINE_TRACES ?= $(abspath ../shared/traces)
 endif
 
 # With Swift's own libraries inside the program starts in half the time and runs where there is no Swift.
-RELEASE := swift build -c release $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
+STATIC := $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
+RELEASE := swift build -c release $(STATIC)
 
 PHOTOS ?= Examples/Photographs
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Snippets Fuzz
@@ -84,11 +85,13 @@ bench: setup ## Measures an image in memory, on disk and from a server, beside N
 	set -o pipefail; .build/benchmarks/release/bench-pipeline | tee Benchmarks/Results/pipeline.txt
 
 .PHONY: bench-imaging
-bench-imaging: setup ## Compares thumbnails with other programs: CPU, memory, quality. Installs those programs.
+bench-imaging: setup ## Compares thumbnails with other programs, format by format, and sizes. Installs those programs.
 	@Scripts/setup.sh bench-imaging
 	$(RELEASE) --product vitrine
-	$(BENCHMARKS)
-	.build/benchmarks/release/bench-imaging
+	$(RELEASE) --product vitrine-codecs
+	for product in measure start-imaging start-codecs bench-imaging; do \
+		$(BENCHMARKS) $(STATIC) --product $$product || exit 1; done
+	set -o pipefail; .build/benchmarks/release/bench-imaging | tee Benchmarks/Results/imaging.txt
 
 .PHONY: conformance
 conformance: setup ## Compares what is decoded of the images at hand with other programs, format by format. Installs those.

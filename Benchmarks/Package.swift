@@ -15,6 +15,24 @@ let package = Package(
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
+    // Nothing but an import and a picture: what programs with Vitrine inside weigh, and how fast they start.
+    .executableTarget(
+      name: "start-imaging",
+      dependencies: [.product(name: "VitrineImaging", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(
+      name: "start-codecs",
+      dependencies: [
+        .product(name: "VitrineImaging", package: "Vitrine"),
+        .product(name: "VitrineAVIF", package: "Vitrine"),
+        .product(name: "VitrineHEIF", package: "Vitrine"),
+        .product(name: "VitrineJXL", package: "Vitrine"),
+        .product(name: "VitrineTIFF", package: "Vitrine"),
+        .product(name: "VitrineSVG", package: "Vitrine"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
     .executableTarget(
       name: "conformance",
       dependencies: [

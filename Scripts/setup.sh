@@ -25,6 +25,16 @@ servers=("nginx-light:command nginx:serves the images of make bench")
 programs=(
   "libvips-tools:command vipsthumbnail:compared with in make bench-imaging"
   "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:compared with in make bench-imaging"
+  "webp-pixbuf-loader:loader webp:reads WebP for gdk-pixbuf in make bench-imaging"
+  "libavif-gdk-pixbuf:loader avif:reads AVIF for gdk-pixbuf in make bench-imaging"
+  "heif-gdk-pixbuf:loader heif:reads HEIC for gdk-pixbuf in make bench-imaging"
+  "python3-pil:python PIL:compared with in make bench-imaging"
+  "python3-opencv:python cv2:compared with in make bench-imaging"
+  "imagemagick:command convert:compared with in make bench-imaging"
+  "libjpeg-turbo-progs:command jpegtran:makes progressive files for make bench-imaging"
+  "webp:command cwebp:makes WebP for make bench-imaging"
+  "libavif-bin:command avifenc:makes AVIF for make bench-imaging"
+  "libheif-examples:command heif-enc:makes HEIC for make bench-imaging"
 )
 timers=("time:command /usr/bin/time:measures the memory of each process in make bombs")
 decoders=(
@@ -61,7 +71,9 @@ is_there() { # kind name
   case $1 in
     command) PATH=$PATH:/usr/sbin command -v "$2" >/dev/null ;;
     module) pkg-config --exists "$2" 2>/dev/null ;;
-    python) python3 -c "import $2" 2>/dev/null ;;
+    # Debian's packages belong to Debian's Python, whichever else comes first.
+    python) PATH=/usr/bin:$PATH python3 -c "import $2" 2>/dev/null ;;
+    loader) compgen -G "/usr/lib/*/gdk-pixbuf-2.0/*/loaders/*[-_]$2.so" >/dev/null ;;
     header) echo "#include <stdio.h>
 #include <$2>" | clang -x c -fsyntax-only - 2>/dev/null || [ -e "/usr/include/$2" ] ;;
   esac
@@ -89,11 +101,14 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "setup: installing ${missing[*]}${sudo:+ with sudo}"
 "${sudo[@]}" apt-get update -qq
-# From libheif 1.16 on the decoder of HEVC is a package of its own, which libheif only recommends.
-plugin=libheif-plugin-libde265
-if [[ " ${missing[*]} " == *" libheif-dev "* ]] && apt-cache show "$plugin" >/dev/null 2>&1; then
-  echo "setup: and $plugin (reads HEIC, for VitrineHEIF)"
-  missing+=("$plugin")
-fi
+# From libheif 1.16 on the decoder and the encoder of HEVC are packages of their own, which libheif only recommends.
+add_plugin() { # package that needs it, plugin, why
+  if [[ " ${missing[*]} " == *" $1 "* ]] && apt-cache show "$2" >/dev/null 2>&1; then
+    echo "setup: and $2 ($3)"
+    missing+=("$2")
+  fi
+}
+add_plugin libheif-dev libheif-plugin-libde265 "reads HEIC, for VitrineHEIF"
+add_plugin libheif-examples libheif-plugin-x265 "makes HEIC for make bench-imaging"
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 echo "setup: done"

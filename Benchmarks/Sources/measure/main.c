@@ -2,9 +2,13 @@
 // KiB and its exit status, on one line.
 //
 // It is a program of its own because the peak that the system reports for a process begins with the memory of whoever
-// started it: this one is small.
+// started it: this one is small. Processes that the program starts and leaves to end by themselves count too: their
+// CPU, and their peaks on top of its own, though these need not have come at the same moment.
 #include <fcntl.h>
 #include <stdio.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -15,6 +19,10 @@ static long long microseconds(struct timeval t) { return t.tv_sec * 1000000LL + 
 
 int main(int count, char **arguments) {
   if (count < 2) return 64;
+  // Orphans of the program become children of this process, which waits for them.
+#ifdef __linux__
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+#endif
   struct timespec start, end;
   clock_gettime(CLOCK_MONOTONIC, &start);
   pid_t child = fork();
@@ -28,12 +36,18 @@ int main(int count, char **arguments) {
     execvp(arguments[1], arguments + 1);
     _exit(127);
   }
-  int status;
+  int status, exit_status = 128;
+  long long cpu = 0, wall = 0;
+  long peak = 0;
   struct rusage usage;
-  if (wait4(child, &status, 0, &usage) < 0) return 1;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  long long wall = (end.tv_sec - start.tv_sec) * 1000000LL + (end.tv_nsec - start.tv_nsec) / 1000;
-  printf("%lld %lld %ld %d\n", microseconds(usage.ru_utime) + microseconds(usage.ru_stime), wall, usage.ru_maxrss,
-         WIFEXITED(status) ? WEXITSTATUS(status) : 128);
+  for (pid_t ended; (ended = wait4(-1, &status, 0, &usage)) > 0;) {
+    cpu += microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+    peak += usage.ru_maxrss;
+    if (ended != child) continue;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    wall = (end.tv_sec - start.tv_sec) * 1000000LL + (end.tv_nsec - start.tv_nsec) / 1000;
+    if (WIFEXITED(status)) exit_status = WEXITSTATUS(status);
+  }
+  printf("%lld %lld %ld %d\n", cpu, wall, peak, exit_status);
   return 0;
 }

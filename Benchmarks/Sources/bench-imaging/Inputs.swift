@@ -1,0 +1,130 @@
+import Foundation
+import VitrineImaging
+
+/// What is compared apart from one another.
+enum Kind: String, CaseIterable {
+  case baseline = "JPEG, baseline"
+  case progressive = "JPEG, progressive"
+  case png = "PNG"
+  case webP = "WebP"
+  case avif = "AVIF"
+  case heic = "HEIC"
+
+  var isJPEG: Bool { self == .baseline || self == .progressive }
+
+  var contestants: [Contestant] {
+    isJPEG || self == .heic ? allContestants : allContestants.filter { $0.name != fast.name }
+  }
+
+  var fileExtension: String {
+    switch self {
+    case .baseline, .progressive: "jpg"
+    case .png: "png"
+    case .webP: "webp"
+    case .avif: "avif"
+    case .heic: "heic"
+    }
+  }
+
+  /// Makes a file of this kind with a program that is no contestant: of the JPEG `source`, or of the PNG `upright`.
+  func encode(_ source: String, upright: String, to target: String) -> [String] {
+    switch self {
+    case .baseline: ["cp", source, target]
+    case .progressive: ["jpegtran", "-progressive", "-copy", "all", "-outfile", target, source]
+    case .png: ["cp", upright, target]
+    case .webP: ["cwebp", "-quiet", "-q", "85", upright, "-o", target]
+    case .avif: ["avifenc", "-s", "8", "--min", "20", "--max", "30", upright, target]
+    case .heic: ["heif-enc", "-q", "60", upright, "-o", target]
+    }
+  }
+
+  /// Decodes a whole file to a PNG, with the format's own decoder where vips is not that.
+  func decode(_ path: String, to target: String) -> [String] {
+    switch self {
+    case .baseline, .progressive, .png: ["vips", "autorot", path, target]
+    case .webP: ["dwebp", "-quiet", path, "-o", target]
+    case .avif: ["avifdec", path, target]
+    case .heic: ["heif-convert", path, target]
+    }
+  }
+}
+
+struct Input {
+  let path: String
+  let kind: Kind
+  let longerSide: Int
+  let megapixels: Double
+  let byteCount: Int
+  var name: String { URL(filePath: path).lastPathComponent }
+
+  init?(_ path: String, _ kind: Kind) {
+    guard let byteCount = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else { return nil }
+    let fields = output([vitrine, "info", "--json", path]).text
+    guard let json = try? JSONSerialization.jsonObject(with: Data(fields.utf8)) as? [String: Any],
+      let width = json["width"] as? Int, let height = json["height"] as? Int
+    else { return nil }
+    (self.path, self.kind, self.byteCount) = (path, kind, byteCount)
+    (longerSide, megapixels) = (max(width, height), Double(width * height) / 1e6)
+  }
+}
+
+private let leastMegapixels = 7.9
+
+/// Photographs of at least 7.9 megapixels: those named, else those of the corpus, else the largest that is shipped.
+func photographs() -> [Input] {
+  let named = CommandLine.arguments.dropFirst()
+  if !named.isEmpty { return named.compactMap { Input($0, .baseline) } }
+  let large = corpus("photos", ["jpg", "jpeg"], .baseline).filter {
+    (try? Bitmap(decoding: data($0.path), size: .pixels(8, 8))) != nil
+  }
+  if !large.isEmpty { return large }
+  print("No VITRINE_CORPUS: using the largest photograph that is shipped.")
+  return ["Examples/Photographs/waterfall-cliff-large.jpg"].compactMap { Input($0, .baseline) }
+}
+
+private func corpus(_ folder: String, _ extensions: Set<String>, _ kind: Kind) -> [Input] {
+  guard let corpus = environment["VITRINE_CORPUS"],
+    let files = FileManager.default.enumerator(atPath: "\(corpus)/\(folder)")
+  else { return [] }
+  return files.compactMap { $0 as? String }.sorted()
+    .filter { extensions.contains(URL(filePath: $0).pathExtension.lowercased()) }
+    .compactMap { Input("\(corpus)/\(folder)/\($0)", kind) }
+    .filter { $0.megapixels >= leastMegapixels }
+}
+
+/// Files of one kind: made of the photographs, and those that the corpus has.
+func inputs(_ kind: Kind, _ photographs: [Input]) -> [Input] {
+  guard kind != .baseline else { return photographs }
+  let known: [Input] =
+    switch kind {
+    case .webP: corpus("webp", ["webp"], kind)
+    case .heic: corpus("photos", ["heic"], kind)
+    case .baseline, .progressive, .png, .avif: []
+    }
+  // The longest have the most detail.
+  let sources = photographs.sorted { $0.byteCount > $1.byteCount }.prefix(max(1, 3 - known.count))
+  let made = sources.compactMap { source -> Input? in
+    let stem = source.name.split(separator: ".").first.map(String.init) ?? "photograph"
+    let upright = scratch.appending(path: "\(stem)-upright.png").path
+    let target = scratch.appending(path: "\(stem)-\(kind).\(kind.fileExtension)").path
+    if !FileManager.default.fileExists(atPath: upright) {
+      guard output(["vips", "autorot", source.path, "\(upright)[strip]"]).status == 0 else { return nil }
+    }
+    guard output(kind.encode(source.path, upright: upright, to: target)).status == 0 else { return nil }
+    return Input(target, kind)
+  }
+  return made + known
+}
+
+/// A picture as small as the encoder makes it, which shows what a program costs before it decodes anything.
+func tiny(_ kind: Kind) -> Input? {
+  let upright = scratch.appending(path: "tiny-upright.png").path
+  let source = scratch.appending(path: "tiny-source.jpg").path
+  let target = scratch.appending(path: "tiny-\(kind).\(kind.fileExtension)").path
+  _ = output(["vips", "black", upright, "1", "1", "--bands", "3"])
+  _ = output(["vips", "copy", upright, source])
+  guard output(kind.encode(source, upright: upright, to: target)).status == 0 else { return nil }
+  return Input(target, kind)
+}
+
+func data(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }

@@ -1,0 +1,11 @@
+import Foundation
+
+let environment = ProcessInfo.processInfo.environment
+/// Where the programs of this package are.
+let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+let measure = folder.appending(path: "measure").path
+let vitrine = environment["VITRINE"] ?? ".build/release/vitrine"
+let rounds = Int(environment["ROUNDS"] ?? "") ?? 3
+let scratch = FileManager.default.temporaryDirectory.appending(
+  path: "vitrine-bench-\(ProcessInfo.processInfo.processIdentifier)"
+)

@@ -1,0 +1,73 @@
+import Foundation
+
+/// What each program costs on a tiny picture: the least of some runs, since what else a machine does only adds to it.
+struct StartUp {
+  private var runs: [String: [Kind: Run]] = [:]
+
+  init() {
+    for kind in Kind.allCases {
+      guard let input = tiny(kind) else { continue }
+      for _ in 0..<7 {
+        for contestant in allContestants {
+          guard let run = measured(contestant, input, 300) else { continue }
+          let least = runs[contestant.name]?[kind]?.cpu ?? .infinity
+          if run.cpu < least { runs[contestant.name, default: [:]][kind] = run }
+        }
+      }
+    }
+  }
+
+  func run(_ contestant: Contestant, _ kind: Kind) -> Run? { runs[contestant.name]?[kind] }
+
+  func report() {
+    print("\nStart-up: a picture of one pixel, CPU ms / wall ms / peak MB of the run with least CPU")
+    print("  " + column("", 22) + Kind.allCases.map { column($0.rawValue, 19) }.joined())
+    for contestant in allContestants {
+      let cells = Kind.allCases.map { kind in
+        run(contestant, kind).map { "\(number($0.cpu)) / \(number($0.wall, 0)) / \(number($0.peak))" } ?? "-"
+      }
+      print("  " + column(contestant.name, 22) + cells.map { column($0, 19) }.joined())
+    }
+  }
+}
+
+/// What programs with Vitrine inside weigh, and how fast they are up.
+func reportSizes() {
+  print("\nSize and start-up of programs that hold Vitrine, Swift's libraries inside; the second reads a tiny picture:")
+  print(
+    "  " + column("", 30) + column("MB", 8) + column("stripped", 10) + column("libraries", 11)
+      + column("to main: CPU / wall ms / MB", 29) + column("to a JPEG", 19) + column("to an AVIF", 19) + "to a HEIC"
+  )
+  let programs = [
+    ("VitrineImaging alone", folder.appending(path: "start-imaging").path, []),
+    ("with every codec", folder.appending(path: "start-codecs").path, []),
+    ("the tool vitrine", vitrine, ["--version"]),
+  ]
+  for (name, path, arguments) in programs {
+    let stripped = scratch.appending(path: "stripped").path
+    guard output(["strip", "-o", stripped, path]).status == 0 else {
+      print("  \(column(name, 30))not built")
+      continue
+    }
+    let libraries = output(["ldd", path]).text.split(separator: "\n").count { $0.contains("=>") }
+    func cell(_ arguments: [String]) -> String {
+      guard let run = (0..<11).compactMap({ _ in measured([path] + arguments) }).median else { return "-" }
+      return "\(number(run.cpu)) / \(number(run.wall, 0)) / \(number(run.peak))"
+    }
+    let pictures = [Kind.baseline, .avif, .heic].map { kind -> String in
+      guard let input = tiny(kind) else { return "-" }
+      return cell(arguments.isEmpty ? [input.path] : ["info", input.path])
+    }
+    print(
+      "  " + column(name, 30) + column(megabytes(path), 8) + column(megabytes(stripped), 10)
+        + column("\(libraries)", 11)
+        + column(cell(arguments), 29) + pictures.map { column($0, 19) }.joined()
+    )
+  }
+}
+
+private func megabytes(_ path: String) -> String {
+  let resolved = URL(filePath: path).resolvingSymlinksInPath().path
+  let count = try? FileManager.default.attributesOfItem(atPath: resolved)[.size] as? Int
+  return count.map { number(Double($0) / 1e6) } ?? "-"
+}
