@@ -66,13 +66,12 @@ public struct ContentID: Hashable, Sendable {
 
   /// Creates the one of these bytes.
   ///
-  /// It is the same on every machine and in every run, and nobody can make two contents share one by accident; against
-  /// intent it does not defend. Complexity: O(count), about 1 nanosecond a byte.
+  /// It is the same on every machine and in every run, and two contents do not share one by accident; whoever wants two
+  /// that do can make them. Complexity: O(count), about 0.15 nanoseconds a byte.
   public init(of data: Data) {
-    let secret = SipHash.Secret(low: 0x5669_7472_696E_6500, high: 0x436F_6E74_656E_7401)
-    // The bytes are only read while the closure runs.
-    let hash = unsafe data.withUnsafeBytes { unsafe SipHash.hash($0, secret: secret) }
-    self.init(low: hash.low, high: hash.high)
+    var hash = ContentHash()
+    hash.append(data)
+    self = hash.value
   }
 }
 

@@ -30,14 +30,34 @@ int vitrine_crc32c_is_native(void) { return 0; }
 #define STEP1(crc, value) (crc)
 #endif
 
-NATIVE uint32_t vitrine_crc32c(uint32_t crc, const void *bytes, size_t count) {
+#define BLOCK 1024
+
+size_t vitrine_crc32c_block(void) { return BLOCK; }
+
+static inline uint64_t load8(const uint8_t *from) {
+  uint64_t value;
+  memcpy(&value, from, 8);
+  return value;
+}
+
+static inline uint64_t through_zeros(uint64_t state, const uint32_t *shift) {
+  return shift[state & 0xFF] ^ shift[256 + (state >> 8 & 0xFF)] ^ shift[512 + (state >> 16 & 0xFF)] ^
+         shift[768 + (state >> 24 & 0xFF)];
+}
+
+NATIVE uint32_t vitrine_crc32c(uint32_t crc, const void *bytes, size_t count, const uint32_t *shift) {
   const uint8_t *next = bytes;
   uint64_t state = (uint32_t)~crc;
-  for (; count >= 8; count -= 8, next += 8) {
-    uint64_t value;
-    memcpy(&value, next, 8);
-    state = STEP8(state, value);
+  for (; count >= 3 * BLOCK; count -= 3 * BLOCK, next += 3 * BLOCK) {
+    uint64_t second = 0, third = 0;
+    for (size_t i = 0; i < BLOCK; i += 8) {
+      state = STEP8(state, load8(next + i));
+      second = STEP8(second, load8(next + BLOCK + i));
+      third = STEP8(third, load8(next + 2 * BLOCK + i));
+    }
+    state = through_zeros(through_zeros(state, shift) ^ second, shift) ^ third;
   }
+  for (; count >= 8; count -= 8, next += 8) state = STEP8(state, load8(next));
   for (; count > 0; count--, next++) state = STEP1(state, *next);
   return ~(uint32_t)state;
 }

@@ -1,0 +1,139 @@
+package import VitrineRuntime
+
+/// Tells contents apart by 128 bits, piece by piece: XXH64 of the same bytes under two seeds.
+///
+/// After Collet's specification of XXH64 (xxHash fast digest algorithm, version 0.1.1). Both halves share the multiplication
+/// of the input, so that 128 bits cost half as much again as 64, some 0.15 ns a byte. The same on every machine. Whoever
+/// wants two contents to have one hash can have that.
+package struct ContentHash: Sendable {
+  private static let primes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (
+    0x9E37_79B1_85EB_CA87, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x85EB_CA77_C2B2_AE63, 0x27D4_EB2F_1656_67C5,
+  )
+  private static let seeds: (low: UInt64, high: UInt64) = (0, 0x5669_7472_696E_6500)
+  private static let stripe = 32
+
+  private var low = Lanes(seed: seeds.low)
+  private var high = Lanes(seed: seeds.high)
+  /// The bytes after the last whole stripe.
+  private var rest: [UInt8] = []
+  private var count = 0
+
+  /// Creates the hash of no bytes.
+  package init() {}
+
+  /// Takes in more bytes.
+  ///
+  /// Complexity: O(count).
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    count += bytes.count
+    var start = 0
+    if !rest.isEmpty {
+      start = min(Self.stripe - rest.count, bytes.count)
+      // As many as there are, as just seen to.
+      unsafe rest.append(contentsOf: bytes[..<start])
+      guard rest.count == Self.stripe else { return }
+      let whole = rest
+      // The array's bytes are read while the closure runs.
+      unsafe whole.withUnsafeBytes { unsafe takeStripes($0) }
+      rest.removeAll(keepingCapacity: true)
+    }
+    let end = start + (bytes.count - start) / Self.stripe * Self.stripe
+    // Both ends lie within the buffer.
+    unsafe takeStripes(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+    unsafe rest.append(contentsOf: bytes[end...])
+  }
+
+  /// Takes in more bytes.
+  ///
+  /// Complexity: O(count).
+  package mutating func append(_ data: Data) {
+    // The bytes are only read while the closure runs.
+    unsafe data.withUnsafeBytes { unsafe append($0) }
+  }
+
+  /// The hash of all bytes so far.
+  package var value: ContentID {
+    ContentID(low: finish(low, Self.seeds.low), high: finish(high, Self.seeds.high))
+  }
+
+  // MARK: - XXH64
+
+  private struct Lanes: Sendable {
+    var one: UInt64
+    var two: UInt64
+    var three: UInt64
+    var four: UInt64
+
+    init(seed: UInt64) {
+      one = seed &+ primes.0 &+ primes.1
+      two = seed &+ primes.1
+      three = seed
+      four = seed &- primes.0
+    }
+
+    var merged: UInt64 {
+      var hash =
+        rotate(one, 1) &+ rotate(two, 7) &+ rotate(three, 12) &+ rotate(four, 18)
+      for lane in [one, two, three, four] {
+        hash = (hash ^ step(0, lane &* primes.1)) &* primes.0 &+ primes.3
+      }
+      return hash
+    }
+  }
+
+  @inline(__always)
+  private static func rotate(_ value: UInt64, _ bits: UInt64) -> UInt64 { value &<< bits | value &>> (64 &- bits) }
+
+  /// One round; `product` is the input times the second prime.
+  @inline(__always)
+  private static func step(_ lane: UInt64, _ product: UInt64) -> UInt64 {
+    rotate(lane &+ product, 31) &* primes.0
+  }
+
+  private mutating func takeStripes(_ bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress else { return }
+    // In variables of their own they stay in registers.
+    var (low, high) = (low, high)
+    var offset = 0
+    while offset &+ Self.stripe <= bytes.count {
+      // A stripe is left, as just checked.
+      unsafe (low.one, high.one) = Self.both(low.one, high.one, start, offset)
+      unsafe (low.two, high.two) = Self.both(low.two, high.two, start, offset &+ 8)
+      unsafe (low.three, high.three) = Self.both(low.three, high.three, start, offset &+ 16)
+      unsafe (low.four, high.four) = Self.both(low.four, high.four, start, offset &+ 24)
+      offset = offset &+ Self.stripe
+    }
+    (self.low, self.high) = (low, high)
+  }
+
+  @inline(__always)
+  private static func both(
+    _ low: UInt64,
+    _ high: UInt64,
+    _ start: UnsafeRawPointer,
+    _ offset: Int,
+  ) -> (UInt64, UInt64) {
+    // The caller has checked that eight bytes lie there.
+    let word = unsafe UInt64(littleEndian: start.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    let product = word &* primes.1
+    return (step(low, product), step(high, product))
+  }
+
+  private func finish(_ lanes: Lanes, _ seed: UInt64) -> UInt64 {
+    var hash = count >= Self.stripe ? lanes.merged : seed &+ Self.primes.4
+    hash = hash &+ UInt64(count)
+    var reader = ByteReader(rest)
+    while reader.remaining >= 8, let word = reader.uint64() {
+      hash = Self.rotate(hash ^ Self.step(0, word &* Self.primes.1), 27) &* Self.primes.0 &+ Self.primes.3
+    }
+    if reader.remaining >= 4, let word = reader.uint32() {
+      hash = Self.rotate(hash ^ UInt64(word) &* Self.primes.0, 23) &* Self.primes.1 &+ Self.primes.2
+    }
+    while let byte = reader.uint8() {
+      hash = Self.rotate(hash ^ UInt64(byte) &* Self.primes.4, 11) &* Self.primes.0
+    }
+    hash = (hash ^ hash >> 33) &* Self.primes.1
+    hash = (hash ^ hash >> 29) &* Self.primes.2
+    return hash ^ hash >> 32
+  }
+}
