@@ -16,6 +16,9 @@ public import VitrineRuntime
 /// long goes first, what was used often goes late, and the large goes before the small of the same age. Originals may
 /// take up 80 % of the limit and finished images 20 %; either may use what the other leaves.
 ///
+/// While others have nearly filled the disk it keeps to less: a twentieth of the disk stays free, at least 1 GB and at most
+/// a fifth of it, down to a tenth of the limit.
+///
 /// **One writer.** One cache at a time writes to a folder. A second one, in this process or in another, reads what is
 /// there and keeps what it stores itself in memory.
 ///
@@ -217,6 +220,7 @@ public final class DiskCache: DataCaching {
     let isReader = shared.withLock { state in
       state.removeAll()
       if state.isReader {
+        state.doomedPartials.removeAll()
         state.doomedSegments.removeAll()
         state.doomedBodies.removeAll()
       }
@@ -292,7 +296,10 @@ public final class DiskCache: DataCaching {
       }
       (statistics.originals, statistics.finished) = (counts[0], counts[1])
       statistics.entries = counts[0] + counts[1]
-      statistics.bytes = state.bytes(ofLane: 0) + state.bytes(ofLane: 1) + state.indexFileSize
+      statistics.bytes =
+        state.bytes(ofLane: 0) + state.bytes(ofLane: 1) + state.indexFileSize
+        + state.streamedBytes
+      statistics.partials = state.streamed.values.count { $0.isPartial }
       statistics.limit = self.options.sizeLimit
       (statistics.hits, statistics.misses) = (state.hits, state.misses)
       (statistics.evictions, statistics.damaged) = (state.evictions, state.damaged)

@@ -15,6 +15,13 @@ package protocol DiskFileSystem: Sendable {
   func makeFolder(_ path: String) throws(FileError)
   /// Has the names in a folder written to the device.
   func syncFolder(_ path: String) throws(FileError)
+  /// What the disk with a folder has; `nil` if that cannot be told.
+  func space(at folder: String) -> DiskSpace?
+}
+
+extension DiskFileSystem {
+  /// A file system that does not say has room.
+  package func space(at folder: String) -> DiskSpace? { nil }
 }
 
 /// An open file, closed when it is released.
@@ -82,6 +89,21 @@ package struct SystemFiles: DiskFileSystem {
   package func syncFolder(_ path: String) throws(FileError) {
     let folder = SystemFile(unsafe VitrineRuntime.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
     guard folder.descriptor >= 0, fsync(folder.descriptor) == 0 else { throw FileError(code: errno) }
+  }
+}
+
+extension SystemFiles {
+  package func space(at folder: String) -> DiskSpace? {
+    var info = statvfs()
+    // `info` outlives the call.
+    guard unsafe statvfs(folder, &info) == 0, info.f_frsize > 0 else { return nil }
+    // Some systems count in words of 32 bits, and a disk may say what it likes.
+    let (total, isHuge) = UInt64(info.f_blocks).multipliedReportingOverflow(by: UInt64(info.f_frsize))
+    guard !isHuge else { return nil }
+    return DiskSpace(
+      total: Int(clamping: total),
+      free: Int(clamping: UInt64(info.f_bavail).multipliedReportingOverflow(by: UInt64(info.f_frsize)).partialValue),
+    )
   }
 }
 

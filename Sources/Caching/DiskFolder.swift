@@ -15,7 +15,7 @@ struct DiskFolder: Sendable {
   }
 
   func bodyName(_ sequence: UInt64) -> String {
-    "\(Self.hex(sequence, digits: 16)).body"
+    Self.hex(sequence, digits: 16) + Self.bodySuffix
   }
 
   static func segment(named name: String) -> (id: UInt32, lane: Int)? {
@@ -26,9 +26,18 @@ struct DiskFolder: Sendable {
     return (id, first == "o" ? 0 : 1)
   }
 
-  static func body(named name: String) -> UInt64? {
-    guard name.hasSuffix(".body"), name.utf8.count == 21 else { return nil }
-    return UInt64(name.dropLast(5), radix: 16)
+  static let bodySuffix = ".body"
+  static let partialSuffix = ".partial"
+  static let journalSuffix = ".progress"
+
+  func partialName(_ number: UInt64) -> String { Self.hex(number, digits: 16) + Self.partialSuffix }
+  func journalName(_ number: UInt64) -> String { Self.hex(number, digits: 16) + Self.journalSuffix }
+  /// Of a body that is of no use unless whoever writes it comes to its end.
+  func temporaryBodyName(_ number: UInt64) -> String { "\(bodyName(number)).tmp" }
+
+  static func number(in name: String, _ suffix: String) -> UInt64? {
+    guard name.hasSuffix(suffix), name.utf8.count == 16 + suffix.utf8.count else { return nil }
+    return UInt64(name.dropLast(suffix.utf8.count), radix: 16)
   }
 
   private static func hex(_ number: UInt64, digits: Int) -> String {

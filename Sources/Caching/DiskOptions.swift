@@ -16,6 +16,12 @@ package struct DiskOptions: Sendable {
   package var syncInterval = Duration.seconds(1)
   /// Whether the folder is only looked at, so that another cache may write to it: no lock is taken, nothing changed.
   package var readsOnly = false
+  /// How long a part of a body may wait for somebody to go on with it, in seconds.
+  package static let partialLifetime = 86_400.0
+  /// From how many bytes on a part of a body is worth more than the request that it spares.
+  package static let partialMinimum = 16 << 10
+  /// What the parts of bodies may take up together while nobody goes on with them.
+  package var partialShare: Int
   /// After how long an entry that was neither stored nor renewed is gone; never if `nil`.
   package var lifetime: Duration?
 
@@ -30,5 +36,6 @@ package struct DiskOptions: Sendable {
     segmentSize = min(64 << 20, max(32 << 10, sizeLimit / 32))
     spillThreshold = min(1 << 20, segmentSize / 2)
     entryLimit = min(sizeLimit / 4, Int(UInt32.max) / 2)
+    partialShare = sizeLimit / 8
   }
 }

@@ -95,6 +95,11 @@ struct DiskState {
   var segments: [UInt32: Segment] = [:]
   /// The bodies that are files of their own, by the sequence of their entry.
   var bodies: [UInt64: (lane: Int, size: Int)] = [:]
+  /// The bodies that come piece by piece, and those that were left in the middle, by number.
+  var streamed: [UInt64: StreamedFile] = [:]
+  /// Those of them that somebody may go on with.
+  var partials: [KeyHash: UInt64] = [:]
+  var doomedPartials: [UInt64] = []
   /// Files that are of no use any more, for the writer to remove.
   var doomedBodies: [UInt64] = []
   var doomedSegments: [UInt32] = []
@@ -133,9 +138,13 @@ struct DiskState {
       + bodies.values.reduce(0) { $0 + ($1.lane == lane ? $1.size : 0) }
   }
 
+  /// The bytes of bodies that are not whole.
+  var streamedBytes: Int { streamed.values.reduce(0) { $0 + $1.size } }
+
   /// What the folder takes up, with room for the index to be written beside the one that there is.
   var bytes: Int {
-    bytes(ofLane: 0) + bytes(ofLane: 1) + max(indexFileSize, IndexFile.size(entries: index.count)) * 2 + 4096
+    bytes(ofLane: 0) + bytes(ofLane: 1) + streamedBytes + max(indexFileSize, IndexFile.size(entries: index.count)) * 2
+      + 4096
   }
 
   // MARK: - Index
@@ -160,6 +169,12 @@ struct DiskState {
     if entry.isSpilled, entry.sequence != sequence { doomedBodies.append(entry.sequence) }
     touched.remove(hash)
     return entry
+  }
+
+  mutating func doomPartial(_ number: UInt64) {
+    doomedPartials.append(number)
+    guard let file = streamed.removeValue(forKey: number), partials[file.hash] == number else { return }
+    partials[file.hash] = nil
   }
 
   mutating func renew(
@@ -237,6 +252,9 @@ struct DiskState {
     doomedSegments += segments.keys
     segments.removeAll()
     doomedBodies = Array(bodies.keys)
+    doomedPartials += streamed.keys
+    streamed.removeAll()
+    partials.removeAll()
   }
 }
 

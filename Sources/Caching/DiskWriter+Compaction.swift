@@ -20,6 +20,9 @@ extension DiskWriter {
   func makeRoom(for needed: Int, limit: Int) throws(FileError) {
     var stalls = 0
     var before = Int.max
+    if shared.withLock({ $0.bytes + needed > limit && !$0.partials.isEmpty }) {
+      dropPartials(over: min(options.partialShare, limit / 8))
+    }
     while true {
       let (step, bytes) = shared.withLock { state -> (Step?, Int) in
         let bytes = state.bytes
@@ -30,7 +33,10 @@ extension DiskWriter {
       }
       before = bytes
       switch step {
-      case nil: return
+      case nil:
+        // With no entry left to evict, what might have become one goes too.
+        if bytes + needed > limit { dropPartials(over: 0) }
+        return
       case .delete(let segment): forget(segment)
       case .evict(let entries): try evict(entries)
       case .compact(let segment, let kept, let evicted, let isOldest):
@@ -210,7 +216,7 @@ extension DiskWriter {
     var attributes = old
     (attributes.expires, attributes.revision) = (entry.expires, entry.revision)
     (attributes.lastUse, attributes.hits) = (entry.lastUse, entry.hits)
-    return try append(key: key, data, attributes, hash: hash, sequence: entry.sequence, isSpilled: false)
+    return try append(key: key, data, attributes, hash: hash, sequence: entry.sequence, spilledLength: nil)
   }
 
   private func copySpilled(

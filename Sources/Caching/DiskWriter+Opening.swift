@@ -57,8 +57,9 @@ extension DiskWriter {
     }
     shared.withLock { $0.phase = .open }
     guard !isReader else { return }
+    dropPartials(over: options.partialShare)
     do throws(FileError) {
-      try makeRoom(for: 0, limit: options.sizeLimit)
+      try makeRoom(for: 0, limit: currentLimit())
       if isIndexOutdated { try writeIndex() }
     } catch {
       report(error)
@@ -97,7 +98,8 @@ extension DiskWriter {
 
   private func isOwn(_ name: String) -> Bool {
     name == "index" || name.hasSuffix(".tmp") || DiskFolder.segment(named: name) != nil
-      || DiskFolder.body(named: name) != nil
+      || [DiskFolder.bodySuffix, DiskFolder.partialSuffix, DiskFolder.journalSuffix]
+        .contains { DiskFolder.number(in: name, $0) != nil }
   }
 
   /// Gives another version's files to a folder beside them, in place of those of an earlier time.
@@ -113,8 +115,10 @@ extension DiskWriter {
   /// Returns the bodies' sizes by sequence.
   private func readSegments(_ state: inout DiskState, isReader: Bool) throws(FileError) -> Set<UInt64> {
     var bodies: Set<UInt64> = []
-    for name in try folder.files.names(in: folder.path) {
-      if let body = DiskFolder.body(named: name) { bodies.insert(body) }
+    let names = try folder.files.names(in: folder.path)
+    openPartials(names, &state, isReader: isReader)
+    for name in names {
+      if let body = DiskFolder.number(in: name, DiskFolder.bodySuffix) { bodies.insert(body) }
       if name.hasSuffix(".tmp"), !isReader { try? folder.files.remove(folder.path(name)) }
       guard let (id, lane) = DiskFolder.segment(named: name) else { continue }
       guard let file = try? folder.files.open(folder.path(name), isWritable: !isReader, isCreated: false) else {

@@ -32,7 +32,7 @@ extension DiskWriter {
           attributes,
           hash: operation.hash,
           sequence: operation.sequence,
-          isSpilled: bodyChecksum != nil,
+          spilledLength: bodyChecksum == nil ? nil : data.data.count,
         )
       )
     case .renew(let target, let expires, let metadata):
@@ -64,20 +64,25 @@ extension DiskWriter {
     _ attributes: RecordAttributes,
     hash: KeyHash,
     sequence: UInt64,
-    isSpilled: Bool,
+    spilledLength: Int?,
   ) throws(FileError) -> DiskEntry {
     let lane = Int(data.kind.rawValue)
-    var header = RecordHeader(kind: isSpilled ? .spilled : .entry, lane: lane, hash: hash, sequence: sequence)
+    var header = RecordHeader(
+      kind: spilledLength != nil ? .spilled : .entry,
+      lane: lane,
+      hash: hash,
+      sequence: sequence,
+    )
     header.keyLength = key.count
     header.metadataLength = data.metadata.count
-    header.payloadLength = data.data.count
-    let payload = isSpilled ? Data() : data.data
+    header.payloadLength = spilledLength ?? data.data.count
+    let payload = spilledLength == nil ? data.data : Data()
     let place = try append(header, attributes, key: key, metadata: data.metadata, payload: payload)
     return DiskEntry(
       segment: place.segment,
       offset: place.offset,
       length: place.length,
-      bodyLength: UInt32(data.data.count),
+      bodyLength: UInt32(header.payloadLength),
       sequence: sequence,
       revision: attributes.revision,
       stored: attributes.stored,
@@ -85,7 +90,7 @@ extension DiskWriter {
       lastUse: attributes.lastUse,
       hits: attributes.hits,
       lane: UInt8(lane),
-      isSpilled: isSpilled,
+      isSpilled: spilledLength != nil,
     )
   }
 

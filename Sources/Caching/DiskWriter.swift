@@ -105,7 +105,7 @@ final class DiskWriter: @unchecked Sendable {
       try ensureFolder()
       let owed = shared.withLock { $0.owedRemovals }
       let spilled = batch.reduce(0) { $0 + $1.byteCount }
-      try makeRoom(for: spilled + owed.count * RecordHeader.size, limit: options.sizeLimit)
+      try makeRoom(for: spilled + owed.count * RecordHeader.size, limit: currentLimit())
       for (hash, sequence) in owed { try appendRemoval(of: hash, sequence: sequence) }
       let bodies = try writeBodies(batch)
       var outcomes: [Outcome] = []
@@ -162,7 +162,7 @@ final class DiskWriter: @unchecked Sendable {
   }
 
   /// The disk refused: what was to be stored is not, and what it would have replaced counts no more either.
-  private func fail(_ batch: [StagedOperation], _ error: FileError) {
+  func fail(_ batch: [StagedOperation], _ error: FileError) {
     for lane in lanes.indices {
       lanes[lane].buffer.removeAll()
       try? lanes[lane].file?.truncate(to: lanes[lane].tail)
@@ -246,7 +246,7 @@ final class DiskWriter: @unchecked Sendable {
     do throws(FileError) {
       for operation in batch {
         guard case .put(_, let data) = operation.operation, data.data.count > options.spillThreshold else { continue }
-        let path = folder.path("\(folder.bodyName(operation.sequence)).tmp")
+        let path = folder.path(folder.temporaryBodyName(operation.sequence))
         let file = try folder.files.open(path, isWritable: true, isCreated: true)
         var checksum = CRC32C()
         checksum.append(data.data)
@@ -275,17 +275,23 @@ final class DiskWriter: @unchecked Sendable {
 
   /// Removes the files that nothing leads to any more.
   func removeDoomed() {
-    let (bodies, segments, mine) = shared.withLock { state in
+    let (bodies, segments, partials, mine) = shared.withLock { state in
       defer {
+        state.doomedPartials.removeAll()
         state.doomedBodies.removeAll()
         state.doomedSegments.removeAll()
       }
-      return (state.doomedBodies, state.doomedSegments, state.epoch == epoch)
+      return (state.doomedBodies, state.doomedSegments, state.doomedPartials, state.epoch == epoch)
     }
     // First what leads to the others, so that a crash in between brings nothing back that was removed.
     if !segments.isEmpty, mine { try? folder.files.remove(folder.path("index")) }
     for id in segments {
       for lane in lanes.indices { try? folder.files.remove(folder.path(folder.segmentName(id, lane: lane))) }
+    }
+    for number in partials {
+      for name in [folder.partialName(number), folder.journalName(number), folder.temporaryBodyName(number)] {
+        try? folder.files.remove(folder.path(name))
+      }
     }
     for sequence in bodies {
       try? folder.files.remove(folder.path(folder.bodyName(sequence)))
@@ -294,7 +300,7 @@ final class DiskWriter: @unchecked Sendable {
   }
 
   /// Makes the folder again if someone has deleted it.
-  private func ensureFolder() throws(FileError) {
+  func ensureFolder() throws(FileError) {
     if let lockFile, !lockFile.isDeleted {
       guard owesFormat else { return }
       try folder.writeFormat(shared.withLock { $0.secret })
@@ -308,6 +314,7 @@ final class DiskWriter: @unchecked Sendable {
       (state.staged, state.queue, state.queueStart, state.stagedBytes) = (staged, queue, start, bytes)
       state.doomedSegments.removeAll()
       state.doomedBodies.removeAll()
+      state.doomedPartials.removeAll()
       state.bodies.removeAll()
       adopt(&state)
     }
@@ -319,6 +326,12 @@ final class DiskWriter: @unchecked Sendable {
   }
 
   // MARK: - Durability
+
+  /// Has the names in the folder reach the device with the next sync.
+  func noteFolderChange() throws(FileError) {
+    isFolderUnsynced = true
+    try syncIfDue()
+  }
 
   private func syncIfDue() throws(FileError) {
     if unsyncedBytes >= Self.unsyncedLimit { return try sync() }

@@ -19,7 +19,8 @@ final class Folder: Sendable {
   var cache: URL { url.appendingPathComponent("cache") }
 
   func cache(_ limit: Int = 64 << 20, clock: any TimeSource = ManualClock()) throws -> DiskCache {
-    try DiskCache(directory: cache, sizeLimit: limit, clock: clock)
+    // Not of the machine's disk, which may be nearly full.
+    try DiskCache(directory: cache, options: DiskOptions(sizeLimit: limit), files: FaultyFiles(), clock: clock)
   }
 
   /// What the folder takes up.
@@ -53,6 +54,8 @@ final class FaultyFiles: DiskFileSystem {
     var written = 0
     var syncs = 0
     var isReadOnly = false
+    /// What the disk says that it has.
+    var space: DiskSpace?
   }
 
   let state = Lock(State())
@@ -78,6 +81,7 @@ final class FaultyFiles: DiskFileSystem {
   func remove(_ path: String) throws(FileError) { try system.remove(path) }
   func names(in folder: String) throws(FileError) -> [String] { try system.names(in: folder) }
   func makeFolder(_ path: String) throws(FileError) { try system.makeFolder(path) }
+  func space(at folder: String) -> DiskSpace? { state.withLock { $0.space } }
   func syncFolder(_ path: String) throws(FileError) { try system.syncFolder(path) }
 }
 
@@ -92,6 +96,10 @@ final class FaultyFile: DiskFile {
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
     unsafe try file.read(into: buffer, at: offset)
+  }
+
+  func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
+    unsafe file.readCached(into: buffer, at: offset)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
