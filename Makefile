@@ -84,6 +84,12 @@ bench: setup ## Measures an image in memory, on disk and from a server, beside N
 	$(BENCHMARKS) --product bench-pipeline
 	set -o pipefail; .build/benchmarks/release/bench-pipeline | tee Benchmarks/Results/pipeline.txt
 
+.PHONY: bench-cache
+bench-cache: setup ## Compares the disk cache with a file per entry, SQLite and LMDB: time, space. Installs those.
+	@Scripts/setup.sh bench-cache
+	$(BENCHMARKS) --product bench-cache-disk
+	set -o pipefail; .build/benchmarks/release/bench-cache-disk | tee Benchmarks/Results/cache-disk.txt
+
 .PHONY: bench-imaging
 bench-imaging: setup ## Compares thumbnails with other programs, format by format, and sizes. Installs those programs.
 	@Scripts/setup.sh bench-imaging

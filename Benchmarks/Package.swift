@@ -56,6 +56,14 @@ let package = Package(
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
+    .executableTarget(
+      name: "bench-cache-disk",
+      dependencies: ["CSQLite", "CLMDB", .product(name: "VitrineCaching", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    // Libraries of the system, to be compared with. `Scripts/setup.sh bench-cache` installs them.
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     // C: counts allocations by defining malloc.
     .target(name: "CAllocations"),
   ],

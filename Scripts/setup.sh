@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh bench`, `bench-imaging`,
-# `bombs` and `conformance` install the programs that make needs for these.
+# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh bench`, `bench-cache`,
+# `bench-imaging`, `bombs` and `conformance` install what make needs for these.
 set -euo pipefail
 
 # package : what tells that it is there : why
@@ -47,11 +47,16 @@ decoders=(
   "libjxl-tools:command djxl:compared with in make conformance"
   "libtiff-tools:command tiff2rgba:compared with in make conformance"
 )
+databases=(
+  "libsqlite3-dev:module sqlite3:compared with in make bench-cache"
+  "liblmdb-dev:module lmdb:compared with in make bench-cache"
+)
 
 wanted=("${libraries[@]}")
 [ "${1:-}" = bench ] && wanted=("${servers[@]}")
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
 [ "${1:-}" = bombs ] && wanted=("${timers[@]}")
+[ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
 [ "${1:-}" = conformance ] && wanted=("${decoders[@]}")
 
 if ! command -v swift >/dev/null; then

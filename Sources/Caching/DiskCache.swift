@@ -108,7 +108,9 @@ public final class DiskCache: DataCaching {
       lockFile: isReader ? nil : lockFile,
       scheduleSync: {
         clock.schedule(after: interval) {
-          _ = try? writing.enqueue(priority: .low) { _ in box.syncWriter() }
+          _ = try? writing.enqueue(priority: .low) { _ in
+            box.writer?.syncBeside { work in _ = try? writing.enqueue { _ in work() } }
+          }
         }
       },
       warn: warn,
@@ -350,8 +352,5 @@ private final class WriterReference: Sendable {
     reference.withLock { $0.writer = writer }
   }
 
-  func syncWriter() {
-    let writer = reference.withLock { $0.writer }
-    writer?.flush()
-  }
+  var writer: DiskWriter? { reference.withLock { $0.writer } }
 }

@@ -25,20 +25,20 @@ final class DiskWriter: @unchecked Sendable {
   }
 
   static let retryInterval = Duration.seconds(30)
-  private static let unsyncedLimit = 8 << 20
-
   let folder: DiskFolder
   let options: DiskOptions
   let clock: any TimeSource
   let shared: Lock<DiskState>
   private let scheduleSync: @Sendable () -> Void
+  private let syncing = WorkQueue(label: "vitrine-sync", width: 1)
   private let warn: @Sendable (String) -> Void
   private var lockFile: (any DiskFile)?
 
   var lanes = [Lane(), Lane()]
   private(set) var epoch = 0
-  var unsynced: [UInt32: any DiskFile] = [:]
-  private var unsyncedBytes = 0
+  /// The segments of which not all has reached the device, each with how many writes there had been in all.
+  var unsynced: [UInt32: (file: any DiskFile, writes: Int)] = [:]
+  private var writes = 0
   private var isFolderUnsynced = false
   var isIndexOutdated = false
   /// The file that says what the folder is could not be written yet.
@@ -200,8 +200,8 @@ final class DiskWriter: @unchecked Sendable {
     try file.write(lanes[lane].buffer.bytes, at: lanes[lane].tail)
     lanes[lane].tail += count
     lanes[lane].buffer.removeAll()
-    unsynced[id] = file
-    unsyncedBytes += count
+    writes += 1
+    unsynced[id] = (file, writes)
     let tail = lanes[lane].tail
     shared.withLock { state in
       if state.epoch == epoch { state.segments[id]?.size = tail }
@@ -334,7 +334,6 @@ final class DiskWriter: @unchecked Sendable {
   }
 
   private func syncIfDue() throws(FileError) {
-    if unsyncedBytes >= Self.unsyncedLimit { return try sync() }
     guard !isSyncScheduled else { return }
     isSyncScheduled = true
     scheduleSync()
@@ -345,30 +344,61 @@ final class DiskWriter: @unchecked Sendable {
     isSyncScheduled = false
     let files = unsynced.values
     unsynced.removeAll()
-    unsyncedBytes = 0
-    for file in files { try file.sync() }
+    for (file, _) in files { try file.sync() }
     if isFolderUnsynced {
       isFolderUnsynced = false
       try folder.files.syncFolder(folder.path)
     }
   }
 
+  /// Has what is written by now reach the device while more is being written; `back` runs what is left to do on the queue
+  /// of the writer.
+  func syncBeside(_ back: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    isSyncScheduled = false
+    guard write() else { return }
+    let (files, isFolderIncluded, folder) = (unsynced, isFolderUnsynced, folder)
+    isFolderUnsynced = false
+    let isEnqueued = try? syncing.enqueue { _ in
+      let result = Result { () throws(FileError) in
+        for (file, _) in files.values { try file.sync() }
+        if isFolderIncluded { try folder.files.syncFolder(folder.path) }
+      }
+      back { [self] in
+        // What was written since then is not synced yet.
+        for (id, synced) in files where unsynced[id]?.writes == synced.writes { unsynced[id] = nil }
+        if case .failure(let error) = result { fail([], error) }
+      }
+    }
+    if isEnqueued == nil { flush() }
+  }
+
   /// Writes what is staged, then what was used, and has all of it reach the device.
   func flush() {
+    guard write() else { return }
+    do throws(FileError) {
+      try sync()
+    } catch {
+      fail([], error)
+    }
+  }
+
+  /// Writes what is staged, then what was used; returns whether there is something that may be synced.
+  private func write() -> Bool {
     drain()
-    guard shared.withLock({ $0.phase == .open && !$0.isReader && $0.retryUptime == nil }) else { return }
+    guard shared.withLock({ $0.phase == .open && !$0.isReader && $0.retryUptime == nil }) else { return false }
     do throws(FileError) {
       // Else what was found damaged would be known again after the next opening.
       let owed = shared.withLock { $0.owedRemovals }
       for (hash, sequence) in owed { try appendRemoval(of: hash, sequence: sequence) }
       try appendUses()
       try flushLanes()
-      try sync()
       shared.withLock { state in
         for (hash, sequence) in owed where state.owedRemovals[hash] == sequence { state.owedRemovals[hash] = nil }
       }
+      return true
     } catch {
       fail([], error)
+      return false
     }
   }
 

@@ -1,0 +1,199 @@
+import Foundation
+import VitrineCaching
+
+func median(_ values: [Double]) -> Double {
+  let sorted = values.sorted()
+  return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+}
+
+private struct Clock {
+  private let wall = ContinuousClock.now
+  private let processor = Clock.processorTime
+
+  static var processorTime: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
+  }
+
+  /// Microseconds of the clock on the wall, and of the processor in all threads.
+  var elapsed: (wall: Double, processor: Double) {
+    ((ContinuousClock.now - wall) / .microseconds(1), Self.processorTime - processor)
+  }
+}
+
+/// Has the machine under a virtual one give the memory that the page cache will need: whoever came first would pay for that.
+private func warmMemory() {
+  let size = 1 << 30
+  guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), memory != MAP_FAILED
+  else { return }
+  memset(memory, 1, size)
+  munmap(memory, size)
+}
+
+/// Photographs do not compress, and neither do these.
+private func payload(_ size: Int) -> Data {
+  var state: UInt64 = 7
+  return Data(
+    (0..<size).map { _ in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(truncatingIfNeeded: state >> 33)
+    }
+  )
+}
+
+private func key(_ number: Int) -> String { "https://images.example.com/feed/2026/photograph-\(number).jpg?width=600" }
+
+private func allocated(_ folder: URL) -> Double {
+  var sum = 0.0
+  for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+    var info = stat()
+    if stat("\(folder.path)/\(name)", &info) == 0 { sum += Double(info.st_blocks) * 512 }
+  }
+  return sum
+}
+
+private func text(_ value: Double) -> String { String(format: value < 10 ? "%.1f" : "%.0f", value) }
+
+nonisolated func compare(
+  _ stores: [any Store.Type],
+  in scratch: URL,
+  count: Int,
+  size: Int,
+  rounds: Int,
+) async throws {
+  let keys = (0..<count).map(key)
+  var order = Array(keys.indices)
+  var random = SystemRandomNumberGenerator()
+  order.shuffle(using: &random)
+  // Each its own bytes, so that nobody keeps one of them for all.
+  let all = (0..<64).map { _ in payload(size) }
+  var results = [[String: [Double]]](repeating: [:], count: stores.count)
+  for round in 0..<rounds {
+    for (index, type) in stores.enumerated() {
+      let folder = scratch.appending(path: "\(round)-\(index)")
+      let store = try await type.init(in: folder)
+      warmMemory()
+      func note(_ name: String, _ value: Double) { results[index][name, default: []].append(value) }
+
+      var clock = Clock()
+      for (number, key) in keys.enumerated() { try await store.put(all[number % all.count], key) }
+      try await store.finishWriting()
+      note("put", clock.elapsed.wall / Double(count))
+      note("put CPU", clock.elapsed.processor / Double(count))
+
+      clock = Clock()
+      var found = 0
+      for number in order { found += try await store.get(keys[number])?.count ?? 0 }
+      note("get", clock.elapsed.wall / Double(count))
+      note("get CPU", clock.elapsed.processor / Double(count))
+      guard found == count * size else { throw BenchmarkError("\(type.name) lost something") }
+
+      clock = Clock()
+      for key in keys where try await store.get(key + "&") != nil { throw BenchmarkError("found what there is not") }
+      note("miss", clock.elapsed.wall / Double(count))
+
+      note("space", allocated(folder) / Double(count * size))
+      clock = Clock()
+      try await store.evictQuarter(of: keys)
+      note("evict", clock.elapsed.wall / 1000)
+      note("space after", allocated(folder) / Double(count * size))
+      try await store.close()
+      try? FileManager.default.removeItem(at: folder)
+    }
+  }
+  say("\n## \(count) entries of \(size / 1000) KB\n")
+  say("Microseconds an operation, put until the system has it; evicting a quarter in milliseconds.\n")
+  say("| | put | its CPU | get | its CPU | miss | evict 1/4 | disk per byte stored | and after evicting |")
+  say("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+  for (index, type) in stores.enumerated() {
+    let cells = ["put", "put CPU", "get", "get CPU", "miss", "evict"].map { text(median(results[index][$0] ?? [])) }
+    let spaces = ["space", "space after"].map { String(format: "%.3f", median(results[index][$0] ?? [])) }
+    say("| \(type.name) | \((cells + spaces).joined(separator: " | ")) |")
+  }
+}
+
+nonisolated func compareOpening(_ stores: [any Store.Type], in scratch: URL, count: Int, rounds: Int) async throws {
+  say("\n## Opening \(count) entries\n")
+  say("Milliseconds until it is known how much there is and the first entry is read.\n")
+  say("| | open |")
+  say("|---|---:|")
+  let bytes = payload(500)
+  for type in stores {
+    let folder = scratch.appending(path: "open")
+    var store = try await type.init(in: folder)
+    for number in 0..<count { try await store.put(bytes, key(number)) }
+    try await store.finishWriting()
+    try await store.close()
+    var times: [Double] = []
+    for _ in 0..<max(rounds, 5) {
+      let clock = Clock()
+      store = try await type.init(in: folder)
+      guard try await store.get(key(count / 2)) != nil else { throw BenchmarkError("\(type.name) lost something") }
+      times.append(clock.elapsed.wall / 1000)
+      try await store.close()
+    }
+    say("| \(type.name) | \(text(median(times))) |")
+    try? FileManager.default.removeItem(at: folder)
+  }
+}
+
+/// What storing costs who stores, while the writer has time to follow.
+nonisolated func measureBursts(in scratch: URL, rounds: Int) async throws {
+  let folder = scratch.appending(path: "bursts")
+  let store = try await VitrineStore(in: folder)
+  let bytes = payload(20_000)
+  let hash = ContentID(of: bytes)
+  var times: [Double] = []
+  var hashing: [Double] = []
+  for round in 0..<100 {
+    let clock = Clock()
+    for number in 0..<100 {
+      let entry = CachedData(data: bytes, contentID: hash, stored: Date(timeIntervalSinceReferenceDate: 0))
+      await store.cache.store(entry, for: CacheKey { $0.append(key(round * 100 + number)) })
+    }
+    times.append(clock.elapsed.wall / 100)
+    try await store.finishWriting()
+    let second = Clock()
+    for _ in 0..<100 where ContentID(of: bytes) != hash { throw BenchmarkError("another hash") }
+    hashing.append(second.elapsed.wall / 100)
+  }
+  try await store.close()
+  try? FileManager.default.removeItem(at: folder)
+  say("\n## What storing costs who stores\n")
+  say("- Vitrine, 20 KB, 100 at once, until `store` returns: \(text(median(times))) us each")
+  say("- the hash of its content, if it is not known: \(text(median(hashing))) us")
+}
+
+/// A body that is larger than anyone wants to have in memory.
+nonisolated func measureStreaming(in scratch: URL) async throws {
+  let folder = scratch.appending(path: "stream")
+  let cache = try DiskCache(directory: folder, sizeLimit: 1 << 30)
+  let key = CacheKey { $0.append("large") }
+  let piece = payload(64 << 10)
+  forgetPeak()
+  let before = residentPeak()
+  let clock = Clock()
+  let writer = await cache.bodyWriter(for: key)
+  for _ in 0..<1600 where !(await writer.append(piece)) { throw BenchmarkError("refused") }
+  guard await writer.seal(stored: .now) != nil else { throw BenchmarkError("not sealed") }
+  let elapsed = clock.elapsed
+  let grown = residentPeak() - before
+  await cache.close()
+  try? FileManager.default.removeItem(at: folder)
+  say("\n## A body of 100 MB in pieces of 64 KB\n")
+  say("- \(text(elapsed.wall / 1000)) ms with one sync, \(text(elapsed.processor / 1000)) ms of CPU")
+  say("- memory at its peak grew by \(grown >> 10) MB")
+}
+
+/// Has Linux count the peak from now on.
+private func forgetPeak() {
+  try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
+}
+
+/// In kilobytes; Linux only, 0 elsewhere.
+private func residentPeak() -> Int {
+  let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+  let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+  return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+}

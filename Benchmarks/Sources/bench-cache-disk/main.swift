@@ -1,0 +1,33 @@
+// make bench-cache: what a disk cache costs, beside a file per entry, SQLite and LMDB.
+//
+// Every store gets the same bytes in the same order, none is synced per entry, and all is read back from the system's page
+// cache. ROUNDS=n takes the median of n rounds (3 by default); `alone` leaves out the others, for a profiler.
+
+import Foundation
+
+/// Prints a line at once, also where the output is no terminal.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+let rounds = Int(ProcessInfo.processInfo.environment["ROUNDS"] ?? "") ?? 3
+let scratch = FileManager.default.temporaryDirectory.appending(
+  path: "vitrine-bench-cache-\(ProcessInfo.processInfo.processIdentifier)"
+)
+try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+defer { try? FileManager.default.removeItem(at: scratch) }
+
+let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
+  .split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
+say("# Disk cache\n")
+say("- \(ProcessInfo.processInfo.processorCount) cores,\(processor.map(String.init) ?? "")")
+say("- \(ProcessInfo.processInfo.operatingSystemVersionString)")
+say("- medians of \(rounds) rounds, the stores in turns; no sync per entry; all in the system's page cache")
+say("- Vitrine makes a hash of every content and checks a checksum at every get; the others do neither")
+
+let all: [any Store.Type] = [
+  VitrineStore.self, FileStore.self, SQLiteStore.self, SQLiteBatchStore.self, LMDBStore.self,
+]
+let stores = CommandLine.arguments.contains("alone") ? [VitrineStore.self] : all
+try await compare(stores, in: scratch, count: 20_000, size: 20_000, rounds: rounds)
+try await compareOpening(stores, in: scratch, count: 100_000, rounds: rounds)
+try await measureBursts(in: scratch, rounds: rounds)
+try await measureStreaming(in: scratch)
