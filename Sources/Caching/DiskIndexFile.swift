@@ -79,53 +79,85 @@ enum IndexFile {
     next.evictions = Int(clamping: evictions)
     next.nextSegment = max(state.nextSegment, nextSegment)
     next.index.reserveCapacity(Int(entryCount))
-    for _ in 0..<entryCount {
-      guard let (hash, entry) = readEntry(&reader) else { return nil }
-      // What a segment has lost since, or lies in one that is gone, is a miss.
-      guard let segment = next.segments[entry.segment], segment.lane == Int(entry.lane) else { continue }
-      guard Int(entry.offset) + Int(entry.length) <= min(segment.size, covered[entry.segment] ?? 0) else { continue }
-      var kept = entry
-      if entry.renewalLength > 0 {
-        let renewal = next.segments[entry.renewalSegment]
-        if Int(entry.renewalOffset) + Int(entry.renewalLength) > renewal?.size ?? 0 {
-          // It is not known any more until when it is fresh: it has to be asked for.
-          kept.renewalLength = 0
-          kept.expires = min(kept.expires, kept.stored)
-        }
-      }
-      next.insert(kept, for: hash)
+    var places = Places(next.segments, covered)
+    for number in 0..<Int(entryCount) {
+      guard let (hash, entry) = readEntry(bytes, at: reader.offset + number * entrySize) else { return nil }
+      guard let kept = places.admit(entry), next.index.updateValue(kept, forKey: hash) == nil else { continue }
+      next.laneEntries[Int(kept.lane)] += 1
+      if kept.isSpilled { next.bodies[kept.sequence] = (Int(kept.lane), Int(kept.bodyLength)) }
     }
+    for (id, place) in places.places { next.segments[id]?.live += place.live }
     state = next
     return covered
   }
 
-  private static func readEntry(_ reader: inout ByteReader) -> (KeyHash, DiskEntry)? {
-    guard
-      let low = reader.uint64(), let high = reader.uint64(), let sequence = reader.uint64(),
-      let revision = reader.uint64(), let stored = reader.uint64(), let expires = reader.uint64(),
-      let segment = reader.uint32(), let offset = reader.uint32(), let length = reader.uint32(),
-      let bodyLength = reader.uint32(), let lastUse = reader.uint32(), let hits = reader.uint32(),
-      let renewalSegment = reader.uint32(), let renewalOffset = reader.uint32(), let renewalLength = reader.uint32(),
-      let flags = reader.uint32(), reader.skip(8), flags & 0xFF < 2
-    else { return nil }
-    let entry = DiskEntry(
-      segment: segment,
-      offset: offset,
-      length: length,
-      bodyLength: bodyLength,
-      sequence: sequence,
-      revision: revision,
-      stored: Double(bitPattern: stored),
-      expires: Double(bitPattern: expires),
-      lastUse: lastUse,
-      hits: hits,
-      renewalSegment: renewalSegment,
-      renewalOffset: renewalOffset,
-      renewalLength: renewalLength,
-      lane: UInt8(flags & 0xFF),
-      isSpilled: flags & 0x100 != 0,
-      hasOlder: flags & 0x200 != 0,
-    )
-    return (KeyHash(low: low, high: high), entry)
+  /// Whether entries lie in segments as they are, and how much of these is alive.
+  private struct Places {
+    struct Place {
+      var lane: Int
+      var size: Int
+      var covered: Int
+      var live = 0
+    }
+
+    private(set) var places: [UInt32: Place] = [:]
+
+    init(_ segments: [UInt32: Segment], _ covered: [UInt32: Int]) {
+      for (id, segment) in segments {
+        places[id] = Place(lane: segment.lane, size: segment.size, covered: covered[id] ?? 0)
+      }
+    }
+
+    /// What a segment has lost since, or lies in one that is gone, is a miss.
+    mutating func admit(_ entry: DiskEntry) -> DiskEntry? {
+      guard let place = places[entry.segment], place.lane == Int(entry.lane),
+        Int(entry.offset) + Int(entry.length) <= min(place.size, place.covered)
+      else { return nil }
+      places[entry.segment]?.live += Int(entry.length)
+      guard entry.renewalLength > 0 else { return entry }
+      var kept = entry
+      if Int(entry.renewalOffset) + Int(entry.renewalLength) > places[entry.renewalSegment]?.size ?? 0 {
+        // It is not known any more until when it is fresh: it has to be asked for.
+        kept.renewalLength = 0
+        kept.expires = min(kept.expires, kept.stored)
+      } else {
+        places[entry.renewalSegment]?.live += Int(entry.renewalLength)
+      }
+      return kept
+    }
+  }
+
+  private static func readEntry(_ bytes: [UInt8], at offset: Int) -> (KeyHash, DiskEntry)? {
+    guard offset + entrySize <= bytes.count else { return nil }
+    return unsafe bytes.withUnsafeBytes { bytes -> (KeyHash, DiskEntry)? in
+      // As many bytes are there, as just checked.
+      func long(_ place: Int) -> UInt64 {
+        unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + place, as: UInt64.self))
+      }
+      func short(_ place: Int) -> UInt32 {
+        unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + place, as: UInt32.self))
+      }
+      let flags = short(84)
+      guard flags & 0xFF < 2 else { return nil }
+      let entry = DiskEntry(
+        segment: short(48),
+        offset: short(52),
+        length: short(56),
+        bodyLength: short(60),
+        sequence: long(16),
+        revision: long(24),
+        stored: Double(bitPattern: long(32)),
+        expires: Double(bitPattern: long(40)),
+        lastUse: short(64),
+        hits: short(68),
+        renewalSegment: short(72),
+        renewalOffset: short(76),
+        renewalLength: short(80),
+        lane: UInt8(flags & 0xFF),
+        isSpilled: flags & 0x100 != 0,
+        hasOlder: flags & 0x200 != 0,
+      )
+      return (KeyHash(low: long(0), high: long(8)), entry)
+    }
   }
 }

@@ -68,7 +68,7 @@ final class DiskWriter: @unchecked Sendable {
   // MARK: - Batches
 
   /// Room is made for a whole batch, so it must be small beside the limit.
-  private var batchSize: Int { min(1 << 20, options.segmentSize) }
+  private var batchSize: Int { min(64 << 10, options.segmentSize) }
 
   /// Writes everything that is staged.
   func drain() {

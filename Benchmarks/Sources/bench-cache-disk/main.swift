@@ -30,4 +30,5 @@ let stores = CommandLine.arguments.contains("alone") ? [VitrineStore.self] : all
 try await compare(stores, in: scratch, count: 20_000, size: 20_000, rounds: rounds)
 try await compareOpening(stores, in: scratch, count: 100_000, rounds: rounds)
 try await measureBursts(in: scratch, rounds: rounds)
+try await measureFull(in: scratch)
 try await measureStreaming(in: scratch)
