@@ -86,7 +86,7 @@ enum IndexFile {
       next.laneEntries[Int(kept.lane)] += 1
       if kept.isSpilled { next.bodies[kept.sequence] = (Int(kept.lane), Int(kept.bodyLength)) }
     }
-    for (id, place) in places.places { next.segments[id]?.live += place.live }
+    for (id, bytes) in places.live { next.segments[id]?.live += bytes }
     state = next
     return covered
   }
@@ -94,34 +94,50 @@ enum IndexFile {
   /// Whether entries lie in segments as they are, and how much of these is alive.
   private struct Places {
     struct Place {
+      var id: UInt32
       var lane: Int
       var size: Int
       var covered: Int
       var live = 0
     }
 
-    private(set) var places: [UInt32: Place] = [:]
+    // A table with free places, in which a segment is found by its number: with a dictionary this took half of opening.
+    private var places: [Place]
 
     init(_ segments: [UInt32: Segment], _ covered: [UInt32: Int]) {
+      var size = 16
+      while size < segments.count * 4 { size *= 2 }
+      places = Array(repeating: Place(id: 0, lane: 0, size: 0, covered: 0), count: size)
       for (id, segment) in segments {
-        places[id] = Place(lane: segment.lane, size: segment.size, covered: covered[id] ?? 0)
+        places[place(of: id)] = Place(id: id, lane: segment.lane, size: segment.size, covered: covered[id] ?? 0)
       }
     }
 
+    /// Where a segment is, or would be; numbers begin with 1.
+    private func place(of id: UInt32) -> Int {
+      var place = Int(id) & (places.count - 1)
+      while places[place].id != id, places[place].id != 0 { place = (place + 1) & (places.count - 1) }
+      return place
+    }
+
+    var live: [(id: UInt32, bytes: Int)] { places.lazy.filter { $0.id != 0 }.map { ($0.id, $0.live) } }
+
     /// What a segment has lost since, or lies in one that is gone, is a miss.
     mutating func admit(_ entry: DiskEntry) -> DiskEntry? {
-      guard let place = places[entry.segment], place.lane == Int(entry.lane),
-        Int(entry.offset) + Int(entry.length) <= min(place.size, place.covered)
+      let place = place(of: entry.segment)
+      guard entry.segment != 0, places[place].lane == Int(entry.lane),
+        Int(entry.offset) + Int(entry.length) <= min(places[place].size, places[place].covered)
       else { return nil }
-      places[entry.segment]?.live += Int(entry.length)
+      places[place].live += Int(entry.length)
       guard entry.renewalLength > 0 else { return entry }
       var kept = entry
-      if Int(entry.renewalOffset) + Int(entry.renewalLength) > places[entry.renewalSegment]?.size ?? 0 {
+      let renewal = self.place(of: entry.renewalSegment)
+      if Int(entry.renewalOffset) + Int(entry.renewalLength) > places[renewal].size {
         // It is not known any more until when it is fresh: it has to be asked for.
         kept.renewalLength = 0
         kept.expires = min(kept.expires, kept.stored)
       } else {
-        places[entry.renewalSegment]?.live += Int(entry.renewalLength)
+        places[renewal].live += Int(entry.renewalLength)
       }
       return kept
     }

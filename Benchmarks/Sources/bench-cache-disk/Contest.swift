@@ -119,8 +119,8 @@ nonisolated func compare(
 nonisolated func compareOpening(_ stores: [any Store.Type], in scratch: URL, count: Int, rounds: Int) async throws {
   say("\n## Opening \(count) entries\n")
   say("Milliseconds until it is known how much there is and the first entry is read.\n")
-  say("| | open |")
-  say("|---|---:|")
+  say("| | open | its CPU |")
+  say("|---|---:|---:|")
   let bytes = payload(500)
   for type in stores {
     let folder = scratch.appending(path: "open")
@@ -129,14 +129,17 @@ nonisolated func compareOpening(_ stores: [any Store.Type], in scratch: URL, cou
     try await store.finishWriting()
     try await store.close()
     var times: [Double] = []
+    var processor: [Double] = []
     for _ in 0..<max(rounds, 5) {
       let clock = Clock()
       store = try await type.init(in: folder)
       guard try await store.get(key(count / 2)) != nil else { throw BenchmarkError("\(type.name) lost something") }
-      times.append(clock.elapsed.wall / 1000)
+      let elapsed = clock.elapsed
+      times.append(elapsed.wall / 1000)
+      processor.append(elapsed.processor / 1000)
       try await store.close()
     }
-    say("| \(type.name) | \(text(median(times))) |")
+    say("| \(type.name) | \(text(median(times))) | \(text(median(processor))) |")
     try? FileManager.default.removeItem(at: folder)
   }
 }
