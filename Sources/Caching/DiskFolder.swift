@@ -99,26 +99,31 @@ struct DiskFolder: Sendable {
   }
 
   /// Reads a record; `nil` if it is damaged in any way, or the disk would have to be waited for and may not be.
+  ///
+  /// The payload is not copied: it lies where it was read to, unless it is small.
   func record(_ file: any DiskFile, at offset: Int, length: Int, cachedOnly: Bool = false) -> Record? {
-    guard let bytes = try? file.bytes(length, at: offset, cachedOnly: cachedOnly), bytes.count == length else {
-      return nil
-    }
-    var reader = ByteReader(bytes)
-    guard let header = RecordHeader(reader), header.length == length, reader.skip(RecordHeader.size) else { return nil }
+    guard length >= RecordHeader.size, let block = ReadBlock(file, at: offset, length, cachedOnly: cachedOnly),
+      let header = RecordHeader(ByteReader(block.bytes(0..<RecordHeader.size))), header.length == length
+    else { return nil }
+    let inside = header.kind == .spilled ? 0 : header.payloadLength
+    let start = RecordHeader.size + (header.hasAttributes ? RecordAttributes.size : 0)
+    let payload = start + header.keyLength + header.metadataLength
+    // All of that is within the length of the record, which the header was just compared with.
+    guard block.checksum(of: start..<payload + inside) == header.checksum else { return nil }
+    var reader = ByteReader(block.bytes(RecordHeader.size..<payload))
     var attributes: RecordAttributes?
     if header.hasAttributes {
       attributes = RecordAttributes.read(reader)
       guard attributes != nil, reader.skip(RecordAttributes.size) else { return nil }
     }
-    let inside = header.kind == .spilled ? 0 : header.payloadLength
-    guard reader.checksum(ofFirst: header.keyLength + header.metadataLength + inside) == header.checksum else {
-      return nil
-    }
-    guard
-      let key = reader.data(header.keyLength), let metadata = reader.data(header.metadataLength),
-      let payload = reader.data(inside)
-    else { return nil }
-    return Record(header: header, attributes: attributes, key: Array(key), metadata: metadata, payload: payload)
+    guard let key = reader.data(header.keyLength), let metadata = reader.data(header.metadataLength) else { return nil }
+    return Record(
+      header: header,
+      attributes: attributes,
+      key: Array(key),
+      metadata: metadata,
+      payload: block.data(payload..<payload + inside),
+    )
   }
 
   /// Reads a body that is a file of its own; `nil` if it is damaged in any way.

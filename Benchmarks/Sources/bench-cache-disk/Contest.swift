@@ -60,6 +60,7 @@ nonisolated func compare(
   in scratch: URL,
   count: Int,
   size: Int,
+  isEvicting: Bool,
   rounds: Int,
 ) async throws {
   let keys = (0..<count).map(key)
@@ -83,15 +84,17 @@ nonisolated func compare(
       note("put CPU", clock.elapsed.processor / Double(count))
 
       note("space", allocated(folder) / Double(count * size))
-      clock = Clock()
-      try await store.evictQuarter(of: keys)
-      note("evict", clock.elapsed.wall / 1000)
-      note("space after", allocated(folder) / Double(count * size))
+      if isEvicting {
+        clock = Clock()
+        try await store.evictQuarter(of: keys)
+        note("evict", clock.elapsed.wall / 1000)
+        note("space after", allocated(folder) / Double(count * size))
+      }
 
       clock = Clock()
       var found = 0
       // What went are the first keys: a quarter, or somewhat more where whole segments go.
-      let left = order.filter { $0 >= count * 2 / 5 }
+      let left = isEvicting ? order.filter { $0 >= count * 2 / 5 } : order
       for number in left { found += try await store.get(keys[number])?.count ?? 0 }
       note("get", clock.elapsed.wall / Double(left.count))
       note("get CPU", clock.elapsed.processor / Double(left.count))
@@ -110,9 +113,12 @@ nonisolated func compare(
   say("| | put | its CPU | get | its CPU | miss | evict 1/4 | disk per byte stored | and after evicting |")
   say("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
   for (index, type) in stores.enumerated() {
-    let cells = ["put", "put CPU", "get", "get CPU", "miss", "evict"].map { text(median(results[index][$0] ?? [])) }
-    let spaces = ["space", "space after"].map { String(format: "%.3f", median(results[index][$0] ?? [])) }
-    say("| \(type.name) | \((cells + spaces).joined(separator: " | ")) |")
+    let values = ["put", "put CPU", "get", "get CPU", "miss", "evict"].map { median(results[index][$0] ?? []) }
+    let spaces = ["space", "space after"].map { median(results[index][$0] ?? []) }
+    let cells = values.map { $0.isNaN ? "" : text($0) }
+    say(
+      "| \(type.name) | \((cells + spaces.map { $0.isNaN ? "" : String(format: "%.3f", $0) }).joined(separator: " | ")) |"
+    )
   }
 }
 

@@ -1,8 +1,8 @@
 // make bench-cache: what a disk cache costs, beside a file per entry, SQLite and LMDB.
 //
 // Every store gets the same bytes in the same order, none is synced per entry, and all is read back from the system's page
-// cache. ROUNDS=n takes the median of n rounds (3 by default). Arguments name sections (entries, open,
-// bursts, full, stream); `alone` leaves out the others, for a profiler.
+// cache. ROUNDS=n takes the median of n rounds (3 by default). Arguments name sections (entries, pixels,
+// open, bursts, full, stream); `alone` leaves out the others, for a profiler.
 
 import Foundation
 
@@ -31,7 +31,13 @@ let stores = CommandLine.arguments.contains("alone") ? [VitrineStore.self] : all
 let sections = Set(CommandLine.arguments.dropFirst()).subtracting(["alone"])
 func isChosen(_ section: String) -> Bool { sections.isEmpty || sections.contains(section) }
 
-if isChosen("entries") { try await compare(stores, in: scratch, count: 20_000, size: 20_000, rounds: rounds) }
+if isChosen("entries") {
+  try await compare(stores, in: scratch, count: 20_000, size: 20_000, isEvicting: true, rounds: rounds)
+}
+// The pixels of an image of 300x225.
+if isChosen("pixels") {
+  try await compare(stores, in: scratch, count: 1000, size: 270_000, isEvicting: false, rounds: rounds)
+}
 if isChosen("open") { try await compareOpening(stores, in: scratch, count: 100_000, rounds: rounds) }
 if isChosen("bursts") { try await measureBursts(in: scratch, rounds: rounds) }
 if isChosen("full") { try await measureFull(in: scratch) }
