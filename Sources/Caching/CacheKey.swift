@@ -55,6 +55,11 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     hasher.combine(hash.low)
   }
 
+  /// Whether it was made of another key by appending parts.
+  package func isExtension(of other: CacheKey) -> Bool {
+    bytes.count > other.bytes.count && bytes.starts(with: other.bytes)
+  }
+
   func hasBytes(_ others: [UInt8]) -> Bool {
     unsafe bytes.withUnsafeBytes { left in
       unsafe others.withUnsafeBytes { right in

@@ -107,6 +107,12 @@ public protocol DataCaching: Sendable {
   /// Returns whether something is kept for a key; does not count as use.
   func contains(_ key: CacheKey) async -> Bool
 
+  /// Returns what the bytes that are kept for a key are known by, `nil` where there are none; does not count as use.
+  func contentID(for key: CacheKey) async -> ContentID?
+
+  /// Removes the entries for which `isRemoved` says so.
+  func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async
+
   /// Returns what is kept, in no order, without the bytes.
   func entries() async -> [DataCacheEntry]
 
@@ -115,6 +121,18 @@ public protocol DataCaching: Sendable {
 
   /// Waits until everything is where it outlives the process, as far as that is what the cache is for.
   func flush() async
+}
+
+extension DataCaching {
+  /// Reads the entry to find out.
+  public func contentID(for key: CacheKey) async -> ContentID? { await entry(for: key)?.contentID }
+
+  /// Looks at all entries.
+  ///
+  /// Complexity: O(n).
+  public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
+    for entry in await entries() where isRemoved(entry) { await remove(entry.key) }
+  }
 }
 
 /// An entry of a ``DataCaching`` without its bytes.
@@ -131,6 +149,12 @@ public struct DataCacheEntry: Sendable, Hashable {
   public var expires: Date?
   /// How often it was used, storing it included.
   public var hits: Int
+
+  /// Creates one; for caches of your own.
+  public init(key: CacheKey, kind: CachedData.Kind, byteCount: Int, stored: Date, expires: Date?, hits: Int) {
+    (self.key, self.kind, self.byteCount) = (key, kind, byteCount)
+    (self.stored, self.expires, self.hits) = (stored, expires, hits)
+  }
 }
 
 /// What a ``DataCaching`` holds and what happened in it.
@@ -208,6 +232,19 @@ public struct DataCacheList: DataCaching {
   public func contains(_ key: CacheKey) async -> Bool {
     for cache in caches where await cache.contains(key) { return true }
     return false
+  }
+
+  /// Returns what the first cache that knows the key has for it.
+  public func contentID(for key: CacheKey) async -> ContentID? {
+    for cache in caches {
+      if let contentID = await cache.contentID(for: key) { return contentID }
+    }
+    return nil
+  }
+
+  /// Removes from every cache.
+  public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
+    for cache in caches { await cache.removeAll(where: isRemoved) }
   }
 
   /// Returns what the caches keep, what several keep as the first of them has it.

@@ -233,6 +233,18 @@ public final class DiskCache: DataCaching {
     await onWriter { $0.drain() }
   }
 
+  /// Returns what the bytes that are kept for a key are known by; does not count as use, and reads only the record's head.
+  public func contentID(for key: CacheKey) async -> ContentID? {
+    await peek(key, hash(of: key))?.contentID
+  }
+
+  /// Removes the entries for which `isRemoved` says so.
+  ///
+  /// Reads the keys, unless nothing is kept. Complexity: O(n).
+  public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
+    for entry in await entries() where isRemoved(entry) { await remove(entry.key) }
+  }
+
   /// Returns whether something is kept for a key; does not count as use, and reads nothing.
   public func contains(_ key: CacheKey) async -> Bool {
     let hash = await hash(of: key)

@@ -18,9 +18,14 @@ public struct EncodeOptions: Sendable, Hashable {
   /// Values beyond are brought into that range.
   public var quality: Int
 
+  /// Whether nothing may be lost, in formats that can do either, which WebP is of those here; `false` by default.
+  ///
+  /// ``quality`` counts for nothing then. Colours of pixels that are wholly transparent may be lost all the same.
+  public var isLossless: Bool
+
   /// Options of the given quality.
-  public init(quality: Int = 85) {
-    self.quality = quality
+  public init(quality: Int = 85, isLossless: Bool = false) {
+    (self.quality, self.isLossless) = (quality, isLossless)
   }
 
   var clampedQuality: Int { min(max(quality, 1), 100) }

@@ -88,7 +88,21 @@ public final class CountingDataCache: DataCaching {
   public func contains(_ key: CacheKey) async -> Bool { state.value.entries[key] != nil }
 
   /// Returns what is kept, without the bytes.
-  public func entries() async -> [DataCacheEntry] { [] }
+  public func entries() async -> [DataCacheEntry] {
+    state.value.entries.map { key, data in
+      DataCacheEntry(
+        key: key,
+        kind: data.kind,
+        byteCount: data.data.count,
+        stored: data.stored,
+        expires: data.expires,
+        hits: 1,
+      )
+    }
+  }
+
+  /// Returns what the bytes that are kept for a key are known by; not counted.
+  public func contentID(for key: CacheKey) async -> ContentID? { state.value.entries[key]?.contentID }
 
   /// How many entries there are.
   public func statistics() async -> DataCacheStatistics {

@@ -8,6 +8,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   private let options: DecodeOptions
   private let previews: PreviewPolicy
   private let keepsEncodedData: Bool
+  private let keepsOriginal: Bool
   private let context: JobContext
   private let fetch: (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>
   private let stored: @Sendable (CachedImage) -> Void
@@ -25,6 +26,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
     options: DecodeOptions,
     previews: PreviewPolicy,
     keepsEncodedData: Bool,
+    keepsOriginal: Bool,
     context: JobContext,
     fetch: @escaping (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>,
     stored: @escaping @Sendable (CachedImage) -> Void,
@@ -32,6 +34,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   ) {
     (self.source, self.options, self.previews, self.context) = (source, options, previews, context)
     (self.fetch, self.stored, self.keepsEncodedData) = (fetch, stored, keepsEncodedData)
+    self.keepsOriginal = keepsOriginal
     super.init(onEnd: onEnd)
   }
 
@@ -151,7 +154,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   private func decoded(_ result: Result<CachedImage, LoadError>, of bytes: FetchedBytes, _ turn: inout Turn) {
     guard isRunning else { return }
     switch result {
-    case .success: bytes.verdict?(true)
+    case .success: bytes.verdict?(true, keeps: keepsOriginal)
     case .failure(let error) where error.isCancellation: break
     case .failure:
       // What the cache had is no image: the server is asked once. What it says takes the place of what was stored.

@@ -16,21 +16,46 @@ struct FetchedBytes: Sendable {
   let verdict: Verdict?
 }
 
-/// What becomes of fetched bytes once somebody has looked at them; the first word counts.
+/// What becomes of fetched bytes once somebody has looked at them.
+///
+/// The first word on what they are counts. That they are to be stored may be said later, by another who wants them.
 final class Verdict: Sendable {
-  private let isSpoken = Lock(false)
-  private let act: @Sendable (Bool) -> Void
+  enum Word: Sendable {
+    /// They are what was asked for.
+    case good
+    /// They are not.
+    case bad
+    /// They are to be kept.
+    case keep
+  }
 
-  init(_ act: @escaping @Sendable (_ isWanted: Bool) -> Void) {
+  private struct State {
+    var isGood: Bool?
+    var isKept = false
+  }
+
+  private let state = Lock(State())
+  private let act: @Sendable (Word) -> Void
+
+  init(_ act: @escaping @Sendable (Word) -> Void) {
     self.act = act
   }
 
-  func callAsFunction(_ isWanted: Bool) {
-    let isFirst = isSpoken.withLock { isSpoken in
-      defer { isSpoken = true }
-      return !isSpoken
+  /// Says whether they are what was asked for and, if so, whether they are to be kept.
+  func callAsFunction(_ isWanted: Bool, keeps: Bool = true) {
+    let words = state.withLock { state -> [Word] in
+      var words: [Word] = []
+      if state.isGood == nil {
+        state.isGood = isWanted
+        words.append(isWanted ? .good : .bad)
+      }
+      if isWanted, keeps, state.isGood == true, !state.isKept {
+        state.isKept = true
+        words.append(.keep)
+      }
+      return words
     }
-    if isFirst { act(isWanted) }
+    for word in words { act(word) }
   }
 }
 

@@ -16,6 +16,7 @@ final class JobContext: Sendable {
   let loader: any DataLoader
   let pendingWrites = PendingWrites()
   let allowsFileAddresses: Bool
+  private let storage: StoragePolicy
   let recorder: TraceRecorder?
   /// What the decoders can read, for the `Accept` field.
   let accept: String
@@ -27,6 +28,7 @@ final class JobContext: Sendable {
     diskCache = configuration.diskCache
     loader = configuration.loader
     recorder = configuration.recorder
+    storage = configuration.storage
     allowsFileAddresses = configuration.allowsFileAddresses
     let types = configuration.decoders.formats.map(\.mediaType)
     accept = (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ", ")
@@ -37,6 +39,8 @@ final class JobContext: Sendable {
     )
     processQueue = WorkQueue(label: "process", width: configuration.decodeWidth)
   }
+
+  func storage(of request: ImageRequest) -> StoragePolicy { request.storage ?? storage }
 
   /// The fields that are sent for a request, before those that make it conditional.
   func fields(of request: ImageRequest) -> HTTPFields {

@@ -177,11 +177,14 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       expires: validity.expires,
       stored: now,
     )
-    let verdict = Verdict { [key, context] isImage in
-      guard isImage else { return }
-      context.settle(key, entry.contentID, validity)
-      guard validity.isKept, let cache = context.diskCache else { return }
-      context.pendingWrites.add { await cache.store(entry, for: key) }
+    let verdict = Verdict { [key, context] word in
+      switch word {
+      case .good: context.settle(key, entry.contentID, validity)
+      case .keep:
+        guard validity.isKept, let cache = context.diskCache else { return }
+        context.pendingWrites.add { await cache.store(entry, for: key) }
+      case .bad: break
+      }
     }
     finish(
       .success(
@@ -248,8 +251,8 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       isStale: isStale,
       status: known.stored.status,
       // What is stored and turns out to be no image is dropped, so that it is fetched anew the next time.
-      verdict: Verdict { [key, context] isImage in
-        guard !isImage, let cache = context.diskCache else { return }
+      verdict: Verdict { [key, context] word in
+        guard word == .bad, let cache = context.diskCache else { return }
         context.pendingWrites.add { await cache.remove(key) }
       },
     )

@@ -7,10 +7,11 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
   /// The work on the queue, from when it was handed over.
   final var item: WorkItem?
 
-  /// Waits for a job, passes its progress on, and gives `receive` its end.
+  /// Waits for a job, passes its progress on, its previews too if they are those of this one, and gives `receive` its end.
   final func wait<Input>(
     for job: Job<Input, LoadError>,
     _ turn: inout Turn,
+    forwardsParts: Bool = false,
     _ receive: @escaping (Result<Input, LoadError>, inout Turn) -> Void,
   ) {
     trace?.enter("wait")
@@ -19,7 +20,8 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
       guard let self else { return }
       switch event {
       case .progress(let completed, let total): send(progress: completed, of: total, &turn)
-      case .partial: break
+      case .partial(let part):
+        if forwardsParts, let part = part as? CachedImage { send(partial: part, &turn) }
       case .finished(let result):
         dependency = nil
         receive(result, &turn)

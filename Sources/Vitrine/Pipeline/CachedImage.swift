@@ -33,8 +33,8 @@ public struct CachedImage: Sendable {
   }
 
   /// The same image, served although its time is over.
-  func stale(isRevalidationDue: Bool = false) -> CachedImage {
-    let response = response.from(.memory, isStale: true, isRevalidationDue: isRevalidationDue)
+  func stale(from origin: ImageResponse.Origin = .memory, isRevalidationDue: Bool = false) -> CachedImage {
+    let response = response.from(origin, isStale: true, isRevalidationDue: isRevalidationDue)
     return CachedImage(response: response, validity: validity, rendition: rendition)
   }
 
@@ -92,6 +92,10 @@ struct Rendition: Sendable, Hashable {
   let quality: DecodeQuality
   /// Whether it shows all of the source, in its aspect.
   let isWhole: Bool
+
+  init(frame: Int, quality: DecodeQuality, isWhole: Bool) {
+    (self.frame, self.quality, self.isWhole) = (frame, quality, isWhole)
+  }
 
   init(of info: ImageInfo, _ options: DecodeOptions) {
     (frame, quality) = (options.frame, options.quality)

@@ -35,6 +35,8 @@ public final class ImagePipeline: Sendable {
     public var decodeByteBudget = 64 << 20
     /// The bounds for decoding.
     public var limits = DecodeLimits()
+    /// What of images fetched from addresses is kept in ``diskCache``; `.automatic` by default.
+    public var storage = StoragePolicy.automatic
     /// Whether an address may be one of a `file:`; it may unless told.
     ///
     /// A server that loads the addresses of strangers says no. ``ImageSource/file(_:)`` is always allowed.
@@ -215,6 +217,7 @@ public final class ImagePipeline: Sendable {
   private func imageKey(of request: ImageRequest, step: Int) -> CacheKey {
     request.keys.key(step: step).extended { key in
       key.appendWay(of: request)
+      key.append(context.storage(of: request).rawValue)
       if request.keepsEncodedData { key.append("encoded") }
     }
   }
@@ -225,14 +228,34 @@ public final class ImagePipeline: Sendable {
     _ request: ImageRequest,
     step: Int,
     of bytes: FetchedBytes?,
+    looksOnDisk: Bool = true,
     onEnd: @escaping (inout Turn) -> Void,
   ) -> Job<CachedImage, LoadError> {
     let source = request.name
     let key = request.keys.key(step: step)
     let group = request.keys.fetch
-    let stored: @Sendable (CachedImage) -> Void = { [memory = memory(for: request)] image in
+    let inMemory: @Sendable (CachedImage) -> Void = { [memory = memory(for: request)] image in
       guard image.validity.isKept else { return }
       memory?.set(image, for: key, cost: image.image.byteCount, group: group)
+    }
+    let isFinal = step == request.processors.count
+    let stored: @Sendable (CachedImage) -> Void = { [context] image in
+      inMemory(image)
+      if isFinal { context.keepFinished(image, of: request) }
+    }
+    func confirmJob(_ known: CachedImage, onEnd: @escaping (inout Turn) -> Void) -> ConfirmJob {
+      ConfirmJob(
+        known,
+        of: source,
+        context: context,
+        fetch: { [unowned self] turn in fetchJob(request, &turn) },
+        make: { [unowned self] bytes, _ in makeImageJob(request, step: step, of: bytes, onEnd: { _ in }) },
+        stored: { [context] image in
+          inMemory(image)
+          if isFinal { context.renewFinished(image, of: request) }
+        },
+        onEnd: onEnd,
+      )
     }
     if bytes == nil, let known = memory(for: request)?.value(for: key),
       known.validity.answers(context.fields(of: request))
@@ -243,17 +266,26 @@ public final class ImagePipeline: Sendable {
       if known.validity.isUsableWhileRevalidating(at: context.clock.now, request) {
         return KnownJob(known.stale(isRevalidationDue: true), onEnd: onEnd)
       }
-      if known.contentID != .none {
-        return ConfirmJob(
-          known,
-          of: source,
-          context: context,
-          fetch: { [unowned self] turn in fetchJob(request, &turn) },
-          make: { [unowned self] bytes, _ in makeImageJob(request, step: step, of: bytes, onEnd: { _ in }) },
-          stored: stored,
-          onEnd: onEnd,
-        )
-      }
+      if known.contentID != .none { return confirmJob(known, onEnd: onEnd) }
+    }
+    var options = DecodeOptions(size: request.size)
+    options.quality = request.quality
+    options.frame = request.frame
+    options.limits = configuration.limits
+    let larger = bytes == nil && step == 0 ? largerVariant(of: request, options) : nil
+    if bytes == nil, larger == nil, looksOnDisk, let disk = context.diskForFinished(request, step: step) {
+      return FinishedJob(
+        request,
+        key: key,
+        on: disk,
+        context: context,
+        make: { [unowned self] _ in
+          makeImageJob(request, step: step, of: nil, looksOnDisk: false, onEnd: { _ in })
+        },
+        confirm: { known, _ in confirmJob(known, onEnd: { _ in }) },
+        stored: inMemory,
+        onEnd: onEnd,
+      )
     }
     if step > 0 {
       return ProcessJob(
@@ -265,11 +297,7 @@ public final class ImagePipeline: Sendable {
         onEnd: onEnd,
       )
     }
-    var options = DecodeOptions(size: request.size)
-    options.quality = request.quality
-    options.frame = request.frame
-    options.limits = configuration.limits
-    if bytes == nil, let larger = largerVariant(of: request, options) {
+    if let larger {
       return ResampleJob(
         source: source,
         larger: larger,
@@ -285,6 +313,7 @@ public final class ImagePipeline: Sendable {
       // What is shown of an image that is to be changed would not look like it.
       previews: request.processors.isEmpty ? request.previews : .none,
       keepsEncodedData: request.keepsEncodedData,
+      keepsOriginal: context.storage(of: request).keepsOriginal(isChanged: request.isChanged),
       context: context,
       fetch: { [unowned self] again, turn in
         if let bytes, !again { return KnownJob(bytes) }

@@ -58,6 +58,19 @@ public struct ImageResponse: Sendable {
     facts = Facts(image, info, status: bytes.status, byteCount: bytes.data.count, bytes.contentID)
   }
 
+  /// An image that was stored as it is shown.
+  init(
+    _ image: Bitmap,
+    _ info: ImageInfo,
+    _ origin: Origin,
+    status: Int?,
+    byteCount: Int,
+    _ contentID: ContentID,
+  ) {
+    (self.origin, isStale, isRevalidationDue) = (origin, false, false)
+    facts = Facts(image, info, status: status, byteCount: byteCount, contentID)
+  }
+
   /// An image that somebody made and put into a cache.
   init(_ image: Bitmap) {
     let info = ImageInfo(format: .bitmap, storedWidth: image.width, storedHeight: image.height)

@@ -47,7 +47,8 @@ public struct PipelineCache: Sendable {
     }
   }
 
-  /// Returns whether the image of exactly this request is in memory, or its source's bytes are on disk, fresh or not.
+  /// Returns whether the image of exactly this request is in memory, or it or its source's bytes are on disk, fresh
+  /// or not.
   ///
   /// Does not count as use.
   ///
@@ -60,7 +61,8 @@ public struct PipelineCache: Sendable {
     for alternative in request.alternatives ?? [] where await contains(alternative, in: tiers) { return true }
     guard tiers.contains(.disk), let disk else { return false }
     await pending.finished()
-    return await disk.contains(request.keys.fetch)
+    if await disk.contains(request.keys.fetch) { return true }
+    return await disk.contains(request.keys.image)
   }
 
   /// Returns whether the image of an address is cached; see ``contains(_:in:)-(ImageRequest,_)``.
@@ -78,6 +80,9 @@ public struct PipelineCache: Sendable {
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
     await disk.remove(request.keys.fetch)
+    // Of what was made of it, too.
+    let source = request.keys.fetch
+    await disk.removeAll { $0.kind == .finished && $0.key.isImage(of: source) }
   }
 
   /// Removes everything that was made of an address; see ``remove(_:in:)-(ImageRequest,_)``.

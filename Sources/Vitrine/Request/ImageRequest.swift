@@ -11,7 +11,7 @@ public import VitrineRuntime
 /// ```
 /// A value one pointer wide, cheap to copy. Its keys are computed once, at its first use, and shared by its copies.
 public struct ImageRequest: Sendable {
-  private var storage: Storage
+  private var shared: Storage
 
   /// A request for an address.
   public init(
@@ -40,24 +40,24 @@ public struct ImageRequest: Sendable {
     processors: [ImageProcessor] = [],
     priority: Priority = .normal,
   ) {
-    storage = Storage(Fields(source: source, size: size, processors: processors, priority: priority))
+    shared = Storage(Fields(source: source, size: size, processors: processors, priority: priority))
   }
 
   /// Where the bytes come from.
   public var source: ImageSource {
-    get { storage.fields.source }
+    get { shared.fields.source }
     set { change { $0.source = newValue } }
   }
 
   /// The size that is shown; `nil`, the default, for the image's own.
   public var size: TargetSize? {
-    get { storage.fields.size }
+    get { shared.fields.size }
     set { change { $0.size = newValue } }
   }
 
   /// What is done to the pixels, in order; nothing by default.
   public var processors: [ImageProcessor] {
-    get { storage.fields.processors }
+    get { shared.fields.processors }
     set { change { $0.processors = newValue } }
   }
 
@@ -65,19 +65,19 @@ public struct ImageRequest: Sendable {
   ///
   /// A task's priority can be changed while it runs.
   public var priority: Priority {
-    get { storage.fields.priority }
+    get { shared.fields.priority }
     set { change { $0.priority = newValue } }
   }
 
   /// The care taken over pixels when shrinking; `.balanced` by default.
   public var quality: DecodeQuality {
-    get { storage.fields.quality }
+    get { shared.fields.quality }
     set { change { $0.quality = newValue } }
   }
 
   /// Which frame of an animation, from 0, the default.
   public var frame: Int {
-    get { storage.fields.frame }
+    get { shared.fields.frame }
     set { change { $0.frame = newValue } }
   }
 
@@ -86,13 +86,13 @@ public struct ImageRequest: Sendable {
   /// They cost nothing where nobody listens to the task's events or a slot shows none, and there are none of images that
   /// are processed or not fetched from an address. Where several requests share the work, the first one says.
   public var previews: PreviewPolicy {
-    get { storage.fields.previews }
+    get { shared.fields.previews }
     set { change { $0.previews = newValue } }
   }
 
   /// How fresh the answer must be; `.standard` by default.
   public var policy: CachePolicy {
-    get { storage.fields.policy }
+    get { shared.fields.policy }
     set { change { $0.policy = newValue } }
   }
 
@@ -101,13 +101,19 @@ public struct ImageRequest: Sendable {
   /// `false` by default. Only its bytes are fetched then, and kept if their header is that of an image. It does nothing
   /// for a download that has not begun.
   public var continuesDownload: Bool {
-    get { storage.fields.continuesDownload }
+    get { shared.fields.continuesDownload }
     set { change { $0.continuesDownload = newValue } }
+  }
+
+  /// What of it is kept in the cache of bytes; `nil`, the default, for what the pipeline does.
+  public var storage: StoragePolicy? {
+    get { shared.fields.storagePolicy }
+    set { change { $0.storagePolicy = newValue } }
   }
 
   /// Header fields to send, in order; none by default.
   public var headers: [(name: String, value: String)] {
-    get { storage.fields.headers }
+    get { shared.fields.headers }
     set { change { $0.headers = newValue } }
   }
 
@@ -115,7 +121,7 @@ public struct ImageRequest: Sendable {
   ///
   /// `Authorization` always does.
   public var significantHeaders: Set<String> {
-    get { storage.fields.significantHeaders }
+    get { shared.fields.significantHeaders }
     set { change { $0.significantHeaders = newValue } }
   }
 
@@ -123,29 +129,29 @@ public struct ImageRequest: Sendable {
   ///
   /// `nil` by default.
   public var scope: String? {
-    get { storage.fields.scope }
+    get { shared.fields.scope }
     set { change { $0.scope = newValue } }
   }
 
   /// What stands for the address in keys, for addresses that change while the image does not (signed ones).
   public var identity: String? {
-    get { storage.fields.identity }
+    get { shared.fields.identity }
     set { change { $0.identity = newValue } }
   }
 
   /// Whether the response brings the encoded bytes, too; then the image is neither looked for nor kept in memory.
   package var keepsEncodedData: Bool {
-    get { storage.fields.keepsEncodedData }
+    get { shared.fields.keepsEncodedData }
     set { change { $0.keepsEncodedData = newValue } }
   }
 
   /// Whether what may be served while its server is asked is not: for who has shown it and waits for the answer.
   package var revalidates: Bool {
-    get { storage.fields.revalidates }
+    get { shared.fields.revalidates }
     set { change { $0.revalidates = newValue } }
   }
 
-  var keys: RequestKeys { storage.keys }
+  var keys: RequestKeys { shared.keys }
 
   /// What is really to be loaded at this size.
   var resolvedSource: ImageSource { source.resolved(for: size) }
@@ -167,13 +173,13 @@ public struct ImageRequest: Sendable {
 
   /// Whether this asks for what the other one asks for, however urgent either is.
   package func isSame(as other: ImageRequest) -> Bool {
-    storage === other.storage || (imageKey == other.imageKey && policy == other.policy)
+    shared === other.shared || (imageKey == other.imageKey && policy == other.policy)
   }
 
   private mutating func change(_ body: (inout Fields) -> Void) {
-    var fields = storage.fields
+    var fields = shared.fields
     body(&fields)
-    storage = Storage(fields)
+    shared = Storage(fields)
   }
 
   struct Fields: Sendable {
@@ -189,6 +195,7 @@ public struct ImageRequest: Sendable {
     var frame = 0
     var previews = PreviewPolicy()
     var continuesDownload = false
+    var storagePolicy: StoragePolicy?
     var headers: [(name: String, value: String)] = []
     var significantHeaders: Set<String> = []
     var scope: String?

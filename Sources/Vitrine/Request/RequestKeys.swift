@@ -81,6 +81,12 @@ final class RequestKeys: Sendable {
 }
 
 extension CacheKey {
+  /// Whether it is that of an image made of the bytes that are kept under another.
+  func isImage(of source: CacheKey) -> Bool {
+    guard isExtension(of: source), let parts, let count = source.parts?.count, parts.count > count else { return false }
+    return parts[count] == .text("decode")
+  }
+
   /// The address, or what stands for it, whose bytes a pipeline keeps under this key; `nil` for a key of anything else.
   package var address: String? {
     // The first part is the scope.

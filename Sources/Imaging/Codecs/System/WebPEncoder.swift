@@ -1,7 +1,7 @@
 import CLibWebP
 public import VitrineRuntime
 
-/// Writes lossy WebP, with alpha where something is transparent.
+/// Writes WebP, lossy unless told, with alpha where something is transparent.
 public struct WebPEncoder: ImageEncoder {
   /// Makes the encoder.
   public init() {}
@@ -17,14 +17,10 @@ public struct WebPEncoder: ImageEncoder {
     // libwebp reads `height` rows of `bytesPerRow` bytes, which the bitmap has; it finds out itself whether any pixel is
     // transparent.
     let count = unsafe straight.withUnsafeBytes { pixels in
-      unsafe WebPEncodeRGBA(
-        pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
-        Int32(straight.width),
-        Int32(straight.height),
-        Int32(straight.bytesPerRow),
-        Float(options.clampedQuality),
-        &bytes,
-      )
+      let (width, height, stride) = (Int32(straight.width), Int32(straight.height), Int32(straight.bytesPerRow))
+      let start = unsafe pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      guard !options.isLossless else { return unsafe WebPEncodeLosslessRGBA(start, width, height, stride, &bytes) }
+      return unsafe WebPEncodeRGBA(start, width, height, stride, Float(options.clampedQuality), &bytes)
     }
     guard count > 0, let bytes = unsafe bytes else {
       throw ImageError(

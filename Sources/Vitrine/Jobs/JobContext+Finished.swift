@@ -1,0 +1,52 @@
+import VitrineCaching
+import VitrineRuntime
+
+/// Images as they are shown, in the cache of bytes.
+extension JobContext {
+  /// Where an image may be found as it was shown before; `nil` where none of this kind is kept.
+  func diskForFinished(_ request: ImageRequest, step: Int) -> (any DataCaching)? {
+    guard let diskCache, request.policy != .reload, !request.keepsEncodedData, request.isChanged(before: step),
+      storage(of: request) != .original, case .url = request.resolvedSource.kind
+    else { return nil }
+    return diskCache
+  }
+
+  /// Keeps an image that was just made, if its request wants that.
+  func keepFinished(_ image: CachedImage, of request: ImageRequest) {
+    guard let diskCache, !request.keepsEncodedData, case .url = request.resolvedSource.kind,
+      storage(of: request).keepsFinished(
+        image,
+        isProcessed: !request.processors.isEmpty,
+        isResized: request.isChanged,
+      )
+    else { return }
+    let (key, now, queue) = (request.keys.image, clock.now, processQueue)
+    pendingWrites.add {
+      // What is large is encoded first, which takes a while.
+      guard let entry = try? await queue.run(priority: .veryLow, { _ in FinishedImage.entry(of: image, stored: now) })
+      else { return }
+      await diskCache.store(entry, for: key)
+    }
+  }
+
+  /// Lets a kept image be fresh for as long as the one that has just been confirmed.
+  func renewFinished(_ image: CachedImage, of request: ImageRequest) {
+    guard let disk = diskForFinished(request, step: request.processors.count) else { return }
+    let (key, expires) = (request.keys.image, image.validity.expires)
+    pendingWrites.add {
+      await disk.renew(
+        key,
+        contentID: image.contentID,
+        expires: expires,
+        metadata: FinishedImage.metadata(of: image),
+      )
+    }
+  }
+}
+
+extension ImageRequest {
+  /// Whether anything is done to the image but to decode it.
+  var isChanged: Bool { isChanged(before: processors.count) }
+
+  func isChanged(before step: Int) -> Bool { step > 0 || size != nil || frame > 0 }
+}
