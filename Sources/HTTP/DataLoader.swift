@@ -34,6 +34,11 @@ public protocol DataLoader: Sendable {
 /// Calls come one after the other, never two at once, from a thread of the loader's that serves other loads
 /// too: they must not block, and what takes more than some microseconds belongs elsewhere.
 public protocol LoadSink: AnyObject, Sendable {
+  /// What takes part in the load beside the sink; nothing unless implemented.
+  ///
+  /// Asked for once, when the load is queued.
+  var hooks: LoadHooks { get }
+
   /// Learns that the load has left the queue; does nothing unless implemented.
   ///
   /// Called at most once, before anything else. A load that is cancelled in the queue ends without it.
@@ -57,6 +62,9 @@ public protocol LoadSink: AnyObject, Sendable {
 }
 
 extension LoadSink {
+  /// None.
+  public var hooks: LoadHooks { LoadHooks() }
+
   /// Does nothing.
   public func begin() {}
 
@@ -115,13 +123,18 @@ extension DataLoader {
   ///
   /// When the task is cancelled this throws at once, and the connection is freed some milliseconds later.
   ///
-  /// - Parameter request: What to load; its ``HTTPRequest/bodyLimit`` bounds the memory.
+  /// - Parameters:
+  ///   - request: What to load; its ``HTTPRequest/bodyLimit`` bounds the memory.
+  ///   - hooks: What takes part in it; nothing by default.
   /// - Returns: The response, of whatever status (see ``HTTPResponse/requireSuccess()``), and its body.
   /// - Throws: ``HTTPError`` if no complete response came, also on cancellation.
-  public func data(for request: HTTPRequest) async throws(HTTPError) -> (HTTPResponse, Data) {
+  public func data(
+    for request: HTTPRequest,
+    hooks: LoadHooks = LoadHooks(),
+  ) async throws(HTTPError) -> (HTTPResponse, Data) {
     let cancelled = HTTPError(.cancelled, url: request.url.string, "was cancelled")
     guard !Task.isCancelled else { throw cancelled }
-    let sink = DataSink(request)
+    let sink = DataSink(request, hooks)
     let result = await withTaskCancellationHandler {
       sink.attach(load(request, into: sink))
       return await sink.outcome.value()
@@ -144,13 +157,15 @@ private final class DataSink: LoadSink, @unchecked Sendable {
   }
 
   let outcome = Deferred<Result<(HTTPResponse, Data), HTTPError>>()
+  let hooks: LoadHooks
   private let handle = Lock(Handle.none)
   private let bodyLimit: Int
   private let url: String
   private var response: HTTPResponse?
   private var body = Data()
 
-  init(_ request: HTTPRequest) {
+  init(_ request: HTTPRequest, _ hooks: LoadHooks) {
+    self.hooks = hooks
     bodyLimit = request.bodyLimit
     url = request.url.string
   }

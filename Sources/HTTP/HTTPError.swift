@@ -14,6 +14,7 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case invalidURL, invalidRequest, cancelled, timedOut, cannotResolve, cannotConnect, tls, connectionLost
       case redirectRefused, tooManyRedirects, badStatus, tooLarge, truncated, protocolError
+      case addressRefused, preparationFailed
     }
 
     private let value: Value
@@ -44,6 +45,10 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let tooLarge = Code(value: .tooLarge)
     /// The body ended before it was whole.
     public static let truncated = Code(value: .truncated)
+    /// The ``AddressGuard`` allows neither the URL, or that to which it led, nor an address of its host.
+    public static let addressRefused = Code(value: .addressRefused)
+    /// ``LoadHooks/willSend`` or ``LoadHooks/challenge`` threw.
+    public static let preparationFailed = Code(value: .preparationFailed)
     /// What the server sent breaks the rules of HTTP.
     public static let protocolError = Code(value: .protocolError)
 

@@ -60,14 +60,20 @@ public struct HTTPTimeouts: Sendable, Hashable {
   /// For a connection, from the look-up of the name to the end of the TLS handshake; 10 seconds by default.
   public var connect: Duration
   /// For the next byte once there is a connection; 30 seconds by default.
-  ///
-  /// Fewer than 100 bytes a second for that long, rounded up to a second, count as none.
   public var idle: Duration
-  /// For all of it, redirects and pauses included; without limit by default.
+  /// How many bytes a second must come, or for ``idle``, rounded up to a second, it counts as silence; 100 by default.
+  public var minimumRate: Int
+  /// For all of it, redirects, pauses and ``LoadHooks`` included; without limit by default.
   public var total: Duration?
 
   /// Creates a set of them.
-  public init(connect: Duration = .seconds(10), idle: Duration = .seconds(30), total: Duration? = nil) {
+  public init(
+    connect: Duration = .seconds(10),
+    idle: Duration = .seconds(30),
+    minimumRate: Int = 100,
+    total: Duration? = nil,
+  ) {
+    self.minimumRate = minimumRate
     self.connect = connect
     self.idle = idle
     self.total = total

@@ -58,11 +58,14 @@ final class RecordingSink: LoadSink {
   private let begins = Lock(0)
   private let onHead: @Sendable () -> LoadFlow
   private let onBytes: @Sendable () -> LoadFlow
+  let hooks: LoadHooks
 
   init(
     onHead: @escaping @Sendable () -> LoadFlow = { .proceed },
     onBytes: @escaping @Sendable () -> LoadFlow = { .proceed },
+    hooks: LoadHooks = LoadHooks(),
   ) {
+    self.hooks = hooks
     self.onHead = onHead
     self.onBytes = onBytes
   }

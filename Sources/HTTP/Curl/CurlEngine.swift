@@ -21,6 +21,10 @@ final class CurlEngine: @unchecked Sendable {
   private let share: UnsafeMutableRawPointer?
 
   private var queue: AdmissionQueue<ObjectIdentifier>
+  /// The turns of hooks: as many of a host as connections, held until the load leaves the queue proper.
+  ///
+  /// A hook holds no connection, or one that loads a token would wait for those that wait for the token.
+  private var preparations: AdmissionQueue<ObjectIdentifier>
   /// Everything that has not ended, queued or running.
   private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
   private var running: [ObjectIdentifier: CurlTransfer] = [:]
@@ -41,7 +45,9 @@ final class CurlEngine: @unchecked Sendable {
     unsafe self.multi = multi
     unsafe share = vitrine_curl_share_of_sessions()
     mailbox = unsafe CurlMailbox(multi: multi)
-    queue = AdmissionQueue(limit: max(1, options.connectionLimit), hostLimit: max(1, options.connectionLimitPerHost))
+    let (limit, hostLimit) = (max(1, options.connectionLimit), max(1, options.connectionLimitPerHost))
+    queue = AdmissionQueue(limit: limit, hostLimit: hostLimit)
+    preparations = AdmissionQueue(limit: limit, hostLimit: hostLimit)
     unsafe vitrine_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     unsafe vitrine_curl_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, Self.streamLimit)
     unsafe vitrine_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, options.connectionLimit) * 2)
@@ -102,15 +108,29 @@ final class CurlEngine: @unchecked Sendable {
     case .resume(let transfer):
       transfer.lastProgress = now
       transfer.resumeIfPaused()
-    case .reprioritize(let transfer, let priority): queue.reprioritize(ObjectIdentifier(transfer), priority)
+      if transfer.isDeliveringHeld { deliverHeld(of: transfer) }
+    case .reprioritize(let transfer, let priority):
+      queue.reprioritize(ObjectIdentifier(transfer), priority)
+      preparations.reprioritize(ObjectIdentifier(transfer), priority)
+    case .prepared(let transfer, let result): takePrepared(transfer, result)
+    case .answered(let transfer, let result): takeAnswer(transfer, result)
     }
   }
 
   private func enqueue(_ transfer: CurlTransfer) {
-    if let objection = transfer.objection { return transfer.end(objection) }
-    transfers[ObjectIdentifier(transfer)] = transfer
+    let id = ObjectIdentifier(transfer)
+    if let objection = transfer.objection(options.addressGuard) {
+      transfers[id] = transfer
+      return finish(transfer, objection)
+    }
+    transfers[id] = transfer
+    transfer.queued = now
+    guard transfer.isPrepared else {
+      preparations.add(id, host: transfer.url.origin, priority: transfer.priority)
+      return
+    }
     transfer.place = queue.add(
-      ObjectIdentifier(transfer),
+      id,
       host: transfer.url.origin,
       priority: transfer.priority,
       sequence: transfer.place,
@@ -118,6 +138,12 @@ final class CurlEngine: @unchecked Sendable {
   }
 
   private func admit() {
+    while let id = preparations.admit() {
+      guard let transfer = transfers[id] else { continue }
+      transfer.preparationHost = transfer.url.origin
+      transfer.prepare(now: now)
+      watchTime(of: transfer)
+    }
     // Look-ups that cannot be stopped count as transfers, once there are many.
     while abandoned.count < Self.abandonedLimit, let id = queue.admit() {
       guard let transfer = transfers[id] else { continue }
@@ -126,6 +152,7 @@ final class CurlEngine: @unchecked Sendable {
   }
 
   private func launch(_ transfer: CurlTransfer) {
+    endPreparation(of: transfer)
     running[ObjectIdentifier(transfer)] = transfer
     guard let handle = idleHandles.popLast() ?? CurlHandle(engine: self) else {
       return finish(transfer, transfer.error(.cannotConnect, "no memory for a transfer"))
@@ -134,8 +161,35 @@ final class CurlEngine: @unchecked Sendable {
     transfer.handle = handle
     unsafe handle.prepare(for: transfer, options: options, share: share)
     unsafe curl_multi_add_handle(multi, handle.easy)
-    let due = timeout(of: transfer).due
-    nextTimeoutCheck = min(nextTimeoutCheck ?? due, due)
+    watchTime(of: transfer)
+  }
+
+  // MARK: - Hooks
+
+  private func takePrepared(_ transfer: CurlTransfer, _ result: Result<HTTPRequest, HTTPError>) {
+    // One that has ended meanwhile has freed its turn then.
+    guard transfers[ObjectIdentifier(transfer)] != nil else { return }
+    switch result {
+    case .success(let request):
+      transfer.adopt(request)
+      enqueue(transfer)
+    case .failure(let error): finish(transfer, error)
+    }
+  }
+
+  private func takeAnswer(_ transfer: CurlTransfer, _ result: Result<HTTPFields?, HTTPError>) {
+    guard transfers[ObjectIdentifier(transfer)] != nil else { return }
+    switch result {
+    case .success(.some(let fields)):
+      transfer.adopt(fields)
+      enqueue(transfer)
+    case .success(.none): deliverHeld(of: transfer)
+    case .failure(let error): finish(transfer, error)
+    }
+  }
+
+  private func deliverHeld(of transfer: CurlTransfer) {
+    if transfer.deliverHeld() { finish(transfer, transfer.failure) }
   }
 
   // MARK: - Ends
@@ -151,6 +205,9 @@ final class CurlEngine: @unchecked Sendable {
       if handle.isHTTP2 { queue.raiseLimit(ofHost: transfer.url.origin, to: Self.streamLimit) }
       if transfer.failure == nil, transfer.isRedirectToFollow {
         follow(transfer)
+      } else if transfer.failure == nil, transfer.isChallengeToMeet, transfer.isChallengeWhole(result) {
+        releaseSlot(of: transfer)
+        transfer.askForAnswer()
       } else {
         finish(transfer, transfer.failure ?? transfer.error(for: result, handle))
       }
@@ -160,7 +217,7 @@ final class CurlEngine: @unchecked Sendable {
 
   private func follow(_ transfer: CurlTransfer) {
     do throws(HTTPError) {
-      try transfer.redirect { releaseSlot(of: transfer) }
+      try transfer.redirect(options.addressGuard) { releaseSlot(of: transfer) }
       // Back into the queue at its old place: the next host has limits too.
       enqueue(transfer)
     } catch {
@@ -169,9 +226,17 @@ final class CurlEngine: @unchecked Sendable {
   }
 
   private func finish(_ transfer: CurlTransfer, _ error: HTTPError?) {
-    guard transfers.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
-    if !queue.remove(ObjectIdentifier(transfer)) { releaseSlot(of: transfer) }
+    let id = ObjectIdentifier(transfer)
+    guard transfers.removeValue(forKey: id) != nil else { return }
+    if !queue.remove(id), !preparations.remove(id) { releaseSlot(of: transfer) }
+    endPreparation(of: transfer)
     transfer.end(error)
+  }
+
+  private func endPreparation(of transfer: CurlTransfer) {
+    guard let host = transfer.preparationHost else { return }
+    transfer.preparationHost = nil
+    preparations.release(host: host)
   }
 
   /// Takes a transfer off the network.
@@ -182,6 +247,10 @@ final class CurlEngine: @unchecked Sendable {
     queue.release(host: transfer.url.origin)
     guard let handle = transfer.handle else { return }
     transfer.handle = nil
+    if let measure = transfer.hooks.didTransfer {
+      now = systemUptime()
+      measure(handle.metrics(of: transfer, now: now))
+    }
     if handle.isResolved || handle.isConnected || transfer.head != nil || transfer.url.isAddress {
       release(handle)
     } else {
@@ -216,8 +285,17 @@ final class CurlEngine: @unchecked Sendable {
     return CInt(min(max(wait.rounded(.up), 0), 60_000))
   }
 
+  private func watchTime(of transfer: CurlTransfer) {
+    let due = timeout(of: transfer).due
+    nextTimeoutCheck = min(nextTimeoutCheck ?? due, due)
+  }
+
   private func timeout(of transfer: CurlTransfer) -> (due: Duration, kind: HTTPError.Timeout) {
     let timeouts = transfer.request.timeouts
+    if transfer.handle == nil {
+      // No byte can come, as a hook is at it or a connection is waited for.
+      return ((transfer.started ?? now) + (timeouts.total ?? .seconds(1 << 30)), .total)
+    }
     // A paused transfer is silent because its reader is.
     let idle = (transfer.isPaused ? now : transfer.lastProgress) + timeouts.idle
     guard let total = timeouts.total, let started = transfer.started, started + total < idle else {
@@ -228,7 +306,8 @@ final class CurlEngine: @unchecked Sendable {
 
   private func endTimedOut() {
     guard let check = nextTimeoutCheck, now >= check else { return }
-    for transfer in Array(running.values) {
+    // Those that have started and wait, for a hook or after a redirect, run out of time too.
+    for transfer in transfers.values.filter({ $0.started != nil }) {
       let (due, kind) = timeout(of: transfer)
       guard now >= due else { continue }
       if kind == .idle, transfer.handle?.isConnected != true {
@@ -244,7 +323,7 @@ final class CurlEngine: @unchecked Sendable {
         finish(transfer, transfer.error(.timedOut, timeout: kind, what))
       }
     }
-    nextTimeoutCheck = running.values.map { timeout(of: $0).due }.min()
+    nextTimeoutCheck = transfers.values.filter { $0.started != nil }.map { timeout(of: $0).due }.min()
     admit()
   }
 }

@@ -13,6 +13,9 @@ final class CurlHandle {
 
   /// Set from the callbacks' view of the world: the transfer that they serve, and the time of this round.
   private(set) var transfer: CurlTransfer?
+  /// Why no connection to one of the addresses may be made.
+  private(set) var refusal: String?
+  private var addressGuard: AddressGuard?
   private unowned let engine: CurlEngine
 
   init?(engine: CurlEngine) {
@@ -45,6 +48,8 @@ final class CurlHandle {
     let me = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe curl_easy_reset(easy)
     unsafe message.pointee = 0
+    refusal = nil
+    addressGuard = options.addressGuard
     set(CURLOPT_URL, transfer.url.string)
     unsafe set(CURLOPT_PRIVATE, me)
     unsafe set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(message))
@@ -67,7 +72,7 @@ final class CurlHandle {
     let timeouts = request.timeouts
     set(CURLOPT_CONNECTTIMEOUT_MS, max(1, timeouts.connect.milliseconds))
     // The engine watches for silence; this is against a drip.
-    set(CURLOPT_LOW_SPEED_LIMIT, 100)
+    set(CURLOPT_LOW_SPEED_LIMIT, timeouts.minimumRate)
     set(CURLOPT_LOW_SPEED_TIME, max(1, (timeouts.idle.milliseconds + 999) / 1000))
 
     unsafe set(CURLOPT_SHARE, share)
@@ -75,9 +80,22 @@ final class CurlHandle {
       set(CURLOPT_CAINFO, file)
       unsafe set(CURLOPT_CAPATH, UnsafeMutableRawPointer?.none)
     }
-    if !options.usesProxiesOfEnvironment { set(CURLOPT_PROXY, "") }
+    let bypassesProxies = options.addressGuard.map { !$0.proxies.allowsProxies } ?? false
+    if !options.usesProxiesOfEnvironment || bypassesProxies { set(CURLOPT_PROXY, "") }
+    // Behind a proxy the only address to see here would be the proxy's.
+    if bypassesProxies {
+      unsafe set(CURLOPT_OPENSOCKETDATA, me)
+      unsafe vitrine_curl_set_open_socket(easy) { unsafe openSocket($0, $1, $2) }
+    }
+    // Older ones are broken (RFC 8996), whatever the system still allows.
+    set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    if let identity = options.clientCertificate {
+      set(CURLOPT_SSLCERT, identity.file)
+      set(CURLOPT_SSLKEY, identity.keyFile ?? identity.file)
+      if let password = identity.password { set(CURLOPT_KEYPASSWD, password) }
+    }
     set(CURLOPT_USERAGENT, options.userAgent)
-    setHeaders(transfer.headers)
+    setHeaders(transfer.fieldsToSend)
 
     unsafe set(CURLOPT_HEADERDATA, me)
     unsafe set(CURLOPT_WRITEDATA, me)
@@ -102,33 +120,21 @@ final class CurlHandle {
     unsafe curl_easy_pause(easy, CURLPAUSE_CONT)
   }
 
+  /// Says whether a connection to an address may be made.
+  fileprivate func allows(_ address: IPAddress) -> Bool {
+    guard transfer != nil, let addressGuard else { return false }
+    guard let objection = addressGuard.objection(to: address) else { return true }
+    refusal = objection
+    return false
+  }
+
   /// The time of the round that the engine is in.
   fileprivate var now: Duration { engine.now }
-
-  // MARK: - What libcurl knows
-
-  /// Whether a request could be sent: there is a connection.
-  var isConnected: Bool { offset(CURLINFO_PRETRANSFER_TIME_T) > 0 }
-
-  /// Whether the host's name has been looked up, or needed not be.
-  var isResolved: Bool { offset(CURLINFO_NAMELOOKUP_TIME_T) > 0 }
-
-  var isHTTP2: Bool {
-    var version = 0
-    unsafe vitrine_curl_get_long(easy, CURLINFO_HTTP_VERSION, &version)
-    return version == Int(CURL_HTTP_VERSION_2_0)
-  }
 
   /// What libcurl says went wrong.
   func explanation(of result: CURLcode) -> String {
     if unsafe message.pointee != 0 { return unsafe String(cString: message) }
     return unsafe String(cString: curl_easy_strerror(result))
-  }
-
-  private func offset(_ info: CURLINFO) -> Int64 {
-    var value: Int64 = 0
-    unsafe vitrine_curl_get_offset(easy, info, &value)
-    return value
   }
 
   // MARK: - Options
@@ -162,6 +168,22 @@ extension Duration {
     let milliseconds = self / .milliseconds(1)
     return Int(min(max(milliseconds, 0), 1e9))
   }
+}
+
+/// Called by libcurl for a socket to connect to an address with.
+private func openSocket(
+  _ context: UnsafeMutableRawPointer?,
+  _ purpose: curlsocktype,
+  _ address: UnsafeMutablePointer<curl_sockaddr>?,
+) -> curl_socket_t {
+  guard let context = unsafe context, let address = unsafe address else { return -1 }
+  // The context is what `prepare` set.
+  let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
+  let (family, kind, transport) = unsafe (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+  guard let peer = unsafe IPAddress(socketAddress: vitrine_curl_address(address)), handle.allows(peer) else {
+    return -1
+  }
+  return socket(family, kind | CInt(SOCK_CLOEXEC.rawValue), transport)
 }
 
 /// Called by libcurl for every line of a head.

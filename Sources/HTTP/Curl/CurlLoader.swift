@@ -8,7 +8,7 @@ import VitrineRuntime
 /// waits for nothing. Make one and keep it: connections are reused within it.
 public final class CurlLoader: DataLoader {
   /// What can be set; the defaults are those of a program that shows pictures.
-  public struct Options: Sendable, Hashable {
+  public struct Options: Sendable {
     /// How many loads run at once; 64 by default.
     public var connectionLimit = 64
     /// How many loads of one scheme, host and port run at once; 6 by default.
@@ -21,15 +21,42 @@ public final class CurlLoader: DataLoader {
     public var certificateFile: String?
     /// Whether `http_proxy` and the like in the environment are obeyed; true by default.
     public var usesProxiesOfEnvironment = true
+    /// The certificate with which the loader tells servers who it is; none by default.
+    public var clientCertificate: ClientCertificate?
+    /// What keeps the loader out of private networks; none by default.
+    ///
+    /// Servers that load what strangers name want one.
+    public var addressGuard: AddressGuard?
+    /// Where cookies are kept; by default nowhere, and none are sent.
+    public var cookies: CookieJar?
 
     /// Creates the defaults.
     public init() {}
   }
 
+  /// A certificate and its key, in files.
+  public struct ClientCertificate: Sendable, Hashable {
+    /// The file of the certificate, and of those that vouch for it, in PEM.
+    public var file: String
+    /// The file of its private key, in PEM; by default that of the certificate.
+    public var keyFile: String?
+    /// The password of the key; none by default.
+    public var password: String?
+
+    /// Names the files; they are read when a connection is made, and what is wrong with them is an error then.
+    public init(file: String, keyFile: String? = nil, password: String? = nil) {
+      self.file = file
+      self.keyFile = keyFile
+      self.password = password
+    }
+  }
+
   private let engine: CurlEngine
+  private let cookies: CookieJar?
 
   /// Creates a loader without any connection yet, and starts its thread.
   public init(_ options: Options = Options()) {
+    cookies = options.cookies
     engine = CurlEngine(options)
     engine.start()
   }
@@ -41,7 +68,7 @@ public final class CurlLoader: DataLoader {
   /// Queues a load, and returns at once.
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
-    let transfer = CurlTransfer(request, sink: sink, mailbox: engine.mailbox)
+    let transfer = CurlTransfer(request, sink: sink, cookies: cookies, mailbox: engine.mailbox)
     if !engine.mailbox.post(.start(transfer)) { transfer.end(transfer.error(.cancelled, "the loader has stopped")) }
     return transfer
   }

@@ -12,6 +12,10 @@ final class CurlMailbox: @unchecked Sendable {
     case cancel(CurlTransfer)
     case resume(CurlTransfer)
     case reprioritize(CurlTransfer, Priority)
+    /// What a hook has made of the request.
+    case prepared(CurlTransfer, Result<HTTPRequest, HTTPError>)
+    /// What a hook has to say to a challenge.
+    case answered(CurlTransfer, Result<HTTPFields?, HTTPError>)
   }
 
   private struct State {

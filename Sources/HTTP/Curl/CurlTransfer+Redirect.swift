@@ -11,9 +11,11 @@ extension CurlTransfer {
 
   /// Turns to where the server points.
   ///
-  /// - Parameter leave: Called before the URL changes, if it will.
+  /// - Parameters:
+  ///   - addressGuard: What may object to the place.
+  ///   - leave: Called before the URL changes, if it will.
   /// - Throws: ``HTTPError`` where Vitrine does not follow.
-  func redirect(leave: () -> Void) throws(HTTPError) {
+  func redirect(_ addressGuard: AddressGuard?, leave: () -> Void) throws(HTTPError) {
     let location = head?.headers.values(for: "Location").first ?? ""
     let next: HTTPURL
     do throws(HTTPError) {
@@ -26,6 +28,9 @@ extension CurlTransfer {
     }
     guard redirectCount < request.redirects.limit ?? 0 else {
       throw error(.tooManyRedirects, "redirected more than \(request.redirects.limit ?? 0) times")
+    }
+    if let objection = addressGuard?.objection(to: next) {
+      throw error(.addressRefused, "redirected to \(next.string): \(objection)")
     }
     leave()
     if next.origin != url.origin { headers.keepOnly(Self.safeFields) }
@@ -43,6 +48,7 @@ extension CurlTransfer {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
       return error(.cannotResolve, detail)
     case CURLE_COULDNT_CONNECT:
+      if let refusal = handle.refusal { return error(.addressRefused, refusal) }
       return error(.cannotConnect, detail)
     case CURLE_OPERATION_TIMEDOUT:
       return error(.timedOut, timeout: handle.isConnected ? .idle : .connect, detail)

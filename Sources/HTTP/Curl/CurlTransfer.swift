@@ -7,7 +7,11 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   // Sendable: `requestedPriority` has a lock; everything that changes belongs to the engine's thread once the
   // transfer has been posted, and to the starting thread before.
 
-  let request: HTTPRequest
+  /// What is asked for, as it was given or as a hook has changed it.
+  private(set) var request: HTTPRequest
+  let hooks: LoadHooks
+  private let asked: String
+  private let cookies: CookieJar?
   private let mailbox: CurlMailbox
   private let requestedPriority: Lock<Priority>
   private(set) var sink: (any LoadSink)?
@@ -18,6 +22,19 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   var redirectCount = 0
   /// The place in the queue, kept over redirects.
   var place: Int?
+  /// When it was queued, for this hop.
+  var queued = Duration.zero
+  /// The host whose turn for ``LoadHooks/willSend`` it holds, until it leaves the queue.
+  var preparationHost: String?
+  /// Whether it may be sent as it is: there is no such hook, or it has been asked.
+  private(set) var isPrepared: Bool
+  /// The hook that is being asked.
+  private var question: Task<Void, Never>?
+  private var answerCount = 0
+  /// Whether the response that came with a challenge is being delivered, since nobody has answered it.
+  private(set) var isDeliveringHeld = false
+  /// The body that came with a challenge.
+  private var held = Data()
   var handle: CurlHandle?
 
   /// When it left the queue first, and when bytes came last, in the system's uptime.
@@ -26,6 +43,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// When the hop that is under way began.
   private(set) var hopStarted = Duration.zero
 
+  private var hasBegun = false
   private(set) var head = HTTPResponse?.none
   private(set) var isHeadDelivered = false
   private var headerBytes = 0
@@ -36,8 +54,12 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// Why the transfer was broken off by us, in a callback.
   private(set) var failure: HTTPError?
 
-  init(_ request: HTTPRequest, sink: any LoadSink, mailbox: CurlMailbox) {
+  init(_ request: HTTPRequest, sink: any LoadSink, cookies: CookieJar?, mailbox: CurlMailbox) {
     self.request = request
+    self.cookies = cookies
+    asked = request.url.string
+    hooks = sink.hooks
+    isPrepared = hooks.willSend == nil
     self.sink = sink
     self.mailbox = mailbox
     url = request.url
@@ -71,24 +93,29 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   func end(_ error: HTTPError?) {
     guard let sink else { return }
     self.sink = nil
+    question?.cancel()
+    question = nil
     sink.finish(error)
   }
 
   func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
     let detour = redirectCount > 0 && code != .cancelled ? " (after \(redirectCount) redirects, at \(url.string))" : ""
-    return HTTPError(code, url: request.url.string, timeout: timeout, detail + detour)
+    return HTTPError(code, url: asked, timeout: timeout, detail + detour)
   }
 
-  /// Why the request cannot be sent at all.
-  var objection: HTTPError? {
-    guard let bad = request.headers.first(where: { !$0.isSendable }) else { return nil }
-    return error(.invalidRequest, "the header field \"\(bad.name)\" cannot be sent")
+  /// Says why the request cannot be sent at all; nil where it can.
+  func objection(_ addressGuard: AddressGuard?) -> HTTPError? {
+    if let bad = headers.first(where: { !$0.isSendable }) {
+      return error(.invalidRequest, "the header field \"\(bad.name)\" cannot be sent")
+    }
+    return addressGuard?.objection(to: url).map { error(.addressRefused, $0) }
   }
 
   /// Forgets the last hop's response before the next one.
   func beginHop(now: Duration) {
-    if started == nil {
-      started = now
+    if started == nil { started = now }
+    if !hasBegun {
+      hasBegun = true
       sink?.begin()
     }
     lastProgress = now
@@ -112,6 +139,91 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     guard request.redirects.limit != nil, let head else { return false }
     return [301, 302, 303, 307, 308].contains(head.status) && head.headers["Location"] != nil
   }
+
+  /// Whether the response asks who we are, and there is someone to say so.
+  var isChallengeToMeet: Bool { head?.status == 401 && hooks.challenge != nil && answerCount < 2 }
+
+  /// Whether all of the response came, or as much as is kept of it; half of one is a failure like any other.
+  func isChallengeWhole(_ result: CURLcode) -> Bool {
+    result == CURLE_OK || received > 1 << 16
+  }
+
+  /// The header fields of the next hop.
+  var fieldsToSend: HTTPFields {
+    guard headers["Cookie"] == nil, let cookie = cookies?.header(for: url) else { return headers }
+    var fields = headers
+    fields["Cookie"] = cookie
+    return fields
+  }
+
+  // MARK: Hooks
+
+  /// Has the hook change the request; the answer comes by mail.
+  func prepare(now: Duration) {
+    started = now
+    question = Task { [request, hooks, mailbox] in
+      var changed = request
+      do {
+        try await hooks.willSend?(&changed)
+        mailbox.post(.prepared(self, .success(changed)))
+      } catch {
+        let failure = HTTPError(.preparationFailed, url: request.url.string, "the hook before sending threw: \(error)")
+        mailbox.post(.prepared(self, .failure(failure)))
+      }
+    }
+  }
+
+  /// Takes the request as the hook has changed it.
+  func adopt(_ changed: HTTPRequest) {
+    question = nil
+    isPrepared = true
+    request = changed
+    url = changed.url
+    headers = changed.headers
+  }
+
+  /// Has the hook answer the challenge; the answer comes by mail.
+  func askForAnswer() {
+    guard let head else { return }
+    let challenge = HTTPChallenge(response: head, sent: headers, previousAnswers: answerCount)
+    answerCount += 1
+    question = Task { [asked, hooks, mailbox] in
+      do {
+        mailbox.post(.answered(self, .success(try await hooks.challenge?(challenge))))
+      } catch {
+        let failure = HTTPError(.preparationFailed, url: asked, "the hook for challenges threw: \(error)")
+        mailbox.post(.answered(self, .failure(failure)))
+      }
+    }
+  }
+
+  /// Takes the answer to a challenge.
+  func adopt(_ answer: HTTPFields) {
+    question = nil
+    held = Data()
+    for name in Set(answer.map { $0.name.lowercased() }) { headers[name] = nil }
+    for field in answer { headers.append(name: field.name, value: field.value) }
+  }
+
+  /// Delivers the response that came with a challenge which nobody answers; to be called again after a pause.
+  ///
+  /// - Returns: Whether that was all.
+  func deliverHeld() -> Bool {
+    isDeliveringHeld = true
+    if !isHeadDelivered, let head {
+      isHeadDelivered = true
+      guard follow(sink?.receive(head) ?? .stop) else { return true }
+    }
+    guard !isPaused else { return false }
+    if !held.isEmpty {
+      let body = held
+      held = Data()
+      guard follow(sink?.receive(body) ?? .stop) else { return true }
+    }
+    return !isPaused
+  }
+
+  // MARK: What comes
 
   /// Takes a line of the head; false to break off.
   func receive(headerLine line: UnsafeRawBufferPointer, now: Duration) -> Bool {
@@ -137,7 +249,9 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   private func receiveEndOfHead() -> Bool {
     // Interim responses (1xx) precede the one that counts.
-    guard let head, head.status >= 200, !isRedirectToFollow else { return true }
+    guard let head, head.status >= 200 else { return true }
+    cookies?.store(head.headers.values(for: "Set-Cookie"), from: url)
+    guard !isRedirectToFollow, !isChallengeToMeet else { return true }
     if request.method == .get, let length = head.contentLength, length > request.bodyLimit {
       return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.bodyLimit)")
     }
@@ -163,6 +277,10 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
       return .hold
     }
     received += bytes.count
+    if isChallengeToMeet {
+      unsafe held.append(contentsOf: bytes.prefix(1 << 16 - held.count))
+      return received <= 1 << 16 ? .taken : .breakOff
+    }
     if isRedirectToFollow {
       // A short page says where to go, and reading it keeps the connection; a long one is not worth it.
       return received <= 1 << 16 ? .taken : .breakOff

@@ -24,6 +24,12 @@ CURLcode vitrine_curl_set_http_only(CURL *easy) {
 #endif
 }
 
+CURLcode vitrine_curl_set_open_socket(CURL *easy, curl_opensocket_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
+const struct sockaddr *vitrine_curl_address(const struct curl_sockaddr *address) { return &address->addr; }
+
 void vitrine_curl_set_quick_exit(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075700
   curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
@@ -41,6 +47,11 @@ CURLcode vitrine_curl_get_offset(CURL *easy, CURLINFO info, int64_t *value) {
   CURLcode code = curl_easy_getinfo(easy, info, &offset);
   *value = offset;
   return code;
+}
+
+const char *vitrine_curl_get_string(CURL *easy, CURLINFO info) {
+  char *string = NULL;
+  return curl_easy_getinfo(easy, info, &string) == CURLE_OK ? string : NULL;
 }
 
 void *vitrine_curl_get_private(CURL *easy) {

@@ -11,6 +11,9 @@ CURLcode vitrine_curl_set_long(CURL *, CURLoption, long value);
 CURLcode vitrine_curl_set_string(CURL *, CURLoption, const char *value);
 CURLcode vitrine_curl_set_pointer(CURL *, CURLoption, void *value);
 CURLcode vitrine_curl_set_callback(CURL *, CURLoption, size_t (*)(char *, size_t, size_t, void *));
+CURLcode vitrine_curl_set_open_socket(CURL *, curl_opensocket_callback);
+/// The address proper, as long as its family needs.
+const struct sockaddr *vitrine_curl_address(const struct curl_sockaddr *);
 /// Allows http and https and nothing else.
 CURLcode vitrine_curl_set_http_only(CURL *);
 /// Lets a name look-up go on by itself when its transfer is removed, where libcurl can (7.87).
@@ -18,6 +21,8 @@ void vitrine_curl_set_quick_exit(CURL *);
 
 CURLcode vitrine_curl_get_long(CURL *, CURLINFO, long *value);
 CURLcode vitrine_curl_get_offset(CURL *, CURLINFO, int64_t *value);
+/// A string that belongs to the handle, or NULL.
+const char *vitrine_curl_get_string(CURL *, CURLINFO);
 void *vitrine_curl_get_private(CURL *);
 
 // ---- All transfers of an engine ------------------------------------------------------------------------------

@@ -1,0 +1,128 @@
+public import VitrineRuntime
+
+/// Keeps cookies in memory, each for the very host that set it (RFC 6265, host-only).
+///
+/// What a server says of a wider domain is ignored, so that no list of public suffixes is needed and no host sees another's
+/// cookies. A loader without a jar keeps and sends none. Several loaders may share one.
+public final class CookieJar: Sendable {
+  private struct Cookie {
+    let name: String
+    let value: String
+    let path: String
+    let isSecure: Bool
+    let expires: Date?
+    let sequence: Int
+  }
+
+  private struct State {
+    var cookies: [String: [Cookie]] = [:]
+    var count = 0
+    var nextSequence = 0
+  }
+
+  private static let limitPerHost = 50
+  private static let limit = 3000
+
+  private let clock: any TimeSource
+  private let state = Lock(State())
+
+  /// Creates an empty jar.
+  public init(clock: any TimeSource = .system) {
+    self.clock = clock
+  }
+
+  /// How many cookies there are, expired ones that nobody has asked for included.
+  public var count: Int { state.withLock { $0.count } }
+
+  /// Forgets all.
+  public func removeAll() {
+    state.withLock { $0 = State() }
+  }
+
+  /// Returns the value of the `Cookie` field for a URL; nil where there is none to send.
+  public func header(for url: HTTPURL) -> String? {
+    let now = clock.now
+    let sent = state.withLock { state in
+      (state.cookies[url.host] ?? []).filter { cookie in
+        (cookie.expires.map { $0 > now } ?? true) && (url.isSecure || !cookie.isSecure)
+          && Self.path(url.path, isWithin: cookie.path)
+      }
+    }
+    guard !sent.isEmpty else { return nil }
+    // Longer paths first, older ones first among equals (RFC 6265 5.4).
+    return sent.sorted { ($1.path.utf8.count, $0.sequence) < ($0.path.utf8.count, $1.sequence) }
+      .map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+  }
+
+  /// Keeps what the `Set-Cookie` fields of a response say; what is no cookie is ignored.
+  ///
+  /// At most 50 are kept of a host, the oldest go first, and 3,000 in all, above which no new ones are taken.
+  public func store(_ fields: [String], from url: HTTPURL) {
+    guard !fields.isEmpty else { return }
+    let now = clock.now
+    for field in fields where field.utf8.count <= 8192 { store(field, from: url, now: now) }
+  }
+
+  private func store(_ field: String, from url: HTTPURL, now: Date) {
+    let parts = field.split(separator: ";", omittingEmptySubsequences: false)
+    guard let pair = parts.first, let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else { return }
+    let name = String(pair[..<equals].trimmed)
+    let value = String(pair[equals...].dropFirst().trimmed)
+    guard !name.isEmpty, (name + value).utf8.allSatisfy({ $0 > 31 && $0 != 127 }) else { return }
+
+    var path = Self.folder(of: url.path)
+    var isSecure = false
+    var expires: Date?
+    var maxAge: Date?
+    for attribute in parts.dropFirst() {
+      let key = attribute.prefix { $0 != "=" }.trimmed
+      let text = attribute.drop { $0 != "=" }.dropFirst().trimmed
+      if key.equalsIgnoringCase("Path"), text.hasPrefix("/") { path = String(text) }
+      if key.equalsIgnoringCase("Secure") { isSecure = true }
+      if key.equalsIgnoringCase("Expires") { expires = HTTPDate.parse(String(text), now: now) }
+      if key.equalsIgnoringCase("Max-Age"), let seconds = Int(text) {
+        maxAge = now.addingTimeInterval(Double(min(max(seconds, -1), 400 * 86_400)))
+      }
+    }
+    // Over http nobody may set, or replace, what is meant for https.
+    guard url.isSecure || !isSecure else { return }
+    let end = maxAge ?? expires
+    state.withLock { state in
+      var cookies = state.cookies[url.host] ?? []
+      state.count -= cookies.count
+      defer {
+        state.count += cookies.count
+        state.cookies[url.host] = cookies.isEmpty ? nil : cookies
+      }
+      let old = cookies.firstIndex { $0.name == name && $0.path == path }
+      if let old, cookies[old].isSecure, !url.isSecure { return }
+      let sequence = old.map { cookies.remove(at: $0).sequence } ?? state.nextSequence
+      if let end, end <= now { return }
+      guard state.count + cookies.count < Self.limit else { return }
+      if cookies.count >= Self.limitPerHost { cookies.removeFirst() }
+      state.nextSequence += 1
+      cookies.append(
+        Cookie(name: name, value: value, path: path, isSecure: isSecure, expires: end, sequence: sequence)
+      )
+    }
+  }
+
+  private static func folder(of path: String) -> String {
+    let folder = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+    return folder.isEmpty ? "/" : String(folder)
+  }
+
+  private static func path(_ path: String, isWithin folder: String) -> Bool {
+    guard path.hasPrefix(folder) else { return false }
+    return folder.hasSuffix("/") || path.utf8.count == folder.utf8.count
+      || path.dropFirst(folder.count).hasPrefix("/")
+  }
+}
+
+extension HTTPURL {
+  /// The path, without the query.
+  var path: String {
+    let rest = string.dropFirst(isSecure ? 8 : 7)
+    return String(rest[(rest.firstIndex(of: "/") ?? rest.startIndex)...].prefix { $0 != "?" })
+  }
+}

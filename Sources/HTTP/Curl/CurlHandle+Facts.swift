@@ -1,0 +1,82 @@
+#if canImport(CVitrineCurl)
+import CVitrineCurl
+import VitrineRuntime
+
+/// What libcurl knows of a transfer.
+extension CurlHandle {
+  /// Whether a request could be sent: there is a connection.
+  var isConnected: Bool { offset(CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
+  /// Whether the host's name has been looked up, or needed not be.
+  var isResolved: Bool { offset(CURLINFO_NAMELOOKUP_TIME_T) > 0 }
+
+  var isHTTP2: Bool { number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) }
+
+  /// What the hop of a transfer took.
+  func metrics(of transfer: CurlTransfer, now: Duration) -> LoadMetrics {
+    var metrics = LoadMetrics(url: transfer.url)
+    metrics.status = transfer.head?.status
+    metrics.queued = max(.zero, transfer.hopStarted - transfer.queued)
+    metrics.total = max(.zero, now - transfer.hopStarted)
+    metrics.nameLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
+    metrics.connected = time(CURLINFO_CONNECT_TIME_T)
+    metrics.secured = time(CURLINFO_APPCONNECT_TIME_T)
+    // libcurl counts the end of a connection, too.
+    metrics.firstByte = transfer.head == nil ? nil : time(CURLINFO_STARTTRANSFER_TIME_T)
+    metrics.bytesReceived = Int(clamping: offset(CURLINFO_SIZE_DOWNLOAD_T)) + number(CURLINFO_HEADER_SIZE)
+    metrics.isConnectionReused = isConnected && number(CURLINFO_NUM_CONNECTS) == 0
+    switch number(CURLINFO_HTTP_VERSION) {
+    case Int(CURL_HTTP_VERSION_1_0): metrics.httpVersion = "1.0"
+    case Int(CURL_HTTP_VERSION_1_1): metrics.httpVersion = "1.1"
+    case Int(CURL_HTTP_VERSION_2_0): metrics.httpVersion = "2"
+    default: break
+    }
+    // The string is the handle's, and copied here.
+    if let address = unsafe vitrine_curl_get_string(easy, CURLINFO_PRIMARY_IP) {
+      metrics.remoteAddress = unsafe IPAddress(String(cString: address))
+    }
+    return metrics
+  }
+
+  private func time(_ info: CURLINFO) -> Duration? {
+    let microseconds = offset(info)
+    return microseconds > 0 ? .microseconds(microseconds) : nil
+  }
+
+  private func offset(_ info: CURLINFO) -> Int64 {
+    var value: Int64 = 0
+    unsafe vitrine_curl_get_offset(easy, info, &value)
+    return value
+  }
+
+  private func number(_ info: CURLINFO) -> Int {
+    var value = 0
+    unsafe vitrine_curl_get_long(easy, info, &value)
+    return value
+  }
+}
+
+extension IPAddress {
+  /// Reads a socket's address; nil where it is of another family.
+  init?(socketAddress address: UnsafePointer<sockaddr>?) {
+    guard let address = unsafe address else { return nil }
+    // Whoever says the family has filled in as much as it needs.
+    switch unsafe CInt(address.pointee.sa_family) {
+    case AF_INET:
+      self.init(
+        bytes: unsafe address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in
+          unsafe withUnsafeBytes(of: pointer.pointee.sin_addr) { unsafe Array($0) }
+        }
+      )
+    case AF_INET6:
+      self.init(
+        bytes: unsafe address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
+          unsafe withUnsafeBytes(of: pointer.pointee.sin6_addr) { unsafe Array($0) }
+        }
+      )
+    default:
+      return nil
+    }
+  }
+}
+#endif

@@ -1,0 +1,102 @@
+import VitrineRuntime
+
+/// An address of IPv4 or IPv6.
+///
+/// An IPv4 address within IPv6 (`::ffff:10.0.0.1`) is an IPv6 address here; ``embedded`` finds the other.
+public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+  /// The bytes in network order: 4 of them or 16.
+  public let bytes: [UInt8]
+
+  /// Reads an address as URLs have it, IPv6 with or without brackets; nil if it is none.
+  ///
+  /// IPv4 in fewer parts, in octal and in hexadecimal is understood as `inet_aton` does: `0x7f.1` is `127.0.0.1`.
+  public init?(_ string: String) {
+    let isBracketed = string.hasPrefix("[") && string.hasSuffix("]")
+    let text = isBracketed ? String(string.dropFirst().dropLast()) : string
+    guard let bytes = text.utf8.contains(UInt8(ascii: ":")) ? Self.bytes6(text) : Self.bytes4(text) else { return nil }
+    self.bytes = bytes
+  }
+
+  /// Takes 4 or 16 bytes in network order; nil for any other number.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == 4 || bytes.count == 16 else { return nil }
+    self.bytes = bytes
+  }
+
+  private static func bytes4(_ text: String) -> [UInt8]? {
+    guard let canonical = HostName.canonical(text[...]) else { return nil }
+    let parts = canonical.split(separator: ".").compactMap { UInt8($0) }
+    return parts.count == 4 && canonical.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") } ? parts : nil
+  }
+
+  private static func bytes6(_ text: String) -> [UInt8]? {
+    var address = in6_addr()
+    // Outlives the call, and is what the function writes for this family.
+    guard unsafe inet_pton(AF_INET6, text, &address) == 1 else { return nil }
+    return unsafe withUnsafeBytes(of: &address) { unsafe Array($0) }
+  }
+
+  /// Whether it is of IPv6.
+  public var isIPv6: Bool { bytes.count == 16 }
+
+  /// The address in its usual form, without brackets.
+  public var description: String {
+    guard isIPv6 else { return bytes.map(String.init).joined(separator: ".") }
+    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    // Sixteen bytes are an address of this family, and the buffer is as long as is said.
+    guard unsafe inet_ntop(AF_INET6, bytes, &buffer, socklen_t(buffer.count)) != nil else { return "" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// The IPv4 addresses to which packets to this IPv6 address may go: mapped, compatible, 6to4, NAT64, Teredo, ISATAP.
+  var embedded: [IPAddress] {
+    guard isIPv6 else { return [] }
+    func starts(_ prefix: [UInt8]) -> Bool { bytes.starts(with: prefix) }
+    var found: [ArraySlice<UInt8>] = []
+    let zeros = [UInt8](repeating: 0, count: 10)
+    if starts(zeros + [0, 0]) || starts(zeros + [0xFF, 0xFF]) { found.append(bytes[12...]) }
+    // ::ffff:0:a.b.c.d, the translated form of RFC 2765.
+    if starts([0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0]) { found.append(bytes[12...]) }
+    if starts([0, 0x64, 0xFF, 0x9B]) { found.append(bytes[12...]) }
+    if starts([0x20, 0x02]) { found.append(bytes[2..<6]) }
+    if starts([0x20, 0x01, 0, 0]) {
+      found.append(bytes[4..<8])
+      found.append(bytes[12...].map { ~$0 }[...])
+    }
+    if bytes[8] & 0xFC == 0, bytes[9] == 0, bytes[10] == 0x5E, bytes[11] == 0xFE { found.append(bytes[12...]) }
+    return found.compactMap { IPAddress(bytes: Array($0)) }
+  }
+}
+
+/// A range of addresses that share their first bits.
+public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
+  /// An address of the network.
+  public let address: IPAddress
+  /// How many first bits are shared.
+  public let prefixLength: Int
+
+  /// Reads `10.0.0.0/8` or `fd00::/8`, or one address; nil if it is neither.
+  public init?(_ string: String) {
+    let parts = string.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
+    let bits = address.bytes.count * 8
+    let length = parts.count == 2 ? Int(parts[1]) : bits
+    guard let length, (0...bits).contains(length) else { return nil }
+    (self.address, prefixLength) = (address, length)
+  }
+
+  /// The address and the length, such as `10.0.0.0/8`.
+  public var description: String { "\(address)/\(prefixLength)" }
+
+  /// Returns whether an address, of the same family, is within.
+  public func contains(_ other: IPAddress) -> Bool {
+    guard other.bytes.count == address.bytes.count else { return false }
+    var rest = prefixLength
+    for (left, right) in zip(address.bytes, other.bytes) where rest > 0 {
+      let mask = rest >= 8 ? 0xFF : ~(UInt8(0xFF) >> UInt8(rest))
+      guard left & mask == right & mask else { return false }
+      rest -= 8
+    }
+    return true
+  }
+}
