@@ -80,7 +80,6 @@ BENCHMARKS := rm -f .build/benchmarks/release.yaml && swift build -c release --p
 
 .PHONY: bench
 bench: setup ## Measures an image in memory, on disk and from a server, beside NSCache and URLSession: CPU, allocations.
-	@Scripts/setup.sh bench
 	$(BENCHMARKS) --product bench-pipeline
 	set -o pipefail; .build/benchmarks/release/bench-pipeline | tee Benchmarks/Results/pipeline.txt
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh bench`, `bench-cache`,
-# `bench-imaging`, `bombs` and `conformance` install what make needs for these.
+# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh bench-cache`, `bench-imaging`,
+# `bombs` and `conformance` install what make needs for these.
 set -euo pipefail
 
 # package : what tells that it is there : why
@@ -12,6 +12,8 @@ libraries=(
   "libgif-dev:header gif_lib.h:reads GIF"
   "liblcms2-dev:module lcms2:reads colour profiles"
   "libcurl4-openssl-dev:module libcurl:loads from HTTP servers"
+  "nginx-light:command nginx:serves the tests of VitrineHTTP, which are skipped without it, and make bench"
+  "openssl:command openssl:makes the certificates of that server"
   "libgtk-4-dev:module gtk4:shows windows"
   "xvfb:command xvfb-run:a display for tests and for the demo where there is none"
   "xauth:command xauth:lets programs onto that display"
@@ -21,7 +23,6 @@ libraries=(
   "libtiff-dev:module libtiff-4:reads TIFF, for VitrineTIFF"
   "librsvg2-dev:module librsvg-2.0:draws SVG, for VitrineSVG"
 )
-servers=("nginx-light:command nginx:serves the images of make bench")
 programs=(
   "libvips-tools:command vipsthumbnail:compared with in make bench-imaging"
   "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:compared with in make bench-imaging"
@@ -53,7 +54,6 @@ databases=(
 )
 
 wanted=("${libraries[@]}")
-[ "${1:-}" = bench ] && wanted=("${servers[@]}")
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
 [ "${1:-}" = bombs ] && wanted=("${timers[@]}")
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
