@@ -205,6 +205,128 @@ struct FaultTests {
   }
 }
 
+/// Answers that are wrong in a way that only bytes can say.
+@Suite(.timeLimit(.minutes(10)))
+struct MalformedAnswerTests {
+  let server: LoopbackServer
+  let loader = makeLoader()
+
+  init() throws { server = try LoopbackServer() }
+
+  private static let answer = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 100\r\n\r\n"
+
+  @Test(arguments: [false, true])
+  func aBreakAtEachTenthByteIsATypedErrorAndFreesTheConnection(withReset: Bool) async throws {
+    let whole = Data(Self.answer.utf8) + bytes(100)
+    for length in stride(from: 0, to: whole.count, by: 10) {
+      server.route("/\(length)") { exchange in
+        exchange.send(whole.prefix(length))
+        if withReset { exchange.reset() }
+      }
+      let error = try await loader.failure(server.url("/\(length)"))
+      #expect([.connectionLost, .truncated, .protocolError].contains(error.code), "after \(length) bytes: \(error)")
+      #expect(error.url == server.url("/\(length)"))
+    }
+    await server.wait { $0.openConnections == 0 }
+  }
+
+  @Test(arguments: [
+    "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 99999 OK\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n", "HTTP/3.7 200 OK\r\n\r\n",
+  ])
+  func aHeadOrAChunkThatMeansNothingIsAnError(answer: String) async throws {
+    server.route("/a") { $0.send(Data(answer.utf8)) }
+    let error = try await loader.failure(server.url("/a"))
+    #expect([.protocolError, .truncated, .connectionLost].contains(error.code), "\(error)")
+    await server.wait { $0.openConnections == 0 }
+  }
+
+  @Test
+  func whatComesBeyondTheLengthIsNoPartOfTheBodyNorOfTheNextAnswer() async throws {
+    server.route("/a") { exchange in
+      exchange.send(Data(Self.answer.utf8) + bytes(100) + Data("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8))
+      exchange.complete()
+    }
+    server.route("/b", LoopbackResponse(body: bytes(10)))
+    for _ in 0..<5 {
+      #expect(try await loader.data(server.url("/a")).1 == bytes(100))
+      #expect(try await loader.data(server.url("/b")).1 == bytes(10))
+    }
+  }
+
+  /// Nothing is unpacked that nobody asked to be packed, so that a kilobyte stays one.
+  @Test(arguments: ["Content-Encoding", "Transfer-Encoding"])
+  func aBombOfGzipIsNotUnpacked(field: String) async throws {
+    let packed = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]) + bytes(1000)
+    server.route("/a") { exchange in
+      let length = field == "Content-Encoding" ? [(name: "Content-Length", value: "\(packed.count)")] : []
+      exchange.sendHead(200, [(name: field, value: "gzip")] + length)
+      exchange.send(packed)
+    }
+    var request = try HTTPRequest.patient(server.url("/a"))
+    request.bodyLimit = 2000
+    do throws(HTTPError) {
+      #expect(try await loader.data(for: request).1 == packed)
+    } catch {
+      #expect(field == "Transfer-Encoding" && error.code == .protocolError, "\(error)")
+    }
+  }
+
+  @Test
+  func aDripIsSilence() async throws {
+    let gate = server.makeGate()
+    server.route("/a") { exchange in
+      exchange.sendHead(200, [("Content-Length", "100000")])
+      while exchange.send(Data([0])) { gate.wait() }
+    }
+    let clock = SystemClock()
+    let isOver = Lock(false)
+    @Sendable
+    func drip() {
+      gate.pass()
+      if !isOver.withLock({ $0 }) { clock.schedule(after: .milliseconds(100)) { drip() } }
+    }
+    drip()
+    let error = try await loader.failure(server.url("/a")) { $0.timeouts.idle = .seconds(1) }
+    #expect(error.code == .timedOut)
+    #expect(error.timeout == .idle)
+    await server.wait { $0.openConnections == 0 }
+    isOver.withLock { $0 = true }
+  }
+
+  /// The short form of `make bench-http`'s 60,000; in a process of its own, since it counts what the whole process has.
+  @Test
+  func eightHundredGoodAndBadLoadsLeaveNoMemoryAndNoDescriptor() async {
+    await #expect(processExitsWith: .success) {
+      func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+      func resident() throws -> Int {
+        let words = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+        return (Int(words[1]) ?? 0) * 4096
+      }
+      let server = try LoopbackServer()
+      server.route("/good", LoopbackResponse(body: bytes(20_000)))
+      server.route("/short", LoopbackResponse(body: bytes(500), claimedLength: 1000))
+      server.route("/reset") { $0.reset() }
+      server.route("/loop", .redirect(to: "/loop"))
+      let loader = makeLoader()
+      func round() async throws {
+        for _ in 0..<20 {
+          for path in ["/good", "/good", "/short", "/reset", "/good", "/loop"] {
+            _ = try? await loader.data(server.url(path))
+          }
+        }
+      }
+      for _ in 0..<2 { try await round() }
+      let (before, open) = (try resident(), try descriptors())
+      for _ in 0..<5 { try await round() }
+      // The server keeps every request that it has read, some 200 bytes each.
+      #expect(try resident() < before + (16 << 20))
+      await until { ((try? descriptors()) ?? .max) <= open + 2 }
+    }
+  }
+}
+
 func until(_ condition: () -> Bool) async {
   while !condition() { await Task.yield() }
 }

@@ -51,6 +51,7 @@ final class RecordingSink: LoadSink {
 
   private struct State {
     var events: [Event] = []
+    var body = Data()
     var waiters: [(condition: @Sendable ([Event]) -> Bool, arrived: Deferred<Void>)] = []
   }
 
@@ -71,6 +72,8 @@ final class RecordingSink: LoadSink {
   }
 
   var events: [Event] { state.withLock { $0.events } }
+
+  var body: Data { state.withLock { $0.body } }
 
   var byteCount: Int {
     events.reduce(0) { sum, event in
@@ -113,6 +116,10 @@ final class RecordingSink: LoadSink {
   }
 
   func receive(_ bytes: RawSpan) -> LoadFlow {
+    // The pointer is used within the closure only.
+    unsafe bytes.withUnsafeBytes { bytes in
+      state.withLock { unsafe $0.body.append(contentsOf: bytes) }
+    }
     add(.bytes(bytes.byteCount))
     return onBytes()
   }

@@ -62,10 +62,8 @@ final class CurlEngine: @unchecked Sendable {
   private func run() {
     blockBrokenPipes()
     while true {
-      let (commands, isStopping) = mailbox.take()
       now = systemUptime()
-      for command in commands { obey(command) }
-      if isStopping { break }
+      if !obeyMail() { break }
       admit()
       var count: CInt = 0
       unsafe curl_multi_perform(multi, &count)
@@ -99,6 +97,14 @@ final class CurlEngine: @unchecked Sendable {
     unsafe curl_multi_cleanup(multi)
     unsafe curl_share_cleanup(share)
     mailbox.end()
+  }
+
+  /// Does what was asked for, and returns whether to go on.
+  @discardableResult
+  private func obeyMail() -> Bool {
+    let (commands, isStopping) = mailbox.take()
+    for command in commands { obey(command) }
+    return !isStopping
   }
 
   private func obey(_ command: CurlMailbox.Command) {
@@ -196,7 +202,14 @@ final class CurlEngine: @unchecked Sendable {
 
   private func gatherEnded() {
     var result = CURLE_OK
+    var hasAny = false
+    defer {
+      // What has been asked for meanwhile may be more urgent than what waits.
+      if hasAny { obeyMail() }
+      admit()
+    }
     while let easy = unsafe vitrine_curl_multi_next_ended(multi, &result) {
+      hasAny = true
       guard let handle = unsafe CurlHandle.of(easy) else { continue }
       guard let transfer = handle.transfer else {
         releaseAbandoned(handle)
@@ -212,7 +225,6 @@ final class CurlEngine: @unchecked Sendable {
         finish(transfer, transfer.failure ?? transfer.error(for: result, handle))
       }
     }
-    admit()
   }
 
   private func follow(_ transfer: CurlTransfer) {

@@ -1,0 +1,83 @@
+public import VitrineRuntime
+
+/// The bytes that a `data:` URL holds (RFC 2397).
+///
+/// ```swift
+/// let dot = try DataURL("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=")
+/// ```
+public struct DataURL: Sendable, Hashable {
+  /// What the URL says of the bytes, in lower case and without parameters; `text/plain` where it says nothing.
+  public let mediaType: String
+  /// The bytes.
+  public let data: Data
+
+  /// Returns whether a string begins like a `data:` URL, in any case.
+  public static func isDataURL(_ string: String) -> Bool {
+    string.trimmed.prefix(5).equalsIgnoringCase("data:")
+  }
+
+  /// Reads a URL; white space within base64 is ignored, as is missing padding, as browsers do.
+  ///
+  /// - Complexity: O(n) in the length of the string; the bytes are never more than that.
+  /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``; its text is cut, since such URLs are long.
+  public init(_ string: String) throws(HTTPError) {
+    func invalid(_ why: String) -> HTTPError {
+      let beginning = String(decoding: string.utf8.prefix(40), as: UTF8.self)
+      return HTTPError(.invalidURL, url: string.utf8.count > 40 ? beginning + "…" : string, why)
+    }
+    guard Self.isDataURL(string) else { throw invalid("not a data: URL") }
+    let rest = string.trimmed.utf8.dropFirst(5)
+    guard let comma = rest.firstIndex(of: UInt8(ascii: ",")) else { throw invalid("a data: URL without a comma") }
+    let description = String(decoding: rest[..<comma], as: UTF8.self)
+    let parameters = description.split(separator: ";", omittingEmptySubsequences: false).map { String($0.trimmed) }
+    let body = rest[rest.index(after: comma)...].prefix { $0 != UInt8(ascii: "#") }
+    let bytes = Self.percentDecoded(body)
+
+    let type = parameters.first?.lowercased() ?? ""
+    let halves = type.split(separator: "/", omittingEmptySubsequences: false)
+    mediaType = halves.count == 2 && halves.allSatisfy { !$0.isEmpty } ? type : "text/plain"
+    guard let last = parameters.last, last.equalsIgnoringCase("base64"), parameters.count > 1 else {
+      data = Data(bytes)
+      return
+    }
+    guard let decoded = Self.base64Decoded(bytes) else { throw invalid("a data: URL whose base64 is none") }
+    data = decoded
+  }
+
+  private static func percentDecoded(_ text: Substring.UTF8View) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count)
+    var escape: [UInt8] = []
+    for byte in text {
+      if escape.isEmpty, byte != UInt8(ascii: "%") {
+        bytes.append(byte)
+        continue
+      }
+      escape.append(byte)
+      guard escape.count == 3 || escape.count == 2 && !byte.isHexDigit else { continue }
+      if escape.count == 3, let value = UInt8(String(decoding: escape.dropFirst(), as: UTF8.self), radix: 16) {
+        bytes.append(value)
+        escape = []
+      } else {
+        // No escape; its last byte may begin one.
+        let last = escape.popLast()
+        bytes += escape
+        escape = []
+        if last == UInt8(ascii: "%") { escape = [byte] } else { bytes.append(byte) }
+      }
+    }
+    bytes += escape
+    return bytes
+  }
+
+  private static func base64Decoded(_ bytes: [UInt8]) -> Data? {
+    var text = bytes.filter { ![9, 10, 12, 13, 32].contains($0) }
+    for _ in 0..<2 where text.count % 4 == 0 || text.count % 4 == 3 {
+      if text.last == UInt8(ascii: "=") { text.removeLast() }
+    }
+    // Of six bits there is no byte; and Foundation takes padding for more than it is.
+    guard text.count % 4 != 1, !text.contains(UInt8(ascii: "=")) else { return nil }
+    while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+    return Data(base64Encoded: Data(text))
+  }
+}
