@@ -89,6 +89,12 @@ bench-cache: setup ## Compares the disk cache with a file per entry, SQLite and 
 	$(BENCHMARKS) --product bench-cache-disk
 	set -o pipefail; .build/benchmarks/release/bench-cache-disk | tee Benchmarks/Results/cache-disk.txt
 
+.PHONY: bench-http
+bench-http: setup ## Loads from nginx beside curl and URLSession: rate, CPU, latency, memory; a storm of cancels; a long run.
+	$(BENCHMARKS) --product measure
+	$(BENCHMARKS) --product bench-http
+	set -o pipefail; .build/benchmarks/release/bench-http | tee Benchmarks/Results/http.txt
+
 .PHONY: bench-imaging
 bench-imaging: setup ## Compares thumbnails with other programs, format by format, and sizes. Installs those programs.
 	@Scripts/setup.sh bench-imaging

@@ -57,6 +57,11 @@ let package = Package(
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(
+      name: "bench-http",
+      dependencies: [.product(name: "VitrineHTTP", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(
       name: "bench-cache-disk",
       dependencies: ["CSQLite", "CLMDB", .product(name: "VitrineCaching", package: "Vitrine")],
       swiftSettings: [.treatAllWarnings(as: .error)],
