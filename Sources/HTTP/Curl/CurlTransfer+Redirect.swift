@@ -3,12 +3,6 @@ import CVitrineCurl
 import VitrineRuntime
 
 extension CurlTransfer {
-  /// What may be told to any origin: it holds no secret, and conditional requests must survive a redirect.
-  private static let safeFields: Set<String> = [
-    "accept", "accept-language", "user-agent", "cache-control",
-    "if-none-match", "if-modified-since", "range", "if-range",
-  ]
-
   /// Turns to where the server points.
   ///
   /// - Parameters:
@@ -16,26 +10,10 @@ extension CurlTransfer {
   ///   - leave: Called before the URL changes, if it will.
   /// - Throws: ``HTTPError`` where Vitrine does not follow.
   func redirect(_ addressGuard: AddressGuard?, leave: () -> Void) throws(HTTPError) {
-    let location = head?.headers.values(for: "Location").first ?? ""
-    let next: HTTPURL
-    do throws(HTTPError) {
-      next = try url.resolving(location)
-    } catch let reason {
-      throw error(.redirectRefused, "redirected to \(location): \(reason.detail)")
-    }
-    guard next.isSecure || !url.isSecure else {
-      throw error(.redirectRefused, "redirected from https to http, \(next.string)")
-    }
-    guard redirectCount < request.redirects.limit ?? 0 else {
-      throw error(.tooManyRedirects, "redirected more than \(request.redirects.limit ?? 0) times")
-    }
-    if let objection = addressGuard?.objection(to: next) {
-      throw error(.addressRefused, "redirected to \(next.string): \(objection)")
-    }
+    var next = chain
+    try next.follow(head, addressGuard)
     leave()
-    if next.origin != url.origin { headers.keepOnly(Self.safeFields) }
-    url = next
-    redirectCount += 1
+    chain = next
   }
 
   /// What a result of libcurl means; nil when all went well.

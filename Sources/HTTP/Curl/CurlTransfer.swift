@@ -17,9 +17,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private(set) var sink: (any LoadSink)?
 
   /// The hop that is under way.
-  var url: HTTPURL
-  var headers: HTTPFields
-  var redirectCount = 0
+  var chain: RedirectChain
   /// The place in the queue, kept over redirects.
   var place: Int?
   /// When it was queued, for this hop.
@@ -62,8 +60,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     isPrepared = hooks.willSend == nil
     self.sink = sink
     self.mailbox = mailbox
-    url = request.url
-    headers = request.headers
+    chain = RedirectChain(request)
     requestedPriority = Lock(request.priority)
   }
 
@@ -87,6 +84,9 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   // MARK: - For the engine
 
+  /// Where the hop that is under way goes.
+  var url: HTTPURL { chain.url }
+
   var hasEnded: Bool { sink == nil }
 
   /// Tells the sink, once.
@@ -99,13 +99,12 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   }
 
   func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
-    let detour = redirectCount > 0 && code != .cancelled ? " (after \(redirectCount) redirects, at \(url.string))" : ""
-    return HTTPError(code, url: asked, timeout: timeout, detail + detour)
+    chain.error(code, timeout: timeout, detail)
   }
 
   /// Says why the request cannot be sent at all; nil where it can.
   func objection(_ addressGuard: AddressGuard?) -> HTTPError? {
-    if let bad = headers.first(where: { !$0.isSendable }) {
+    if let bad = chain.headers.first(where: { !$0.isSendable }) {
       return error(.invalidRequest, "the header field \"\(bad.name)\" cannot be sent")
     }
     return addressGuard?.objection(to: url).map { error(.addressRefused, $0) }
@@ -136,8 +135,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   /// Whether the response only points elsewhere, and we go there.
   var isRedirectToFollow: Bool {
-    guard request.redirects.limit != nil, let head else { return false }
-    return [301, 302, 303, 307, 308].contains(head.status) && head.headers["Location"] != nil
+    head.map { chain.isToFollow($0) } ?? false
   }
 
   /// Whether the response asks who we are, and there is someone to say so.
@@ -150,8 +148,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   /// The header fields of the next hop.
   var fieldsToSend: HTTPFields {
-    guard headers["Cookie"] == nil, let cookie = cookies?.header(for: url) else { return headers }
-    var fields = headers
+    guard chain.headers["Cookie"] == nil, let cookie = cookies?.header(for: url) else { return chain.headers }
+    var fields = chain.headers
     fields["Cookie"] = cookie
     return fields
   }
@@ -178,14 +176,13 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     question = nil
     isPrepared = true
     request = changed
-    url = changed.url
-    headers = changed.headers
+    chain = RedirectChain(changed, asked: asked)
   }
 
   /// Has the hook answer the challenge; the answer comes by mail.
   func askForAnswer() {
     guard let head else { return }
-    let challenge = HTTPChallenge(response: head, sent: headers, previousAnswers: answerCount)
+    let challenge = HTTPChallenge(response: head, sent: chain.headers, previousAnswers: answerCount)
     answerCount += 1
     question = Task { [asked, hooks, mailbox] in
       do {
@@ -201,8 +198,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   func adopt(_ answer: HTTPFields) {
     question = nil
     held = Data()
-    for name in Set(answer.map { $0.name.lowercased() }) { headers[name] = nil }
-    for field in answer { headers.append(name: field.name, value: field.value) }
+    for name in Set(answer.map { $0.name.lowercased() }) { chain.headers[name] = nil }
+    for field in answer { chain.headers.append(name: field.name, value: field.value) }
   }
 
   /// Delivers the response that came with a challenge which nobody answers; to be called again after a pause.
@@ -238,7 +235,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     let text = unsafe String(decoding: line[..<length], as: UTF8.self)
     if text.hasPrefix("HTTP/") {
       let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) } ?? 0
-      head = HTTPResponse(status: status, url: url, redirectCount: redirectCount)
+      head = HTTPResponse(status: status, url: url, redirectCount: chain.count)
     } else if text.isEmpty {
       return receiveEndOfHead()
     } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {

@@ -1,0 +1,63 @@
+/// Where a load is on its way from one redirect to the next, and what it may tell there.
+struct RedirectChain: Sendable {
+  /// What may be told to any origin: it holds no secret, and conditional requests must survive a redirect.
+  private static let safeFields: Set<String> = [
+    "accept", "accept-language", "user-agent", "cache-control",
+    "if-none-match", "if-modified-since", "range", "if-range",
+  ]
+
+  /// The hop that is under way.
+  private(set) var url: HTTPURL
+  var headers: HTTPFields
+  /// How many redirects led there.
+  private(set) var count = 0
+  /// What was asked for first, for messages.
+  private let asked: String
+  private let policy: RedirectPolicy
+
+  /// - Parameters:
+  ///   - request: Where the chain begins.
+  ///   - asked: The URL that errors name; that of the request by default.
+  init(_ request: HTTPRequest, asked: String? = nil) {
+    url = request.url
+    headers = request.headers
+    policy = request.redirects
+    self.asked = asked ?? request.url.string
+  }
+
+  /// Whether the response only points elsewhere, and we go there.
+  func isToFollow(_ head: HTTPResponse) -> Bool {
+    policy.limit != nil && [301, 302, 303, 307, 308].contains(head.status) && head.headers["Location"] != nil
+  }
+
+  /// Turns to where the server points.
+  ///
+  /// - Throws: ``HTTPError`` where Vitrine does not follow.
+  mutating func follow(_ head: HTTPResponse?, _ addressGuard: AddressGuard?) throws(HTTPError) {
+    let location = head?.headers.values(for: "Location").first ?? ""
+    let next: HTTPURL
+    do throws(HTTPError) {
+      next = try url.resolving(location)
+    } catch let reason {
+      throw error(.redirectRefused, "redirected to \(location): \(reason.detail)")
+    }
+    guard next.isSecure || !url.isSecure else {
+      throw error(.redirectRefused, "redirected from https to http, \(next.string)")
+    }
+    guard count < policy.limit ?? 0 else {
+      throw error(.tooManyRedirects, "redirected more than \(policy.limit ?? 0) times")
+    }
+    if let objection = addressGuard?.objection(to: next) {
+      throw error(.addressRefused, "redirected to \(next.string): \(objection)")
+    }
+    if next.origin != url.origin { headers.keepOnly(Self.safeFields) }
+    url = next
+    count += 1
+  }
+
+  /// An error that names what was asked for, and what it led to.
+  func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
+    let detour = count > 0 && code != .cancelled ? " (after \(count) redirects, at \(url.string))" : ""
+    return HTTPError(code, url: asked, timeout: timeout, detail + detour)
+  }
+}

@@ -1,0 +1,314 @@
+#if canImport(Darwin)
+import VitrineRuntime
+
+/// One load, over its redirects to its end; also the handle that its starter keeps.
+final class SessionLoad: LoadHandle {
+  private struct State {
+    var request: HTTPRequest
+    var hop: RedirectChain
+    var sink: (any LoadSink)?
+    var task: URLSessionDataTask?
+    var question: Task<Void, Never>?
+    var alarm: ScheduledAction?
+    var isCancelled = false
+    var answers = 0
+    // Of the hop under way:
+    var head: HTTPResponse?
+    var isHeadDelivered = false
+    var received = 0
+    /// The body that came with a challenge.
+    var held = Data()
+    /// Why it was broken off by us.
+    var failure: HTTPError?
+  }
+
+  private let asked: String
+  private let hooks: LoadHooks
+  private let session: URLSession
+  private let delegate: SessionDelegate
+  private let options: URLSessionLoader.Options
+  private let started = SystemClock().uptime
+  private let state: Lock<State>
+
+  init(
+    _ request: HTTPRequest,
+    sink: any LoadSink,
+    session: URLSession,
+    delegate: SessionDelegate,
+    options: URLSessionLoader.Options,
+  ) {
+    asked = request.url.string
+    hooks = sink.hooks
+    self.session = session
+    self.delegate = delegate
+    self.options = options
+    state = Lock(State(request: request, hop: RedirectChain(request), sink: sink))
+  }
+
+  // MARK: For the starter
+
+  var priority: Priority {
+    get { state.withLock { $0.request.priority } }
+    set {
+      let task = state.withLock { state in
+        state.request.priority = newValue
+        return state.task
+      }
+      task?.priority = newValue.taskPriority
+    }
+  }
+
+  func cancel() {
+    let (task, question) = state.withLock { state in
+      state.isCancelled = true
+      return (state.task, state.question)
+    }
+    question?.cancel()
+    task?.cancel()
+    // While a hook is at it there is no task whose end would be told.
+    if task == nil { Task { self.end(self.error(.cancelled, "was cancelled")) } }
+  }
+
+  func resume() {
+    state.withLock { $0.task }?.resume()
+  }
+
+  // MARK: Start
+
+  func start() {
+    let request = state.withLock { $0.request }
+    if let total = request.timeouts.total {
+      let alarm = SystemClock().schedule(after: total) { [weak self] in self?.runOut() }
+      state.withLock { $0.alarm = alarm }
+    }
+    guard let willSend = hooks.willSend else { return startHop() }
+    let question = Task {
+      var changed = request
+      do {
+        try await willSend(&changed)
+        let final = changed
+        state.withLock { ($0.request, $0.hop) = (final, RedirectChain(final, asked: asked)) }
+        startHop()
+      } catch {
+        end(self.error(.preparationFailed, "the hook before sending threw: \(error)"))
+      }
+    }
+    state.withLock { $0.question = question }
+  }
+
+  private func startHop() {
+    let (hop, request, isCancelled) = state.withLock { state in
+      state.question = nil
+      (state.head, state.isHeadDelivered, state.received, state.failure) = (nil, false, 0, nil)
+      return (state.hop, state.request, state.isCancelled)
+    }
+    guard !isCancelled else { return end(error(.cancelled, "was cancelled")) }
+    if let bad = hop.headers.first(where: { !$0.isSendable }) {
+      return end(error(.invalidRequest, "the header field \"\(bad.name)\" cannot be sent"))
+    }
+    if let objection = options.addressGuard?.objection(to: hop.url) { return end(error(.addressRefused, objection)) }
+    guard let url = URL(string: hop.url.string) else { return end(error(.invalidURL, "not a URL to the system")) }
+    var wanted = URLRequest(url: url, timeoutInterval: request.timeouts.idle / .seconds(1))
+    wanted.httpMethod = request.method.name
+    wanted.httpShouldHandleCookies = false
+    // URLSession would ask for gzip by itself.
+    wanted.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+    wanted.setValue(options.userAgent, forHTTPHeaderField: "User-Agent")
+    if let cookie = options.cookies?.header(for: hop.url) { wanted.setValue(cookie, forHTTPHeaderField: "Cookie") }
+    for field in hop.headers { wanted.setValue(hop.headers[field.name], forHTTPHeaderField: field.name) }
+    let task = session.dataTask(with: wanted)
+    task.priority = request.priority.taskPriority
+    delegate.add(self, for: task)
+    let (isLate, sink) = state.withLock { state in
+      state.task = task
+      return (state.isCancelled, hop.count == 0 && state.answers == 0 ? state.sink : nil)
+    }
+    sink?.begin()
+    task.resume()
+    if isLate { task.cancel() }
+  }
+
+  private func runOut() {
+    let failure = error(.timedOut, timeout: .total, "it took longer than allowed")
+    let task = state.withLock { state in
+      state.failure = failure
+      return state.task
+    }
+    if let task { task.cancel() } else { end(failure) }
+  }
+
+  // MARK: What comes
+
+  func receive(_ response: URLResponse) -> Bool {
+    guard let response = response as? HTTPURLResponse else { return fail(.protocolError, "no response of HTTP") }
+    let (hop, request, answers) = state.withLock { ($0.hop, $0.request, $0.answers) }
+    var head = HTTPResponse(status: response.statusCode, url: hop.url, redirectCount: hop.count)
+    for (name, value) in response.allHeaderFields {
+      head.headers.append(name: "\(name)", value: "\(value)")
+    }
+    options.cookies?.store(head.headers.values(for: "Set-Cookie"), from: hop.url)
+    state.withLock { $0.head = head }
+    if hop.isToFollow(head) || head.status == 401 && hooks.challenge != nil && answers < 2 { return true }
+    if request.method == .get, let length = head.contentLength, length > request.bodyLimit {
+      return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.bodyLimit)")
+    }
+    if head.status == 206, request.headers["Range"] == nil {
+      return fail(.protocolError, "the server answered with a part (206) that nobody asked for")
+    }
+    let sink = state.withLock { state in
+      state.isHeadDelivered = true
+      return state.sink
+    }
+    return follow(sink?.receive(head) ?? .stop)
+  }
+
+  func receive(_ data: Data) {
+    let (received, isDelivered, limit, sink) = state.withLock { state in
+      state.received += data.count
+      if !state.isHeadDelivered { state.held.append(data.prefix(1 << 16 - state.held.count)) }
+      return (state.received, state.isHeadDelivered, state.request.bodyLimit, state.sink)
+    }
+    // The page of a redirect or a challenge: a short one keeps the connection, a long one is not worth it.
+    guard isDelivered else { return received <= 1 << 16 ? () : state.withLock { $0.task }?.cancel() ?? () }
+    let goesOn =
+      received <= limit
+      ? follow(sink?.receive(data) ?? .stop)
+      : fail(.tooLarge, "the body is larger than the limit of \(limit) bytes")
+    if !goesOn { state.withLock { $0.task }?.cancel() }
+  }
+
+  func measure(_ figures: URLSessionTaskTransactionMetrics, received: Int) {
+    guard let measure = hooks.didTransfer else { return }
+    var metrics = LoadMetrics(url: state.withLock { $0.hop.url })
+    func span(_ end: Date?) -> Duration? {
+      guard let start = figures.fetchStartDate, let end else { return nil }
+      return .seconds(max(0, end.timeIntervalSince(start)))
+    }
+    metrics.status = (figures.response as? HTTPURLResponse)?.statusCode
+    metrics.nameLookup = span(figures.domainLookupEndDate)
+    metrics.connected = span(figures.connectEndDate)
+    metrics.secured = span(figures.secureConnectionEndDate)
+    metrics.firstByte = span(figures.responseStartDate)
+    metrics.total = span(figures.responseEndDate) ?? .zero
+    metrics.bytesReceived = received
+    metrics.isConnectionReused = figures.isReusedConnection
+    metrics.httpVersion = figures.networkProtocolName.map { name in
+      name == "h2" ? "2" : name == "h3" ? "3" : String(name.drop { $0 != "/" }.dropFirst())
+    }
+    metrics.remoteAddress = figures.remoteAddress.flatMap { IPAddress($0) }
+    measure(metrics)
+  }
+
+  func complete(_ problem: (any Error)?) {
+    let (head, failure, isCancelled, isDelivered) = state.withLock { state in
+      state.task = nil
+      return (state.head, state.failure, state.isCancelled, state.isHeadDelivered)
+    }
+    var hop = state.withLock { $0.hop }
+    if let failure { return end(failure) }
+    if isCancelled { return end(error(.cancelled, "was cancelled")) }
+    guard let head, !isDelivered, problem == nil || isBrokenOff(problem) else {
+      return end(problem.map { error(for: $0, isHeadDelivered: isDelivered) })
+    }
+    guard hop.isToFollow(head) else { return askForAnswer(head, hop) }
+    do throws(HTTPError) {
+      try hop.follow(head, options.addressGuard)
+      let next = hop
+      state.withLock { $0.hop = next }
+      startHop()
+    } catch {
+      end(error)
+    }
+  }
+
+  /// Whether the page of a redirect or a challenge was too long to be read to its end.
+  private func isBrokenOff(_ problem: (any Error)?) -> Bool {
+    (problem as? URLError)?.code == .cancelled
+  }
+
+  private func askForAnswer(_ head: HTTPResponse, _ hop: RedirectChain) {
+    let previous = state.withLock { state in
+      defer { state.answers += 1 }
+      return state.answers
+    }
+    let challenge = HTTPChallenge(response: head, sent: hop.headers, previousAnswers: previous)
+    let question = Task {
+      do {
+        if let answer = try await hooks.challenge?(challenge) {
+          state.withLock { state in
+            state.held = Data()
+            for field in answer { state.hop.headers[field.name] = field.value }
+          }
+          return startHop()
+        }
+        deliverHeld(head)
+      } catch {
+        end(self.error(.preparationFailed, "the hook for challenges threw: \(error)"))
+      }
+    }
+    state.withLock { $0.question = question }
+  }
+
+  /// Delivers the response that came with a challenge which nobody answers.
+  private func deliverHeld(_ head: HTTPResponse) {
+    let (sink, held) = state.withLock { ($0.sink, $0.held) }
+    guard follow(sink?.receive(head) ?? .stop), held.isEmpty || follow(sink?.receive(held) ?? .stop) else {
+      return end(state.withLock { $0.failure })
+    }
+    end(nil)
+  }
+
+  // MARK: Ends
+
+  private func follow(_ flow: LoadFlow) -> Bool {
+    switch flow {
+    case .proceed: return true
+    case .pause:
+      state.withLock { $0.task }?.suspend()
+      return true
+    case .stop: return fail(.cancelled, "was cancelled")
+    }
+  }
+
+  private func fail(_ code: HTTPError.Code, _ detail: String) -> Bool {
+    let failure = error(code, detail)
+    state.withLock { $0.failure = failure }
+    return false
+  }
+
+  private func end(_ error: HTTPError?) {
+    let (sink, alarm) = state.withLock { state in
+      defer { (state.sink, state.task, state.question) = (nil, nil, nil) }
+      return (state.sink, state.alarm)
+    }
+    alarm?.cancel()
+    sink?.finish(error)
+  }
+
+  private func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
+    state.withLock { $0.hop }.error(code, timeout: timeout, detail)
+  }
+
+  private func error(for problem: any Error, isHeadDelivered: Bool) -> HTTPError {
+    let detail = "\(problem.localizedDescription)"
+    switch (problem as? URLError)?.code {
+    case .cancelled: return error(.cancelled, "the loader was released")
+    case .timedOut: return error(.timedOut, timeout: .idle, detail)
+    case .cannotFindHost, .dnsLookupFailed: return error(.cannotResolve, detail)
+    case .cannotConnectToHost, .notConnectedToInternet: return error(.cannotConnect, detail)
+    case .networkConnectionLost: return error(isHeadDelivered ? .truncated : .connectionLost, detail)
+    case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+      .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+      return error(.tls, detail)
+    case .badURL, .unsupportedURL: return error(.invalidURL, detail)
+    default: return error(.protocolError, detail)
+    }
+  }
+}
+
+extension Priority {
+  /// What URLSession takes for a priority, from 0 to 1.
+  fileprivate var taskPriority: Float { (Float(rawValue) + 1) / Float(Priority.allCases.count + 1) }
+}
+#endif
