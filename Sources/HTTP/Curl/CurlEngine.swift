@@ -37,6 +37,8 @@ final class CurlEngine: @unchecked Sendable {
   /// The time of the current round, and when to look for time-outs.
   private(set) var now = Duration.zero
   private var nextTimeoutCheck = Duration?.none
+  /// Whether a transfer has been started since libcurl was last called.
+  private var hasLaunched = false
 
   init(_ options: CurlLoader.Options) {
     CurlLibrary.initialize()
@@ -65,12 +67,14 @@ final class CurlEngine: @unchecked Sendable {
       now = systemUptime()
       if !obeyMail() { break }
       admit()
+      hasLaunched = false
       var count: CInt = 0
       unsafe curl_multi_perform(multi, &count)
       gatherEnded()
       endTimedOut()
       releaseAbandoned()
-      unsafe curl_multi_poll(multi, nil, 0, pollTime, nil)
+      // What has just been added has work to do, and to ask the system first would tell so at the cost of a call.
+      if !hasLaunched { unsafe curl_multi_poll(multi, nil, 0, pollTime, nil) }
     }
     close()
   }
@@ -167,6 +171,7 @@ final class CurlEngine: @unchecked Sendable {
     transfer.handle = handle
     unsafe handle.prepare(for: transfer, options: options, share: share)
     unsafe curl_multi_add_handle(multi, handle.easy)
+    hasLaunched = true
     watchTime(of: transfer)
   }
 
