@@ -6,7 +6,7 @@ import VitrineRuntime
 /// It follows redirects itself, hop by hop, without taking secrets to another origin; keeps no cookies unless given a jar, asks for
 /// no compression, and stores nothing. Releasing it ends what runs with ``HTTPError/Code/cancelled``. Make one and keep it.
 ///
-/// What differs from ``CurlLoader``: URLSession queues by host and knows no limit for all; a pause takes effect after what it has
+/// What differs from `CurlLoader`: URLSession queues by host and knows no limit for all; a pause takes effect after what it has
 /// buffered; of ``HTTPTimeouts`` only ``HTTPTimeouts/idle``, which covers connecting as well, and ``HTTPTimeouts/total`` are
 /// obeyed; an ``AddressGuard`` sees addresses that are written in URLs only, not what names mean.
 public final class URLSessionLoader: DataLoader {
