@@ -91,8 +91,11 @@ func machineFacts() -> [String] {
   let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
     .split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
     .map { $0.trimmingCharacters(in: .whitespaces) }
+  let load = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8))?.split(separator: " ").first
   return [
     "\(ProcessInfo.processInfo.processorCount) cores\(processor.map { ", \($0)" } ?? "")",
     ProcessInfo.processInfo.operatingSystemVersionString,
+    // Beside others' work rates say little, CPU somewhat more.
+    "load of the machine at the start: \(load.map(String.init) ?? "unknown")",
   ]
 }

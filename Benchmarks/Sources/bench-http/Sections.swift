@@ -102,13 +102,13 @@ func storms(_ plan: Plan) throws -> [String] {
     ]
     for _ in 0..<plan.rounds {
       let before = try plan.server.requestCount()
-      figures.append(try run(command, deadline: 20))
+      figures.append(try run(command, deadline: 10))
       seen.append(Double(try plan.server.requestCount() - before - 1))
     }
     let good = figures.filter { !$0.isOverdue }
     let standing = figures.count - good.count
     guard !good.isEmpty else {
-      say("| \(name) | stood still in all \(standing) rounds; ended after 20 s | \(text(median(seen))) | | |")
+      say("| \(name) | stood still in all \(standing) rounds; ended after 10 s | \(text(median(seen))) | | |")
       continue
     }
     let time = median(good.compactMap(\.loadSeconds))
