@@ -2,7 +2,7 @@ import VitrineRuntime
 
 /// An address of IPv4 or IPv6.
 ///
-/// An IPv4 address within IPv6 (`::ffff:10.0.0.1`) is an IPv6 address here; ``embedded`` finds the other.
+/// An IPv4 address within IPv6 (`::ffff:10.0.0.1`) is an IPv6 address here; the guard looks at both.
 public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// The bytes in network order: 4 of them or 16.
   public let bytes: [UInt8]
