@@ -35,7 +35,7 @@ func run(_ command: [String], deadline: Int) throws -> Figures {
   process.arguments = ["timeout", "-s", "KILL", "\(deadline)"] + command
   let report = FileManager.default.temporaryDirectory
     .appending(path: "vitrine-bench-\(ProcessInfo.processInfo.processIdentifier).report")
-  try? FileManager.default.removeItem(at: report)
+  defer { try? FileManager.default.removeItem(at: report) }
   process.environment = ProcessInfo.processInfo.environment.merging([reportVariable: report.path]) { $1 }
   let output = Pipe()
   process.standardOutput = output
