@@ -32,6 +32,7 @@ build: setup ## Builds everything for release; the tool is .build/release/vitrin
 
 .PHONY: test
 test: setup ## Runs all tests, those of widgets on a display that nobody sees.
+	@Scripts/setup.sh test
 	swift build --build-tests
 	$(if $(filter Linux,$(shell uname)),Scripts/headless.sh swift test --skip-build --disable-swift-testing)
 	swift test --skip-build --disable-xctest
@@ -80,6 +81,7 @@ BENCHMARKS := rm -f .build/benchmarks/release.yaml && swift build -c release --p
 
 .PHONY: bench
 bench: setup ## Measures an image in memory, on disk and from a server, beside NSCache and URLSession: CPU, allocations.
+	@Scripts/setup.sh bench
 	$(BENCHMARKS) --product bench-pipeline
 	set -o pipefail; .build/benchmarks/release/bench-pipeline | tee Benchmarks/Results/pipeline.txt
 
@@ -91,6 +93,7 @@ bench-cache: setup ## Compares the disk cache with a file per entry, SQLite and 
 
 .PHONY: bench-http
 bench-http: setup ## Loads from nginx beside curl and URLSession: rate, CPU, latency, memory; a storm of cancels; a long run.
+	@Scripts/setup.sh bench-http
 	$(BENCHMARKS) --product measure
 	$(BENCHMARKS) --product bench-http
 	set -o pipefail; .build/benchmarks/release/bench-http | tee Benchmarks/Results/http.txt

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh bench-cache`, `bench-imaging`,
-# `bombs` and `conformance` install what make needs for these.
+# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh test`, `bench`, `bench-http`,
+# `bench-cache`, `bench-imaging`, `bombs` and `conformance` install what make needs for these.
 set -euo pipefail
 
 # package : what tells that it is there : why
@@ -12,8 +12,6 @@ libraries=(
   "libgif-dev:header gif_lib.h:reads GIF"
   "liblcms2-dev:module lcms2:reads colour profiles"
   "libcurl4-openssl-dev:module libcurl:loads from HTTP servers"
-  "nginx-light:command nginx:serves the tests of VitrineHTTP, which are skipped without it, and make bench"
-  "openssl:command openssl:makes the certificates of that server"
   "libgtk-4-dev:module gtk4:shows windows"
   "xvfb:command xvfb-run:a display for tests and for the demo where there is none"
   "xauth:command xauth:lets programs onto that display"
@@ -48,12 +46,17 @@ decoders=(
   "libjxl-tools:command djxl:compared with in make conformance"
   "libtiff-tools:command tiff2rgba:compared with in make conformance"
 )
+servers=(
+  "nginx-light:command nginx:serves tests of VitrineHTTP, which are skipped without it, and the benchmarks"
+  "openssl:command openssl:makes the certificates of that server"
+)
 databases=(
   "libsqlite3-dev:module sqlite3:compared with in make bench-cache"
   "liblmdb-dev:module lmdb:compared with in make bench-cache"
 )
 
 wanted=("${libraries[@]}")
+case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
 [ "${1:-}" = bombs ] && wanted=("${timers[@]}")
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
@@ -116,4 +119,8 @@ add_plugin() { # package that needs it, plugin, why
 add_plugin libheif-dev libheif-plugin-libde265 "reads HEIC, for VitrineHEIF"
 add_plugin libheif-examples libheif-plugin-x265 "makes HEIC for make bench-imaging"
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+# Debian starts a server as soon as it is installed; here only those that tests start themselves are wanted.
+if [[ " ${missing[*]} " == *" nginx-light "* ]] && command -v systemctl >/dev/null; then
+  "${sudo[@]}" systemctl disable --now nginx >/dev/null 2>&1 || true
+fi
 echo "setup: done"

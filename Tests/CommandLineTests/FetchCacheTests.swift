@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VitrineCaching
 import VitrineImaging
+import VitrineRuntime
 import VitrineTesting
 
 /// What `fetch` does with its cache, from one run to the next.
@@ -176,7 +177,8 @@ struct FetchCacheTests {
   @Test(arguments: [0, 1, 9, 23])
   func killedAtAnyRequestNothingIsWrongAndASecondRunMakesItWhole(answered: Int) async throws {
     let names = Photographs.names
-    let gate = server.makeGate()
+    let started = server.makeGate()
+    let pid = Lock<Int32?>(nil)
     let files = try Dictionary(uniqueKeysWithValues: names.map { ("/\($0)", try Photographs.data($0)) })
     let order = names.map { "/\($0)" }
     server.route("*") { exchange in
@@ -186,15 +188,16 @@ struct FetchCacheTests {
       }
       exchange.sendHead(200, [("Content-Length", "\(file.count)"), ("Cache-Control", "max-age=3600")])
       exchange.send(file.prefix(file.count / 2))
-      gate.wait()
+      // From the server's thread: a busy machine may not let the test go on before the tool has given up waiting.
+      started.wait()
+      if let pid = pid.withLock({ $0 }) { kill(pid, SIGKILL) }
     }
     let arguments = ["fetch", "-o", "out/", "--json", "--jobs", "1"] + names.map { server.url("/\($0)") }
     let process = try tool.start(arguments)
-    await server.wait(forRequests: answered + 1)
-    kill(process.processIdentifier, SIGKILL)
+    pid.withLock { $0 = process.processIdentifier }
+    started.open()
     await process.waitUntilExit()
     #expect(process.terminationReason == .uncaughtSignal)
-    gate.open()
 
     let written = (try? tool.files("out")) ?? []
     for name in written where !name.hasPrefix(".") { #expect(try tool.data("out/\(name)") == Photographs.data(name)) }
