@@ -1,0 +1,179 @@
+#if os(Linux)
+/// Watches what Linux tells of memory, with one thread that sleeps until there is something.
+final class MemoryPressureWatcher: Sendable {
+  private let observers = MemoryPressureObservers()
+  private let hasThread = Lock(false)
+
+  func observe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureObservation {
+    let observation = observers.add(body)
+    hasThread.withLock { hasThread in
+      guard !hasThread else { return }
+      hasThread = startThread(named: "vitrine-memory", stackSize: 128 << 10) { [observers] in
+        Self.watch(MemoryPressureFiles.system()) { observers.tell($0) }
+      }
+    }
+    return observation
+  }
+
+  private static func watch(_ files: MemoryPressureFiles, _ tell: (MemoryPressure) -> Void) -> Never {
+    let triggers = files.triggers()
+    for trigger in triggers { trigger.rearm() }
+    var usage = files.readUsage()
+    while true {
+      // Where nothing wakes us, we look.
+      var polled = triggers.map { pollfd(fd: $0.descriptor, events: Int16(POLLPRI), revents: 0) }
+      // As many as are given, and they outlive the call.
+      let ready = unsafe poll(&polled, nfds_t(polled.count), triggers.isEmpty ? 5000 : -1)
+      for trigger in triggers { trigger.rearm() }
+      let now = files.readUsage()
+      let woken = ready > 0 ? zip(polled, triggers).filter { $0.0.revents != 0 }.map(\.1.pressure) : []
+      if let pressure = MemoryPressureFiles.pressure(woken: woken, before: usage, now: now) { tell(pressure) }
+      usage = now
+      // An event that is told of more often than anybody can act on it.
+      if ready != 0 { _ = poll(nil, 0, 1000) }
+    }
+  }
+}
+
+/// The files in which Linux tells of memory.
+package struct MemoryPressureFiles: Sendable {
+  /// What is used, allowed and left, and how often a control group was at its limits.
+  package struct Usage: Sendable, Hashable {
+    /// What the control group uses, in bytes, without pages of files that would be given back first, and what it may use;
+    /// `nil` where nothing limits it.
+    package var used: Int?
+    package var limit: Int?
+    /// What the machine could give, in bytes, and what it has.
+    package var available: Int?
+    package var total: Int?
+    /// How often the group was throttled.
+    package var high = 0
+    /// How often the group reached what it may use, or more.
+    package var max = 0
+
+    package init() {}
+  }
+
+  struct Trigger {
+    let descriptor: CInt
+    /// What it means; `nil` for the events of a group, which must be read.
+    let pressure: MemoryPressure?
+
+    /// The events of a group wake us until they are read, through the descriptor that is polled.
+    func rearm() {
+      guard pressure == nil else { return }
+      unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { bytes in
+        // There is room for as much as is read.
+        _ = unsafe pread(descriptor, bytes.baseAddress, bytes.count, 0)
+      }
+    }
+  }
+
+  /// The control group of the process, of version 2 and of version 1; those that there are.
+  let unified: String?
+  let legacy: String?
+  let proc: String
+
+  package static func system() -> MemoryPressureFiles {
+    MemoryPressureFiles(
+      root: "/sys/fs/cgroup",
+      membership: text("/proc/self/cgroup") ?? "",
+      proc: "/proc",
+    )
+  }
+
+  /// Those of a process whose `/proc/self/cgroup` says `membership` (cgroups(7)).
+  package init(root: String, membership: String, proc: String) {
+    self.proc = proc
+    var (unified, legacy): (String?, String?)
+    for line in membership.split(separator: "\n") {
+      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3 else { continue }
+      let isUnified = fields[1].isEmpty
+      guard isUnified || fields[1].split(separator: ",").contains("memory") else { continue }
+      let file = isUnified ? "memory.current" : "memory.usage_in_bytes"
+      // In a container the path is often that of the host, and the group's own files are at the root.
+      let base = isUnified ? root : root + "/memory"
+      let found = [base + (fields[2] == "/" ? "" : String(fields[2])), base].first { Self.text("\($0)/\(file)") != nil }
+      if isUnified { unified = found } else { legacy = found }
+    }
+    (self.unified, self.legacy) = (unified, legacy)
+  }
+
+  /// Opens what wakes a thread that polls; nothing where the system does not allow it.
+  func triggers() -> [Trigger] {
+    var triggers: [Trigger] = []
+    // Some thread waits for memory a twentieth of the time; all do. Who may not do everything gets windows of 2 s only.
+    for (line, pressure) in [("some 100000 2000000", MemoryPressure.low), ("full 100000 2000000", .critical)] {
+      for path in ["\(proc)/pressure/memory"] + (unified.map { ["\($0)/memory.pressure"] } ?? []) {
+        let descriptor = unsafe open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { continue }
+        // The text ends with a zero, which counts.
+        if unsafe write(descriptor, line, line.utf8.count + 1) > 0 {
+          triggers.append(Trigger(descriptor: descriptor, pressure: pressure))
+        } else {
+          close(descriptor)
+        }
+      }
+    }
+    if let unified {
+      let descriptor = unsafe open("\(unified)/memory.events", O_RDONLY | O_CLOEXEC)
+      if descriptor >= 0 { triggers.append(Trigger(descriptor: descriptor, pressure: nil)) }
+    }
+    return triggers
+  }
+
+  package func readUsage() -> Usage {
+    var usage = Usage()
+    if let unified {
+      let files = Self.fields("\(unified)/memory.stat")["inactive_file"] ?? 0
+      usage.used = Self.number("\(unified)/memory.current").map { $0 - files }
+      usage.limit = Self.number("\(unified)/memory.max")
+      let events = Self.fields("\(unified)/memory.events")
+      usage.high = events["high"] ?? 0
+      usage.max = (events["max"] ?? 0) + (events["oom"] ?? 0)
+    } else if let legacy {
+      let files = Self.fields("\(legacy)/memory.stat")["total_inactive_file"] ?? 0
+      usage.used = Self.number("\(legacy)/memory.usage_in_bytes").map { $0 - files }
+      usage.limit = Self.number("\(legacy)/memory.limit_in_bytes")
+    }
+    let machine = Self.fields("\(proc)/meminfo")
+    usage.available = machine["MemAvailable:"].map { $0 << 10 }
+    usage.total = machine["MemTotal:"].map { $0 << 10 }
+    return usage
+  }
+
+  /// What there is to tell, of what woke us and of what changed; `nil` for nothing.
+  package static func pressure(woken: [MemoryPressure?], before: Usage, now: Usage) -> MemoryPressure? {
+    if woken.contains(.critical) || now.max > before.max { return .critical }
+    if woken.contains(.low) || now.high > before.high { return .low }
+    guard woken.isEmpty else { return nil }
+    let left =
+      [(now.limit, now.used), (now.total, now.total.flatMap { total in now.available.map { total - $0 } })]
+      .compactMap { limit, used -> Double? in
+        guard let limit, let used, limit > 0 else { return nil }
+        return 1 - Double(used) / Double(limit)
+      }
+      .min() ?? 1
+    return left < 0.03 ? .critical : left < 0.1 ? .low : nil
+  }
+
+  private static func text(_ path: String) -> String? {
+    (try? FileContents.at(path)).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func number(_ path: String) -> Int? {
+    text(path)?.split(separator: "\n").first.flatMap { Int($0) }
+  }
+
+  /// The first number behind each name.
+  private static func fields(_ path: String) -> [String: Int] {
+    var fields: [String: Int] = [:]
+    for line in (text(path) ?? "").split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words.count > 1, let number = Int(words[1]) { fields[String(words[0])] = number }
+    }
+    return fields
+  }
+}
+#endif
