@@ -1,85 +1,91 @@
-/// Decides which entries leave a full cache in memory.
+/// Decides which entries leave a full ``MemoryCache``.
 ///
-/// A cache numbers the places that it keeps entries in, from 0 on, and reuses numbers. It tells the policy of each
-/// change, with its lock held; a policy therefore needs none, and must not call out.
-package protocol EvictionPolicy: AnyObject {
-  /// An entry was put into a place, which was empty or has just been used by the older entry of the same key.
-  func insert(_ place: Int, cost: Int)
+/// The cache numbers the places that it keeps entries in, from 0 on, and reuses numbers. It tells the policy what enters
+/// and what leaves, and asks it when something must leave. A hit calls no policy: the cache notes itself when and how
+/// often an entry was used, and the policy reads that in time.
+///
+/// All three are called with the cache's lock held: a policy needs none of its own, and must not call out.
+public protocol EvictionPolicy: AnyObject {
+  /// An entry was put into a place, which was empty or has just been used by an older entry of the same key.
+  func insert(_ entry: EvictionCandidate, into place: Int)
 
-  /// The entry in a place was used. This is on the path of each hit: O(1), a few nanoseconds, no allocation.
-  func use(_ place: Int)
-
-  /// A place was emptied, for whatever reason.
+  /// A place was emptied, for whatever reason, of those in ``victims(freeing:count:among:)`` too.
   func remove(_ place: Int)
 
   /// Returns places whose entries leave, in the order in which they leave.
   ///
-  /// They are emptied one after the other, until at least `cost` bytes and `count` entries are gone; places that are
-  /// not needed for that keep their entries.
-  ///
-  /// `isEvictable` tells whether the entry in a place may leave now.
-  func victims(freeing cost: Int, count: Int, where isEvictable: (Int) -> Bool) -> [Int]
+  /// They are emptied one after the other until at least `cost` bytes and `count` entries are gone. To return fewer than
+  /// that takes is no error; the cache then falls back on those that were used least recently.
+  func victims(freeing cost: Int, count: Int, among candidates: EvictionCandidates) -> [Int]
 }
 
-/// Evicts by ``EvictionScore``.
-///
-/// A use is two stores. Entries are scored only when the cache is over its limit, all in one pass, and as the cache then
-/// shrinks to 95 %, a pass is due once in some 5 % of the insertions: O(1) an insertion, amortised, with a pass of O(n).
-package final class ScoredEviction: EvictionPolicy {
-  private struct Use {
-    var last: UInt32
-    var hits: UInt32
-    var cost: Int
-  }
+/// An entry as an ``EvictionPolicy`` sees it.
+public struct EvictionCandidate: Sendable, Hashable {
+  /// The same for entries of one key, now and after it left and came back.
+  public var id: UInt64
+  /// What it costs, in bytes.
+  public var cost: Int
+  /// How long ago it was used last, counted in uses of the whole cache.
+  public var age: UInt32
+  /// How often it was used, storing it included, since its key entered the cache.
+  public var uses: UInt32
+  /// Whether it may leave now: nobody holds it.
+  public var isEvictable: Bool
+}
 
-  private let score: EvictionScore
-  // Age counts uses and not seconds, so that a pause makes nothing old, and the outcome is the same in every run.
-  private var tick: UInt32 = 0
-  private var uses: [Use] = []
-
-  /// Creates a policy.
+/// The entries among which an ``EvictionPolicy`` chooses; to be used within that call only.
+public struct EvictionCandidates {
+  private let places: MemoryPlaces
+  private let newcomer: Int?
+  private let includesHeld: Bool
+  /// The present, counted in uses of the whole cache; wraps around.
   ///
-  /// - Parameter fixedCost: What a miss costs whatever the size, in bytes; 400 KB by default.
-  package init(fixedCost: Int = 400_000) {
-    score = EvictionScore(fixedCost: fixedCost)
+  /// An entry whose age is less than its difference to an earlier present has been used since.
+  public let now: UInt32
+
+  init(_ places: MemoryPlaces, now: UInt32, except newcomer: Int? = nil, includesHeld: Bool) {
+    (self.places, self.now, self.newcomer, self.includesHeld) = (places, now, newcomer, includesHeld)
   }
 
-  package func insert(_ place: Int, cost: Int) {
-    while uses.count <= place { uses.append(Use(last: 0, hits: 0, cost: 0)) }
-    tick &+= 1
-    // What replaces an entry inherits its uses: it is the same picture that is wanted.
-    uses[place] = Use(last: tick, hits: uses[place].hits &+ 1, cost: cost)
-  }
+  /// The numbers of all places, empty ones among them.
+  public var numbers: Range<Int> { 0..<places.count }
 
-  package func use(_ place: Int) {
-    tick &+= 1
-    uses[place].last = tick
-    uses[place].hits &+= 1
-  }
-
-  package func remove(_ place: Int) {
-    uses[place].hits = 0
-  }
-
-  package func victims(freeing cost: Int, count: Int, where isEvictable: (Int) -> Bool) -> [Int] {
-    var candidates: [(place: Int, score: Float)] = []
-    for place in uses.indices where uses[place].hits > 0 && isEvictable(place) {
-      let use = uses[place]
-      candidates.append((place, score.score(age: tick &- use.last, size: max(use.cost, 1), hits: use.hits)))
-    }
-    // Only those that will leave, and the few that share the last bucket with them, are worth sorting.
-    var costs = ScoreHistogram()
-    var counts = ScoreHistogram()
-    for candidate in candidates {
-      costs.add(candidate.score, size: uses[candidate.place].cost)
-      counts.add(candidate.score, size: 1)
-    }
-    let lowest = min(
-      cost > 0 ? costs.bucket(freeing: cost) : Int.max,
-      count > 0 ? counts.bucket(freeing: count) : Int.max,
+  /// The entry in a place; `nil` where it is empty.
+  ///
+  /// Complexity: O(1).
+  public subscript(place: Int) -> EvictionCandidate? {
+    guard !places.isEmpty(place) else { return nil }
+    return EvictionCandidate(
+      id: places[place].key.hash.low,
+      cost: places[place].cost,
+      age: now &- places.lastUse(place),
+      uses: places.uses(place),
+      isEvictable: place != newcomer && (includesHeld || places[place].holds == 0),
     )
-    candidates.removeAll { ScoreHistogram.bucket(of: $0.score) < lowest }
-    candidates.sort { ($0.score, $1.place) > ($1.score, $0.place) }
-    return candidates.map(\.place)
   }
+}
+
+/// By what a ``MemoryCache`` chooses the entries that leave when it is full.
+public struct Eviction: Sendable {
+  let makePolicy: @Sendable () -> any EvictionPolicy
+
+  /// Creates one of a policy of your own, which `makePolicy` makes for each cache.
+  public init(_ makePolicy: @escaping @Sendable () -> any EvictionPolicy) {
+    self.makePolicy = makePolicy
+  }
+
+  /// By age, size and uses, ``ScoreEviction``: the default.
+  public static var score: Eviction { Eviction { ScoreEviction() } }
+
+  /// By age alone, ``LeastRecentlyUsedEviction``.
+  public static var leastRecentlyUsed: Eviction { Eviction { LeastRecentlyUsedEviction() } }
+
+  /// ``SIEVEEviction``.
+  public static var sieve: Eviction { Eviction { SIEVEEviction() } }
+
+  /// ``S3FIFOEviction``.
+  public static var s3FIFO: Eviction { Eviction { S3FIFOEviction() } }
+
+  /// ``GreedyDualSizeFrequencyEviction``.
+  public static var greedyDualSizeFrequency: Eviction { Eviction { GreedyDualSizeFrequencyEviction() } }
 }

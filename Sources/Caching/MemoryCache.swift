@@ -8,10 +8,11 @@ public import VitrineRuntime
 /// let hit = cache.value(for: key)
 /// ```
 ///
-/// Every call is synchronous, may come from any thread, and holds a lock for some instructions.
+/// Every call is synchronous, may come from any thread, and holds a lock for some instructions. Gets of several threads do
+/// not wait for one another.
 ///
-/// **Eviction.** Over a limit, the cache shrinks to 95 % of it at once. What was not used for long goes first, what was
-/// used often goes late, and a large entry goes before a small one of the same age. Entries that are held (``hold(_:)``)
+/// **Eviction.** Over a limit, the cache shrinks to 95 % of it at once. Unless told otherwise (``Eviction``), what was not
+/// used for long goes first, what was used often goes late, and a large entry before a small one of the same age. Entries that are held (``hold(_:)``)
 /// go only when everything else has gone.
 ///
 /// - Complexity: O(1) for a get, without allocation. O(1) for a set, amortised: once in a while one looks at all entries.
@@ -28,6 +29,9 @@ public final class MemoryCache<Value: Sendable>: Sendable {
 
   @usableFromInline
   let store: MemoryStore
+  // A value that is one object already needs no box around it, which would be one more place in memory to wait for.
+  @usableFromInline
+  let isObject: Bool
   private let expiration: Expiration
 
   /// Creates an empty cache.
@@ -37,32 +41,20 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   ///   - countLimit: The most entries; without limit by default, 0 stores nothing.
   ///   - entryCostLimit: The most that one entry may cost, in bytes; without a limit of its own by default.
   ///   - expiration: When an entry expires for which nothing else is said; never by default.
+  ///   - eviction: By what those are chosen that leave; by score unless told.
   ///   - clock: Tells the time, for expiry; the machine's by default.
-  public convenience init(
+  public init(
     costLimit: Int,
     countLimit: Int = .max,
     entryCostLimit: Int = .max,
     expiration: Expiration = .never,
+    eviction: Eviction = .score,
     clock: any TimeSource = .system,
   ) {
-    self.init(
-      costLimit: costLimit,
-      countLimit: countLimit,
-      entryCostLimit: entryCostLimit,
-      expiration: expiration,
-      clock: clock,
-    ) { ScoredEviction() }
-  }
-
-  package init(
-    costLimit: Int,
-    countLimit: Int,
-    entryCostLimit: Int,
-    expiration: Expiration,
-    clock: any TimeSource,
-    makePolicy: () -> sending any EvictionPolicy,
-  ) {
     self.expiration = expiration
+    isObject =
+      MemoryLayout<Value>.size == MemoryLayout<AnyObject>.size
+      && (Value.self is AnyObject.Type || Value.self is any ObjectValue.Type)
     store = MemoryStore(
       limits: MemoryStore.Limits(
         cost: max(0, costLimit),
@@ -70,7 +62,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
         entryCost: max(0, entryCostLimit),
       ),
       clock: clock,
-      makePolicy: makePolicy,
+      eviction: eviction,
     )
   }
 
@@ -101,16 +93,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   @inlinable
   public func value(for key: CacheKey) -> Value? {
     guard let object = store.value(for: key) else { return nil }
-    // The store of this cache holds nothing but boxes of this type.
-    return unsafe unsafeDowncast(object, to: Box.self).value
-  }
-
-  /// Returns what `body` makes of the value for a key, without copying the value first, and counts it as used.
-  @inlinable
-  package func withValue<Answer>(for key: CacheKey, _ body: (borrowing Value) -> Answer) -> Answer? {
-    guard let object = store.value(for: key) else { return nil }
-    // The store of this cache holds nothing but boxes of this type.
-    return body(unsafe unsafeDowncast(object, to: Box.self).value)
+    return unbox(object)
   }
 
   /// Returns whether there is a value for a key that has not expired; does not count as use.
@@ -143,7 +126,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     return store.set(
       MemoryStore.Entry(
         key: key,
-        value: Box(value),
+        value: box(value),
         cost: max(0, cost),
         group: group,
         expires: expires?.timeIntervalSinceReferenceDate ?? .infinity,
@@ -154,7 +137,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   /// Removes the value for a key and returns it.
   @discardableResult
   public func remove(_ key: CacheKey) -> Value? {
-    store.remove(key).map(Self.unbox)
+    store.remove(key).map(unbox)
   }
 
   /// Removes everything.
@@ -166,8 +149,13 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   ///
   /// An entry that is replaced meanwhile stays. Complexity: O(n).
   public func removeAll(where predicate: (CacheKey, Value) throws -> Bool) rethrows {
-    let chosen = try store.entries().filter { try predicate($0.entry.key, Self.unbox($0.entry.value)) }
+    let chosen = try store.entries().filter { try predicate($0.entry.key, unbox($0.entry.value)) }
     store.remove(chosen.map { ($0.entry.key, $0.id) })
+  }
+
+  /// What there is, in no order, and how often each was used, storing it included.
+  func entries() -> [(key: CacheKey, value: Value, uses: Int)] {
+    store.entries().map { ($0.entry.key, unbox($0.entry.value), $0.uses) }
   }
 
   /// Evicts until all entries together cost no more than this, in bytes.
@@ -185,6 +173,20 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     store.trimUnheld()
   }
 
+  /// Evicts half of what all entries cost where memory is low, what is held last, and all that is not held where it is
+  /// critical; see ``trims(under:)``.
+  public func trim(under pressure: MemoryPressure) {
+    store.trim(under: pressure)
+  }
+
+  /// Has ``trim(under:)`` called whenever memory is scarce, for as long as the answer is kept.
+  ///
+  /// - Parameter source: What tells of it; the system unless told.
+  /// - Returns: What ends it when it is released.
+  public func trims(under source: any MemoryPressureSource = .system) -> MemoryPressureObservation {
+    source.observe { [weak store] in store?.trim(under: $0) }
+  }
+
   /// A value that belongs to a group, with the key and the cost that it was stored with.
   public struct Variant: Sendable {
     /// What the value is found by.
@@ -199,7 +201,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   ///
   /// Does not count as use. Complexity: O(k) for k values in the group.
   public func variants(of group: CacheKey) -> [Variant] {
-    store.variants(of: group).map { Self.variant($0.entry) }
+    store.variants(of: group).map { variant($0.entry) }
   }
 
   /// Changes the values of a group, or removes those for which `change` returns `nil`.
@@ -208,12 +210,12 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   /// they expire stays, and nothing counts as used. Complexity: O(k) for k values in the group.
   public func updateVariants(of group: CacheKey, _ change: (Variant) throws -> Value?) rethrows {
     let changed = try store.variants(of: group).map { entry, id in
-      (entry.key, id, try change(Self.variant(entry)).map(Box.init))
+      (entry.key, id, try change(variant(entry)).map(box))
     }
     store.replace(changed)
   }
 
-  private static func variant(_ entry: MemoryStore.Entry) -> Variant {
+  private func variant(_ entry: MemoryStore.Entry) -> Variant {
     Variant(key: entry.key, value: unbox(entry.value), cost: entry.cost)
   }
 
@@ -223,14 +225,23 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   ///
   /// - Returns: What keeps it marked, until it is released; `nil` if there is no entry.
   public func hold(_ key: CacheKey) -> MemoryCacheHold? {
-    store.hold(key).map { MemoryCacheHold(store: store, place: $0.place, id: $0.id) }
+    store.hold(key)
   }
 
-  private static func unbox(_ object: any AnyObject & Sendable) -> Value {
-    // The store of this cache holds nothing but boxes of this type.
-    unsafe unsafeDowncast(object, to: Box.self).value
+  private func box(_ value: Value) -> any AnyObject & Sendable {
+    // A value that is an object is as large as a reference, and is one.
+    isObject ? unsafe unsafeBitCast(value, to: (any AnyObject & Sendable).self) : Box(value)
+  }
+
+  @inlinable
+  func unbox(_ object: any AnyObject & Sendable) -> Value {
+    // The store of this cache holds nothing but values that are objects, or else boxes of this type.
+    isObject ? unsafe unsafeBitCast(object, to: Value.self) : unsafe unsafeDowncast(object, to: Box.self).value
   }
 }
+
+/// A structure of one stored property, which is an object of Swift: a ``MemoryCache`` keeps that object itself.
+package protocol ObjectValue {}
 
 /// Keeps an entry of a ``MemoryCache`` marked as in use for as long as it lives.
 ///
@@ -271,6 +282,8 @@ public struct MemoryCacheStatistics: Hashable, Sendable {
   public internal(set) var evictionsByExpiry = 0
   /// The values that left when the cache was told to shrink.
   public internal(set) var evictionsByTrimming = 0
+  /// The values that left because memory was scarce.
+  public internal(set) var evictionsByPressure = 0
   /// The values that were removed, not counting those that were replaced.
   public internal(set) var removals = 0
 }

@@ -4,7 +4,10 @@ import VitrineRuntime
 ///
 /// Entries lie in numbered places; ``PlaceIndex`` leads from a key's hash to the place. Those of one group are chained.
 @usableFromInline
-final class MemoryStore: Sendable {
+final class MemoryStore: @unchecked Sendable {
+  // Sendable, since `state` is only read with a stripe of `lock` held and only changed with all of them; of a place, how it
+  // is used is atomic.
+
   struct Limits: Sendable {
     var cost: Int
     var count: Int
@@ -20,37 +23,9 @@ final class MemoryStore: Sendable {
     var expires: Double
   }
 
-  private struct Place {
-    // What a look-up reads comes first, and is read field by field: to copy an entry costs a retain for each object in
-    // it, and among many entries each of them is far from the processor.
-    var key = MemoryStore.noKey
-    var value: (any AnyObject & Sendable)?
-    var expires = Double.infinity
-    var cost = 0
-    var group: CacheKey?
-    /// Tells the entry from others that were or will be in this place.
-    var generation: UInt64 = 0
-    var holds = 0
-    var next = -1
-    var previous = -1
-
-    var isEmpty: Bool { value == nil }
-
-    /// The whole of it, for whatever is not on the path of a hit.
-    var entry: Entry? {
-      get {
-        value.map { Entry(key: key, value: $0, cost: cost, group: group, expires: expires) }
-      }
-      set {
-        (key, value) = (newValue?.key ?? MemoryStore.noKey, newValue?.value)
-        (cost, group, expires) = (newValue?.cost ?? 0, newValue?.group, newValue?.expires ?? .infinity)
-      }
-    }
-  }
-
-  private struct State {
+  private struct State: ~Copyable {
     var limits: Limits
-    var places: [Place] = []
+    let places = MemoryPlaces()
     var free: [Int] = []
     var index = PlaceIndex()
     var groups: [KeyHash: Int] = [:]
@@ -61,57 +36,76 @@ final class MemoryStore: Sendable {
   }
 
   enum Reason {
-    case limit, expiry, trim, removal
+    case limit, expiry, trim, pressure, removal
   }
 
-  private static let noKey = CacheKey(bytes: [])
-
-  private let state: Lock<State>
+  private let lock = StripedLock()
+  private let uses = UseClock()
+  // Exclusivity is what the lock gives; checking it again costs more than the lock.
+  @exclusivity(unchecked)
+  private var state: State
   let clock: any TimeSource
 
-  init(limits: Limits, clock: any TimeSource, makePolicy: () -> sending any EvictionPolicy) {
+  init(limits: Limits, clock: any TimeSource, eviction: Eviction) {
     self.clock = clock
-    state = Lock(State(limits: limits, policy: makePolicy()))
+    unsafe state = State(limits: limits, policy: eviction.makePolicy())
+  }
+
+  @inline(__always)
+  private func reading<Answer>(_ body: (borrowing State, inout StripedLock.Notes) -> Answer) -> Answer {
+    // Nobody changes it while a stripe is held.
+    lock.reading { unsafe body(state, &$0) }
+  }
+
+  private func changing<Answer>(_ body: (inout State) -> Answer) -> Answer {
+    // Nobody else reads or changes it while all stripes are held.
+    lock.changing { unsafe body(&state) }
   }
 
   var statistics: MemoryCacheStatistics {
-    state.withLock { state in
+    changing { state in
       var statistics = state.statistics
       statistics.count = state.index.count
       statistics.cost = state.cost
+      lock.eachNotes { notes in
+        statistics.hits += notes.hits
+        statistics.misses += notes.misses
+      }
       return statistics
     }
   }
 
   var limits: Limits {
-    state.withLock { $0.limits }
+    changing { $0.limits }
   }
 
   // Whatever leaves is handed out of the lock before it is released, since that may run anybody's `deinit`.
 
   func setLimits(_ change: (inout Limits) -> Void) {
-    let left = state.withLock { state in
+    let left = changing { state in
       change(&state.limits)
-      return Self.enforceLimits(&state, newcomer: nil)
+      return enforceLimits(&state, newcomer: nil)
     }
     _ = consume left
   }
 
   @usableFromInline
   func value(for key: CacheKey) -> (any AnyObject & Sendable)? {
-    let (value, isExpired) = state.withLock { state -> ((any AnyObject & Sendable)?, Bool) in
+    var isExpired = false
+    let value = reading { state, notes -> (any AnyObject & Sendable)? in
       guard let place = Self.place(of: key, state) else {
-        state.statistics.misses += 1
-        return (nil, false)
+        notes.misses += 1
+        return nil
       }
       let expires = state.places[place].expires
       guard expires == .infinity || expires > clock.now.timeIntervalSinceReferenceDate else {
-        state.statistics.misses += 1
-        return (nil, true)
+        notes.misses += 1
+        isExpired = true
+        return nil
       }
-      state.statistics.hits += 1
-      state.policy.use(place)
-      return (state.places[place].value, false)
+      notes.hits += 1
+      state.places.use(place, at: uses.tick(&notes))
+      return state.places[place].value
     }
     if isExpired { removeExpired(key) }
     return value
@@ -119,7 +113,7 @@ final class MemoryStore: Sendable {
 
   private func removeExpired(_ key: CacheKey) {
     let now = clock.now.timeIntervalSinceReferenceDate
-    let left = state.withLock { state -> Entry? in
+    let left = changing { state -> Entry? in
       // Replaced meanwhile, perhaps.
       guard let place = Self.place(of: key, state), state.places[place].expires <= now else { return nil }
       return Self.empty(place, .expiry, &state)
@@ -129,17 +123,17 @@ final class MemoryStore: Sendable {
 
   func contains(_ key: CacheKey) -> Bool {
     let now = clock.now.timeIntervalSinceReferenceDate
-    return state.withLock { state in
+    return reading { state, _ in
       Self.place(of: key, state).map { state.places[$0].expires > now } ?? false
     }
   }
 
   func set(_ entry: Entry) -> Bool {
-    let (isStored, left) = state.withLock { state -> (Bool, [Entry]) in
+    let date = entry.expires == .infinity ? 0 : clock.now.timeIntervalSinceReferenceDate
+    let (isStored, left) = changing { state -> (Bool, [Entry]) in
       let limits = state.limits
       guard
-        entry.cost <= min(limits.cost, limits.entryCost), limits.cost > 0, limits.count > 0,
-        entry.expires > clock.now.timeIntervalSinceReferenceDate
+        entry.cost <= min(limits.cost, limits.entryCost), limits.cost > 0, limits.count > 0, entry.expires > date
       else {
         state.statistics.refusals += 1
         // What is older must not be served in place of what was refused.
@@ -152,50 +146,56 @@ final class MemoryStore: Sendable {
         place = used
         if let older = Self.vacate(used, &state) { left.append(older) }
       } else {
-        place = Self.newPlace(&state)
+        place = state.free.popLast() ?? state.places.append()
         state.index[entry.key.hash] = place
       }
       state.generation += 1
-      state.places[place].generation = state.generation
-      state.places[place].holds = 0
-      state.places[place].entry = entry
+      state.places.fill(place, with: entry, generation: state.generation)
+      // What replaces an entry inherits its uses: it is the same picture that is wanted.
+      let now = uses.tick(lock)
+      state.places.use(place, at: now)
       state.cost += entry.cost
       Self.link(place, entry.group, &state)
-      state.policy.insert(place, cost: entry.cost)
+      let all = EvictionCandidates(state.places, now: now, includesHeld: true)
+      if let candidate = all[place] { state.policy.insert(candidate, into: place) }
       state.statistics.insertions += 1
-      left += Self.enforceLimits(&state, newcomer: place)
-      return (state.places[place].generation == state.generation && !state.places[place].isEmpty, left)
+      if state.cost > limits.cost || state.index.count > limits.count {
+        left += enforceLimits(&state, newcomer: place)
+      }
+      return (state.places.rest(place).generation == state.generation, left)
     }
     _ = consume left
     return isStored
   }
 
   func remove(_ key: CacheKey) -> (any AnyObject & Sendable)? {
-    let left = state.withLock { state in
+    let left = changing { state in
       Self.place(of: key, state).flatMap { Self.empty($0, .removal, &state) }
     }
     return left?.value
   }
 
   func removeAll() {
-    let left = state.withLock { state in
-      let occupied = state.places.indices.filter { !state.places[$0].isEmpty }
-      return occupied.compactMap { Self.empty($0, .removal, &state) }
+    let left = changing { state in
+      (0..<state.places.count).compactMap { Self.empty($0, .removal, &state) }
     }
     _ = consume left
   }
 
-  /// The entries that there are, and what removes exactly these; the caller decides outside of the lock.
-  func entries() -> [(entry: Entry, id: UInt64)] {
-    state.withLock { state in
-      state.places.compactMap { place in place.entry.map { ($0, place.generation) } }
+  /// The entries that there are, what removes exactly these, and how often each was used; the caller decides outside of
+  /// the lock.
+  func entries() -> [(entry: Entry, id: UInt64, uses: Int)] {
+    changing { state in
+      (0..<state.places.count).compactMap { place in
+        state.places.entry(place).map { ($0, state.places.rest(place).generation, Int(state.places.uses(place))) }
+      }
     }
   }
 
   func remove(_ chosen: [(key: CacheKey, id: UInt64)]) {
-    let left = state.withLock { state in
+    let left = changing { state in
       chosen.compactMap { key, id -> Entry? in
-        guard let place = Self.place(of: key, state), state.places[place].generation == id else { return nil }
+        guard let place = Self.place(of: key, state), state.places.rest(place).generation == id else { return nil }
         return Self.empty(place, .removal, &state)
       }
     }
@@ -204,9 +204,11 @@ final class MemoryStore: Sendable {
 
   /// Puts values in place of others, or removes them where there is none, if they still are these.
   func replace(_ chosen: [(key: CacheKey, id: UInt64, value: (any AnyObject & Sendable)?)]) {
-    let left = state.withLock { state in
+    let left = changing { state in
       chosen.map { key, id, value -> (Entry?, (any AnyObject & Sendable)?) in
-        guard let place = Self.place(of: key, state), state.places[place].generation == id else { return (nil, nil) }
+        guard let place = Self.place(of: key, state), state.places.rest(place).generation == id else {
+          return (nil, nil)
+        }
         guard let value else { return (Self.empty(place, .removal, &state), nil) }
         let older = state.places[place].value
         state.places[place].value = value
@@ -218,78 +220,70 @@ final class MemoryStore: Sendable {
 
   func variants(of group: CacheKey) -> [(entry: Entry, id: UInt64)] {
     let now = clock.now.timeIntervalSinceReferenceDate
-    return state.withLock { state in
+    return reading { state, _ in
       var found: [(entry: Entry, id: UInt64)] = []
       var next = state.groups[group.hash] ?? -1
       while next >= 0 {
-        if let entry = state.places[next].entry, entry.group == group, entry.expires > now {
-          found.append((entry, state.places[next].generation))
+        let rest = state.places.rest(next)
+        if let entry = state.places.entry(next), entry.group == group, entry.expires > now {
+          found.append((entry, rest.generation))
         }
-        next = state.places[next].next
+        next = rest.next
       }
       return found
     }
   }
 
   func trim(toCost cost: Int, toCount count: Int) {
-    let left = state.withLock { state in
-      let (cost, count) = (max(0, cost), max(0, count))
-      let unheld = Self.evict(
-        &state,
-        toCost: cost,
-        toCount: count,
-        .trim,
-        isEvictable: { place, _ in place.holds == 0 },
-      )
-      return unheld + Self.evict(&state, toCost: cost, toCount: count, .trim, isEvictable: { _, _ in true })
+    let left = changing { state in trim(&state, toCost: cost, toCount: count, .trim) }
+    _ = consume left
+  }
+
+  /// Evicts half of what there is, or all that is not held.
+  func trim(under pressure: MemoryPressure) {
+    let left = changing { state in
+      switch pressure {
+      case .low: trim(&state, toCost: state.cost / 2, toCount: .max, .pressure)
+      case .critical: Self.emptyUnheld(.pressure, &state)
+      }
     }
     _ = consume left
   }
 
   func trimUnheld() {
-    let left = state.withLock { state in
-      let unheld = state.places.indices.filter { !state.places[$0].isEmpty && state.places[$0].holds == 0 }
-      return unheld.compactMap { Self.empty($0, .trim, &state) }
-    }
+    let left = changing { state in Self.emptyUnheld(.trim, &state) }
     _ = consume left
   }
 
   /// Marks the entry as in use; returns what ends that.
-  func hold(_ key: CacheKey) -> (place: Int, id: UInt64, value: any AnyObject & Sendable)? {
+  func hold(_ key: CacheKey) -> MemoryCacheHold? {
     let now = clock.now.timeIntervalSinceReferenceDate
-    return state.withLock { state in
-      guard let place = Self.place(of: key, state), let entry = state.places[place].entry, entry.expires > now else {
-        return nil
-      }
-      state.places[place].holds += 1
-      return (place, state.places[place].generation, entry.value)
+    return changing { state in
+      guard let place = Self.place(of: key, state), state.places[place].expires > now else { return nil }
+      state.places.hold(place, 1)
+      return MemoryCacheHold(store: self, place: place, id: state.places.rest(place).generation)
     }
   }
 
   func release(_ place: Int, id: UInt64) {
-    state.withLock { state in
+    changing { state in
       // Replaced or removed meanwhile: then nobody holds what is there now.
-      if state.places[place].generation == id, state.places[place].holds > 0 { state.places[place].holds -= 1 }
+      if state.places.rest(place).generation == id, state.places[place].holds > 0 { state.places.hold(place, -1) }
     }
   }
 
   // MARK: - With the lock held
 
-  private static func place(of key: CacheKey, _ state: State) -> Int? {
+  @inline(__always)
+  private static func place(of key: CacheKey, _ state: borrowing State) -> Int? {
     guard let place = state.index[key.hash], state.places[place].key == key else { return nil }
     return place
   }
 
-  private static func newPlace(_ state: inout State) -> Int {
-    if let place = state.free.popLast() { return place }
-    state.places.append(Place())
-    return state.places.count - 1
-  }
-
   /// Takes the entry out and leaves the place to its successor.
   private static func vacate(_ place: Int, _ state: inout State) -> Entry? {
-    guard let entry = state.places[place].entry else { return nil }
-    state.places[place].entry = nil
+    guard let entry = state.places.entry(place) else { return nil }
+    state.places.vacate(place)
     unlink(place, entry.group, &state)
     state.cost -= entry.cost
     // Another key of the same hash does not inherit anything, but that never happens.
@@ -299,85 +293,93 @@ final class MemoryStore: Sendable {
   private static func empty(_ place: Int, _ reason: Reason, _ state: inout State) -> Entry? {
     guard let entry = vacate(place, &state) else { return nil }
     state.index[entry.key.hash] = nil
-    state.places[place].holds = 0
-    state.places[place].generation = 0
+    state.places.forget(place)
     state.free.append(place)
     state.policy.remove(place)
     switch reason {
     case .limit: state.statistics.evictionsByLimit += 1
     case .expiry: state.statistics.evictionsByExpiry += 1
     case .trim: state.statistics.evictionsByTrimming += 1
+    case .pressure: state.statistics.evictionsByPressure += 1
     case .removal: state.statistics.removals += 1
     }
     return entry
   }
 
+  private static func emptyUnheld(_ reason: Reason, _ state: inout State) -> [Entry] {
+    (0..<state.places.count).compactMap { state.places[$0].holds == 0 ? empty($0, reason, &state) : nil }
+  }
+
   private static func link(_ place: Int, _ group: CacheKey?, _ state: inout State) {
     guard let group else { return }
     let first = state.groups.updateValue(place, forKey: group.hash) ?? -1
-    state.places[place].next = first
-    state.places[place].previous = -1
-    if first >= 0 { state.places[first].previous = place }
+    state.places.changeRest(place) { ($0.next, $0.previous) = (first, -1) }
+    if first >= 0 { state.places.changeRest(first) { $0.previous = place } }
   }
 
   private static func unlink(_ place: Int, _ group: CacheKey?, _ state: inout State) {
     guard let group else { return }
-    let (previous, next) = (state.places[place].previous, state.places[place].next)
-    if next >= 0 { state.places[next].previous = previous }
+    let (previous, next) = (state.places.rest(place).previous, state.places.rest(place).next)
+    if next >= 0 { state.places.changeRest(next) { $0.previous = previous } }
     if previous >= 0 {
-      state.places[previous].next = next
+      state.places.changeRest(previous) { $0.next = next }
     } else {
       state.groups[group.hash] = next >= 0 ? next : nil
     }
-    state.places[place].next = -1
-    state.places[place].previous = -1
+    state.places.changeRest(place) { ($0.next, $0.previous) = (-1, -1) }
   }
 
-  private static func enforceLimits(_ state: inout State, newcomer: Int?) -> [Entry] {
+  private func enforceLimits(_ state: inout State, newcomer: Int?) -> [Entry] {
     let limits = state.limits
     guard state.cost > limits.cost || state.index.count > limits.count else { return [] }
     var left: [Entry] = []
     // Down to 95 %, of what nobody looks at and has not just come; beyond that only as far as the limits demand.
     if limits.cost > 0, limits.count > 0 {
-      left += evict(
+      left = evict(
         &state,
         toCost: state.cost > limits.cost ? limits.cost - limits.cost / 20 : .max,
         toCount: state.index.count > limits.count ? limits.count - limits.count / 20 : .max,
         .limit,
-        isEvictable: { $0.holds == 0 && $1 != newcomer },
+        EvictionCandidates(state.places, now: uses.now(lock), except: newcomer, includesHeld: false),
       )
     }
-    left += evict(
-      &state,
-      toCost: limits.cost,
-      toCount: limits.count,
-      .limit,
-      isEvictable: { place, _ in place.holds == 0 },
-    )
-    left += evict(&state, toCost: limits.cost, toCount: limits.count, .limit, isEvictable: { _, _ in true })
+    return left + trim(&state, toCost: limits.cost, toCount: limits.count, .limit)
+  }
+
+  /// Evicts what is not held, and where that does not do, what is.
+  private func trim(_ state: inout State, toCost cost: Int, toCount count: Int, _ reason: Reason) -> [Entry] {
+    var left: [Entry] = []
+    for includesHeld in [false, true] {
+      let candidates = EvictionCandidates(state.places, now: uses.now(lock), includesHeld: includesHeld)
+      left += evict(&state, toCost: max(0, cost), toCount: max(0, count), reason, candidates)
+    }
     return left
   }
 
-  private static func evict(
+  private func evict(
     _ state: inout State,
     toCost cost: Int,
     toCount count: Int,
     _ reason: Reason,
-    isEvictable: (Place, Int) -> Bool,
+    _ candidates: EvictionCandidates,
   ) -> [Entry] {
-    let victims: [Int]
-    do {
-      let (excessCost, excessCount) = (state.cost - cost, state.index.count - count)
-      guard excessCost > 0 || excessCount > 0 else { return [] }
-      let places = state.places
-      victims = state.policy.victims(freeing: max(0, excessCost), count: max(0, excessCount)) {
-        !places[$0].isEmpty && isEvictable(places[$0], $0)
+    var left: [Entry] = []
+    func excess(_ state: borrowing State) -> (cost: Int, count: Int) {
+      (max(0, state.cost - cost), max(0, state.index.count - count))
+    }
+    func empty(_ victims: [Int], _ state: inout State) {
+      for place in victims where excess(state) != (0, 0) {
+        // A policy of a user's own may name anything.
+        guard candidates.numbers.contains(place), candidates[place]?.isEvictable == true else { continue }
+        if let entry = Self.empty(place, reason, &state) { left.append(entry) }
       }
     }
-    var left: [Entry] = []
-    for place in victims {
-      guard state.cost > cost || state.index.count > count else { break }
-      if let entry = empty(place, reason, &state) { left.append(entry) }
+    let before = excess(state)
+    guard before != (0, 0) else { return [] }
+    empty(state.policy.victims(freeing: before.cost, count: before.count, among: candidates), &state)
+    let rest = excess(state)
+    if rest != (0, 0) {
+      empty(LeastRecentlyUsedEviction().victims(freeing: rest.cost, count: rest.count, among: candidates), &state)
     }
     return left
   }
