@@ -23,7 +23,8 @@ public struct PipelineParts: Sendable {
 }
 
 extension ImagePipeline {
-  /// Creates a pipeline of parts that a test holds, as after a start of the program: with an empty memory cache of 64 MiB.
+  /// Creates a pipeline of parts that a test holds, as after a start of the program: with an empty memory cache of 64 MiB
+  /// that does not ask the system whether memory is scarce.
   ///
   /// - Parameters:
   ///   - parts: The loader, the cache of bytes and the clock; new ones by default.
@@ -38,6 +39,8 @@ extension ImagePipeline {
       $0.diskCache = parts.diskCache
       $0.loader = parts.loader
       $0.clock = parts.clock
+      // What the machine has to say is nothing that a test could repeat.
+      $0.memoryPressure = nil
       configure(&$0)
     }
   }

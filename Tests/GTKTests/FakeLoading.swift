@@ -98,7 +98,7 @@ extension ImageResponse {
     image: Bitmap? = nil,
   ) -> ImageResponse {
     let image = image ?? .tagged(name, version)
-    return ImageResponse(
+    let loaded = LoadedImage(
       image,
       ImageInfo(format: .png, storedWidth: image.width, storedHeight: image.height),
       of: FetchedBytes(
@@ -110,7 +110,9 @@ extension ImageResponse {
         status: nil,
         verdict: nil,
       ),
+      nil,
     )
+    return ImageResponse(loaded)
   }
 }
 

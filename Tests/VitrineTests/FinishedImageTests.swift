@@ -212,8 +212,7 @@ struct FinishedImageTests {
       variation: ["accept": "image/webp, */*;q=0.5", "x": ""],
       isKept: true,
     )
-    let response = ImageResponse(bitmap, info, .network, status: 203, byteCount: 12345, id)
-    return CachedImage(response: response, validity: validity, rendition: rendition)
+    return CachedImage(LoadedImage(bitmap, info, .network, status: 203, byteCount: 12345, id, validity, rendition))
   }
 
   @Test(arguments: [Bitmap.Alpha.opaque, .straight, .premultiplied])

@@ -109,8 +109,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   private func send(_ preview: ImagePreview, _ turn: inout Turn) {
     guard feed != nil else { return }
     previewItem = nil
-    let response = ImageResponse(preview.bitmap)
-    send(partial: CachedImage(response: response, validity: .unlimited, rendition: nil), &turn)
+    send(partial: CachedImage(LoadedImage(preview.bitmap)), &turn)
   }
 
   // MARK: The image
@@ -127,13 +126,14 @@ final class DecodeJob: StageJob, @unchecked Sendable {
         let result: Result<CachedImage, LoadError>
         do throws(ImageError) {
           let decoded = try context.decoders.decode(bytes.data, options)
-          var response = ImageResponse(decoded.bitmap, decoded.info, of: bytes)
-          if keepsEncodedData { response.encoded = bytes.data }
-          let image = CachedImage(
-            response: response,
-            validity: bytes.validity,
-            rendition: Rendition(of: decoded.info, options),
+          let loaded = LoadedImage(
+            decoded.bitmap,
+            decoded.info,
+            of: bytes,
+            Rendition(of: decoded.info, options),
+            encoded: keepsEncodedData ? bytes.data : nil,
           )
+          let image = CachedImage(loaded)
           stored(image)
           result = .success(image)
         } catch {

@@ -31,18 +31,14 @@ final class ResampleJob: StageJob, @unchecked Sendable {
     let (source, larger, plan, rendition, limits, stored) = (source, larger, plan, rendition, limits, stored)
     work(on: context.processQueue, context.engine, &turn) { item in
       do throws(ImageError) {
-        let info = larger.response.info
+        let info = larger.info
         let bitmap = try larger.image.resampled(
           plan,
           of: (info.width, info.height),
           limits: limits,
           isCancelled: { item.isCancelled },
         )
-        let image = CachedImage(
-          response: larger.response.with(bitmap).from(.memory, isStale: false),
-          validity: larger.validity,
-          rendition: rendition,
-        )
+        let image = larger.resampled(bitmap, rendition)
         stored(image)
         return .success(image)
       } catch {
@@ -66,7 +62,7 @@ struct LargerVariant {
 
   /// Finds out whether `image` shows all of its source, in pixels enough for `options`, with one to spare for rounding.
   init?(_ image: CachedImage, for options: DecodeOptions) {
-    let info = image.response.info
+    let info = image.info
     guard let rendition = image.rendition, rendition.isWhole, rendition.frame == options.frame,
       rendition.quality.oversampling >= options.quality.oversampling,
       let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)

@@ -7,40 +7,43 @@ import VitrineRuntime
 ///
 /// It carries the content id and the expiry of the bytes that it was made of, so it is never served as fresh for longer
 /// than they may be.
-public struct CachedImage: Sendable {
-  let response: ImageResponse
-  let validity: Validity
-  /// How it was decoded; `nil` for what has been processed, or did not come from a decoder.
-  let rendition: Rendition?
+public struct CachedImage: Sendable, ObjectValue {
+  // Alone, so that the cache keeps the object itself.
+  let loaded: LoadedImage
+
+  init(_ loaded: LoadedImage) { self.loaded = loaded }
 
   /// The pixels.
-  public var image: Bitmap { response.image }
+  public var image: Bitmap { loaded.image }
 
-  var contentID: ContentID { response.contentID }
+  /// As it was loaded.
+  var response: ImageResponse { ImageResponse(loaded) }
+  var info: ImageInfo { loaded.info }
+  var validity: Validity { loaded.validity }
+  var rendition: Rendition? { loaded.rendition }
+  var contentID: ContentID { loaded.contentID }
 
   func isFresh(at now: @autoclosure () -> Date, _ policy: CachePolicy) -> Bool {
     validity.isFresh(at: now(), policy)
   }
 
   /// The same for other pixels, made of these.
-  func processed(_ image: Bitmap) -> CachedImage {
-    CachedImage(response: response.with(image), validity: validity, rendition: nil)
+  func processed(_ image: Bitmap) -> CachedImage { CachedImage(LoadedImage(loaded, image: image, nil)) }
+
+  /// The same in another size, made in memory.
+  func resampled(_ image: Bitmap, _ rendition: Rendition) -> CachedImage {
+    CachedImage(LoadedImage(loaded, image: image, rendition, from: .memory))
   }
 
   /// The same image, after its bytes were found to be these still.
-  func confirmed(by bytes: FetchedBytes) -> CachedImage {
-    CachedImage(response: response.confirmed(by: bytes), validity: bytes.validity, rendition: rendition)
-  }
+  func confirmed(by bytes: FetchedBytes) -> CachedImage { CachedImage(LoadedImage(image, info, of: bytes, rendition)) }
 
   /// The same image, served although its time is over.
   func stale(from origin: ImageResponse.Origin = .memory, isRevalidationDue: Bool = false) -> CachedImage {
-    let response = response.from(origin, isStale: true, isRevalidationDue: isRevalidationDue)
-    return CachedImage(response: response, validity: validity, rendition: rendition)
+    CachedImage(LoadedImage(loaded, rendition, from: origin, isStale: true, isRevalidationDue: isRevalidationDue))
   }
 
-  func with(_ validity: Validity) -> CachedImage {
-    CachedImage(response: response, validity: validity, rendition: rendition)
-  }
+  func with(_ validity: Validity) -> CachedImage { CachedImage(LoadedImage(loaded, rendition, validity: validity)) }
 }
 
 /// For how long bytes, and whatever is made of them, may be served without asking.

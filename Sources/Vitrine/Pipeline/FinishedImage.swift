@@ -132,24 +132,25 @@ enum FinishedImage {
       variation: variation,
       isKept: true,
     )
-    return CachedImage(
-      response: ImageResponse(
-        bitmap,
-        info,
-        .disk,
-        status: words[14] == 0 ? nil : Int(clamping: words[14]),
-        byteCount: Int(clamping: words[15]),
-        entry.contentID,
-      ),
-      validity: validity,
-      rendition: words[9] & 4 == 0
-        ? nil
-        : Rendition(
-          frame: Int(clamping: words[19]),
-          quality: DecodeQuality.allCases[Int(words[20])],
-          isWhole: words[9] & 8 != 0,
-        ),
+    let rendition: Rendition? =
+      words[9] & 4 == 0
+      ? nil
+      : Rendition(
+        frame: Int(clamping: words[19]),
+        quality: DecodeQuality.allCases[Int(words[20])],
+        isWhole: words[9] & 8 != 0,
+      )
+    let loaded = LoadedImage(
+      bitmap,
+      info,
+      .disk,
+      status: words[14] == 0 ? nil : Int(clamping: words[14]),
+      byteCount: Int(clamping: words[15]),
+      entry.contentID,
+      validity,
+      rendition,
     )
+    return CachedImage(loaded)
   }
 
   private static func bitmap(

@@ -17,6 +17,9 @@ public final class ImagePipeline: Sendable {
     /// Unless told, a cache of the pipeline's own that holds a fifth of the memory that the process may take up (what the
     /// machine has, or its control group allows), and no more than 768 MB.
     public var memoryCache: MemoryCache<CachedImage>?
+    /// What tells that memory is scarce, which has ``memoryCache`` give up half of what it holds, or all that no view shows;
+    /// the system unless told, `nil` for nothing.
+    public var memoryPressure: (any MemoryPressureSource)? = .system
     /// Encoded bytes of addresses; `nil`, the default, for none.
     public var diskCache: (any DataCaching)?
     /// What fetches addresses.
@@ -53,7 +56,8 @@ public final class ImagePipeline: Sendable {
   ///
   /// Its parts are those of ``Configuration`` and a disk cache of 300 MB (less where that is more than a tenth of the free
   /// space) in `$XDG_CACHE_HOME/<program>/vitrine`, on Apple's systems in Caches. Where the folder cannot be made it goes
-  /// without. A host has 6 connections, and freshness is honoured.
+  /// without. A host has 6 connections, freshness is honoured, and memory is given back when the system says that it is
+  /// scarce.
   public static let shared = ImagePipeline { $0.diskCache = PlatformDefaults.diskCache() }
 
   /// A pipeline of the program that keeps nothing on disk.
@@ -65,6 +69,7 @@ public final class ImagePipeline: Sendable {
   let context: JobContext
   private let fetches: JobPool<CacheKey, FetchedBytes, LoadError>
   private let images: JobPool<CacheKey, CachedImage, LoadError>
+  private let pressure: MemoryPressureObservation?
 
   /// Makes a pipeline of the parts that `configure` sets.
   public init(_ configure: (inout Configuration) throws -> Void) rethrows {
@@ -74,6 +79,7 @@ public final class ImagePipeline: Sendable {
     context = JobContext(configuration)
     fetches = JobPool(isCoalescing: configuration.coalesces)
     images = JobPool(isCoalescing: configuration.coalesces)
+    pressure = configuration.memoryPressure.flatMap { configuration.memoryCache?.trims(under: $0) }
   }
 
   /// The caches as one.
@@ -91,11 +97,9 @@ public final class ImagePipeline: Sendable {
     guard policy != .reload, let memory = memory(for: request) else { return nil }
     let keys = request.keys
     defer { withExtendedLifetime(keys) {} }
-    let hit = memory.withValue(for: keys.image) { image -> ImageResponse? in
-      guard image.validity.answers(context.fields(of: request)) else { return nil }
-      return image.response.from(.memory, isStale: !image.validity.isFresh(at: context.clock.now, policy))
+    if let image = memory.value(for: keys.image), image.loaded.validity.answers(context.fields(of: request)) {
+      return ImageResponse(image.loaded, from: .memory, isStale: !image.isFresh(at: context.clock.now, policy))
     }
-    if let hit { return hit }
     return keys.hasAlternatives ? request.alternatives?.lazy.compactMap(cachedImage).first : nil
   }
 

@@ -24,76 +24,107 @@ public struct ImageResponse: Sendable {
   public let isStale: Bool
   /// Whether it is stale and may be served, but its server has to be asked meanwhile.
   package let isRevalidationDue: Bool
-  private let facts: Facts
-  /// The encoded bytes, for a request that wants them.
-  package var encoded: Data?
-
-  /// What is the same however the image is served: shared, so that a hit in memory touches one object and not each in it.
-  private final class Facts: Sendable {
-    let image: Bitmap
-    let info: ImageInfo
-    let status: Int?
-    let byteCount: Int
-    let contentID: ContentID
-
-    init(_ image: Bitmap, _ info: ImageInfo, status: Int?, byteCount: Int, _ contentID: ContentID) {
-      (self.image, self.info, self.contentID) = (image, info, contentID)
-      (self.status, self.byteCount) = (status, byteCount)
-    }
-  }
+  private let loaded: LoadedImage
 
   /// The pixels: at the size asked for, upright, processed.
-  public var image: Bitmap { facts.image }
+  public var image: Bitmap { loaded.image }
   /// What the header of the encoded image said.
-  public var info: ImageInfo { facts.info }
+  public var info: ImageInfo { loaded.info }
   /// The HTTP status of the answer that brought the bytes; `nil` for other sources.
-  public var status: Int? { facts.status }
+  public var status: Int? { loaded.status }
   /// How many encoded bytes it was made of.
-  public var byteCount: Int { facts.byteCount }
+  public var byteCount: Int { loaded.byteCount }
   /// Tells the bytes it was made of apart from other versions of the same image.
-  package var contentID: ContentID { facts.contentID }
+  package var contentID: ContentID { loaded.contentID }
 
-  init(_ image: Bitmap, _ info: ImageInfo, of bytes: FetchedBytes) {
-    (origin, isStale, isRevalidationDue) = (bytes.origin, bytes.isStale, bytes.isRevalidationDue)
-    facts = Facts(image, info, status: bytes.status, byteCount: bytes.data.count, bytes.contentID)
+  /// The encoded bytes, for a request that wants them.
+  package var encoded: Data? { loaded.encoded }
+
+  /// As it was loaded.
+  init(_ loaded: LoadedImage) {
+    self.loaded = loaded
+    (origin, isStale, isRevalidationDue) = (loaded.origin, loaded.isStale, loaded.isRevalidationDue)
   }
 
-  /// An image that was stored as it is shown.
+  /// As it is served by a cache.
+  init(_ loaded: LoadedImage, from origin: Origin, isStale: Bool) {
+    (self.loaded, self.origin, self.isStale, isRevalidationDue) = (loaded, origin, isStale, false)
+  }
+}
+
+/// What is the same however an image is served, in one object.
+///
+/// In memory, among many, each object that a hit touches is a wait.
+final class LoadedImage: Sendable {
+  // First, so that it lies beside the count of references, which a hit changes.
+  let validity: Validity
+  let image: Bitmap
+  let info: ImageInfo
+  let status: Int?
+  let byteCount: Int
+  let contentID: ContentID
+  /// How it was decoded; `nil` for what has been processed, or did not come from a decoder.
+  let rendition: Rendition?
+  let encoded: Data?
+  /// Where it came from when it was loaded.
+  let origin: ImageResponse.Origin
+  let isStale: Bool
+  let isRevalidationDue: Bool
+
+  /// One that was made of bytes.
+  init(_ image: Bitmap, _ info: ImageInfo, of bytes: FetchedBytes, _ rendition: Rendition?, encoded: Data? = nil) {
+    (self.image, self.info, self.rendition, self.encoded) = (image, info, rendition, encoded)
+    (status, byteCount, contentID) = (bytes.status, bytes.data.count, bytes.contentID)
+    (validity, origin) = (bytes.validity, bytes.origin)
+    (isStale, isRevalidationDue) = (bytes.isStale, bytes.isRevalidationDue)
+  }
+
+  /// One that was stored as it is shown.
   init(
     _ image: Bitmap,
     _ info: ImageInfo,
-    _ origin: Origin,
+    _ origin: ImageResponse.Origin,
     status: Int?,
     byteCount: Int,
     _ contentID: ContentID,
+    _ validity: Validity,
+    _ rendition: Rendition?,
   ) {
-    (self.origin, isStale, isRevalidationDue) = (origin, false, false)
-    facts = Facts(image, info, status: status, byteCount: byteCount, contentID)
+    (self.image, self.info, self.origin, self.status) = (image, info, origin, status)
+    (self.byteCount, self.contentID, self.validity) = (byteCount, contentID, validity)
+    (self.rendition, encoded, isStale, isRevalidationDue) = (rendition, nil, false, false)
   }
 
-  /// An image that somebody made and put into a cache.
+  /// One that somebody made and put into a cache.
   init(_ image: Bitmap) {
-    let info = ImageInfo(format: .bitmap, storedWidth: image.width, storedHeight: image.height)
-    (origin, isStale, isRevalidationDue) = (.local, false, false)
-    facts = Facts(image, info, status: nil, byteCount: 0, .none)
+    self.image = image
+    info = ImageInfo(format: .bitmap, storedWidth: image.width, storedHeight: image.height)
+    (status, byteCount, contentID, rendition, encoded) = (nil, 0, .none, nil, nil)
+    (validity, origin, isStale, isRevalidationDue) = (.unlimited, .local, false, false)
   }
 
-  private init(_ facts: Facts, _ origin: Origin, isStale: Bool, isRevalidationDue: Bool) {
-    (self.facts, self.origin, self.isStale, self.isRevalidationDue) = (facts, origin, isStale, isRevalidationDue)
+  /// The same with other pixels, or for longer.
+  init(_ other: LoadedImage, image: Bitmap? = nil, _ rendition: Rendition?, validity: Validity? = nil) {
+    (self.image, self.rendition, self.validity) = (image ?? other.image, rendition, validity ?? other.validity)
+    (info, status, byteCount) = (other.info, other.status, other.byteCount)
+    (contentID, encoded, origin) = (other.contentID, other.encoded, other.origin)
+    (isStale, isRevalidationDue) = (other.isStale, other.isRevalidationDue)
   }
 
-  func with(_ image: Bitmap) -> ImageResponse {
-    let facts = Facts(image, info, status: status, byteCount: byteCount, contentID)
-    var response = ImageResponse(facts, origin, isStale: isStale, isRevalidationDue: isRevalidationDue)
-    response.encoded = encoded
-    return response
+  /// The same, or other pixels made of these, as served from a cache.
+  init(
+    _ other: LoadedImage,
+    image: Bitmap? = nil,
+    _ rendition: Rendition?,
+    from origin: ImageResponse.Origin,
+    isStale: Bool = false,
+    isRevalidationDue: Bool = false,
+  ) {
+    (self.image, self.rendition, validity) = (image ?? other.image, rendition, other.validity)
+    (info, status, byteCount) = (other.info, other.status, other.byteCount)
+    (contentID, encoded, self.origin) = (other.contentID, other.encoded, origin)
+    (self.isStale, self.isRevalidationDue) = (isStale, isRevalidationDue)
   }
-
-  func from(_ origin: Origin, isStale: Bool, isRevalidationDue: Bool = false) -> ImageResponse {
-    ImageResponse(facts, origin, isStale: isStale, isRevalidationDue: isRevalidationDue)
-  }
-
-  func confirmed(by bytes: FetchedBytes) -> ImageResponse { ImageResponse(image, info, of: bytes) }
 }
 
 /// What happens on the way of an image, in order; ``finished(_:)`` is the last.

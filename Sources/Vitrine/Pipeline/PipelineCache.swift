@@ -42,7 +42,7 @@ public struct PipelineCache: Sendable {
         memory?.remove(request.keys.image)
         return
       }
-      let image = CachedImage(response: ImageResponse(newValue), validity: .unlimited, rendition: nil)
+      let image = CachedImage(LoadedImage(newValue))
       memory?.set(image, for: request.keys.image, cost: newValue.byteCount, group: request.keys.fetch)
     }
   }

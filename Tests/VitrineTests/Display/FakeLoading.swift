@@ -115,7 +115,7 @@ extension ImageResponse {
     isStale: Bool = false,
     source: (width: Int, height: Int) = (1, 1),
   ) -> ImageResponse {
-    ImageResponse(
+    let loaded = LoadedImage(
       .tagged(name, version),
       ImageInfo(format: .png, storedWidth: source.width, storedHeight: source.height),
       of: FetchedBytes(
@@ -127,7 +127,9 @@ extension ImageResponse {
         status: nil,
         verdict: nil,
       ),
+      nil,
     )
+    return ImageResponse(loaded)
   }
 }
 
