@@ -86,10 +86,24 @@ bench: setup ## Measures an image in memory, on disk and from a server, beside N
 	set -o pipefail; .build/benchmarks/release/bench-pipeline | tee Benchmarks/Results/pipeline.txt
 
 .PHONY: bench-cache
-bench-cache: setup ## Compares the disk cache with a file per entry, SQLite and LMDB: time, space. Installs those.
+bench-cache: setup ## Compares the caches: on disk with files, SQLite and LMDB, in memory with NSCache and dictionaries. Installs those.
 	@Scripts/setup.sh bench-cache
 	$(BENCHMARKS) --product bench-cache-disk
+	$(BENCHMARKS) --product bench-cache-memory
 	set -o pipefail; .build/benchmarks/release/bench-cache-disk | tee Benchmarks/Results/cache-disk.txt
+	set -o pipefail; .build/benchmarks/release/bench-cache-memory | tee Benchmarks/Results/cache-memory.txt
+
+.PHONY: bench-policy
+bench-policy: setup ## Replays traces (VITRINE_TRACES, or made ones) with each policy of eviction: ratios of hits, and a plot.
+	$(BENCHMARKS) --product bench-policy
+	mkdir -p Sources/Caching/VitrineCaching.docc/Resources
+	set -o pipefail; .build/benchmarks/release/bench-policy Sources/Caching/VitrineCaching.docc/Resources/policies.svg \
+		| tee Benchmarks/Results/policy.txt
+
+.PHONY: soak-memory
+soak-memory: ## Lets 16 threads use a memory cache in random ways for VITRINE_SOAK_SECONDS (60) under the thread sanitizer.
+	VITRINE_SOAK_SECONDS=$${VITRINE_SOAK_SECONDS:-60} swift test --disable-xctest --sanitize=thread \
+		--scratch-path .build/tsan --filter MemoryCacheRaceTests
 
 .PHONY: bench-http
 bench-http: setup ## Loads from nginx beside curl and URLSession: rate, CPU, latency, memory; a storm of cancels; a long run.

@@ -50,7 +50,7 @@ let package = Package(
     .executableTarget(
       name: "bench-pipeline",
       dependencies: [
-        "CAllocations",
+        "Contest",
         .product(name: "Vitrine", package: "Vitrine"),
         .product(name: "VitrineTesting", package: "Vitrine"),
       ],
@@ -69,6 +69,18 @@ let package = Package(
     // Libraries of the system, to be compared with. `Scripts/setup.sh bench-cache` installs them.
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .executableTarget(
+      name: "bench-cache-memory",
+      dependencies: ["Contest", .product(name: "VitrineCaching", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(
+      name: "bench-policy",
+      dependencies: ["Contest", .product(name: "VitrineCaching", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    // Lets several that do the same work take turns, and counts what they allocate.
+    .target(name: "Contest", dependencies: ["CAllocations"], swiftSettings: [.treatAllWarnings(as: .error)]),
     // C: counts allocations by defining malloc.
     .target(name: "CAllocations"),
   ],

@@ -4,6 +4,7 @@
 // ROUNDS=n measures n times (11 by default); the names of sections as arguments (memory, disk, network) measure these only.
 // Ends with status 1 where something allocates more than it may.
 
+import Contest
 import Foundation
 
 if CommandLine.arguments.dropFirst().first == "serve" { serve(folder: CommandLine.arguments[2]) }

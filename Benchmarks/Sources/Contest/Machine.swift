@@ -1,10 +1,10 @@
 import Foundation
 
 /// Prints a line at once, also where the output is no terminal.
-func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+package func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
 /// What the figures depend on.
-func machineFacts() -> [String] {
+package func machineFacts() -> [String] {
   let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
     .split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
     .map { $0.trimmingCharacters(in: .whitespaces) }
@@ -29,7 +29,7 @@ private func output(_ command: [String]) -> String {
 }
 
 /// Says what went wrong.
-struct BenchmarkError: Error, CustomStringConvertible {
-  let description: String
-  init(_ description: String) { self.description = description }
+package struct BenchmarkError: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
 }

@@ -2,24 +2,33 @@ import CAllocations
 import Foundation
 
 /// What is measured: one of several that do the same work, in their turns.
-struct Contestant {
-  let name: String
+package struct Contestant {
+  package let name: String
   /// At most this, in nanoseconds of CPU; nil where nothing was promised.
-  var target: Double?
+  package var target: Double?
   /// At most so many allocations, or the whole run fails: counts are the same in every run, and so can be held to.
-  var allocationLimit: Double?
+  package var allocationLimit: Double?
   /// Does the work so many times; one after the other, or however its name says.
-  let run: (_ count: Int) async throws -> Void
+  package let run: (_ count: Int) async throws -> Void
+
+  package init(
+    name: String,
+    target: Double? = nil,
+    allocationLimit: Double? = nil,
+    run: @escaping (_ count: Int) async throws -> Void,
+  ) {
+    (self.name, self.target, self.allocationLimit, self.run) = (name, target, allocationLimit, run)
+  }
 }
 
 /// CPU time of the process, all threads, in nanoseconds: what others do on this machine does not count.
-func processorTime() -> Double {
+package func processorTime() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
   return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 
-func median(_ values: [Double]) -> Double {
+package func median(_ values: [Double]) -> Double {
   let sorted = values.sorted()
   return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
 }
@@ -29,7 +38,7 @@ func median(_ values: [Double]) -> Double {
 /// Taking turns, a machine that gets slower meanwhile slows all of them.
 ///
 /// - Returns: A sentence for each that allocates more than it may.
-func contest(_ title: String, _ contestants: [Contestant], count: Int, rounds: Int) async throws -> [String] {
+package func contest(_ title: String, _ contestants: [Contestant], count: Int, rounds: Int) async throws -> [String] {
   say("\n### \(title)\n")
   say("| | CPU | least | at most | allocations |")
   say("|---|---:|---:|---:|---:|")
@@ -63,7 +72,7 @@ func contest(_ title: String, _ contestants: [Contestant], count: Int, rounds: I
 }
 
 /// Whether objects made here and in the libraries of Swift are counted, each once.
-func checkAllocationCounter() throws {
+package func checkAllocationCounter() throws {
   guard allocations_are_counted() else { return }
   final class Thing {}
   var things: [Thing] = []
@@ -76,10 +85,10 @@ func checkAllocationCounter() throws {
   }
 }
 
-func time(_ nanoseconds: Double) -> String {
+package func time(_ nanoseconds: Double) -> String {
   nanoseconds < 10_000 ? "\(Int(nanoseconds.rounded())) ns" : "\(Int((nanoseconds / 1000).rounded())) us"
 }
 
-func number(_ value: Double) -> String {
+package func number(_ value: Double) -> String {
   String(format: value >= 10 ? "%.0f" : "%.2f", value)
 }

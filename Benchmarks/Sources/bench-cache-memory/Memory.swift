@@ -1,0 +1,129 @@
+import Contest
+import Foundation
+import VitrineCaching
+
+private func expect(_ isHit: Bool) throws {
+  guard isHit else { throw BenchmarkError("a miss, where everything should be in memory") }
+}
+
+/// Gets, misses and insertions of so many entries, asked for in no order, on one thread and on two.
+func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
+  let texts = (0..<entryCount).map { "https://example.org/photographs/\($0)/large.jpg?w=300" }
+  let order = (0..<entryCount).shuffled()
+  let keys = texts.map { text in CacheKey { $0.append(text) } }
+  let strangers = texts.map { text in CacheKey { $0.append(text + "&h=300") } }
+  // Each has objects of its own, so that none finds what another has just touched.
+  func payloads() -> [CacheKey: Payload] {
+    Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Payload($0)) })
+  }
+  let cache = MemoryCache<Payload>(costLimit: 1 << 30)
+  for (number, key) in keys.enumerated() { cache.set(Payload(number), for: key, cost: 1000) }
+  let locked = LockedDictionary(payloads())
+  let shared = ReadWriteLockedDictionary(payloads())
+  let nsCache = SharedNSCache()
+  let nsStrings = SharedStrings(strings: texts.map { $0 as NSString })
+  for (number, key) in nsStrings.strings.enumerated() {
+    nsCache.cache.setObject(Payload(number), forKey: key, cost: 1000)
+  }
+  let shuffledKeys = order.map { keys[$0] }
+  let shuffledStrings = SharedStrings(strings: order.map { nsStrings.strings[$0] })
+
+  let gets: [(name: String, get: @Sendable (Int) -> Bool)] = [
+    ("`MemoryCache`", { cache.value(for: shuffledKeys[$0 % entryCount]) != nil }),
+    ("dictionary behind a lock", { locked[shuffledKeys[$0 % entryCount]] != nil }),
+    ("dictionary behind a read-write lock", { shared[shuffledKeys[$0 % entryCount]] != nil }),
+    ("`NSCache`", { nsCache.cache.object(forKey: shuffledStrings.strings[$0 % entryCount]) != nil }),
+  ]
+  var failures = try await contest(
+    "Get, \(entryCount) entries",
+    gets.enumerated().map { index, peer in
+      Contestant(name: peer.name, allocationLimit: index == 0 ? 0 : nil) { count in
+        for index in 0..<count { try expect(peer.get(index)) }
+      }
+    },
+    count: 40_000,
+    rounds: rounds,
+  )
+  failures += try await contest(
+    "Get of what is not there, \(entryCount) entries",
+    [
+      Contestant(name: "`MemoryCache`", allocationLimit: 0) { count in
+        for index in 0..<count { try expect(cache.value(for: strangers[index % entryCount]) == nil) }
+      },
+      Contestant(name: "dictionary behind a lock") { count in
+        for index in 0..<count { try expect(locked[strangers[index % entryCount]] == nil) }
+      },
+    ],
+    count: 40_000,
+    rounds: rounds,
+  )
+  benchThreads("Get, \(entryCount) entries, by threads", gets, rounds: rounds)
+  return failures
+}
+
+/// New entries into a full cache, one of which has to leave for each.
+func benchInsertion(_ entryCount: Int, rounds: Int) async throws -> [String] {
+  let payload = Payload(0)
+  let count = 2 * entryCount
+  let keys = (0..<count).map { number in CacheKey { $0.append("https://example.org/photographs/\(number)/large.jpg") } }
+  let strings = (0..<count).map { "https://example.org/photographs/\($0)/large.jpg" as NSString }
+  let cache = MemoryCache<Payload>(costLimit: 1000 * entryCount)
+  let nsCache = NSCache<NSString, Payload>()
+  nsCache.totalCostLimit = 1000 * entryCount
+  let costs = (0..<count).map { _ in Int.random(in: 500...1500) }
+  return try await contest(
+    "Insert into a full cache of \(entryCount) entries",
+    [
+      Contestant(name: "`MemoryCache`", target: 1000) { count in
+        for index in 0..<count { cache.set(payload, for: keys[index], cost: costs[index]) }
+      },
+      Contestant(name: "`NSCache`") { count in
+        for index in 0..<count { nsCache.setObject(payload, forKey: strings[index], cost: costs[index]) }
+      },
+    ],
+    count: count,
+    rounds: rounds,
+  )
+}
+
+/// Lets one thread, then two, ask at full speed, and prints what both together get done.
+///
+/// Two that ask for the same images also wait for each other's counts of references, whatever the cache does.
+private func benchThreads(_ title: String, _ peers: [(name: String, get: @Sendable (Int) -> Bool)], rounds: Int) {
+  say("\n### \(title)\n")
+  say("| | one, a second | two, images of their own | two to one | two, the same images | two to one |")
+  say("|---|---:|---:|---:|---:|---:|")
+  for (name, get) in peers {
+    var rates: [[Double]] = [[], [], []]
+    for _ in 0..<rounds {
+      rates[0].append(rate(of: get, threads: 1, isShared: false))
+      rates[1].append(rate(of: get, threads: 2, isShared: false))
+      rates[2].append(rate(of: get, threads: 2, isShared: true))
+    }
+    let (one, own, same) = (median(rates[0]), median(rates[1]), median(rates[2]))
+    say(
+      "| \(name) | \(millions(one)) | \(millions(own)) | \(number(own / one)) | \(millions(same)) | \(number(same / one)) |"
+    )
+  }
+}
+
+/// How often a second threads together get an answer, by the clock on the wall.
+private func rate(of get: @escaping @Sendable (Int) -> Bool, threads: Int, isShared: Bool) -> Double {
+  let count = 200_000
+  let group = DispatchGroup()
+  let begin = DispatchTime.now().uptimeNanoseconds
+  for thread in 0..<threads {
+    group.enter()
+    Thread.detachNewThread {
+      // Either every second one, or all, beginning elsewhere.
+      for index in 0..<count {
+        precondition(get(isShared ? index + thread * 4999 : index * threads + thread))
+      }
+      group.leave()
+    }
+  }
+  group.wait()
+  return Double(threads * count) / Double(DispatchTime.now().uptimeNanoseconds - begin) * 1e9
+}
+
+private func millions(_ rate: Double) -> String { number(rate / 1e6) + " M" }

@@ -1,0 +1,95 @@
+import Contest
+import VitrineCaching
+
+/// Of what was asked for, what was there: by requests, by bytes, and by what it costs to load, a fixed amount and the bytes.
+struct Ratios {
+  var hits = 0.0
+  var bytes = 0.0
+  var cost = 0.0
+}
+
+/// What a miss costs whatever the size, in bytes that could be loaded in that time.
+let fixedCost = 400_000.0
+
+/// One way to keep some of what is asked for.
+struct Contender: Sendable {
+  let name: String
+  /// Replays a trace with so much room.
+  let replay: @Sendable (Trace, Int) -> Ratios
+
+  /// A cache of ours that evicts so.
+  static func cache(_ name: String, _ eviction: Eviction) -> Contender {
+    Contender(name: name) { trace, limit in
+      let cache = MemoryCache<Int>(costLimit: limit, eviction: eviction)
+      var keys: [Int: CacheKey] = [:]
+      return Ratios(of: trace) { id, size in
+        let key = keys[id] ?? CacheKey { $0.append(id) }
+        keys[id] = key
+        if cache.value(for: key) != nil { return true }
+        cache.set(id, for: key, cost: size)
+        return false
+      }
+    }
+  }
+
+  /// Least recently used as in the book, which evicts no more than it must.
+  static let textbook = Contender(name: "LRU as in the book") { trace, limit in
+    // A list over slots, from the oldest to the newest; slot 0 is both ends.
+    var (next, previous, slots) = ([0], [0], [Int: Int]())
+    var (ids, sizes, used) = ([-1], [0], 0)
+    func unlink(_ slot: Int) { (next[previous[slot]], previous[next[slot]]) = (next[slot], previous[slot]) }
+    func append(_ slot: Int) {
+      (previous[slot], next[slot]) = (previous[0], 0)
+      (next[previous[0]], previous[0]) = (slot, slot)
+    }
+    return Ratios(of: trace) { id, size in
+      if let slot = slots[id] {
+        unlink(slot)
+        append(slot)
+        return true
+      }
+      guard size <= limit else { return false }
+      used += size
+      while used > limit {
+        let oldest = next[0]
+        unlink(oldest)
+        slots[ids[oldest]] = nil
+        used -= sizes[oldest]
+      }
+      next.append(0)
+      previous.append(0)
+      ids.append(id)
+      sizes.append(size)
+      slots[id] = ids.count - 1
+      append(ids.count - 1)
+      return false
+    }
+  }
+
+  static let all = [
+    textbook,
+    cache("LRU", .leastRecentlyUsed),
+    cache("SIEVE", .sieve),
+    cache("S3-FIFO", .s3FIFO),
+    cache("GDSF", .greedyDualSizeFrequency),
+    cache("score", .score),
+  ]
+}
+
+extension Ratios {
+  /// Asks for all of a trace.
+  init(of trace: Trace, _ ask: (_ id: Int, _ size: Int) -> Bool) {
+    var all = Ratios()
+    for (id, size) in trace.requests {
+      let cost = fixedCost + Double(size)
+      all.hits += 1
+      all.bytes += Double(size)
+      all.cost += cost
+      guard ask(id, size) else { continue }
+      hits += 1
+      bytes += Double(size)
+      self.cost += cost
+    }
+    (hits, bytes, cost) = (100 * hits / all.hits, 100 * bytes / all.bytes, 100 * self.cost / all.cost)
+  }
+}
