@@ -19,11 +19,12 @@ final class MemoryPressureWatcher: Sendable {
     let triggers = files.triggers()
     for trigger in triggers { trigger.rearm() }
     var usage = files.readUsage()
+    // Where nothing wakes us, we look.
+    let isLooking = triggers.isEmpty || files.hasSilentLimit(usage)
     while true {
-      // Where nothing wakes us, we look.
       var polled = triggers.map { pollfd(fd: $0.descriptor, events: Int16(POLLPRI), revents: 0) }
       // As many as are given, and they outlive the call.
-      let ready = unsafe poll(&polled, nfds_t(polled.count), triggers.isEmpty ? 5000 : -1)
+      let ready = unsafe poll(&polled, nfds_t(polled.count), isLooking ? 5000 : -1)
       for trigger in triggers { trigger.rearm() }
       let now = files.readUsage()
       let woken = ready > 0 ? zip(polled, triggers).filter { $0.0.revents != 0 }.map(\.1.pressure) : []
@@ -141,6 +142,12 @@ package struct MemoryPressureFiles: Sendable {
     usage.available = machine["MemAvailable:"].map { $0 << 10 }
     usage.total = machine["MemTotal:"].map { $0 << 10 }
     return usage
+  }
+
+  /// Whether the process is in a group that is full before the machine is, and that tells of no events: one of version 1.
+  package func hasSilentLimit(_ usage: Usage) -> Bool {
+    guard unified == nil, let limit = usage.limit else { return false }
+    return limit < usage.total ?? .max
   }
 
   /// What there is to tell, of what woke us and of what changed; `nil` for nothing.

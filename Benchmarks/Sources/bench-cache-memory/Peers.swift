@@ -1,9 +1,11 @@
 import Foundation
 import VitrineCaching
 
-/// Something to keep: an object of its own for each entry, as the pixels of an image are.
+/// Something to keep: an object of its own for each entry, as an image is.
 final class Payload: Sendable {
   let number: Int
+  // About as large as what a pipeline keeps of an image beside its pixels, so that no two share a line of the cache.
+  let facts: (SIMD8<Int>, SIMD8<Int>) = (.zero, .zero)
   init(_ number: Int) { self.number = number }
 }
 
