@@ -102,6 +102,8 @@ struct DiskState {
   var doomedPartials: [UInt64] = []
   /// Files that are of no use any more, for the writer to remove.
   var doomedBodies: [UInt64] = []
+  /// Those that newer entries have replaced, which stay until these have reached the device.
+  var replacedBodies: [UInt64] = []
   var doomedSegments: [UInt32] = []
   var nextSegment: UInt32 = 1
   var indexFileSize = 0
@@ -151,7 +153,7 @@ struct DiskState {
 
   mutating func insert(_ entry: DiskEntry, for hash: KeyHash) {
     var entry = entry
-    if drop(hash, keepingBody: entry.sequence) != nil { entry.hasOlder = true }
+    if drop(hash, replacedBy: entry.sequence) != nil { entry.hasOlder = true }
     index[hash] = entry
     segments[entry.segment]?.live += Int(entry.length)
     if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live += Int(entry.renewalLength) }
@@ -160,13 +162,14 @@ struct DiskState {
   }
 
   @discardableResult
-  mutating func drop(_ hash: KeyHash, keepingBody sequence: UInt64 = 0) -> DiskEntry? {
+  mutating func drop(_ hash: KeyHash, replacedBy sequence: UInt64? = nil) -> DiskEntry? {
     guard let entry = index.removeValue(forKey: hash) else { return nil }
     segments[entry.segment]?.live -= Int(entry.length)
     if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live -= Int(entry.renewalLength) }
     laneEntries[Int(entry.lane)] -= 1
     // It counts until its file is gone.
-    if entry.isSpilled, entry.sequence != sequence { doomedBodies.append(entry.sequence) }
+    if entry.isSpilled, sequence == nil { doomedBodies.append(entry.sequence) }
+    if entry.isSpilled, let sequence, entry.sequence != sequence { replacedBodies.append(entry.sequence) }
     touched.remove(hash)
     return entry
   }
@@ -252,6 +255,7 @@ struct DiskState {
     doomedSegments += segments.keys
     segments.removeAll()
     doomedBodies = Array(bodies.keys)
+    replacedBodies.removeAll()
     doomedPartials += streamed.keys
     streamed.removeAll()
     partials.removeAll()

@@ -23,6 +23,9 @@ extension DiskWriter {
     if shared.withLock({ $0.bytes + needed > limit && !$0.partials.isEmpty }) {
       dropPartials(over: min(options.partialShare, limit / 8))
     }
+    // Bodies wait there for a sync to be removed; and what leaves now must not uncover what it replaced in another lane.
+    if shared.withLock({ $0.bytes + needed > limit && !$0.replacedBodies.isEmpty }) { try sync() }
+    if !owedMoves.isEmpty, shared.withLock({ $0.bytes + needed > limit }) { try sync() }
     while true {
       let (step, bytes) = shared.withLock { state -> (Step?, Int) in
         let bytes = state.bytes
@@ -37,7 +40,10 @@ extension DiskWriter {
         // With no entry left to evict, what might have become one goes too.
         if bytes + needed > limit { dropPartials(over: 0) }
         return
-      case .delete(let segment): forget(segment)
+      case .delete(let segment):
+        // What took the place of its entries must be there first.
+        try sync()
+        forget(segment)
       case .evict(let entries): try evict(entries)
       case .compact(let segment, let kept, let evicted, let isOldest):
         try compact(segment, keeping: kept, evicting: evicted, isOldest: isOldest)
@@ -284,6 +290,7 @@ extension DiskWriter {
 
   private func forget(_ segment: Segment) {
     unsynced[segment.id] = nil
+    nameChanges.all += 1
     shared.withLock { state in
       state.segments[segment.id] = nil
     }
@@ -299,6 +306,7 @@ extension DiskWriter {
     drain()
     do throws(FileError) {
       try makeRoom(for: 0, limit: limit)
+      try sync()
       try writeIndex()
     } catch {
       // What cannot be written cannot be compacted; the next batch says so.

@@ -59,8 +59,13 @@ extension DiskWriter {
     guard !isReader else { return }
     dropPartials(over: options.partialShare)
     do throws(FileError) {
+      // Of what a process has left that was killed, some may only be in the system's memory.
+      if !unsynced.isEmpty { try sync() }
       try makeRoom(for: 0, limit: currentLimit())
-      if isIndexOutdated { try writeIndex() }
+      if isIndexOutdated {
+        try sync()
+        try writeIndex()
+      }
     } catch {
       report(error)
     }
@@ -174,12 +179,18 @@ extension DiskWriter {
     isReader: Bool,
   ) {
     var scan = SegmentScan(segment.file, size: segment.size, from: start)
+    defer {
+      if !isReader, segment.size > start {
+        unsynced[segment.id] = (segment.file, 0)
+        nameChanges.all += 1
+      }
+    }
     while let (header, offset) = scan.next() {
       state.sequence = max(state.sequence, header.sequence)
       switch header.kind {
       case .entry, .spilled:
         guard header.lane == segment.lane, let attributes = scan.attributes(at: offset) else { continue }
-        insert(header, attributes, offset, segment.id, found.removals, &state)
+        insert(header, attributes, offset, segment, found.removals, &state)
       case .removal:
         found.removals[header.hash] = max(header.sequence, found.removals[header.hash] ?? 0)
         if let older = state.index[header.hash], older.sequence < header.sequence { state.drop(header.hash) }
@@ -216,19 +227,32 @@ extension DiskWriter {
     _ header: RecordHeader,
     _ attributes: RecordAttributes,
     _ offset: Int,
-    _ segment: UInt32,
+    _ segment: Segment,
     _ removals: [KeyHash: UInt64],
     _ state: inout DiskState,
   ) {
     guard header.sequence > removals[header.hash] ?? 0 else { return }
-    if let known = state.index[header.hash], known.sequence > header.sequence || known.revision > attributes.revision {
-      state.index[header.hash]?.hasOlder = true
-      return
+    if let known = state.index[header.hash] {
+      if known.lane != header.lane {
+        let (newer, older) =
+          known.sequence > header.sequence ? (known.sequence, header.lane) : (header.sequence, Int(known.lane))
+        owedMoves.append((header.hash, newer - 1, older))
+      }
+      // Of what had not reached the device when the power failed, the header may be there without the rest.
+      if known.sequence > header.sequence || known.revision > attributes.revision {
+        state.index[header.hash]?.hasOlder = true
+        let file = state.segments[known.segment]?.file
+        let newer = file.flatMap { folder.record($0, at: Int(known.offset), length: Int(known.length)) }
+        if newer != nil { return }
+        state.drop(header.hash)
+      } else if folder.record(segment.file, at: offset, length: header.length) == nil {
+        return
+      }
     }
     state.tick = max(state.tick, attributes.lastUse)
     state.insert(
       DiskEntry(
-        segment: segment,
+        segment: segment.id,
         offset: UInt32(offset),
         length: UInt32(header.length),
         bodyLength: UInt32(header.payloadLength),
@@ -262,9 +286,13 @@ extension DiskWriter {
     for (hash, entry) in state.index where entry.isSpilled && !bodies.contains(entry.sequence) { state.drop(hash) }
     state.doomedBodies.removeAll()
     let needed = Set(state.index.values.lazy.filter(\.isSpilled).map(\.sequence))
-    state.bodies = state.bodies.filter { needed.contains($0.key) }
+    let replaced = Set(state.replacedBodies).intersection(bodies).subtracting(needed)
+    state.replacedBodies = Array(replaced)
+    state.bodies = state.bodies.filter { needed.contains($0.key) || replaced.contains($0.key) }
     guard !isReader else { return }
-    for body in bodies.subtracting(needed) { try? folder.files.remove(folder.path(folder.bodyName(body))) }
+    for body in bodies.subtracting(needed).subtracting(replaced) {
+      try? folder.files.remove(folder.path(folder.bodyName(body)))
+    }
   }
 
   private func adoptActives(_ state: DiskState) {

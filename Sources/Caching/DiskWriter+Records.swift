@@ -12,7 +12,7 @@ extension DiskWriter {
       // A record of the other lane would come back if this one were evicted: it gets its removal where it lies.
       let older = shared.withLock { $0.index[operation.hash] }
       if let older, Int(older.lane) != lane {
-        try appendRemoval(of: operation.hash, sequence: operation.sequence - 1, lane: Int(older.lane))
+        owedMoves.append((operation.hash, operation.sequence - 1, Int(older.lane)))
       }
       let bodyChecksum = bodies[operation.sequence]
       guard bodyChecksum != nil || data.data.count <= options.spillThreshold else { return .refused }

@@ -237,9 +237,11 @@ extension DiskWriter {
       state.bodies[sequence] = (lane, body.count)
     }
     do throws(FileError) {
+      nameChanges.all += 1
+      try syncNames()
       if body.isPartial { try folder.files.remove(folder.path(folder.journalName(body.number))) }
       if let older, Int(older.lane) != lane {
-        try appendRemoval(of: body.hash, sequence: sequence - 1, lane: Int(older.lane))
+        owedMoves.append((body.hash, sequence - 1, Int(older.lane)))
       }
       let attributes = RecordAttributes(
         contentID: entry.contentID,
@@ -259,7 +261,7 @@ extension DiskWriter {
         spilledLength: body.count,
       )
       try flushLanes()
-      try noteFolderChange()
+      noteFolderChange()
       return finish(record, of: body, sequence)
     } catch {
       shared.withLock { $0.doomedBodies.append(sequence) }

@@ -29,23 +29,27 @@ final class DiskWriter: @unchecked Sendable {
   let options: DiskOptions
   let clock: any TimeSource
   let shared: Lock<DiskState>
-  private let scheduleSync: @Sendable () -> Void
-  private let syncing = WorkQueue(label: "vitrine-sync", width: 1)
+  let scheduleSync: @Sendable () -> Void
+  let syncing = WorkQueue(label: "vitrine-sync", width: 1)
   private let warn: @Sendable (String) -> Void
-  private var lockFile: (any DiskFile)?
+  private(set) var lockFile: (any DiskFile)?
 
   var lanes = [Lane(), Lane()]
   private(set) var epoch = 0
   /// The segments of which not all has reached the device, each with how many writes there had been in all.
   var unsynced: [UInt32: (file: any DiskFile, writes: Int)] = [:]
   private var writes = 0
-  private var isFolderUnsynced = false
+  /// How often names in the folder were changed, and how many of these changes have reached the device.
+  var nameChanges = (all: 0, synced: 0)
+  /// Removals from the lanes that entries have left, to be written when those have reached the device: a crash in between
+  /// must not leave a removal without what it made room for.
+  var owedMoves: [(hash: KeyHash, sequence: UInt64, lane: Int)] = []
   var isIndexOutdated = false
   /// The file that says what the folder is could not be written yet.
   var owesFormat = false
   /// Segments that end in damage, to which nothing may be appended.
   var damagedSegments: Set<UInt32> = []
-  private var isSyncScheduled = false
+  var isSyncScheduled = false
 
   init(
     folder: DiskFolder,
@@ -95,6 +99,7 @@ final class DiskWriter: @unchecked Sendable {
     epoch = state.epoch
     lanes = [Lane(), Lane()]
     unsynced.removeAll()
+    owedMoves.removeAll()
     state.indexFileSize = 0
     isIndexOutdated = true
   }
@@ -112,11 +117,10 @@ final class DiskWriter: @unchecked Sendable {
       for operation in batch { outcomes.append(try append(operation, bodies)) }
       try flushLanes()
       finish(batch, outcomes, owed)
-      try syncIfDue()
+      syncIfDue()
     } catch {
       fail(batch, error)
     }
-    if isIndexOutdated { try? writeIndex() }
   }
 
   private func finish(_ batch: [StagedOperation], _ outcomes: [Outcome], _ owed: [KeyHash: UInt64]) {
@@ -219,7 +223,7 @@ final class DiskWriter: @unchecked Sendable {
       isCreated: true,
     )
     try file.truncate(to: 0)
-    isFolderUnsynced = true
+    nameChanges.all += 1
     if lanes[lane].segment != nil { isIndexOutdated = true }
     lanes[lane] = Lane(segment: id, file: file)
     shared.withLock { state in
@@ -257,8 +261,10 @@ final class DiskWriter: @unchecked Sendable {
       for body in written {
         let path = folder.path(folder.bodyName(body.sequence))
         try folder.files.rename("\(path).tmp", to: path)
-        isFolderUnsynced = true
+        nameChanges.all += 1
       }
+      // A record without its body would take the older version of the entry along.
+      if !written.isEmpty { try syncNames() }
     } catch {
       for body in written {
         let path = folder.path(folder.bodyName(body.sequence))
@@ -285,7 +291,9 @@ final class DiskWriter: @unchecked Sendable {
     }
     // First what leads to the others, so that a crash in between brings nothing back that was removed.
     if !segments.isEmpty, mine { try? folder.files.remove(folder.path("index")) }
-    for id in segments {
+    if !segments.isEmpty || !bodies.isEmpty { nameChanges.all += 1 }
+    // What is removed must not outlive its removal, which is in the same segment or in a later one.
+    for id in segments.sorted() {
       for lane in lanes.indices { try? folder.files.remove(folder.path(folder.segmentName(id, lane: lane))) }
     }
     for number in partials {
@@ -323,92 +331,6 @@ final class DiskWriter: @unchecked Sendable {
     guard file.tryLock() else { throw FileError("another process writes to the folder") }
     lockFile = file
     try folder.writeFormat(shared.withLock { $0.secret })
-  }
-
-  // MARK: - Durability
-
-  /// Has the names in the folder reach the device with the next sync.
-  func noteFolderChange() throws(FileError) {
-    isFolderUnsynced = true
-    try syncIfDue()
-  }
-
-  private func syncIfDue() throws(FileError) {
-    guard !isSyncScheduled else { return }
-    isSyncScheduled = true
-    scheduleSync()
-  }
-
-  /// Has everything that is written reach the device: one sync a file, whatever number of entries.
-  func sync() throws(FileError) {
-    isSyncScheduled = false
-    let files = unsynced.values
-    unsynced.removeAll()
-    for (file, _) in files { try file.sync() }
-    if isFolderUnsynced {
-      isFolderUnsynced = false
-      try folder.files.syncFolder(folder.path)
-    }
-  }
-
-  /// Has what is written by now reach the device while more is being written; `back` runs what is left to do on the queue
-  /// of the writer.
-  func syncBeside(_ back: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
-    isSyncScheduled = false
-    guard write() else { return }
-    let (files, isFolderIncluded, folder) = (unsynced, isFolderUnsynced, folder)
-    isFolderUnsynced = false
-    let isEnqueued = try? syncing.enqueue { _ in
-      let result = Result { () throws(FileError) in
-        for (file, _) in files.values { try file.sync() }
-        if isFolderIncluded { try folder.files.syncFolder(folder.path) }
-      }
-      back { [self] in
-        // What was written since then is not synced yet.
-        for (id, synced) in files where unsynced[id]?.writes == synced.writes { unsynced[id] = nil }
-        if case .failure(let error) = result { fail([], error) }
-      }
-    }
-    if isEnqueued == nil { flush() }
-  }
-
-  /// Writes what is staged, then what was used, and has all of it reach the device.
-  func flush() {
-    guard write() else { return }
-    do throws(FileError) {
-      try sync()
-    } catch {
-      fail([], error)
-    }
-  }
-
-  /// Writes what is staged, then what was used; returns whether there is something that may be synced.
-  private func write() -> Bool {
-    drain()
-    guard shared.withLock({ $0.phase == .open && !$0.isReader && $0.retryUptime == nil }) else { return false }
-    do throws(FileError) {
-      // Else what was found damaged would be known again after the next opening.
-      let owed = shared.withLock { $0.owedRemovals }
-      for (hash, sequence) in owed { try appendRemoval(of: hash, sequence: sequence) }
-      try appendUses()
-      try flushLanes()
-      shared.withLock { state in
-        for (hash, sequence) in owed where state.owedRemovals[hash] == sequence { state.owedRemovals[hash] = nil }
-      }
-      return true
-    } catch {
-      fail([], error)
-      return false
-    }
-  }
-
-  func writeIndex() throws(FileError) {
-    isIndexOutdated = false
-    let state = shared.withLock { $0 }
-    guard state.epoch == epoch, state.owedRemovals.isEmpty else { return }
-    let bytes = IndexFile.encode(state)
-    try folder.replace("index", bytes)
-    shared.withLock { $0.indexFileSize = bytes.count }
   }
 
   func report(_ error: FileError) {
