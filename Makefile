@@ -60,6 +60,13 @@ sanitize: setup ## Runs all tests under the thread sanitizer, then under the add
 	swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
 	ASAN_OPTIONS=detect_leaks=0 swift test --disable-xctest --sanitize=address --scratch-path .build/asan
 
+.PHONY: crash
+crash: setup ## Kills processes over one disk cache ROUNDS (200) times and cuts its power, spoils its files; SEED replays.
+	swift build --build-tests
+	VITRINE_CRASH_ROUNDS=$(or $(ROUNDS),200) VITRINE_CRASH_SEED=$(or $(SEED),$(shell date +%s)) \
+		VITRINE_POWER_HISTORIES=100 VITRINE_DAMAGE_STEPS=100 \
+		swift test --skip-build --disable-xctest --filter 'DiskCrashTests|DiskPowerTests|DiskSpoilingTests'
+
 .PHONY: fuzz
 fuzz: setup ## Feeds each decoder FUZZ_SECONDS (300) of spoiled files under the address sanitizer, or only TARGETS.
 	@Scripts/fuzz.sh $(TARGETS)

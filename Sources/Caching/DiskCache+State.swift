@@ -109,7 +109,7 @@ extension DiskCache {
       state.damaged += 1
       state.drop(hash)
       // Else an older version might come back after a crash.
-      if !state.isReader { state.owedRemovals[hash] = state.nextSequence() }
+      if !state.isReader { state.owedRemovals[hash] = now.removalSequence }
     }
   }
 

@@ -35,6 +35,10 @@ struct DiskEntry: Sendable {
   /// Whether records that this one replaced may still lie in the log.
   var hasOlder = false
 
+  /// Of a removal that ends this entry and no later one, which may be on its way already: each leaves the number before
+  /// its own free.
+  var removalSequence: UInt64 { sequence + 1 }
+
   /// What the entry takes up.
   var size: Int { Int(length) + Int(renewalLength) + (isSpilled ? Int(bodyLength) : 0) }
 }

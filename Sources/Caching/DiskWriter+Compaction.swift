@@ -139,8 +139,7 @@ extension DiskWriter {
   private func evict(_ entries: [(KeyHash, DiskEntry)]) throws(FileError) {
     for (hash, entry) in entries {
       // Its record would lead to a file that is gone, which is a miss; the removal spares the look.
-      let sequence = shared.withLock { $0.nextSequence() }
-      try appendRemoval(of: hash, sequence: sequence, lane: Int(entry.lane))
+      try appendRemoval(of: hash, sequence: entry.removalSequence, lane: Int(entry.lane))
     }
     try flushLanes()
     shared.withLock { state in
@@ -175,7 +174,7 @@ extension DiskWriter {
     if !isOldest {
       try copyRemovals(of: victim)
       for (hash, entry) in evicted + lost where entry.hasOlder {
-        try appendRemoval(of: hash, sequence: shared.withLock { $0.nextSequence() }, lane: victim.lane)
+        try appendRemoval(of: hash, sequence: entry.removalSequence, lane: victim.lane)
       }
     }
     try flushLanes()
@@ -329,7 +328,7 @@ extension DiskWriter {
         }
         state.damaged += 1
         state.drop(hash)
-        state.owedRemovals[hash] = state.nextSequence()
+        state.owedRemovals[hash] = entry.removalSequence
         return true
       }
       guard isCurrent else { continue }

@@ -90,6 +90,34 @@ struct DiskLimitTests {
   }
 
   @Test
+  func whatIsStoredWhileItsOlderSelfIsEvictedIsNotRemovedWithIt() async throws {
+    let (folder, copy) = (try Folder(), try Folder())
+    defer {
+      folder.remove()
+      copy.remove()
+    }
+    let files = FaultyFiles()
+    let options = DiskOptions(sizeLimit: 1 << 20)
+    let cache = try DiskCache(directory: folder.cache, options: options, files: files, clock: ManualClock())
+    await cache.store(entry(0, 40_000), for: key(0))
+    for number in 1..<90 { await cache.store(entry(number, 10_000), for: key(number)) }
+    await cache.flush()
+    #expect(await cache.contains(key(0)))
+    // The first of these batches makes the writer evict, while what it evicts is stored anew behind them.
+    files.setWriting(false)
+    for number in 90..<110 { await cache.store(entry(number, 10_000), for: key(number)) }
+    await cache.store(entry(0, 500, version: 1), for: key(0))
+    files.setWriting(true)
+    await cache.flush()
+    #expect(await cache.entry(for: key(0)) == entry(0, 500, version: 1))
+    #expect(await cache.statistics().evictions > 0)
+    var left = Files.all(in: folder.cache)
+    left["index"] = nil
+    try Files.write(left, to: copy.cache)
+    #expect(await (try copy.cache(1 << 20)).entry(for: key(0)) == entry(0, 500, version: 1))
+  }
+
+  @Test
   func theOldGoAndTheOftenUsedStay() async throws {
     let folder = try Folder()
     defer { folder.remove() }

@@ -13,6 +13,8 @@ struct Promises: Sendable {
     var mayBeGone = 0
     var renewals = 0
     var flushedRenewals = 0
+    /// The version and the renewal with which the present process began.
+    var base = (version: 0, renewals: 0)
   }
 
   private var keys: [Int: Key] = [:]
@@ -49,12 +51,18 @@ struct Promises: Sendable {
     for (number, key) in keys { keys[number]?.mayBeGone = key.isValue.count }
   }
 
-  /// Everything before was flushed.
+  /// The process was killed: what was not flushed may be lost, and no later flush is about it.
+  mutating func restart() {
+    for (number, key) in keys { keys[number]?.base = (key.isValue.count, key.renewals) }
+  }
+
+  /// Everything that was asked for since the last restart was flushed.
   mutating func flush(_ numbers: [Int]? = nil) {
     for number in numbers ?? self.numbers {
       guard let key = keys[number] else { continue }
-      keys[number]?.flushed = key.isValue.count
-      keys[number]?.flushedRenewals = key.renewals
+      let isNewVersion = key.isValue.count > key.base.version
+      if isNewVersion { keys[number]?.flushed = key.isValue.count }
+      if isNewVersion || key.renewals > key.base.renewals { keys[number]?.flushedRenewals = key.renewals }
     }
   }
 
@@ -86,5 +94,16 @@ struct Promises: Sendable {
 
   static func metadata(_ number: Int, _ version: Int, _ size: Int, renewal: Int = 0) -> String {
     "\(number) \(version) \(size) \(renewal)"
+  }
+
+  /// The version that an entry says it is.
+  static func version(of found: CachedData) -> Int? {
+    String(decoding: found.metadata, as: UTF8.self).split(separator: " ").dropFirst().first.flatMap { Int($0) }
+  }
+
+  /// Whether an entry has the bytes of the version that it says it is.
+  static func isWhole(_ number: Int, _ found: CachedData) -> Bool {
+    let words = String(decoding: found.metadata, as: UTF8.self).split(separator: " ").compactMap { Int($0) }
+    return words.count == 4 && words[0] == number && found.data == content(number, words[2], version: words[1])
   }
 }
