@@ -67,6 +67,13 @@ crash: setup ## Kills processes over one disk cache ROUNDS (200) times and cuts 
 		VITRINE_POWER_HISTORIES=100 VITRINE_DAMAGE_STEPS=100 \
 		swift test --skip-build --disable-xctest --filter 'DiskCrashTests|DiskPowerTests|DiskSpoilingTests'
 
+.PHONY: soak
+soak: setup ## Has both caches under everything at once for SOAK_SECONDS (60) under the thread, then the address sanitizer.
+	VITRINE_SOAK_SECONDS=$(or $(SOAK_SECONDS),60) swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan \
+		--filter SoakTests
+	ASAN_OPTIONS=detect_leaks=0 VITRINE_SOAK_SECONDS=$(or $(SOAK_SECONDS),60) swift test --disable-xctest \
+		--sanitize=address --scratch-path .build/asan --filter SoakTests
+
 .PHONY: fuzz
 fuzz: setup ## Feeds each decoder FUZZ_SECONDS (300) of spoiled files under the address sanitizer, or only TARGETS.
 	@Scripts/fuzz.sh $(TARGETS)
