@@ -123,8 +123,7 @@ struct DiskBehaviourTests {
     for number in 100..<106 {
       await cache.store(entry(number, 900_000), for: key(number))
       await cache.flush()
-      for gone in left.sorted() {
-        guard await !cache.contains(key(gone)) else { continue }
+      for gone in left.sorted() where await !cache.contains(key(gone)) {
         left.remove(gone)
         order.append(gone)
       }
