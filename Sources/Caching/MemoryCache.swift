@@ -12,8 +12,8 @@ public import VitrineRuntime
 /// not wait for one another.
 ///
 /// **Eviction.** Over a limit, the cache shrinks to 95 % of it at once. Unless told otherwise (``Eviction``), what was not
-/// used for long goes first, what was used often goes late, and a large entry before a small one of the same age. Entries that are held (``hold(_:)``)
-/// go only when everything else has gone.
+/// used for long goes first, what was used often goes late, and a large entry before a small one of the same age. Entries
+/// that are held (``hold(_:)``) go only when everything else has gone.
 ///
 /// - Complexity: O(1) for a get, without allocation. O(1) for a set, amortised: once in a while one looks at all entries.
 public final class MemoryCache<Value: Sendable>: Sendable {

@@ -63,9 +63,9 @@ package final class MemoryPressureObservers: Sendable {
 
 /// Memory pressure as the system tells it.
 ///
-/// On Linux: stalls (PSI) of the machine and of the process's control group, events of that group (version 2), and where
-/// the system does not allow these or a group of version 1 has a limit, what is used and left, looked at every 5 seconds. On Apple's systems: their own
-/// warnings. One thread watches for the whole process; it starts with the first observer.
+/// On Linux: stalls (PSI) of the machine and of the process's control group, and events of that group (version 2). Where the
+/// system does not allow these, or a group of version 1 has a limit, what is used and left, looked at every 5 seconds.
+/// On Apple's systems: their own warnings. One thread watches for the whole process; it starts with the first observer.
 public struct SystemMemoryPressure: MemoryPressureSource {
   #if os(Linux)
   private static let watcher = MemoryPressureWatcher()
