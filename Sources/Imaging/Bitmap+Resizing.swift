@@ -25,6 +25,8 @@ extension Bitmap {
   package func resampled(
     _ plan: SamplingPlan,
     of source: (width: Int, height: Int),
+    filter: ResamplingFilter,
+    linearLight: Bool,
     limits: DecodeLimits,
     isCancelled: (@Sendable () -> Bool)?,
   ) throws(ImageError) -> Bitmap {
@@ -39,7 +41,8 @@ extension Bitmap {
     // A picture that is a pixel short for its rounding is not stretched by that.
     plan.width = min(plan.width, max(1, Int(plan.crop.width.rounded())))
     plan.height = min(plan.height, max(1, Int(plan.crop.height.rounded())))
-    return try resampled(plan, ResamplingOptions(), limits: limits, isCancelled: isCancelled)
+    let options = ResamplingOptions(filter: filter, linearLight: linearLight)
+    return try resampled(plan, options, limits: limits, isCancelled: isCancelled)
   }
 
   private func resampled(

@@ -26,7 +26,7 @@ public struct Bitmap: Sendable {
   public let alpha: Alpha
   /// What colours the numbers stand for.
   public let colorSpace: ColorSpace
-  private let storage: Storage
+  private let storage: PixelStorage
 
   /// The size of the pixels in memory, in bytes: what a cache counts as cost.
   public var byteCount: Int { bytesPerRow * height }
@@ -49,13 +49,13 @@ public struct Bitmap: Sendable {
     fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
   ) throws(E) {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
-    let storage = Storage(count: 4 * width * height)
+    let storage = PixelStorage(count: 4 * width * height)
     // Nobody else has seen the storage yet, so writing to it is not shared.
     try unsafe fill(storage.buffer)
     self.init(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
   }
 
-  private init(width: Int, height: Int, alpha: Alpha, colorSpace: ColorSpace, storage: Storage) {
+  private init(width: Int, height: Int, alpha: Alpha, colorSpace: ColorSpace, storage: PixelStorage) {
     self.width = width
     self.height = height
     self.bytesPerRow = 4 * width
@@ -101,18 +101,5 @@ public struct Bitmap: Sendable {
   /// The same pixels, shared and not copied, with another meaning of the fourth byte.
   package func declared(_ alpha: Alpha) -> Bitmap {
     Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
-  }
-
-  // @unchecked: written only before the initialiser that made it returns, read only after.
-  @safe
-  private final class Storage: @unchecked Sendable {
-    let buffer: UnsafeMutableRawBufferPointer
-
-    init(count: Int) {
-      // Not zeroed: `fill` writes every byte. 64 is a cache line, and enough for any vector instruction.
-      unsafe buffer = .allocate(byteCount: count, alignment: 64)
-    }
-
-    deinit { unsafe buffer.deallocate() }
   }
 }

@@ -123,9 +123,15 @@ extension DecodeLimits {
     throw Self.passed(.composedPixelCount, format, "more than \(most) megapixels drawn over one another, the limit")
   }
 
-  package func check(output plan: SamplingPlan, of info: ImageInfo) throws(ImageError) {
+  package func check(
+    output plan: SamplingPlan,
+    of info: ImageInfo,
+    bytesPerPixel: Int = 4,
+  ) throws(ImageError) {
     // Lengths are below 1e9, so their product fits.
-    guard max(plan.width, plan.height) <= max(side, 65_535), plan.width * plan.height * 4 <= outputByteCount else {
+    guard max(plan.width, plan.height) <= max(side, 65_535),
+      plan.width * plan.height * bytesPerPixel <= outputByteCount
+    else {
       throw Self.passed(
         .outputByteCount,
         info.format,

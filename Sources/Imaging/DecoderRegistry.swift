@@ -48,27 +48,41 @@ public final class DecoderRegistry: Sendable {
   ///
   /// - Throws: ``ImageError``, of any code but `.notEncodable`.
   public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> DecodedImage {
+    try unsafe open(data, options) { (bytes, decoder, info, plan, control) throws(ImageError) in
+      guard options.quality == .fast, options.frame == 0, options.region == nil, !options.linearLight else {
+        return nil
+      }
+      return try unsafe renderThumbnail(of: bytes, decoder, info, plan, options, control)
+    } render: { (source, info, plan, control) throws(ImageError) in
+      let result = try options.renderer(for: info, plan, control).render(
+        source,
+        acceptsPartial: options.acceptsPartial,
+      )
+      return DecodedImage(bitmap: result.bitmap, info: info, damage: result.damage)
+    }
+  }
+
+  /// Opens an image and gives its rows to `render`, unless `shortcut` has a result without them.
+  func open<R>(
+    _ data: Data,
+    _ options: DecodeOptions,
+    shortcut: (
+      UnsafeRawBufferPointer, any ImageDecoder, ImageInfo, SamplingPlan, DecodeControl
+    ) throws(ImageError) -> R? = { (_, _, _, _, _) throws(ImageError) in nil },
+    render: (any RowSource, ImageInfo, SamplingPlan, DecodeControl) throws(ImageError) -> R,
+  ) throws(ImageError) -> R {
     let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
     try control.check()
     // The bytes are only read while the closure runs: row sources do not outlive it.
     return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, options.limits) { (decoder, header) throws(ImageError) -> DecodedImage? in
+      try unsafe find(bytes, options.limits) { (decoder, header) throws(ImageError) -> R? in
         guard options.frame >= 0 else { throw .noSuchFrame(options.frame, of: header) }
         let info = try unsafe decoder.info(ofFrame: options.frame, of: bytes, header, limits: options.limits)
         try options.limits.check(info)
         let plan = try options.plan(for: info)
-        if options.quality == .fast, options.frame == 0, options.region == nil, !options.linearLight,
-          let image = try unsafe renderThumbnail(of: bytes, decoder, info, plan, options, control)
-        {
-          return image
-        }
-        let request = options.request(for: info, plan, control)
-        guard let source = try unsafe decoder.open(bytes, request) else { return nil }
-        let result = try options.renderer(for: info, plan, control).render(
-          source,
-          acceptsPartial: options.acceptsPartial,
-        )
-        return DecodedImage(bitmap: result.bitmap, info: info, damage: result.damage)
+        if let result = try unsafe shortcut(bytes, decoder, info, plan, control) { return result }
+        guard let source = try unsafe decoder.open(bytes, options.request(for: info, plan, control)) else { return nil }
+        return try render(source, info, plan, control)
       }
     }
   }

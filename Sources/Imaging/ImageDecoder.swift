@@ -264,6 +264,9 @@ public struct DecodeOptions: Sendable {
   /// `nil`, the default, for no such question.
   public var isCancelled: (@Sendable () -> Bool)?
 
+  /// How much of the result a pixel takes.
+  var bytesPerPixel = 4
+
   package var resampling: ResamplingOptions { ResamplingOptions(filter: filter, linearLight: linearLight) }
 
   /// The defaults named at each property, at `size`.
@@ -288,7 +291,7 @@ public struct DecodeOptions: Sendable {
     } else {
       plan = try SamplingPlan(size, width: info.width, height: info.height)
     }
-    try limits.check(output: plan, of: info)
+    try limits.check(output: plan, of: info, bytesPerPixel: bytesPerPixel)
     return plan
   }
 
@@ -305,6 +308,7 @@ public struct DecodeOptions: Sendable {
       control: control,
     )
   }
+
   /// What makes the bitmap of a decoder's rows.
   func renderer(for info: ImageInfo, _ plan: SamplingPlan, _ control: DecodeControl) -> Renderer {
     Renderer(info: info, plan: plan, control: control, resampling: resampling, colorSpace: colorSpace)

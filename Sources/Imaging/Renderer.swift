@@ -16,12 +16,7 @@ struct Renderer {
   ) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?, shown: Double) {
     // Nothing needs to be drawn of what is known to be damaged and wanted whole.
     if !acceptsPartial, let damage = source.damage { throw damage }
-    // From here on in the source's own geometry: not yet upright, and perhaps shrunk by the decoder.
-    let crop = info.orientation.stored(plan.crop, width: Double(info.storedWidth), height: Double(info.storedHeight))
-    let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)
-    let isWhole =
-      source.width == width && source.height == height && plan.crop.width == Double(info.width)
-      && plan.crop.height == Double(info.height)
+    let height = info.orientation.applied(width: plan.width, height: plan.height).height
     let transform = ColorTransform(info, rows: source.colorModel, to: colorSpace)
     var damage: ImageError?
     var wholeRows = 0
@@ -32,12 +27,12 @@ struct Renderer {
       colorSpace: colorSpace,
     ) { (pixels) throws(ImageError) in
       do throws(ImageError) {
-        if isWhole {
+        if isWhole(source), info.orientation == .up {
           try unsafe copy(source, transform, into: pixels, &wholeRows)
-        } else if let part = part(of: source, crop, width: width, height: height) {
-          try unsafe cut(part, of: source, transform, into: pixels, &wholeRows)
         } else {
-          try unsafe resample(source, transform, crop: crop, width: width, height: height, into: pixels, &wholeRows)
+          var writer = unsafe UprightWriter<UInt32>(pixels, plan, info.orientation)
+          defer { wholeRows = writer.rowsGiven }
+          try write(source, transform, &writer)
         }
       } catch {
         guard acceptsPartial, error.code == .truncated || error.code == .corrupt else { throw error }
@@ -51,7 +46,56 @@ struct Renderer {
     )
   }
 
-  /// Rows already at their final size.
+  /// Renders levels of gray, one byte a pixel; what is transparent, or missing, shows `background`.
+  func renderGray(
+    _ source: any RowSource,
+    over background: UInt8,
+    acceptsPartial: Bool,
+  ) throws(ImageError) -> (bitmap: GrayBitmap, damage: ImageError?) {
+    if !acceptsPartial, let damage = source.damage { throw damage }
+    let transform = ColorTransform(info, rows: source.colorModel, to: colorSpace)
+    var damage: ImageError?
+    let bitmap = try unsafe GrayBitmap(width: plan.width, height: plan.height) { (pixels) throws(ImageError) in
+      do throws(ImageError) {
+        var writer = unsafe GrayWriter(pixels, plan, info.orientation, over: background, isOpaque: !source.hasAlpha)
+        try write(source, transform, &writer)
+      } catch {
+        guard acceptsPartial, error.code == .truncated || error.code == .corrupt else { throw error }
+        damage = error
+      }
+    }
+    return (bitmap, damage)
+  }
+
+  /// Whether all rows of a source are rows of the output.
+  private func isWhole(_ source: any RowSource) -> Bool {
+    let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)
+    return source.width == width && source.height == height && plan.crop.width == Double(info.width)
+      && plan.crop.height == Double(info.height)
+  }
+
+  /// Makes rows of the output, as stored, and gives them to a writer.
+  private func write(
+    _ source: any RowSource,
+    _ transform: ColorTransform?,
+    _ writer: inout some RowWriter,
+  ) throws(ImageError) {
+    // From here on in the source's own geometry: not yet upright, and perhaps shrunk by the decoder.
+    let crop = info.orientation.stored(plan.crop, width: Double(info.storedWidth), height: Double(info.storedHeight))
+    let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)
+    if isWhole(source) {
+      try unsafe forEachRow(source, through: height - 1, &writer) { (row, writer) throws(ImageError) in
+        unsafe transform?.apply(to: row)
+        unsafe writer.write(UnsafeRawBufferPointer(row))
+      }
+    } else if let part = part(of: source, crop, width: width, height: height) {
+      try cut(part, of: source, transform, &writer)
+    } else {
+      try resample(source, transform, crop: crop, width: width, height: height, &writer)
+    }
+  }
+
+  /// Rows that are those of the bitmap.
   private func copy(
     _ source: any RowSource,
     _ transform: ColorTransform?,
@@ -59,7 +103,7 @@ struct Renderer {
     _ wholeRows: inout Int,
   ) throws(ImageError) {
     let (width, height) = (source.width, source.height)
-    if info.orientation == .up, let held = source as? HeldRows {
+    if let held = source as? HeldRows {
       let result = unsafe held.decode(into: pixels)
       wholeRows = result.wholeRows
       unsafe transform?.apply(to: pixels)
@@ -67,35 +111,26 @@ struct Renderer {
       unsafe pixels.rows(from: result.wholeRows, count: height - result.wholeRows, width: width).clear()
       throw failure
     }
-    if info.orientation == .up {
-      var row = 0
-      while row < height {
-        do throws(ImageError) {
-          try control.check()
-          let count = min(Self.batch, height - row)
-          let got = try unsafe source.read(
-            into: pixels.rows(from: row, count: count, width: width),
-            bytesPerRow: width * 4,
-            count: count,
-          )
-          guard got > 0 else { throw ended(row, height) }
-          unsafe transform?.apply(to: pixels.rows(from: row, count: got, width: width))
-          row += got
-          wholeRows = row
-        } catch {
-          unsafe pixels.rows(from: row, count: height - row, width: width).clear()
-          throw error
-        }
+    var row = 0
+    while row < height {
+      do throws(ImageError) {
+        try control.check()
+        let count = min(Self.batch, height - row)
+        let got = try unsafe source.read(
+          into: pixels.rows(from: row, count: count, width: width),
+          bytesPerRow: width * 4,
+          count: count,
+        )
+        guard got > 0 else { throw ended(row, height) }
+        unsafe transform?.apply(to: pixels.rows(from: row, count: got, width: width))
+        row += got
+        wholeRows = row
+      } catch {
+        unsafe pixels.rows(from: row, count: height - row, width: width).clear()
+        throw error
       }
-      if let damage = source.damage { throw damage }
-      return
     }
-    var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
-    defer { wholeRows = writer.rowsGiven }
-    try unsafe forEachRow(source, through: height - 1, &writer) { (row, writer) throws(ImageError) in
-      unsafe transform?.apply(to: row)
-      unsafe writer.write(UnsafeRawBufferPointer(row))
-    }
+    if let damage = source.damage { throw damage }
   }
 
   /// The delivered pixels that are the output as they are; `nil` where they have to be filtered.
@@ -111,11 +146,8 @@ struct Renderer {
     _ part: PixelRegion,
     of source: any RowSource,
     _ transform: ColorTransform?,
-    into pixels: UnsafeMutableRawBufferPointer,
-    _ wholeRows: inout Int,
+    _ writer: inout some RowWriter,
   ) throws(ImageError) {
-    var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: part.width, height: part.height)
-    defer { wholeRows = writer.rowsGiven }
     var row = 0
     try unsafe forEachRow(source, through: part.y + part.height - 1, &writer) { (line, writer) throws(ImageError) in
       // In bounds by the slice.
@@ -134,8 +166,7 @@ struct Renderer {
     crop: PixelRect,
     width: Int,
     height: Int,
-    into pixels: UnsafeMutableRawBufferPointer,
-    _ wholeRows: inout Int,
+    _ writer: inout some RowWriter,
   ) throws(ImageError) {
     let scaleX = source.extentWidth / Double(info.storedWidth)
     let scaleY = source.extentHeight / Double(info.storedHeight)
@@ -156,8 +187,6 @@ struct Renderer {
       outputHeight: height,
       options: resampling,
     )
-    var writer = unsafe UprightWriter(pixels, orientation: info.orientation, width: width, height: height)
-    defer { wholeRows = writer.rowsGiven }
     try unsafe forEachRow(source, through: resampler.lastRow, &writer) { (row, writer) throws(ImageError) in
       try unsafe resampler.push(UnsafeRawBufferPointer(row)) { (finished) throws(ImageError) in
         unsafe transform?.apply(to: finished)
@@ -167,11 +196,11 @@ struct Renderer {
   }
 
   /// Reads rows up to `last` and gives them to `body` one by one; ends the writer whether or not that succeeds.
-  private func forEachRow(
+  private func forEachRow<Writer: RowWriter>(
     _ source: any RowSource,
     through last: Int,
-    _ writer: inout UprightWriter,
-    _ body: (UnsafeMutableRawBufferPointer, inout UprightWriter) throws(ImageError) -> Void,
+    _ writer: inout Writer,
+    _ body: (UnsafeMutableRawBufferPointer, inout Writer) throws(ImageError) -> Void,
   ) throws(ImageError) {
     defer { writer.finish() }
     let bytesPerRow = source.width * 4
@@ -192,81 +221,6 @@ struct Renderer {
 
   private func ended(_ row: Int, _ height: Int) -> ImageError {
     ImageError(.truncated, format: info.format, "truncated: the picture ends at row \(row) of \(height)")
-  }
-}
-
-/// Writes rows, given from top to bottom as stored, to where they belong in the upright bitmap.
-@safe
-struct UprightWriter {
-  /// Rows that become columns are gathered, so that each line of memory is visited once for several of them.
-  private static let stripHeight = 16
-
-  private let pixels: UnsafeMutableRawBufferPointer
-  private let orientation: Orientation
-  /// As stored.
-  private let width: Int
-  private let height: Int
-  private var strip: [UInt32] = []
-  private var row = 0
-  /// How many rows were written before ``finish()`` made up the others.
-  private(set) var rowsGiven = 0
-
-  /// `pixels` is the bitmap's memory, `4 * width * height` bytes.
-  init(_ pixels: UnsafeMutableRawBufferPointer, orientation: Orientation, width: Int, height: Int) {
-    precondition(pixels.count == 4 * width * height)
-    unsafe self.pixels = pixels
-    (self.orientation, self.width, self.height) = (orientation, width, height)
-    if orientation.swapsAxes { strip.reserveCapacity(Self.stripHeight * width) }
-  }
-
-  mutating func write(_ source: UnsafeRawBufferPointer) {
-    precondition(source.count == 4 * width && row < height)
-    defer { row += 1 }
-    switch orientation {
-    case .up, .downMirrored:
-      let target = orientation == .up ? row : height - 1 - row
-      unsafe pixels.rows(from: target, count: 1, width: width).copyMemory(from: source)
-    case .upMirrored, .down:
-      let target = unsafe pixels.rows(from: orientation == .down ? height - 1 - row : row, count: 1, width: width)
-      for x in 0..<width {
-        // Both are one row of `width` pixels.
-        let pixel = unsafe source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)
-        unsafe target.storeBytes(of: pixel, toByteOffset: (width - 1 - x) * 4, as: UInt32.self)
-      }
-    case .leftMirrored, .right, .rightMirrored, .left:
-      for x in 0..<width { unsafe strip.append(source.loadUnaligned(fromByteOffset: x * 4, as: UInt32.self)) }
-      if strip.count == Self.stripHeight * width { flush(endingAt: row + 1) }
-    }
-  }
-
-  /// Writes what is gathered and makes the rows that never came transparent.
-  mutating func finish() {
-    rowsGiven = row
-    if !strip.isEmpty { flush(endingAt: row) }
-    guard row < height else { return }
-    let missing = [UInt32](repeating: 0, count: width)
-    unsafe missing.withUnsafeBytes { bytes in
-      while row < height { unsafe write(bytes) }
-    }
-    if !strip.isEmpty { flush(endingAt: row) }
-  }
-
-  private mutating func flush(endingAt end: Int) {
-    let count = strip.count / width
-    let first = end - count
-    // Stored column x is an upright row; the strip's rows are neighbours in it.
-    for x in 0..<width {
-      for index in 0..<count {
-        let place = orientation.upright(x: x, y: first + index, width: width, height: height)
-        // The upright bitmap is `height` pixels wide here.
-        unsafe pixels.storeBytes(
-          of: strip[index * width + x],
-          toByteOffset: (place.y * height + place.x) * 4,
-          as: UInt32.self,
-        )
-      }
-    }
-    strip.removeAll(keepingCapacity: true)
   }
 }
 

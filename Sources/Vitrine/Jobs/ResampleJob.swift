@@ -35,6 +35,8 @@ final class ResampleJob: StageJob, @unchecked Sendable {
         let bitmap = try larger.image.resampled(
           plan,
           of: (info.width, info.height),
+          filter: rendition.filter,
+          linearLight: rendition.linearLight,
           limits: limits,
           isCancelled: { item.isCancelled },
         )
@@ -63,13 +65,14 @@ struct LargerVariant {
   /// Finds out whether `image` shows all of its source, in pixels enough for `options`, with one to spare for rounding.
   init?(_ image: CachedImage, for options: DecodeOptions) {
     let info = image.info
-    guard let rendition = image.rendition, rendition.isWhole, rendition.frame == options.frame,
+    let wanted = Rendition(of: info, options)
+    guard let rendition = image.rendition, rendition.isWhole, rendition.isLike(wanted),
       rendition.quality.oversampling >= options.quality.oversampling,
       let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     else { return nil }
     let needed = (Double(info.width) * plan.scales.x, Double(info.height) * plan.scales.y)
     guard Double(image.image.width) + 1 >= needed.0, Double(image.image.height) + 1 >= needed.1 else { return nil }
     (self.image, self.plan) = (image, plan)
-    self.rendition = Rendition(of: info, options)
+    self.rendition = wanted
   }
 }

@@ -95,13 +95,23 @@ struct Rendition: Sendable, Hashable {
   let quality: DecodeQuality
   /// Whether it shows all of the source, in its aspect.
   let isWhole: Bool
+  var filter = ResamplingFilter.lanczos3
+  var linearLight = false
+  var colorSpace = ColorSpace.sRGB
 
   init(frame: Int, quality: DecodeQuality, isWhole: Bool) {
     (self.frame, self.quality, self.isWhole) = (frame, quality, isWhole)
   }
 
+  /// Whether it has the same colours of the same frame, made the same way; sizes and care aside.
+  func isLike(_ other: Rendition) -> Bool {
+    frame == other.frame && filter == other.filter && linearLight == other.linearLight
+      && colorSpace == other.colorSpace
+  }
+
   init(of info: ImageInfo, _ options: DecodeOptions) {
     (frame, quality) = (options.frame, options.quality)
+    (filter, linearLight, colorSpace) = (options.filter, options.linearLight, options.colorSpace)
     let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     let whole = SamplingPlan(width: info.width, height: info.height).crop
     isWhole = plan?.crop == whole && options.size?.mode != .exact

@@ -11,9 +11,9 @@ import VitrineRuntime
 enum FinishedImage {
   private enum Encoding: UInt64 { case raw = 0, file = 1 }
 
-  private static let version: UInt64 = 1
+  private static let version: UInt64 = 2
   private static let rawLimit = 512 << 10
-  private static let wordCount = 22
+  private static let wordCount = 24
 
   /// Makes the entry of an image; `nil` if it cannot be kept without loss of what matters.
   ///
@@ -71,6 +71,8 @@ enum FinishedImage {
       word(validity.usableWhileRevalidatingUntil), UInt64(max(0, image.rendition?.frame ?? 0)),
       UInt64(DecodeQuality.allCases.firstIndex { $0 == image.rendition?.quality } ?? 0),
       UInt64(ColorModel.allCases.firstIndex(of: info.colorModel) ?? 0),
+      UInt64(ResamplingFilter.allCases.firstIndex { $0 == image.rendition?.filter } ?? 0),
+      image.rendition?.linearLight == true ? 1 : 0,
     ]
     var bytes: [UInt8] = []
     bytes.reserveCapacity(words.count * 8 + 16)
@@ -100,7 +102,7 @@ enum FinishedImage {
       words[2...3].allSatisfy({ (1..<1 << 20).contains($0) }), words[6...7].allSatisfy({ $0 < 1 << 31 }),
       let alpha = Bitmap.Alpha(word: words[4]), words[8] <= 8,
       let orientation = Orientation(rawValue: Int(words[8])), words[20] < DecodeQuality.allCases.count,
-      words[21] < ColorModel.allCases.count
+      words[21] < ColorModel.allCases.count, words[22] < ResamplingFilter.allCases.count
     else { return nil }
     let shape = (width: Int(words[2]), height: Int(words[3]), alpha: alpha, isWide: words[5] == 1)
     guard let bitmap = bitmap(of: entry.data, encoding, shape) else { return nil }
@@ -132,7 +134,7 @@ enum FinishedImage {
       variation: variation,
       isKept: true,
     )
-    let rendition: Rendition? =
+    var rendition: Rendition? =
       words[9] & 4 == 0
       ? nil
       : Rendition(
@@ -140,6 +142,9 @@ enum FinishedImage {
         quality: DecodeQuality.allCases[Int(words[20])],
         isWhole: words[9] & 8 != 0,
       )
+    rendition?.filter = ResamplingFilter.allCases[Int(words[22])]
+    rendition?.linearLight = words[23] == 1
+    rendition?.colorSpace = bitmap.colorSpace
     let loaded = LoadedImage(
       bitmap,
       info,

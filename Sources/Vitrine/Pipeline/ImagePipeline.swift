@@ -274,7 +274,8 @@ public final class ImagePipeline: Sendable {
     }
     var options = DecodeOptions(size: request.size)
     options.quality = request.quality
-    options.frame = request.frame
+    (options.frame, options.filter) = (request.frame, request.filter)
+    (options.linearLight, options.colorSpace) = (request.linearLight, request.colorSpace)
     options.limits = configuration.limits
     let larger = bytes == nil && step == 0 ? largerVariant(of: request, options) : nil
     if bytes == nil, larger == nil, looksOnDisk, let disk = context.diskForFinished(request, step: step) {

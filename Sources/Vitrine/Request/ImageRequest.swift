@@ -81,6 +81,35 @@ public struct ImageRequest: Sendable {
     set { change { $0.frame = newValue } }
   }
 
+  /// How the pixels of the size asked for are made of the decoder's; ``ResamplingFilter/lanczos3`` by default.
+  public var filter: ResamplingFilter {
+    get { shared.fields.filter }
+    set { change { $0.filter = newValue } }
+  }
+
+  /// Whether pixels are added up as light instead of as the numbers that stand for it; `false` by default, since the decoder
+  /// does all the work then.
+  public var linearLight: Bool {
+    get { shared.fields.linearLight }
+    set { change { $0.linearLight = newValue } }
+  }
+
+  /// What colours the image is in: sRGB by default, Display P3 to keep those that sRGB lacks (wide colour).
+  ///
+  /// Images of different colour spaces are never made of one another.
+  public var colorSpace: ColorSpace {
+    get { shared.fields.colorSpace }
+    set { change { $0.colorSpace = newValue } }
+  }
+
+  /// What a program wants to know of its requests, for its own hooks; empty by default.
+  ///
+  /// It changes nothing of the image: requests that differ in it alone share the work and the result.
+  public var userInfo: [String: any Sendable] {
+    get { shared.fields.userInfo }
+    set { change { $0.userInfo = newValue } }
+  }
+
   /// How often previews are made while the bytes arrive, for those who watch: `PreviewPolicy()` by default.
   ///
   /// They cost nothing where nobody listens to the task's events or a slot shows none, and there are none of images that
@@ -193,6 +222,10 @@ public struct ImageRequest: Sendable {
     var priority: Priority
     var quality = DecodeQuality.balanced
     var frame = 0
+    var filter = ResamplingFilter.lanczos3
+    var linearLight = false
+    var colorSpace = ColorSpace.sRGB
+    var userInfo: [String: any Sendable] = [:]
     var previews = PreviewPolicy()
     var continuesDownload = false
     var storagePolicy: StoragePolicy?

@@ -34,6 +34,9 @@ final class RequestKeys: Sendable {
       key.append(fields.size.map { .number($0.anchor.y) } ?? .none)
       key.append(fields.quality.rawValue)
       key.append(fields.frame)
+      key.append(fields.filter.rawValue)
+      key.append(fields.linearLight)
+      key.append(fields.colorSpace.rawValue)
     }
     var steps: [CacheKey] = []
     for processor in fields.processors {
