@@ -48,6 +48,7 @@ struct RenditionTests {
   func imagesOfAnotherColorSpaceAreNotMadeOfOneAnother() async throws {
     let pipeline = pipeline()
     _ = try await pipeline.image(for: request(nil) { $0.colorSpace = .displayP3 })
+    await parts.diskCache.wait(forWrites: 1)
 
     let plain = try await pipeline.image(for: request(.pixels(40, 40)) { _ in })
 
