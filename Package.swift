@@ -75,10 +75,9 @@ let package = Package(
     ),
     // C: the loops of resampling for processors with AVX2.
     .target(name: "CVitrineKernels", path: "Sources/Shims/CVitrineKernels"),
-    // C: libcurl's variadic functions as plain ones.
+    // C: libcurl, opened when it is first needed. Its headers are where the compiler looks.
     .target(
       name: "CVitrineCurl",
-      dependencies: ["CLibCurl"],
       path: "Sources/Shims/CVitrineCurl",
     ),
 
@@ -115,12 +114,6 @@ let package = Package(
       path: "Sources/System/CLibLCMS",
       pkgConfig: "lcms2",
       providers: [.apt(["liblcms2-dev"]), .brew(["little-cms2"])],
-    ),
-    .systemLibrary(
-      name: "CLibCurl",
-      path: "Sources/System/CLibCurl",
-      pkgConfig: "libcurl",
-      providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])],
     ),
 
     .testTarget(

@@ -6,6 +6,19 @@ import VitrineTesting
 @Suite(.timeLimit(.minutes(10)))
 struct LifetimeTests {
   @Test
+  func withoutTheLibraryEveryLoadSaysSo() async throws {
+    let loader = CurlLoader(CurlLoader.Options(), failure: "no such file")
+    let request = try HTTPRequest(HTTPURL("https://example.org/a.jpg"))
+
+    let error = await #expect(throws: HTTPError.self) { try await loader.data(for: request) }
+    loader.stopAndWait()
+
+    #expect(error?.code == .preparationFailed)
+    #expect(error?.url == "https://example.org/a.jpg")
+    #expect(error?.detail == "libcurl cannot be used: no such file")
+  }
+
+  @Test
   func releasingTheLoaderEndsWhatRunsAndWhatWaits() async throws {
     let server = try LoopbackServer()
     server.route("*") { $0.waitForDisconnect() }

@@ -40,10 +40,10 @@ final class CurlEngine: @unchecked Sendable {
   /// Whether a transfer has been started since libcurl was last called.
   private var hasLaunched = false
 
+  /// To be called only where ``CurlLibrary/failure`` is nil.
   init(_ options: CurlLoader.Options) {
-    CurlLibrary.initialize()
     self.options = options
-    guard let multi = unsafe curl_multi_init() else { preconditionFailure("no memory for a loader") }
+    guard let multi = unsafe vitrine_curl_multi_init() else { preconditionFailure("no memory for a loader") }
     unsafe self.multi = multi
     unsafe share = vitrine_curl_share_of_sessions()
     mailbox = unsafe CurlMailbox(multi: multi)
@@ -69,12 +69,12 @@ final class CurlEngine: @unchecked Sendable {
       admit()
       hasLaunched = false
       var count: CInt = 0
-      unsafe curl_multi_perform(multi, &count)
+      unsafe vitrine_curl_multi_perform(multi, &count)
       gatherEnded()
       endTimedOut()
       releaseAbandoned()
       // What has just been added has work to do, and to ask the system first would tell so at the cost of a call.
-      if !hasLaunched { unsafe curl_multi_poll(multi, nil, 0, pollTime, nil) }
+      if !hasLaunched { unsafe vitrine_curl_multi_poll(multi, nil, 0, pollTime, nil) }
     }
     close()
   }
@@ -94,12 +94,12 @@ final class CurlEngine: @unchecked Sendable {
       finish(transfer, transfer.error(.cancelled, "the loader was released"))
     }
     for case .start(let transfer) in late { transfer.end(transfer.error(.cancelled, "the loader was released")) }
-    for handle in abandoned { unsafe curl_multi_remove_handle(multi, handle.easy) }
+    for handle in abandoned { unsafe vitrine_curl_multi_remove_handle(multi, handle.easy) }
     abandoned = []
     idleHandles = []
     // All handles are out of it and gone, as libcurl wants it.
-    unsafe curl_multi_cleanup(multi)
-    unsafe curl_share_cleanup(share)
+    unsafe vitrine_curl_multi_cleanup(multi)
+    unsafe vitrine_curl_share_cleanup(share)
     mailbox.end()
   }
 
@@ -170,7 +170,7 @@ final class CurlEngine: @unchecked Sendable {
     transfer.beginHop(now: now)
     transfer.handle = handle
     unsafe handle.prepare(for: transfer, options: options, share: share)
-    unsafe curl_multi_add_handle(multi, handle.easy)
+    unsafe vitrine_curl_multi_add_handle(multi, handle.easy)
     hasLaunched = true
     watchTime(of: transfer)
   }
@@ -277,7 +277,7 @@ final class CurlEngine: @unchecked Sendable {
   }
 
   private func release(_ handle: CurlHandle) {
-    unsafe curl_multi_remove_handle(multi, handle.easy)
+    unsafe vitrine_curl_multi_remove_handle(multi, handle.easy)
     handle.clear()
     if idleHandles.count < options.connectionLimit { idleHandles.append(handle) }
   }

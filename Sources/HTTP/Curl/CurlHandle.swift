@@ -19,7 +19,7 @@ final class CurlHandle {
   private unowned let engine: CurlEngine
 
   init?(engine: CurlEngine) {
-    guard let easy = unsafe curl_easy_init() else { return nil }
+    guard let easy = unsafe vitrine_curl_easy_init() else { return nil }
     unsafe self.easy = easy
     unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
     // Just allocated, and as long as libcurl asks for.
@@ -29,8 +29,8 @@ final class CurlHandle {
 
   deinit {
     // The engine has taken the handle out of the multi handle before it lets go of it.
-    unsafe curl_easy_cleanup(easy)
-    unsafe curl_slist_free_all(list)
+    unsafe vitrine_curl_easy_cleanup(easy)
+    unsafe vitrine_curl_slist_free_all(list)
     unsafe message.deallocate()
   }
 
@@ -46,7 +46,7 @@ final class CurlHandle {
     self.transfer = transfer
     let request = transfer.request
     let me = unsafe Unmanaged.passUnretained(self).toOpaque()
-    unsafe curl_easy_reset(easy)
+    unsafe vitrine_curl_easy_reset(easy)
     unsafe message.pointee = 0
     refusal = nil
     addressGuard = options.addressGuard
@@ -106,8 +106,8 @@ final class CurlHandle {
   /// Lets go of the transfer, so that the handle can be kept for another.
   func clear() {
     transfer = nil
-    unsafe curl_easy_reset(easy)
-    unsafe curl_slist_free_all(list)
+    unsafe vitrine_curl_easy_reset(easy)
+    unsafe vitrine_curl_slist_free_all(list)
     unsafe list = nil
   }
 
@@ -117,7 +117,7 @@ final class CurlHandle {
   }
 
   func resume() {
-    unsafe curl_easy_pause(easy, CURLPAUSE_CONT)
+    unsafe vitrine_curl_easy_pause(easy, CURLPAUSE_CONT)
   }
 
   /// Says whether a connection to an address may be made.
@@ -134,7 +134,7 @@ final class CurlHandle {
   /// What libcurl says went wrong.
   func explanation(of result: CURLcode) -> String {
     if unsafe message.pointee != 0 { return unsafe String(cString: message) }
-    return unsafe String(cString: curl_easy_strerror(result))
+    return unsafe String(cString: vitrine_curl_strerror(result))
   }
 
   // MARK: - Options
@@ -152,12 +152,12 @@ final class CurlHandle {
   }
 
   private func setHeaders(_ headers: HTTPFields) {
-    unsafe curl_slist_free_all(list)
+    unsafe vitrine_curl_slist_free_all(list)
     unsafe list = nil
     for field in headers {
       // With a colon and no value libcurl would leave the field out.
       let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-      if let longer = unsafe curl_slist_append(list, line) { unsafe list = longer }
+      if let longer = unsafe vitrine_curl_slist_append(list, line) { unsafe list = longer }
     }
     if let list = unsafe list { unsafe set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(list)) }
   }

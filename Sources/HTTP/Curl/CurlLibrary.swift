@@ -11,17 +11,16 @@ enum CurlLibrary {
 
   private static let engines = Lock([Engine]())
 
-  private static let setUp: Void = {
-    curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+  /// Why there is no libcurl; nil where there is. The first to ask opens it and sets it up.
+  static let failure: String? = {
+    // The text belongs to the system, and nobody else has opened anything meanwhile.
+    if let reason = unsafe vitrine_curl_open() { return unsafe String(cString: reason) }
+    vitrine_curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     // OpenSSL has just registered a handler of its own that frees what our threads use. Handlers run last
     // in, first out: so this one ends the threads before. Without it 6 of 120 exits under load crashed.
     atexit { CurlLibrary.stopAll() }
+    return nil
   }()
-
-  /// Sets libcurl up, once in a process.
-  static func initialize() {
-    _ = setUp
-  }
 
   /// Starts the thread of an engine.
   ///

@@ -51,23 +51,38 @@ public final class CurlLoader: DataLoader {
     }
   }
 
-  private let engine: CurlEngine
+  private let engine: CurlEngine?
+  /// Why there is no engine.
+  private let failure: String?
   private let cookies: CookieJar?
 
   /// Creates a loader without any connection yet, and starts its thread.
-  public init(_ options: Options = Options()) {
+  ///
+  /// The first one of a process opens libcurl (`libcurl.so.4`), which takes some milliseconds. Where there is none, every
+  /// load fails with ``HTTPError/Code/preparationFailed``.
+  public convenience init(_ options: Options = Options()) {
+    self.init(options, failure: CurlLibrary.failure)
+  }
+
+  package init(_ options: Options, failure: String?) {
     cookies = options.cookies
-    engine = CurlEngine(options)
-    engine.start()
+    self.failure = failure
+    engine = failure == nil ? CurlEngine(options) : nil
+    engine?.start()
   }
 
   deinit {
-    engine.mailbox.stop()
+    engine?.mailbox.stop()
   }
 
   /// Queues a load, and returns at once.
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+    guard let engine else {
+      let detail = "libcurl cannot be used: \(failure ?? "unknown")"
+      sink.finish(HTTPError(.preparationFailed, url: request.url.string, detail))
+      return NoLoadHandle()
+    }
     let transfer = CurlTransfer(request, sink: sink, cookies: cookies, mailbox: engine.mailbox)
     if !engine.mailbox.post(.start(transfer)) { transfer.end(transfer.error(.cancelled, "the loader has stopped")) }
     return transfer
@@ -75,6 +90,7 @@ public final class CurlLoader: DataLoader {
 
   /// Ends all loads and the thread, and blocks until that has happened.
   package func stopAndWait() {
+    guard let engine else { return }
     engine.mailbox.stop()
     CurlLibrary.join(engine.mailbox)
   }

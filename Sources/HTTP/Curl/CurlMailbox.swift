@@ -62,7 +62,7 @@ final class CurlMailbox: @unchecked Sendable {
     guard !state.isAwake else { return }
     state.isAwake = true
     // Within the lock: as long as the mailbox is not closed the handle is there.
-    unsafe curl_multi_wakeup(multi)
+    unsafe vitrine_curl_multi_wakeup(multi)
   }
 
   /// Takes what has been posted, and whether to end.
