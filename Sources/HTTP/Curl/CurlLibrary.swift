@@ -11,7 +11,9 @@ enum CurlLibrary {
 
   private static let engines = Lock([Engine]())
 
-  /// Why there is no libcurl; nil where there is. The first to ask opens it and sets it up.
+  /// Why there is no libcurl; nil where there is.
+  ///
+  /// The first to ask opens it and sets it up.
   static let failure: String? = {
     // The text belongs to the system, and nobody else has opened anything meanwhile.
     if let reason = unsafe vitrine_curl_open() { return unsafe String(cString: reason) }
