@@ -23,6 +23,7 @@ package final class WorkQueue: Sendable {
   ///     default, is without limit.
   ///   - stackSize: The stack of a thread, in bytes; 1 MB by default.
   ///   - idleTime: How long a thread without work stays; 10 seconds by default.
+  ///   - hasThreads: Whether it has threads, as it has by default; one that has none does nothing but in ``runNext()``.
   package init(
     label: String,
     width: Int,
@@ -30,6 +31,7 @@ package final class WorkQueue: Sendable {
     pendingLimit: Int? = nil,
     stackSize: Int = 1 << 20,
     idleTime: Duration = .seconds(10),
+    hasThreads: Bool = true,
   ) {
     scheduler = WorkScheduler(
       label: label,
@@ -38,6 +40,7 @@ package final class WorkQueue: Sendable {
       pendingLimit: pendingLimit,
       stackSize: stackSize,
       idleTime: idleTime,
+      hasThreads: hasThreads,
     )
   }
 
@@ -74,6 +77,12 @@ package final class WorkQueue: Sendable {
   package func resume() {
     scheduler.setSuspended(false)
   }
+
+  /// Runs the item whose turn it is on the calling thread, which is how a test decides what happens when.
+  ///
+  /// - Returns: Whether one could start.
+  @discardableResult
+  package func runNext() -> Bool { scheduler.runNext() }
 
   /// Enqueues work and returns at once.
   ///

@@ -33,6 +33,7 @@ final class WorkScheduler: Sendable {
   let pendingLimit: Int?
   private let stackSize: Int
   private let idleTime: Duration
+  private let hasThreads: Bool
   private let monitor: Monitor<State>
 
   init(
@@ -42,12 +43,14 @@ final class WorkScheduler: Sendable {
     pendingLimit: Int?,
     stackSize: Int,
     idleTime: Duration,
+    hasThreads: Bool,
   ) {
     self.label = label
     self.byteBudget = byteBudget
     self.pendingLimit = pendingLimit
     self.stackSize = stackSize
     self.idleTime = idleTime
+    self.hasThreads = hasThreads
     monitor = Monitor(State(width: max(1, width)))
   }
 
@@ -64,7 +67,7 @@ final class WorkScheduler: Sendable {
     let wake = try monitor.withLock { state throws(WorkQueueError) -> Wake in
       guard item.phase == .new else { return .none }
       guard hasRoom(state) else { throw .overloaded }
-      if state.threads == 0 {
+      if hasThreads, state.threads == 0 {
         guard startWorker(&state) else { throw .threadUnavailable }
       }
       item.phase = .pending
@@ -126,6 +129,19 @@ final class WorkScheduler: Sendable {
       state.isSuspended = false
     }
     monitor.broadcast()
+    while !hasThreads, runNext() {}
+  }
+
+  /// Performs an item on the calling thread, if one may start.
+  func runNext() -> Bool {
+    let item = monitor.withLock { state -> WorkItem? in
+      guard let item = startable(state) else { return nil }
+      start(item, &state)
+      return item
+    }
+    guard let item else { return false }
+    perform(item)
+    return true
   }
 
   private func change(_ body: (inout State) -> Void) {
@@ -155,7 +171,7 @@ final class WorkScheduler: Sendable {
   /// Sends a thread for the next item if it may start.
   private func dispatch(_ state: inout State) -> Wake {
     if state.isClosing, state.backlog.count == 0 { return .all }
-    guard state.starting == 0, startable(state) != nil else { return .none }
+    guard hasThreads, state.starting == 0, startable(state) != nil else { return .none }
     if state.idle > 0 { return .one }
     // If the system has no more threads, those that there are do it one after the other.
     if state.threads < state.width { _ = startWorker(&state) }

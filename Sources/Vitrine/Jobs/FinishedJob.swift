@@ -33,7 +33,8 @@ final class FinishedJob: StageJob, @unchecked Sendable {
   override func start(_ turn: inout Turn) {
     trace = context.recorder?.stage("finished", request.name)
     trace?.enter("look-up")
-    lookUp = Task { [weak self, key, disk, context, source = request.keys.fetch] in
+    lookUp = Task(executorPreference: context.stepper) {
+      [weak self, key, disk, context, source = request.keys.fetch] in
       let entry = await disk.entry(for: key)
       var isOrphan = false
       if let entry, let original = await disk.contentID(for: source) { isOrphan = original != entry.contentID }

@@ -14,7 +14,9 @@ final class JobContext: Sendable {
   let memoryCache: MemoryCache<CachedImage>?
   let diskCache: (any DataCaching)?
   let loader: any DataLoader
-  let pendingWrites = PendingWrites()
+  let pendingWrites: PendingWrites
+  /// Where what is awaited runs; `nil` for where Swift runs it.
+  let stepper: (any TaskExecutor)?
   let allowsFileAddresses: Bool
   private let storage: StoragePolicy
   let recorder: TraceRecorder?
@@ -36,8 +38,14 @@ final class JobContext: Sendable {
       label: "decode",
       width: configuration.decodeWidth,
       byteBudget: configuration.decodeByteBudget,
+      hasThreads: configuration.stepper == nil,
     )
-    processQueue = WorkQueue(label: "process", width: configuration.decodeWidth)
+    processQueue = WorkQueue(
+      label: "process",
+      width: configuration.decodeWidth,
+      hasThreads: configuration.stepper == nil,
+    )
+    (stepper, pendingWrites) = (configuration.stepper, PendingWrites(configuration.stepper))
   }
 
   func storage(of request: ImageRequest) -> StoragePolicy { request.storage ?? storage }

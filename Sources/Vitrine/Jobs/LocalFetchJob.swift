@@ -33,7 +33,7 @@ final class LocalFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       read(path, &turn)
     case .closure(_, let load):
       let name = source.description
-      task = Task { [weak self, context] in
+      task = Task(executorPreference: context.stepper) { [weak self, context] in
         let result: Result<FetchedBytes, LoadError>
         do {
           result = .success(Self.bytes(try await load()))

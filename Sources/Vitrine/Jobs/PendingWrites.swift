@@ -11,6 +11,12 @@ final class PendingWrites: Sendable {
   }
 
   private let state = Lock(State())
+  private let stepper: (any TaskExecutor)?
+
+  /// `stepper` is where the writes run; `nil` for where Swift runs them.
+  init(_ stepper: (any TaskExecutor)? = nil) {
+    self.stepper = stepper
+  }
 
   /// Does something later, which ``finished()`` waits for.
   func add(_ write: @escaping @Sendable () async -> Void) {
@@ -19,7 +25,7 @@ final class PendingWrites: Sendable {
       state.running.insert(state.last)
       return state.last
     }
-    Task { [self] in
+    Task(executorPreference: stepper) { [self] in
       await write()
       let ready = state.withLock { state in
         state.running.remove(number)

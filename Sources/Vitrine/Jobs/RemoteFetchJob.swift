@@ -35,7 +35,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     }
     guard let cache = context.diskCache, request.policy != .reload else { return decide(url, nil, &turn) }
     trace?.enter("look-up")
-    lookUp = Task { [weak self, key, context] in
+    lookUp = Task(executorPreference: context.stepper) { [weak self, key, context] in
       let entry = await cache.entry(for: key)
       guard let self else { return }
       context.engine.turn { self.decide(url, entry, &$0) }

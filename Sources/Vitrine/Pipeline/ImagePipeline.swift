@@ -46,6 +46,9 @@ public final class ImagePipeline: Sendable {
     public var allowsFileAddresses = true
     /// Where the stages of all requests are recorded; `nil`, the default, for nowhere.
     package var recorder: TraceRecorder?
+    /// Where what is awaited runs, in a test that takes every step itself and in which the queues have no threads; `nil`, the
+    /// default, for threads of the pipeline's own and where Swift runs tasks.
+    package var stepper: (any TaskExecutor)?
 
     init() {
       memoryCache = MemoryCache(costLimit: PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes), clock: clock)

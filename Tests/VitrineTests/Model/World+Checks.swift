@@ -1,0 +1,187 @@
+import Vitrine
+import VitrineCaching
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+@testable import Vitrine
+
+/// What must hold, whatever happens.
+extension World {
+  // MARK: What a caller gets
+
+  func check(_ ticket: Ticket, _ result: Result<ImageResponse, LoadError>) {
+    if ticket.ends.count > 1 { fail("\(ticket.number) ends \(ticket.ends.count) times") }
+    switch result {
+    case .success(let response): check(ticket, response)
+    case .failure(let error): check(ticket, error)
+    }
+  }
+
+  private func check(_ ticket: Ticket, _ response: ImageResponse) {
+    let wish = ticket.wish
+    guard let name = checkPixels(wish, response.image, "\(ticket.number)"), let since = ticket.since else { return }
+    if ticket.isCancelled { fail("\(ticket.number) was cancelled and got \(name)") }
+    guard name.version != Pictures.put else {
+      if response.isStale { fail("\(ticket.number): what somebody put there is never stale") }
+      return checkPut(wish, "\(ticket.number)")
+    }
+    let words = words.filter { $0.flight.address == wish.address && $0.version == name.version }
+    let isAllowed =
+      response.isStale
+      ? isStaleAllowed(wish, words, since)
+      : words.contains { isFresh($0, wish, since.time...now.time) || ($0.flight == wish.flight && $0.ended >= since) }
+    if !isAllowed {
+      fail("\(ticket.number), \(wish), got \(name), \(response.isStale ? "stale" : "fresh"), \(response.origin)")
+    }
+    checkOrder(ticket, name.version, since, response)
+  }
+
+  @discardableResult
+  private func checkPixels(_ wish: Wish, _ image: Bitmap, _ who: String) -> Pictures.Name? {
+    guard let name = Pictures.name(of: image) else {
+      fail("\(who) got pixels that nobody made: \(image[0, 0])")
+      return nil
+    }
+    let steps = wish.steps.reduce(0) { $0 * 4 + $1 }
+    let shown = Wish.shown[wish.size]
+    if name.address != wish.address || name.steps != steps || (image.width, image.height) != shown {
+      fail("\(who) wanted \(wish) and got \(name) in \(image.width)x\(image.height)")
+    }
+    if wish.steps.contains(Wish.broken) { fail("\(who) got an image that cannot be made") }
+    return name
+  }
+
+  private func checkPut(_ wish: Wish, _ who: String) {
+    let isThere = puts.contains { put in
+      put.wish.address == wish.address && put.wish.size == wish.size && wish.steps.starts(with: put.wish.steps)
+    }
+    if !isThere || wish.policy == .reload { fail("\(who) got what nobody put there for it") }
+  }
+
+  /// Whether what the server said at that time was still true at some moment of a span.
+  private func isFresh(_ word: Word, _ wish: Wish, _ span: ClosedRange<Double>) -> Bool {
+    switch wish.policy {
+    case .reload: false
+    case .cacheFirst, .cacheOnly: true
+    case .standard: word.ended.time <= span.upperBound && word.requested.time + Self.lifetime >= span.lowerBound
+    case .maxAge(let age): word.ended.time + age / .seconds(1) >= span.lowerBound
+    }
+  }
+
+  private func isStaleAllowed(_ wish: Wish, _ versions: [Word], _ since: Moment) -> Bool {
+    guard !versions.isEmpty, wish.policy != .reload else { return false }
+    if wish.policy == .cacheFirst || wish.policy == .cacheOnly { return true }
+    if words.contains(where: { $0.flight == wish.flight && $0.allowsStale && $0.ended >= since }) { return true }
+    guard options.servesWhileRevalidating, wish.policy == .standard else { return false }
+    isServedWhileRevalidating = true
+    return versions.contains { $0.requested.time + Self.lifetime + Self.whileRevalidating >= since.time }
+  }
+
+  /// Who asks after somebody was served something newer is not served what is older, but in need.
+  private func checkOrder(_ ticket: Ticket, _ version: Int, _ since: Moment, _ response: ImageResponse) {
+    guard !response.isStale else { return }
+    if ticket.wish.policy == .standard, let seen = seen[ticket.wish.address], seen.at < since, seen.version > version {
+      fail("\(ticket.number), \(ticket.wish), got version \(version) after somebody had got \(seen.version)")
+    }
+    if seen[ticket.wish.address].map({ $0.version < version }) ?? true { seen[ticket.wish.address] = (version, now) }
+  }
+
+  func check(_ ticket: Ticket, _ error: LoadError) {
+    let wish = ticket.wish
+    func wasSaid(_ code: LoadError.Code) -> Bool {
+      guard let since = ticket.since else { return false }
+      return words.contains { $0.flight == wish.flight && $0.failure == code && $0.ended >= since }
+    }
+    let isRight =
+      switch error.code {
+      case .cancelled: ticket.isCancelled
+      case .notCached: wish.policy == .cacheOnly
+      case .processingFailed: wish.steps.contains(Wish.broken)
+      case .badStatus, .fetchFailed: wasSaid(error.code)
+      case .undecodable: wasSaid(.undecodable) || (wish.policy == .cacheOnly && damaged.contains(wish.address))
+      default: false
+      }
+    if !isRight { fail("\(ticket.number), \(wish), failed: \(error)") }
+    if ticket.isCancelled, error.code != .cancelled { fail("\(ticket.number) was cancelled and failed otherwise") }
+  }
+
+  func checkMemory(_ wish: Wish, _ response: ImageResponse) {
+    guard let name = checkPixels(wish, response.image, "who looks in memory") else { return }
+    guard name.version != Pictures.put else { return checkPut(wish, "who looks in memory") }
+    let isTrue = words.contains {
+      $0.flight.address == wish.address && $0.version == name.version && isFresh($0, wish, now.time...now.time)
+    }
+    if !isTrue, !response.isStale { fail("who looks in memory for \(wish) got \(name) as fresh") }
+  }
+
+  // MARK: What is done
+
+  func checkLoadIsNeeded(_ load: StepLoad, _ flight: Flight) {
+    let (name, policy) = Wish.policies[flight.way]
+    if policy == .cacheOnly { fail("a server was asked for \(name)") }
+    let others = loader.running.filter {
+      $0 !== load && !$0.isCancelled && self.flight(of: $0) == flight && isRepeat($0) == isRepeat(load)
+    }
+    let most = options.servesWhileRevalidating ? 1 : 0
+    if others.count > most { fail("\(flight) is loaded \(others.count + 1) times at once") }
+    guard options.hasDisk, policy != .reload, !isRepeat(load) else { return }
+    let key = request(Wish(address: flight.address, size: 0, processing: 0, way: flight.way)).keys.fetch
+    guard let (at, looked, entry) = lastLookUp, at == step, looked == key else {
+      return fail("\(flight) is loaded without a look on the disk")
+    }
+    guard let entry, !options.servesWhileRevalidating else { return }
+    let age = clock.now.timeIntervalSince(entry.stored)
+    let isFresh =
+      switch policy {
+      case .standard: entry.expires.map { $0 > clock.now } ?? true
+      case .cacheFirst: true
+      // Confirmed later perhaps than it was stored.
+      default: age < 30
+      }
+    if isFresh { fail("\(flight) is loaded although the disk has it, \(age) s old") }
+  }
+
+  func checkWorkIsWanted(_ bytes: Data) {
+    guard let name = Pictures.name(of: bytes), !options.servesWhileRevalidating else { return }
+    let isWanted = tickets.contains {
+      $0.isWaiting && $0.wish.address == name.address && !$0.isData && $0.prefetcher != 1
+    }
+    if !isWanted { fail("\(name) is decoded for nobody") }
+  }
+
+  func checkAll() {
+    for load in loader.running where !load.isCancelled { checkPriority(load) }
+    guard !options.servesWhileRevalidating, kept.isEmpty, !tickets.contains(where: \.isWaiting) else { return }
+    if pipeline.context.decodeQueue.pendingCount > 0 { fail("something waits to be decoded for nobody") }
+    if pipeline.jobCount > 0 { fail("\(pipeline.jobCount) jobs are under way for nobody") }
+  }
+
+  private func checkPriority(_ load: StepLoad) {
+    let flight = flight(of: load)
+    let waiting = waiting(for: flight)
+    var priorities = waiting.map(effectivePriority)
+    if kept.contains(flight) { priorities.append(.veryLow) }
+    if options.servesWhileRevalidating { priorities.append(.low) }
+    guard let highest = priorities.max() else { return fail("load \(load.number) of \(flight) is for nobody") }
+    if load.priority > highest { fail("load \(load.number) is \(load.priority), those who wait are \(highest)") }
+    guard let transfer = transfers[ObjectIdentifier(load)], transfer.isExact else { return }
+    let certain = transfer.certain.filter(\.isWaiting)
+    if let least = certain.map(effectivePriority).max(), load.priority < least {
+      fail("load \(load.number) is \(load.priority), and someone who waits is \(least)")
+    }
+    if certain.count == waiting.count { exactPriorities += 1 }
+  }
+
+  func checkEnd() {
+    for ticket in tickets where ticket.ended == nil { fail("\(ticket.number), \(ticket.wish), never ended") }
+    if pipeline.jobCount != 0 { fail("\(pipeline.jobCount) jobs are left") }
+    if !loader.running.isEmpty || executor.count > 0 { fail("something still runs") }
+    let context = pipeline.context
+    if context.decodeQueue.pendingCount + context.processQueue.pendingCount > 0 { fail("something still waits") }
+    if scope.taskCount > 0 { fail("the scope has \(scope.taskCount) tasks left") }
+    for prefetcher in prefetchers where prefetcher.statistics.waiting + prefetcher.statistics.running > 0 {
+      fail("a prefetcher has something left: \(prefetcher.statistics)")
+    }
+  }
+}
