@@ -5,16 +5,18 @@ final class ConfirmJob: StageJob, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the engine's lock.
   private let source: String
   private let known: CachedImage
+  private let standsIn: Bool
   private let context: JobContext
   private let fetch: (inout Turn) -> Job<FetchedBytes, LoadError>
   private let make: (FetchedBytes, inout Turn) -> Job<CachedImage, LoadError>
   private let stored: @Sendable (CachedImage) -> Void
 
   /// `fetch` gives the job that brings the bytes, `make` the one that makes an image of them; `stored` is called with the
-  /// image if it is the same.
+  /// image if it is the same. The image stands in for a server that fails unless told that it must not.
   init(
     _ known: CachedImage,
     of source: String,
+    standsIn: Bool,
     context: JobContext,
     fetch: @escaping (inout Turn) -> Job<FetchedBytes, LoadError>,
     make: @escaping (FetchedBytes, inout Turn) -> Job<CachedImage, LoadError>,
@@ -22,6 +24,7 @@ final class ConfirmJob: StageJob, @unchecked Sendable {
     onEnd: @escaping (inout Turn) -> Void,
   ) {
     (self.source, self.known, self.context, self.stored) = (source, known, context, stored)
+    self.standsIn = standsIn
     (self.fetch, self.make) = (fetch, make)
     super.init(onEnd: onEnd)
   }
@@ -34,7 +37,7 @@ final class ConfirmJob: StageJob, @unchecked Sendable {
       case .success(let bytes): compare(bytes, &turn)
       case .failure(let error):
         let until = known.validity.usableOnErrorUntil
-        let isUsable = error.allowsStale && until.map { context.clock.now < $0 } ?? false
+        let isUsable = standsIn && error.allowsStale && until.map { context.clock.now < $0 } ?? false
         finish(isUsable ? .success(known.stale()) : .failure(error), &turn)
       }
     }

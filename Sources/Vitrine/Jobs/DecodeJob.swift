@@ -9,6 +9,8 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   private let previews: PreviewPolicy
   private let keepsEncodedData: Bool
   private let keepsOriginal: Bool
+  /// Whether the server may be asked in place of the cache.
+  private let asksServer: Bool
   private let context: JobContext
   private let fetch: (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>
   private let stored: @Sendable (CachedImage) -> Void
@@ -27,6 +29,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
     previews: PreviewPolicy,
     keepsEncodedData: Bool,
     keepsOriginal: Bool,
+    asksServer: Bool,
     context: JobContext,
     fetch: @escaping (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>,
     stored: @escaping @Sendable (CachedImage) -> Void,
@@ -34,7 +37,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   ) {
     (self.source, self.options, self.previews, self.context) = (source, options, previews, context)
     (self.fetch, self.stored, self.keepsEncodedData) = (fetch, stored, keepsEncodedData)
-    self.keepsOriginal = keepsOriginal
+    (self.keepsOriginal, self.asksServer) = (keepsOriginal, asksServer)
     super.init(onEnd: onEnd)
   }
 
@@ -158,7 +161,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
     case .failure(let error) where error.isCancellation: break
     case .failure:
       // What the cache had is no image: the server is asked once. What it says takes the place of what was stored.
-      if rejected == nil, bytes.origin == .disk || bytes.origin == .revalidated {
+      if rejected == nil, asksServer, bytes.origin == .disk || bytes.origin == .revalidated {
         rejected = bytes.verdict
         return subscribe(again: true, &turn)
       }

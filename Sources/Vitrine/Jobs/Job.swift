@@ -27,6 +27,8 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
     let id: Int
     var priority: Priority
     var isWatching: Bool
+    /// Whether it is someone who asked for this, and no job that goes on from here.
+    let isCaller: Bool
     let receive: (Event, inout Turn) -> Void
   }
 
@@ -75,6 +77,7 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
   func subscribe(
     priority: Priority,
     isWatching: Bool = false,
+    isCaller: Bool = false,
     _ turn: inout Turn,
     _ receive: @escaping (Event, inout Turn) -> Void,
   ) -> Subscription<Value, Failure> {
@@ -85,7 +88,9 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
       receive(.finished(result), &turn)
       return subscription
     }
-    subscribers.append(Subscriber(id: id, priority: priority, isWatching: isWatching, receive: receive))
+    subscribers.append(
+      Subscriber(id: id, priority: priority, isWatching: isWatching, isCaller: isCaller, receive: receive)
+    )
     if phase == .idle {
       self.priority = priority
       phase = .running
@@ -115,6 +120,10 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
   fileprivate func unsubscribe(_ id: Int, _ turn: inout Turn) {
     guard phase == .running, let index = subscribers.firstIndex(where: { $0.id == id }) else { return }
     subscribers.remove(at: index)
+    stopUnlessWanted(&turn)
+  }
+
+  private func stopUnlessWanted(_ turn: inout Turn) {
     guard subscribers.isEmpty else { return updatePriority(&turn) }
     phase = .ended
     stop(&turn)
@@ -165,11 +174,13 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
     subscribers = []
   }
 
-  /// Stops the work and tells everyone that it has.
-  func cancel(_ error: Failure, _ turn: inout Turn) {
-    guard phase == .running else { return }
-    stop(&turn)
-    finish(.failure(error), &turn)
+  /// Ends the wait of those who asked for this itself; jobs that go on from here have it still.
+  func cancelCallers(_ error: Failure, _ turn: inout Turn) {
+    let callers = subscribers.filter(\.isCaller)
+    guard phase == .running, !callers.isEmpty else { return }
+    subscribers.removeAll(where: \.isCaller)
+    stopUnlessWanted(&turn)
+    for caller in callers { caller.receive(.finished(.failure(error)), &turn) }
   }
 
   private func broadcast(_ event: Event, _ turn: inout Turn) {

@@ -187,7 +187,7 @@ public final class ImagePipeline: Sendable {
   public func cancel(for request: ImageRequest) {
     context.engine.turn { turn in
       let key = imageKey(of: request, step: request.processors.count)
-      images.running(key, &turn)?.cancel(LoadError(.cancelled, .request, request.name, "cancelled"), &turn)
+      images.running(key, &turn)?.cancelCallers(LoadError(.cancelled, .request, request.name, "cancelled"), &turn)
     }
   }
 
@@ -254,6 +254,8 @@ public final class ImagePipeline: Sendable {
       ConfirmJob(
         known,
         of: source,
+        // Who asks for it anew gets an error rather than what was there.
+        standsIn: request.policy != .reload,
         context: context,
         fetch: { [unowned self] turn in fetchJob(request, &turn) },
         make: { [unowned self] bytes, _ in makeImageJob(request, step: step, of: bytes, onEnd: { _ in }) },
@@ -322,6 +324,7 @@ public final class ImagePipeline: Sendable {
       previews: request.processors.isEmpty ? request.previews : .none,
       keepsEncodedData: request.keepsEncodedData,
       keepsOriginal: context.storage(of: request).keepsOriginal(isChanged: request.isChanged),
+      asksServer: request.policy != .cacheOnly,
       context: context,
       fetch: { [unowned self] again, turn in
         if let bytes, !again { return KnownJob(bytes) }

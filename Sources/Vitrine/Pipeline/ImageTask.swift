@@ -173,7 +173,12 @@ public final class ImageTask: Sendable {
     served: @escaping (CachedImage, inout Turn) -> Void,
   ) {
     guard !isEnded else { return }
-    let subscription = job.subscribe(priority: effectivePriority, isWatching: isWatching, &turn) { [self] event, turn in
+    let subscription = job.subscribe(
+      priority: effectivePriority,
+      isWatching: isWatching,
+      isCaller: true,
+      &turn,
+    ) { [self] event, turn in
       if case .finished(.success(let image)) = event { served(image, &turn) }
       receive(event)
     }

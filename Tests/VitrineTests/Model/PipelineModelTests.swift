@@ -11,6 +11,7 @@ struct PipelineModelTests {
   private static let seed = environment["VITRINE_MODEL_SEED"].flatMap { UInt64($0) }
   private static let rounds = environment["VITRINE_MODEL_ROUNDS"].flatMap { Int($0) } ?? 150
   private static let steps = 250
+  private static let ruins = Lock<[World]>([])
 
   private struct Outcome: Sendable {
     var violations: [String] = []
@@ -32,6 +33,8 @@ struct PipelineModelTests {
         number += 1
       }
       if world.violations.isEmpty { world.drain() }
+      // What is still under way in a world that went wrong would call on it.
+      if !world.violations.isEmpty { ruins.withLock { $0.append(world) } }
       (outcome.violations, outcome.log) = (world.violations, world.log)
       (outcome.loads, outcome.exactPriorities) = (world.loader.count, world.exactPriorities)
     }

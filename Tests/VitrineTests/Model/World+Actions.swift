@@ -11,7 +11,7 @@ extension World {
   private static let actions: [(weight: Int, act: @Sendable (World) -> Void)] = [
     (20, { $0.ask() }), (8, { $0.cancel() }), (6, { $0.changePriority() }), (3, { $0.watch() }),
     (16, { $0.hearFromServer() }), (18, { $0.runTask() }), (12, { $0.decode() }), (12, { $0.process() }),
-    (4, { $0.letTimePass() }), (3, { $0.changeServer() }), (2, { $0.changeMemory() }), (3, { $0.changeDisk() }),
+    (4, { $0.letTimePass() }), (5, { $0.changeServer() }), (2, { $0.changeMemory() }), (3, { $0.changeDisk() }),
     (4, { $0.changeScope() }), (5, { $0.prefetch() }), (3, { $0.askForData() }), (1, { $0.cancelByRequest() }),
     (3, { $0.lookInMemory() }),
   ]
@@ -67,7 +67,9 @@ extension World {
     )
     let isWatching = random.chance(1, in: 3)
     add(ticket)
-    note("\(ticket.number) asks for \(wish), \(ticket.priority)\(ticket.isScoped ? ", in the scope" : "")")
+    note(
+      "\(ticket.number) asks for \(wish), \(ticket.priority)\(ticket.isScoped ? ", in the scope" : "")\(ticket.continues ? ", to go on" : "")"
+    )
     if !(ticket.isScoped && isScopePaused) { noteBegin(of: ticket) }
     let request = request(wish, priority: ticket.priority, continues: ticket.continues)
     ticket.task = pipeline.imageTask(for: request, isWatching: isWatching, in: ticket.isScoped ? scope : nil) {
@@ -177,8 +179,8 @@ extension World {
     note("the scope goes on")
     isScopePaused = false
     for ticket in tickets where ticket.isScoped && ticket.ended == nil && ticket.begun == nil {
+      ticket.since = waiting(for: ticket.wish.flight).compactMap(\.since).min() ?? now
       ticket.begun = now
-      ticket.since = tickets.filter { $0.isWaiting && $0.wish.flight == ticket.wish.flight }.compactMap(\.since).min()
     }
     scope.resume()
   }

@@ -101,7 +101,7 @@ extension World {
     }
     words.append(word)
     note("load \(transfer.load.number) ends")
-    kept.remove(flight)
+    if error != .cancelled { kept.remove(flight) }
     loader.forget(transfer.load)
     transfers[ObjectIdentifier(transfer.load)] = nil
     transfer.load.end(error)
