@@ -157,7 +157,10 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   private func decoded(_ result: Result<CachedImage, LoadError>, of bytes: FetchedBytes, _ turn: inout Turn) {
     guard isRunning else { return }
     switch result {
-    case .success: bytes.verdict?(true, keeps: keepsOriginal)
+    case .success:
+      bytes.verdict?(true, keeps: keepsOriginal)
+      // Nothing takes the place of what was stored.
+      if !keepsOriginal { rejected?(false) }
     case .failure(let error) where error.isCancellation: break
     case .failure:
       // What the cache had is no image: the server is asked once. What it says takes the place of what was stored.

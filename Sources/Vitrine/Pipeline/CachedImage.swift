@@ -38,6 +38,9 @@ public struct CachedImage: Sendable, ObjectValue {
   /// The same image, after its bytes were found to be these still.
   func confirmed(by bytes: FetchedBytes) -> CachedImage { CachedImage(LoadedImage(image, info, of: bytes, rendition)) }
 
+  /// The same image, as it is served from memory.
+  func fromMemory() -> CachedImage { CachedImage(LoadedImage(loaded, rendition, from: .memory)) }
+
   /// The same image, served although its time is over.
   func stale(from origin: ImageResponse.Origin = .memory, isRevalidationDue: Bool = false) -> CachedImage {
     CachedImage(LoadedImage(loaded, rendition, from: origin, isStale: true, isRevalidationDue: isRevalidationDue))

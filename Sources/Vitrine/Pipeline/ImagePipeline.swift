@@ -270,7 +270,7 @@ public final class ImagePipeline: Sendable {
       known.validity.answers(context.fields(of: request))
     {
       if request.policy != .reload, known.isFresh(at: context.clock.now, request.policy) {
-        return KnownJob(known, onEnd: onEnd)
+        return KnownJob(known.fromMemory(), onEnd: onEnd)
       }
       if known.validity.isUsableWhileRevalidating(at: context.clock.now, request) {
         return KnownJob(known.stale(isRevalidationDue: true), onEnd: onEnd)

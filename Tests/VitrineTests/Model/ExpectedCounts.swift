@@ -1,0 +1,255 @@
+import VitrineHTTP
+
+@testable import Vitrine
+
+/// What is where when somebody asks, and what they ask for. In the caches is version 1, on the server version 2.
+struct Situation: CustomStringConvertible {
+  enum Memory: CaseIterable { case nothing, final, larger, prefix, stale }
+  enum Disk: CaseIterable { case nothing, fresh, stale, finished, orphaned, garbage }
+  enum Network: CaseIterable { case answers, confirms, notFound, unreachable, cancelled }
+  enum Asked: CaseIterable { case plain, resized, processed }
+
+  var memory: Memory
+  var disk: Disk
+  var network: Network
+  var policy: CachePolicy
+  var storage: StoragePolicy
+  var asked: Asked
+
+  static let policies: [CachePolicy] = [.standard, .reload, .cacheFirst, .cacheOnly, .maxAge(.seconds(30))]
+
+  /// How many processors there are.
+  var steps: Int { asked == .processed ? 2 : 0 }
+  var isChanged: Bool { asked != .plain }
+  var ignoresAge: Bool { policy == .cacheFirst || policy == .cacheOnly }
+
+  /// Whether it can be: nothing is larger than the whole, and only what is changed has parts and is kept as shown.
+  var makesSense: Bool {
+    switch (memory, disk, asked) {
+    case (.larger, _, .plain), (_, .finished, .plain), (_, .orphaned, .plain): false
+    case (.prefix, _, _): asked == .processed
+    default: true
+    }
+  }
+
+  static var all: [Situation] {
+    var all: [Situation] = []
+    for memory in Memory.allCases {
+      for disk in Disk.allCases {
+        for network in Network.allCases {
+          for policy in policies {
+            for storage in StoragePolicy.allCases {
+              for asked in Asked.allCases {
+                let one = Situation(
+                  memory: memory,
+                  disk: disk,
+                  network: network,
+                  policy: policy,
+                  storage: storage,
+                  asked: asked,
+                )
+                if one.makesSense { all.append(one) }
+              }
+            }
+          }
+        }
+      }
+    }
+    return all
+  }
+
+  var description: String {
+    "memory \(memory), disk \(disk), network \(network), \(policy), keeps \(storage), \(asked)"
+  }
+}
+
+/// What each layer did, and what came of it.
+struct Counts: Equatable, CustomStringConvertible {
+  enum End: Equatable {
+    case image(version: Int, ImageResponse.Origin, isStale: Bool)
+    case error(LoadError.Code)
+  }
+
+  var memoryReads = 0
+  var memoryWrites = 0
+  var diskReads = 0
+  var diskWrites = 0
+  var renewals = 0
+  var removals = 0
+  var requests = 0
+  var decodes = 0
+  var processed = 0
+  var end = End.error(.cancelled)
+
+  var description: String {
+    """
+    memory \(memoryReads) read \(memoryWrites) written, disk \(diskReads) read \(diskWrites) written \(renewals) renewed \
+    \(removals) removed, \(requests) requests, \(decodes) decodes, \(processed) processed: \(end)
+    """
+  }
+}
+
+/// What DESIGN.md promises, as a function: the best thing at hand is looked for before each stage, and nothing is done twice.
+struct Expectation {
+  let situation: Situation
+  private(set) var counts = Counts()
+
+  /// Bytes on their way up; `nil` as a version for what is no image.
+  private struct Bytes {
+    var version: Int?
+    var origin: ImageResponse.Origin
+    var isStale = false
+  }
+
+  private typealias Image = (version: Int, origin: ImageResponse.Origin, isStale: Bool)
+
+  init(_ situation: Situation) {
+    self.situation = situation
+    do throws(Failure) {
+      let image = try ask()
+      counts.end = .image(version: image.version, image.origin, isStale: image.isStale)
+    } catch {
+      counts.end = .error(error.code)
+    }
+  }
+
+  private struct Failure: Error {
+    var code: LoadError.Code
+    var allowsStale = false
+  }
+
+  private mutating func ask() throws(Failure) -> Image {
+    if situation.policy != .reload {
+      // The caller looks before any job is made.
+      counts.memoryReads += 1
+      if situation.memory == .final || (situation.memory == .stale && situation.ignoresAge) {
+        return (1, .memory, false)
+      }
+    }
+    return try image(situation.steps)
+  }
+
+  private var keepsAsShown: Bool { situation.storage != .original && situation.isChanged }
+
+  private mutating func stored(_ step: Int) {
+    counts.memoryWrites += 1
+    guard step == situation.steps, keepsAsShown else { return }
+    // A small image that is only resized is quicker decoded again.
+    if situation.storage == .automatic, situation.asked == .resized { return }
+    counts.diskWrites += 1
+  }
+
+  private mutating func image(_ step: Int) throws(Failure) -> Image {
+    let isLast = step == situation.steps
+    counts.memoryReads += 1
+    let isKnown =
+      (isLast && (situation.memory == .final || situation.memory == .stale))
+      || (step == 1 && situation.memory == .prefix)
+    if isKnown {
+      if situation.memory == .prefix, situation.policy != .reload { return (1, .memory, false) }
+      return try confirmed(step)
+    }
+    if step == 0, situation.memory == .larger, situation.policy != .reload {
+      stored(step)
+      return (1, .memory, false)
+    }
+    if situation.policy != .reload, keepsAsShown {
+      counts.diskReads += 1
+      if isLast, situation.disk == .finished {
+        counts.memoryWrites += 1
+        return (1, .disk, false)
+      }
+      if isLast, situation.disk == .orphaned { counts.removals += 1 }
+      // While the disk was asked it may have come into memory.
+      counts.memoryReads += 1
+    }
+    if step > 0 { return processed(step, try image(step - 1)) }
+    return try decoded(try fetched(asksDisk: true))
+  }
+
+  private mutating func processed(_ step: Int, _ input: Image) -> Image {
+    counts.processed += 1
+    stored(step)
+    return input
+  }
+
+  /// The image in memory if the server has no other.
+  private mutating func confirmed(_ step: Int) throws(Failure) -> Image {
+    let bytes: Bytes
+    do throws(Failure) {
+      bytes = try fetched(asksDisk: true)
+    } catch {
+      guard error.allowsStale, situation.policy != .reload else { throw error }
+      return (1, .memory, true)
+    }
+    if bytes.version == 1 {
+      counts.memoryWrites += 1
+      return (1, bytes.origin, bytes.isStale)
+    }
+    var image = try decoded(bytes)
+    for step in stride(from: 1, through: step, by: 1) { image = processed(step, image) }
+    return image
+  }
+
+  private mutating func decoded(_ bytes: Bytes) throws(Failure) -> Image {
+    guard let version = bytes.version else { return try decodedInPlaceOfGarbage() }
+    counts.decodes += 1
+    stored(0)
+    keep(bytes)
+    return (version, bytes.origin, bytes.isStale)
+  }
+
+  private var keepsBytes: Bool { situation.storage != .finished || !situation.isChanged }
+
+  private mutating func keep(_ bytes: Bytes) {
+    if bytes.origin == .network, keepsBytes { counts.diskWrites += 1 }
+  }
+
+  private mutating func decodedInPlaceOfGarbage() throws(Failure) -> Image {
+    guard situation.policy != .cacheOnly else {
+      counts.removals += 1
+      throw Failure(code: .undecodable)
+    }
+    do throws(Failure) {
+      let image = try decoded(try fetched(asksDisk: false))
+      // What is kept takes its place.
+      if !keepsBytes { counts.removals += 1 }
+      return image
+    } catch {
+      if error.code != .cancelled { counts.removals += 1 }
+      throw error
+    }
+  }
+
+  private mutating func fetched(asksDisk: Bool) throws(Failure) -> Bytes {
+    guard asksDisk, situation.policy != .reload else { return try requested(isConditional: false) }
+    counts.diskReads += 1
+    switch situation.disk {
+    case .nothing, .finished:
+      if situation.policy == .cacheOnly { throw Failure(code: .notCached) }
+      return try requested(isConditional: false)
+    case .fresh: return Bytes(version: 1, origin: .disk)
+    case .orphaned: return Bytes(version: 2, origin: .disk)
+    case .garbage: return Bytes(version: nil, origin: .disk)
+    case .stale where situation.ignoresAge: return Bytes(version: 1, origin: .disk, isStale: true)
+    case .stale: return try requested(isConditional: true)
+    }
+  }
+
+  private mutating func requested(isConditional: Bool) throws(Failure) -> Bytes {
+    counts.requests += 1
+    switch situation.network {
+    case .cancelled: throw Failure(code: .cancelled)
+    case .answers: return Bytes(version: 2, origin: .network)
+    case .confirms:
+      // To a question that was not asked this is no answer.
+      guard isConditional else { throw Failure(code: .fetchFailed, allowsStale: true) }
+      counts.renewals += 1
+      return Bytes(version: 1, origin: .revalidated)
+    case .notFound: throw Failure(code: .badStatus)
+    case .unreachable:
+      guard isConditional else { throw Failure(code: .fetchFailed, allowsStale: true) }
+      return Bytes(version: 1, origin: .disk, isStale: true)
+    }
+  }
+}
