@@ -71,11 +71,17 @@ crash: setup ## Kills processes over one disk cache ROUNDS (200) times and cuts 
 		swift test --skip-build --disable-xctest --filter 'DiskCrashTests|DiskPowerTests|DiskSpoilingTests'
 
 .PHONY: soak
-soak: setup ## Has both caches under everything at once for SOAK_SECONDS (60) under the thread, then the address sanitizer.
+soak: setup ## Has both caches and the pipeline under everything at once for SOAK_SECONDS (60) under each sanitizer.
 	VITRINE_SOAK_SECONDS=$(or $(SOAK_SECONDS),60) swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan \
 		--filter SoakTests
 	ASAN_OPTIONS=$(ASAN) VITRINE_SOAK_SECONDS=$(or $(SOAK_SECONDS),60) swift test --disable-xctest \
 		--sanitize=address --scratch-path .build/asan --filter SoakTests
+
+.PHONY: model
+model: setup ## Plays ROUNDS (10,000) random histories of a pipeline against a model; SEED replays.
+	swift build --build-tests
+	VITRINE_MODEL_ROUNDS=$(or $(ROUNDS),10000) VITRINE_MODEL_SEED=$(or $(SEED),$(shell date +%s)) \
+		swift test --skip-build --disable-xctest --filter PipelineModelTests
 
 .PHONY: fuzz
 fuzz: setup ## Feeds each decoder FUZZ_SECONDS (300) of spoiled files under the address sanitizer, or only TARGETS.
