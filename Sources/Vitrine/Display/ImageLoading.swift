@@ -44,6 +44,7 @@ extension LoadScope: ImageLoading {
 
 extension ImagePipeline: ImageLoading {
   package func hold(_ request: ImageRequest) -> (any Sendable)? {
+    let request = request.prepared(by: context.delegate)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap { self.hold($0) }.first }
     return cache.memory?.hold(request.imageKey)
   }

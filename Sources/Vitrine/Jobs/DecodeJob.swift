@@ -5,6 +5,7 @@ import VitrineRuntime
 final class DecodeJob: StageJob, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the engine's lock.
   private let source: String
+  private let request: ImageRequest
   private let options: DecodeOptions
   private let previews: PreviewPolicy
   private let keepsEncodedData: Bool
@@ -24,7 +25,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   /// `fetch` gives the job that brings the bytes, from the server if `again`; `stored` is called with the image before
   /// anyone gets it.
   init(
-    source: String,
+    _ request: ImageRequest,
     options: DecodeOptions,
     previews: PreviewPolicy,
     keepsEncodedData: Bool,
@@ -35,7 +36,8 @@ final class DecodeJob: StageJob, @unchecked Sendable {
     stored: @escaping @Sendable (CachedImage) -> Void,
     onEnd: @escaping (inout Turn) -> Void,
   ) {
-    (self.source, self.options, self.previews, self.context) = (source, options, previews, context)
+    (self.request, self.options, self.previews, self.context) = (request, options, previews, context)
+    source = request.name
     (self.fetch, self.stored, self.keepsEncodedData) = (fetch, stored, keepsEncodedData)
     (self.keepsOriginal, self.asksServer) = (keepsOriginal, asksServer)
     super.init(onEnd: onEnd)
@@ -76,8 +78,12 @@ final class DecodeJob: StageJob, @unchecked Sendable {
 
   private func beginPreviews(_ turn: inout Turn) {
     guard feed == nil, previews.limit > 0, let arriving else { return }
-    let decoder = IncrementalDecoder(options: options, previews: previews, decoders: context.decoders)
-    let feed = PreviewFeed(decoder) { [weak self, context] pending, isOver in
+    let makeDecoder: @Sendable (Data) -> IncrementalDecoder? = { [context, request, options, previews] body in
+      context.decoders(for: request, arriving: body).map {
+        IncrementalDecoder(options: options, previews: previews, decoders: $0)
+      }
+    }
+    let feed = PreviewFeed(makeDecoder) { [weak self, context] pending, isOver in
       guard let self else { return isOver() }
       context.engine.turn { self.decode(pending, isOver, &$0) }
     }
@@ -118,7 +124,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   // MARK: The image
 
   private func decode(_ bytes: FetchedBytes, _ turn: inout Turn) {
-    let (options, context, source, stored) = (options, context, source, stored)
+    let (request, options, context, source, stored) = (request, options, context, source, stored)
     let (keepsEncodedData, trace) = (keepsEncodedData, trace)
     trace?.enter("queue")
     do throws(WorkQueueError) {
@@ -128,7 +134,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
         options.isCancelled = { item.isCancelled }
         let result: Result<CachedImage, LoadError>
         do throws(ImageError) {
-          let decoded = try context.decoders.decode(bytes.data, options)
+          let decoded = try context.decoders(for: request, of: bytes.data).decode(bytes.data, options)
           let loaded = LoadedImage(
             decoded.bitmap,
             decoded.info,

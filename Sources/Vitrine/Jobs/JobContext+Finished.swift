@@ -18,7 +18,7 @@ extension JobContext {
         image,
         isProcessed: !request.processors.isEmpty,
         isResized: request.isChanged,
-      )
+      ), delegate?.keepsFinished(image.response, for: request) ?? true
     else { return }
     let (key, now, queue) = (request.keys.image, clock.now, processQueue)
     pendingWrites.add {

@@ -10,6 +10,7 @@ final class JobContext: Sendable {
   let processQueue: WorkQueue
   let fileQueue = WorkQueue(label: "files", width: 2)
   let decoders: DecoderRegistry
+  let delegate: (any PipelineDelegate)?
   let clock: any TimeSource
   let memoryCache: MemoryCache<CachedImage>?
   let diskCache: (any DataCaching)?
@@ -25,6 +26,7 @@ final class JobContext: Sendable {
 
   init(_ configuration: ImagePipeline.Configuration) {
     decoders = configuration.decoders
+    delegate = configuration.delegate
     clock = configuration.clock
     memoryCache = configuration.memoryCache
     diskCache = configuration.diskCache

@@ -9,21 +9,25 @@ final class PreviewFeed: Sendable {
   typealias Decode = @Sendable (_ pending: PendingPreview, _ isOver: @escaping @Sendable () -> Void) -> Void
 
   private struct State {
-    /// Nothing is followed without it.
+    /// Gives the decoder once enough has come to choose one; nothing is followed without it.
+    var make: (@Sendable (Data) -> IncrementalDecoder?)?
     var decoder: IncrementalDecoder?
     var isDecoding = false
+
+    mutating func end() { (make, decoder) = (nil, nil) }
   }
 
   private let state: Lock<State>
   private let decode: Decode
 
-  init(_ decoder: IncrementalDecoder, decode: @escaping Decode) {
-    state = Lock(State(decoder: decoder))
+  /// `make` is asked with each arrival for the decoder of the body that has come so far, until it gives one.
+  init(_ make: @escaping @Sendable (Data) -> IncrementalDecoder?, decode: @escaping Decode) {
+    state = Lock(State(make: make))
     self.decode = decode
   }
 
   /// Ends it, from any thread.
-  func stop() { state.withLock { $0.decoder = nil } }
+  func stop() { state.withLock { $0.end() } }
 
   /// Looks at the body as far as it has come; `total` is 0 where nobody knows how long it will be.
   ///
@@ -31,6 +35,7 @@ final class PreviewFeed: Sendable {
   func follow(_ body: Data, total: Int) {
     let pending = state.withLock { state -> PendingPreview? in
       guard !state.isDecoding else { return nil }
+      if state.decoder == nil { state.decoder = state.make?(body) }
       if total > 0 { state.decoder?.expectedByteCount = total }
       do throws(ImageError) {
         guard let pending = try state.decoder?.follow(body) else { return nil }
@@ -38,7 +43,7 @@ final class PreviewFeed: Sendable {
         return pending
       } catch {
         // Whatever is wrong with the header, the one who decodes the image says it.
-        state.decoder = nil
+        state.end()
         return nil
       }
     }

@@ -177,12 +177,11 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       expires: validity.expires,
       stored: now,
     )
-    let verdict = Verdict { [key, context] word in
+    let verdict = Verdict { [key, context, request] word in
       switch word {
       case .good: context.settle(key, entry.contentID, validity)
       case .keep:
-        guard validity.isKept, let cache = context.diskCache else { return }
-        context.pendingWrites.add { await cache.store(entry, for: key) }
+        if validity.isKept { context.keepOriginal(entry, for: key, of: request, response) }
       case .bad: break
       }
     }

@@ -10,7 +10,7 @@ extension ImagePipeline {
     let load = ByteLoad(context, priority: request.priority)
     let result = await withTaskCancellationHandler {
       // Whatever they are, they are what was asked for.
-      begin(load, request, isWanted: { _ in true }, onEnd: { outcome.resolve($0.map(\.data)) })
+      begin(load, request, isWanted: { _, _ in true }, onEnd: { outcome.resolve($0.map(\.data)) })
       if Task.isCancelled { load.cancel() }
       return await outcome.value()
     } onCancel: {
@@ -33,7 +33,9 @@ extension ImagePipeline {
   }
 
   /// Whether bytes begin as an image does; their pixels are not looked at.
-  func isImage(_ bytes: FetchedBytes) -> Bool { (try? context.decoders.info(of: bytes.data)) != nil }
+  func isImage(_ bytes: FetchedBytes, _ request: ImageRequest) -> Bool {
+    (try? context.decoders(for: request, of: bytes.data).info(of: bytes.data)) != nil
+  }
 
   /// Begins to fetch the bytes of a request; those for which `isWanted` says so are stored.
   ///
@@ -41,15 +43,16 @@ extension ImagePipeline {
   func begin(
     _ load: ByteLoad,
     _ request: ImageRequest,
-    isWanted: @escaping @Sendable (FetchedBytes) -> Bool,
+    isWanted: @escaping @Sendable (FetchedBytes, ImageRequest) -> Bool,
     onEnd: @escaping @Sendable (Result<FetchedBytes, LoadError>) -> Void,
   ) {
+    let request = request.prepared(by: context.delegate)
     context.engine.turn { turn in
       let made = fetchJob(request, &turn).subscribe(priority: load.priority, &turn) { [self] event, turn in
         guard case .finished(let result) = event else { return }
         withExtendedLifetime(self) {}
         if case .success(let bytes) = result {
-          if isWanted(bytes) {
+          if isWanted(bytes, request) {
             bytes.verdict?(true)
             if bytes.isRevalidationDue { revalidate(request, asImage: false, &turn) }
           } else {

@@ -40,6 +40,10 @@ public final class ImagePipeline: Sendable {
     public var limits = DecodeLimits()
     /// What of images fetched from addresses is kept in ``diskCache``; `.automatic` by default.
     public var storage = StoragePolicy.automatic
+    /// What rewrites requests, chooses decoders and says what is stored; `nil`, the default, for nobody.
+    ///
+    /// The pipeline keeps it.
+    public var delegate: (any PipelineDelegate)?
     /// Whether an address may be one of a `file:`; it may unless told.
     ///
     /// A server that loads the addresses of strangers says no. ``ImageSource/file(_:)`` is always allowed.
@@ -87,7 +91,12 @@ public final class ImagePipeline: Sendable {
 
   /// The caches as one.
   public var cache: PipelineCache {
-    PipelineCache(memory: configuration.memoryCache, disk: configuration.diskCache, pending: context.pendingWrites)
+    PipelineCache(
+      memory: configuration.memoryCache,
+      disk: configuration.diskCache,
+      pending: context.pendingWrites,
+      delegate: context.delegate,
+    )
   }
 
   // MARK: Images
@@ -96,6 +105,12 @@ public final class ImagePipeline: Sendable {
   ///
   /// It may be one whose time is over, and then says so.
   public func cachedImage(for request: ImageRequest) -> ImageResponse? {
+    // Without a delegate the request is not even copied.
+    context.delegate == nil ? imageInMemory(request) : imageInMemory(request.prepared(by: context.delegate))
+  }
+
+  /// The image of a request that has been rewritten.
+  func imageInMemory(_ request: ImageRequest) -> ImageResponse? {
     let policy = request.policy
     guard policy != .reload, let memory = memory(for: request) else { return nil }
     let keys = request.keys
@@ -103,7 +118,7 @@ public final class ImagePipeline: Sendable {
     if let image = memory.value(for: keys.image), image.loaded.validity.answers(context.fields(of: request)) {
       return ImageResponse(image.loaded, from: .memory, isStale: !image.isFresh(at: context.clock.now, policy))
     }
-    return keys.hasAlternatives ? request.alternatives?.lazy.compactMap(cachedImage).first : nil
+    return keys.hasAlternatives ? request.alternatives?.lazy.compactMap(imageInMemory).first : nil
   }
 
   /// Loads an image; see ``ImageTask/image``.
@@ -111,7 +126,8 @@ public final class ImagePipeline: Sendable {
   /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
   public func image(for request: ImageRequest) async throws(LoadError) -> Bitmap {
     // A hit costs neither a task nor a hop.
-    if let hit = cachedImage(for: request), !hit.isStale { return hit.image }
+    let request = request.prepared(by: context.delegate)
+    if let hit = imageInMemory(request), !hit.isStale { return hit.image }
     return try await imageTask(for: request).image
   }
 
@@ -134,23 +150,24 @@ public final class ImagePipeline: Sendable {
     in scope: LoadScope? = nil,
     _ observer: (@Sendable (ImageEvent) -> Void)?,
   ) -> ImageTask {
-    if let hit = cachedImage(for: request), !hit.isStale {
+    let prepared = request.prepared(by: context.delegate)
+    if let hit = imageInMemory(prepared), !hit.isStale {
       let task = ImageTask(request, context, observer: observer)
       task.end(.success(hit))
       return task
     }
     // The jobs refer to the pipeline unowned; the task keeps it while they run.
     let task = ImageTask(request, context, observer: observer) { withExtendedLifetime(self) {} }
+    if prepared.priority != request.priority { task.priority = prepared.priority }
     guard let scope else {
-      begin(task, isWatching: isWatching)
+      begin(task, prepared, isWatching: isWatching)
       return task
     }
-    scope.add(task) { [self] in begin(task, isWatching: isWatching) }
+    scope.add(task) { [self] in begin(task, prepared, isWatching: isWatching) }
     return task
   }
 
-  private func begin(_ task: ImageTask, isWatching: Bool) {
-    let request = task.request
+  private func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool) {
     context.engine.turn { turn in
       guard !task.isEnded else { return }
       let job = imageJob(request, step: request.processors.count, &turn)
@@ -185,6 +202,7 @@ public final class ImagePipeline: Sendable {
   ///
   /// Does nothing where none does.
   public func cancel(for request: ImageRequest) {
+    let request = request.prepared(by: context.delegate)
     context.engine.turn { turn in
       let key = imageKey(of: request, step: request.processors.count)
       images.running(key, &turn)?.cancelCallers(LoadError(.cancelled, .request, request.name, "cancelled"), &turn)
@@ -318,7 +336,7 @@ public final class ImagePipeline: Sendable {
       )
     }
     return DecodeJob(
-      source: source,
+      request,
       options: options,
       // What is shown of an image that is to be changed would not look like it.
       previews: request.processors.isEmpty ? request.previews : .none,

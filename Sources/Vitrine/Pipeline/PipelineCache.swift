@@ -29,6 +29,7 @@ public struct PipelineCache: Sendable {
   let memory: MemoryCache<CachedImage>?
   let disk: (any DataCaching)?
   let pending: PendingWrites
+  let delegate: (any PipelineDelegate)?
 
   /// The image of exactly this request in memory: its source, size and processors.
   ///
@@ -36,8 +37,9 @@ public struct PipelineCache: Sendable {
   /// which. One that is set is served for ever, until it is evicted or removed; it is not written to disk. Setting `nil`
   /// removes this one variant. What is set for a request of several sources stands for all of them. Does not block.
   public subscript(request: ImageRequest) -> Bitmap? {
-    get { memory?.value(for: request.keys.image)?.image }
+    get { memory?.value(for: request.prepared(by: delegate).keys.image)?.image }
     nonmutating set {
+      let request = request.prepared(by: delegate)
       guard let newValue else {
         memory?.remove(request.keys.image)
         return
@@ -57,6 +59,7 @@ public struct PipelineCache: Sendable {
   ///   - tiers: Where to look; everywhere by default.
   /// - Returns: Whether one of them has it.
   public func contains(_ request: ImageRequest, in tiers: Tier = .all) async -> Bool {
+    let request = request.prepared(by: delegate)
     if tiers.contains(.memory), let memory, memory.contains(request.keys.image) { return true }
     for alternative in request.alternatives ?? [] where await contains(alternative, in: tiers) { return true }
     guard tiers.contains(.disk), let disk else { return false }
@@ -75,6 +78,7 @@ public struct PipelineCache: Sendable {
   /// Of several sources, everything that was made of any of them. What is being loaded at this moment is stored when it
   /// comes. When this returns it is gone.
   public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
+    let request = request.prepared(by: delegate)
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
     if tiers.contains(.memory) { memory?.updateVariants(of: request.keys.fetch) { _ in nil } }
     guard tiers.contains(.disk), let disk else { return }

@@ -46,7 +46,17 @@ public struct ImageRequest: Sendable {
   /// Where the bytes come from.
   public var source: ImageSource {
     get { shared.fields.source }
-    set { change { $0.source = newValue } }
+    set {
+      var fields = shared.fields
+      (fields.source, fields.alternatives) = (newValue, nil)
+      shared = Storage(fields)
+    }
+  }
+
+  /// The http or https address that it is loaded from at its size; `nil` for other sources, and for several.
+  public var address: String? {
+    guard case .url(let address) = resolvedSource.kind else { return nil }
+    return address
   }
 
   /// The size that is shown; `nil`, the default, for the image's own.
@@ -190,12 +200,29 @@ public struct ImageRequest: Sendable {
 
   /// The requests to be tried one after the other, if its source is several.
   var alternatives: [ImageRequest]? {
-    source.alternatives?.map { source in
+    if let known = shared.fields.alternatives { return known }
+    return source.alternatives?.map { source in
       var request = self
       request.source = source
       return request
     }
   }
+
+  /// Says what its several sources are, after each has been rewritten.
+  mutating func setAlternatives(_ alternatives: [ImageRequest]) {
+    var fields = shared.fields
+    fields.alternatives = alternatives
+    shared = Storage(fields)
+  }
+
+  /// Whether it is as a pipeline's delegate has rewritten it.
+  var isPrepared: Bool {
+    get { shared.fields.isPrepared }
+    set { change { $0.isPrepared = newValue } }
+  }
+
+  /// Whether nothing was changed since one was copied from the other.
+  func isCopy(of other: ImageRequest) -> Bool { shared === other.shared }
 
   /// What the image is found by in memory.
   package var imageKey: CacheKey { keys.image }
@@ -208,6 +235,11 @@ public struct ImageRequest: Sendable {
   private mutating func change(_ body: (inout Fields) -> Void) {
     var fields = shared.fields
     body(&fields)
+    fields.alternatives = fields.alternatives?.map { alternative in
+      var alternative = alternative
+      alternative.change(body)
+      return alternative
+    }
     shared = Storage(fields)
   }
 
@@ -233,6 +265,9 @@ public struct ImageRequest: Sendable {
     var significantHeaders: Set<String> = []
     var scope: String?
     var identity: String?
+    var isPrepared = false
+    /// The requests for its several sources, where they are not what `source` says.
+    var alternatives: [ImageRequest]?
   }
 
   private final class Storage: Sendable {

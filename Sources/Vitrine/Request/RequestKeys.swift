@@ -78,7 +78,11 @@ final class RequestKeys: Sendable {
     case .first(let sources):
       key.append("first")
       key.append(sources.count)
-      for source in sources { append(source.resolved(for: fields.size), fields, &key) }
+      if let alternatives = fields.alternatives {
+        for alternative in alternatives { key.append(alternative.keys.fetch) }
+      } else {
+        for source in sources { append(source.resolved(for: fields.size), fields, &key) }
+      }
     }
   }
 }
