@@ -19,7 +19,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
       case invalidURL, cancelled, notCached, unreadable, fetchFailed, badStatus, undecodable, processingFailed,
-        overloaded, forbidden
+        overloaded, forbidden, intercepted
     }
 
     private let value: Value
@@ -45,6 +45,9 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
 
     /// The pipeline does not load from such a source.
     public static let forbidden = Code(value: .forbidden)
+
+    /// An ``ImageInterceptor`` threw what is no error of loading; ``LoadError/cause`` is what it threw.
+    public static let intercepted = Code(value: .intercepted)
 
     /// The reason's name.
     public var description: String { value.rawValue }

@@ -44,6 +44,8 @@ public final class ImagePipeline: Sendable {
     ///
     /// The pipeline keeps it.
     public var delegate: (any PipelineDelegate)?
+    /// What stands around the loading of images, the first one outermost; nothing by default.
+    public var interceptors: [any ImageInterceptor] = []
     /// Whether an address may be one of a `file:`; it may unless told.
     ///
     /// A server that loads the addresses of strangers says no. ``ImageSource/file(_:)`` is always allowed.
@@ -76,6 +78,7 @@ public final class ImagePipeline: Sendable {
   let context: JobContext
   private let fetches: JobPool<CacheKey, FetchedBytes, LoadError>
   private let images: JobPool<CacheKey, CachedImage, LoadError>
+  private let intercepted = InterceptedTasks()
   private let pressure: MemoryPressureObservation?
 
   /// Makes a pipeline of the parts that `configure` sets.
@@ -170,15 +173,27 @@ public final class ImagePipeline: Sendable {
   private func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool) {
     context.engine.turn { turn in
       guard !task.isEnded else { return }
-      let job = imageJob(request, step: request.processors.count, &turn)
+      guard configuration.interceptors.isEmpty else {
+        let job = intercepted.add(&turn) { onEnd in
+          InterceptJob(request, key: imageKey(of: request), configuration.interceptors, self, onEnd: onEnd)
+        }
+        // What was served is dealt with where it is.
+        return task.subscribe(to: job, isWatching: isWatching, &turn, onCancel: { job.keepFetching() }) { _, _ in }
+      }
+      let job = imageJob(request, &turn)
       var onCancel: (@Sendable () -> Void)?
       if request.continuesDownload { onCancel = { [unowned self] in keepFetching(request) } }
       task.subscribe(to: job, isWatching: isWatching, &turn, onCancel: onCancel) { [unowned self] image, turn in
-        // Of several sources, the one that was found is asked again.
-        guard image.response.isRevalidationDue, !request.keys.hasAlternatives else { return }
-        revalidate(request, asImage: true, &turn)
+        served(image, request, &turn)
       }
     }
+  }
+
+  /// Asks the server of an image that was served meanwhile.
+  func served(_ image: CachedImage, _ request: ImageRequest, _ turn: inout Turn) {
+    // Of several sources, the one that was found is asked again.
+    guard image.response.isRevalidationDue, !request.keys.hasAlternatives else { return }
+    revalidate(request, asImage: true, &turn)
   }
 
   /// Begins to load an image, and calls back when it is there or has failed.
@@ -204,8 +219,10 @@ public final class ImagePipeline: Sendable {
   public func cancel(for request: ImageRequest) {
     let request = request.prepared(by: context.delegate)
     context.engine.turn { turn in
-      let key = imageKey(of: request, step: request.processors.count)
-      images.running(key, &turn)?.cancelCallers(LoadError(.cancelled, .request, request.name, "cancelled"), &turn)
+      let key = imageKey(of: request)
+      let error = LoadError(.cancelled, .request, request.name, "cancelled")
+      for job in intercepted.all(of: key, &turn) { job.cancelCallers(error, &turn) }
+      images.running(key, &turn)?.cancelCallers(error, &turn)
     }
   }
 
@@ -214,10 +231,17 @@ public final class ImagePipeline: Sendable {
 
   /// How many jobs are under way: 0 when nothing is being loaded.
   package var jobCount: Int {
-    context.engine.turn { fetches.count(&$0) + images.count(&$0) }
+    context.engine.turn { fetches.count(&$0) + images.count(&$0) + intercepted.count(&$0) }
   }
 
   // MARK: Jobs
+
+  /// The job of an image.
+  func imageJob(_ request: ImageRequest, _ turn: inout Turn) -> Job<CachedImage, LoadError> {
+    imageJob(request, step: request.processors.count, &turn)
+  }
+
+  private func imageKey(of request: ImageRequest) -> CacheKey { imageKey(of: request, step: request.processors.count) }
 
   /// The job of the image after its first `step` processors.
   private func imageJob(

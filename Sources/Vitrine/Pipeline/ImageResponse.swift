@@ -40,6 +40,41 @@ public struct ImageResponse: Sendable {
   /// The encoded bytes, for a request that wants them.
   package var encoded: Data? { loaded.encoded }
 
+  /// An image that was made elsewhere, for an ``ImageInterceptor`` or a fake to answer with.
+  public init(_ image: Bitmap, from origin: Origin = .local) {
+    self.init(LoadedImage(image), from: origin, isStale: false)
+  }
+
+  /// Returns the same answer with other pixels.
+  public func replacingImage(_ image: Bitmap) -> ImageResponse {
+    ImageResponse(
+      LoadedImage(
+        loaded,
+        image: image,
+        nil,
+        from: origin,
+        isStale: isStale,
+        isRevalidationDue: isRevalidationDue,
+      )
+    )
+  }
+
+  /// In the form in which jobs hand it on.
+  var cached: CachedImage {
+    if (loaded.origin, loaded.isStale, loaded.isRevalidationDue) == (origin, isStale, isRevalidationDue) {
+      return CachedImage(loaded)
+    }
+    return CachedImage(
+      LoadedImage(
+        loaded,
+        loaded.rendition,
+        from: origin,
+        isStale: isStale,
+        isRevalidationDue: isRevalidationDue,
+      )
+    )
+  }
+
   /// As it was loaded.
   init(_ loaded: LoadedImage) {
     self.loaded = loaded
