@@ -195,6 +195,9 @@ public struct DataCacheList: DataCaching {
     self.caches = caches
   }
 
+  /// The first of the caches that keeps the beginnings of bodies.
+  package var partialStoring: (any PartialStoring)? { caches.lazy.compactMap { $0 as? any PartialStoring }.first }
+
   /// Returns what the first cache that knows the key keeps for it.
   public func entry(for key: CacheKey) async -> CachedData? {
     for cache in caches {

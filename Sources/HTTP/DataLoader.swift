@@ -27,6 +27,15 @@ public protocol DataLoader: Sendable {
   /// - Returns: The handle to cancel the load or to change its priority. Dropping it cancels nothing.
   @discardableResult
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle
+
+  /// Returns whether nothing that the guard refuses is ever connected to: names are looked up and redirects followed under
+  /// it; false unless implemented.
+  func obeys(_ addressGuard: AddressGuard) -> Bool
+}
+
+extension DataLoader {
+  /// Returns false, since nothing is known of what the loader connects to.
+  public func obeys(_ addressGuard: AddressGuard) -> Bool { false }
 }
 
 /// Takes what a ``DataLoader`` gets.

@@ -28,7 +28,11 @@ public final class FakeLoad: Sendable {
     public var priority: Priority { priorities[priorities.count - 1] }
   }
 
-  enum Event { case cancelled, ended }
+  enum Event {
+    case cancelled, ended
+    /// A challenge was answered with fields to ask again with; the sink is to learn of that answer only.
+    case answered(HTTPFields)
+  }
 
   private enum Piece: Sendable {
     case head(HTTPResponse)
@@ -42,11 +46,14 @@ public final class FakeLoad: Sendable {
     var status: Status
     var pieces: [Piece] = []
     var hasHead = false
+    var responseStatus: Int?
     var hasEnd = false
     /// Whether a thread is handing pieces to the sink: there are never two.
     var isDelivering = false
     /// Whether the load was resumed while the sink was deciding to pause.
     var isResumed = false
+    /// The hook that is answering a challenge.
+    var question: Task<Void, Never>?
   }
 
   /// What was asked for.
@@ -54,9 +61,18 @@ public final class FakeLoad: Sendable {
 
   private let state: Watched<State>
   private let tell: @Sendable (Event) -> Void
+  private let hooks: LoadHooks
+  /// How many challenges have been answered before this load.
+  private let answerCount: Int
 
-  init(_ request: HTTPRequest, sink: any LoadSink, tell: @escaping @Sendable (Event) -> Void) {
-    self.request = request
+  init(
+    _ request: HTTPRequest,
+    sink: any LoadSink,
+    hooks: LoadHooks,
+    answerCount: Int,
+    tell: @escaping @Sendable (Event) -> Void,
+  ) {
+    (self.request, self.hooks, self.answerCount) = (request, hooks, answerCount)
     self.tell = tell
     state = Watched(State(sink: sink, status: Status(priorities: [request.priority])))
   }
@@ -125,6 +141,13 @@ public final class FakeLoad: Sendable {
       return true
     }
     guard isFirst else { return }
+    let question = state.change { state in
+      // It answers nobody any more, so the end need not wait for it.
+      if state.question != nil { state.isDelivering = false }
+      defer { state.question = nil }
+      return state.question
+    }
+    question?.cancel()
     tell(.cancelled)
     // Whoever cancels may hold a lock that the sink wants, so it is told from elsewhere.
     Task { deliver() }
@@ -157,11 +180,15 @@ public final class FakeLoad: Sendable {
     state.change { state in
       guard !state.hasEnd, !state.status.isCancelled else { return }
       switch piece {
-      case .head:
+      case .head(let response):
         precondition(!state.hasHead, "a load has one head")
         state.hasHead = true
+        state.responseStatus = response.status
       case .bytes, .end(nil):
-        if !state.hasHead { state.pieces.append(.head(HTTPResponse(status: 200, url: request.url))) }
+        if !state.hasHead {
+          state.pieces.append(.head(HTTPResponse(status: 200, url: request.url)))
+          state.responseStatus = 200
+        }
         state.hasHead = true
         if case .bytes(let bytes) = piece { state.status.waiting += bytes.count }
       case .end: break
@@ -176,18 +203,87 @@ public final class FakeLoad: Sendable {
   private func deliver() {
     while let (sink, piece) = takePiece() {
       switch piece {
-      case .head(let response): settle(sink.receive(response), taken: 0)
+      case .head(let response):
+        if response.status == 401, answerCount < 2, let challenge = hooks.challenge {
+          return ask(challenge, response, sink)
+        }
+        settle(sink.receive(response), taken: 0)
       case .bytes(let bytes): settle(sink.receive(bytes), taken: bytes.count)
       case .end(let error):
+        measure()
         sink.finish(error)
-        state.change { state in
-          state.sink = nil
-          (state.status.isEnded, state.status.isPaused) = (true, false)
-        }
+        close()
         tell(.ended)
         return
       }
     }
+  }
+
+  private func close() {
+    state.change { state in
+      (state.sink, state.question, state.pieces, state.hasEnd) = (nil, nil, [], true)
+      (state.status.isEnded, state.status.isPaused) = (true, false)
+    }
+  }
+
+  private func measure() {
+    guard let didTransfer = hooks.didTransfer else { return }
+    var metrics = LoadMetrics(url: request.url)
+    (metrics.status, metrics.bytesReceived) = state.change { ($0.responseStatus, $0.status.taken) }
+    didTransfer(metrics)
+  }
+
+  // MARK: Challenges
+
+  /// Has the hook answer; the load stands still meanwhile.
+  private func ask(
+    _ challenge: @escaping @Sendable (HTTPChallenge) async throws -> HTTPFields?,
+    _ response: HTTPResponse,
+    _ sink: any LoadSink,
+  ) {
+    let demand = HTTPChallenge(response: response, sent: request.headers, previousAnswers: answerCount)
+    let question = Task {
+      do {
+        take(.success(try await challenge(demand)), response, sink)
+      } catch {
+        let detail = "the hook for challenges threw: \(error)"
+        take(.failure(HTTPError(.preparationFailed, url: request.url.string, detail)), response, sink)
+      }
+    }
+    let isOver = state.change { state in
+      guard !state.status.isCancelled else {
+        state.isDelivering = false
+        return true
+      }
+      // An answer may have come already.
+      if state.isDelivering, !state.status.isEnded { state.question = question }
+      return false
+    }
+    guard isOver else { return }
+    question.cancel()
+    deliver()
+  }
+
+  private func take(_ answer: Result<HTTPFields?, HTTPError>, _ response: HTTPResponse, _ sink: any LoadSink) {
+    let isWanted = state.change { state in
+      state.question = nil
+      return !state.status.isCancelled && !state.status.isEnded
+    }
+    guard isWanted else { return }
+    switch answer {
+    case .success(.some(let fields)):
+      measure()
+      close()
+      tell(.answered(fields))
+      tell(.ended)
+    case .success(.none): settle(sink.receive(response), taken: 0)
+    case .failure(let error):
+      state.change { state in
+        end(error, &state)
+        state.isDelivering = false
+      }
+    }
+    deliver()
   }
 
   private func takePiece() -> (any LoadSink, Piece)? {
@@ -225,22 +321,4 @@ public final class FakeLoad: Sendable {
       }
     }
   }
-}
-
-/// What a ``FakeLoader`` gives to whoever loads.
-final class FakeLoadHandle: LoadHandle {
-  private let load: FakeLoad
-
-  init(_ load: FakeLoad) {
-    self.load = load
-  }
-
-  var priority: Priority {
-    get { load.status.priority }
-    set { load.setPriority(newValue) }
-  }
-
-  func cancel() { load.cancel() }
-
-  func resume() { load.resume() }
 }

@@ -15,14 +15,16 @@ public import VitrineRuntime
 /// load.send(dog.dropFirst(1000))
 /// load.finish()
 /// ```
-/// Loads begin at once, however many there are. May be used from any thread; nothing here waits for a clock.
+/// Loads begin at once, however many there are, or when their hook before sending has run; the other hooks are obeyed, too. May be used from any thread; nothing here waits for a clock.
 public final class FakeLoader: DataLoader {
   /// Makes the answer to a request.
   public typealias Answer = @Sendable (HTTPRequest) -> FakeResponse
 
   /// What has happened so far.
   public struct Counts: Sendable, Hashable {
-    /// The loads that have begun.
+    /// The loads that wait for their hook before sending (`LoadHooks.willSend`), and have not begun.
+    public internal(set) var preparing = 0
+    /// The loads that have begun; one that is sent again with the answer to a challenge is another.
     public internal(set) var loads = 0
     /// The loads whose sink has not been told the end.
     public internal(set) var running = 0
@@ -134,21 +136,73 @@ public final class FakeLoader: DataLoader {
 
   // MARK: What a pipeline does
 
-  /// Begins a load and returns at once.
+  /// Begins a load, or has its hook before sending run first, and returns at once.
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+    let (handle, hooks) = (FakeLoadHandle(request.priority), sink.hooks)
+    guard let willSend = hooks.willSend else {
+      begin(request, sink, hooks, handle)
+      return handle
+    }
+    state.change { $0.counts.preparing += 1 }
+    handle.prepare { [state] in
+      state.change { shared in
+        shared.counts.preparing -= 1
+        shared.counts.cancelled += 1
+      }
+      // Whoever cancels may hold a lock that the sink wants.
+      Task { sink.finish(HTTPError(.cancelled, url: request.url.string, "was cancelled")) }
+    }
+    let preparation = Task { [self] in
+      var changed = request
+      do {
+        try await willSend(&changed)
+      } catch {
+        guard handle.endPreparation() else { return }
+        state.change { $0.counts.preparing -= 1 }
+        let detail = "the hook before sending threw: \(error)"
+        return sink.finish(HTTPError(.preparationFailed, url: request.url.string, detail))
+      }
+      guard handle.endPreparation() else { return }
+      state.change { $0.counts.preparing -= 1 }
+      changed.priority = handle.priority
+      begin(changed, sink, hooks, handle)
+    }
+    handle.attach(preparation)
+    return handle
+  }
+
+  /// Returns true: it connects to nothing.
+  public func obeys(_ addressGuard: AddressGuard) -> Bool { true }
+
+  private func begin(
+    _ request: HTTPRequest,
+    _ sink: any LoadSink,
+    _ hooks: LoadHooks,
+    _ handle: FakeLoadHandle,
+    answerCount: Int = 0,
+  ) {
     let url = request.url.string
     // Before a test can get hold of the load and send.
-    sink.begin()
-    let (load, answer) = state.change { [state] shared in
+    if answerCount == 0 { sink.begin() }
+    let (load, answer) = state.change { [state, weak self] shared in
       let number = shared.counts.loads
-      let load = FakeLoad(request, sink: sink) { [weak state] event in
+      let load = FakeLoad(request, sink: sink, hooks: hooks, answerCount: answerCount) {
+        [weak state, weak self] event in
+        if case .answered(let fields) = event {
+          var next = request
+          for name in Set(fields.map { $0.name.lowercased() }) { next.headers[name] = nil }
+          for field in fields { next.headers.append(name: field.name, value: field.value) }
+          self?.begin(next, sink, hooks, handle, answerCount: answerCount + 1)
+          return
+        }
         state?.change { shared in
           switch event {
           case .cancelled: shared.counts.cancelled += 1
           case .ended:
             shared.running[number] = nil
             shared.counts.running -= 1
+          case .answered: break
           }
         }
       }
@@ -160,10 +214,10 @@ public final class FakeLoader: DataLoader {
       if !Self.give(load, to: &shared.claims[url]) { shared.unclaimed[url, default: []].append(load) }
       return (load, shared.answers[url] ?? shared.answers["*"])
     }
+    handle.take(load)
     if let answer {
       Task { load.respond(with: answer(request)) }
     }
-    return FakeLoadHandle(load)
   }
 
   /// Whether someone was waiting who has not been cancelled meanwhile.

@@ -24,7 +24,7 @@ public struct PipelineParts: Sendable {
 
 extension ImagePipeline {
   /// Creates a pipeline of parts that a test holds, as after a start of the program: with an empty memory cache of 64 MiB
-  /// that does not ask the system whether memory is scarce.
+  /// that does not ask the system whether memory is scarce, tries nothing again and remembers no failures.
   ///
   /// - Parameters:
   ///   - parts: The loader, the cache of bytes and the clock; new ones by default.
@@ -41,6 +41,9 @@ extension ImagePipeline {
       $0.clock = parts.clock
       // What the machine has to say is nothing that a test could repeat.
       $0.memoryPressure = nil
+      // A wait for the next attempt would last until the test advances the clock.
+      $0.retry = .never
+      $0.remembersFailures = false
       configure(&$0)
     }
   }

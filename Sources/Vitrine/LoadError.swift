@@ -1,3 +1,6 @@
+import VitrineHTTP
+import VitrineRuntime
+
 /// Says at which stage loading an image failed, for which source, and why.
 ///
 /// Cancellation is one of the reasons, so a `catch` that looks for it asks ``isCancellation``, beside
@@ -19,7 +22,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
       case invalidURL, cancelled, notCached, unreadable, fetchFailed, badStatus, undecodable, processingFailed,
-        overloaded, forbidden, intercepted
+        overloaded, forbidden, offline, intercepted
     }
 
     private let value: Value
@@ -43,8 +46,10 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     /// More is waiting than may.
     public static let overloaded = Code(value: .overloaded)
 
-    /// The pipeline does not load from such a source.
+    /// The pipeline does not load from such a source, or its address guard refuses where that leads to.
     public static let forbidden = Code(value: .forbidden)
+    /// No request may be sent now, as `ImagePipeline.Configuration.networkAccess` says, and nothing is stored.
+    public static let offline = Code(value: .offline)
 
     /// An ``ImageInterceptor`` threw what is no error of loading; ``LoadError/cause`` is what it threw.
     public static let intercepted = Code(value: .intercepted)
@@ -78,12 +83,32 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     (self.detail, self.status, self.cause) = (detail, status, cause)
   }
 
-  /// Whether it is that of a server that cannot be reached or fails, which what is stored may stand in for (RFC 5861,
-  /// section 4).
-  var allowsStale: Bool {
-    switch code {
-    case .fetchFailed: true
-    case .badStatus: status.map { [500, 502, 503, 504].contains($0) } ?? false
+  /// What a load has ended with, in the words of a pipeline; `prefix` comes before what happened.
+  init(_ error: HTTPError, _ source: String, _ prefix: String = "") {
+    let code: Code =
+      switch error.code {
+      case .cancelled: .cancelled
+      case .invalidURL: .invalidURL
+      case .badStatus: .badStatus
+      case .addressRefused: .forbidden
+      default: .fetchFailed
+      }
+    self.init(code, .fetch, source, prefix + error.detail, status: error.status, cause: error)
+  }
+
+  /// Whether what is stored may stand in for what it is an error of.
+  ///
+  /// - Parameters:
+  ///   - until: Until when it may stand in for a server that cannot be reached or fails (RFC 5861, section 4); `nil` for not at
+  ///     all.
+  ///   - now: The time.
+  /// - Returns: Whether it may; without a network it does not matter for how long.
+  func allowsStale(until: Date?, now: Date) -> Bool {
+    guard let until else { return false }
+    return switch code {
+    case .offline: true
+    case .fetchFailed: now < until
+    case .badStatus: now < until && [500, 502, 503, 504].contains(status)
     default: false
     }
   }

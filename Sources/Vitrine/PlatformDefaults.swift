@@ -15,6 +15,13 @@ package enum PlatformDefaults {
     return CurlLoader(options)
   }
 
+  /// A loader of one's own that connects to nothing that a guard refuses.
+  static func loader(guardedBy addressGuard: AddressGuard) -> any DataLoader {
+    var options = CurlLoader.Options()
+    options.addressGuard = addressGuard
+    return CurlLoader(options)
+  }
+
   /// A fifth of what the process may take up, and no more than 768 MB.
   static func memoryCostLimit(of memory: Int) -> Int { min(memory / 5, 768 << 20) }
 

@@ -8,7 +8,7 @@ struct FailureMemoryTests {
 
   /// How long it is remembered.
   private func span(_ error: HTTPError, times: Int = 1, retryAfter: Duration? = nil) -> Duration {
-    var memory = FailureMemory()
+    var memory = FailureMemory<String>()
     for _ in 0..<times { memory.record(error, for: "a", retryAfter: retryAfter, now: .zero) }
     return (0...4000).first { memory.failure(for: "a", now: .seconds($0)) == nil }.map { .seconds($0) } ?? .zero
   }
@@ -39,7 +39,7 @@ struct FailureMemoryTests {
 
   @Test
   func whatWorkedIsForgotten() {
-    var memory = FailureMemory()
+    var memory = FailureMemory<String>()
     memory.record(error(.timedOut), for: "a", now: .zero)
     memory.record(error(.timedOut), for: "b", now: .zero)
     memory.forget("a")
@@ -51,7 +51,7 @@ struct FailureMemoryTests {
 
   @Test
   func theOldestGoFirstAboveTheLimit() {
-    var memory = FailureMemory(limit: 100)
+    var memory = FailureMemory<String>(limit: 100)
     for number in 0..<1000 {
       memory.record(error(.badStatus, 410), for: "\(number)", now: .milliseconds(number))
       #expect(memory.count <= 100)

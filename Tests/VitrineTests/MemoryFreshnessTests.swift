@@ -26,6 +26,7 @@ struct MemoryFreshnessTests {
       $0.decoders = DecoderRegistry([decoder])
       $0.loader = PatientLoader()
       $0.clock = clock
+      $0.retry = .never
     }
   }
 
@@ -156,6 +157,7 @@ struct MemoryFreshnessTests {
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.loader = PatientLoader()
       $0.clock = clock
+      $0.retry = .never
     }
     _ = try await pipeline.image(for: request(side: 16))
     clock.advance(by: .seconds(3600))

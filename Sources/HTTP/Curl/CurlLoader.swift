@@ -55,6 +55,7 @@ public final class CurlLoader: DataLoader {
   /// Why there is no engine.
   private let failure: String?
   private let cookies: CookieJar?
+  private let addressGuard: AddressGuard?
 
   /// Creates a loader without any connection yet, and starts its thread.
   ///
@@ -66,6 +67,7 @@ public final class CurlLoader: DataLoader {
 
   package init(_ options: Options, failure: String?) {
     cookies = options.cookies
+    addressGuard = options.addressGuard
     self.failure = failure
     engine = failure == nil ? CurlEngine(options) : nil
     engine?.start()
@@ -87,6 +89,9 @@ public final class CurlLoader: DataLoader {
     if !engine.mailbox.post(.start(transfer)) { transfer.end(transfer.error(.cancelled, "the loader has stopped")) }
     return transfer
   }
+
+  /// Returns whether the guard is the one of ``Options/addressGuard``.
+  public func obeys(_ addressGuard: AddressGuard) -> Bool { addressGuard == self.addressGuard }
 
   /// Ends all loads and the thread, and blocks until that has happened.
   package func stopAndWait() {

@@ -1,8 +1,9 @@
 /// Remembers what has failed lately, so that a dead URL on every cell of a list is not asked for each time a cell comes by.
 ///
-/// A value without a clock: the caller says what time it is, as a span since any fixed moment.
+/// A value without a clock: the caller says what time it is, as a span since any fixed moment. The key is what the caller
+/// tells requests apart by, a URL where that is enough.
 /// ```swift
-/// var memory = FailureMemory()
+/// var memory = FailureMemory<String>()
 /// memory.record(error, for: url.string, now: clock.uptime)
 /// if let failure = memory.failure(for: url.string, now: clock.uptime) { … }   // not asked again yet
 /// ```
@@ -11,16 +12,18 @@
 /// be sent and 408 are not; a `Retry-After` replaces the time, within an hour.
 ///
 /// - Complexity: Each operation is O(1), save every so many records one that drops what is over, O(n log n).
-public struct FailureMemory: Sendable {
+public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
   private struct Entry: Sendable {
     var error: HTTPError
     var until: Duration
     var recorded: Duration
+    var number: Int
     var count: Int
   }
 
   private let limit: Int
-  private var entries: [String: Entry] = [:]
+  private var entries: [Key: Entry] = [:]
+  private var nextNumber = 0
 
   /// Creates an empty one.
   ///
@@ -33,30 +36,37 @@ public struct FailureMemory: Sendable {
   public var count: Int { entries.count }
 
   /// Returns what went wrong lately, while it is not worth asking again; nil after that.
-  public func failure(for key: String, now: Duration) -> HTTPError? {
-    entries[key].flatMap { $0.until > now ? $0.error : nil }
+  public func failure(for key: Key, now: Duration) -> HTTPError? {
+    standing(for: key, now: now)?.error
+  }
+
+  /// What went wrong lately, how long ago that was, and how long it is still not worth asking again.
+  package func standing(for key: Key, now: Duration) -> (error: HTTPError, age: Duration, rest: Duration)? {
+    guard let entry = entries[key], entry.until > now else { return nil }
+    return (entry.error, now - entry.recorded, entry.until - now)
   }
 
   /// Takes note of a failure.
   ///
   /// - Parameters:
   ///   - error: What went wrong; what says nothing of the URL is ignored.
-  ///   - key: What failed, such as a URL.
+  ///   - key: What failed.
   ///   - retryAfter: How long the server asks to wait, if it does.
   ///   - now: The time.
-  public mutating func record(_ error: HTTPError, for key: String, retryAfter: Duration? = nil, now: Duration) {
+  public mutating func record(_ error: HTTPError, for key: Key, retryAfter: Duration? = nil, now: Duration) {
     let count = (entries[key]?.count ?? 0) + 1
     guard let span = Self.span(error, count) else { return }
     let until = now + (retryAfter.map { min($0, .seconds(3600)) } ?? span)
-    entries[key] = Entry(error: error, until: until, recorded: now, count: count)
+    entries[key] = Entry(error: error, until: until, recorded: now, number: nextNumber, count: count)
+    nextNumber += 1
     // Some more at once, so that not every record of a full memory has to look through all.
     guard entries.count > limit else { return }
-    let oldestFirst = entries.sorted { ($0.value.recorded, $0.key) < ($1.value.recorded, $1.key) }
+    let oldestFirst = entries.sorted { $0.value.number < $1.value.number }
     for (key, _) in oldestFirst.prefix(entries.count - limit * 7 / 8) { entries[key] = nil }
   }
 
   /// Forgets a failure: it has worked, or somebody wants to know for sure.
-  public mutating func forget(_ key: String) {
+  public mutating func forget(_ key: Key) {
     entries[key] = nil
   }
 

@@ -32,6 +32,9 @@ public final class RetryingLoader: DataLoader {
     load.startAttempt()
     return load
   }
+
+  /// Returns what the loader within says.
+  public func obeys(_ addressGuard: AddressGuard) -> Bool { loader.obeys(addressGuard) }
 }
 
 /// One load with all its attempts; also the handle that its starter keeps.
@@ -346,14 +349,14 @@ private final class RetryAttemptSink: LoadSink {
 }
 
 /// Which part of a file a response of status 206 has.
-struct ContentRange: Hashable {
-  let start: Int
+package struct ContentRange: Hashable, Sendable {
+  package let start: Int
   /// The last byte, not the one after it.
-  let end: Int
+  package let end: Int
   /// How many bytes the file has; nil where the server does not know.
-  let total: Int?
+  package let total: Int?
 
-  init?(_ response: HTTPResponse) {
+  package init?(_ response: HTTPResponse) {
     guard response.status == 206, let value = response.headers["Content-Range"], value.hasPrefix("bytes ") else {
       return nil
     }

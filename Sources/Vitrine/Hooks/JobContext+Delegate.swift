@@ -40,10 +40,20 @@ extension JobContext {
     delegate != nil && body.count < Self.firstByteCount ? nil : decoders(for: request, of: body)
   }
 
-  /// Keeps bytes that came from a server, as far as the delegate lets it.
-  func keepOriginal(_ entry: CachedData, for key: CacheKey, of request: ImageRequest, _ response: HTTPResponse) {
+  /// Keeps bytes that came from a server, as far as the delegate lets it; where there is none the disk may have them already.
+  func keepOriginal(
+    _ entry: CachedData,
+    for key: CacheKey,
+    of request: ImageRequest,
+    _ response: HTTPResponse,
+    recorded recording: BodyRecording?,
+  ) {
     guard let diskCache else { return }
-    guard let delegate else { return pendingWrites.add { await diskCache.store(entry, for: key) } }
+    guard let delegate else {
+      return pendingWrites.add {
+        if await recording?.seal(entry) != true { await diskCache.store(entry, for: key) }
+      }
+    }
     pendingWrites.add { [self] in
       do {
         let kept = try await processQueue.run(priority: .veryLow) { [self] _ -> CachedData? in

@@ -1,3 +1,4 @@
+import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
@@ -6,7 +7,19 @@ final class BodySink: LoadSink, @unchecked Sendable {
   // @unchecked: a loader never makes two calls at once, and what others look at is behind the lock.
   enum Event {
     case progress(completed: Int, total: Int)
-    case end(Result<(HTTPResponse, Data), HTTPError>)
+    case end(Result<Body, HTTPError>)
+    /// The server does not go on from where an earlier download has ended.
+    case startOver
+  }
+
+  /// A whole body.
+  struct Body {
+    let response: HTTPResponse
+    let data: Data
+    /// What it began with, if it did not come whole.
+    let resumption: Resumption?
+    /// What the disk has of it already.
+    let recording: BodyRecording?
   }
 
   private struct Progress {
@@ -21,15 +34,34 @@ final class BodySink: LoadSink, @unchecked Sendable {
     var step: Int { max(total / 100, 4 << 10) }
   }
 
+  /// What becomes of a body on the way.
+  struct Plan {
+    var hooks = LoadHooks()
+    /// What is there of it.
+    var resumption: Resumption?
+    /// Takes it down from its head on, if it is worth that.
+    var record: (@Sendable (HTTPResponse, Resumption?) -> BodyRecording?)?
+    /// Does something that ``PipelineCache/flush()`` waits for.
+    var later: @Sendable (@escaping @Sendable () async -> Void) -> Void
+  }
+
+  let hooks: LoadHooks
   private let trace: StageTrace?
+  private let plan: Plan
   private let tell: @Sendable (Event) -> Void
   private let progress = Lock(Progress())
   private var response: HTTPResponse?
   private var body = Data()
+  private var resumption: Resumption?
+  private var recording: BodyRecording?
+  /// How many bytes the body must have; `nil` where the loader knows better.
+  private var wholeCount: Int?
+  private var mustStartOver = false
 
   /// `trace` is told where the load is, `tell` what comes of it.
-  init(_ trace: StageTrace?, _ tell: @escaping @Sendable (Event) -> Void) {
-    (self.trace, self.tell) = (trace, tell)
+  init(_ plan: Plan, _ trace: StageTrace?, _ tell: @escaping @Sendable (Event) -> Void) {
+    (self.plan, self.trace, self.tell) = (plan, trace, tell)
+    hooks = plan.hooks
   }
 
   /// Asks for progress from now on, and returns that so far, if there is any.
@@ -50,14 +82,33 @@ final class BodySink: LoadSink, @unchecked Sendable {
   func receive(_ response: HTTPResponse) -> LoadFlow {
     trace?.enter("body")
     self.response = response
-    let total = response.contentLength ?? 0
-    progress.withLock { $0.total = total }
+    var total = response.contentLength ?? 0
+    if let resumption = plan.resumption, response.status == 206 || response.status == 416 {
+      guard response.status == 206, resumption.isContinued(by: response) else {
+        mustStartOver = true
+        // A few bytes that say why are read to their end, which leaves the connection usable.
+        return response.status == 416 && total <= 64 << 10 ? .proceed : .stop
+      }
+      self.resumption = resumption
+      body = resumption.prefix
+      wholeCount = ContentRange(response)?.total ?? resumption.total
+      total = wholeCount ?? 0
+    }
+    recording = plan.record?(response, resumption)
     // A server may announce what it likes; what comes is counted.
     body.reserveCapacity(min(total, 16 << 20))
+    let event = progress.withLock { progress -> Event? in
+      (progress.total, progress.completed) = (total, body.count)
+      guard progress.isWatched, !body.isEmpty else { return nil }
+      progress.told = body.count
+      return .progress(completed: body.count, total: total)
+    }
+    if let event { tell(event) }
     return .proceed
   }
 
   func receive(_ bytes: RawSpan) -> LoadFlow {
+    guard !mustStartOver else { return .proceed }
     // The pointer is used within the closure only.
     unsafe bytes.withUnsafeBytes { unsafe body.append(contentsOf: $0) }
     let count = body.count
@@ -71,6 +122,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
       return (.progress(completed: count, total: progress.total), progress.feeds, progress.total)
     }
     if let event { tell(event) }
+    recording?.follow(body)
     // What comes with an error is no image.
     guard !feeds.isEmpty, response?.isSuccess == true else { return .proceed }
     for feed in feeds { feed.follow(body, total: total) }
@@ -78,12 +130,31 @@ final class BodySink: LoadSink, @unchecked Sendable {
   }
 
   func finish(_ error: HTTPError?) {
+    var error = error
+    if mustStartOver { return tell(.startOver) }
+    if error == nil, let wholeCount, body.count != wholeCount {
+      let url = response?.url.string ?? ""
+      error = HTTPError(.truncated, url: url, "\(body.count) bytes came of \(wholeCount)")
+    }
     if let error {
+      leave(after: error)
       tell(.end(.failure(error)))
     } else if let response {
-      tell(.end(.success((response, body))))
+      tell(.end(.success(Body(response: response, data: body, resumption: resumption, recording: recording))))
     } else {
       tell(.end(.failure(HTTPError(.protocolError, url: "", "the loader delivered no response"))))
+    }
+  }
+
+  /// Leaves what has come for a later download, unless that could not use it.
+  private func leave(after error: HTTPError) {
+    guard let recording else { return }
+    let total = progress.withLock { $0.total }
+    // All of it there, and yet an error: whatever it is, it is no part of something larger.
+    let isPart = total == 0 || body.count < total
+    let isOfUse = isPart && error.code != .tooLarge
+    plan.later { [body] in
+      if isOfUse { await recording.keep(body) } else { await recording.drop() }
     }
   }
 }

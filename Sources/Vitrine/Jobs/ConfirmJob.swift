@@ -37,7 +37,7 @@ final class ConfirmJob: StageJob, @unchecked Sendable {
       case .success(let bytes): compare(bytes, &turn)
       case .failure(let error):
         let until = known.validity.usableOnErrorUntil
-        let isUsable = standsIn && error.allowsStale && until.map { context.clock.now < $0 } ?? false
+        let isUsable = standsIn && error.allowsStale(until: until, now: context.clock.now)
         finish(isUsable ? .success(known.stale()) : .failure(error), &turn)
       }
     }

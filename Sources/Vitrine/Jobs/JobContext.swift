@@ -14,7 +14,8 @@ final class JobContext: Sendable {
   let clock: any TimeSource
   let memoryCache: MemoryCache<CachedImage>?
   let diskCache: (any DataCaching)?
-  let loader: any DataLoader
+  let partials: Partials?
+  let network: NetworkContext
   let pendingWrites: PendingWrites
   /// Where what is awaited runs; `nil` for where Swift runs it.
   let stepper: (any TaskExecutor)?
@@ -30,7 +31,9 @@ final class JobContext: Sendable {
     clock = configuration.clock
     memoryCache = configuration.memoryCache
     diskCache = configuration.diskCache
-    loader = configuration.loader
+    // What a delegate has not seen is not kept, so not in part either.
+    partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
+    network = NetworkContext(configuration.network, clock: configuration.clock)
     recorder = configuration.recorder
     storage = configuration.storage
     allowsFileAddresses = configuration.allowsFileAddresses

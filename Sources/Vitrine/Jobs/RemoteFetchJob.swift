@@ -52,7 +52,8 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   /// Lets somebody look at the body while it comes from the server.
   func add(_ feed: PreviewFeed, _ turn: inout Turn) {
     guard isRunning else { return }
-    if let sink { sink.add(feed) } else { feeds.append(feed) }
+    feeds.append(feed)
+    sink?.add(feed)
   }
 
   override func priorityChanged(_ turn: inout Turn) { handle?.priority = priority }
@@ -95,32 +96,121 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     }
   }
 
+  /// Asks the server, if that may be and is worth it.
   private func load(_ url: HTTPURL, _ known: Known?, _ conditions: HTTPFields, _ turn: inout Turn) {
-    var headers = context.fields(of: request)
-    for condition in conditions { headers[condition.name] = condition.value }
-    let http = HTTPRequest(url, headers: headers, priority: priority)
+    let network = context.network
+    if let objection = network.objection(to: url) {
+      return finish(.failure(LoadError(.forbidden, .request, address, objection)), &turn)
+    }
+    if request.policy == .reload {
+      network.failures?.forget(key)
+    } else if let error = network.failures?.error(for: key, address) {
+      trace?.note("decision", .text("not asked: failed lately"))
+      return fail(error, known, context.clock.now, &turn)
+    }
+    let question = Question(url: url, known: known, conditions: conditions)
+    guard network.access != nil || context.partials != nil else { return send(question, &turn) }
+    let partials = context.partials
+    // Whoever says what the network is good for may call back, so is asked with the lock open.
+    turn.afterwards { [self, context] in
+      let refusal = network.refusal(of: request)
+      context.engine.turn { turn in
+        guard isRunning else { return }
+        if let refusal { return fail(refusal, known, context.clock.now, &turn) }
+        guard let partials else { return send(question, &turn) }
+        lookForBeginning(question, partials, &turn)
+      }
+    }
+  }
+
+  /// Goes on from what an earlier download has left, if there is anything.
+  private func lookForBeginning(_ question: Question, _ partials: Partials, _ turn: inout Turn) {
+    let fields = context.fields(of: request)
+    guard fields["Range"] == nil else { return send(question, &turn) }
+    lookUp = Task(executorPreference: context.stepper) { [weak self, key, context] in
+      var question = question
+      question.resumption = await Resumption(for: key, in: partials.disk, fields: fields)
+      guard let self else { return }
+      context.engine.turn { turn in
+        guard self.isRunning else { return }
+        self.lookUp = nil
+        self.send(question, &turn)
+      }
+    }
+  }
+
+  private func send(_ question: Question, _ turn: inout Turn) {
+    let fields = context.fields(of: request)
+    var http = HTTPRequest(question.url, headers: fields, priority: priority)
+    for condition in question.conditions { http.headers[condition.name] = condition.value }
+    question.resumption?.ask(in: &http)
+    if let resumption = question.resumption { trace?.note("resumed at", .number(resumption.prefix.count)) }
     let requested = context.clock.now
     trace?.enter("queue")
-    let sink = BodySink(trace) { [weak self, context] event in
+    let sink = BodySink(plan(for: question, fields, requested: requested), trace) { [weak self, context] event in
       guard let self else { return }
       context.engine.turn { turn in
         switch event {
         case .progress(let completed, let total): self.send(progress: completed, of: total, &turn)
-        case .end(let result): self.receive(result, known, requested: requested, &turn)
+        case .end(let result): self.receive(result, question.known, requested: requested, &turn)
+        case .startOver: self.startOver(question, &turn)
         }
       }
     }
     self.sink = sink
     if isWatched { sink.watch() }
     for feed in feeds { sink.add(feed) }
-    feeds = []
     // A loader may answer at once, so it is called with the lock open.
-    turn.afterwards { [self, context] in
-      let handle = context.loader.load(http, into: sink)
+    turn.afterwards { [self, context, http] in
+      let handle = context.network.loader.load(http, into: sink)
       context.engine.turn { turn in
-        guard isRunning else { return handle.cancel() }
+        guard isRunning, self.sink === sink else { return handle.cancel() }
         self.handle = handle
         if handle.priority != priority { handle.priority = priority }
+      }
+    }
+  }
+
+  private func plan(for question: Question, _ fields: HTTPFields, requested: Date) -> BodySink.Plan {
+    var plan = BodySink.Plan { [context] in context.pendingWrites.add($0) }
+    plan.hooks = context.network.hooks
+    plan.resumption = question.resumption
+    let keepsOriginal = context.storage(of: request).keepsOriginal(isChanged: request.isChanged)
+    if let partials = context.partials, fields["Range"] == nil, keepsOriginal {
+      let isResuming = question.resumption != nil
+      plan.record = { [key, context] response, resumption in
+        let received = context.clock.now
+        if let resumption {
+          let head = PartialHead(total: resumption.total, stored: resumption.stored)
+          return BodyRecording(head, for: key, in: partials, after: resumption, context.stepper)
+        }
+        let stored = StoredResponse(response, to: fields, requested: requested, received: received)
+        let head = PartialHead(total: response.contentLength, stored: stored)
+        if head.isWorthKeeping { return BodyRecording(head, for: key, in: partials, after: nil, context.stepper) }
+        // What was left is the beginning of something else.
+        if isResuming, response.status == 200 {
+          context.pendingWrites.add { await partials.disk.removePartial(for: key) }
+        }
+        return nil
+      }
+    }
+    return plan
+  }
+
+  /// Asks for the whole after the server would not go on with a part; once, since there is no part then.
+  private func startOver(_ question: Question, _ turn: inout Turn) {
+    guard isRunning else { return }
+    (handle, sink) = (nil, nil)
+    var question = question
+    question.resumption = nil
+    guard let partials = context.partials else { return send(question, &turn) }
+    lookUp = Task(executorPreference: context.stepper) { [weak self, key, context, question] in
+      await partials.disk.removePartial(for: key)
+      guard let self else { return }
+      context.engine.turn { turn in
+        guard self.isRunning else { return }
+        self.lookUp = nil
+        self.send(question, &turn)
       }
     }
   }
@@ -128,52 +218,57 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   // MARK: What came
 
   private func receive(
-    _ result: Result<(HTTPResponse, Data), HTTPError>,
+    _ result: Result<BodySink.Body, HTTPError>,
     _ known: Known?,
     requested: Date,
     _ turn: inout Turn,
   ) {
     guard isRunning else { return }
-    (handle, sink) = (nil, nil)
+    (handle, sink, feeds) = (nil, nil, [])
     let now = context.clock.now
     switch result {
-    case .success((let response, _)) where response.status == 304:
+    case .success(let body) where body.response.status == 304:
       guard let known else {
-        return finish(
-          .failure(
-            LoadError(.fetchFailed, .fetch, address, "the server answered 304 to a request that was not conditional")
-          ),
-          &turn,
-        )
+        let detail = "the server answered 304 to a request that was not conditional"
+        return finish(.failure(LoadError(.fetchFailed, .fetch, address, detail)), &turn)
       }
-      revalidated(known, by: response, requested: requested, now, &turn)
-    case .success((let response, let body)) where response.isSuccess:
-      fetched(response, body, requested: requested, now, &turn)
-    case .success((let response, _)):
-      let error = LoadError(
-        .badStatus,
-        .fetch,
-        address,
-        "the server answered with status \(response.status)",
-        status: response.status,
-      )
-      if error.allowsStale, serveStale(known, now, &turn) { return }
-      finish(.failure(error), &turn)
+      context.network.failures?.forget(key)
+      revalidated(known, by: body.response, requested: requested, now, &turn)
+    case .success(let body) where body.response.isSuccess:
+      context.network.failures?.forget(key)
+      fetched(body, requested: requested, now, &turn)
+    case .success(let body):
+      let (status, wait) = (body.response.status, body.response.retryAfter(now: now))
+      let detail = "the server answered with status \(status)"
+      let error = HTTPError(.badStatus, url: address, status: status, detail)
+      context.network.failures?.record(error, retryAfter: wait, for: key)
+      fail(LoadError(error, address), known, now, &turn)
     case .failure(let error) where error.isCancellation:
       finish(.failure(LoadError(.cancelled, .fetch, address, "cancelled", cause: error)), &turn)
     case .failure(let error):
-      if serveStale(known, now, &turn) { return }
-      finish(.failure(LoadError(.fetchFailed, .fetch, address, error.detail, cause: error)), &turn)
+      context.network.failures?.record(error, for: key)
+      fail(LoadError(error, address), known, now, &turn)
     }
   }
 
-  private func fetched(_ response: HTTPResponse, _ body: Data, requested: Date, _ now: Date, _ turn: inout Turn) {
-    let stored = StoredResponse(response, to: context.fields(of: request), requested: requested, received: now)
+  /// Ends with what is stored, if it may stand in for the error, else with that.
+  private func fail(_ error: LoadError, _ known: Known?, _ now: Date, _ turn: inout Turn) {
+    guard let known, error.allowsStale(until: known.decision.usableOnErrorUntil, now: now) else {
+      return finish(.failure(error), &turn)
+    }
+    finish(.success(bytes(of: known, .disk, isStale: true)), &turn)
+  }
+
+  private func fetched(_ body: BodySink.Body, requested: Date, _ now: Date, _ turn: inout Turn) {
+    // A part says of the whole what a 304 would (RFC 9111, section 3.4).
+    let stored =
+      body.resumption?.stored.renewed(by: body.response, requested: requested, received: now)
+      ?? StoredResponse(body.response, to: context.fields(of: request), requested: requested, received: now)
     let validity = validity(of: stored, now)
     let entry = CachedData(
-      data: body,
+      data: body.data,
       metadata: stored.encoded,
-      contentID: ContentID(of: body),
+      contentID: ContentID(of: body.data),
       expires: validity.expires,
       stored: now,
     )
@@ -181,19 +276,23 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       switch word {
       case .good: context.settle(key, entry.contentID, validity)
       case .keep:
-        if validity.isKept { context.keepOriginal(entry, for: key, of: request, response) }
-      case .bad: break
+        if validity.isKept {
+          context.keepOriginal(entry, for: key, of: request, body.response, recorded: body.recording)
+        }
+      case .bad:
+        guard let recording = body.recording else { return }
+        context.pendingWrites.add { await recording.drop() }
       }
     }
     finish(
       .success(
         FetchedBytes(
-          data: body,
+          data: body.data,
           contentID: entry.contentID,
           validity: validity,
           origin: .network,
           isStale: false,
-          status: response.status,
+          status: stored.status,
           verdict: verdict,
         )
       ),
@@ -234,13 +333,6 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     finish(.success(bytes(of: known.renewed(renewed), .revalidated, isStale: false)), &turn)
   }
 
-  /// Whether what is stored could be served in place of an error.
-  private func serveStale(_ known: Known?, _ now: Date, _ turn: inout Turn) -> Bool {
-    guard let known, let until = known.decision.usableOnErrorUntil, now < until else { return false }
-    finish(.success(bytes(of: known, .disk, isStale: true)), &turn)
-    return true
-  }
-
   private func bytes(of known: Known, _ origin: ImageResponse.Origin, isStale: Bool) -> FetchedBytes {
     FetchedBytes(
       data: known.entry.data,
@@ -255,6 +347,14 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
         context.pendingWrites.add { await cache.remove(key) }
       },
     )
+  }
+
+  /// What is to be asked of a server.
+  private struct Question {
+    let url: HTTPURL
+    let known: Known?
+    let conditions: HTTPFields
+    var resumption: Resumption?
   }
 
   private struct Known {

@@ -1,5 +1,5 @@
 public import VitrineCaching
-public import VitrineHTTP
+import VitrineHTTP
 public import VitrineImaging
 public import VitrineRuntime
 
@@ -22,8 +22,6 @@ public final class ImagePipeline: Sendable {
     public var memoryPressure: (any MemoryPressureSource)? = .system
     /// Encoded bytes of addresses; `nil`, the default, for none.
     public var diskCache: (any DataCaching)?
-    /// What fetches addresses.
-    public var loader: any DataLoader = PlatformDefaults.loader
     /// What decodes; `DecoderRegistry.standard` unless told.
     public var decoders = DecoderRegistry.standard
     /// What tells the time; the machine's clock unless told.
@@ -55,6 +53,8 @@ public final class ImagePipeline: Sendable {
     /// Where what is awaited runs, in a test that takes every step itself and in which the queues have no threads; `nil`, the
     /// default, for threads of the pipeline's own and where Swift runs tasks.
     package var stepper: (any TaskExecutor)?
+    /// What fetches addresses, and when; each part has a property of its own.
+    var network = NetworkParts()
 
     init() {
       memoryCache = MemoryCache(costLimit: PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes), clock: clock)
@@ -99,6 +99,7 @@ public final class ImagePipeline: Sendable {
       disk: configuration.diskCache,
       pending: context.pendingWrites,
       delegate: context.delegate,
+      failures: context.network.failures,
     )
   }
 

@@ -30,6 +30,7 @@ public struct PipelineCache: Sendable {
   let disk: (any DataCaching)?
   let pending: PendingWrites
   let delegate: (any PipelineDelegate)?
+  let failures: RecentFailures?
 
   /// The image of exactly this request in memory: its source, size and processors.
   ///
@@ -76,10 +77,11 @@ public struct PipelineCache: Sendable {
   /// Removes everything that was made of a request's source: every size and variant in memory, the bytes on disk.
   ///
   /// Of several sources, everything that was made of any of them. What is being loaded at this moment is stored when it
-  /// comes. When this returns it is gone.
+  /// comes. That it could not be loaded lately is forgotten, too. When this returns it is gone.
   public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
     let request = request.prepared(by: delegate)
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
+    failures?.forget(request.keys.fetch)
     if tiers.contains(.memory) { memory?.updateVariants(of: request.keys.fetch) { _ in nil } }
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
@@ -94,8 +96,9 @@ public struct PipelineCache: Sendable {
     await remove(ImageRequest(url: url), in: tiers)
   }
 
-  /// Removes everything.
+  /// Removes everything, and forgets what could not be loaded lately.
   public func removeAll(in tiers: Tier = .all) async {
+    failures?.removeAll()
     if tiers.contains(.memory) { memory?.removeAll() }
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()

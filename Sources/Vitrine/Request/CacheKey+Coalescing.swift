@@ -9,6 +9,7 @@ extension CacheKey.Builder {
   mutating func appendWay(of request: ImageRequest) {
     append(request.policy)
     append(request.revalidates)
+    append(request.allowsMetered)
     for header in request.headers.sorted(by: { $0.name.lowercased() < $1.name.lowercased() }) {
       append(header.name.lowercased())
       append(header.value)

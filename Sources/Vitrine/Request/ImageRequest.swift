@@ -135,6 +135,15 @@ public struct ImageRequest: Sendable {
     set { change { $0.policy = newValue } }
   }
 
+  /// Whether it is fetched over a network that costs; `true` by default.
+  ///
+  /// If not, and `ImagePipeline.Configuration.networkAccess` says that it does, what is stored is served however old it is, and
+  /// else the request fails with ``LoadError/Code/offline``. Requests that a prefetcher makes are asked like any other.
+  public var allowsMetered: Bool {
+    get { shared.fields.allowsMetered }
+    set { change { $0.allowsMetered = newValue } }
+  }
+
   /// Whether its download goes on when nobody waits for it any more, at the lowest priority, to be on disk the next time.
   ///
   /// `false` by default. Only its bytes are fetched then, and kept if their header is that of an image. It does nothing
@@ -260,6 +269,7 @@ public struct ImageRequest: Sendable {
     var userInfo: [String: any Sendable] = [:]
     var previews = PreviewPolicy()
     var continuesDownload = false
+    var allowsMetered = true
     var storagePolicy: StoragePolicy?
     var headers: [(name: String, value: String)] = []
     var significantHeaders: Set<String> = []

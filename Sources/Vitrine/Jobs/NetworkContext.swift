@@ -1,0 +1,84 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineRuntime
+
+/// What the jobs of a pipeline know of the network: what loads, whether it may, and what has failed lately.
+final class NetworkContext: Sendable {
+  let loader: any DataLoader
+  /// Those of the configuration; what measures is added by each load that is traced.
+  let hooks: LoadHooks
+  let failures: RecentFailures?
+  /// `nil` where there is always all of it.
+  let access: (@Sendable () -> NetworkAccess)?
+  private let addressGuard: AddressGuard?
+  private let isGuarded: Bool
+
+  init(_ parts: NetworkParts, clock: any TimeSource) {
+    addressGuard = parts.addressGuard
+    let base: any DataLoader
+    if let addressGuard, parts.loader == nil {
+      base = PlatformDefaults.loader(guardedBy: addressGuard)
+    } else {
+      base = parts.loader ?? PlatformDefaults.loader
+    }
+    isGuarded = addressGuard.map { base.obeys($0) } ?? true
+    loader = RetryingLoader(base, parts.retry, clock: clock)
+    var hooks = LoadHooks()
+    (hooks.willSend, hooks.challenge) = (parts.willSend, parts.challenge)
+    self.hooks = hooks
+    failures = parts.remembersFailures ? RecentFailures(clock: clock) : nil
+    access = parts.access
+  }
+
+  /// Says why a URL may not be asked, as far as it tells.
+  func objection(to url: HTTPURL) -> String? {
+    guard isGuarded else {
+      return "a loader was set beside an address guard that it does not obey, so nothing is loaded; give it the guard"
+    }
+    return addressGuard?.objection(to: url)
+  }
+
+  /// Says why no request may leave now; `nil` where one may.
+  func refusal(of request: ImageRequest) -> LoadError? {
+    switch access?() ?? .full {
+    case .full: nil
+    case .metered where request.allowsMetered: nil
+    case .metered(let reason):
+      LoadError(.offline, .fetch, request.name, "the network costs and the request does without it then: \(reason)")
+    case .offline(let reason): LoadError(.offline, .fetch, request.name, "there is no network: \(reason)")
+    }
+  }
+}
+
+/// What could not be loaded lately, so that it is not asked for again each time a cell comes by.
+final class RecentFailures: Sendable {
+  private let memory = Lock(FailureMemory<CacheKey>())
+  private let clock: any TimeSource
+
+  init(clock: any TimeSource) {
+    self.clock = clock
+  }
+
+  /// The error that asking again would most likely give; `nil` where that is worth trying.
+  func error(for key: CacheKey, _ source: String) -> LoadError? {
+    let now = clock.uptime
+    guard let standing = memory.withLock({ $0.standing(for: key, now: now) }) else { return nil }
+    let (age, rest) = (standing.age.wholeSeconds(.down), standing.rest.wholeSeconds(.up))
+    return LoadError(standing.error, source, "failed \(age) s ago, not asked again for \(rest) s: ")
+  }
+
+  func record(_ error: HTTPError, retryAfter: Duration? = nil, for key: CacheKey) {
+    let now = clock.uptime
+    memory.withLock { $0.record(error, for: key, retryAfter: retryAfter, now: now) }
+  }
+
+  func forget(_ key: CacheKey) { memory.withLock { $0.forget(key) } }
+
+  func removeAll() { memory.withLock { $0.removeAll() } }
+}
+
+extension Duration {
+  fileprivate func wholeSeconds(_ rule: FloatingPointRoundingRule) -> Int {
+    Int((self / .seconds(1)).rounded(rule))
+  }
+}

@@ -1,0 +1,77 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineRuntime
+
+/// The beginning of a body that an earlier download has left, and what is needed to ask for the rest.
+struct Resumption: Sendable {
+  let partial: PartialBody
+  /// The bytes of ``partial``.
+  let prefix: Data
+  /// The head that they came with.
+  let stored: StoredResponse
+  /// How many bytes the whole has, where the server said so.
+  let total: Int?
+  private let tag: String
+
+  /// Looks for one that a request with these fields could go on from; drops what nobody could.
+  init?(for key: CacheKey, in disk: any PartialStoring, fields: HTTPFields) async {
+    guard let partial = await disk.partial(for: key) else { return nil }
+    guard let head = PartialHead(encoded: partial.metadata), let tag = head.stored.strongEntityTag,
+      partial.count > 0, partial.count < head.total ?? .max
+    else {
+      await disk.removePartial(for: key)
+      return nil
+    }
+    // What came for other fields is no part of this answer.
+    guard head.stored.answers(fields), let prefix = await partial.bytes(0..<partial.count),
+      prefix.count == partial.count
+    else { return nil }
+    (self.partial, self.prefix, self.tag) = (partial, prefix, tag)
+    (stored, total) = (head.stored, head.total)
+  }
+
+  /// Asks for the rest, or for all of it if the file has changed (RFC 9110, sections 13.1.5 and 14.2).
+  func ask(in request: inout HTTPRequest) {
+    request.headers["Range"] = "bytes=\(prefix.count)-"
+    request.headers["If-Range"] = tag
+    request.bodyLimit -= prefix.count
+  }
+
+  /// Whether a response of status 206 brings the rest of the same bytes.
+  ///
+  /// Without the strong tag in it nothing tells.
+  func isContinued(by response: HTTPResponse) -> Bool {
+    guard let range = ContentRange(response), range.start == prefix.count, response.headers["ETag"] == tag else {
+      return false
+    }
+    guard let total, let now = range.total else { return true }
+    return total == now
+  }
+}
+
+/// What is kept beside the beginning of a body: how long it will be, and the head that it came with.
+struct PartialHead: Sendable {
+  let total: Int?
+  let stored: StoredResponse
+
+  init(total: Int?, stored: StoredResponse) {
+    (self.total, self.stored) = (total, stored)
+  }
+
+  /// Whether a download that breaks off could and should go on: it names its bytes for good, may be stored, and is not small.
+  var isWorthKeeping: Bool {
+    stored.status == 200 && stored.isStorable && stored.strongEntityTag != nil && total ?? .max >= 256 << 10
+  }
+
+  /// The length in eight bytes, little end first and all ones where it is not known, then the head.
+  var encoded: Data {
+    let number = total.map { UInt64($0) } ?? .max
+    return Data((0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }) + stored.encoded
+  }
+
+  init?(encoded: Data) {
+    guard encoded.count > 8, let stored = StoredResponse(encoded: Data(encoded.dropFirst(8))) else { return nil }
+    let number = encoded.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    (total, self.stored) = (Int(exactly: number), stored)
+  }
+}

@@ -1,0 +1,260 @@
+import Testing
+import Vitrine
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+/// Hooks and guards of a pipeline.
+@Suite(.timeLimit(.minutes(1)))
+struct PipelineHookTests {
+  private let parts = PipelineParts()
+  private let url = "https://example.org/a.png"
+  private let file: Data
+
+  init() throws {
+    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  }
+
+  private var request: ImageRequest { ImageRequest(url: url) }
+
+  private struct Refused: Error {}
+
+  // MARK: Before sending
+
+  @Test
+  func aRequestIsSentAsTheHookHasChangedIt() async throws {
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.willSend = { request in
+        await Task.yield()
+        request.headers["Authorization"] = "signed"
+      }
+    }
+    parts.loader.answer(url, with: file)
+    #expect(try await pipeline.image(for: request).width == 64)
+    #expect(parts.loader.requests.map { $0.headers["Authorization"] } == ["signed"])
+  }
+
+  @Test
+  func eachAttemptIsSignedForItself() async throws {
+    let signatures = Counter()
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.retry = .exponential(random: { 0 })
+      $0.willSend = { request in
+        signatures.increase()
+        request.headers["X-Signature"] = "\(signatures.count)"
+      }
+    }
+    let task = pipeline.imageTask(for: request)
+    try await parts.loader.nextLoad(of: url).fail(.connectionLost)
+    await parts.clock.pendingCount(reaches: 1)
+    parts.clock.advance(by: .zero)
+    try await parts.loader.nextLoad(of: url).respond(with: FakeResponse(body: file))
+    #expect(try await task.image.width == 64)
+    #expect(parts.loader.requests.map { $0.headers["X-Signature"] } == ["1", "2"])
+  }
+
+  @Test
+  func aHookThatThrowsSendsNothingAndIsNamed() async {
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.remembersFailures = true
+      $0.willSend = { _ in throw Refused() }
+    }
+    for _ in 0..<2 {
+      let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: request) }
+      #expect(error?.code == .fetchFailed)
+      #expect((error?.cause as? HTTPError)?.code == .preparationFailed)
+      #expect(error?.detail.hasPrefix("the hook before sending threw: Refused") == true)
+    }
+    #expect(parts.loader.counts.loads == 0)
+    #expect(parts.loader.counts.preparing == 0)
+    #expect(pipeline.jobCount == 0)
+  }
+
+  @Test
+  func cancelledDuringTheHookNothingIsSent() async throws {
+    let (gate, asked) = (Gate<Bool>(), Gate<Bool>())
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.willSend = { _ in
+        asked.open(true)
+        _ = await gate.value()
+      }
+    }
+    let task = pipeline.imageTask(for: request)
+    _ = await asked.value()
+    task.cancel()
+    let error = await #expect(throws: LoadError.self) { try await task.image }
+    #expect(error?.isCancellation == true)
+    gate.open(true)
+    await parts.loader.wait { $0.preparing == 0 && $0.cancelled == 1 }
+    #expect(parts.loader.counts.loads == 0)
+    #expect(pipeline.jobCount == 0)
+  }
+
+  /// Of one host two may be sent at once; both are in their hook when they are cancelled.
+  @Test
+  func cancelledDuringTheHookItsSlotIsFree() async throws {
+    let server = try LoopbackServer()
+    server.route("*", LoopbackResponse(body: file))
+    var options = CurlLoader.Options()
+    options.usesProxiesOfEnvironment = false
+    options.connectionLimitPerHost = 2
+    let loader = CurlLoader(options)
+    let (gate, asked) = (Gate<Bool>(), Counter())
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.loader = loader
+      $0.willSend = { request in
+        guard request.url.string.contains("/slow") else { return }
+        asked.increase()
+        _ = await gate.value()
+      }
+    }
+    let tasks = (1...2).map { pipeline.imageTask(for: ImageRequest(url: server.url("/slow\($0)"))) }
+    while asked.count < 2 { await Task.yield() }
+    let other = pipeline.imageTask(for: ImageRequest(url: server.url("/other")))
+    for task in tasks { task.cancel() }
+    #expect(try await other.image.width == 64)
+    gate.open(true)
+    #expect(server.requests.map(\.path) == ["/other"])
+    #expect(pipeline.jobCount == 0)
+  }
+
+  // MARK: Challenges
+
+  @Test
+  func aChallengeIsAnsweredOnceForAllWhoWait() async throws {
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.challenge = { challenge in
+        #expect(challenge.response.headers["WWW-Authenticate"] == "Bearer")
+        return ["Authorization": "Bearer \(challenge.previousAnswers)"]
+      }
+    }
+    parts.loader.answer(url) { [file] request in
+      switch request.headers["Authorization"] {
+      case "Bearer 1": FakeResponse(body: file)
+      default: FakeResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"], body: Data("who are you?".utf8))
+      }
+    }
+    let tasks = [8, 16].map { pipeline.imageTask(for: ImageRequest(url: url, size: .pixels($0, $0))) }
+    for task in tasks { _ = try await task.image }
+    #expect(parts.loader.requests.map { $0.headers["Authorization"] } == [nil, "Bearer 0", "Bearer 1"])
+    #expect(parts.loader.counts.running == 0)
+  }
+
+  @Test(arguments: [true, false])
+  func aChallengeThatNobodyMeetsIsTheError(isThrown: Bool) async throws {
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.challenge = { _ in
+        if isThrown { throw Refused() }
+        return nil
+      }
+    }
+    parts.loader.answer(url, FakeResponse(status: 401))
+    let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: request) }
+    if isThrown {
+      #expect((error?.cause as? HTTPError)?.code == .preparationFailed)
+    } else {
+      #expect(error?.status == 401)
+    }
+    #expect(parts.loader.counts.loads == 1)
+    #expect(parts.loader.counts.running == 0)
+    #expect(pipeline.jobCount == 0)
+  }
+
+  @Test
+  func cancelledWhileAChallengeIsAnsweredNothingMoreIsSent() async throws {
+    let (gate, asked) = (Gate<Bool>(), Gate<Bool>())
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.challenge = { _ in
+        asked.open(true)
+        _ = await gate.value()
+        return ["Authorization": "late"]
+      }
+    }
+    parts.loader.answer(url, FakeResponse(status: 401))
+    let task = pipeline.imageTask(for: request)
+    _ = await asked.value()
+    task.cancel()
+    await parts.loader.wait { $0.running == 0 && $0.cancelled == 1 }
+    gate.open(true)
+    #expect(parts.loader.counts.loads == 1)
+    #expect(pipeline.jobCount == 0)
+  }
+
+  // MARK: The address guard
+
+  @Test(arguments: [
+    "http://127.0.0.1/a.png", "http://0x7f.1/a", "https://[::ffff:10.0.0.1]/", "https://a.example:8080/",
+  ])
+  func whatTheAddressTellsIsRefusedWithoutAsking(url: String) async {
+    let pipeline = ImagePipeline.testing(parts) { $0.addressGuard = AddressGuard() }
+    let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: ImageRequest(url: url)) }
+    #expect(error?.code == .forbidden)
+    #expect(error?.stage == .request)
+    #expect(error?.source == url)
+    #expect(error?.detail.hasPrefix("the address guard") == true)
+    #expect(parts.loader.counts.loads == 0)
+  }
+
+  @Test
+  func thePipelinesOwnLoaderIsGuardedOnEachRedirectToo() async throws {
+    let server = try LoopbackServer()
+    server.route("/a", LoopbackResponse.redirect(to: "http://10.0.0.1:\(server.port)/secret"))
+    var addressGuard = AddressGuard()
+    addressGuard.ports = nil
+    addressGuard.allowed = [try #require(IPNetwork("127.0.0.0/8"))]
+    let pipeline = ImagePipeline {
+      $0.diskCache = nil
+      $0.addressGuard = addressGuard
+    }
+    let redirected = await #expect(throws: LoadError.self) {
+      try await pipeline.image(for: ImageRequest(url: server.url("/a")))
+    }
+    #expect(redirected?.code == .forbidden)
+    #expect(redirected?.stage == .fetch)
+    #expect(redirected?.source == server.url("/a"))
+    #expect(redirected?.detail.contains("10.0.0.1") == true)
+    #expect(server.counts.requests == 1)
+  }
+
+  @Test
+  func whatANameMeansIsCheckedByThePipelinesOwnLoader() async throws {
+    let server = try LoopbackServer()
+    var addressGuard = AddressGuard()
+    addressGuard.ports = nil
+    let pipeline = ImagePipeline { $0.addressGuard = addressGuard }
+    let address = "http://localhost:\(server.port)/a"
+    let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: ImageRequest(url: address)) }
+    #expect(error?.code == .forbidden)
+    #expect(error?.source == address)
+    #expect(server.counts.connections == 0)
+  }
+
+  @Test
+  func aLoaderThatDoesNotObeyTheGuardLoadsNothing() async throws {
+    let server = try LoopbackServer()
+    server.route("/a", LoopbackResponse(body: file))
+    var addressGuard = AddressGuard()
+    addressGuard.ports = nil
+    addressGuard.allowed = [try #require(IPNetwork("127.0.0.0/8"))]
+    var options = CurlLoader.Options()
+    options.usesProxiesOfEnvironment = false
+    for isGuarded in [false, true] {
+      options.addressGuard = isGuarded ? addressGuard : nil
+      let loader = CurlLoader(options)
+      let pipeline = ImagePipeline {
+        $0.loader = loader
+        $0.addressGuard = addressGuard
+      }
+      let request = ImageRequest(url: server.url("/a"))
+      guard !isGuarded else {
+        #expect(try await pipeline.image(for: request).width == 64)
+        continue
+      }
+      let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: request) }
+      #expect(error?.code == .forbidden)
+      #expect(error?.detail.contains("guard") == true)
+      #expect(server.counts.connections == 0)
+    }
+  }
+}
