@@ -119,6 +119,7 @@ struct ResumeTests {
   func itOutlivesTheProcess(isClosed: Bool) async throws {
     let cache = try folder.cache(clock)
     let pipeline = makePipeline(on: cache)
+    let copy = Folder()
     let other: DiskCache
     if isClosed {
       try await leave(in: pipeline)
@@ -137,7 +138,7 @@ struct ResumeTests {
         load.send(file.dropFirst(load.status.taken).prefix(1000))
         await cache.flush()
       }
-      let copy = try folder.copy()
+      try folder.copy(to: copy)
       other = try copy.cache(clock)
       #expect(await other.statistics().partials == 1)
       load.fail(.connectionLost)
@@ -150,6 +151,8 @@ struct ResumeTests {
     try expectWhole(try await task.image)
     await other.close()
     await cache.close()
+    // Gone with its last reference.
+    withExtendedLifetime(copy) {}
   }
 
   @Test
@@ -493,10 +496,8 @@ private final class Folder: Sendable {
   }
 
   /// What a process would leave that is killed now.
-  func copy() throws -> Folder {
-    let copy = Folder()
-    try FileManager.default.copyItem(at: path, to: copy.path)
-    return copy
+  func copy(to other: Folder) throws {
+    try FileManager.default.copyItem(at: path, to: other.path)
   }
 
   /// Changes a byte of every file whose name ends so.
