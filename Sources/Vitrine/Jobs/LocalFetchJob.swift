@@ -1,4 +1,5 @@
 import VitrineCaching
+import VitrineHTTP
 import VitrineRuntime
 
 /// Bytes of sources that need no network: files, bytes at hand, closures.
@@ -18,6 +19,7 @@ final class LocalFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     trace = context.recorder?.stage("fetch", source.description)
     switch source.kind {
     case .data(let data, _): finish(.success(Self.bytes(data)), &turn)
+    case .inline(let address, _): read(address: address, &turn)
     case .file(let path, let isAddress):
       guard !isAddress || context.allowsFileAddresses else {
         let detail = "addresses of files are not allowed here"
@@ -59,22 +61,43 @@ final class LocalFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   override func priorityChanged(_ turn: inout Turn) { item?.priority = priority }
 
   private func read(_ path: String, _ turn: inout Turn) {
+    work(path, &turn) {
+      do throws(FileError) {
+        return .success(Self.bytes(try FileContents.at(path)))
+      } catch {
+        return .failure(LoadError(.unreadable, .fetch, path, error.description, cause: error))
+      }
+    }
+  }
+
+  /// Reads a `data:` URL, which is work where it is long.
+  private func read(address: String, _ turn: inout Turn) {
+    let name = source.description
+    work(name, &turn) {
+      do throws(HTTPError) {
+        return .success(Self.bytes(try DataURL(address).data))
+      } catch {
+        return .failure(LoadError(.invalidURL, .request, name, error.detail, cause: error))
+      }
+    }
+  }
+
+  private func work(
+    _ name: String,
+    _ turn: inout Turn,
+    _ body: @escaping @Sendable () -> Result<FetchedBytes, LoadError>,
+  ) {
     let trace = trace
     trace?.enter("queue")
     do throws(WorkQueueError) {
       item = try context.fileQueue.enqueue(priority: priority) { [weak self, context] _ in
         trace?.enter("read")
-        let result: Result<FetchedBytes, LoadError>
-        do throws(FileError) {
-          result = .success(Self.bytes(try FileContents.at(path)))
-        } catch {
-          result = .failure(LoadError(.unreadable, .fetch, path, error.description, cause: error))
-        }
+        let result = body()
         guard let self else { return }
         context.engine.turn { self.finish(result, &$0) }
       }
     } catch {
-      finish(.failure(LoadError(.overloaded, .fetch, path, "too much is waiting to be read")), &turn)
+      finish(.failure(LoadError(.overloaded, .fetch, name, "too much is waiting to be read")), &turn)
     }
   }
 

@@ -1,3 +1,5 @@
+import VitrineCaching
+import VitrineHTTP
 public import VitrineImaging
 public import VitrineRuntime
 
@@ -10,6 +12,8 @@ public struct ImageSource: Sendable {
     case file(String, isAddress: Bool)
     case resource(String, in: String?)
     case data(Data, id: String)
+    /// A `data:` URL as written, told apart from others by its length and a hash.
+    case inline(String, ContentID)
     case closure(id: String, @Sendable () async throws -> Data)
     /// An address for the size that is asked for.
     case sized(@Sendable (TargetSize?) -> String)
@@ -19,20 +23,24 @@ public struct ImageSource: Sendable {
 
   let kind: Kind
 
-  /// An http or https address.
+  /// An http or https address, or a `data:` URL.
   ///
   /// Text that is no address makes a source that fails with ``LoadError/Code/invalidURL`` when it is loaded. An address
-  /// of a `file:` becomes the file it stands for.
+  /// of a `file:` becomes the file it stands for. A `data:` URL needs no loader: its bytes are read from the text, each time,
+  /// and never stored in the disk cache; keys hold a hash of the text and not the text.
   public static func url(_ address: String) -> ImageSource {
+    if DataURL.isDataURL(address) {
+      return ImageSource(kind: .inline(address, ContentID(of: Data(address.utf8))))
+    }
     if address.lowercased().hasPrefix("file://"), let url = URL(string: address), url.isFileURL {
       return .url(url)
     }
     return ImageSource(kind: .url(address))
   }
 
-  /// An http or https address.
+  /// An http or https address, or one of a `file:` or `data:`.
   public static func url(_ url: URL) -> ImageSource {
-    guard url.isFileURL else { return ImageSource(kind: .url(url.absoluteString)) }
+    guard url.isFileURL else { return .url(url.absoluteString) }
     return ImageSource(kind: .file(url.path(percentEncoded: false), isAddress: true))
   }
 
@@ -84,9 +92,10 @@ public struct ImageSource: Sendable {
     case .url(let address): address
     case .file(let path, _): path
     case .resource(let name, _): name
-    case .sized(let address): address(nil)
+    case .sized(let address): ImageSource.url(address(nil)).description
     case .first(let sources): sources.first?.description ?? "no source"
     case .data(_, let id): "data '\(id)'"
+    case .inline(let address, _): address.utf8.count > 48 ? "\(address.prefix(48))…" : address
     case .closure(let id, _): "source '\(id)'"
     }
   }

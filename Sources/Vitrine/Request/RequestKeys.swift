@@ -70,6 +70,11 @@ final class RequestKeys: Sendable {
     case .data(_, let id):
       key.append("data")
       key.append(id)
+    case .inline(let address, let hash):
+      key.append("inline")
+      key.append(address.utf8.count)
+      key.append(Int(truncatingIfNeeded: hash.low))
+      key.append(Int(truncatingIfNeeded: hash.high))
     case .closure(let id, _):
       key.append("closure")
       key.append(id)
