@@ -113,6 +113,54 @@ struct TraceTests {
     #expect(spans.filter { $0.name == "fetch" || $0.name == "wait" }.map(\.dur) == [3000, 3000])
   }
 
+  @Test
+  func whatEachTransferTookIsAStageOfTheFetch() async throws {
+    let loader = MeasuredLoader(file: file)
+    clock.advance(by: .seconds(5))
+    let pipeline = ImagePipeline { [recorder] in
+      $0.recorder = recorder
+      $0.loader = loader
+    }
+    _ = try await pipeline.image(for: ImageRequest(url: "https://example.org/a.png"))
+
+    let request = try #require(recorder.requests.first)
+    #expect(names(request) == "request(decode(fetch(transfer transfer)))")
+    let fetch = try #require(request.record.children.first?.stage.record.children.first?.stage)
+    let (first, second) = (fetch.record.children[0].stage, fetch.record.children[1].stage)
+    #expect(first.began == .seconds(4))
+    #expect(first.record.phases.map(\.name) == ["name look-up", "connect", "TLS", "first byte", "body"])
+    #expect(first.record.phases.map(\.began) == [0, 100, 200, 400, 700].map { .milliseconds(4000 + $0) })
+    #expect(first.record.phases.last?.ended == .seconds(5))
+    #expect(first.record.ended == .seconds(5))
+    #expect(first.record.facts["version"] == "2")
+    #expect(first.record.facts["status"] == .number(302))
+    #expect(first.record.facts["bytes"] == .number(1234))
+    #expect(second.record.phases.map(\.name) == ["first byte", "body"])
+    #expect(second.record.facts["reused"] == .flag(true))
+  }
+
+  /// Tells of a redirect and of what came then, over the same connection.
+  private struct MeasuredLoader: DataLoader {
+    let file: Data
+
+    func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+      var metrics = LoadMetrics(url: request.url)
+      (metrics.nameLookup, metrics.connected, metrics.secured) = (
+        .milliseconds(100), .milliseconds(200), .milliseconds(400),
+      )
+      (metrics.firstByte, metrics.total) = (.milliseconds(700), .seconds(1))
+      (metrics.status, metrics.bytesReceived, metrics.httpVersion) = (302, 1234, "2")
+      sink.hooks.didTransfer?(metrics)
+      metrics.isConnectionReused = true
+      sink.hooks.didTransfer?(metrics)
+      sink.begin()
+      _ = sink.receive(HTTPResponse(status: 200, url: request.url))
+      _ = sink.receive(file)
+      sink.finish(nil)
+      return NoLoadHandle()
+    }
+  }
+
   private struct Trace: Decodable {
     struct Event: Decodable {
       let name: String

@@ -90,7 +90,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
         return response.status == 416 && total <= 64 << 10 ? .proceed : .stop
       }
       self.resumption = resumption
-      body = resumption.prefix
+      body = resumption.takePrefix()
       wholeCount = ContentRange(response)?.total ?? resumption.total
       total = wholeCount ?? 0
     }

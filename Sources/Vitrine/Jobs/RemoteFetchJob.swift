@@ -144,7 +144,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     var http = HTTPRequest(question.url, headers: fields, priority: priority)
     for condition in question.conditions { http.headers[condition.name] = condition.value }
     question.resumption?.ask(in: &http)
-    if let resumption = question.resumption { trace?.note("resumed at", .number(resumption.prefix.count)) }
+    if let resumption = question.resumption { trace?.note("resumed at", .number(resumption.count)) }
     let requested = context.clock.now
     trace?.enter("queue")
     let sink = BodySink(plan(for: question, fields, requested: requested), trace) { [weak self, context] event in
@@ -174,6 +174,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   private func plan(for question: Question, _ fields: HTTPFields, requested: Date) -> BodySink.Plan {
     var plan = BodySink.Plan { [context] in context.pendingWrites.add($0) }
     plan.hooks = context.network.hooks
+    if let trace { plan.hooks.didTransfer = { trace.add($0) } }
     plan.resumption = question.resumption
     let keepsOriginal = context.storage(of: request).keepsOriginal(isChanged: request.isChanged)
     if let partials = context.partials, fields["Range"] == nil, keepsOriginal {

@@ -5,8 +5,10 @@ import VitrineRuntime
 /// The beginning of a body that an earlier download has left, and what is needed to ask for the rest.
 struct Resumption: Sendable {
   let partial: PartialBody
-  /// The bytes of ``partial``.
-  let prefix: Data
+  /// How many bytes there are.
+  var count: Int { partial.count }
+  /// The bytes, until they are taken: they may be many, and are not to be in memory twice.
+  private let prefix: Lock<Data>
   /// The head that they came with.
   let stored: StoredResponse
   /// How many bytes the whole has, where the server said so.
@@ -26,22 +28,30 @@ struct Resumption: Sendable {
     guard head.stored.answers(fields), let prefix = await partial.bytes(0..<partial.count),
       prefix.count == partial.count
     else { return nil }
-    (self.partial, self.prefix, self.tag) = (partial, prefix, tag)
+    (self.partial, self.prefix, self.tag) = (partial, Lock(prefix), tag)
     (stored, total) = (head.stored, head.total)
+  }
+
+  /// Gives the bytes, once.
+  func takePrefix() -> Data {
+    prefix.withLock { prefix in
+      defer { prefix = Data() }
+      return prefix
+    }
   }
 
   /// Asks for the rest, or for all of it if the file has changed (RFC 9110, sections 13.1.5 and 14.2).
   func ask(in request: inout HTTPRequest) {
-    request.headers["Range"] = "bytes=\(prefix.count)-"
+    request.headers["Range"] = "bytes=\(count)-"
     request.headers["If-Range"] = tag
-    request.bodyLimit -= prefix.count
+    request.bodyLimit -= count
   }
 
   /// Whether a response of status 206 brings the rest of the same bytes.
   ///
   /// Without the strong tag in it nothing tells.
   func isContinued(by response: HTTPResponse) -> Bool {
-    guard let range = ContentRange(response), range.start == prefix.count, response.headers["ETag"] == tag else {
+    guard let range = ContentRange(response), range.start == count, response.headers["ETag"] == tag else {
       return false
     }
     guard let total, let now = range.total else { return true }

@@ -74,9 +74,9 @@ package final class StageTrace: Sendable {
   private let recorder: TraceRecorder
   private let state = Lock(Record())
 
-  fileprivate init(_ name: String, _ source: String, recorder: TraceRecorder) {
+  fileprivate init(_ name: String, _ source: String, recorder: TraceRecorder, lasting span: Duration = .zero) {
     (self.name, self.source, self.recorder) = (name, source, recorder)
-    began = recorder.now
+    began = recorder.now - span
   }
 
   /// The stage as it is now.
@@ -115,6 +115,32 @@ package final class StageTrace: Sendable {
     }
     let child = Child(stage: stage, since: isShared ? recorder.now : stage.began, isShared: isShared)
     state.withLock { $0.children.append(child) }
+  }
+
+  /// Adds a stage of this one's own that has just ended.
+  ///
+  /// - Parameters:
+  ///   - name: What it is called.
+  ///   - span: How long it took.
+  ///   - phases: What it did, one after the other, and when each ended, counted from its beginning.
+  /// - Returns: The stage, to say more about.
+  package func addStage(
+    _ name: String,
+    lasting span: Duration,
+    phases: [(name: String, end: Duration)],
+  ) -> StageTrace {
+    let stage = StageTrace(name, source, recorder: recorder, lasting: span)
+    stage.state.withLock { state in
+      var began = stage.began
+      for phase in phases {
+        let end = stage.began + phase.end
+        state.phases.append(Phase(name: phase.name, began: began, ended: end))
+        began = end
+      }
+      state.ended = stage.began + span
+    }
+    wait(for: stage)
+    return stage
   }
 
   /// Begins a stage of this one's own.
