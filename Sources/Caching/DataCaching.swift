@@ -110,6 +110,9 @@ public protocol DataCaching: Sendable {
   /// Returns what the bytes that are kept for a key are known by, `nil` where there are none; does not count as use.
   func contentID(for key: CacheKey) async -> ContentID?
 
+  /// Removes the entries whose keys were made of another one by appending parts.
+  func removeAll(extending key: CacheKey) async
+
   /// Removes the entries for which `isRemoved` says so.
   func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async
 
@@ -126,6 +129,11 @@ public protocol DataCaching: Sendable {
 extension DataCaching {
   /// Reads the entry to find out.
   public func contentID(for key: CacheKey) async -> ContentID? { await entry(for: key)?.contentID }
+
+  /// Looks at all entries.
+  ///
+  /// Complexity: O(n).
+  public func removeAll(extending key: CacheKey) async { await removeAll { $0.key.isExtension(of: key) } }
 
   /// Looks at all entries.
   ///
@@ -243,6 +251,11 @@ public struct DataCacheList: DataCaching {
       if let contentID = await cache.contentID(for: key) { return contentID }
     }
     return nil
+  }
+
+  /// Removes from every cache.
+  public func removeAll(extending key: CacheKey) async {
+    for cache in caches { await cache.removeAll(extending: key) }
   }
 
   /// Removes from every cache.

@@ -86,9 +86,7 @@ public struct PipelineCache: Sendable {
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
     await disk.remove(request.keys.fetch)
-    // Of what was made of it, too.
-    let source = request.keys.fetch
-    await disk.removeAll { $0.kind == .finished && $0.key.isImage(of: source) }
+    await disk.removeAll(extending: request.keys.images)
   }
 
   /// Removes everything that was made of an address; see ``remove(_:in:)-(ImageRequest,_)``.

@@ -16,6 +16,26 @@ final class RequestKeys: Sendable {
   /// The image after each processor.
   let steps: [CacheKey]
 
+  /// What the keys of all images begin with that are made of the bytes.
+  var images: CacheKey { fetch.extended { $0.append(Self.imageMark) } }
+
+  private static let imageMark = "decode"
+
+  /// What an image of the same bytes shows by its key: which frame, and what was done to it; `nil` for the key of anything else.
+  func rendering(of key: CacheKey) -> (frame: Int, processors: [String])? {
+    guard key.isExtension(of: fetch), let parts = CacheKey(bytes: Array(key.bytes[fetch.bytes.count...])).parts,
+      parts.count > Self.frameIndex, parts[0] == .text(Self.imageMark),
+      case .integer(let frame) = parts[Self.frameIndex]
+    else { return nil }
+    let processors = parts[(Self.frameIndex + 1)...].map { part in
+      if case .text(let identifier) = part { identifier } else { "" }
+    }
+    return (Int(frame), processors)
+  }
+
+  /// Where the frame stands among the parts that `decode` adds.
+  private static let frameIndex = 8
+
   /// That of the image after its first `step` processors.
   func key(step: Int) -> CacheKey { step == 0 ? decode : steps[step - 1] }
 
@@ -25,7 +45,7 @@ final class RequestKeys: Sendable {
       Self.append(fields.source.resolved(for: fields.size), fields, &key)
     }
     let decode = fetch.extended { key in
-      key.append("decode")
+      key.append(Self.imageMark)
       key.append(fields.size?.width.map(CacheKey.Part.number) ?? .none)
       key.append(fields.size?.height.map(CacheKey.Part.number) ?? .none)
       key.append(fields.size?.mode.rawValue)
@@ -93,12 +113,6 @@ final class RequestKeys: Sendable {
 }
 
 extension CacheKey {
-  /// Whether it is that of an image made of the bytes that are kept under another.
-  func isImage(of source: CacheKey) -> Bool {
-    guard isExtension(of: source), let parts, let count = source.parts?.count, parts.count > count else { return false }
-    return parts[count] == .text("decode")
-  }
-
   /// The address, or what stands for it, whose bytes a pipeline keeps under this key; `nil` for a key of anything else.
   package var address: String? {
     // The first part is the scope.
