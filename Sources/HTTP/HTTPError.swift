@@ -14,7 +14,7 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     private enum Value: String {
       case invalidURL, invalidRequest, cancelled, timedOut, cannotResolve, cannotConnect, tls, connectionLost
       case redirectRefused, tooManyRedirects, badStatus, tooLarge, truncated, protocolError
-      case addressRefused, preparationFailed
+      case addressRefused, preparationFailed, overloaded
     }
 
     private let value: Value
@@ -49,6 +49,8 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let addressRefused = Code(value: .addressRefused)
     /// ``LoadHooks/willSend`` or ``LoadHooks/challenge`` threw.
     public static let preparationFailed = Code(value: .preparationFailed)
+    /// More loads wait for their turn than may; nothing was sent.
+    public static let overloaded = Code(value: .overloaded)
     /// What the server sent breaks the rules of HTTP.
     public static let protocolError = Code(value: .protocolError)
 

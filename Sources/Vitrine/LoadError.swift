@@ -43,7 +43,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let undecodable = Code(value: .undecodable)
     /// A processor threw.
     public static let processingFailed = Code(value: .processingFailed)
-    /// More is waiting than may.
+    /// More is waiting than ``ImagePipeline/Configuration/pendingLimit`` lets; a server answers with status 429 or 503.
     public static let overloaded = Code(value: .overloaded)
 
     /// The pipeline does not load from such a source, or its address guard refuses where that leads to.
@@ -91,6 +91,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
       case .invalidURL: .invalidURL
       case .badStatus: .badStatus
       case .addressRefused: .forbidden
+      case .overloaded: .overloaded
       default: .fetchFailed
       }
     self.init(code, .fetch, source, prefix + error.detail, status: error.status, cause: error)
@@ -108,6 +109,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     return switch code {
     case .offline: true
     case .fetchFailed: now < until
+    case .overloaded: stage == .fetch && now < until
     case .badStatus: now < until && [500, 502, 503, 504].contains(status)
     default: false
     }

@@ -77,7 +77,7 @@ public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
 
   private static func span(_ error: HTTPError, _ count: Int) -> Duration? {
     switch error.code {
-    case .cancelled, .invalidURL, .invalidRequest, .preparationFailed, .tooLarge: return nil
+    case .cancelled, .invalidURL, .invalidRequest, .preparationFailed, .tooLarge, .overloaded: return nil
     case .badStatus:
       switch error.status ?? 0 {
       case 404: return .seconds(300)

@@ -8,7 +8,7 @@ final class JobContext: Sendable {
   let engine = Engine()
   let decodeQueue: WorkQueue
   let processQueue: WorkQueue
-  let fileQueue = WorkQueue(label: "files", width: 2)
+  let fileQueue: WorkQueue
   let decoders: DecoderRegistry
   let delegate: (any PipelineDelegate)?
   let clock: any TimeSource
@@ -31,9 +31,10 @@ final class JobContext: Sendable {
     clock = configuration.clock
     memoryCache = configuration.memoryCache
     diskCache = configuration.diskCache
+    let pendingLimit = configuration.pendingLimit
     // What a delegate has not seen is not kept, so not in part either.
     partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
-    network = NetworkContext(configuration.network, clock: configuration.clock)
+    network = NetworkContext(configuration.network, pendingLimit: pendingLimit, clock: configuration.clock)
     recorder = configuration.recorder
     storage = configuration.storage
     allowsFileAddresses = configuration.allowsFileAddresses
@@ -43,13 +44,16 @@ final class JobContext: Sendable {
       label: "decode",
       width: configuration.decodeWidth,
       byteBudget: configuration.decodeByteBudget,
+      pendingLimit: pendingLimit,
       hasThreads: configuration.stepper == nil,
     )
     processQueue = WorkQueue(
       label: "process",
       width: configuration.decodeWidth,
+      pendingLimit: pendingLimit,
       hasThreads: configuration.stepper == nil,
     )
+    fileQueue = WorkQueue(label: "files", width: 2, pendingLimit: pendingLimit)
     (stepper, pendingWrites) = (configuration.stepper, PendingWrites(configuration.stepper))
   }
 

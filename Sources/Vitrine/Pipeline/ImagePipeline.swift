@@ -34,6 +34,15 @@ public final class ImagePipeline: Sendable {
     ///
     /// An image that is larger is decoded alone.
     public var decodeByteBudget = 64 << 20
+    /// How much may wait: so many fetches for the loader to begin them, and as many images to be read from files, decoded or
+    /// processed; `nil`, the default, for any number.
+    ///
+    /// What would be one more fails at once with ``LoadError/Code/overloaded``, whatever its priority; what waits already, and
+    /// whoever joins that, is served. Where an address has a stale answer that may stand in for errors, that is served. A fetch
+    /// waits for a moment even where connections are free, so a useful limit is several times as many as there are. What is
+    /// found fresh in memory, and bytes that are found fresh on disk, need no place. Low on the list of what is done, such as
+    /// previews and writing finished images to disk, is left out without an error.
+    public var pendingLimit: Int?
     /// The bounds for decoding.
     public var limits = DecodeLimits()
     /// What of images fetched from addresses is kept in ``diskCache``; `.automatic` by default.
@@ -399,7 +408,7 @@ public final class ImagePipeline: Sendable {
     }
   }
 
-  private func memory(for request: ImageRequest) -> MemoryCache<CachedImage>? {
+  func memory(for request: ImageRequest) -> MemoryCache<CachedImage>? {
     request.keepsEncodedData ? nil : configuration.memoryCache
   }
 
