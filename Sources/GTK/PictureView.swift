@@ -88,7 +88,7 @@ final class PictureView: DrawnWidget {
   private func show(_ placeholder: Placeholder) {
     switch placeholder {
     case .none: showBeneath(nil)
-    case .keepCurrent: break
+    case .keepCurrent, .cachedVariant: break
     case .color(let color): showBeneath(.color(color))
     case .image(let bitmap): showBeneath(.texture(Texture(bitmap), .placeholder))
     case .symbol(let name): showBeneath(nil, icon: name)

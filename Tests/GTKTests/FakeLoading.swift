@@ -34,6 +34,7 @@ final class FakeLoading: ImageLoading {
 
   private struct State {
     var memory: [String: ImageResponse] = [:]
+    var variants: [String: CachedVariant] = [:]
     var families: [Character: (version: Int, isStale: Bool)] = [:]
     var loads: [Load] = []
   }
@@ -68,6 +69,14 @@ final class FakeLoading: ImageLoading {
     }
   }
 
+  /// What is most like the image of a name, in memory.
+  subscript(variant name: String) -> CachedVariant? {
+    get { state.withLock { $0.variants[name] } }
+    set { state.withLock { $0.variants[name] = newValue } }
+  }
+
+  func cachedVariant(for request: ImageRequest) -> CachedVariant? { self[variant: request.name] }
+
   func hold(_ request: ImageRequest) -> (any Sendable)? { nil }
 
   func startLoading(
@@ -78,6 +87,19 @@ final class FakeLoading: ImageLoading {
     let load = Load(request, observer)
     state.withLock { $0.loads.append(load) }
     return load
+  }
+}
+
+extension CachedVariant {
+  /// An image of a name that has so many pixels for each that is asked for.
+  static func of(_ name: String, version: Int = 1, pixelRatio: Double = 1) -> CachedVariant {
+    CachedVariant(
+      image: .tagged(name, version),
+      processing: .same,
+      isSameView: true,
+      pixelRatio: pixelRatio,
+      isStale: false,
+    )
   }
 }
 

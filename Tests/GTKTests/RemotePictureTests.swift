@@ -51,6 +51,26 @@ final class RemotePictureTests: WidgetTestCase {
     }
   }
 
+  func testAVariantIsShownAtOnceAndGivesWayToTheImageWithoutAFade() {
+    MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      loading[variant: "A"] = .of("V")
+      let picture = Self.makePicture(loading, mailbox)
+      let window = unsafe TestWindow(picture.widget)
+      picture.load(.named("A"), placeholder: .cachedVariant(else: .color(.init(0x102030))))
+      XCTAssertTrue(picture.view.shows("V"))
+      XCTAssertFalse(picture.view.isFading)
+      loading.oldest("A")?.end(.of("A"))
+      mailbox.deliver()
+      XCTAssertTrue(picture.view.shows("A"))
+      XCTAssertFalse(picture.view.isFading)
+      XCTAssertNil(picture.view.beneath)
+      picture.load(.named("B"), placeholder: .cachedVariant(else: .color(.init(0x102030))))
+      XCTAssertNotNil(picture.view.beneath)
+      window.close()
+    }
+  }
+
   func testAnImageThatCameFadesInOverThePlaceholderAndThenStandsAlone() {
     MainActor.assumeIsolated {
       let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())

@@ -17,9 +17,10 @@ extension ImageSlot {
   public enum Content: Sendable {
     /// Nothing.
     case empty
-    /// What stands in for an image that is awaited; never ``Placeholder/keepCurrent`` or ``Placeholder/none``.
+    /// What stands in for an image that is awaited; never ``Placeholder/keepCurrent``, ``Placeholder/none``
+    /// or ``Placeholder/cachedVariant(else:)``.
     case placeholder(Placeholder)
-    /// The image as far as it is known; it is not faded in.
+    /// The image as far as it is known, or in another size; it is not faded in.
     case preview(Bitmap)
     /// The image.
     ///
@@ -64,6 +65,8 @@ extension ImageSlot {
     public internal(set) var failures = 0
     /// Previews shown.
     public internal(set) var previews = 0
+    /// Images of another size or kind shown in an image's place until that came.
+    public internal(set) var variants = 0
     /// Images from memory shown.
     public internal(set) var shownFromMemory = 0
     /// Images from the disk cache shown, those that the server confirmed among them.

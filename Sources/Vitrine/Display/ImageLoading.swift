@@ -5,6 +5,9 @@ package protocol ImageLoading: Sendable {
   /// The image, if it is in memory: one look-up, no waiting.
   func cachedImage(for request: ImageRequest) -> ImageResponse?
 
+  /// What is in memory that is most like the image.
+  func cachedVariant(for request: ImageRequest) -> CachedVariant?
+
   /// Marks what is in memory for a request as in use, for as long as the answer lives.
   func hold(_ request: ImageRequest) -> (any Sendable)?
 
@@ -30,6 +33,8 @@ extension ImageTask: RunningLoad {}
 
 extension LoadScope: ImageLoading {
   package func cachedImage(for request: ImageRequest) -> ImageResponse? { pipeline.cachedImage(for: request) }
+
+  package func cachedVariant(for request: ImageRequest) -> CachedVariant? { pipeline.cachedVariant(for: request) }
 
   package func hold(_ request: ImageRequest) -> (any Sendable)? { pipeline.hold(request) }
 

@@ -35,12 +35,14 @@ extension ImageSlot {
     /// A picture of what was asked for before.
     case kept
     case preview
+    /// The image in another size perhaps; `isSharp` if a preview would not be better.
+    case variant(isSharp: Bool)
     case image(Picture)
 
     var isPicture: Bool {
       switch self {
       case .kept, .image: true
-      case .nothing, .standIn, .preview: false
+      case .nothing, .standIn, .preview, .variant: false
       }
     }
   }
@@ -59,8 +61,8 @@ extension ImageSlot {
     let old = takeCurrent()
     self.binding = binding
     switch shown {
-    case .image where isAgain, .preview where isAgain: binding.needsPlaceholder = false
-    case .image, .preview: shown = .kept
+    case .image where isAgain, .preview where isAgain, .variant where isAgain: binding.needsPlaceholder = false
+    case .image, .preview, .variant: shown = .kept
     case .nothing, .standIn, .kept: break
     }
     proceed()
@@ -82,7 +84,7 @@ extension ImageSlot {
     guard let binding else { return }
     guard let request = sized(binding) else {
       binding.stage = .waitingForSize
-      showPlaceholder(of: binding)
+      showPlaceholder(of: binding, for: binding.request)
       return
     }
     binding.stage = .waitingToBeVisible
@@ -94,7 +96,7 @@ extension ImageSlot {
       if !hit.isStale { return }
       binding.showsStale = true
     } else {
-      showPlaceholder(of: binding)
+      showPlaceholder(of: binding, for: request)
     }
     // The display may have asked for something else while it was told.
     guard isVisible, generation == self.generation, binding.stage == .waitingToBeVisible else { return }
@@ -179,23 +181,32 @@ extension ImageSlot {
     display?.show(.empty)
   }
 
-  private func showPlaceholder(of binding: Binding) {
+  private func showPlaceholder(of binding: Binding, for request: ImageRequest) {
     guard binding.needsPlaceholder else { return }
     binding.needsPlaceholder = false
-    switch binding.placeholder {
+    show(binding.placeholder, for: request)
+  }
+
+  private func show(_ placeholder: Placeholder, for request: ImageRequest) {
+    switch placeholder {
     case .none: clear()
     case .keepCurrent: break
+    case .cachedVariant(let other):
+      guard let variant = loader.cachedVariant(for: request) else { return show(other, for: request) }
+      shown = .variant(isSharp: variant.pixelRatio >= 0.5)
+      mailbox.statistics.variants += 1
+      display?.show(.preview(variant.image))
     case .color, .image, .symbol:
       shown = .standIn
-      display?.show(.placeholder(binding.placeholder))
+      display?.show(.placeholder(placeholder))
     }
   }
 
   private func show(preview: Bitmap) {
     switch shown {
     // A sharp picture, of before or out of date, is better than a blurred one.
-    case .kept, .image: return
-    case .nothing, .standIn, .preview: break
+    case .kept, .image, .variant(isSharp: true): return
+    case .nothing, .standIn, .preview, .variant: break
     }
     shown = .preview
     mailbox.statistics.previews += 1
@@ -219,7 +230,7 @@ extension ImageSlot {
         return
       }
       replacesItself = true
-    case .preview: replacesItself = true
+    case .preview, .variant: replacesItself = true
     case .nothing, .standIn, .kept: break
     }
     shown = .image(picture)
@@ -235,7 +246,7 @@ extension ImageSlot {
     switch binding.failure {
     case .none: shown = .nothing
     case .keepCurrent: break
-    case .color, .image, .symbol: shown = .standIn
+    case .color, .image, .symbol, .cachedVariant: shown = .standIn
     }
     display?.show(.failure(error, binding.failure))
   }

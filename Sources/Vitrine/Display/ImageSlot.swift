@@ -114,7 +114,7 @@ public final class ImageSlot {
   ///   - request: What to show; `nil` is the same as ``prepareForReuse()``.
   ///   - placeholder: What is shown until the image is there; by default nothing.
   ///   - failure: What is shown if it does not come. By default the placeholder; nothing, if that is
-  ///     ``Placeholder/keepCurrent``.
+  ///     ``Placeholder/keepCurrent``. A picture out of the cache stands for no failure: then it is what would stand for that.
   public func load(_ request: ImageRequest?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
     guard let request else { return prepareForReuse() }
     mailbox.statistics.binds += 1
@@ -124,7 +124,7 @@ public final class ImageSlot {
       binding.request.priority = request.priority
       return
     }
-    let failure = failure ?? (placeholder.keepsCurrent ? .none : placeholder)
+    let failure = failure.map { if case .cachedVariant = $0 { $0.forFailure } else { $0 } } ?? placeholder.forFailure
     bind(Binding(request: request, placeholder: placeholder, failure: failure), isAgain: isAgain)
   }
 

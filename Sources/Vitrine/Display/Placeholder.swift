@@ -10,6 +10,11 @@ public enum Placeholder: Sendable {
   case color(Color)
   /// A picture at hand.
   case image(Bitmap)
+  /// What is in memory that is most like the image (``ImagePipeline/cachedVariant(for:)``): the image in another size, mostly.
+  ///
+  /// It is shown as a preview of the image, which then takes its place without a fade. Where there is none, the other one is
+  /// shown. It may lack the request's processors, so it is not for images that these are to make unrecognisable.
+  indirect case cachedVariant(else: Placeholder)
   /// An icon by its name, which each toolkit looks up its own way: in the icon theme, among the system's symbols.
   case symbol(String)
 
@@ -40,7 +45,15 @@ public enum Placeholder: Sendable {
     }
   }
 
-  var keepsCurrent: Bool {
-    if case .keepCurrent = self { true } else { false }
+  /// What is in memory that is most like the image, or nothing; see ``cachedVariant(else:)``.
+  public static let cached = Placeholder.cachedVariant(else: .none)
+
+  /// What stands for an image that failed where nothing else was said: no picture of something else, or of another size.
+  var forFailure: Placeholder {
+    switch self {
+    case .keepCurrent: .none
+    case .cachedVariant(let other): other.forFailure
+    case .none, .color, .image, .symbol: self
+    }
   }
 }

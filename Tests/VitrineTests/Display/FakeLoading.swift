@@ -59,6 +59,7 @@ final class FakeLoading: ImageLoading {
 
   private struct State {
     var memory: [String: ImageResponse] = [:]
+    var variants: [String: CachedVariant] = [:]
     var loads: [Load] = []
     var answersAtOnce: [String: ImageEvent] = [:]
   }
@@ -82,6 +83,14 @@ final class FakeLoading: ImageLoading {
     request.policy == .reload ? nil : self[memory: request.name]
   }
 
+  /// What is most like the image of a name, in memory.
+  subscript(variant name: String) -> CachedVariant? {
+    get { state.withLock { $0.variants[name] } }
+    set { state.withLock { $0.variants[name] = newValue } }
+  }
+
+  func cachedVariant(for request: ImageRequest) -> CachedVariant? { self[variant: request.name] }
+
   func hold(_ request: ImageRequest) -> (any Sendable)? { nil }
 
   func startLoading(
@@ -96,6 +105,19 @@ final class FakeLoading: ImageLoading {
     }
     if let answer { load.send(answer) }
     return load
+  }
+}
+
+extension CachedVariant {
+  /// An image of a name that has so many pixels for each that is asked for.
+  static func of(_ name: String, version: Int = 1, pixelRatio: Double = 1) -> CachedVariant {
+    CachedVariant(
+      image: .tagged(name, version),
+      processing: .same,
+      isSameView: true,
+      pixelRatio: pixelRatio,
+      isStale: false,
+    )
   }
 }
 
