@@ -110,6 +110,13 @@ struct CachedVariantTests {
   }
 
   @Test
+  func neverInOtherColours() async throws {
+    try await remember([request(.pixels(32, 32)) { $0.colorSpace = .displayP3 }])
+    #expect(pipeline.cachedVariant(for: request(.pixels(64, 64))) == nil)
+    #expect(pipeline.cachedVariant(for: request(.pixels(64, 64)) { $0.colorSpace = .displayP3 }) != nil)
+  }
+
+  @Test
   func whatVariesByAHeaderServesThoseWhoSendTheSame() async throws {
     parts.loader.answer(
       url,

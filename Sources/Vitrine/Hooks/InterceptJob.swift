@@ -38,7 +38,7 @@ final class InterceptJob: Job<CachedImage, LoadError>, @unchecked Sendable {
 
   override func start(_ turn: inout Turn) {
     trace = pipeline.context.recorder?.stage("intercept", request.name)
-    task = Task { [self, request] in
+    task = Task(executorPreference: pipeline.context.stepper) { [self, request] in
       let result: Result<CachedImage, LoadError>
       do throws(LoadError) {
         result = .success(try await chain(from: 0)(request).cached)

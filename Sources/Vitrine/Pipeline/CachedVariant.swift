@@ -40,8 +40,8 @@ public struct CachedVariant: Sendable {
 extension ImagePipeline {
   /// Returns the image in memory that is most like the one that is asked for, to be shown until that is there.
   ///
-  /// It is never the image itself in place of another: of the same source, on behalf of the same user and of the same frame, but
-  /// of any size, processed or not, stale or not. Whoever must not see an image without its processors (one that hides
+  /// It is never the image itself in place of another: of the same source, on behalf of the same user, of the same frame and in
+  /// the same colours, but of any size, processed or not, stale or not. Whoever must not see an image without its processors (one that hides
   /// something) looks at ``CachedVariant/processing``. Preferred is one that is processed in the same way, then one that is
   /// not processed; then one that shows the same view; then the one that has pixels enough and least too many, or the largest.
   /// What is in memory for exactly this request is among them. Does not count as use, does not wait. Complexity: O(k) for k
@@ -54,17 +54,17 @@ extension ImagePipeline {
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap(cachedVariant).first }
     guard request.policy != .reload, let memory = memory(for: request) else { return nil }
     let keys = request.keys
-    let wanted = request.processors.map(\.identifier)
+    let wanted = request.processors.map { CacheKey.Part.text($0.identifier) }
     let now = context.clock.now
     return memory.variants(of: keys.fetch).lazy
       .compactMap { variant -> CachedVariant? in
-        guard let rendering = keys.rendering(of: variant.key), rendering.frame == request.frame,
+        guard let processors = keys.processors(ofVariant: variant.key),
           variant.value.validity.answers(self.context.fields(of: request))
         else { return nil }
         return CachedVariant(
           variant.value,
           for: request.size,
-          rendering.processors == wanted ? .same : rendering.processors.isEmpty ? .none : .other,
+          processors == wanted ? .same : processors.isEmpty ? .none : .other,
           isStale: !variant.value.isFresh(at: now, request.policy),
         )
       }

@@ -21,19 +21,20 @@ final class RequestKeys: Sendable {
 
   private static let imageMark = "decode"
 
-  /// What an image of the same bytes shows by its key: which frame, and what was done to it; `nil` for the key of anything else.
-  func rendering(of key: CacheKey) -> (frame: Int, processors: [String])? {
-    guard key.isExtension(of: fetch), let parts = CacheKey(bytes: Array(key.bytes[fetch.bytes.count...])).parts,
-      parts.count > Self.frameIndex, parts[0] == .text(Self.imageMark),
-      case .integer(let frame) = parts[Self.frameIndex]
+  /// What was done to an image of the same bytes, by its key; `nil` if it is of another frame, in other colours, or no image.
+  func processors(ofVariant key: CacheKey) -> [CacheKey.Part]? {
+    guard key.isExtension(of: fetch), let own = Self.parts(of: decode, after: fetch),
+      let parts = Self.parts(of: key, after: fetch), parts.count >= own.count
     else { return nil }
-    let processors = parts[(Self.frameIndex + 1)...].map { part in
-      if case .text(let identifier) = part { identifier } else { "" }
-    }
-    return (Int(frame), processors)
+    let isAlike = [0, Self.frameIndex, own.count - 1].allSatisfy { parts[$0] == own[$0] }
+    return isAlike ? Array(parts[own.count...]) : nil
   }
 
-  /// Where the frame stands among the parts that `decode` adds.
+  private static func parts(of key: CacheKey, after source: CacheKey) -> [CacheKey.Part]? {
+    CacheKey(bytes: Array(key.bytes[source.bytes.count...])).parts
+  }
+
+  /// Where the frame stands among the parts that `decode` adds; the first is the mark, the last the colours.
   private static let frameIndex = 8
 
   /// That of the image after its first `step` processors.

@@ -1,0 +1,39 @@
+// What a pipeline asks its owner: which address, which decoders, what to keep.
+
+import Foundation
+import Vitrine
+
+// snippet.show
+struct House: PipelineDelegate {
+  let decodersOfScans: DecoderRegistry
+
+  // Before a request has keys: look-ups, prefetching and the caches all see the same one.
+  func willLoad(_ request: ImageRequest) -> ImageRequest {
+    guard let address = request.address, address.hasPrefix("https://images.example.org/") else { return request }
+    var request = request
+    request.source = .url(address.replacingOccurrences(of: "https://images.", with: "https://images-eu."))
+    return request
+  }
+
+  // Little-endian TIFF.
+  func decoders(for request: ImageRequest, firstBytes: Data) -> DecoderRegistry? {
+    firstBytes.starts(with: [0x49, 0x49, 0x2A, 0x00]) ? decodersOfScans : nil
+  }
+
+  // Nothing of what is private reaches the disk: neither as it came nor as it is shown.
+  func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data? {
+    request.scope == nil ? data : nil
+  }
+
+  func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { request.scope == nil }
+}
+// snippet.hide
+
+func pipeline(scans: DecoderRegistry) -> ImagePipeline {
+  // snippet.show
+  let pipeline = ImagePipeline {
+    $0.delegate = House(decodersOfScans: scans)
+  }
+  // snippet.hide
+  return pipeline
+}
