@@ -12,7 +12,7 @@ final class ConfirmJob: StageJob, @unchecked Sendable {
   private let stored: @Sendable (CachedImage) -> Void
 
   /// `fetch` gives the job that brings the bytes, `make` the one that makes an image of them; `stored` is called with the
-  /// image if it is the same. The image stands in for a server that fails unless told that it must not.
+  /// image if it is the same; it stands in for a server that fails if `standsIn` says so.
   init(
     _ known: CachedImage,
     of source: String,

@@ -57,7 +57,7 @@ struct ExactCountTests {
     var request = request(situation.asked) { counted.value.processed += 1 }
     request.policy = situation.policy
     try fill(memory, situation.memory, request, clock)
-    fill(disk, situation.disk, try image(request, steps: situation.steps, age: 10, clock), request, clock)
+    try fill(disk, situation.disk, image(request, steps: situation.steps, age: 10, clock), request, clock)
     let before = memory.statistics
 
     let end = Box<Result<ImageResponse, LoadError>?>(nil)
@@ -194,7 +194,8 @@ struct ExactCountTests {
     _ finished: CachedImage,
     _ request: ImageRequest,
     _ clock: ManualClock,
-  ) {
+  ) throws {
+    let address = try HTTPURL(url)
     func original(_ data: Data, version: Int, age: Double) -> CachedData {
       let received = clock.now.addingTimeInterval(-age)
       let head = HTTPResponse(status: 200, headers: headers(version: version), url: address)
@@ -217,7 +218,4 @@ struct ExactCountTests {
       if state == .orphaned { disk.entries[key] = original(Pictures.file(0, 2), version: 2, age: 10) }
     }
   }
-
-  // swift-format-ignore: NeverForceUnwrap
-  private static let address = try! HTTPURL(url)
 }

@@ -2,7 +2,9 @@ import VitrineHTTP
 
 @testable import Vitrine
 
-/// What is where when somebody asks, and what they ask for. In the caches is version 1, on the server version 2.
+/// What is where when somebody asks, and what they ask for.
+///
+/// In the caches is version 1, on the server version 2.
 struct Situation: CustomStringConvertible {
   enum Memory: CaseIterable { case nothing, final, larger, prefix, stale }
   enum Disk: CaseIterable { case nothing, fresh, stale, finished, orphaned, garbage }
