@@ -38,7 +38,7 @@ struct PromiseTests {
     let events = task.events
     let load = try await load()
     let data = Deferred<Result<Data, LoadError>>()
-    pipeline.begin(ByteLoad(pipeline.context, priority: .low), request, isWanted: { _ in true }) { result in
+    pipeline.begin(ByteLoad(pipeline.context, priority: .low), request, isWanted: { _, _ in true }) { result in
       data.resolve(result.map(\.data))
     }
     load.respond(headers: ["Content-Length": "\(file.count)"])
