@@ -50,6 +50,8 @@ struct ExactCountTests {
       $0.diskCache = disk
       $0.loader = loader
       $0.clock = clock
+      // Every step is the test's, and what fails is asked for again when the test does.
+      ($0.retry, $0.remembersFailures) = (.never, false)
       $0.storage = situation.storage
       $0.stepper = executor
       $0.decoders = DecoderRegistry([StepDecoder { _ in counted.value.decodes += 1 }])

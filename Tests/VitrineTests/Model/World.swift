@@ -167,6 +167,8 @@ final class World: @unchecked Sendable {
       $0.diskCache = options.hasDisk ? disk : nil
       $0.loader = loader
       $0.clock = clock
+      // Every step is the test's, and what fails is asked for again when the test does.
+      ($0.retry, $0.remembersFailures) = (.never, false)
       $0.decodeWidth = options.width
       $0.storage = options.storage
       $0.stepper = executor
