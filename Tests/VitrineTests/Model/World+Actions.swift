@@ -38,9 +38,9 @@ extension World {
 
   func anyWish() -> Wish {
     Wish(
-      address: random.below(Self.addresses),
-      size: random.below(3),
-      processing: random.chance(1, in: 2) ? 0 : random.below(4),
+      address: options.isCrowded ? 0 : random.below(Self.addresses),
+      size: random.below(options.isCrowded ? 2 : 3),
+      processing: random.chance(1, in: 2) ? 0 : random.below(options.isCrowded ? 2 : 4),
       // Mostly as most ask.
       way: random.chance(1, in: 2) ? 0 : random.below(5),
     )
@@ -73,7 +73,7 @@ extension World {
     if !(ticket.isScoped && isScopePaused) { noteBegin(of: ticket) }
     let request = request(wish, priority: ticket.priority, continues: ticket.continues)
     ticket.task = pipeline.imageTask(for: request, isWatching: isWatching, in: ticket.isScoped ? scope : nil) {
-      [unowned self, unowned ticket] event in
+      [unowned self] event in
       hear(event, ticket)
     }
   }
@@ -195,7 +195,7 @@ extension World {
       note("\(ticket.number) prefetches \(ticket.wish) \(prefetcher.destination)")
       ticket.begun = now
       ticket.since = now
-      prefetcher.start([request(ticket.wish)]) { [unowned self, unowned ticket] _, result in
+      prefetcher.start([request(ticket.wish)]) { [unowned self] _, result in
         if ticket.ended != nil { fail("\(ticket.number) is told twice") }
         ticket.ended = now
         note("\(ticket.number) is told \(result)")
@@ -220,7 +220,7 @@ extension World {
   }
 
   private func askForData() {
-    let wish = Wish(address: random.below(Self.addresses), size: 0, processing: 0, way: random.below(5))
+    let wish = Wish(address: anyWish().address, size: 0, processing: 0, way: random.below(5))
     let ticket = Ticket(wish, step, anyPriority(), isData: true)
     add(ticket)
     note("\(ticket.number) asks for the bytes of \(wish.flight)")
@@ -275,13 +275,13 @@ extension World {
   // MARK: The surroundings
 
   private func letTimePass() {
-    let seconds = [5, 20, 40, 70][random.below(4)]
+    let seconds = (options.isCrowded ? [1, 2, 5, 70] : [5, 20, 40, 70])[random.below(4)]
     note("\(seconds) s pass")
     clock.advance(by: .seconds(seconds))
   }
 
   private func changeServer() {
-    let address = random.below(Self.addresses)
+    let address = anyWish().address
     guard versions[address] < 250 else { return }
     versions[address] += 1
     note("the server has version \(versions[address]) of \(address)")

@@ -94,6 +94,8 @@ final class World: @unchecked Sendable {
     var storage = StoragePolicy.automatic
     var servesWhileRevalidating = false
     var width = 2
+    /// Whether all ask for much the same within a short time, so that they meet.
+    var isCrowded = false
     var isTraced = false
   }
 
@@ -158,6 +160,7 @@ final class World: @unchecked Sendable {
     options.storage = StoragePolicy.allCases[random.below(4)]
     options.servesWhileRevalidating = random.chance(1, in: 4)
     options.width = 1 + random.below(3)
+    options.isCrowded = random.chance(1, in: 2)
     (self.random, self.options) = (random, options)
     let memory = options.hasMemory ? MemoryCache<CachedImage>(costLimit: 1 << 20, clock: clock) : nil
     self.memory = memory
