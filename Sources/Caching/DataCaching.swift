@@ -113,6 +113,9 @@ public protocol DataCaching: Sendable {
   /// Removes the entries whose keys were made of another one by appending parts.
   func removeAll(extending key: CacheKey) async
 
+  /// Returns what is kept for a key, fresh or not; does not count as use.
+  func peek(_ key: CacheKey) async -> CachedData?
+
   /// Removes the entries for which `isRemoved` says so.
   func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async
 
@@ -127,6 +130,9 @@ public protocol DataCaching: Sendable {
 }
 
 extension DataCaching {
+  /// Returns the entry, which counts as use where a cache knows no other way.
+  public func peek(_ key: CacheKey) async -> CachedData? { await entry(for: key) }
+
   /// Reads the entry to find out.
   public func contentID(for key: CacheKey) async -> ContentID? { await entry(for: key)?.contentID }
 
@@ -243,6 +249,14 @@ public struct DataCacheList: DataCaching {
   public func contains(_ key: CacheKey) async -> Bool {
     for cache in caches where await cache.contains(key) { return true }
     return false
+  }
+
+  /// Returns what the first cache that knows the key keeps for it.
+  public func peek(_ key: CacheKey) async -> CachedData? {
+    for cache in caches {
+      if let entry = await cache.peek(key) { return entry }
+    }
+    return nil
   }
 
   /// Returns what the first cache that knows the key has for it.

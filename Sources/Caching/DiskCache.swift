@@ -39,6 +39,7 @@ public final class DiskCache: DataCaching {
   let writing: WorkQueue
   let reading: WorkQueue
   let waiters = Lock(Waiters())
+  private let warnings: DiskWarnings
 
   /// The longest record that is read on the caller's thread, in bytes, with the largest image that is kept as pixels:
   /// reading and checking it takes some 70 us, and another thread as much and what changing to it costs.
@@ -83,6 +84,8 @@ public final class DiskCache: DataCaching {
     self.options = options
     self.clock = clock
     folder = DiskFolder(path: directory.path, files: files)
+    let warnings = DiskWarnings(warn)
+    self.warnings = warnings
     var lockFile: (any DiskFile)?
     do throws(FileError) {
       if !options.readsOnly {
@@ -114,7 +117,7 @@ public final class DiskCache: DataCaching {
           }
         }
       },
-      warn: warn,
+      warn: { warnings.tell($0) },
     )
     box.set(writer)
     let isEnqueued = enqueue { [shared, waiters, writer] in
@@ -124,6 +127,9 @@ public final class DiskCache: DataCaching {
     }
     if !isEnqueued { shared.withLock { $0.phase = .closed } }
   }
+
+  /// Tells somebody else, too, when the disk refuses, and when it is well again; `warn` returns whether it goes on listening.
+  package func addWarning(_ warn: @escaping @Sendable (String) -> Bool) { warnings.add(warn) }
 
   // MARK: - Entries
 

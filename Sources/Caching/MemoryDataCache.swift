@@ -33,6 +33,11 @@ public final class MemoryDataCache: DataCaching {
   /// Returns what is kept for a key, fresh or not, and counts it as used; does not block.
   public func entry(for key: CacheKey) async -> CachedData? { cache.value(for: key) }
 
+  /// Returns what is kept for a key, fresh or not; does not count as use.
+  public func peek(_ key: CacheKey) async -> CachedData? {
+    cache.variants(of: key).first { $0.key == key }?.value
+  }
+
   /// Keeps an entry; one that is too large is not kept, and an older one of its key removed.
   public func store(_ entry: CachedData, for key: CacheKey) async {
     cache.set(entry, for: key, cost: Self.size(of: entry, key), group: key)

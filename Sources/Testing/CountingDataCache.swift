@@ -101,6 +101,9 @@ public final class CountingDataCache: DataCaching {
     }
   }
 
+  /// Returns what is kept for a key; not counted.
+  public func peek(_ key: CacheKey) async -> CachedData? { state.value.entries[key] }
+
   /// Returns what the bytes that are kept for a key are known by; not counted.
   public func contentID(for key: CacheKey) async -> ContentID? { state.value.entries[key]?.contentID }
 

@@ -61,12 +61,13 @@ struct RevalidationTests {
       try await group.waitForAll()
     }
 
+    let load = try await load()
     #expect(parts.loader.counts.loads == 2)
-    try await load().fail(.connectionLost)
+    load.fail(.connectionLost)
     #expect(pipeline.jobCount == 0)
     // And again, now that it has failed.
     _ = try await pipeline.image(for: request)
-    try await load().fail(.connectionLost)
+    try await self.load().fail(.connectionLost)
   }
 
   @Test

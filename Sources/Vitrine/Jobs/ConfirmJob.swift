@@ -38,6 +38,7 @@ final class ConfirmJob: StageJob, @unchecked Sendable {
       case .failure(let error):
         let until = known.validity.usableOnErrorUntil
         let isUsable = standsIn && error.allowsStale(until: until, now: context.clock.now)
+        if isUsable { trace?.note("fallback", .text(error.detail)) }
         finish(isUsable ? .success(known.stale()) : .failure(error), &turn)
       }
     }

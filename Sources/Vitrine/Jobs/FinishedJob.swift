@@ -54,6 +54,7 @@ final class FinishedJob: StageJob, @unchecked Sendable {
   private func found(_ entry: CachedData?, _ turn: inout Turn) {
     guard isRunning else { return }
     lookUp = nil
+    trace?.note("found", .flag(entry != nil))
     guard let entry else { return makeAnew(&turn) }
     let (disk, key) = (disk, key)
     trace?.enter("queue")

@@ -22,7 +22,10 @@ final class FirstJob<Value: Sendable>: Job<Value, LoadError>, @unchecked Sendabl
     super.init(onEnd: onEnd)
   }
 
-  override func start(_ turn: inout Turn) { begin(0, &turn) }
+  override func start(_ turn: inout Turn) {
+    trace = starter?.recorder.stage(.sources, source)
+    begin(0, &turn)
+  }
 
   private func begin(_ index: Int, _ turn: inout Turn) {
     guard index < count else {
@@ -30,7 +33,7 @@ final class FirstJob<Value: Sendable>: Job<Value, LoadError>, @unchecked Sendabl
       return finish(.failure(error), &turn)
     }
     var isOver = false
-    let subscription = make(index, &turn).subscribe(priority: priority, isWatching: isWatched, &turn) {
+    let subscription = make(index, &turn).subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
       [weak self] event, turn in
       guard let self else { return }
       switch event {

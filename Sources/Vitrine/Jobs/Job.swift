@@ -41,8 +41,12 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
   private var result: Result<Value, Failure>?
   private var onEnd: ((inout Turn) -> Void)?
 
-  /// Told what the job goes through, where that is recorded; set when the job starts.
-  final var trace: StageTrace?
+  /// Told what the job goes through, where that is recorded; set when the job starts, before anything it waits for does.
+  final var trace: StageTrace? {
+    didSet { starter?.wait(for: trace) }
+  }
+  /// What the first subscriber goes through.
+  private(set) final var starter: StageTrace?
 
   /// The highest of the subscribers' priorities.
   private(set) var priority = Priority.veryLow
@@ -73,11 +77,12 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
   /// Adds a subscriber and starts the work if it is the first.
   ///
   /// One who comes late gets the last progress at once, and the end if there was one. Progress and parts are told to those
-  /// who watch only, so that they cost nothing where nobody does.
+  /// who watch only, so that they cost nothing where nobody does. `waiting` is what the subscriber goes through.
   func subscribe(
     priority: Priority,
     isWatching: Bool = false,
     isCaller: Bool = false,
+    for waiting: StageTrace? = nil,
     _ turn: inout Turn,
     _ receive: @escaping (Event, inout Turn) -> Void,
   ) -> Subscription<Value, Failure> {
@@ -85,6 +90,7 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
     nextID += 1
     let subscription = Subscription(job: self, id: id)
     if let result {
+      waiting?.wait(for: trace)
       receive(.finished(result), &turn)
       return subscription
     }
@@ -94,8 +100,10 @@ class Job<Value: Sendable, Failure: Error>: @unchecked Sendable {
     if phase == .idle {
       self.priority = priority
       phase = .running
+      starter = waiting
       start(&turn)
     } else {
+      waiting?.wait(for: trace)
       updatePriority(&turn)
       if isWatching, let lastProgress {
         receive(.progress(completed: lastProgress.completed, total: lastProgress.total), &turn)

@@ -21,7 +21,7 @@ final class JobContext: Sendable {
   let stepper: (any TaskExecutor)?
   let allowsFileAddresses: Bool
   private let storage: StoragePolicy
-  let recorder: TraceRecorder?
+  let recorder: StageRecorder?
   /// What the decoders can read, for the `Accept` field.
   let accept: String
 
@@ -35,7 +35,7 @@ final class JobContext: Sendable {
     // What a delegate has not seen is not kept, so not in part either.
     partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
     network = NetworkContext(configuration.network, pendingLimit: pendingLimit, clock: configuration.clock)
-    recorder = configuration.recorder
+    recorder = StageRecorder(configuration)
     storage = configuration.storage
     allowsFileAddresses = configuration.allowsFileAddresses
     let types = configuration.decoders.formats.map(\.mediaType)

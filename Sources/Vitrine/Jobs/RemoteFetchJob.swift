@@ -257,6 +257,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     guard let known, error.allowsStale(until: known.decision.usableOnErrorUntil, now: now) else {
       return finish(.failure(error), &turn)
     }
+    trace?.note("fallback", .text(error.detail))
     finish(.success(bytes(of: known, .disk, isStale: true)), &turn)
   }
 

@@ -15,8 +15,8 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
     _ receive: @escaping (Result<Input, LoadError>, inout Turn) -> Void,
   ) {
     trace?.enter("wait")
-    defer { trace?.wait(for: job.trace) }
-    dependency = job.subscribe(priority: priority, isWatching: isWatched, &turn) { [weak self] event, turn in
+    dependency = job.subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
+      [weak self] event, turn in
       guard let self else { return }
       switch event {
       case .progress(let completed, let total): send(progress: completed, of: total, &turn)

@@ -1,19 +1,22 @@
-import VitrineRuntime
+public import VitrineRuntime
 
-extension TraceRecorder {
-  /// All requests in the format of Chrome's trace events, which Perfetto and `chrome://tracing` show.
+extension RequestMetrics {
+  /// Encodes requests in the format of Chrome's trace events, which ui.perfetto.dev and `chrome://tracing` show.
   ///
-  /// Every stage and every phase of it is a span; requests that do not overlap share a row.
-  ///
-  /// Complexity: O(n) over the stages.
-  package var chromeTrace: Data {
+  /// Every stage and every phase of it is a span; requests that do not overlap share a row. The times begin with the first
+  /// request. Complexity: O(n) over the stages.
+  public static func chromeTrace(of requests: [RequestMetrics]) -> Data {
+    chromeTrace(of: requests, since: requests.map(\.began).min() ?? .zero)
+  }
+
+  static func chromeTrace(of requests: [RequestMetrics], since start: Duration) -> Data {
     var events: [ChromeTrace.Event] = []
     var rows: [Duration] = []
-    for request in requests {
-      let end = request.extent
+    for request in requests.sorted(by: { $0.began < $1.began }) {
+      let end = request.root.extent
       let row = rows.firstIndex { $0 <= request.began } ?? rows.count
       if row == rows.count { rows.append(end) } else { rows[row] = end }
-      ChromeTrace.append(request, row: row + 1, to: &events)
+      ChromeTrace.append(request.root, row: row + 1, since: start, to: &events)
     }
     let names = rows.indices.map { ChromeTrace.Event(naming: "requests \($0 + 1)", row: $0 + 1) }
     let encoder = JSONEncoder()
@@ -21,16 +24,6 @@ extension TraceRecorder {
     let trace = ChromeTrace(traceEvents: names + events, displayTimeUnit: "ms")
     // Numbers and texts can always be encoded.
     return (try? encoder.encode(trace)) ?? Data()
-  }
-}
-
-extension StageTrace {
-  /// When the last of what belongs to the stage ended.
-  fileprivate var extent: Duration {
-    let record = record
-    let phases = record.phases.map { $0.ended ?? $0.began }.max() ?? began
-    let children = record.children.filter { !$0.isShared }.map(\.stage.extent).max() ?? began
-    return max(record.ended ?? began, phases, children)
   }
 }
 
@@ -44,7 +37,7 @@ private struct ChromeTrace: Encodable {
     var dur: Double?
     let pid = 1
     let tid: Int
-    let args: [String: StageTrace.Fact]
+    let args: [String: RequestMetrics.Fact]
 
     /// Names a row.
     init(naming name: String, row: Int) {
@@ -52,10 +45,9 @@ private struct ChromeTrace: Encodable {
     }
 
     /// A span.
-    init(_ name: String, _ category: String, _ span: (Duration, Duration), row: Int, _ args: [String: StageTrace.Fact])
-    {
+    init(_ name: String, _ category: String, _ span: Range<Duration>, row: Int, _ args: [String: RequestMetrics.Fact]) {
       (self.name, ph, cat, tid, self.args) = (name, "X", category, row, args)
-      (ts, dur) = (span.0 / .microseconds(1), max(.zero, span.1 - span.0) / .microseconds(1))
+      (ts, dur) = (span.lowerBound / .microseconds(1), (span.upperBound - span.lowerBound) / .microseconds(1))
     }
 
     // `pid` has its value already.
@@ -66,28 +58,31 @@ private struct ChromeTrace: Encodable {
   let displayTimeUnit: String
 
   /// A stage before what is within it, as spans that begin at once are nested in the order given.
-  static func append(_ stage: StageTrace, row: Int, to events: inout [Event]) {
-    let (record, end) = (stage.record, stage.extent)
-    let facts = record.facts.merging(["source": .text(stage.source)]) { fact, _ in fact }
-    events.append(Event(stage.name, "stage", (stage.began, end), row: row, facts))
-    for phase in record.phases {
-      events.append(
-        Event(phase.name, "phase", (phase.began, phase.ended ?? end), row: row, ["stage": .text(stage.name)])
-      )
+  static func append(_ stage: RequestMetrics.Stage, row: Int, since start: Duration, to events: inout [Event]) {
+    func span(_ began: Duration, _ ended: Duration) -> Range<Duration> {
+      (began - start)..<(max(began, ended) - start)
     }
-    for child in record.children {
+    let end = stage.extent
+    let facts = stage.facts.merging(["source": .text(stage.source)]) { fact, _ in fact }
+    events.append(Event(stage.kind.rawValue, "stage", span(stage.began, end), row: row, facts))
+    for phase in stage.phases {
+      let name: RequestMetrics.Fact = .text(stage.kind.rawValue)
+      events.append(Event(phase.name, "phase", span(phase.began, phase.ended ?? end), row: row, ["stage": name]))
+    }
+    for child in stage.stages {
       if child.isShared {
-        let end = min(end, child.stage.extent)
-        events.append(Event("shared \(child.stage.name)", "shared", (child.since, end), row: row, [:]))
+        let span = span(child.since, min(end, child.extent))
+        events.append(Event("shared \(child.kind)", "shared", span, row: row, [:]))
       } else {
-        append(child.stage, row: row, to: &events)
+        append(child, row: row, since: start, to: &events)
       }
     }
   }
 }
 
-extension StageTrace.Fact: Encodable {
-  package func encode(to encoder: any Encoder) throws {
+extension RequestMetrics.Fact: Encodable {
+  /// Encodes the words, the number or the truth value alone.
+  public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
     case .text(let text): try container.encode(text)

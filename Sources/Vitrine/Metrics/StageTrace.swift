@@ -1,10 +1,8 @@
 package import VitrineRuntime
 
-/// Keeps what the stages of all requests of a pipeline went through, as a tree for each request.
-///
-/// A pipeline without a recorder spends the look at a `nil` on each stage.
+/// Keeps what all requests of a pipeline went through; for the tool, whose requests are few.
 package final class TraceRecorder: Sendable {
-  private let clock: any TimeSource
+  let clock: any TimeSource
   private let began: Duration
   private let recorded = Lock<[StageTrace]>([])
 
@@ -17,29 +15,59 @@ package final class TraceRecorder: Sendable {
   /// The requests so far, in the order in which they began.
   package var requests: [StageTrace] { recorded.withLock { $0 } }
 
-  func request(_ source: String) -> StageTrace {
-    let trace = stage("request", source)
-    recorded.withLock { $0.append(trace) }
+  /// All requests as Chrome's trace events; see ``RequestMetrics/chromeTrace(of:)``.
+  package var chromeTrace: Data { RequestMetrics.chromeTrace(of: requests.map(\.metrics), since: began) }
+
+  func append(_ request: StageTrace) { recorded.withLock { $0.append(request) } }
+}
+
+/// Makes the traces of a pipeline's stages, and keeps none of them.
+///
+/// A pipeline that records nothing has none, and spends the look at a `nil` on each stage.
+final class StageRecorder: Sendable {
+  private let clock: any TimeSource
+  private let kept: TraceRecorder?
+  let feed: EventFeed?
+  private let lastID = Lock(0)
+
+  /// `nil` where nobody wants to know anything.
+  init?(_ configuration: ImagePipeline.Configuration) {
+    kept = configuration.recorder
+    feed = EventFeed(configuration)
+    clock = kept?.clock ?? configuration.clock
+    guard kept != nil || feed != nil || configuration.collectsMetrics else { return nil }
+  }
+
+  var now: Duration { clock.uptime }
+
+  /// Begins a request; whatever it waits for is part of it.
+  func request(_ request: ImageRequest, for purpose: StageTrace.Purpose = .image) -> StageTrace {
+    let trace = stage(.request, request.name)
+    kept?.append(trace)
+    trace.beginRequest(request, for: purpose)
     return trace
   }
 
-  func stage(_ name: String, _ source: String) -> StageTrace {
-    StageTrace(name, source, recorder: self)
+  /// - Parameter span: How long it has lasted already.
+  func stage(_ kind: StageKind, _ source: String, lasting span: Duration = .zero) -> StageTrace {
+    let id = lastID.withLock { last in
+      last += 1
+      return last
+    }
+    return StageTrace(id, kind, source, recorder: self, lasting: span)
   }
-
-  /// Since the recorder was made.
-  fileprivate var now: Duration { clock.uptime - began }
 }
 
 /// One stage on the way of a request: the phases it went through one after the other, and the stages it waited for.
 ///
 /// Several requests may wait for one stage; the first of them owns it, to the others it is shared.
 package final class StageTrace: Sendable {
-  /// What a stage did for a while, such as waiting for its turn in a queue.
-  package struct Phase: Sendable {
-    package let name: String
-    package let began: Duration
-    package fileprivate(set) var ended: Duration?
+  package typealias Phase = RequestMetrics.Phase
+  package typealias Fact = RequestMetrics.Fact
+
+  /// What a request is made for.
+  enum Purpose: String, Sendable {
+    case image, data, revalidation
   }
 
   /// A stage that this one waited for.
@@ -50,15 +78,6 @@ package final class StageTrace: Sendable {
     package let isShared: Bool
   }
 
-  /// What is known about a stage beside its times.
-  package enum Fact: Sendable, Hashable, ExpressibleByStringLiteral {
-    case text(String)
-    case number(Int)
-    case flag(Bool)
-
-    package init(stringLiteral text: String) { self = .text(text) }
-  }
-
   /// Everything that changes while the stage goes on.
   package struct Record: Sendable {
     package fileprivate(set) var phases: [Phase] = []
@@ -66,86 +85,154 @@ package final class StageTrace: Sendable {
     package fileprivate(set) var facts: [String: Fact] = [:]
     package fileprivate(set) var ended: Duration?
     fileprivate var isOwned = false
+    /// The request whose observers are told of the stage; `nil` where nobody is.
+    fileprivate var request: Int?
   }
 
-  package let name: String
+  let id: Int
+  package let kind: StageKind
   package let source: String
   package let began: Duration
-  private let recorder: TraceRecorder
+  let recorder: StageRecorder
   private let state = Lock(Record())
 
-  fileprivate init(_ name: String, _ source: String, recorder: TraceRecorder, lasting span: Duration = .zero) {
-    (self.name, self.source, self.recorder) = (name, source, recorder)
+  fileprivate init(_ id: Int, _ kind: StageKind, _ source: String, recorder: StageRecorder, lasting span: Duration) {
+    (self.id, self.kind, self.source, self.recorder) = (id, kind, source, recorder)
     began = recorder.now - span
   }
+
+  package var name: String { kind.rawValue }
 
   /// The stage as it is now.
   package var record: Record { state.withLock { $0 } }
 
+  /// The request as it is now, as a value; to be asked of the trace of a request.
+  package var metrics: RequestMetrics { RequestMetrics(root: stage(since: began, isShared: false)) }
+
+  private func stage(since: Duration, isShared: Bool) -> RequestMetrics.Stage {
+    let record = record
+    return RequestMetrics.Stage(
+      id: id,
+      kind: kind,
+      source: source,
+      began: began,
+      ended: record.ended,
+      since: since,
+      isShared: isShared,
+      phases: record.phases,
+      facts: record.facts,
+      stages: record.children.map { $0.stage.stage(since: $0.since, isShared: $0.isShared) },
+    )
+  }
+
   /// Begins a phase, which ends the one before.
-  package func enter(_ phase: String) {
-    let now = recorder.now
-    state.withLock { state in
-      state.endPhase(now)
-      state.phases.append(Phase(name: phase, began: now))
+  package func enter(_ phase: String) { enter(phase, at: recorder.now) }
+
+  /// Begins a phase that began at a known time.
+  package func enter(_ phase: String, at time: Duration) {
+    change(at: time) { state in
+      state.endPhase(time)
+      state.phases.append(Phase(name: phase, began: time))
+      return .phaseBegan(phase)
     }
   }
 
   /// Says something about the stage, in place of what was said under that name.
   package func note(_ name: String, _ fact: Fact) {
-    state.withLock { $0.facts[name] = fact }
+    change(at: recorder.now) { state in
+      state.facts[name] = fact
+      return .noted(name)
+    }
   }
 
   /// Ends the stage and its phase; the first end counts.
-  package func end() {
-    let now = recorder.now
-    state.withLock { state in
-      guard state.ended == nil else { return }
+  package func end() { end([:], .stageEnded) }
+
+  fileprivate func end(_ facts: [String: Fact], _ what: EventFeed.What, at time: Duration? = nil) {
+    let now = time ?? recorder.now
+    change(at: now) { state in
+      state.facts.merge(facts) { _, new in new }
       state.endPhase(now)
       state.ended = now
+      return what
     }
+  }
+
+  /// After the end nothing changes any more: work that nobody waits for may still run into its next phase.
+  private func change(at time: Duration, _ change: (inout Record) -> EventFeed.What) {
+    state.withLock { state in
+      guard state.ended == nil else { return }
+      tell(change(&state), state, at: time)
+    }
+  }
+
+  // Within the lock, so that what is told of a stage is in order.
+  private func tell(_ what: EventFeed.What, _ state: Record, at time: Duration) {
+    guard let feed = recorder.feed, let request = state.request else { return }
+    feed.post(
+      PipelineEvent(request: request, stage: id, kind: kind, source: source, time: time, facts: state.facts),
+      what,
+    )
   }
 
   /// Says that this stage waits for another from now on.
   func wait(for stage: StageTrace?) {
     guard let stage else { return }
-    let isShared = stage.state.withLock { state in
-      defer { state.isOwned = true }
-      return state.isOwned
-    }
+    let request = state.withLock { $0.request }
+    let isShared = stage.join(request)
     let child = Child(stage: stage, since: isShared ? recorder.now : stage.began, isShared: isShared)
     state.withLock { $0.children.append(child) }
+  }
+
+  /// - Returns: Whether the stage belongs to somebody else.
+  private func join(_ request: Int?) -> Bool {
+    state.withLock { state in
+      guard state.isOwned else {
+        (state.isOwned, state.request) = (true, request)
+        tell(.stageBegan, state, at: began)
+        return false
+      }
+      if let request { tell(.stageJoined(by: request), state, at: recorder.now) }
+      return true
+    }
+  }
+
+  fileprivate func beginRequest(_ request: ImageRequest, for purpose: Purpose) {
+    state.withLock { state in
+      state.isOwned = true
+      if purpose != .image { state.facts["purpose"] = .text(purpose.rawValue) }
+      guard let feed = recorder.feed, feed.begins() else { return }
+      state.request = id
+      tell(.requestBegan(request), state, at: began)
+    }
   }
 
   /// Adds a stage of this one's own that has just ended.
   ///
   /// - Parameters:
-  ///   - name: What it is called.
+  ///   - kind: What it did.
   ///   - span: How long it took.
   ///   - phases: What it did, one after the other, and when each ended, counted from its beginning.
-  /// - Returns: The stage, to say more about.
-  package func addStage(
-    _ name: String,
+  ///   - facts: What else is known about it.
+  func addStage(
+    _ kind: StageKind,
     lasting span: Duration,
     phases: [(name: String, end: Duration)],
-  ) -> StageTrace {
-    let stage = StageTrace(name, source, recorder: recorder, lasting: span)
-    stage.state.withLock { state in
-      var began = stage.began
-      for phase in phases {
-        let end = stage.began + phase.end
-        state.phases.append(Phase(name: phase.name, began: began, ended: end))
-        began = end
-      }
-      state.ended = stage.began + span
-    }
+    facts: [String: Fact],
+  ) {
+    let stage = recorder.stage(kind, source, lasting: span)
     wait(for: stage)
-    return stage
+    var began = stage.began
+    for phase in phases {
+      stage.enter(phase.name, at: began)
+      began = stage.began + phase.end
+    }
+    stage.end(facts, .stageEnded, at: stage.began + span)
   }
 
   /// Begins a stage of this one's own.
-  package func stage(_ name: String) -> StageTrace {
-    let stage = recorder.stage(name, source)
+  package func stage(_ kind: StageKind) -> StageTrace {
+    let stage = recorder.stage(kind, source)
     wait(for: stage)
     return stage
   }
@@ -161,18 +248,38 @@ extension StageTrace.Record {
 // MARK: - What the pipeline says
 
 extension StageTrace {
-  func end(_ error: LoadError) {
-    note("error", .text(error.detail))
-    end()
-  }
+  func end(_ error: LoadError) { end(["error": .text(error.detail)], .requestEnded(.failure(error))) }
 
   func end(_ response: ImageResponse) {
-    note("from", .text(response.origin.rawValue))
-    note("stale", .flag(response.isStale))
-    note("bytes", .number(response.byteCount))
-    note("width", .number(response.image.width))
-    note("height", .number(response.image.height))
-    if let status = response.status { note("status", .number(status)) }
-    end()
+    var facts: [String: Fact] = [
+      "from": .text(response.origin.rawValue), "stale": .flag(response.isStale), "bytes": .number(response.byteCount),
+      "width": .number(response.image.width), "height": .number(response.image.height),
+    ]
+    facts["status"] = response.status.map(Fact.number)
+    end(facts, .requestEnded(.image(response)))
+  }
+
+  func end(_ bytes: FetchedBytes) {
+    var facts: [String: Fact] = [
+      "from": .text(bytes.origin.rawValue), "stale": .flag(bytes.isStale), "bytes": .number(bytes.data.count),
+    ]
+    facts["status"] = bytes.status.map(Fact.number)
+    end(facts, .requestEnded(.data(byteCount: bytes.data.count)))
+  }
+
+  func end(_ result: Result<ImageResponse, LoadError>) {
+    switch result {
+    case .success(let response): end(response)
+    case .failure(let error): end(error)
+    }
+  }
+
+  /// Ends with what a load of bytes came to, if that is it.
+  func end(_ event: JobEvent<FetchedBytes, LoadError>) {
+    guard case .finished(let result) = event else { return }
+    switch result {
+    case .success(let bytes): end(bytes)
+    case .failure(let error): end(error)
+    }
   }
 }

@@ -19,13 +19,13 @@ extension StageTrace {
     for index in phases.indices.dropLast().reversed() {
       phases[index].end = min(phases[index].end, phases[index + 1].end)
     }
-    let stage = addStage("transfer", lasting: metrics.total, phases: phases)
-    stage.note("url", .text(metrics.url.string))
-    stage.note("bytes", .number(metrics.bytesReceived))
-    stage.note("reused", .flag(metrics.isConnectionReused))
-    stage.note("queued µs", .number(Int(metrics.queued / .microseconds(1))))
-    if let status = metrics.status { stage.note("status", .number(status)) }
-    if let version = metrics.httpVersion { stage.note("version", .text(version)) }
-    if let address = metrics.remoteAddress { stage.note("address", .text("\(address)")) }
+    var facts: [String: Fact] = [
+      "url": .text(metrics.url.string), "bytes": .number(metrics.bytesReceived),
+      "reused": .flag(metrics.isConnectionReused), "queued µs": .number(Int(metrics.queued / .microseconds(1))),
+    ]
+    facts["status"] = metrics.status.map(Fact.number)
+    facts["version"] = metrics.httpVersion.map(Fact.text)
+    facts["address"] = metrics.remoteAddress.map { .text("\($0)") }
+    addStage(.transfer, lasting: metrics.total, phases: phases, facts: facts)
   }
 }

@@ -48,7 +48,10 @@ extension ImagePipeline {
   ) {
     let request = request.prepared(by: context.delegate)
     context.engine.turn { turn in
-      let made = fetchJob(request, &turn).subscribe(priority: load.priority, &turn) { [self] event, turn in
+      let trace = context.recorder?.request(request, for: .data)
+      load.attach(trace)
+      let made = fetchJob(request, &turn).subscribe(priority: load.priority, for: trace, &turn) { [self] event, turn in
+        trace?.end(event)
         guard case .finished(let result) = event else { return }
         withExtendedLifetime(self) {}
         if case .success(let bytes) = result {
@@ -72,6 +75,7 @@ final class ByteLoad: Sendable {
     var subscription: Subscription<FetchedBytes, LoadError>?
     var priority: Priority
     var isCancelled = false
+    var trace: StageTrace?
   }
 
   private let context: JobContext
@@ -94,13 +98,16 @@ final class ByteLoad: Sendable {
   }
 
   func cancel() {
-    let subscription = state.withLock { state in
+    let (subscription, trace) = state.withLock { state in
       state.isCancelled = true
-      defer { state.subscription = nil }
-      return state.subscription
+      defer { (state.subscription, state.trace) = (nil, nil) }
+      return (state.subscription, state.trace)
     }
+    trace?.end(LoadError(.cancelled, .fetch, trace?.source ?? "", "cancelled"))
     if let subscription { context.engine.turn { subscription.unsubscribe(&$0) } }
   }
+
+  fileprivate func attach(_ trace: StageTrace?) { state.withLock { $0.trace = trace } }
 
   fileprivate func attach(_ subscription: Subscription<FetchedBytes, LoadError>, _ turn: inout Turn) {
     let isCancelled = state.withLock { state in

@@ -57,8 +57,8 @@ public final class ImagePipeline: Sendable {
     ///
     /// A server that loads the addresses of strangers says no. ``ImageSource/file(_:)`` is always allowed.
     public var allowsFileAddresses = true
-    /// Where the stages of all requests are recorded; `nil`, the default, for nowhere.
-    package var recorder: TraceRecorder?
+    /// Who is told what requests go through; each part has a property of its own.
+    var observation = ObservationParts()
     /// Where what is awaited runs, in a test that takes every step itself and in which the queues have no threads; `nil`, the
     /// default, for threads of the pipeline's own and where Swift runs tasks.
     package var stepper: (any TaskExecutor)?
@@ -83,10 +83,10 @@ public final class ImagePipeline: Sendable {
   /// Its memory is not that of ``shared``.
   public static let ephemeral = ImagePipeline { _ in }
 
-  private let configuration: Configuration
+  let configuration: Configuration
   let context: JobContext
-  private let fetches: JobPool<CacheKey, FetchedBytes, LoadError>
-  private let images: JobPool<CacheKey, CachedImage, LoadError>
+  let fetches: JobPool<CacheKey, FetchedBytes, LoadError>
+  let images: JobPool<CacheKey, CachedImage, LoadError>
   private let intercepted = InterceptedTasks()
   private let pressure: MemoryPressureObservation?
 
@@ -139,8 +139,9 @@ public final class ImagePipeline: Sendable {
   /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
   public func image(for request: ImageRequest) async throws(LoadError) -> Bitmap {
     // A hit costs neither a task nor a hop.
-    let request = request.prepared(by: context.delegate)
-    if let hit = imageInMemory(request), !hit.isStale { return hit.image }
+    let prepared = request.prepared(by: context.delegate)
+    // Whoever is told of requests is told of this one, too.
+    if context.recorder == nil, let hit = imageInMemory(prepared), !hit.isStale { return hit.image }
     return try await imageTask(for: request).image
   }
 
@@ -273,7 +274,7 @@ public final class ImagePipeline: Sendable {
     return images.job(for: key, &turn) { makeImageJob(request, step: step, of: bytes, onEnd: $0) }
   }
 
-  private func imageKey(of request: ImageRequest, step: Int) -> CacheKey {
+  func imageKey(of request: ImageRequest, step: Int) -> CacheKey {
     request.keys.key(step: step).extended { key in
       key.appendWay(of: request)
       key.append(context.storage(of: request).rawValue)
@@ -329,11 +330,7 @@ public final class ImagePipeline: Sendable {
       }
       if known.contentID != .none { return confirmJob(known, onEnd: onEnd) }
     }
-    var options = DecodeOptions(size: request.size)
-    options.quality = request.quality
-    (options.frame, options.filter) = (request.frame, request.filter)
-    (options.linearLight, options.colorSpace) = (request.linearLight, request.colorSpace)
-    options.limits = configuration.limits
+    let options = decodeOptions(of: request)
     let larger = bytes == nil && step == 0 ? largerVariant(of: request, options) : nil
     if bytes == nil, larger == nil, looksOnDisk, let disk = context.diskForFinished(request, step: step) {
       return FinishedJob(
@@ -395,31 +392,25 @@ public final class ImagePipeline: Sendable {
     request.revalidates = true
     let job = fetchJob(request, &turn)
     guard !job.isRunning else { return }
-    _ = job.subscribe(priority: .low, &turn) { [self] event, turn in
-      guard case .finished(.success(let bytes)) = event else { return }
+    let trace = context.recorder?.request(request, for: .revalidation)
+    _ = job.subscribe(priority: .low, for: trace, &turn) { [self] event, turn in
+      guard case .finished(.success(let bytes)) = event else {
+        trace?.end(event)
+        return
+      }
       let known = memory(for: request)?.value(for: request.keys.image)
       // What came anew may be anything; what is the same has been looked at.
       guard asImage, bytes.origin == .network, known?.contentID != bytes.contentID else {
         bytes.verdict?(true)
+        trace?.end(bytes)
         return
       }
       let image = imageJob(request, step: request.processors.count, of: bytes, &turn)
-      _ = image.subscribe(priority: .low, &turn) { [self] _, _ in withExtendedLifetime(self) {} }
+      _ = image.subscribe(priority: .low, for: trace, &turn) { [self] event, _ in
+        if case .finished(let result) = event { trace?.end(result.map(\.response)) }
+        withExtendedLifetime(self) {}
+      }
     }
-  }
-
-  func memory(for request: ImageRequest) -> MemoryCache<CachedImage>? {
-    request.keepsEncodedData ? nil : configuration.memoryCache
-  }
-
-  /// The smallest image in memory that has all that is asked for.
-  private func largerVariant(of request: ImageRequest, _ options: DecodeOptions) -> LargerVariant? {
-    guard request.policy != .reload, let memory = memory(for: request) else { return nil }
-    let now = context.clock.now
-    return memory.variants(of: request.keys.fetch).lazy.map(\.value)
-      .filter { $0.isFresh(at: now, request.policy) && $0.validity.answers(self.context.fields(of: request)) }
-      .compactMap { LargerVariant($0, for: options) }
-      .min { $0.image.image.byteCount < $1.image.image.byteCount }
   }
 
   /// Whether the bytes of a request are on their way.
@@ -427,7 +418,7 @@ public final class ImagePipeline: Sendable {
     (request.alternatives ?? [request]).contains { fetches.contains(fetchKey(of: $0), &turn) }
   }
 
-  private func fetchKey(of request: ImageRequest) -> CacheKey {
+  func fetchKey(of request: ImageRequest) -> CacheKey {
     request.keys.fetch.extended { $0.appendWay(of: request) }
   }
 

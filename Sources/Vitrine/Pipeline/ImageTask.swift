@@ -42,7 +42,7 @@ public final class ImageTask: Sendable {
   ) {
     self.request = request
     engine = context.engine
-    trace = context.recorder?.request(request.name)
+    trace = context.recorder?.request(request)
     state = Lock(State(priority: request.priority, observer: observer, onEnd: onEnd))
   }
 
@@ -128,6 +128,12 @@ public final class ImageTask: Sendable {
     ended.onEnd?()
   }
 
+  /// What the task goes through, as far as it has come; `nil` where its pipeline does not record that.
+  ///
+  /// Recorded where ``ImagePipeline/Configuration/collectsMetrics`` is set, or somebody listens. Kept as long as the task.
+  /// Complexity: O(n) over the stages.
+  public var metrics: RequestMetrics? { trace?.metrics }
+
   // MARK: For the pipeline
 
   /// Bounds the priority of the work, whatever ``priority`` is; by default nothing does.
@@ -177,12 +183,12 @@ public final class ImageTask: Sendable {
       priority: effectivePriority,
       isWatching: isWatching,
       isCaller: true,
+      for: trace,
       &turn,
     ) { [self] event, turn in
       if case .finished(.success(let image)) = event { served(image, &turn) }
       receive(event)
     }
-    trace?.wait(for: job.trace)
     let isOver = state.withLock { state in
       guard state.result == nil else { return true }
       state.subscription = subscription
@@ -228,10 +234,7 @@ public final class ImageTask: Sendable {
       return before
     }
     guard let ended else { return nil }
-    switch result {
-    case .success(let response): trace?.end(response)
-    case .failure(let error): trace?.end(error)
-    }
+    trace?.end(result)
     for continuation in ended.waiting.values { continuation.resume(returning: result) }
     for stream in ended.streams.values {
       stream.yield(.finished(result))

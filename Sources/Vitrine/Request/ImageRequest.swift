@@ -236,6 +236,9 @@ public struct ImageRequest: Sendable {
   /// What the image is found by in memory.
   package var imageKey: CacheKey { keys.image }
 
+  /// What its bytes are found by on disk.
+  package var fetchKey: CacheKey { keys.fetch }
+
   /// Whether this asks for what the other one asks for, however urgent either is.
   package func isSame(as other: ImageRequest) -> Bool {
     shared === other.shared || (imageKey == other.imageKey && policy == other.policy)

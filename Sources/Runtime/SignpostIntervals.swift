@@ -1,0 +1,35 @@
+#if canImport(os)
+internal import os
+#endif
+
+/// Intervals for Instruments, on systems that have it; elsewhere nothing happens.
+///
+/// Its Apple half is not built on Linux: it is as short as it can be, and has to be looked at in Instruments before each release.
+package final class SignpostIntervals: Sendable {
+  #if canImport(os)
+  private let poster = OSSignposter(subsystem: "vitrine", category: "pipeline")
+  private let running = Lock<[Int: OSSignpostIntervalState]>([:])
+  #endif
+
+  /// Creates one without intervals.
+  package init() {}
+
+  /// Begins an interval, told apart from others by a number.
+  package func begin(_ id: Int, _ message: @autoclosure () -> String) {
+    #if canImport(os)
+    guard poster.isEnabled else { return }
+    let message = message()
+    let state = poster.beginInterval("stage", id: OSSignpostID(UInt64(id)), "\(message, privacy: .public)")
+    running.withLock { $0[id] = state }
+    #endif
+  }
+
+  /// Ends the interval of a number; does nothing where there is none.
+  package func end(_ id: Int, _ message: @autoclosure () -> String) {
+    #if canImport(os)
+    guard let state = running.withLock({ $0.removeValue(forKey: id) }) else { return }
+    let message = message()
+    poster.endInterval("stage", state, "\(message, privacy: .public)")
+    #endif
+  }
+}

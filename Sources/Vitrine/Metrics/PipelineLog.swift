@@ -1,0 +1,131 @@
+import VitrineHTTP
+import VitrineRuntime
+
+/// Puts events into words.
+final class PipelineLog: PipelineObserver {
+  private struct State {
+    /// When each request under way began.
+    var began: [Int: Duration] = [:]
+  }
+
+  private let write: @Sendable (LogEntry) -> Void
+  private let clock: any TimeSource
+  private let state = Lock(State())
+
+  init(_ write: @escaping @Sendable (LogEntry) -> Void, clock: any TimeSource) {
+    (self.write, self.clock) = (write, clock)
+  }
+
+  private func say(_ level: LogEntry.Level, _ message: String, _ event: PipelineEvent) {
+    write(LogEntry(level: level, source: event.source.onOneLine, message: message.onOneLine, time: clock.now))
+  }
+
+  /// Says that the cache of bytes has trouble.
+  func warn(_ trouble: String) {
+    write(LogEntry(level: .warning, source: nil, message: "disk cache: \(trouble.onOneLine)", time: clock.now))
+  }
+
+  // MARK: Events
+
+  func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
+    state.withLock { $0.began[event.request] = event.time }
+  }
+
+  func stageBegan(_ event: PipelineEvent) {
+    switch event.kind {
+    case .confirm: say(.debug, "at hand, but not for longer; finding out whether it is still the same", event)
+    case .resample: say(.debug, "made of a larger one in memory", event)
+    default: break
+    }
+  }
+
+  func stageJoined(by request: Int, _ event: PipelineEvent) {
+    say(.debug, "waits for a \(event.kind) that is under way", event)
+  }
+
+  func noted(_ fact: String, _ event: PipelineEvent) {
+    guard let value = event.facts[fact] else { return }
+    switch fact {
+    case "found" where value == .flag(true): say(.debug, "on disk as it was shown before", event)
+    case "decision": say(.debug, Self.words(of: "\(value)"), event)
+    case "fallback": say(.warning, "could not be asked for anew, so an older one is shown: \(value)", event)
+    case "retry": say(.warning, "trying again: \(value)", event)
+    default: break
+    }
+  }
+
+  func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) {
+    let began = state.withLock { $0.began.removeValue(forKey: event.request) } ?? event.time
+    let time = "\((event.time - began).inMilliseconds) ms"
+    switch outcome {
+    case .failure(let error):
+      let level: LogEntry.Level = error.isCancellation ? .debug : .error
+      say(level, error.isCancellation ? "cancelled after \(time)" : "\(error.stage) failed: \(error.detail)", event)
+    case .image(let response):
+      let size = "\(response.image.width)x\(response.image.height)"
+      let bytes = response.byteCount > 0 ? " of \(Self.size(response.byteCount))" : ""
+      ended("\(size)\(bytes) \(Self.words(of: response.origin)) in \(time)", isStale: response.isStale, event)
+    case .data(let byteCount):
+      let origin = event.facts["from"].flatMap { ImageResponse.Origin(rawValue: "\($0)") }
+      let place = origin.map { " " + Self.words(of: $0) } ?? ""
+      let purpose = event.facts["purpose"] == "revalidation" ? "asked anew, " : ""
+      let isStale = event.facts["stale"] == .flag(true)
+      ended("\(purpose)\(Self.size(byteCount))\(place) in \(time)", isStale: isStale, event)
+    }
+  }
+
+  func requestsMissed(_ count: Int) {
+    let message = "\(count) requests are not in this log: it is written too slowly"
+    write(LogEntry(level: .warning, source: nil, message: message, time: clock.now))
+  }
+
+  private func ended(_ message: String, isStale: Bool, _ event: PipelineEvent) {
+    say(isStale ? .warning : .info, isStale ? "\(message), although its time is over" : message, event)
+  }
+
+  // MARK: Words
+
+  private static func words(of origin: ImageResponse.Origin) -> String {
+    switch origin {
+    case .memory: "from memory"
+    case .disk: "from disk"
+    case .revalidated: "from disk, still the same by its server"
+    case .network: "from its server"
+    case .local: "from this machine"
+    }
+  }
+
+  /// Of a decision as the trace has it, an action and its reason.
+  private static func words(of decision: String) -> String {
+    let parts = decision.split(separator: ": ", maxSplits: 1).map(String.init)
+    guard parts.count == 2 else { return decision }
+    let (action, reason) = (parts[0], parts[1])
+    let isNothing = reason == Freshness.Reason.nothingStored.description
+    switch action {
+    case "serve": return "on disk, and fresh (\(reason))"
+    case "serveAndRevalidate": return "on disk, and stale; shown while its server is asked (\(reason))"
+    case "revalidate": return "on disk, and stale; asking its server whether it has changed (\(reason))"
+    case "fetch": return isNothing ? "not on disk; fetching it" : "on disk, but fetched anew (\(reason))"
+    case "fail": return "not on disk, and no server may be asked"
+    default: return decision
+    }
+  }
+
+  private static func size(_ count: Int) -> String {
+    switch count {
+    case ..<1000: return "\(count) bytes"
+    case ..<1_000_000: return "\((count + 500) / 1000) KB"
+    default:
+      let tenths = (count + 50_000) / 100_000
+      return "\(tenths / 10).\(tenths % 10) MB"
+    }
+  }
+}
+
+extension String {
+  /// Without line ends and other control characters, with which a server, or an address, could write lines of its own.
+  fileprivate var onOneLine: String {
+    guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
+    return String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+  }
+}

@@ -1,0 +1,180 @@
+import Testing
+import Vitrine
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+@Suite(.timeLimit(.minutes(10)))
+struct LogTests {
+  private static let url = "https://example.org/a.png"
+  private let parts = PipelineParts()
+  private let lines = Watched<[LogEntry]>([])
+  private let pipeline: ImagePipeline
+  private let file: Data
+  private var size: String { "\((file.count + 500) / 1000) KB" }
+
+  init() throws {
+    let lines = lines
+    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    pipeline = .testing(parts) { $0.log = { entry in lines.change { $0.append(entry) } } }
+  }
+
+  /// What has been logged since the last time, a line each, with its level.
+  private func logged() async -> [String] {
+    await pipeline.flushEvents()
+    return lines.change { lines in
+      defer { lines = [] }
+      return lines.map { "\($0.level) \($0)" }
+    }
+  }
+
+  private func restarted() -> ImagePipeline {
+    let lines = lines
+    return .testing(parts) { $0.log = { entry in lines.change { $0.append(entry) } } }
+  }
+
+  private let headers: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+
+  @Test
+  func eachLineSaysOfWhichImageItIsAndWhatBecameOfIt() async throws {
+    parts.loader.answer(Self.url, with: file, headers: headers)
+    _ = try await pipeline.image(for: ImageRequest(url: Self.url))
+    #expect(
+      await logged() == [
+        "debug https://example.org/a.png: not on disk; fetching it",
+        "info https://example.org/a.png: 64x48 of \(size) from its server in 0.0 ms",
+      ]
+    )
+    _ = try await pipeline.image(for: ImageRequest(url: Self.url))
+    #expect(
+      await logged() == ["info https://example.org/a.png: 64x48 of \(size) from memory in 0.0 ms"]
+    )
+  }
+
+  @Test
+  func whatTheDiskHasIsToldWithTheReasonOfTheDecision() async throws {
+    parts.loader.answer(Self.url, with: file, headers: headers)
+    _ = try await pipeline.image(for: ImageRequest(url: Self.url))
+    await parts.diskCache.wait(forWrites: 1)
+    _ = await logged()
+
+    let second = restarted()
+    _ = try await second.image(for: ImageRequest(url: Self.url))
+    await second.flushEvents()
+    #expect(
+      await logged() == [
+        "debug https://example.org/a.png: on disk, and fresh (max-age)",
+        "info https://example.org/a.png: 64x48 of \(size) from disk in 0.0 ms",
+      ]
+    )
+
+    parts.clock.advance(by: .seconds(61))
+    let third = restarted()
+    _ = try await third.image(for: ImageRequest(url: Self.url))
+    await third.flushEvents()
+    #expect(
+      await logged() == [
+        "debug https://example.org/a.png: on disk, and stale; asking its server whether it has changed (max-age)",
+        "info https://example.org/a.png: 64x48 of \(size) from disk, still the same by its server in 0.0 ms",
+      ]
+    )
+  }
+
+  @Test
+  func whatIsServedAlthoughItsServerFailsIsAWarning() async throws {
+    parts.loader.answer(Self.url, with: file, headers: headers)
+    _ = try await pipeline.image(for: ImageRequest(url: Self.url))
+    await parts.diskCache.wait(forWrites: 1)
+    parts.clock.advance(by: .seconds(61))
+    parts.loader.answer(Self.url, FakeResponse(status: 503))
+    _ = await logged()
+
+    _ = try await pipeline.image(for: ImageRequest(url: Self.url))
+    let warnings = await logged().filter { $0.hasPrefix("warning") }
+    #expect(
+      warnings == [
+        "warning https://example.org/a.png: could not be asked for anew, so an older one is shown: "
+          + "the server answered with status 503",
+        "warning https://example.org/a.png: 64x48 of \(size) from disk in 0.0 ms, "
+          + "although its time is over",
+      ]
+    )
+  }
+
+  @Test
+  func failuresAreErrorsAndCancelledRequestsAreNot() async throws {
+    parts.loader.answer(Self.url, FakeResponse(status: 404))
+    await #expect(throws: LoadError.self) { try await pipeline.image(for: ImageRequest(url: Self.url)) }
+    #expect(
+      await logged().last == "error https://example.org/a.png: fetch failed: the server answered with status 404"
+    )
+    let task = pipeline.imageTask(for: ImageRequest(url: "https://example.org/b.png"))
+    _ = try await parts.loader.nextLoad(of: "https://example.org/b.png")
+    parts.clock.advance(by: .milliseconds(250))
+    task.cancel()
+    #expect(await logged().last == "debug https://example.org/b.png: cancelled after 250.0 ms")
+  }
+
+  @Test
+  func aServerCannotWriteLinesOfItsOwn() async throws {
+    struct Trouble: Error, CustomStringConvertible {
+      let description = "first line\nerror https://bank.example: second\u{1b}[31m line"
+    }
+    let source = ImageSource.closure(id: "x\ny") { throw Trouble() }
+    await #expect(throws: LoadError.self) { try await pipeline.image(for: ImageRequest(source)) }
+    let last = await logged().last ?? ""
+    #expect(last.hasSuffix("fetch failed: first line error https://bank.example: second [31m line"))
+    #expect(!last.contains { $0.isNewline })
+  }
+
+  @Test
+  func aDiskThatRefusesIsAWarning() async throws {
+    let warnings = Watched<[String]>([])
+    let files = RefusingFiles()
+    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let cache = try DiskCache(
+      directory: folder,
+      options: DiskOptions(sizeLimit: 10 << 20),
+      files: files,
+      clock: parts.clock,
+      warn: { warning in warnings.change { $0.append(warning) } },
+    )
+    let lines = lines
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.diskCache = cache
+      $0.log = { entry in lines.change { $0.append(entry) } }
+    }
+    parts.loader.answer(Self.url, with: file, headers: headers)
+    await cache.flush()
+    files.refuse()
+    _ = try await pipeline.image(for: ImageRequest(url: Self.url))
+    await pipeline.cache.flush()
+    await pipeline.flushEvents()
+    let trouble = lines.value.filter { $0.level == .warning }.map(\.description)
+    #expect(trouble.count == 1)
+    #expect(trouble.first == warnings.value.first.map { "disk cache: \($0)" })
+    await cache.close()
+  }
+}
+
+/// The file system of the machine, until it makes no more files.
+private final class RefusingFiles: DiskFileSystem {
+  private let system = SystemFiles()
+  private let isRefusing = Lock(false)
+
+  func refuse() { isRefusing.withLock { $0 = true } }
+
+  func open(_ path: String, isWritable: Bool, isCreated: Bool) throws(FileError) -> any DiskFile {
+    if isCreated, isRefusing.withLock({ $0 }) { throw FileError(code: EROFS) }
+    return try system.open(path, isWritable: isWritable, isCreated: isCreated)
+  }
+
+  func rename(_ path: String, to newPath: String) throws(FileError) { try system.rename(path, to: newPath) }
+  func remove(_ path: String) throws(FileError) { try system.remove(path) }
+  func names(in folder: String) throws(FileError) -> [String] { try system.names(in: folder) }
+  func makeFolder(_ path: String) throws(FileError) { try system.makeFolder(path) }
+  func syncFolder(_ path: String) throws(FileError) { try system.syncFolder(path) }
+}
