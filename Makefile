@@ -102,11 +102,19 @@ torture: setup ## Gives COUNT (10,000) spoiled files to the tool, each within 5 
 BENCHMARKS := rm -f .build/benchmarks/release.yaml && swift build -c release --package-path Benchmarks \
 	--scratch-path .build/benchmarks
 
-.PHONY: bench
-bench: setup ## Measures an image in memory, on disk and from a server, beside NSCache and URLSession: CPU, allocations.
+.PHONY: bench bench-pipeline
+bench: bench-pipeline ## The same as bench-pipeline.
+
+bench-pipeline: setup ## Measures an image in memory, on disk, from a server, and nowhere yet: CPU, allocations, which are pinned.
 	@Scripts/setup.sh bench
 	$(BENCHMARKS) --product bench-pipeline
 	set -o pipefail; .build/benchmarks/release/bench-pipeline | tee Benchmarks/Results/pipeline.txt
+
+.PHONY: page
+page: setup ## Draws what the 200 images of a page wait for, for the documentation.
+	$(BENCHMARKS) --product bench-pipeline
+	mkdir -p Sources/Vitrine/Vitrine.docc/Resources
+	.build/benchmarks/release/bench-pipeline --page Sources/Vitrine/Vitrine.docc/Resources/page.svg
 
 .PHONY: bench-cache
 bench-cache: setup ## Compares the caches: on disk with files, SQLite and LMDB, in memory with NSCache and dictionaries. Installs those.

@@ -1,7 +1,8 @@
-// make bench: what an image costs when it is in memory, on the disk, on a server, in CPU time and allocations, beside what
-// Foundation has for it.
+// make bench-pipeline: what an image costs when it is in memory, on the disk, on a server, nowhere yet, in CPU time and
+// allocations, beside what Foundation has for it, and what people write by hand.
 //
-// ROUNDS=n measures n times (11 by default); the names of sections as arguments (memory, disk, network) measure these only.
+// ROUNDS=n measures n times (11 by default); the names of sections as arguments (memory, cold, disk, network) measure these
+// only. `--page FILE` measures nothing, and draws what the images of a page wait for.
 // Ends with status 1 where something allocates more than it may.
 
 import Contest
@@ -9,14 +10,22 @@ import Foundation
 
 if CommandLine.arguments.dropFirst().first == "serve" { serve(folder: CommandLine.arguments[2]) }
 
-let rounds = Int(ProcessInfo.processInfo.environment["ROUNDS"] ?? "") ?? 11
-let chosen = Set(CommandLine.arguments.dropFirst())
-func isChosen(_ section: String) -> Bool { chosen.isEmpty || chosen.contains(section) }
-
 let scratch = FileManager.default.temporaryDirectory.appending(
   path: "vitrine-bench-\(ProcessInfo.processInfo.processIdentifier)"
 )
 try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+if let index = CommandLine.arguments.firstIndex(of: "--page"), index + 1 < CommandLine.arguments.count {
+  // Once before, so that what is made once for the process is not in the picture.
+  _ = try await loadPage(in: scratch.appending(path: "first"))
+  var picture = PagePicture(try await loadPage(in: scratch.appending(path: "second")))
+  try Data(picture.svg().utf8).write(to: URL(filePath: CommandLine.arguments[index + 1]))
+  try? FileManager.default.removeItem(at: scratch)
+  exit(0)
+}
+
+let rounds = Int(ProcessInfo.processInfo.environment["ROUNDS"] ?? "") ?? 11
+let chosen = Set(CommandLine.arguments.dropFirst())
+func isChosen(_ section: String) -> Bool { chosen.isEmpty || chosen.contains(section) }
 
 say("# Pipeline: one image, by where it is\n")
 for fact in machineFacts() { say("- \(fact)") }
@@ -24,6 +33,7 @@ say("- medians of \(rounds) rounds, contestants in turns; CPU time of the whole 
 try checkAllocationCounter()
 
 var failures: [String] = []
+if isChosen("cold") { failures += try await benchCold(rounds: rounds) }
 if isChosen("memory") {
   for count in [300, 10_000] { failures += try await benchMemory(count, rounds: rounds) }
 }

@@ -1,0 +1,157 @@
+import Contest
+import Foundation
+import Vitrine
+import VitrineTesting
+
+/// Answers at once, with always the same: what is left is the pipeline.
+private struct InstantLoader: DataLoader {
+  let body: Data
+
+  func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+    let handle = NoLoadHandle()
+    sink.begin()
+    var response = HTTPResponse(status: 200, url: request.url)
+    response.headers = ["Content-Length": "\(body.count)", "Cache-Control": "max-age=86400"]
+    if sink.receive(response) == .proceed { _ = sink.receive(body) }
+    sink.finish(nil)
+    return handle
+  }
+}
+
+/// What people write by hand: a dictionary, and a download for whatever is not in it.
+private final class NaiveLoader: Sendable {
+  private let images = NaiveDictionary()
+  private let keeps: Bool
+  private let fetch: @Sendable (URL) async throws -> Data
+
+  init(keeps: Bool, fetch: @escaping @Sendable (URL) async throws -> Data) {
+    (self.keeps, self.fetch) = (keeps, fetch)
+  }
+
+  func image(for url: URL, size: TargetSize) async throws -> Bitmap {
+    if let image = images[url] { return image }
+    let image = try Bitmap(decoding: try await fetch(url), size: size)
+    if keeps { images[url] = image }
+    return image
+  }
+}
+
+private final class NaiveDictionary: @unchecked Sendable {
+  // @unchecked: guarded by `lock`.
+  private let lock = NSLock()
+  private var images: [URL: Bitmap] = [:]
+
+  subscript(url: URL) -> Bitmap? {
+    get { lock.withLock { images[url] } }
+    set { lock.withLock { images[url] = newValue } }
+  }
+}
+
+/// Images that are nowhere yet, of 8 pixels a side so that decoding costs little, from a loader that answers at once.
+///
+/// What a request may allocate is pinned: counts, other than times, are the same in every run.
+func benchCold(rounds: Int) async throws -> [String] {
+  let body = try Bitmap.solid(SIMD4(200, 100, 50, 255), width: 8, height: 8).encoded(as: .png)
+  let loader = InstantLoader(body: body)
+  let urls = try (0..<1000).map { index in
+    guard let url = URL(string: "https://example.org/photographs/\(index).png") else { throw BenchmarkError("no URL") }
+    return url
+  }
+  // First, before anything has left memory behind that could be used again.
+  try await measureMemory(urls, body)
+  let size = TargetSize.pixels(8, 8)
+  func pipeline(_ configure: (inout ImagePipeline.Configuration) -> Void = { _ in }) -> ImagePipeline {
+    ImagePipeline {
+      $0.memoryCache = nil
+      $0.loader = loader
+      configure(&$0)
+    }
+  }
+  let (plain, measured) = (pipeline(), pipeline { $0.collectsMetrics = true })
+  let observed = pipeline { $0.observer = PipelineObserverList([]) }
+  let naive = NaiveLoader(keeps: false) { _ in body }
+  let tasks: [(String, Double?, @Sendable (URL) async throws -> Void)] = [
+    ("`await pipeline.image(for:)`", 192, { _ = try await plain.image(for: ImageRequest(url: $0, size: size)) }),
+    ("the same, with metrics", nil, { _ = try await measured.image(for: ImageRequest(url: $0, size: size)) }),
+    ("the same, with an observer", nil, { _ = try await observed.image(for: ImageRequest(url: $0, size: size)) }),
+    ("a dictionary and `Bitmap(decoding:)`", nil, { _ = try await naive.image(for: $0, size: size) }),
+  ]
+  var failures = try await contest(
+    "Nowhere yet: one after the other",
+    tasks.map { name, limit, load in
+      Contestant(name: name, allocationLimit: limit) { count in
+        for index in 0..<count { try await load(urls[index % urls.count]) }
+      }
+    },
+    count: 1000,
+    rounds: rounds,
+  )
+  failures += try await contest(
+    "Nowhere yet: a task group of 1,000 at once",
+    tasks.map { name, _, load in
+      Contestant(name: name) { count in
+        try await withThrowingTaskGroup { group in
+          for index in 0..<count { group.addTask { try await load(urls[index % urls.count]) } }
+          try await group.waitForAll()
+        }
+      }
+    },
+    count: 1000,
+    rounds: rounds,
+  )
+  failures += try await contest(
+    "10,000 requests at once for 1,000 images, kept in memory",
+    [
+      Contestant(name: "`await pipeline.image(for:)`") { count in
+        let pipeline = pipeline { $0.memoryCache = MemoryCache(costLimit: 100 << 20) }
+        try await tenThousand(count, urls) { _ = try await pipeline.image(for: ImageRequest(url: $0, size: size)) }
+      },
+      Contestant(name: "a dictionary and `Bitmap(decoding:)`") { count in
+        let naive = NaiveLoader(keeps: true) { _ in body }
+        try await tenThousand(count, urls) { _ = try await naive.image(for: $0, size: size) }
+      },
+    ],
+    count: 10_000,
+    rounds: max(1, rounds / 2),
+  )
+  return failures
+}
+
+private func tenThousand(
+  _ count: Int,
+  _ urls: [URL],
+  _ load: @escaping @Sendable (URL) async throws -> Void,
+) async throws {
+  try await withThrowingTaskGroup { group in
+    for index in 0..<count { group.addTask { try await load(urls[index % urls.count]) } }
+    try await group.waitForAll()
+  }
+}
+
+/// What the process takes up at most while it has so many tasks, beyond what it had before.
+private func measureMemory(_ urls: [URL], _ body: Data) async throws {
+  guard resetPeakMemory(), let before = peakMemory() else { return }
+  let pipeline = ImagePipeline {
+    $0.memoryCache = nil
+    $0.loader = InstantLoader(body: body)
+  }
+  let tasks = (0..<10_000).map { pipeline.imageTask(for: ImageRequest(url: urls[$0 % urls.count])) }
+  for task in tasks { _ = try await task.image }
+  if let after = peakMemory() {
+    say(
+      "\n10,000 tasks for 1,000 images of 8x8, made at once and kept: \((after - before) / 1024) MB more at the peak."
+    )
+  }
+}
+
+/// Lets Linux measure the peak anew; whether it can.
+private func resetPeakMemory() -> Bool {
+  (try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))) != nil
+}
+
+/// In kilobytes.
+private func peakMemory() -> Int? {
+  let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+  let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM") }
+  return line.flatMap { Int($0.filter(\.isNumber)) }
+}
