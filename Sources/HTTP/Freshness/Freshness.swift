@@ -43,7 +43,7 @@ public struct Freshness: Sendable {
   }
 
   /// What to do.
-  public enum Action: Sendable, Hashable {
+  public enum Action: String, Sendable, Hashable, CustomStringConvertible {
     /// To serve what is stored.
     case serve
     /// To serve what is stored although it is stale, and to send the request with ``Decision/headers`` behind it.
@@ -54,6 +54,9 @@ public struct Freshness: Sendable {
     case fetch
     /// To give up: nothing is stored and nothing may be fetched.
     case fail
+
+    /// The action's name, for logs and traces.
+    public var description: String { rawValue }
   }
 
   /// Why.

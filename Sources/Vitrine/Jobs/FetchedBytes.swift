@@ -43,19 +43,15 @@ final class Verdict: Sendable {
 
   /// Says whether they are what was asked for and, if so, whether they are to be kept.
   func callAsFunction(_ isWanted: Bool, keeps: Bool = true) {
-    let words = state.withLock { state -> [Word] in
-      var words: [Word] = []
-      if state.isGood == nil {
-        state.isGood = isWanted
-        words.append(isWanted ? .good : .bad)
-      }
-      if isWanted, keeps, state.isGood == true, !state.isKept {
-        state.isKept = true
-        words.append(.keep)
-      }
-      return words
+    let (first, isKept) = state.withLock { state -> (Word?, Bool) in
+      let first: Word? = state.isGood == nil ? (isWanted ? .good : .bad) : nil
+      state.isGood = state.isGood ?? isWanted
+      guard isWanted, keeps, state.isGood == true, !state.isKept else { return (first, false) }
+      state.isKept = true
+      return (first, true)
     }
-    for word in words { act(word) }
+    if let first { act(first) }
+    if isKept { act(.keep) }
   }
 }
 

@@ -21,7 +21,7 @@ final class EventFeed: Sendable {
   private struct State {
     var waiting: [Item] = []
     var isDelivering = false
-    /// How many of those taken out have not been told yet.
+    /// How many are being told.
     var taken = 0
     var missed = 0
   }
@@ -94,7 +94,6 @@ final class EventFeed: Sendable {
         case .event(let event, let what): tell(event, what)
         case .action(let action): action()
         }
-        state.withLock { $0.taken -= 1 }
       }
     }
   }

@@ -132,6 +132,8 @@ package final class StageTrace: Sendable {
   package func enter(_ phase: String, at time: Duration) {
     change(at: time) { state in
       state.endPhase(time)
+      // Most stages have no more than these.
+      if state.phases.isEmpty { state.phases.reserveCapacity(4) }
       state.phases.append(Phase(name: phase, began: time))
       return .phaseBegan(phase)
     }
