@@ -15,7 +15,7 @@ struct NetworkParts: Sendable {
 extension ImagePipeline.Configuration {
   /// What fetches addresses; unless told one of the program's that all pipelines share, so that they share connections.
   ///
-  /// One that is set brings its own limits and its own ``AddressGuard``; see ``addressGuard``.
+  /// One that is set brings its own limits and its own `AddressGuard`; see ``addressGuard``.
   public var loader: any DataLoader {
     get { network.loader ?? PlatformDefaults.loader }
     set { network.loader = newValue }
