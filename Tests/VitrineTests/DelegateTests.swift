@@ -232,6 +232,35 @@ struct DelegateTests {
   }
 
   @Test
+  func previewsAreDecodedByWhatWasChosenOnceEnoughHasCome() async throws {
+    let photographs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Examples/Photographs")
+    let file = try Data(contentsOf: photographs.appending(path: "lighthouse-progressive.jpg"))
+    parts.loader.removeAnswer(Self.asked)
+    let seen = Lock<[Int]>([])
+    let pipeline = ImagePipeline.testing(parts) {
+      // Alone it could make nothing of it.
+      $0.decoders = DecoderRegistry([])
+      $0.delegate = Says(decode: { _, bytes in
+        seen.withLock { $0.append(bytes.count) }
+        return .standard
+      })
+    }
+    let task = pipeline.imageTask(for: ImageRequest(url: Self.asked))
+    var events = task.events.makeAsyncIterator()
+    let load = try await parts.loader.nextLoad(of: Self.asked)
+    load.respond(headers: ["Content-Length": "\(file.count)"])
+    for start in stride(from: 0, to: 9000, by: 500) { load.send(file[start..<start + 500]) }
+    var hasPreview = false
+    while !hasPreview, let event = await events.next() { if case .preview = event { hasPreview = true } }
+    #expect(seen.withLock { $0 } == [4096])
+    load.send(file[9000...])
+    load.finish()
+    #expect(try await task.image.width == 768)
+    #expect(seen.withLock { $0 } == [4096, 4096])
+  }
+
+  @Test
   func noDecoderAtAllIsAnErrorAndNothingIsStored() async throws {
     let pipeline = start(Says(decode: { _, _ in DecoderRegistry([]) }))
     do throws(LoadError) {
