@@ -54,13 +54,32 @@ public final class SealedDataCache: DataCaching {
   public func entry(for key: CacheKey) async -> CachedData? {
     let name = names.name(of: key)
     guard let sealed = await cache.entry(for: name) else { return nil }
+    let opened = await opened(sealed, key, name)
+    guard opened.isSpoiled else { return opened.entry }
+    spoiled.withLock { $0 += 1 }
+    await cache.remove(name)
+    return nil
+  }
+
+  /// Returns what is kept for a key, fresh or not; does not count as use.
+  public func peek(_ key: CacheKey) async -> CachedData? {
+    let name = names.name(of: key)
+    guard let sealed = await cache.peek(name) else { return nil }
+    return await opened(sealed, key, name).entry
+  }
+
+  private func opened(
+    _ sealed: CachedData,
+    _ key: CacheKey,
+    _ name: CacheKey,
+  ) async -> (entry: CachedData?, isSpoiled: Bool) {
     let contentID = names.open(sealed.contentID, name)
     let body = await apply(open, sealed.data, bodyContext(key, contentID, sealed.kind))
     // Cancelled, or no thread to be had: what is kept is as good as before.
-    guard let body else { return nil }
+    guard let body else { return (nil, false) }
     do {
       let (expires, metadata) = try openMetadata(sealed.metadata, key, contentID)
-      return CachedData(
+      let entry = CachedData(
         data: try body.get(),
         kind: sealed.kind,
         metadata: metadata,
@@ -68,10 +87,9 @@ public final class SealedDataCache: DataCaching {
         expires: expires,
         stored: sealed.stored,
       )
+      return (entry, false)
     } catch {
-      spoiled.withLock { $0 += 1 }
-      await cache.remove(name)
-      return nil
+      return (nil, true)
     }
   }
 

@@ -57,6 +57,9 @@ struct SealedDataCacheTests {
       let entry = entry(count, kind: kind, expires: expires)
       await cache.store(entry, for: source)
       #expect(await cache.entry(for: source) == entry)
+      let reads = below.counts.reads
+      #expect(await cache.peek(source) == entry)
+      #expect(below.counts.reads == reads)
       #expect(await cache.contains(source))
       #expect(await cache.contentID(for: source) == entry.contentID)
     }

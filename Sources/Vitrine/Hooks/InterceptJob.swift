@@ -112,7 +112,8 @@ final class InterceptJob: Job<CachedImage, LoadError>, @unchecked Sendable {
     }
     var isOver = false
     let job = pipeline.imageJob(request, &turn)
-    let subscription = job.subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) { [self] event, turn in
+    let subscription = job.subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
+      [self] event, turn in
       switch event {
       case .progress(let completed, let total): send(progress: completed, of: total, &turn)
       case .partial(let image): send(partial: image, &turn)

@@ -44,7 +44,8 @@ public protocol PipelineDelegate: Sendable {
   /// themselves, and goes by the same content id: images that were made of the bytes before are shown beside those made of
   /// what is kept. It must therefore be the same picture, without its metadata perhaps or compressed again. Bytes whose header
   /// says another size, turning included, or another number of frames are not kept, and neither is what makes an image of what
-  /// was none. To encrypt what is stored is the task of a cache (`SealedDataCache`).
+  /// was none. As it is asked about whole bodies, a pipeline with a delegate keeps nothing of a download that breaks off. To
+  /// encrypt what is stored is the task of a cache (`SealedDataCache`).
   ///
   /// - Parameters:
   ///   - data: The bytes as they came.

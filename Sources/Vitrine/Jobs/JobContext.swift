@@ -34,8 +34,13 @@ final class JobContext: Sendable {
     let pendingLimit = configuration.pendingLimit
     // What a delegate has not seen is not kept, so not in part either.
     partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
-    network = NetworkContext(configuration.network, pendingLimit: pendingLimit, clock: configuration.clock)
     recorder = StageRecorder(configuration)
+    network = NetworkContext(
+      configuration.network,
+      pendingLimit: pendingLimit,
+      clock: configuration.clock,
+      log: recorder?.feed,
+    )
     storage = configuration.storage
     allowsFileAddresses = configuration.allowsFileAddresses
     let types = configuration.decoders.formats.map(\.mediaType)

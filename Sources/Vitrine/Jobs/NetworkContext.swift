@@ -13,7 +13,7 @@ final class NetworkContext: Sendable {
   private let addressGuard: AddressGuard?
   private let isGuarded: Bool
 
-  init(_ parts: NetworkParts, pendingLimit: Int?, clock: any TimeSource) {
+  init(_ parts: NetworkParts, pendingLimit: Int?, clock: any TimeSource, log: EventFeed?) {
     addressGuard = parts.addressGuard
     let base: any DataLoader
     if let addressGuard, parts.loader == nil {
@@ -24,7 +24,7 @@ final class NetworkContext: Sendable {
     isGuarded = addressGuard.map { base.obeys($0) } ?? true
     // Inside: what waits for its next attempt waits for no place.
     let bounded = pendingLimit.map { BoundedLoader(base, limit: $0) } ?? base
-    loader = RetryingLoader(bounded, parts.retry, clock: clock)
+    loader = RetryingLoader(bounded, log?.watching(parts.retry) ?? parts.retry, clock: clock)
     var hooks = LoadHooks()
     (hooks.willSend, hooks.challenge) = (parts.willSend, parts.challenge)
     self.hooks = hooks

@@ -32,6 +32,12 @@ struct Resumption: Sendable {
     (stored, total) = (head.stored, head.total)
   }
 
+  /// Whether one can be made of what was left, as far as that tells.
+  static func isUsable(_ partial: PartialBody, _ fields: HTTPFields) -> Bool {
+    guard let head = PartialHead(encoded: partial.metadata), head.stored.strongEntityTag != nil else { return false }
+    return fields["Range"] == nil && (1..<(head.total ?? .max)).contains(partial.count) && head.stored.answers(fields)
+  }
+
   /// Gives the bytes, once.
   func takePrefix() -> Data {
     prefix.withLock { prefix in

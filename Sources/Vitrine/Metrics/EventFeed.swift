@@ -1,4 +1,5 @@
 import VitrineCaching
+import VitrineHTTP
 import VitrineRuntime
 
 /// Carries events from wherever they happen, mostly under a lock, to the observers, who may take their time.
@@ -29,6 +30,7 @@ final class EventFeed: Sendable {
   static let limit = 10_000
 
   private let observer: any PipelineObserver
+  private let log: PipelineLog?
   private let state = Lock(State())
   private let queue = WorkQueue(label: "vitrine-observe", width: 1)
 
@@ -36,7 +38,7 @@ final class EventFeed: Sendable {
   init?(_ configuration: ImagePipeline.Configuration) {
     var observers: [any PipelineObserver] = []
     if let observer = configuration.observer { observers.append(observer) }
-    let log = configuration.log.map { PipelineLog($0, clock: configuration.clock) }
+    log = configuration.log.map { PipelineLog($0, clock: configuration.clock) }
     if let log { observers.append(log) }
     guard let first = observers.first else { return nil }
     observer = observers.count == 1 ? first : PipelineObserverList(observers)
@@ -45,6 +47,16 @@ final class EventFeed: Sendable {
       guard let self, let log else { return false }
       afterAll { log.warn(trouble) }
       return true
+    }
+  }
+
+  /// The same policy, with what it has tried again in the log.
+  func watching(_ policy: RetryPolicy) -> RetryPolicy {
+    guard let log else { return policy }
+    return RetryPolicy { [weak self] attempt in
+      let delay = policy.delay(attempt)
+      if let self, let delay { afterAll { log.retry(attempt, after: delay) } }
+      return delay
     }
   }
 

@@ -25,6 +25,15 @@ final class PipelineLog: PipelineObserver {
     write(LogEntry(level: .warning, source: nil, message: "disk cache: \(trouble.onOneLine)", time: clock.now))
   }
 
+  /// Says that a transfer is tried again.
+  func retry(_ attempt: RetryAttempt, after delay: Duration) {
+    let message =
+      "attempt \(attempt.number) failed, trying again in \(delay.inMilliseconds) ms: \(attempt.error.detail)"
+    write(
+      LogEntry(level: .warning, source: attempt.error.url.onOneLine, message: message.onOneLine, time: clock.now)
+    )
+  }
+
   // MARK: Events
 
   func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
@@ -49,7 +58,6 @@ final class PipelineLog: PipelineObserver {
     case "found" where value == .flag(true): say(.debug, "on disk as it was shown before", event)
     case "decision": say(.debug, Self.words(of: "\(value)"), event)
     case "fallback": say(.warning, "could not be asked for anew, so an older one is shown: \(value)", event)
-    case "retry": say(.warning, "trying again: \(value)", event)
     default: break
     }
   }

@@ -48,7 +48,7 @@ final class StageRecorder: Sendable {
     return trace
   }
 
-  /// - Parameter span: How long it has lasted already.
+  /// Begins a stage of no request, which has lasted for some time already where one is given.
   func stage(_ kind: StageKind, _ source: String, lasting span: Duration = .zero) -> StageTrace {
     let id = lastID.withLock { last in
       last += 1

@@ -190,10 +190,11 @@ extension ImagePipeline {
       return nil
     }
     var entry: CachedData?
+    var partial: PartialBody?
     if let disk = context.diskCache, request.policy != .reload {
       explanation.original = .missing
       entry = await disk.peek(request.keys.fetch)
-      let partial = await context.partials?.disk.partial(for: request.keys.fetch)
+      partial = await context.partials?.disk.partial(for: request.keys.fetch)
       explanation.partialByteCount = partial?.count ?? 0
     }
     let contentID = decide(request, entry, &explanation)
@@ -208,7 +209,7 @@ extension ImagePipeline {
         return entry?.contentID
       }
       explanation.failure = refusal.detail
-    } else if explanation.partialByteCount > 0, explanation.transfer == .full {
+    } else if explanation.transfer == .full, let partial, Resumption.isUsable(partial, context.fields(of: request)) {
       explanation.transfer = .rest
     }
     return contentID

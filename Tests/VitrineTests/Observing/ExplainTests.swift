@@ -245,12 +245,48 @@ struct ExplainTests {
 
     let explanation = await pipeline.explain(request)
     #expect(explanation.partialByteCount == 300 << 10)
+    // It has no entity tag, so nobody could go on with it.
+    #expect(explanation.transfer == .full)
     #expect(explanation.description.contains("on disk of a broken download: 307200 bytes"))
     await cache.close()
   }
 
   @Test
-  func anImageThatMadeOfOtherBytesIsNoneAndDamageIsNamed() async throws {
+  func whatIsNotAskedOfAServerIsSaidWithTheReason() async throws {
+    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let isOnline = Watched(true)
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.remembersFailures = true
+      $0.networkAccess = { isOnline.value ? .full : .offline("the cable is out") }
+    }
+    let request = ImageRequest(url: Self.url)
+    parts.loader.answer(Self.url, FakeResponse(status: 404))
+    await #expect(throws: LoadError.self) { try await pipeline.image(for: request) }
+    #expect(await pipeline.explain(request).failure?.hasPrefix("failed 0 s ago") == true)
+
+    parts.loader.answer(Self.url, with: file, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+    pipeline.forgetFailures()
+    _ = try await pipeline.image(for: request)
+    await pipeline.cache.flush()
+    parts.clock.advance(by: .seconds(61))
+    isOnline.change { $0 = false }
+    // In memory, and on disk.
+    for pipeline in [pipeline, ImagePipeline.testing(parts) { $0.networkAccess = { .offline("the cable is out") } }] {
+      let explanation = await pipeline.explain(request)
+      #expect(explanation.failure == nil)
+      #expect(explanation.transfer == .none)
+      #expect(explanation.isStale)
+      #expect(explanation.description.contains("its server is not asked: there is no network: the cable is out"))
+      let response = try await pipeline.imageTask(for: request).response
+      #expect(response.origin == explanation.origin)
+      #expect(response.isStale)
+    }
+    let other = await pipeline.explain(ImageRequest(url: "https://example.org/b.png"))
+    #expect(other.failure == "there is no network: the cable is out")
+  }
+
+  @Test
+  func anImageMadeOfOtherBytesIsNoneAndDamageIsNamed() async throws {
     let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     parts.loader.answer(Self.url, with: file, headers: ["Cache-Control": "max-age=60"])
     let request = ImageRequest(url: Self.url, processors: [Counter().processor("one")])

@@ -104,6 +104,25 @@ struct LogTests {
   }
 
   @Test
+  func whatIsTriedAgainIsAWarning() async throws {
+    let lines = lines
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.retry = RetryPolicy { $0.number < 2 ? .milliseconds(300) : nil }
+      $0.log = { entry in lines.change { $0.append(entry) } }
+    }
+    let task = pipeline.imageTask(for: ImageRequest(url: Self.url))
+    try await parts.loader.nextLoad(of: Self.url).fail(.connectionLost)
+    await parts.clock.pendingCount(reaches: 1)
+    parts.loader.answer(Self.url, with: file)
+    parts.clock.advance(by: .milliseconds(300))
+    _ = try await task.image
+    await pipeline.flushEvents()
+    let warnings = lines.value.filter { $0.level == .warning }
+    #expect(warnings.map(\.source) == [Self.url])
+    #expect(warnings.first?.message.hasPrefix("attempt 1 failed, trying again in 300.0 ms: ") == true)
+  }
+
+  @Test
   func failuresAreErrorsAndCancelledRequestsAreNot() async throws {
     parts.loader.answer(Self.url, FakeResponse(status: 404))
     await #expect(throws: LoadError.self) { try await pipeline.image(for: ImageRequest(url: Self.url)) }
