@@ -54,7 +54,7 @@ struct MetricsTests {
     let fetch = try #require(metrics.stages.first?.stages.first?.stages.first)
     #expect(fetch.phases.map(\.name) == ["look-up", "queue", "request", "body"])
     #expect(fetch.phases.map(\.duration) == [.zero, .zero, .milliseconds(30), .milliseconds(12)])
-    #expect(metrics.description.split(separator: "\n").count == 4)
+    #expect(metrics.description.split(separator: "\n").count == 5)
   }
 
   @Test

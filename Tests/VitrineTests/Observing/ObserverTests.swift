@@ -40,9 +40,9 @@ struct ObserverTests {
     #expect(observer.lines.first == "request began")
     #expect(observer.lines.last == "request ended with an image from network")
     let began = observer.lines.filter { $0.hasSuffix("began") }
-    #expect(began == ["request", "finished", "process", "decode", "fetch"].map { "\($0) began" })
+    #expect(began == ["request", "finished", "process", "decode", "fetch", "transfer"].map { "\($0) began" })
     #expect(Set(observer.events.map(\.request)).count == 1)
-    #expect(Set(observer.events.map(\.stage)).count == 5)
+    #expect(Set(observer.events.map(\.stage)).count == 6)
     #expect(observer.events.last?.facts["bytes"] == .number(file.count))
   }
 
