@@ -53,15 +53,10 @@ extension DecoderRegistry {
     _ options: DecodeOptions,
     _ control: DecodeControl,
   ) throws(ImageError) -> DecodedImage? {
-    // No thumbnail in 64 KB of EXIF is larger, so it need not be looked for.
-    guard info.frameCount == 1, max(plan.scales.x * Double(info.width), plan.scales.y * Double(info.height)) <= 1024
-    else { return nil }
-    let metadata = try unsafe decoder.metadata(of: bytes, info, limits: options.limits)
-    guard metadata.fields.agree(with: info), let file = metadata.exifThumbnail else { return nil }
+    guard let file = try unsafe thumbnail(of: bytes, decoder, info, plan, options) else { return nil }
     do throws(ImageError) {
       return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
         try unsafe find(bytes, options.limits) { (decoder, own) throws(ImageError) -> DecodedImage? in
-          guard own.stands(for: info, at: plan) else { return nil }
           let request = RowRequest(
             info: own,
             frame: 0,
@@ -81,6 +76,37 @@ extension DecoderRegistry {
       guard error.code == .cancelled || error.code == .outOfTime else { return nil }
       throw error
     }
+  }
+}
+
+extension DecoderRegistry {
+  /// The file of a still image's embedded thumbnail, if it is large enough for `plan`.
+  private func thumbnail(
+    of bytes: UnsafeRawBufferPointer,
+    _ decoder: any ImageDecoder,
+    _ info: ImageInfo,
+    _ plan: SamplingPlan,
+    _ options: DecodeOptions,
+  ) throws(ImageError) -> Data? {
+    // No thumbnail in 64 KB of EXIF is larger, so it need not be looked for.
+    guard info.frameCount == 1, max(plan.scales.x * Double(info.width), plan.scales.y * Double(info.height)) <= 1024
+    else { return nil }
+    let metadata = try unsafe decoder.metadata(of: bytes, info, limits: options.limits)
+    guard metadata.fields.agree(with: info), let file = metadata.exifThumbnail,
+      let own = try? self.info(of: file, limits: options.limits), own.stands(for: info, at: plan)
+    else { return nil }
+    return file
+  }
+
+  /// Whether ``decode(_:_:)`` would make the image of a thumbnail, which is among the first bytes of the file.
+  func usesThumbnail(in beginning: Data, _ options: DecodeOptions) -> Bool {
+    // The bytes are only read while the closure runs. What cannot be read has none.
+    let uses = try? unsafe beginning.withImageBytes { (bytes) throws(ImageError) in
+      try unsafe find(bytes, options.limits) { (decoder, info) throws(ImageError) -> Bool? in
+        try unsafe thumbnail(of: bytes, decoder, info, options.plan(for: info), options) != nil
+      }
+    }
+    return uses ?? false
   }
 }
 

@@ -49,9 +49,7 @@ public final class DecoderRegistry: Sendable {
   /// - Throws: ``ImageError``, of any code but `.notEncodable`.
   public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> DecodedImage {
     try unsafe open(data, options) { (bytes, decoder, info, plan, control) throws(ImageError) in
-      guard options.quality == .fast, options.frame == 0, options.region == nil, !options.linearLight else {
-        return nil
-      }
+      guard options.allowsShortcut else { return nil }
       return try unsafe renderThumbnail(of: bytes, decoder, info, plan, options, control)
     } render: { (source, info, plan, control) throws(ImageError) in
       let result = try options.renderer(for: info, plan, control).render(

@@ -267,6 +267,9 @@ public struct DecodeOptions: Sendable {
   /// How much of the result a pixel takes.
   var bytesPerPixel = 4
 
+  /// Whether something smaller in the file may stand for the image.
+  var allowsShortcut: Bool { quality == .fast && frame == 0 && region == nil && !linearLight }
+
   package var resampling: ResamplingOptions { ResamplingOptions(filter: filter, linearLight: linearLight) }
 
   /// The defaults named at each property, at `size`.

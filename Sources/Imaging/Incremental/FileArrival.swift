@@ -12,6 +12,15 @@ protocol FileArrival: Sendable {
   ///
   /// `isAtEighth` says that no more than an eighth of the size is wanted.
   func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart
+
+  /// How many bytes show frame 0, shrunk to `scale`, so well that the rest need not come for ``DecodeQuality/fast``.
+  ///
+  /// `nil` while there are too few.
+  func sufficientByteCount(at scale: Double) -> Int?
+}
+
+extension FileArrival {
+  func sufficientByteCount(at scale: Double) -> Int? { nil }
 }
 
 /// What is there to be seen of a file that is still coming.

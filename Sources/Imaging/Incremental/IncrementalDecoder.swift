@@ -42,22 +42,32 @@ public struct IncrementalDecoder: Sendable {
   /// is about to come.
   public var expectedByteCount: Int?
 
+  /// Whether ``follow(_:)`` also gives what makes the image before all of the file is there.
+  ///
+  /// Only ``DecodeQuality/fast`` is content with that: with the thumbnail in the file where that is large enough, or with
+  /// the first scans of a progressive JPEG. `false` unless told.
+  package var stopsEarly = false
+
   private let options: DecodeOptions
   private let policy: PreviewPolicy
   private let decoders: DecoderRegistry
   private var arrival: (any FileArrival)?
-  private var isAtEighth = false
+  private var scale = 1.0
   private var failure: ImageError?
   /// The count of bytes at which to look for a header again.
   private var nextLook = Self.signatureLength
   private var attempts = 0
   private var stage = 0
   private var lastByteCount = 0
+  private var hasTriedThumbnail = false
+  private var hasTriedScans = false
 
   /// As many bytes tell all formats apart but SVG.
   private static let signatureLength = 32
   /// As many bytes tell SVG from what is no image.
   private static let longestLook = 4096 + 512
+  /// To leave fewer bytes than these costs more than to take them: the connection is closed.
+  private static let worthSaving = 128 << 10
 
   /// Makes a decoder that has no bytes yet.
   ///
@@ -123,12 +133,7 @@ public struct IncrementalDecoder: Sendable {
     guard let due else { return nil }
     attempts += 1
     (stage, lastByteCount) = due
-    return PendingPreview(
-      data: data.prefix(lastByteCount),
-      options: options,
-      showsRows: policy.showsRows,
-      decoders: decoders,
-    )
+    return pending(data.prefix(lastByteCount), .preview)
   }
 
   /// Looks at a body that somebody else keeps, as far as it has come, and gives the preview that is due.
@@ -138,7 +143,32 @@ public struct IncrementalDecoder: Sendable {
     if let failure { throw failure }
     data = body
     defer { data = Data() }
-    return try follow() == .previewReady ? takePreview() : nil
+    let status = try follow()
+    if stopsEarly, let image = takeEarlyImage() { return image }
+    return status == .previewReady ? takePreview() : nil
+  }
+
+  /// What may make the image although more is to come, each way once.
+  private mutating func takeEarlyImage() -> PendingPreview? {
+    guard info != nil, let arrival, options.allowsShortcut, (expectedByteCount ?? 0) - data.count >= Self.worthSaving
+    else { return nil }
+    if !hasTriedThumbnail {
+      hasTriedThumbnail = true
+      if decoders.usesThumbnail(in: data, options) { return pending(data, .thumbnail) }
+    }
+    guard !hasTriedScans, let count = arrival.sufficientByteCount(at: scale) else { return nil }
+    hasTriedScans = true
+    return pending(data.prefix(count), .scans)
+  }
+
+  private func pending(_ data: Data, _ purpose: PendingPreview.Purpose) -> PendingPreview {
+    PendingPreview(
+      purpose: purpose,
+      data: data,
+      options: options,
+      showsRows: policy.showsRows && purpose == .preview,
+      decoders: decoders,
+    )
   }
 
   private mutating func follow() throws(ImageError) -> Status {
@@ -169,9 +199,7 @@ public struct IncrementalDecoder: Sendable {
     if let arrival, !arrival.hasHeader { return }
     do throws(ImageError) {
       let info = try decoders.info(of: data, limits: options.limits)
-      if options.frame == 0 {
-        isAtEighth = try options.plan(for: info).scale * options.quality.oversampling <= 1 / 8
-      }
+      if options.frame == 0 { scale = try options.plan(for: info).scale * options.quality.oversampling }
       self.info = info
     } catch {
       // Of formats that are not followed nobody knows how long the header is.
@@ -195,7 +223,7 @@ public struct IncrementalDecoder: Sendable {
     let count = data.count
     if let expectedByteCount, count > expectedByteCount / 4 * 3 { return nil }
     guard count - lastByteCount >= policy.interval else { return nil }
-    switch arrival.visible(of: info, isAtEighth: isAtEighth) {
+    switch arrival.visible(of: info, isAtEighth: scale <= 1 / 8) {
     case .nothing: return nil
     case .stage(let stage, let byteCount):
       guard stage > self.stage else { return nil }
@@ -211,10 +239,16 @@ public struct IncrementalDecoder: Sendable {
 
 /// The beginning of a file that is worth decoding.
 package struct PendingPreview: Sendable {
-  let data: Data
+  enum Purpose { case preview, thumbnail, scans }
+
+  let purpose: Purpose
+  package let data: Data
   let options: DecodeOptions
   let showsRows: Bool
   let decoders: DecoderRegistry
+
+  /// Whether what it shows is the image, since the rest is not worth waiting for.
+  package var isImage: Bool { purpose != .preview }
 
   /// How many of the file's bytes it takes.
   package var byteCount: Int { data.count }
@@ -235,6 +269,12 @@ package struct PendingPreview: Sendable {
       return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
         try unsafe decoders.find(bytes, options.limits) { (decoder, info) throws(ImageError) -> ImagePreview?? in
           let plan = try options.plan(for: info)
+          if purpose == .thumbnail {
+            let image = try unsafe decoders.renderThumbnail(of: bytes, decoder, info, plan, options, control)
+            return image.map {
+              ImagePreview(bitmap: $0.bitmap, info: info, detail: .whole, byteCount: data.count)
+            }
+          }
           let request = options.request(for: info, plan, control)
           guard let source = try unsafe open(bytes, request, decoder) else { return nil }
           let (bitmap, _, shown) = try options.renderer(for: info, plan, control)

@@ -58,6 +58,13 @@ struct JPEGArrival: FileArrival {
     return .stage(stage, byteCount: endOfScans + 2)
   }
 
+  func sufficientByteCount(at scale: Double) -> Int? {
+    guard isProgressive, scale <= 1 / 8, !known.isEmpty, known.allSatisfy({ $0 & 1 != 0 }) else { return nil }
+    // The means of chroma stored at half the resolution are enough for half the size.
+    guard scale <= 1 / 16 || !isSubsampled || known.dropFirst().allSatisfy({ $0 > 1 }) else { return nil }
+    return endOfScans + 2
+  }
+
   private mutating func read(_ marker: UInt8, _ segment: ByteReader) {
     switch marker {
     case 0xC0...0xCF where ![0xC4, 0xC8, 0xCC].contains(marker) && !hasHeader:

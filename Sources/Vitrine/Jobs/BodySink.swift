@@ -14,12 +14,25 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   /// A whole body.
   struct Body {
-    let response: HTTPResponse
+    let head: Head
     let data: Data
-    /// What it began with, if it did not come whole.
-    let resumption: Resumption?
     /// What the disk has of it already.
     let recording: BodyRecording?
+
+    var response: HTTPResponse { head.response }
+  }
+
+  /// What is known of a body from its beginning on.
+  struct Head: Sendable {
+    let response: HTTPResponse
+    /// What it began with, if it does not come whole.
+    let resumption: Resumption?
+    /// How many bytes it will have; 0 where nobody knows.
+    let total: Int
+    fileprivate let describe: @Sendable (HTTPResponse, Resumption?) -> PartialHead
+
+    /// What would be kept beside its beginning.
+    var partial: PartialHead { describe(response, resumption) }
   }
 
   private struct Progress {
@@ -36,11 +49,13 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   /// What becomes of a body on the way.
   struct Plan {
+    /// Says what is kept beside the beginning of a body.
+    let describe: @Sendable (HTTPResponse, Resumption?) -> PartialHead
     var hooks = LoadHooks()
     /// What is there of it.
     var resumption: Resumption?
     /// Takes it down from its head on, if it is worth that.
-    var record: (@Sendable (HTTPResponse, Resumption?) -> BodyRecording?)?
+    var record: (@Sendable (Head) -> BodyRecording?)?
     /// Does something that ``PipelineCache/flush()`` waits for.
     var later: @Sendable (@escaping @Sendable () async -> Void) -> Void
   }
@@ -50,9 +65,8 @@ final class BodySink: LoadSink, @unchecked Sendable {
   private let plan: Plan
   private let tell: @Sendable (Event) -> Void
   private let progress = Lock(Progress())
-  private var response: HTTPResponse?
+  private var head: Head?
   private var body = Data()
-  private var resumption: Resumption?
   private var recording: BodyRecording?
   /// How many bytes the body must have; `nil` where the loader knows better.
   private var wholeCount: Int?
@@ -81,20 +95,22 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   func receive(_ response: HTTPResponse) -> LoadFlow {
     trace?.enter("body")
-    self.response = response
     var total = response.contentLength ?? 0
-    if let resumption = plan.resumption, response.status == 206 || response.status == 416 {
-      guard response.status == 206, resumption.isContinued(by: response) else {
+    var resumption: Resumption?
+    if let known = plan.resumption, response.status == 206 || response.status == 416 {
+      guard response.status == 206, known.isContinued(by: response) else {
         mustStartOver = true
         // A few bytes that say why are read to their end, which leaves the connection usable.
         return response.status == 416 && total <= 64 << 10 ? .proceed : .stop
       }
-      self.resumption = resumption
-      body = resumption.takePrefix()
-      wholeCount = ContentRange(response)?.total ?? resumption.total
+      resumption = known
+      body = known.takePrefix()
+      wholeCount = ContentRange(response)?.total ?? known.total
       total = wholeCount ?? 0
     }
-    recording = plan.record?(response, resumption)
+    let head = Head(response: response, resumption: resumption, total: total, describe: plan.describe)
+    self.head = head
+    recording = plan.record?(head)
     // A server may announce what it likes; what comes is counted.
     body.reserveCapacity(min(total, 16 << 20))
     let event = progress.withLock { progress -> Event? in
@@ -112,20 +128,20 @@ final class BodySink: LoadSink, @unchecked Sendable {
     // The pointer is used within the closure only.
     unsafe bytes.withUnsafeBytes { unsafe body.append(contentsOf: $0) }
     let count = body.count
-    let (event, feeds, total) = progress.withLock { progress -> (Event?, [PreviewFeed], Int) in
+    let (event, feeds) = progress.withLock { progress -> (Event?, [PreviewFeed]) in
       progress.completed = count
       let isLast = count == progress.total
       guard progress.isWatched, isLast || count - progress.told >= progress.step else {
-        return (nil, progress.feeds, progress.total)
+        return (nil, progress.feeds)
       }
       progress.told = count
-      return (.progress(completed: count, total: progress.total), progress.feeds, progress.total)
+      return (.progress(completed: count, total: progress.total), progress.feeds)
     }
     if let event { tell(event) }
     recording?.follow(body)
     // What comes with an error is no image.
-    guard !feeds.isEmpty, response?.isSuccess == true else { return .proceed }
-    for feed in feeds { feed.follow(body, total: total) }
+    guard !feeds.isEmpty, let head, head.response.isSuccess else { return .proceed }
+    for feed in feeds { feed.follow(body, of: head) }
     return .proceed
   }
 
@@ -133,14 +149,14 @@ final class BodySink: LoadSink, @unchecked Sendable {
     var error = error
     if mustStartOver { return tell(.startOver) }
     if error == nil, let wholeCount, body.count != wholeCount {
-      let url = response?.url.string ?? ""
+      let url = head?.response.url.string ?? ""
       error = HTTPError(.truncated, url: url, "\(body.count) bytes came of \(wholeCount)")
     }
     if let error {
       leave(after: error)
       tell(.end(.failure(error)))
-    } else if let response {
-      tell(.end(.success(Body(response: response, data: body, resumption: resumption, recording: recording))))
+    } else if let head {
+      tell(.end(.success(Body(head: head, data: body, recording: recording))))
     } else {
       tell(.end(.failure(HTTPError(.protocolError, url: "", "the loader delivered no response"))))
     }

@@ -8,10 +8,10 @@ final class ConfirmJob: StageJob, @unchecked Sendable {
   private let standsIn: Bool
   private let context: JobContext
   private let fetch: (inout Turn) -> Job<FetchedBytes, LoadError>
-  private let make: (FetchedBytes, inout Turn) -> Job<CachedImage, LoadError>
+  private let make: (FetchedBytes?, inout Turn) -> Job<CachedImage, LoadError>
   private let stored: @Sendable (CachedImage) -> Void
 
-  /// `fetch` gives the job that brings the bytes, `make` the one that makes an image of them; `stored` is called with the
+  /// `fetch` gives the job that brings the bytes, `make` the one that makes an image of them, or of what it finds; `stored` is called with the
   /// image if it is the same; it stands in for a server that fails if `standsIn` says so.
   init(
     _ known: CachedImage,
@@ -19,7 +19,7 @@ final class ConfirmJob: StageJob, @unchecked Sendable {
     standsIn: Bool,
     context: JobContext,
     fetch: @escaping (inout Turn) -> Job<FetchedBytes, LoadError>,
-    make: @escaping (FetchedBytes, inout Turn) -> Job<CachedImage, LoadError>,
+    make: @escaping (FetchedBytes?, inout Turn) -> Job<CachedImage, LoadError>,
     stored: @escaping @Sendable (CachedImage) -> Void,
     onEnd: @escaping (inout Turn) -> Void,
   ) {
@@ -31,17 +31,31 @@ final class ConfirmJob: StageJob, @unchecked Sendable {
 
   override func start(_ turn: inout Turn) {
     trace = context.recorder?.stage("confirm", source)
+    guard !known.contentID.isOfBeginning else {
+      // All of its bytes would not tell whether they are the same, and they are not wanted.
+      return wait(for: make(nil, &turn), &turn) { [weak self] result, turn in
+        guard let self else { return }
+        switch result {
+        case .success: finish(result, &turn)
+        case .failure(let error): fail(error, &turn)
+        }
+      }
+    }
     wait(for: fetch(&turn), &turn) { [weak self] result, turn in
       guard let self else { return }
       switch result {
       case .success(let bytes): compare(bytes, &turn)
-      case .failure(let error):
-        let until = known.validity.usableOnErrorUntil
-        let isUsable = standsIn && error.allowsStale(until: until, now: context.clock.now)
-        if isUsable { trace?.note("fallback", .text(error.detail)) }
-        finish(isUsable ? .success(known.stale()) : .failure(error), &turn)
+      case .failure(let error): fail(error, &turn)
       }
     }
+  }
+
+  /// Ends with what was there, if it may stand in for the error.
+  private func fail(_ error: LoadError, _ turn: inout Turn) {
+    let until = known.validity.usableOnErrorUntil
+    let isUsable = standsIn && error.allowsStale(until: until, now: context.clock.now)
+    if isUsable { trace?.note("fallback", .text(error.detail)) }
+    finish(isUsable ? .success(known.stale()) : .failure(error), &turn)
   }
 
   private func compare(_ bytes: FetchedBytes, _ turn: inout Turn) {

@@ -12,6 +12,8 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   private let keepsOriginal: Bool
   /// Whether the server may be asked in place of the cache.
   private let asksServer: Bool
+  /// Whether the image may be made of the beginning of its bytes, and the rest not be fetched.
+  private let stopsEarly: Bool
   private let context: JobContext
   private let fetch: (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>
   private let stored: @Sendable (CachedImage) -> Void
@@ -21,6 +23,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   private weak var arriving: RemoteFetchJob?
   private var feed: PreviewFeed?
   private var previewItem: WorkItem?
+  private var early: (feed: PreviewFeed, item: WorkItem?)?
 
   /// `fetch` gives the job that brings the bytes, from the server if `again`; `stored` is called with the image before
   /// anyone gets it.
@@ -31,6 +34,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
     keepsEncodedData: Bool,
     keepsOriginal: Bool,
     asksServer: Bool,
+    stopsEarly: Bool,
     context: JobContext,
     fetch: @escaping (_ again: Bool, inout Turn) -> Job<FetchedBytes, LoadError>,
     stored: @escaping @Sendable (CachedImage) -> Void,
@@ -39,7 +43,7 @@ final class DecodeJob: StageJob, @unchecked Sendable {
     (self.request, self.options, self.previews, self.context) = (request, options, previews, context)
     source = request.name
     (self.fetch, self.stored, self.keepsEncodedData) = (fetch, stored, keepsEncodedData)
-    (self.keepsOriginal, self.asksServer) = (keepsOriginal, asksServer)
+    (self.keepsOriginal, self.asksServer, self.stopsEarly) = (keepsOriginal, asksServer, stopsEarly)
     super.init(onEnd: onEnd)
   }
 
@@ -51,10 +55,9 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   private func subscribe(again: Bool, _ turn: inout Turn) {
     let job = fetch(again, &turn)
     arriving = job as? RemoteFetchJob
-    if isWatched { beginPreviews(&turn) }
     wait(for: job, &turn) { [weak self] result, turn in
       guard let self else { return }
-      endPreviews()
+      endFollowing()
       switch result {
       case .success(let bytes): decode(bytes, &turn)
       case .failure(let error):
@@ -62,10 +65,13 @@ final class DecodeJob: StageJob, @unchecked Sendable {
         finish(.failure(error), &turn)
       }
     }
+    // A job that has not begun, or is over, has nothing to look at.
+    if isWatched { beginPreviews(&turn) }
+    if stopsEarly { beginEarly(&turn) }
   }
 
   override func stop(_ turn: inout Turn) {
-    endPreviews()
+    endFollowing()
     super.stop(&turn)
   }
 
@@ -78,12 +84,11 @@ final class DecodeJob: StageJob, @unchecked Sendable {
 
   private func beginPreviews(_ turn: inout Turn) {
     guard feed == nil, previews.limit > 0, let arriving else { return }
-    let makeDecoder: @Sendable (Data) -> IncrementalDecoder? = { [context, request, options, previews] body in
-      context.decoders(for: request, arriving: body).map {
-        IncrementalDecoder(options: options, previews: previews, decoders: $0)
-      }
+    let choose: PreviewFeed.Choose = { [context, request, options, previews] body, _ in
+      guard let decoders = context.decoders(for: request, arriving: body) else { return .later }
+      return .with(IncrementalDecoder(options: options, previews: previews, decoders: decoders))
     }
-    let feed = PreviewFeed(makeDecoder) { [weak self, context] pending, isOver in
+    let feed = PreviewFeed(choose) { [weak self, context] pending, _, isOver in
       guard let self else { return isOver() }
       context.engine.turn { self.decode(pending, isOver, &$0) }
     }
@@ -92,10 +97,12 @@ final class DecodeJob: StageJob, @unchecked Sendable {
   }
 
   /// Called when the bytes are there, or no longer wanted: the image itself must not wait for a preview.
-  private func endPreviews() {
+  private func endFollowing() {
     feed?.stop()
     previewItem?.cancel()
-    (feed, previewItem, arriving) = (nil, nil, nil)
+    early?.feed.stop()
+    early?.item?.cancel()
+    (feed, previewItem, early, arriving) = (nil, nil, nil, nil)
   }
 
   private func decode(_ pending: PendingPreview, _ isOver: @escaping @Sendable () -> Void, _ turn: inout Turn) {
@@ -119,6 +126,58 @@ final class DecodeJob: StageJob, @unchecked Sendable {
     guard feed != nil else { return }
     previewItem = nil
     send(partial: CachedImage(LoadedImage(preview.bitmap)), &turn)
+  }
+
+  // MARK: The image of the beginning
+
+  /// Looks out for the moment from which on the rest need not come, where it could be fetched later.
+  private func beginEarly(_ turn: inout Turn) {
+    guard let arriving else { return }
+    let choose: PreviewFeed.Choose = { [context, request, options] body, head in
+      guard head.partial.isWorthKeeping else { return .never }
+      guard let decoders = context.decoders(for: request, arriving: body) else { return .later }
+      var decoder = IncrementalDecoder(options: options, previews: .none, decoders: decoders)
+      decoder.stopsEarly = true
+      return .with(decoder)
+    }
+    let feed = PreviewFeed(choose) { [weak self, context] pending, head, isOver in
+      guard let self else { return isOver() }
+      context.engine.turn { self.decode(beginning: pending, of: head, isOver, &$0) }
+    }
+    early = (feed, nil)
+    arriving.add(feed, &turn)
+  }
+
+  private func decode(
+    beginning pending: PendingPreview,
+    of head: BodySink.Head,
+    _ isOver: @escaping @Sendable () -> Void,
+    _ turn: inout Turn,
+  ) {
+    guard isRunning, early != nil else { return isOver() }
+    let (options, stored) = (options, stored)
+    early?.item = try? context.decodeQueue.enqueue(priority: priority, bytes: pending.byteCount) {
+      [weak self, context] item in
+      defer { isOver() }
+      // What fails here is tried again with all of the bytes.
+      guard let shown = try? pending.decode(isCancelled: { item.isCancelled }),
+        let bytes = FetchedBytes(pending.data, beginning: head, at: context.clock.now), !item.isCancelled
+      else { return }
+      let image = CachedImage(LoadedImage(shown.bitmap, shown.info, of: bytes, Rendition(of: shown.info, options)))
+      stored(image)
+      guard let self else { return }
+      context.engine.turn { self.finish(early: image, &$0) }
+    }
+    if early?.item == nil { isOver() }
+  }
+
+  private func finish(early image: CachedImage, _ turn: inout Turn) {
+    guard isRunning, early != nil else { return }
+    endFollowing()
+    trace?.note("made of its beginning", .number(image.loaded.byteCount))
+    // The last one to leave stops the download, and what has come of it is kept.
+    leave(&turn)
+    finish(.success(image), &turn)
   }
 
   // MARK: The image

@@ -55,7 +55,33 @@ final class Verdict: Sendable {
   }
 }
 
+extension FetchedBytes {
+  /// The beginning of a body that could be gone on with; `nil` where it could not.
+  init?(_ data: Data, beginning head: BodySink.Head, at now: Date) {
+    let partial = head.partial
+    guard let contentID = partial.beginningID else { return nil }
+    self.init(
+      data: data,
+      contentID: contentID,
+      validity: Validity(of: partial.stored, at: now),
+      origin: .network,
+      isStale: false,
+      status: partial.stored.status,
+      verdict: nil,
+    )
+  }
+}
+
 extension ContentID {
+  /// Whether it names what is known by its beginning alone, whose checksum nobody has.
+  var isOfBeginning: Bool { high == Self.beginningMark }
+
+  /// That of a body of which no more than the beginning was read.
+  init(ofBodyTagged tag: String) { self.init(low: Self(of: Data(tag.utf8)).low, high: Self.beginningMark) }
+
+  /// No checksum ends like this, but for one in 2^64.
+  private static let beginningMark = UInt64.max
+
   /// That of sources whose bytes are not told apart.
   static let none = ContentID(low: 0, high: 0)
 }

@@ -172,24 +172,25 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   }
 
   private func plan(for question: Question, _ fields: HTTPFields, requested: Date) -> BodySink.Plan {
-    var plan = BodySink.Plan { [context] in context.pendingWrites.add($0) }
+    let describe: @Sendable (HTTPResponse, Resumption?) -> PartialHead = { [context] response, resumption in
+      if let resumption { return PartialHead(total: resumption.total, stored: resumption.stored) }
+      let stored = StoredResponse(response, to: fields, requested: requested, received: context.clock.now)
+      return PartialHead(total: response.contentLength, stored: stored)
+    }
+    var plan = BodySink.Plan(describe: describe) { [context] in context.pendingWrites.add($0) }
     plan.hooks = context.network.hooks
     if let trace { plan.hooks.didTransfer = { trace.add($0) } }
     plan.resumption = question.resumption
     let keepsOriginal = context.storage(of: request).keepsOriginal(isChanged: request.isChanged)
     if let partials = context.partials, fields["Range"] == nil, keepsOriginal {
       let isResuming = question.resumption != nil
-      plan.record = { [key, context] response, resumption in
-        let received = context.clock.now
-        if let resumption {
-          let head = PartialHead(total: resumption.total, stored: resumption.stored)
-          return BodyRecording(head, for: key, in: partials, after: resumption, context.stepper)
+      plan.record = { [key, context] head in
+        let partial = head.partial
+        if head.resumption != nil || partial.isWorthKeeping {
+          return BodyRecording(partial, for: key, in: partials, after: head.resumption, context.stepper)
         }
-        let stored = StoredResponse(response, to: fields, requested: requested, received: received)
-        let head = PartialHead(total: response.contentLength, stored: stored)
-        if head.isWorthKeeping { return BodyRecording(head, for: key, in: partials, after: nil, context.stepper) }
         // What was left is the beginning of something else.
-        if isResuming, response.status == 200 {
+        if isResuming, head.response.status == 200 {
           context.pendingWrites.add { await partials.disk.removePartial(for: key) }
         }
         return nil
@@ -264,9 +265,9 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   private func fetched(_ body: BodySink.Body, requested: Date, _ now: Date, _ turn: inout Turn) {
     // A part says of the whole what a 304 would (RFC 9111, section 3.4).
     let stored =
-      body.resumption?.stored.renewed(by: body.response, requested: requested, received: now)
+      body.head.resumption?.stored.renewed(by: body.response, requested: requested, received: now)
       ?? StoredResponse(body.response, to: context.fields(of: request), requested: requested, received: now)
-    let validity = validity(of: stored, now)
+    let validity = Validity(of: stored, at: now)
     let entry = CachedData(
       data: body.data,
       metadata: stored.encoded,
@@ -302,20 +303,6 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     )
   }
 
-  private func validity(of stored: StoredResponse, _ now: Date) -> Validity {
-    let decision = freshness.decide(stored, for: stored.variation, now: now)
-    // What is to be asked for every time is over from the start, whatever its age says.
-    let expires = decision.action == .serve ? decision.expires : decision.expires.map { min($0, now) }
-    return Validity(
-      expires: expires,
-      confirmed: stored.received,
-      usableOnErrorUntil: decision.usableOnErrorUntil,
-      usableWhileRevalidatingUntil: decision.usableWhileRevalidatingUntil,
-      variation: stored.variation,
-      isKept: stored.isStorable,
-    )
-  }
-
   private func revalidated(
     _ known: Known,
     by response: HTTPResponse,
@@ -324,7 +311,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     _ turn: inout Turn,
   ) {
     let renewed = known.stored.renewed(by: response, requested: requested, received: now)
-    let validity = validity(of: renewed, now)
+    let validity = Validity(of: renewed, at: now)
     let (key, contentID) = (key, known.entry.contentID)
     context.settle(key, contentID, validity)
     if let cache = context.diskCache {
@@ -339,7 +326,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     FetchedBytes(
       data: known.entry.data,
       contentID: known.entry.contentID,
-      validity: validity(of: known.stored, context.clock.now),
+      validity: Validity(of: known.stored, at: context.clock.now),
       origin: origin,
       isStale: isStale,
       status: known.stored.status,

@@ -74,6 +74,9 @@ struct PartialHead: Sendable {
     (self.total, self.stored) = (total, stored)
   }
 
+  /// What tells images made of the beginning from those of other versions; `nil` where nothing does for good.
+  var beginningID: ContentID? { stored.strongEntityTag.map { ContentID(ofBodyTagged: $0) } }
+
   /// Whether a download that breaks off could and should go on: it names its bytes for good, may be stored, and is not small.
   var isWorthKeeping: Bool {
     stored.status == 200 && stored.isStorable && stored.strongEntityTag != nil && total ?? .max >= 256 << 10

@@ -52,9 +52,15 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
   }
 
   override func stop(_ turn: inout Turn) {
-    dependency?.unsubscribe(&turn)
+    leave(&turn)
     item?.cancel()
-    (dependency, item) = (nil, nil)
+    item = nil
+  }
+
+  /// Waits for the job before it no longer.
+  final func leave(_ turn: inout Turn) {
+    dependency?.unsubscribe(&turn)
+    dependency = nil
   }
 
   override func priorityChanged(_ turn: inout Turn) {

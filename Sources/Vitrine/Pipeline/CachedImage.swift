@@ -64,6 +64,33 @@ struct Validity: Sendable, Hashable {
   /// Whether a cache may keep it at all.
   let isKept: Bool
 
+  init(
+    expires: Date?,
+    confirmed: Date?,
+    usableOnErrorUntil: Date?,
+    usableWhileRevalidatingUntil: Date? = nil,
+    variation: HTTPFields = [:],
+    isKept: Bool,
+  ) {
+    (self.expires, self.confirmed, self.isKept) = (expires, confirmed, isKept)
+    (self.usableOnErrorUntil, self.variation) = (usableOnErrorUntil, variation)
+    self.usableWhileRevalidatingUntil = usableWhileRevalidatingUntil
+  }
+
+  /// That of bytes which came with a response.
+  init(of stored: StoredResponse, at now: Date) {
+    let decision = Freshness().decide(stored, for: stored.variation, now: now)
+    self.init(
+      // What is to be asked for every time is over from the start, whatever its age says.
+      expires: decision.action == .serve ? decision.expires : decision.expires.map { min($0, now) },
+      confirmed: stored.received,
+      usableOnErrorUntil: decision.usableOnErrorUntil,
+      usableWhileRevalidatingUntil: decision.usableWhileRevalidatingUntil,
+      variation: stored.variation,
+      isKept: stored.isStorable,
+    )
+  }
+
   /// That of sources that do not say.
   static let unlimited = Validity(expires: nil, confirmed: nil, usableOnErrorUntil: nil, isKept: true)
 

@@ -282,13 +282,16 @@ public final class ImagePipeline: Sendable {
     }
   }
 
+  /// Where an image is looked for before it is made.
+  private enum Look { case everywhere, notOnDisk, nowhere }
+
   /// Makes the job that needs the least work: of the image in memory, of a larger one, else of `bytes`, if they are at
   /// hand, or those that it fetches.
   private func makeImageJob(
     _ request: ImageRequest,
     step: Int,
     of bytes: FetchedBytes?,
-    looksOnDisk: Bool = true,
+    look: Look = .everywhere,
     onEnd: @escaping (inout Turn) -> Void,
   ) -> Job<CachedImage, LoadError> {
     let source = request.name
@@ -311,7 +314,9 @@ public final class ImagePipeline: Sendable {
         standsIn: request.policy != .reload,
         context: context,
         fetch: { [unowned self] turn in fetchJob(request, &turn) },
-        make: { [unowned self] bytes, _ in makeImageJob(request, step: step, of: bytes, onEnd: { _ in }) },
+        make: { [unowned self] bytes, _ in
+          makeImageJob(request, step: step, of: bytes, look: .nowhere, onEnd: { _ in })
+        },
         stored: { [context] image in
           inMemory(image)
           if isFinal { context.renewFinished(image, of: request) }
@@ -319,7 +324,7 @@ public final class ImagePipeline: Sendable {
         onEnd: onEnd,
       )
     }
-    if bytes == nil, let known = memory(for: request)?.value(for: key),
+    if bytes == nil, look != .nowhere, let known = memory(for: request)?.value(for: key),
       known.validity.answers(context.fields(of: request))
     {
       if request.policy != .reload, known.isFresh(at: context.clock.now, request.policy) {
@@ -332,14 +337,14 @@ public final class ImagePipeline: Sendable {
     }
     let options = decodeOptions(of: request)
     let larger = bytes == nil && step == 0 ? largerVariant(of: request, options) : nil
-    if bytes == nil, larger == nil, looksOnDisk, let disk = context.diskForFinished(request, step: step) {
+    if bytes == nil, larger == nil, look == .everywhere, let disk = context.diskForFinished(request, step: step) {
       return FinishedJob(
         request,
         key: key,
         on: disk,
         context: context,
         make: { [unowned self] _ in
-          makeImageJob(request, step: step, of: nil, looksOnDisk: false, onEnd: { _ in })
+          makeImageJob(request, step: step, of: nil, look: .notOnDisk, onEnd: { _ in })
         },
         confirm: { known, _ in confirmJob(known, onEnd: { _ in }) },
         stored: inMemory,
@@ -374,6 +379,7 @@ public final class ImagePipeline: Sendable {
       keepsEncodedData: request.keepsEncodedData,
       keepsOriginal: context.storage(of: request).keepsOriginal(isChanged: request.isChanged),
       asksServer: request.policy != .cacheOnly,
+      stopsEarly: request.stopsEarly && !context.storage(of: request).keepsEveryOriginal,
       context: context,
       fetch: { [unowned self] again, turn in
         if let bytes, !again { return KnownJob(bytes) }

@@ -224,6 +224,9 @@ public struct ImageRequest: Sendable {
     shared = Storage(fields)
   }
 
+  /// Whether it is content with the beginning of its bytes where that shows enough.
+  var stopsEarly: Bool { quality == .fast && !keepsEncodedData && !continuesDownload }
+
   /// Whether it is as a pipeline's delegate has rewritten it.
   var isPrepared: Bool {
     get { shared.fields.isPrepared }

@@ -8,9 +8,15 @@ public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
   case finished
   /// The bytes as they came, and the image as it is shown where that spares work: where it is processed, or made of a
   /// million pixels or more and at least four times as many as it has.
+  ///
+  /// The default. Where a request of ``DecodeQuality/fast`` is content with the beginning of a file, it is that, and the
+  /// image; a request that needs more has the rest fetched.
   case automatic
   /// The bytes as they came, and the image as it is shown where anything is done to it.
   case both
+
+  /// Whether the bytes are wanted although no image needs all of them.
+  var keepsEveryOriginal: Bool { self == .original || self == .both }
 
   /// Whether the bytes are kept of an image that is changed in some way or not.
   func keepsOriginal(isChanged: Bool) -> Bool { self != .finished || !isChanged }
@@ -24,7 +30,8 @@ public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
     case .automatic:
       let info = image.response.info
       let pixels = info.width * info.height
-      return isProcessed || pixels >= max(1_000_000, 4 * image.image.width * image.image.height)
+      // Of what was made of a beginning nothing else is there that would spare its server a request.
+      return isProcessed || image.contentID.isOfBeginning || pixels >= max(1_000_000, 4 * image.image.width * image.image.height)
     }
   }
 }

@@ -486,7 +486,7 @@ struct ResumeTests {
 }
 
 /// A folder for a disk cache, gone at the end.
-private final class Folder: Sendable {
+final class Folder: Sendable {
   private let path = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
 
   deinit { try? FileManager.default.removeItem(at: path) }
@@ -515,7 +515,7 @@ private final class Folder: Sendable {
 
 extension Bitmap {
   /// What no codec makes small: three bytes a pixel.
-  fileprivate static func noise(width: Int, height: Int, seed: UInt64) -> Bitmap {
+  static func noise(width: Int, height: Int, seed: UInt64) -> Bitmap {
     .pixels(width: width, height: height, alpha: .opaque) { x, y in
       var noise = (UInt64(truncatingIfNeeded: y * width + x + 1) &+ seed << 40) &* 0x9E37_79B9_7F4A_7C15
       noise = (noise ^ (noise >> 30)) &* 0xBF58_476D_1CE4_E5B9
