@@ -51,7 +51,8 @@ extension ImagePipeline: ImageLoading {
   package func hold(_ request: ImageRequest) -> (any Sendable)? {
     let request = request.prepared(by: context.delegate)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap { self.hold($0) }.first }
-    return cache.memory?.hold(request.imageKey)
+    // What neither came from there nor went there is another picture.
+    return request.caches.isDisjoint(with: .memory) ? nil : cache.memory?.hold(request.imageKey)
   }
 
   package func startLoading(

@@ -223,9 +223,9 @@ final class DecodeJob: StageJob, @unchecked Sendable {
     guard isRunning else { return }
     switch result {
     case .success:
-      bytes.verdict?(true, keeps: keepsOriginal)
       // Nothing takes the place of what was stored.
       if !keepsOriginal { rejected?(false) }
+      bytes.verdict?(true, keeps: keepsOriginal)
     case .failure(let error) where error.isCancellation: break
     case .failure:
       // What the cache had is no image: the server is asked once. What it says takes the place of what was stored.

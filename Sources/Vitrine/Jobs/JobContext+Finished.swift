@@ -5,14 +5,24 @@ import VitrineRuntime
 extension JobContext {
   /// Where an image may be found as it was shown before; `nil` where none of this kind is kept.
   func diskForFinished(_ request: ImageRequest, step: Int) -> (any DataCaching)? {
-    guard let diskCache, request.policy != .reload, !request.keepsEncodedData, request.isChanged(before: step),
-      storage(of: request) != .original, case .url = request.resolvedSource.kind
+    guard request.policy != .reload, let disk = disk(for: request, .diskReads),
+      isFinishedKept(request, step: step)
     else { return nil }
-    return diskCache
+    return disk
+  }
+
+  private func isFinishedKept(_ request: ImageRequest, step: Int) -> Bool {
+    guard !request.keepsEncodedData, request.isChanged(before: step), storage(of: request) != .original,
+      case .url = request.resolvedSource.kind
+    else { return false }
+    return true
   }
 
   /// Keeps an image that was just made, if its request wants that.
   func keepFinished(_ image: CachedImage, of request: ImageRequest) {
+    guard request.caches.contains(.diskWrites) else {
+      return dropOutdatedFinished(request, by: image.contentID)
+    }
     guard let diskCache, !request.keepsEncodedData, case .url = request.resolvedSource.kind,
       storage(of: request).keepsFinished(
         image,
@@ -31,7 +41,9 @@ extension JobContext {
 
   /// Lets a kept image be fresh for as long as the one that has just been confirmed.
   func renewFinished(_ image: CachedImage, of request: ImageRequest) {
-    guard let disk = diskForFinished(request, step: request.processors.count) else { return }
+    guard request.policy != .reload, let disk = disk(for: request, .diskWrites),
+      isFinishedKept(request, step: request.processors.count)
+    else { return }
     let (key, expires) = (request.keys.image, image.validity.expires)
     pendingWrites.add {
       await disk.renew(

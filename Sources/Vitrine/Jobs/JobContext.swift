@@ -64,6 +64,11 @@ final class JobContext: Sendable {
 
   func storage(of request: ImageRequest) -> StoragePolicy { request.storage ?? storage }
 
+  /// Whether the bytes of an image are to be kept.
+  func keepsOriginal(of request: ImageRequest) -> Bool {
+    request.caches.contains(.diskWrites) && storage(of: request).keepsOriginal(isChanged: request.isChanged)
+  }
+
   /// The fields that are sent for a request, before those that make it conditional.
   func fields(of request: ImageRequest) -> HTTPFields {
     var fields = HTTPFields()

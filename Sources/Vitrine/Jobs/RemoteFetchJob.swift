@@ -33,7 +33,9 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     } catch {
       return finish(.failure(LoadError(.invalidURL, .request, address, error.detail, cause: error)), &turn)
     }
-    guard let cache = context.diskCache, request.policy != .reload else { return decide(url, nil, &turn) }
+    guard let cache = context.disk(for: request, .diskReads), request.policy != .reload else {
+      return decide(url, nil, &turn)
+    }
     trace?.enter("look-up")
     lookUp = Task(executorPreference: context.stepper) { [weak self, key, context] in
       let entry = await cache.entry(for: key)
@@ -126,7 +128,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   /// Goes on from what an earlier download has left, if there is anything.
   private func lookForBeginning(_ question: Question, _ partials: Partials, _ turn: inout Turn) {
     let fields = context.fields(of: request)
-    guard fields["Range"] == nil else { return send(question, &turn) }
+    guard fields["Range"] == nil, request.caches.contains(.diskReads) else { return send(question, &turn) }
     lookUp = Task(executorPreference: context.stepper) { [weak self, key, context] in
       var question = question
       question.resumption = await Resumption(for: key, in: partials.disk, fields: fields)
@@ -181,16 +183,16 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     plan.hooks = context.network.hooks
     if let trace { plan.hooks.didTransfer = { trace.add($0) } }
     plan.resumption = question.resumption
-    let keepsOriginal = context.storage(of: request).keepsOriginal(isChanged: request.isChanged)
-    if let partials = context.partials, fields["Range"] == nil, keepsOriginal {
-      let isResuming = question.resumption != nil
+    let keepsOriginal = context.keepsOriginal(of: request)
+    let isResuming = question.resumption != nil
+    if let partials = context.partials, fields["Range"] == nil, keepsOriginal || isResuming {
       plan.record = { [key, context] head in
         let partial = head.partial
-        if head.resumption != nil || partial.isWorthKeeping {
+        if head.resumption != nil || partial.isWorthKeeping, keepsOriginal {
           return BodyRecording(partial, for: key, in: partials, after: head.resumption, context.stepper)
         }
         // What was left is the beginning of something else.
-        if isResuming, head.response.status == 200 {
+        if isResuming, head.resumption == nil, head.response.status == 200 {
           context.pendingWrites.add { await partials.disk.removePartial(for: key) }
         }
         return nil
@@ -277,9 +279,11 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     )
     let verdict = Verdict { [key, context, request] word in
       switch word {
-      case .good: context.settle(key, entry.contentID, validity)
+      case .good:
+        context.settle(key, entry.contentID, validity)
+        if !request.caches.contains(.diskWrites) { context.dropOutdated(request, by: entry.contentID) }
       case .keep:
-        if validity.isKept {
+        if validity.isKept, request.caches.contains(.diskWrites) {
           context.keepOriginal(entry, for: key, of: request, body.response, recorded: body.recording)
         }
       case .bad:
@@ -314,7 +318,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     let validity = Validity(of: renewed, at: now)
     let (key, contentID) = (key, known.entry.contentID)
     context.settle(key, contentID, validity)
-    if let cache = context.diskCache {
+    if let cache = context.disk(for: request, .diskWrites) {
       context.pendingWrites.add {
         await cache.renew(key, contentID: contentID, expires: validity.expires, metadata: renewed.encoded)
       }

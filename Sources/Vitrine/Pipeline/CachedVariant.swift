@@ -47,12 +47,13 @@ extension ImagePipeline {
   /// What is in memory for exactly this request is among them. Does not count as use, does not wait. Complexity: O(k) for k
   /// variants in memory.
   ///
-  /// - Parameter request: What is asked for; with the policy `.reload` there is none.
+  /// - Parameter request: What is asked for; with the policy `.reload` there is none, nor without
+  ///   ``CacheUse/memoryReads``.
   /// - Returns: The image, and how good it is.
   public func cachedVariant(for request: ImageRequest) -> CachedVariant? {
     let request = request.prepared(by: context.delegate)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap(cachedVariant).first }
-    guard request.policy != .reload, let memory = memory(for: request) else { return nil }
+    guard request.policy != .reload, let memory = context.memory(for: request, .memoryReads) else { return nil }
     let keys = request.keys
     let wanted = request.processors.map { CacheKey.Part.text($0.identifier) }
     let now = context.clock.now

@@ -76,6 +76,8 @@ public struct Explanation: Sendable {
   public internal(set) var usableOnErrorUntil: Date?
   /// How many bytes of a broken download are on disk.
   public internal(set) var partialByteCount = 0
+  /// What the request says not to do with the caches that there are; see ``ImageRequest/caches``.
+  public internal(set) var unusedCaches = CacheUse.none
 
   /// What is under way already and would be shared; `nil` for nothing.
   public internal(set) var sharing: Sharing?
@@ -122,6 +124,11 @@ extension Explanation: CustomStringConvertible {
     add("on disk as it is shown", finished)
     add("on disk as it came", original)
     if partialByteCount > 0 { lines.append("  on disk of a broken download: \(partialByteCount) bytes") }
+    let ways: [(CacheUse, String)] = [
+      (.memoryReads, "in memory: not asked"), (.diskReads, "on disk: not asked"),
+      (.memoryWrites, "kept in memory: no"), (.diskWrites, "kept on disk: no"),
+    ]
+    for (use, words) in ways where unusedCaches.contains(use) { lines.append("  \(words), the request says so") }
     if let refusal, failure == nil { lines.append("  its server is not asked: \(refusal.detail)") }
     if interceptorCount > 0 {
       lines.append("  \(Self.count(interceptorCount, "interceptor")) may make something else of it")

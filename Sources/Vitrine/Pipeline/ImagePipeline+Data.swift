@@ -27,6 +27,8 @@ extension ImagePipeline {
 
   /// Waits in a leaving caller's place for a download that is under way.
   func keepFetching(_ request: ImageRequest) {
+    // Nothing would come of it.
+    guard context.caches(of: request).contains(.diskWrites) else { return }
     let isUnderWay = context.engine.turn { turn in isFetching(request, &turn) }
     guard isUnderWay else { return }
     begin(ByteLoad(context, priority: .veryLow), request, isWanted: isImage) { _ in }

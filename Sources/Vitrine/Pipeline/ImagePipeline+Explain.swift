@@ -14,6 +14,7 @@ extension ImagePipeline {
     guard let alternatives = request.alternatives else { return await explainOne(request) }
     if request.policy != .reload, let known = known(request, step: request.processors.count) {
       var explanation = Explanation(request, now: context.clock.now)
+      explanation.unusedCaches = unusedCaches(of: request)
       if serve(known, request, isFinal: true, &explanation) { return explanation }
     }
     var explanations: [Explanation] = []
@@ -29,8 +30,16 @@ extension ImagePipeline {
   private func explainOne(_ request: ImageRequest) async -> Explanation {
     var explanation = Explanation(request, now: context.clock.now)
     explanation.interceptorCount = configuration.interceptors.count
+    explanation.unusedCaches = unusedCaches(of: request)
     await explain(request, step: request.processors.count, &explanation)
     return explanation
+  }
+
+  /// Those that the request could use and does not.
+  private func unusedCaches(of request: ImageRequest) -> CacheUse {
+    let unused = CacheUse.all.subtracting(context.caches(of: request))
+    guard case .url = request.resolvedSource.kind else { return unused.intersection(.memory) }
+    return unused
   }
 
   // Follows the way of the jobs; see `makeImageJob`.
@@ -38,7 +47,7 @@ extension ImagePipeline {
     let isFinal = step == request.processors.count
     let known = known(request, step: step)
     explanation.processorCount = request.processors.count - step
-    if isFinal, memory(for: request) != nil { explanation.memory = .missing }
+    if isFinal, context.memory(for: request, .memoryReads) != nil { explanation.memory = .missing }
     // The caller's own look into memory comes before the jobs.
     if isFinal, let known, serve(known, request, isFinal: true, &explanation), explanation.transfer == .none { return }
     let isUnderWay = context.engine.turn { images.running(imageKey(of: request, step: step), &$0) != nil }
@@ -71,7 +80,7 @@ extension ImagePipeline {
   /// What is in memory, without counting it as used.
   private func known(_ request: ImageRequest, step: Int) -> CachedImage? {
     let key = request.keys.key(step: step)
-    return memory(for: request)?.variants(of: request.keys.fetch).first { $0.key == key }?.value
+    return context.memory(for: request, .memoryReads)?.variants(of: request.keys.fetch).first { $0.key == key }?.value
   }
 
   /// - Returns: Whether the image is served as it is.
@@ -191,7 +200,7 @@ extension ImagePipeline {
     }
     var entry: CachedData?
     var partial: PartialBody?
-    if let disk = context.diskCache, request.policy != .reload {
+    if let disk = context.disk(for: request, .diskReads), request.policy != .reload {
       explanation.original = .missing
       entry = await disk.peek(request.keys.fetch)
       partial = await context.partials?.disk.partial(for: request.keys.fetch)

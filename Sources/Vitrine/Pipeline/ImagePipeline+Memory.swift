@@ -3,13 +3,9 @@ import VitrineImaging
 
 /// What in memory serves a request.
 extension ImagePipeline {
-  func memory(for request: ImageRequest) -> MemoryCache<CachedImage>? {
-    request.keepsEncodedData ? nil : configuration.memoryCache
-  }
-
   /// The smallest image in memory that has all that is asked for.
   func largerVariant(of request: ImageRequest, _ options: DecodeOptions) -> LargerVariant? {
-    guard request.policy != .reload, let memory = memory(for: request) else { return nil }
+    guard request.policy != .reload, let memory = context.memory(for: request, .memoryReads) else { return nil }
     let now = context.clock.now
     return memory.variants(of: request.keys.fetch).lazy.map(\.value)
       .filter { $0.isFresh(at: now, request.policy) && $0.validity.answers(self.context.fields(of: request)) }

@@ -116,7 +116,7 @@ public final class ImagePipeline: Sendable {
 
   /// The image, if it is in memory: one look-up, no waiting.
   ///
-  /// It may be one whose time is over, and then says so.
+  /// It may be one whose time is over, and then says so. Without ``CacheUse/memoryReads`` there is none.
   public func cachedImage(for request: ImageRequest) -> ImageResponse? {
     // Without a delegate the request is not even copied.
     context.delegate == nil ? imageInMemory(request) : imageInMemory(request.prepared(by: context.delegate))
@@ -125,7 +125,7 @@ public final class ImagePipeline: Sendable {
   /// The image of a request that has been rewritten.
   func imageInMemory(_ request: ImageRequest) -> ImageResponse? {
     let policy = request.policy
-    guard policy != .reload, let memory = memory(for: request) else { return nil }
+    guard policy != .reload, let memory = context.memory(for: request, .memoryReads) else { return nil }
     let keys = request.keys
     defer { withExtendedLifetime(keys) {} }
     if let image = memory.value(for: keys.image), image.loaded.validity.answers(context.fields(of: request)) {
@@ -276,7 +276,7 @@ public final class ImagePipeline: Sendable {
 
   func imageKey(of request: ImageRequest, step: Int) -> CacheKey {
     request.keys.key(step: step).extended { key in
-      key.appendWay(of: request)
+      key.appendWay(of: request, context.caches(of: request))
       key.append(context.storage(of: request).rawValue)
       if request.keepsEncodedData { key.append("encoded") }
     }
@@ -297,7 +297,7 @@ public final class ImagePipeline: Sendable {
     let source = request.name
     let key = request.keys.key(step: step)
     let group = request.keys.fetch
-    let inMemory: @Sendable (CachedImage) -> Void = { [memory = memory(for: request)] image in
+    let inMemory: @Sendable (CachedImage) -> Void = { [memory = context.memory(for: request, .memoryWrites)] image in
       guard image.validity.isKept else { return }
       memory?.set(image, for: key, cost: image.image.byteCount, group: group)
     }
@@ -324,7 +324,7 @@ public final class ImagePipeline: Sendable {
         onEnd: onEnd,
       )
     }
-    if bytes == nil, look != .nowhere, let known = memory(for: request)?.value(for: key),
+    if bytes == nil, look != .nowhere, let known = context.memory(for: request, .memoryReads)?.value(for: key),
       known.validity.answers(context.fields(of: request))
     {
       if request.policy != .reload, known.isFresh(at: context.clock.now, request.policy) {
@@ -377,7 +377,7 @@ public final class ImagePipeline: Sendable {
       // What is shown of an image that is to be changed would not look like it.
       previews: request.processors.isEmpty ? request.previews : .none,
       keepsEncodedData: request.keepsEncodedData,
-      keepsOriginal: context.storage(of: request).keepsOriginal(isChanged: request.isChanged),
+      keepsOriginal: context.keepsOriginal(of: request),
       asksServer: request.policy != .cacheOnly,
       stopsEarly: request.stopsEarly && !context.storage(of: request).keepsEveryOriginal,
       context: context,
@@ -404,7 +404,7 @@ public final class ImagePipeline: Sendable {
         trace?.end(event)
         return
       }
-      let known = memory(for: request)?.value(for: request.keys.image)
+      let known = context.memory(for: request, .memoryReads)?.value(for: request.keys.image)
       // What came anew may be anything; what is the same has been looked at.
       guard asImage, bytes.origin == .network, known?.contentID != bytes.contentID else {
         bytes.verdict?(true)
@@ -425,7 +425,8 @@ public final class ImagePipeline: Sendable {
   }
 
   func fetchKey(of request: ImageRequest) -> CacheKey {
-    request.keys.fetch.extended { $0.appendWay(of: request) }
+    // Bytes are kept in no memory, so that it keeps nobody from sharing them.
+    request.keys.fetch.extended { $0.appendWay(of: request, context.caches(of: request).intersection(.disk)) }
   }
 
   func fetchJob(_ request: ImageRequest, _ turn: inout Turn) -> Job<FetchedBytes, LoadError> {

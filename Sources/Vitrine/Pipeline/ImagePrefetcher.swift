@@ -12,6 +12,9 @@ public import VitrineRuntime
 /// Whoever then asks for one of the images shares its load and gives it a priority of its own. Nothing begins within
 /// ``start(_:onResult:)``, so that what is stopped in the same turn of a main loop has cost nothing. May be used from any
 /// thread; when the prefetcher is released, everything is stopped.
+///
+/// A request whose ``ImageRequest/caches`` let nothing be kept where the prefetcher would have it is not loaded, since whoever asks
+/// then would load it again. Its turn comes and it is done, without an error.
 public final class ImagePrefetcher: Sendable {
   /// Where images are to be.
   public enum Destination: Sendable, Hashable {
@@ -60,9 +63,10 @@ public final class ImagePrefetcher: Sendable {
   fileprivate struct Key: Hashable {
     let image: CacheKey
     let policy: CachePolicy
+    let caches: CacheUse
 
     init(_ request: ImageRequest) {
-      (image, policy) = (request.imageKey, request.policy)
+      (image, policy, caches) = (request.imageKey, request.policy, request.caches)
     }
   }
 
@@ -249,7 +253,17 @@ public final class ImagePrefetcher: Sendable {
     while let (id, request, priority) = state.withLock({ $0.takeNext() }) { begin(id, request, priority) }
   }
 
+  /// Whether anything could come of loading a request; where there is no cache at all nobody said that nothing should.
+  private func isOfUse(_ request: ImageRequest) -> Bool {
+    let (configuration, context) = (pipeline.configuration, pipeline.context)
+    var targets = CacheUse.none
+    if configuration.diskCache != nil { targets.insert(.diskWrites) }
+    if destination == .memory, configuration.memoryCache != nil { targets.insert(.memoryWrites) }
+    return targets.isEmpty || !request.prepared(by: context.delegate).caches.isDisjoint(with: targets)
+  }
+
   private func begin(_ id: Int, _ request: ImageRequest, _ priority: Priority) {
+    guard isOfUse(request) else { return ended(id, .success(())) }
     var request = request
     request.priority = priority
     let load: any RunningLoad

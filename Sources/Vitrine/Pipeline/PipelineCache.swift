@@ -9,6 +9,7 @@ import VitrineRuntime
 /// if await pipeline.cache.contains(url, in: .disk) { … }
 /// await pipeline.cache.remove(url)
 /// ```
+/// What it is asked it does, whatever a request's ``ImageRequest/caches`` say.
 public struct PipelineCache: Sendable {
   /// Where something can be cached.
   public struct Tier: OptionSet, Sendable, Hashable {

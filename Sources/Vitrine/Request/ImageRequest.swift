@@ -147,7 +147,7 @@ public struct ImageRequest: Sendable {
   /// Whether its download goes on when nobody waits for it any more, at the lowest priority, to be on disk the next time.
   ///
   /// `false` by default. Only its bytes are fetched then, and kept if their header is that of an image. It does nothing
-  /// for a download that has not begun.
+  /// for a download that has not begun, nor where nothing of it is to be kept on disk (``caches``).
   public var continuesDownload: Bool {
     get { shared.fields.continuesDownload }
     set { change { $0.continuesDownload = newValue } }
@@ -157,6 +157,14 @@ public struct ImageRequest: Sendable {
   public var storage: StoragePolicy? {
     get { shared.fields.storagePolicy }
     set { change { $0.storagePolicy = newValue } }
+  }
+
+  /// Which caches it is looked for in, and which keep it; ``CacheUse/all`` by default.
+  ///
+  /// ``ImagePipeline/cache`` is asked by name, so that it goes by what it is told and not by this.
+  public var caches: CacheUse {
+    get { shared.fields.caches }
+    set { change { $0.caches = newValue } }
   }
 
   /// Header fields to send, in order; none by default.
@@ -244,7 +252,7 @@ public struct ImageRequest: Sendable {
 
   /// Whether this asks for what the other one asks for, however urgent either is.
   package func isSame(as other: ImageRequest) -> Bool {
-    shared === other.shared || (imageKey == other.imageKey && policy == other.policy)
+    shared === other.shared || (imageKey == other.imageKey && policy == other.policy && caches == other.caches)
   }
 
   private mutating func change(_ body: (inout Fields) -> Void) {
@@ -261,6 +269,7 @@ public struct ImageRequest: Sendable {
   struct Fields: Sendable {
     // First, so that a look-up in memory finds them beside the keys.
     var policy = CachePolicy.standard
+    var caches = CacheUse.all
     var keepsEncodedData = false
     var revalidates = false
     var source: ImageSource
