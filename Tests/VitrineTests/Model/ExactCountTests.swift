@@ -14,13 +14,13 @@ struct ExactCountTests {
   private static let url = "https://example.org/0"
   private static let lifetime = 60.0
 
-  @Test(arguments: Situation.Memory.allCases)
-  func eachLayerIsUsedAsOftenAsItMustBeAndNoMore(memory: Situation.Memory) async throws {
+  @Test(arguments: Situation.Memory.allCases, (UInt8(0)..<16).map { CacheUse(rawValue: $0) })
+  func eachLayerIsUsedAsOftenAsItMustBeAndNoMore(memory: Situation.Memory, caches: CacheUse) async throws {
     // Of its own, since what is stepped must not run within a task of Swift's.
     let queue = WorkQueue(label: "counts", width: 1)
     let wrong = try await queue.run { _ in
       var wrong: [String] = []
-      for situation in Situation.all where situation.memory == memory {
+      for situation in Situation.all(caches) where situation.memory == memory {
         let (expected, counted) = (Expectation(situation).counts, try Self.play(situation))
         if expected != counted { wrong.append("\(situation)\n  expected \(expected)\n  counted  \(counted)") }
       }
@@ -31,7 +31,8 @@ struct ExactCountTests {
 
   @Test
   func thereAreThousandsOfSituations() {
-    #expect(Situation.all.count == 6600)
+    #expect(Situation.all(.all).count == 6600)
+    #expect(Situation.all(.none).count == 3300)
   }
 
   // MARK: One situation
@@ -57,7 +58,7 @@ struct ExactCountTests {
       $0.decoders = DecoderRegistry([StepDecoder { _ in counted.value.decodes += 1 }])
     }
     var request = request(situation.asked) { counted.value.processed += 1 }
-    request.policy = situation.policy
+    (request.policy, request.caches) = (situation.policy, situation.caches)
     try fill(memory, situation.memory, request, clock)
     try fill(disk, situation.disk, image(request, steps: situation.steps, age: 10, clock), request, clock)
     let before = memory.statistics

@@ -17,6 +17,7 @@ struct Situation: CustomStringConvertible {
   var policy: CachePolicy
   var storage: StoragePolicy
   var asked: Asked
+  var caches = CacheUse.all
 
   static let policies: [CachePolicy] = [.standard, .reload, .cacheFirst, .cacheOnly, .maxAge(.seconds(30))]
 
@@ -34,15 +35,18 @@ struct Situation: CustomStringConvertible {
     }
   }
 
-  static var all: [Situation] {
+  /// All of them for requests that use the caches like that.
+  static func all(_ caches: CacheUse) -> [Situation] {
+    // Where they are used in part only, those of what is kept that the others are made of.
+    let storages: [StoragePolicy] = caches == .all ? StoragePolicy.allCases : [.automatic, .finished]
     var all: [Situation] = []
     for memory in Memory.allCases {
       for disk in Disk.allCases {
         for network in Network.allCases {
           for policy in policies {
-            for storage in StoragePolicy.allCases {
+            for storage in storages {
               for asked in Asked.allCases {
-                let one = Situation(
+                var one = Situation(
                   memory: memory,
                   disk: disk,
                   network: network,
@@ -50,6 +54,7 @@ struct Situation: CustomStringConvertible {
                   storage: storage,
                   asked: asked,
                 )
+                one.caches = caches
                 if one.makesSense { all.append(one) }
               }
             }
@@ -61,7 +66,10 @@ struct Situation: CustomStringConvertible {
   }
 
   var description: String {
-    "memory \(memory), disk \(disk), network \(network), \(policy), keeps \(storage), \(asked)"
+    """
+    memory \(memory), disk \(disk), network \(network), \(policy), keeps \(storage), \(asked), \
+    caches \(String(caches.rawValue, radix: 2))
+    """
   }
 }
 
@@ -95,6 +103,10 @@ struct Counts: Equatable, CustomStringConvertible {
 struct Expectation {
   let situation: Situation
   private(set) var counts = Counts()
+  /// Whether the disk has bytes that are not those of the server.
+  private var hasOtherBytes: Bool
+  /// Whether the disk has version 1 as it is shown.
+  private var hasFinished: Bool
 
   /// Bytes on their way up; `nil` as a version for what is no image.
   private struct Bytes {
@@ -107,6 +119,8 @@ struct Expectation {
 
   init(_ situation: Situation) {
     self.situation = situation
+    hasOtherBytes = [.fresh, .stale, .garbage].contains(situation.disk)
+    hasFinished = [.finished, .orphaned].contains(situation.disk)
     do throws(Failure) {
       let image = try ask()
       counts.end = .image(version: image.version, image.origin, isStale: image.isStale)
@@ -120,8 +134,10 @@ struct Expectation {
     var allowsStale = false
   }
 
+  private func uses(_ use: CacheUse) -> Bool { situation.caches.contains(use) }
+
   private mutating func ask() throws(Failure) -> Image {
-    if situation.policy != .reload {
+    if situation.policy != .reload, uses(.memoryReads) {
       // The caller looks before any job is made.
       counts.memoryReads += 1
       if situation.memory == .final || (situation.memory == .stale && situation.ignoresAge) {
@@ -133,9 +149,15 @@ struct Expectation {
 
   private var keepsAsShown: Bool { situation.storage != .original && situation.isChanged }
 
-  private mutating func stored(_ step: Int) {
-    counts.memoryWrites += 1
-    guard step == situation.steps, keepsAsShown else { return }
+  private mutating func stored(_ step: Int, version: Int) {
+    if uses(.memoryWrites) { counts.memoryWrites += 1 }
+    guard step == situation.steps else { return }
+    guard uses(.diskWrites) else {
+      // Nothing takes the place of what is out of date.
+      if hasFinished, version != 1 { (hasFinished, counts.removals) = (false, counts.removals + 1) }
+      return
+    }
+    guard keepsAsShown else { return }
     // A small image that is only resized is quicker decoded again.
     if situation.storage == .automatic, situation.asked == .resized { return }
     counts.diskWrites += 1
@@ -143,27 +165,27 @@ struct Expectation {
 
   private mutating func image(_ step: Int) throws(Failure) -> Image {
     let isLast = step == situation.steps
-    counts.memoryReads += 1
+    if uses(.memoryReads) { counts.memoryReads += 1 }
     let isKnown =
       (isLast && (situation.memory == .final || situation.memory == .stale))
       || (step == 1 && situation.memory == .prefix)
-    if isKnown {
+    if isKnown, uses(.memoryReads) {
       if situation.memory == .prefix, situation.policy != .reload { return (1, .memory, false) }
       return try confirmed(step)
     }
-    if step == 0, situation.memory == .larger, situation.policy != .reload {
-      stored(step)
+    if step == 0, situation.memory == .larger, situation.policy != .reload, uses(.memoryReads) {
+      stored(step, version: 1)
       return (1, .memory, false)
     }
-    if situation.policy != .reload, keepsAsShown {
+    if situation.policy != .reload, keepsAsShown, uses(.diskReads) {
       counts.diskReads += 1
       if isLast, situation.disk == .finished {
-        counts.memoryWrites += 1
+        if uses(.memoryWrites) { counts.memoryWrites += 1 }
         return (1, .disk, false)
       }
-      if isLast, situation.disk == .orphaned { counts.removals += 1 }
+      if isLast, situation.disk == .orphaned { (hasFinished, counts.removals) = (false, counts.removals + 1) }
       // While the disk was asked it may have come into memory.
-      counts.memoryReads += 1
+      if uses(.memoryReads) { counts.memoryReads += 1 }
     }
     if step > 0 { return processed(step, try image(step - 1)) }
     return try decoded(try fetched(asksDisk: true))
@@ -171,7 +193,7 @@ struct Expectation {
 
   private mutating func processed(_ step: Int, _ input: Image) -> Image {
     counts.processed += 1
-    stored(step)
+    stored(step, version: input.version)
     return input
   }
 
@@ -185,7 +207,7 @@ struct Expectation {
       return (1, .memory, true)
     }
     if bytes.version == 1 {
-      counts.memoryWrites += 1
+      if uses(.memoryWrites) { counts.memoryWrites += 1 }
       return (1, bytes.origin, bytes.isStale)
     }
     var image = try decoded(bytes)
@@ -196,15 +218,18 @@ struct Expectation {
   private mutating func decoded(_ bytes: Bytes) throws(Failure) -> Image {
     guard let version = bytes.version else { return try decodedInPlaceOfGarbage() }
     counts.decodes += 1
-    stored(0)
+    stored(0, version: version)
     keep(bytes)
     return (version, bytes.origin, bytes.isStale)
   }
 
-  private var keepsBytes: Bool { situation.storage != .finished || !situation.isChanged }
+  private var keepsBytes: Bool { uses(.diskWrites) && (situation.storage != .finished || !situation.isChanged) }
 
   private mutating func keep(_ bytes: Bytes) {
-    if bytes.origin == .network, keepsBytes { counts.diskWrites += 1 }
+    guard bytes.origin == .network else { return }
+    if keepsBytes { counts.diskWrites += 1 }
+    // Nothing takes the place of what its server has replaced.
+    if !uses(.diskWrites), hasOtherBytes { counts.removals += 1 }
   }
 
   private mutating func decodedInPlaceOfGarbage() throws(Failure) -> Image {
@@ -213,10 +238,10 @@ struct Expectation {
       throw Failure(code: .undecodable)
     }
     do throws(Failure) {
-      let image = try decoded(try fetched(asksDisk: false))
+      let bytes = try fetched(asksDisk: false)
       // What is kept takes its place.
-      if !keepsBytes { counts.removals += 1 }
-      return image
+      if !keepsBytes { (hasOtherBytes, counts.removals) = (false, counts.removals + 1) }
+      return try decoded(bytes)
     } catch {
       if error.code != .cancelled { counts.removals += 1 }
       throw error
@@ -224,7 +249,11 @@ struct Expectation {
   }
 
   private mutating func fetched(asksDisk: Bool) throws(Failure) -> Bytes {
-    guard asksDisk, situation.policy != .reload else { return try requested(isConditional: false) }
+    guard asksDisk, situation.policy != .reload, uses(.diskReads) else {
+      // It is the disk that may not be asked, or the server.
+      if asksDisk, situation.policy == .cacheOnly { throw Failure(code: .notCached) }
+      return try requested(isConditional: false)
+    }
     counts.diskReads += 1
     switch situation.disk {
     case .nothing, .finished:
@@ -246,7 +275,7 @@ struct Expectation {
     case .confirms:
       // To a question that was not asked this is no answer.
       guard isConditional else { throw Failure(code: .fetchFailed, allowsStale: true) }
-      counts.renewals += 1
+      if uses(.diskWrites) { counts.renewals += 1 }
       return Bytes(version: 1, origin: .revalidated)
     case .notFound: throw Failure(code: .badStatus)
     case .unreachable:
