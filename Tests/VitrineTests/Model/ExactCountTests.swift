@@ -9,7 +9,8 @@ import VitrineTesting
 @testable import Vitrine
 
 /// For everything that can be where, how often each layer is used.
-@Suite(.timeLimit(.minutes(10)))
+// One after the other: they keep a thread busy each, and other suites wait for a core.
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct ExactCountTests {
   private static let url = "https://example.org/0"
   private static let lifetime = 60.0
@@ -32,7 +33,7 @@ struct ExactCountTests {
   @Test
   func thereAreThousandsOfSituations() {
     #expect(Situation.all(.all).count == 6600)
-    #expect(Situation.all(.none).count == 3300)
+    #expect(Situation.all(.none).count == 1980)
   }
 
   // MARK: One situation

@@ -37,8 +37,10 @@ struct Situation: CustomStringConvertible {
 
   /// All of them for requests that use the caches like that.
   static func all(_ caches: CacheUse) -> [Situation] {
-    // Where they are used in part only, those of what is kept that the others are made of.
-    let storages: [StoragePolicy] = caches == .all ? StoragePolicy.allCases : [.automatic, .finished]
+    // Where they are used in part only, those policies that the others are made of.
+    let isWhole = caches == .all
+    let storages: [StoragePolicy] = isWhole ? StoragePolicy.allCases : [.automatic, .finished]
+    let policies: [CachePolicy] = isWhole ? policies : [.standard, .reload, .cacheOnly]
     var all: [Situation] = []
     for memory in Memory.allCases {
       for disk in Disk.allCases {
