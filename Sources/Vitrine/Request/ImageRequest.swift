@@ -91,7 +91,7 @@ public struct ImageRequest: Sendable {
     set { change { $0.frame = newValue } }
   }
 
-  /// How the pixels of the size asked for are made of the decoder's; ``ResamplingFilter/lanczos3`` by default.
+  /// How the pixels of the size asked for are made of the decoder's; `.lanczos3` by default.
   public var filter: ResamplingFilter {
     get { shared.fields.filter }
     set { change { $0.filter = newValue } }
