@@ -173,6 +173,19 @@ struct FinishedImageTests {
   }
 
   @Test
+  func whatTakesItsPlaceAndMustNotBeStoredTakesItAway() async throws {
+    serve()
+    _ = try await load(request(), start())
+    serve(try Bitmap.testPattern(width: 50, height: 40).encoded(as: .png), control: "no-store", tag: "\"2\"")
+    var anew = request()
+    anew.policy = .reload
+    _ = try await load(anew, start())
+
+    // Else it would be shown for as long as it is fresh, although its server has replaced it.
+    #expect(await parts.diskCache.entries().isEmpty)
+  }
+
+  @Test
   func removedItIsGoneWithItsSource() async throws {
     serve()
     let pipeline = start()

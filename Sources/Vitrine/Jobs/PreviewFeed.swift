@@ -8,9 +8,10 @@ final class PreviewFeed: Sendable {
   /// Says how a body is followed, from what has come of it.
   typealias Choose = @Sendable (_ body: Data, _ head: BodySink.Head) -> Choice
   /// What decodes; `isOver` is called when that is done.
-  typealias Decode = @Sendable (
-    _ pending: PendingPreview, _ head: BodySink.Head, _ isOver: @escaping @Sendable () -> Void,
-  ) -> Void
+  typealias Decode =
+    @Sendable (
+      _ pending: PendingPreview, _ head: BodySink.Head, _ isOver: @escaping @Sendable () -> Void,
+    ) -> Void
 
   /// How a body is followed.
   enum Choice {

@@ -281,7 +281,9 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       switch word {
       case .good:
         context.settle(key, entry.contentID, validity)
-        if !request.caches.contains(.diskWrites) { context.dropOutdated(request, by: entry.contentID) }
+        if !validity.isKept || !request.caches.contains(.diskWrites) {
+          context.dropOutdated(request, by: entry.contentID)
+        }
       case .keep:
         if validity.isKept, request.caches.contains(.diskWrites) {
           context.keepOriginal(entry, for: key, of: request, body.response, recorded: body.recording)

@@ -80,6 +80,12 @@ public struct ImageRequest: Sendable {
   }
 
   /// The care taken over pixels when shrinking; `.balanced` by default.
+  ///
+  /// With `.fast` a download stops when its beginning shows what is asked for: a thumbnail in the file that is large enough, or
+  /// the first scans of a progressive JPEG where at most an eighth of its size is wanted (a tenth to a third of its bytes). It stops only
+  /// where the rest, 128 KB or more, can be fetched later (a strong `ETag`, a known length), and goes on where the request says that originals are
+  /// kept (``StoragePolicy/original``, ``StoragePolicy/both``) or with ``continuesDownload``. What has come is kept on disk,
+  /// and who needs all of it later has the rest fetched.
   public var quality: DecodeQuality {
     get { shared.fields.quality }
     set { change { $0.quality = newValue } }

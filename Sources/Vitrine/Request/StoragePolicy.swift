@@ -9,7 +9,7 @@ public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
   /// The bytes as they came, and the image as it is shown where that spares work: where it is processed, or made of a
   /// million pixels or more and at least four times as many as it has.
   ///
-  /// The default. Where a request of ``DecodeQuality/fast`` is content with the beginning of a file, it is that, and the
+  /// The default. Where a request of `DecodeQuality.fast` is content with the beginning of a file, it is that, and the
   /// image; a request that needs more has the rest fetched.
   case automatic
   /// The bytes as they came, and the image as it is shown where anything is done to it.
@@ -31,7 +31,8 @@ public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
       let info = image.response.info
       let pixels = info.width * info.height
       // Of what was made of a beginning nothing else is there that would spare its server a request.
-      return isProcessed || image.contentID.isOfBeginning || pixels >= max(1_000_000, 4 * image.image.width * image.image.height)
+      guard !isProcessed, !image.contentID.isOfBeginning else { return true }
+      return pixels >= max(1_000_000, 4 * image.image.width * image.image.height)
     }
   }
 }
