@@ -113,17 +113,42 @@ struct SourceReader: Sendable {
     } catch {
       throw Failure(stage: .fetch, error.description)
     }
-    guard case .url(let address) = source, let pipeline else { throw Failure(stage: .request, "not an address") }
-    return try load(address, pipeline).get()
+    return try load(source) { (pipeline, address) throws(LoadError) in
+      try await pipeline.data(for: ImageRequest(url: address))
+    }
   }
 
-  private func load(_ address: String, _ pipeline: ImagePipeline) -> Result<Data, Failure> {
-    blocking {
+  /// The image of a source.
+  ///
+  /// Blocks. Of an address no more is fetched than that takes.
+  func image(of source: Source, _ options: DecodeOptions) throws(Failure) -> Bitmap {
+    guard !source.isURL else {
+      return try load(source) { (pipeline, address) throws(LoadError) in
+        var request = ImageRequest(url: address, size: options.size)
+        (request.quality, request.frame) = (options.quality, options.frame)
+        return try await pipeline.image(for: request)
+      }
+    }
+    let data = try read(source)
+    do throws(ImageError) {
+      return try DecoderRegistry.standard.decode(data, options).bitmap
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private func load<Value: Sendable>(
+    _ source: Source,
+    _ body: @escaping @Sendable (ImagePipeline, String) async throws(LoadError) -> Value,
+  ) throws(Failure) -> Value {
+    guard case .url(let address) = source, let pipeline else { throw Failure(stage: .request, "not an address") }
+    let result: Result<Value, Failure> = blocking {
       do throws(LoadError) {
-        return .success(try await pipeline.data(for: ImageRequest(url: address)))
+        return .success(try await body(pipeline, address))
       } catch {
         return .failure(Failure(error))
       }
     }
+    return try result.get()
   }
 }

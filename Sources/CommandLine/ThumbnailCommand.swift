@@ -53,9 +53,8 @@ struct ThumbnailCommand {
   private func encode(_ source: Source, _ reader: SourceReader) -> Result<Encoded, Failure> {
     let start = ContinuousClock.now
     do throws(Failure) {
-      let data = try reader.read(source)
+      let bitmap = try reader.image(of: source, options)
       do throws(ImageError) {
-        let bitmap = try DecoderRegistry.standard.decode(data, options).bitmap
         let format = plan.format(for: bitmap)
         let output = try bitmap.encoded(as: format, EncodeOptions(quality: quality))
         return .success(
