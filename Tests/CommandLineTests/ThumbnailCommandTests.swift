@@ -181,4 +181,31 @@ struct ThumbnailCommandTests {
     }
     #expect(try tool.data("20.jpg").count * 2 < tool.data("90.jpg").count)
   }
+
+  @Test(.timeLimit(.minutes(5)))
+  func ofAnAddressNoMoreIsFetchedThanAFastThumbnailTakes() async throws {
+    let server = try LoopbackServer()
+    let gate = server.makeGate()
+    let file = try Photographs.data("lighthouse-progressive.jpg").withJPEGComments(ofBytes: 1 << 20, beforeScans: [2])
+    server.route("/a.jpg") { exchange in
+      exchange.sendHead(200, [("ETag", "\"1\""), ("Content-Length", "\(file.count)")])
+      exchange.send(file.prefix(32 << 10))
+      // Whoever wants the rest waits for ever.
+      gate.wait()
+    }
+
+    let outcome = try await tool.run(
+      "thumbnail",
+      server.url("/a.jpg"),
+      "-o",
+      "a.png",
+      "--size",
+      "48",
+      "--quality-mode",
+      "fast",
+    )
+
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try tool.image("a.png").bitmap.sides == [48, 32])
+  }
 }
