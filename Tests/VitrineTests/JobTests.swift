@@ -16,6 +16,23 @@ private final class Recorder: Job<Int, Broken>, @unchecked Sendable {
   override func watchingBegan(_ turn: inout Turn) { calls.append("watch") }
 }
 
+/// Waits for what is known, and then for what never comes.
+private final class TwoSteps: StageJob, @unchecked Sendable {
+  // Guarded by the engine's lock, like the job itself.
+  final class Endless: Job<CachedImage, LoadError>, @unchecked Sendable {
+    var calls: [String] = []
+
+    override func stop(_ turn: inout Turn) { calls.append("stop") }
+    override func priorityChanged(_ turn: inout Turn) { calls.append("priority \(priority)") }
+  }
+
+  let second = Endless()
+
+  override func start(_ turn: inout Turn) {
+    wait(for: KnownJob(1), &turn) { [self] _, turn in wait(for: second, &turn) { _, _ in } }
+  }
+}
+
 /// Gathers events as text.
 private final class Ear: @unchecked Sendable {
   // Guarded by the engine's lock: events come within its turns.
@@ -162,6 +179,17 @@ struct JobTests {
       job.send(partial: 1, &turn)
     }
     #expect(second.heard.isEmpty)
+  }
+
+  @Test
+  func aStageThatLeavesStopsWhatItWaitsForAlsoAfterOneThatEndedAtOnce() {
+    let stage = TwoSteps()
+    engine.turn { turn in
+      let hold = stage.subscribe(priority: .normal, &turn) { _, _ in }
+      hold.setPriority(.high, &turn)
+      hold.unsubscribe(&turn)
+    }
+    #expect(stage.second.calls == ["priority high", "stop"])
   }
 
   @Test

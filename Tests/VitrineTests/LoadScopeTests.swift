@@ -117,11 +117,56 @@ struct LoadScopeTests {
   }
 
   @Test
+  func listenedToWhileItWaitsATaskTellsOfItsProgress() async throws {
+    scope.pause()
+    let task = scope.imageTask(for: request("a"))
+    let events = task.events
+    scope.resume()
+    let load = try await load("a")
+    load.respond(headers: ["Content-Length": "\(file.count)"])
+    load.send(file)
+    load.finish()
+    #expect(await events.contains { if case .progress = $0 { true } else { false } })
+  }
+
+  @Test
+  func aPriorityThatIsSetWhileItsLoadBeginsCounts() async throws {
+    let clock = NoticingClock()
+    let pipeline = ImagePipeline.testing(parts) {
+      ($0.memoryCache, $0.diskCache) = (nil, nil)
+      $0.clock = clock
+    }
+    let scope = LoadScope(pipeline)
+    scope.pause()
+    let task = scope.imageTask(for: request("a"))
+    // The job asks for the time when it decides what to load; the task does not know its job yet.
+    clock.whenAsked.withLock { $0 = { task.priority = .high } }
+    scope.resume()
+    let load = try await load("a")
+    #expect(clock.whenAsked.withLock { $0 == nil })
+    #expect(load.status.priorities == [.normal, .high])
+    task.cancel()
+  }
+
+  @Test
   func whatIsInMemoryIsThereThoughItIsPaused() async throws {
     parts.loader.answer("*", with: file, headers: ["Cache-Control": "max-age=60"])
     _ = try await pipeline.image(for: request("a"))
     scope.pause()
     #expect(try await scope.image(for: request("a")).width == 16)
+  }
+
+  @Test
+  func whatHasEndedIsLetGo() async throws {
+    parts.loader.answer("*", with: file)
+    weak var held: ImageTask?
+    do {
+      let task = scope.imageTask(for: request("a"))
+      held = task
+      _ = try await task.image
+    }
+    // Whoever is about to let go of it does so.
+    while held != nil { await Task.yield() }
   }
 
   @Test
@@ -132,5 +177,25 @@ struct LoadScopeTests {
     scope = nil
     let error = await #expect(throws: LoadError.self) { try await task.image }
     #expect(error?.isCancellation == true)
+  }
+}
+
+/// Does something when it is asked for the time, once.
+private final class NoticingClock: TimeSource {
+  let whenAsked = Lock<(@Sendable () -> Void)?>(nil)
+  private let inner = ManualClock()
+
+  var uptime: Duration { inner.uptime }
+  var now: Date {
+    let act = whenAsked.withLock { action in
+      defer { action = nil }
+      return action
+    }
+    act?()
+    return inner.now
+  }
+
+  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
+    inner.schedule(after: delay, action)
   }
 }

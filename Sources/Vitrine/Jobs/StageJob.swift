@@ -15,7 +15,7 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
     _ receive: @escaping (Result<Input, LoadError>, inout Turn) -> Void,
   ) {
     trace?.enter("wait")
-    dependency = job.subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
+    let subscription = job.subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
       [weak self] event, turn in
       guard let self else { return }
       switch event {
@@ -27,6 +27,8 @@ class StageJob: Job<CachedImage, LoadError>, @unchecked Sendable {
         receive(result, &turn)
       }
     }
+    // One that ends at once may have had the next waited for before it is noted down.
+    if job.isRunning { dependency = subscription }
   }
 
   /// Does the job's work on a queue and finishes with what it gives; with `refused` where the queue takes no more.

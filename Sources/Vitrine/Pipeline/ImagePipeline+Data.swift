@@ -52,7 +52,8 @@ extension ImagePipeline {
     context.engine.turn { turn in
       let trace = context.recorder?.request(request, for: .data)
       load.attach(trace)
-      let made = fetchJob(request, &turn).subscribe(priority: load.priority, for: trace, &turn) { [self] event, turn in
+      let priority = load.priority
+      let made = fetchJob(request, &turn).subscribe(priority: priority, for: trace, &turn) { [self] event, turn in
         trace?.end(event)
         guard case .finished(let result) = event else { return }
         withExtendedLifetime(self) {}
@@ -66,7 +67,7 @@ extension ImagePipeline {
         }
         onEnd(result)
       }
-      load.attach(made, &turn)
+      load.attach(made, at: priority, &turn)
     }
   }
 }
@@ -95,7 +96,8 @@ final class ByteLoad: Sendable {
         state.priority = newValue
         return state.subscription
       }
-      if let subscription { context.engine.turn { subscription.setPriority(newValue, &$0) } }
+      // Looked up within the turn: of two changes on two threads the job is told the later one last.
+      if let subscription { context.engine.turn { subscription.setPriority(priority, &$0) } }
     }
   }
 
@@ -111,12 +113,20 @@ final class ByteLoad: Sendable {
 
   fileprivate func attach(_ trace: StageTrace?) { state.withLock { $0.trace = trace } }
 
-  fileprivate func attach(_ subscription: Subscription<FetchedBytes, LoadError>, _ turn: inout Turn) {
+  fileprivate func attach(
+    _ subscription: Subscription<FetchedBytes, LoadError>,
+    at priority: Priority,
+    _ turn: inout Turn,
+  ) {
     let isCancelled = state.withLock { state in
       if !state.isCancelled { state.subscription = subscription }
       return state.isCancelled
     }
-    // Cancelled on another thread meanwhile.
-    if isCancelled { subscription.unsubscribe(&turn) }
+    // Cancelled on another thread meanwhile, or made more or less urgent.
+    if isCancelled {
+      subscription.unsubscribe(&turn)
+    } else if self.priority != priority {
+      subscription.setPriority(self.priority, &turn)
+    }
   }
 }

@@ -142,12 +142,13 @@ public final class ImageTask: Sendable {
   func limitPriority(_ limit: () -> Priority) { changePriority { $0.priorityLimit = limit() } }
 
   private func changePriority(_ change: (inout State) -> Void) {
-    let (subscription, priority) = state.withLock { state in
+    let subscription = state.withLock { state in
       change(&state)
-      return (state.subscription, min(state.priority, state.priorityLimit))
+      return state.subscription
     }
     guard let subscription else { return }
-    engine.turn { subscription.setPriority(priority, &$0) }
+    // Looked up within the turn: of two changes on two threads the job is told the later one last.
+    engine.turn { subscription.setPriority(effectivePriority, &$0) }
   }
 
   private var effectivePriority: Priority { state.withLock { min($0.priority, $0.priorityLimit) } }
@@ -179,8 +180,9 @@ public final class ImageTask: Sendable {
     served: @escaping (CachedImage, inout Turn) -> Void,
   ) {
     guard !isEnded else { return }
+    let priority = effectivePriority
     let subscription = job.subscribe(
-      priority: effectivePriority,
+      priority: priority,
       isWatching: isWatching,
       isCaller: true,
       for: trace,
@@ -189,14 +191,16 @@ public final class ImageTask: Sendable {
       if case .finished(.success(let image)) = event { served(image, &turn) }
       receive(event)
     }
-    let isOver = state.withLock { state in
-      guard state.result == nil else { return true }
+    let (isOver, isHeard) = state.withLock { state in
+      guard state.result == nil else { return (true, false) }
       state.subscription = subscription
       state.onCancel = onCancel
-      return false
+      return (false, !state.streams.isEmpty)
     }
-    // Cancelled on another thread meanwhile.
-    if isOver { subscription.unsubscribe(&turn) }
+    // Cancelled on another thread meanwhile, or made more or less urgent; listened to before it was begun.
+    if isOver { return subscription.unsubscribe(&turn) }
+    if effectivePriority != priority { subscription.setPriority(effectivePriority, &turn) }
+    if isHeard { subscription.watch(&turn) }
   }
 
   func receive(_ event: JobEvent<CachedImage, LoadError>) {

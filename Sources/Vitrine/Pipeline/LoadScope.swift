@@ -61,7 +61,13 @@ public final class LoadScope: Sendable {
   public var isPaused: Bool { state.withLock { $0.isPaused } }
 
   /// How many loads have not ended, those that wait included.
-  public var taskCount: Int { state.withLock { $0.tasks.count } }
+  ///
+  /// Complexity: O(n) over them.
+  public var taskCount: Int {
+    // Whoever awaits a task may be here before the scope has been told of its end. Their locks are never held together here,
+    // as a task asks for the limit with its own.
+    state.withLock { $0.tasks }.values.count { !$0.isEnded }
+  }
 
   /// The highest priority at which the scope's loads run, whatever their own is; `.veryHigh`, thus no limit, by default.
   ///
