@@ -149,6 +149,23 @@ struct LoadScopeTests {
   }
 
   @Test
+  func cancelledWhileItsLoadBeginsATaskLeavesItsJob() async throws {
+    let clock = NoticingClock()
+    let pipeline = ImagePipeline.testing(parts) {
+      ($0.memoryCache, $0.diskCache) = (nil, nil)
+      $0.clock = clock
+    }
+    let scope = LoadScope(pipeline)
+    scope.pause()
+    let task = scope.imageTask(for: request("a"))
+    clock.whenAsked.withLock { $0 = { task.cancel() } }
+    scope.resume()
+    #expect(clock.whenAsked.withLock { $0 == nil })
+    #expect(pipeline.jobCount == 0)
+    await parts.loader.wait { $0.running == 0 }
+  }
+
+  @Test
   func whatIsInMemoryIsThereThoughItIsPaused() async throws {
     parts.loader.answer("*", with: file, headers: ["Cache-Control": "max-age=60"])
     _ = try await pipeline.image(for: request("a"))

@@ -1,0 +1,56 @@
+import Testing
+import Vitrine
+import VitrineRuntime
+import VitrineTesting
+
+@testable import Vitrine
+
+/// What is asked of the caches while something is still being written, each step taken by hand.
+@Suite(.timeLimit(.minutes(10)))
+struct PendingWriteTests {
+  enum Question: CaseIterable { case remove, removeAll, contains }
+
+  @Test(arguments: Question.allCases)
+  func whoAsksWhileAnImageIsBeingWrittenFindsItWritten(question: Question) async throws {
+    // Of its own, since what is stepped must not run within a task of Swift's.
+    let queue = WorkQueue(label: "steps", width: 1)
+    let (isThere, wasFound) = try await queue.run { _ in try Self.play(question) }
+    #expect(isThere == (question == .contains))
+    #expect(wasFound == (question == .contains))
+  }
+
+  /// Returns whether the image is on disk in the end, and whether that is what was said.
+  private static func play(_ question: Question) throws -> (isThere: Bool, wasFound: Bool) {
+    let (executor, loader, disk) = (StepExecutor(), StepLoader(), StepDisk())
+    let pipeline = ImagePipeline {
+      $0.memoryPressure = nil
+      $0.memoryCache = nil
+      $0.diskCache = disk
+      $0.loader = loader
+      $0.stepper = executor
+    }
+    let request = ImageRequest(url: "https://example.org/0")
+    let task = pipeline.imageTask(for: request)
+    while executor.count > 0 { executor.run(0) }
+    let load = try #require(loader.running.first)
+    load.respond(200, ["Cache-Control": "max-age=60"])
+    load.send(Pictures.file(0, 1))
+    load.end()
+    while pipeline.context.decodeQueue.runNext() {}
+    // The image is there, and its bytes are about to be written.
+    try #require(task.isEnded && executor.count == 1 && disk.entries.isEmpty)
+
+    let wasFound = Box(false)
+    Task(executorPreference: executor) {
+      switch question {
+      case .remove: await pipeline.cache.remove(request)
+      case .removeAll: await pipeline.cache.removeAll()
+      case .contains: wasFound.value = await pipeline.cache.contains(request, in: .disk)
+      }
+    }
+    // Who asks comes first.
+    while executor.count > 0 { executor.run(executor.count - 1) }
+    try #require(disk.count(.write) == 1)
+    return (!disk.entries.isEmpty, wasFound.value)
+  }
+}
