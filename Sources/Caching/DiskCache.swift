@@ -226,16 +226,18 @@ public final class DiskCache: DataCaching {
   /// What is being read is read to its end; what is stored meanwhile stays.
   public func removeAll() async {
     await opened()
-    let isReader = shared.withLock { state in
+    let isOthers = shared.withLock { state in
       state.removeAll()
-      if state.isReader {
+      // What is there is another's, or may be by now.
+      let isOthers = state.isReader || state.phase == .closed
+      if isOthers {
         state.doomedPartials.removeAll()
         state.doomedSegments.removeAll()
         state.doomedBodies.removeAll()
       }
-      return state.isReader
+      return isOthers
     }
-    if isReader { return }
+    if isOthers { return }
     await onWriter { $0.drain() }
   }
 

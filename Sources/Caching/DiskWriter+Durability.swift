@@ -67,8 +67,8 @@ extension DiskWriter {
         if names.synced < names.all { try folder.files.syncFolder(folder.path) }
       }
       back { [self] in
-        // Everything was removed meanwhile, and this belongs to it.
-        guard epoch == self.epoch else { return }
+        // Everything was removed meanwhile, and this belongs to it; or the folder may be another's already.
+        guard epoch == self.epoch, lockFile != nil else { return }
         // What was written since then is not synced yet.
         for (id, synced) in files where unsynced[id]?.writes == synced.writes { unsynced[id] = nil }
         do throws(FileError) {
@@ -129,7 +129,7 @@ extension DiskWriter {
   }
 
   private func replaceIndex(_ bytes: [UInt8]) throws(FileError) {
-    guard shared.withLock({ $0.epoch == epoch }) else { return }
+    guard lockFile != nil, shared.withLock({ $0.epoch == epoch }) else { return }
     try folder.replace("index", bytes)
     shared.withLock { $0.indexFileSize = bytes.count }
   }

@@ -48,6 +48,54 @@ struct DiskBehaviourTests {
   }
 
   @Test
+  func whatWasBeingSyncedWhenItWasClosedChangesNothingAfterwards() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let clock = ManualClock()
+    weak var left: FaultyFiles?
+    var index: Data?
+    do {
+      let files = FaultyFiles()
+      left = files
+      let options = DiskOptions(sizeLimit: 64 << 20)
+      let cache = try DiskCache(directory: folder.cache, options: options, files: files, clock: clock)
+      await cache.store(entry(1), for: key(1))
+      // After which the index is due with the next sync.
+      await cache.removeAll()
+      await cache.store(entry(2), for: key(2))
+      files.holdNextSync()
+      await clock.pendingCount(reaches: 1)
+      clock.advance(by: .seconds(60))
+      await files.waitForHeldSync()
+      await cache.close()
+      let other = try folder.cache()
+      await other.store(entry(3), for: key(3))
+      await other.close()
+      index = Files.all(in: folder.cache)["index"]
+      files.releaseSync()
+    }
+    // The last that holds them is what goes on after the sync.
+    while left != nil { await Task.yield() }
+    #expect(index != nil)
+    #expect(Files.all(in: folder.cache)["index"] == index)
+  }
+
+  @Test
+  func onceClosedItRemovesNothingOfWhoeverHasTheFolderThen() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let cache = try folder.cache()
+    // A file of its own.
+    await cache.store(entry(1, 2 << 20), for: key(1))
+    await cache.close()
+    let other = try folder.cache()
+    await cache.removeAll()
+    await cache.trim(to: 0)
+    #expect(await other.entry(for: key(1))?.data == content(1, 2 << 20))
+    await other.close()
+  }
+
+  @Test
   func aDiskThatWasReadOnlyIsWrittenAgainAfterHalfAMinute() async throws {
     let (files, clock, log) = (MemoryFiles(), ManualClock(), Log())
     let options = DiskOptions(sizeLimit: 16 << 20)

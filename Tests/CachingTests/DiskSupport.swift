@@ -72,6 +72,32 @@ final class FaultyFiles: DiskFileSystem {
     gate.wait { $0 ? .leave(()) : .wait }
   }
 
+  private enum SyncGate { case open, closesBehindNext, closed }
+
+  private let syncGate = Monitor(SyncGate.open)
+  private let hasHeldSync = Deferred<Void>()
+
+  /// Has the next sync of a file wait, and no other.
+  func holdNextSync() { syncGate.withLock { $0 = .closesBehindNext } }
+
+  func waitForHeldSync() async { await hasHeldSync.value() }
+
+  func releaseSync() {
+    syncGate.withLock { $0 = .open }
+    syncGate.broadcast()
+  }
+
+  func waitToSync() {
+    let isHeld = syncGate.withLock { gate in
+      guard case .closesBehindNext = gate else { return false }
+      gate = .closed
+      return true
+    }
+    guard isHeld else { return }
+    hasHeldSync.resolve(())
+    syncGate.wait { $0 == .closed ? .wait : .leave(()) }
+  }
+
   func open(_ path: String, isWritable: Bool, isCreated: Bool) throws(FileError) -> any DiskFile {
     if isCreated, state.withLock({ $0.isReadOnly }) { throw FileError(code: EROFS) }
     return FaultyFile(try system.open(path, isWritable: isWritable, isCreated: isCreated), self)
@@ -117,6 +143,7 @@ final class FaultyFile: DiskFile {
 
   func sync() throws(FileError) {
     files.state.withLock { $0.syncs += 1 }
+    files.waitToSync()
     try file.sync()
   }
 
