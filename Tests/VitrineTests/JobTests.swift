@@ -212,6 +212,22 @@ struct JobTests {
   }
 
   @Test
+  func whoIsToldOfTheEndAndAsksAgainGetsAnotherJob() {
+    let pool = JobPool<String, Int, Broken>()
+    engine.turn { turn in
+      let job = pool.job(for: "a", &turn) { Job(onEnd: $0) }
+      var isToldOnce = false
+      _ = job.subscribe(priority: .normal, &turn) { _, turn in
+        isToldOnce = !isToldOnce
+        #expect(!pool.contains("a", &turn))
+        #expect(pool.job(for: "a", &turn) { Job(onEnd: $0) } !== job)
+      }
+      job.finish(.failure(Broken()), &turn)
+      #expect(isToldOnce)
+    }
+  }
+
+  @Test
   func aPoolThatDoesNotCoalesceGivesEveryoneAJob() {
     let pool = JobPool<String, Int, Broken>(isCoalescing: false)
     engine.turn { turn in
