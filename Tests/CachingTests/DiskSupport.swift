@@ -12,7 +12,11 @@ final class Folder: Sendable {
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
+  private let made = Lock([FaultyFiles]())
+
   func remove() {
+    // A cache that was not closed may be writing still.
+    for files in made.withLock({ $0 }) { files.end() }
     try? FileManager.default.removeItem(at: url)
   }
 
@@ -20,7 +24,9 @@ final class Folder: Sendable {
 
   func cache(_ limit: Int = 64 << 20, clock: any TimeSource = ManualClock()) throws -> DiskCache {
     // Not of the machine's disk, which may be nearly full.
-    try DiskCache(directory: cache, options: DiskOptions(sizeLimit: limit), files: FaultyFiles(), clock: clock)
+    let files = FaultyFiles()
+    made.withLock { $0.append(files) }
+    return try DiskCache(directory: cache, options: DiskOptions(sizeLimit: limit), files: files, clock: clock)
   }
 
   /// What the folder takes up.
@@ -54,6 +60,7 @@ final class FaultyFiles: DiskFileSystem {
     var written = 0
     var syncs = 0
     var isReadOnly = false
+    var isOver = false
     /// What the disk says that it has.
     var space: DiskSpace?
   }
@@ -99,14 +106,34 @@ final class FaultyFiles: DiskFileSystem {
   }
 
   func open(_ path: String, isWritable: Bool, isCreated: Bool) throws(FileError) -> any DiskFile {
-    if isCreated, state.withLock({ $0.isReadOnly }) { throw FileError(code: EROFS) }
-    return FaultyFile(try system.open(path, isWritable: isWritable, isCreated: isCreated), self)
+    guard isCreated else {
+      return FaultyFile(try system.open(path, isWritable: isWritable, isCreated: false), self)
+    }
+    if state.withLock({ $0.isReadOnly }) { throw FileError(code: EROFS) }
+    let file = try make { () throws(FileError) in
+      FaultyFile(try system.open(path, isWritable: isWritable, isCreated: true), self)
+    }
+    return file
   }
 
-  func rename(_ path: String, to newPath: String) throws(FileError) { try system.rename(path, to: newPath) }
+  /// Makes no more names from now on.
+  func end() { state.withLock { $0.isOver = true } }
+
+  private func make<Answer: Sendable>(_ body: () throws(FileError) -> Answer) throws(FileError) -> Answer {
+    try state.withLock { state throws(FileError) -> Answer in
+      if state.isOver { throw FileError(code: EROFS) }
+      return try body()
+    }
+  }
+
+  func rename(_ path: String, to newPath: String) throws(FileError) {
+    try make { () throws(FileError) in try system.rename(path, to: newPath) }
+  }
   func remove(_ path: String) throws(FileError) { try system.remove(path) }
   func names(in folder: String) throws(FileError) -> [String] { try system.names(in: folder) }
-  func makeFolder(_ path: String) throws(FileError) { try system.makeFolder(path) }
+  func makeFolder(_ path: String) throws(FileError) {
+    try make { () throws(FileError) in try system.makeFolder(path) }
+  }
   func space(at folder: String) -> DiskSpace? { state.withLock { $0.space } }
   func syncFolder(_ path: String) throws(FileError) { try system.syncFolder(path) }
 }
