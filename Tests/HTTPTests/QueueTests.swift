@@ -134,7 +134,7 @@ struct AdmissionQueueTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct QueueTests {
   let server: LoopbackServer
 

@@ -3,7 +3,7 @@ import VitrineHTTP
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct RedirectTests {
   let server: LoopbackServer
   let loader = makeLoader()

@@ -6,7 +6,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct RemoteTests {
   private let server: LoopbackServer
   private let file: Data

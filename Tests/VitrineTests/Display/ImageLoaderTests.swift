@@ -8,7 +8,7 @@ import VitrineTesting
 
 /// State that views bind to.
 @MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct ImageLoaderTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline

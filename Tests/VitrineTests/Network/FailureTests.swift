@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What has failed is not asked for again for a while.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(60)))
 struct RecentFailureTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
