@@ -4,7 +4,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Encryption at rest.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct SealedDataCacheTests {
   private static let address = "https://example.org/private/passport-of-ann.jpg"
   private let below = CountingDataCache()

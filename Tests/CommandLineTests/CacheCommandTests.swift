@@ -4,7 +4,7 @@ import VitrineCaching
 import VitrineImaging
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct CacheCommandTests {
   let tool: Tool
   let server: LoopbackServer

@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What `fetch` does with its cache, from one run to the next.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct FetchCacheTests {
   let tool: Tool
   let server: LoopbackServer

@@ -4,7 +4,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct FetchCommandTests {
   let tool: Tool
   let server: LoopbackServer

@@ -3,7 +3,7 @@ import VitrineHTTP
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct CancellationTests {
   let server: LoopbackServer
 

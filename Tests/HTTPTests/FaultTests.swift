@@ -4,7 +4,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What servers and networks do wrong: a typed error each, that names the URL.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct FaultTests {
   let server: LoopbackServer
   let loader = makeLoader()
@@ -206,7 +206,7 @@ struct FaultTests {
 }
 
 /// Answers that are wrong in a way that only bytes can say.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct MalformedAnswerTests {
   let server: LoopbackServer
   let loader = makeLoader()

@@ -3,7 +3,7 @@ import VitrineHTTP
 import VitrineRuntime
 
 /// What a real server has to say, over HTTP/1.1 and HTTP/2, plain and over TLS.
-@Suite(.timeLimit(.minutes(60)), .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed: make setup"))
+@Suite(.timeLimit(.minutes(20)), .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed: make setup"))
 struct NginxTests {
   let nginx: Nginx
   let loader: CurlLoader

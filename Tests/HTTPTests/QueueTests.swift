@@ -134,7 +134,7 @@ struct AdmissionQueueTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct QueueTests {
   let server: LoopbackServer
 

@@ -4,7 +4,7 @@ import VitrineTesting
 
 @testable import VitrineHTTP
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct RetryTests {
   private let clock = ManualClock()
   private let fake = FakeLoader()

@@ -54,7 +54,7 @@ struct TimelineTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct ManualClockTests {
   let clock = ManualClock(now: Date(timeIntervalSince1970: 1_000))
   let record = Record<String>()
@@ -174,7 +174,7 @@ struct ManualClockTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct SystemClockTests {
   @Test
   func timeGoesForward() {

@@ -1,7 +1,7 @@
 import Testing
 import VitrineRuntime
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkQueueCancellationTests {
   @Test(arguments: [0, 1, 2])
   func aCancelledPendingItemNeverRuns(place: Int) throws {
@@ -78,7 +78,7 @@ struct WorkQueueCancellationTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkQueueRunTests {
   @Test
   func itReturnsTheValue() async throws {

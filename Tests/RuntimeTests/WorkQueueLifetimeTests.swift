@@ -1,7 +1,7 @@
 import Testing
 import VitrineRuntime
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkQueueLifetimeTests {
   @Test(arguments: [false, true])
   func aReleasedQueueRunsWhatIsPendingAndEndsItsThreads(isSuspended: Bool) throws {
@@ -163,7 +163,7 @@ struct WorkQueueLifetimeTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkQueueStressTests {
   private struct Load {
     var items = 0

@@ -1,7 +1,7 @@
 import Testing
 import VitrineRuntime
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkQueueWidthTests {
   @Test
   func anUnusedQueueHasNoThread() {
@@ -97,7 +97,7 @@ struct WorkQueueWidthTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkQueueSuspensionTests {
   @Test
   func suspendedStartsNothingAndResumedDrains() throws {
@@ -137,7 +137,7 @@ struct WorkQueueSuspensionTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkQueueBudgetTests {
   @Test
   func itemsRunTogetherUpToTheBudget() throws {
@@ -234,7 +234,7 @@ struct WorkQueueBudgetTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkQueuePendingLimitTests {
   @Test(arguments: [0, 1, 3])
   func beyondTheLimitItFailsAtOnce(limit: Int) throws {

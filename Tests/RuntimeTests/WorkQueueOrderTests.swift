@@ -1,7 +1,7 @@
 import Testing
 import VitrineRuntime
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkQueueOrderTests {
   /// Enqueues items named by their priorities and places, and returns their handles.
   private func enqueue(

@@ -4,7 +4,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// One load, seen from both ends.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct FakeLoadTests {
   private let loader = FakeLoader()
   private let url = "https://example.org/a.jpg"

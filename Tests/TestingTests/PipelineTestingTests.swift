@@ -3,7 +3,7 @@ import Vitrine
 import VitrineTesting
 
 /// The pipeline that a user's test would be written with.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PipelineTestingTests {
   private let parts = PipelineParts()
   private let url = "https://example.org/a.png"

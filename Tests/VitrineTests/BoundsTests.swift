@@ -8,7 +8,7 @@ import VitrineTesting
 @testable import Vitrine
 
 /// No more waits than may.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct BoundsTests {
   /// A loader whose loads wait for the test to begin them.
   private final class Waiting: DataLoader {

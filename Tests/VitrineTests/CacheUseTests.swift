@@ -9,7 +9,7 @@ import VitrineTesting
 /// What a request says of the caches holds, whatever else is asked at the same time and wherever things are.
 ///
 /// How often each cache is used for one image is counted by `ExactCountTests`.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct CacheUseTests {
   private static let url = "https://example.org/a.png"
   private static let values = (UInt8(0)..<16).map { CacheUse(rawValue: $0) }

@@ -6,7 +6,7 @@ import VitrineTesting
 @testable import Vitrine
 
 /// What is in memory that is most like an image.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct CachedVariantTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline

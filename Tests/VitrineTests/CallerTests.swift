@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Callers without `await`, and what goes on when they leave.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct CallerTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()

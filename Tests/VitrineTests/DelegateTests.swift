@@ -8,7 +8,7 @@ import VitrineTesting
 @testable import Vitrine
 
 /// What a delegate may change: the request, the decoders, what is stored.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct DelegateTests {
   /// Does what the test says, and counts how often it was asked.
   private struct Says: PipelineDelegate {

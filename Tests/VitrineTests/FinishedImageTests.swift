@@ -8,7 +8,7 @@ import VitrineTesting
 @testable import Vitrine
 
 /// Images kept as they are shown.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct FinishedImageTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()

@@ -8,7 +8,7 @@ import VitrineTesting
 @testable import Vitrine
 
 /// What stands around the loading of images.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct InterceptorTests {
   /// Does what the test says, and counts how often.
   private struct Says: ImageInterceptor {

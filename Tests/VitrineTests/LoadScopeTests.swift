@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Loads that belong together.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct LoadScopeTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline

@@ -7,7 +7,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What is in memory follows what the server says of the bytes it was made of.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct MemoryFreshnessTests {
   private let server: LoopbackServer
   private let file: Data

@@ -6,7 +6,7 @@ import VitrineTesting
 @testable import Vitrine
 
 /// What is asked of the caches while something is still being written, each step taken by hand.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PendingWriteTests {
   enum Question: CaseIterable { case remove, removeAll, contains }
 

@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// The caches of a pipeline as one.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PipelineCacheTests {
   private let server: LoopbackServer
   private let picture = Bitmap.testPattern(width: 64, height: 48)

@@ -10,7 +10,7 @@ import VitrineTesting
 
 /// A pipeline used in every way by sixteen threads at once, for VITRINE_SOAK_SECONDS; without, for so many operations as take
 /// about a second.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PipelineSoakTests {
   private static let seconds = ProcessInfo.processInfo.environment["VITRINE_SOAK_SECONDS"].flatMap { Double($0) } ?? 0
   private static let operations = 400

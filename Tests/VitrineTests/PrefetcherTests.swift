@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What is loaded ahead, and what that spares whoever asks then.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PrefetcherTests {
   /// Runs what was put off when the test says.
   private final class Turns: Sendable {

@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Previews on their way through a pipeline: few, one at a time, and never kept.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PreviewTests {
   private let parts = PipelineParts()
   private let decoder = StoppingDecoder()

@@ -8,7 +8,7 @@ import VitrineTesting
 @testable import Vitrine
 
 /// What a caller may count on however many others there are.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PromiseTests {
   private static let url = "https://example.org/0"
   private let parts = PipelineParts()

@@ -6,7 +6,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct RemoteTests {
   private let server: LoopbackServer
   private let file: Data

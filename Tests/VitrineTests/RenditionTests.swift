@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What changes pixels keeps requests apart; what does not, does not.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct RenditionTests {
   private static let url = "https://example.org/picture.png"
   private let parts = PipelineParts()

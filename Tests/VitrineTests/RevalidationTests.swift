@@ -7,7 +7,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What is stale may be served while its server is asked behind it, and the answer to one request is none to another.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct RevalidationTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()

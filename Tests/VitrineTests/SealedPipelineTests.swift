@@ -8,7 +8,7 @@ import VitrineTesting
 @testable import Vitrine
 
 /// A pipeline whose disk cache is sealed behaves as any other.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct SealedPipelineTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()

@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Sources that are more than one address.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct SourceTests {
   private let parts = PipelineParts()
   private let decoder = CountingDecoder()

@@ -6,7 +6,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct TraceTests {
   private let clock = ManualClock()
   private let recorder: TraceRecorder
@@ -174,7 +174,7 @@ struct TraceTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct EncodedDataTests {
   private let pipeline = ImagePipeline { $0.memoryCache = MemoryCache(costLimit: 10 << 20) }
 

@@ -3,7 +3,7 @@ import Vitrine
 import VitrineTesting
 
 /// What a pipeline does while bytes are on their way.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct TransferTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline

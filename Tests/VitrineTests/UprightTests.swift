@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Turning pictures upright on their way through a pipeline: once, whichever tier they come from.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct UprightTests {
   private static let url = "https://example.org/turned.jpg"
 

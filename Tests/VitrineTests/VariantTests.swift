@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// A larger image in memory serves a smaller request; never the other way.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct VariantTests {
   private let source = GatedSource()
   private let decoder = CountingDecoder()

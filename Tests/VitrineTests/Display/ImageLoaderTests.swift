@@ -8,7 +8,7 @@ import VitrineTesting
 
 /// State that views bind to.
 @MainActor
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct ImageLoaderTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline

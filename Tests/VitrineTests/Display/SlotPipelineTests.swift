@@ -8,7 +8,7 @@ import VitrineTesting
 /// A slot over a real pipeline.
 // It shares the main actor with tests that keep it busy for long.
 @MainActor
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct SlotPipelineTests {
   /// A view that says when it was told something.
   private final class AwaitedView: ImageDisplay {

@@ -7,7 +7,7 @@ import VitrineTesting
 
 /// A picture out of the cache as the placeholder of an image.
 @MainActor
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct SlotVariantTests {
   private let loading = FakeLoading()
   private let mailbox = FrameMailbox.manual()

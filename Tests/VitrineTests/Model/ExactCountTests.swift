@@ -10,7 +10,7 @@ import VitrineTesting
 
 /// For everything that can be where, how often each layer is used.
 // One after the other: they keep a thread busy each, and other suites wait for a core.
-@Suite(.serialized, .timeLimit(.minutes(60)))
+@Suite(.serialized, .timeLimit(.minutes(20)))
 struct ExactCountTests {
   private static let url = "https://example.org/0"
   private static let lifetime = 60.0

@@ -5,7 +5,7 @@ import VitrineRuntime
 /// Random histories of everything that can happen to a pipeline, each step taken by hand, against a model of what must hold.
 ///
 /// A failure names its seed: `VITRINE_MODEL_SEED=… VITRINE_MODEL_ROUNDS=1` plays that history again and prints it.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PipelineModelTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["VITRINE_MODEL_SEED"].flatMap { UInt64($0) }

@@ -7,7 +7,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Downloads that stop when what is shown needs no more, and go on for who needs all.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct EarlyStopTests {
   private let loader = FakeLoader()
   private let clock = ManualClock()

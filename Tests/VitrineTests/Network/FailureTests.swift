@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What has failed is not asked for again for a while.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct RecentFailureTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline

@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Hooks and guards of a pipeline.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PipelineHookTests {
   private let parts = PipelineParts()
   private let url = "https://example.org/a.png"

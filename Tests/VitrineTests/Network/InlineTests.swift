@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Images that are written in their address.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct InlineTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline

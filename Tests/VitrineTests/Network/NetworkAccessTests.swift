@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Without a network, or with one that costs.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct NetworkAccessTests {
   private let parts = PipelineParts()
   private let access = Lock(NetworkAccess.full)

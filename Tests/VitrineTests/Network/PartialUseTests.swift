@@ -7,7 +7,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What is left of downloads that break off, where a request says what the disk is for.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PartialUseTests {
   private let parts = PipelineParts()
   private let url = "https://example.org/a.png"

@@ -7,7 +7,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Downloads that broke off, or that nobody wanted any more, and others that go on from them.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct ResumeTests {
   private let loader = FakeLoader()
   private let clock = ManualClock()

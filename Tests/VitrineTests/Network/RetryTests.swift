@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What a pipeline does with loads that fail: it tries them again, and then the next source.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct PipelineRetryTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline

@@ -7,7 +7,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// What is explained is what then happens, wherever things are.
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct ExplainTests {
   private static let url = "https://example.org/a.png"
 

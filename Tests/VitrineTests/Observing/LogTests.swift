@@ -6,7 +6,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct LogTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()

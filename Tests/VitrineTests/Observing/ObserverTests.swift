@@ -5,7 +5,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(60)))
+@Suite(.timeLimit(.minutes(20)))
 struct ObserverTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
