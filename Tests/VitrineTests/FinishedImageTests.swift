@@ -64,6 +64,23 @@ struct FinishedImageTests {
   }
 
   @Test
+  func theAgeThatARequestNamesCountsInPlaceOfTheServersWord() async throws {
+    serve()
+    _ = try await load(request(), start())
+    parts.clock.advance(by: .seconds(61))
+    var request = request()
+
+    request.policy = .maxAge(.seconds(90))
+    let named = try await load(request, start())
+    request.policy = .cacheFirst
+    let whatever = try await load(request, start())
+
+    #expect((named.origin, named.isStale) == (.disk, false))
+    #expect((whatever.origin, whatever.isStale) == (.disk, true))
+    #expect((parts.loader.counts.loads, decoder.decodes.count) == (1, 1))
+  }
+
+  @Test
   func aStepThatIsKeptIsNotDoneAgainForTheNext() async throws {
     serve()
     let (one, two) = (steps.processor("one"), steps.processor("two"))

@@ -79,8 +79,7 @@ final class FinishedJob: StageJob, @unchecked Sendable {
     guard isRunning else { return }
     guard let image, image.validity.answers(context.fields(of: request)) else { return makeAnew(&turn) }
     if image.isFresh(at: context.clock.now, request.policy) {
-      // By the policy perhaps, and not by what its server said.
-      let isStale = image.validity.expires.map { $0 <= context.clock.now } ?? false
+      let isStale = image.validity.isOverdue(at: context.clock.now, request.policy)
       let served = isStale ? image.stale(from: .disk) : image
       stored(image)
       return finish(.success(served), &turn)

@@ -109,6 +109,14 @@ struct Validity: Sendable, Hashable {
     return variation.allSatisfy { (fields[$0.name] ?? "") == $0.value }
   }
 
+  /// Whether what is fresh for a policy is so against what its server said.
+  ///
+  /// An age that the request names takes the place of that.
+  func isOverdue(at now: Date, _ policy: CachePolicy) -> Bool {
+    if case .maxAge = policy { return false }
+    return expires.map { $0 <= now } ?? false
+  }
+
   /// `now` is asked for only where it matters.
   func isFresh(at now: @autoclosure () -> Date, _ policy: CachePolicy) -> Bool {
     switch policy {

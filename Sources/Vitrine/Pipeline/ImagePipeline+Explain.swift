@@ -164,7 +164,7 @@ extension ImagePipeline {
     let isFresh = image.isFresh(at: now, request.policy)
     if isFinal { explanation.finished = isFresh ? .fresh(until: expires) : Self.find(expires, now) }
     if isFresh {
-      (explanation.origin, explanation.isStale) = (.disk, expires.map { $0 <= now } ?? false)
+      (explanation.origin, explanation.isStale) = (.disk, image.validity.isOverdue(at: now, request.policy))
       return true
     }
     if image.validity.isUsableWhileRevalidating(at: now, request) {

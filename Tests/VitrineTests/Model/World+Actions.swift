@@ -193,8 +193,7 @@ extension World {
       let ticket = Ticket(anyWish(), step, .low, prefetcher: number)
       add(ticket)
       note("\(ticket.number) prefetches \(ticket.wish) \(prefetcher.destination)")
-      ticket.begun = now
-      ticket.since = now
+      noteBegin(of: ticket)
       prefetcher.start([request(ticket.wish)]) { [unowned self] _, result in
         if ticket.ended != nil { fail("\(ticket.number) is told twice") }
         ticket.ended = now
