@@ -1,5 +1,6 @@
 import Testing
 import Vitrine
+import VitrineCaching
 import VitrineRuntime
 import VitrineTesting
 
@@ -8,15 +9,16 @@ import VitrineTesting
 /// What is asked of the caches while something is still being written, each step taken by hand.
 @Suite(.timeLimit(.minutes(20)))
 struct PendingWriteTests {
-  enum Question: CaseIterable { case remove, removeAll, contains }
+  enum Question: CaseIterable { case remove, removeAll, contains, image }
 
   @Test(arguments: Question.allCases)
   func whoAsksWhileAnImageIsBeingWrittenFindsItWritten(question: Question) async throws {
     // Of its own, since what is stepped must not run within a task of Swift's.
     let queue = WorkQueue(label: "steps", width: 1)
     let (isThere, wasFound) = try await queue.run { _ in try Self.play(question) }
-    #expect(isThere == (question == .contains))
-    #expect(wasFound == (question == .contains))
+    let isKept = question == .contains || question == .image
+    #expect(isThere == isKept)
+    #expect(wasFound == isKept)
   }
 
   /// Returns whether the image is on disk in the end, and whether that is what was said.
@@ -41,16 +43,50 @@ struct PendingWriteTests {
     try #require(task.isEnded && executor.count == 1 && disk.entries.isEmpty)
 
     let wasFound = Box(false)
-    Task(executorPreference: executor) {
-      switch question {
-      case .remove: await pipeline.cache.remove(request)
-      case .removeAll: await pipeline.cache.removeAll()
-      case .contains: wasFound.value = await pipeline.cache.contains(request, in: .disk)
+    if question == .image {
+      pipeline.loadImage(for: request) { wasFound.value = (try? $0.get())?.origin == .disk }
+    } else {
+      Task(executorPreference: executor) {
+        switch question {
+        case .remove: await pipeline.cache.remove(request)
+        case .removeAll: await pipeline.cache.removeAll()
+        case .contains, .image: wasFound.value = await pipeline.cache.contains(request, in: .disk)
+        }
       }
     }
     // Who asks comes first.
     while executor.count > 0 { executor.run(executor.count - 1) }
+    while pipeline.context.decodeQueue.runNext() {}
     try #require(disk.count(.write) == 1)
     return (!disk.entries.isEmpty, wasFound.value)
+  }
+
+  @Test
+  func whatIsAboutOneKeyIsWrittenInTheOrderInWhichItCame() async throws {
+    let queue = WorkQueue(label: "steps", width: 1)
+    let order = try await queue.run { _ in
+      let (executor, order) = (StepExecutor(), Box<[String]>([]))
+      let writes = PendingWrites(executor)
+      for number in 1...3 {
+        for name in ["a", "b"] {
+          writes.add(for: CacheKey { $0.append(name) }) {
+            // Others may run in between.
+            await Task.yield()
+            order.value.append("\(name)\(number)")
+          }
+        }
+      }
+      Task(executorPreference: executor) {
+        await writes.finished()
+        order.value.append("all")
+      }
+      // Whatever came last goes first.
+      while executor.count > 0 { executor.run(executor.count - 1) }
+      return order.value
+    }
+    #expect(order.filter { $0.hasPrefix("a") && $0 != "all" } == ["a1", "a2", "a3"])
+    #expect(order.filter { $0.hasPrefix("b") } == ["b1", "b2", "b3"])
+    #expect(order.count == 7)
+    #expect(order.last == "all")
   }
 }

@@ -27,7 +27,9 @@ struct PromiseTests {
     var anew = request
     anew.policy = .reload
     let tasks = [pipeline.imageTask(for: request), pipeline.imageTask(for: anew)]
-    for _ in tasks { try await load().respond(with: FakeResponse(body: file)) }
+    // Both, before there is anything on disk that could answer the one.
+    let loads = [try await load(), try await load()]
+    for load in loads { load.respond(with: FakeResponse(body: file)) }
     for task in tasks { #expect(try await task.image.width == 16) }
     #expect(parts.loader.counts.loads == 2)
   }

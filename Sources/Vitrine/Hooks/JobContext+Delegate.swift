@@ -50,11 +50,11 @@ extension JobContext {
   ) {
     guard let diskCache else { return }
     guard let delegate else {
-      return pendingWrites.add {
+      return pendingWrites.add(for: key) {
         if await recording?.seal(entry) != true { await diskCache.store(entry, for: key) }
       }
     }
-    pendingWrites.add { [self] in
+    pendingWrites.add(for: key) { [self] in
       do {
         let kept = try await processQueue.run(priority: .veryLow) { [self] _ -> CachedData? in
           guard let data = delegate.willStore(entry.data, for: request, response: response) else { return nil }

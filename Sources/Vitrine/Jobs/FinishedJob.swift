@@ -66,7 +66,7 @@ final class FinishedJob: StageJob, @unchecked Sendable {
         guard let self else { return }
         context.engine.turn { turn in
           // What cannot be read is of no use to anyone.
-          if image == nil { context.pendingWrites.add { await disk.remove(key) } }
+          if image == nil { context.pendingWrites.add(for: key) { await disk.remove(key) } }
           self.read(image, &turn)
         }
       }

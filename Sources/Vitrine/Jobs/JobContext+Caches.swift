@@ -24,7 +24,7 @@ extension JobContext {
   func dropOutdated(_ request: ImageRequest, by contentID: ContentID) {
     guard let diskCache else { return }
     let keys = request.keys
-    pendingWrites.add {
+    pendingWrites.add(for: keys.fetch) {
       guard let old = await diskCache.contentID(for: keys.fetch), old != contentID else { return }
       await diskCache.remove(keys.fetch)
       // Without the bytes nothing would tell that these are out of date.
@@ -36,7 +36,7 @@ extension JobContext {
   func dropOutdatedFinished(_ request: ImageRequest, by contentID: ContentID) {
     guard let diskCache, request.isChanged, contentID != .none else { return }
     let key = request.keys.image
-    pendingWrites.add {
+    pendingWrites.add(for: key) {
       guard let old = await diskCache.contentID(for: key), old != contentID else { return }
       await diskCache.remove(key)
     }

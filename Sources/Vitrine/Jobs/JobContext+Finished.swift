@@ -31,7 +31,7 @@ extension JobContext {
       ), delegate?.keepsFinished(image.response, for: request) ?? true
     else { return }
     let (key, now, queue) = (request.keys.image, clock.now, processQueue)
-    pendingWrites.add {
+    pendingWrites.add(for: key) {
       // What is large is encoded first, which takes a while.
       guard let entry = try? await queue.run(priority: .veryLow, { _ in FinishedImage.entry(of: image, stored: now) })
       else { return }
@@ -45,7 +45,7 @@ extension JobContext {
       isFinishedKept(request, step: request.processors.count)
     else { return }
     let (key, expires) = (request.keys.image, image.validity.expires)
-    pendingWrites.add {
+    pendingWrites.add(for: key) {
       await disk.renew(
         key,
         contentID: image.contentID,

@@ -38,6 +38,8 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     }
     trace?.enter("look-up")
     lookUp = Task(executorPreference: context.stepper) { [weak self, key, context] in
+      // A delegate may take its time with what is to be stored.
+      if context.delegate == nil { await context.pendingWrites.finished(for: key) }
       let entry = await cache.entry(for: key)
       guard let self else { return }
       context.engine.turn { self.decide(url, entry, &$0) }
@@ -278,17 +280,20 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       stored: now,
     )
     let verdict = Verdict { [key, context, request] word in
+      // What was decoded late takes nobody back, neither in memory nor on disk.
+      let isOutdated = context.memoryCache?.isOutdated(entry.contentID, validity, of: key) == true
       switch word {
+      case .good where isOutdated: break
       case .good:
         context.settle(key, entry.contentID, validity)
         if !validity.isKept || !request.caches.contains(.diskWrites) {
           context.dropOutdated(request, by: entry.contentID)
         }
-      case .keep:
+      case .keep where !isOutdated:
         if validity.isKept, request.caches.contains(.diskWrites) {
           context.keepOriginal(entry, for: key, of: request, body.response, recorded: body.recording)
         }
-      case .bad:
+      case .bad, .keep:
         guard let recording = body.recording else { return }
         context.pendingWrites.add { await recording.drop() }
       }
@@ -321,7 +326,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     let (key, contentID) = (key, known.entry.contentID)
     context.settle(key, contentID, validity)
     if let cache = context.disk(for: request, .diskWrites) {
-      context.pendingWrites.add {
+      context.pendingWrites.add(for: key) {
         await cache.renew(key, contentID: contentID, expires: validity.expires, metadata: renewed.encoded)
       }
     }
@@ -339,7 +344,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       // What is stored and turns out to be no image is dropped, so that it is fetched anew the next time.
       verdict: Verdict { [key, context] word in
         guard word == .bad, let cache = context.diskCache else { return }
-        context.pendingWrites.add { await cache.remove(key) }
+        context.pendingWrites.add(for: key) { await cache.remove(key) }
       },
     )
   }

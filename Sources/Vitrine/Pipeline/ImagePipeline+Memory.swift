@@ -23,3 +23,21 @@ extension ImagePipeline {
     return options
   }
 }
+
+extension MemoryCache<CachedImage> {
+  /// Keeps an image, unless other bytes of its source have come since its own: what ends late takes nobody back.
+  func keep(_ image: CachedImage, for key: CacheKey, of source: CacheKey) {
+    set(image, for: key, cost: image.image.byteCount, group: source)
+    // After it is there: whoever brings newer bytes from now on takes it away.
+    guard image.contentID != .none, isOutdated(image.contentID, image.validity, of: source) else { return }
+    updateVariants(of: source) { $0.key == key && $0.value.contentID == image.contentID ? nil : $0.value }
+  }
+
+  /// Whether there are images of other bytes of the source that its server has named since.
+  func isOutdated(_ contentID: ContentID, _ validity: Validity, of source: CacheKey) -> Bool {
+    guard let confirmed = validity.confirmed else { return false }
+    return variants(of: source).contains { other in
+      other.value.contentID != contentID && other.value.validity.confirmed.map { $0 > confirmed } ?? false
+    }
+  }
+}

@@ -299,7 +299,7 @@ public final class ImagePipeline: Sendable {
     let group = request.keys.fetch
     let inMemory: @Sendable (CachedImage) -> Void = { [memory = context.memory(for: request, .memoryWrites)] image in
       guard image.validity.isKept else { return }
-      memory?.set(image, for: key, cost: image.image.byteCount, group: group)
+      memory?.keep(image, for: key, of: group)
     }
     let isFinal = step == request.processors.count
     let stored: @Sendable (CachedImage) -> Void = { [context] image in

@@ -52,7 +52,8 @@ extension World {
 
   func add(_ ticket: Ticket) {
     tickets.append(ticket)
-    if tickets.count > 60 { tickets.removeAll { $0.ended != nil && $0.number < tickets.count - 30 } }
+    let oldest = step - 100
+    if tickets.count > 60 { tickets.removeAll { $0.ended != nil && $0.number < oldest } }
   }
 
   private func ask() {

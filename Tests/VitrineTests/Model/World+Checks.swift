@@ -83,13 +83,20 @@ extension World {
   private func checkOrder(_ ticket: Ticket, _ version: Int, _ since: Moment, _ response: ImageResponse) {
     guard !response.isStale else { return }
     if ticket.wish.policy == .standard, let seen = seen[ticket.wish.address], seen.at < since, seen.version > version,
-      !words.contains(where: {
-        $0.flight.address == ticket.wish.address && $0.version == version && $0.ended >= seen.at
-      })
+      !isAsNew(version, as: seen.version, of: ticket.wish.address, seenAt: seen.at)
     {
       fail("\(ticket.number), \(ticket.wish), got version \(version) after somebody had got \(seen.version)")
     }
     if seen[ticket.wish.address].map({ $0.version < version }) ?? true { seen[ticket.wish.address] = (version, now) }
+  }
+
+  /// Whether the server's last word of a version came after that of another was seen, or no later than that by the clock.
+  private func isAsNew(_ version: Int, as seen: Int, of address: Int, seenAt moment: Moment) -> Bool {
+    let ofAddress = words.filter { $0.flight.address == address }
+    guard let last = ofAddress.last(where: { $0.version == version })?.ended,
+      let other = ofAddress.last(where: { $0.version == seen })?.ended
+    else { return false }
+    return last >= moment || last.time >= other.time
   }
 
   func check(_ ticket: Ticket, _ error: LoadError) {
