@@ -18,15 +18,15 @@ struct VerdictTests {
   @Test
   func whatIsGoodIsKeptOnceHoweverManySaySo() {
     for _ in 0..<3 { verdict(true) }
-    expect([.good, .keep])
+    expect([.good(isKept: true), .keep])
   }
 
   @Test
   func whatTheFirstDoesNotKeepALaterOneMay() {
     verdict(true, keeps: false)
-    expect([.good])
+    expect([.good(isKept: false)])
     verdict(true)
-    expect([.good, .keep])
+    expect([.good(isKept: false), .keep])
   }
 
   @Test
@@ -41,6 +41,6 @@ struct VerdictTests {
   func whatIsGoodIsNotDroppedByWhoCannotUseIt() {
     verdict(true)
     verdict(false)
-    expect([.good, .keep])
+    expect([.good(isKept: true), .keep])
   }
 }

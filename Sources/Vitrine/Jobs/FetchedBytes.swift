@@ -20,9 +20,9 @@ struct FetchedBytes: Sendable {
 ///
 /// The first word on what they are counts. That they are to be stored may be said later, by another who wants them.
 final class Verdict: Sendable {
-  enum Word: Sendable {
-    /// They are what was asked for.
-    case good
+  enum Word: Sendable, Equatable {
+    /// They are what was asked for, and kept by who says so or not.
+    case good(isKept: Bool)
     /// They are not.
     case bad
     /// They are to be kept.
@@ -44,7 +44,7 @@ final class Verdict: Sendable {
   /// Says whether they are what was asked for and, if so, whether they are to be kept.
   func callAsFunction(_ isWanted: Bool, keeps: Bool = true) {
     let (first, isKept) = state.withLock { state -> (Word?, Bool) in
-      let first: Word? = state.isGood == nil ? (isWanted ? .good : .bad) : nil
+      let first: Word? = state.isGood == nil ? (isWanted ? .good(isKept: keeps) : .bad) : nil
       state.isGood = state.isGood ?? isWanted
       guard isWanted, keeps, state.isGood == true, !state.isKept else { return (first, false) }
       state.isKept = true

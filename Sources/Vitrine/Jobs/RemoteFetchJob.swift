@@ -284,9 +284,9 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       let isOutdated = context.memoryCache?.isOutdated(entry.contentID, validity, of: key) == true
       switch word {
       case .good where isOutdated: break
-      case .good:
+      case .good(let isKept):
         context.settle(key, entry.contentID, validity)
-        if !validity.isKept || !request.caches.contains(.diskWrites) {
+        if !isKept || !validity.isKept || !request.caches.contains(.diskWrites) {
           context.dropOutdated(request, by: entry.contentID)
         }
       case .keep where !isOutdated:

@@ -231,7 +231,7 @@ struct Expectation {
     guard bytes.origin == .network else { return }
     if keepsBytes { counts.diskWrites += 1 }
     // Nothing takes the place of what its server has replaced.
-    if !uses(.diskWrites), hasOtherBytes { counts.removals += 1 }
+    if !keepsBytes, hasOtherBytes { counts.removals += 1 }
   }
 
   private mutating func decodedInPlaceOfGarbage() throws(Failure) -> Image {
