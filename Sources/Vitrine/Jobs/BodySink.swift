@@ -29,10 +29,16 @@ final class BodySink: LoadSink, @unchecked Sendable {
     let resumption: Resumption?
     /// How many bytes it will have; 0 where nobody knows.
     let total: Int
-    fileprivate let describe: @Sendable (HTTPResponse, Resumption?) -> PartialHead
+    fileprivate let describe: @Sendable (HTTPResponse, Resumption?) -> StoredResponse
+
+    /// What is known of the whole by now.
+    var stored: StoredResponse { describe(response, resumption) }
 
     /// What would be kept beside its beginning.
-    var partial: PartialHead { describe(response, resumption) }
+    var partial: PartialHead {
+      if let resumption { return PartialHead(total: resumption.total, stored: resumption.stored) }
+      return PartialHead(total: response.contentLength, stored: stored)
+    }
   }
 
   private struct Progress {
@@ -49,8 +55,8 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   /// What becomes of a body on the way.
   struct Plan {
-    /// Says what is kept beside the beginning of a body.
-    let describe: @Sendable (HTTPResponse, Resumption?) -> PartialHead
+    /// Says what would be stored with the whole body.
+    let describe: @Sendable (HTTPResponse, Resumption?) -> StoredResponse
     var hooks = LoadHooks()
     /// What is there of it.
     var resumption: Resumption?

@@ -58,15 +58,15 @@ final class Verdict: Sendable {
 extension FetchedBytes {
   /// The beginning of a body that could be gone on with; `nil` where it could not.
   init?(_ data: Data, beginning head: BodySink.Head, at now: Date) {
-    let partial = head.partial
-    guard let contentID = partial.beginningID else { return nil }
+    let stored = head.stored
+    guard let contentID = head.partial.beginningID else { return nil }
     self.init(
       data: data,
       contentID: contentID,
-      validity: Validity(of: partial.stored, at: now),
+      validity: Validity(of: stored, at: now),
       origin: .network,
       isStale: false,
-      status: partial.stored.status,
+      status: stored.status,
       verdict: nil,
     )
   }

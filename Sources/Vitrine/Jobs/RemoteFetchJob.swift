@@ -176,10 +176,11 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
   }
 
   private func plan(for question: Question, _ fields: HTTPFields, requested: Date) -> BodySink.Plan {
-    let describe: @Sendable (HTTPResponse, Resumption?) -> PartialHead = { [context] response, resumption in
-      if let resumption { return PartialHead(total: resumption.total, stored: resumption.stored) }
-      let stored = StoredResponse(response, to: fields, requested: requested, received: context.clock.now)
-      return PartialHead(total: response.contentLength, stored: stored)
+    let describe: @Sendable (HTTPResponse, Resumption?) -> StoredResponse = { [context] response, resumption in
+      let now = context.clock.now
+      // A part says of the whole what a 304 would (RFC 9111, section 3.4).
+      return resumption?.stored.renewed(by: response, requested: requested, received: now)
+        ?? StoredResponse(response, to: fields, requested: requested, received: now)
     }
     var plan = BodySink.Plan(describe: describe) { [context] in context.pendingWrites.add($0) }
     plan.hooks = context.network.hooks
@@ -242,7 +243,7 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
       revalidated(known, by: body.response, requested: requested, now, &turn)
     case .success(let body) where body.response.isSuccess:
       context.network.failures?.forget(key)
-      fetched(body, requested: requested, now, &turn)
+      fetched(body, now, &turn)
     case .success(let body):
       let (status, wait) = (body.response.status, body.response.retryAfter(now: now))
       let detail = "the server answered with status \(status)"
@@ -266,11 +267,8 @@ final class RemoteFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
     finish(.success(bytes(of: known, .disk, isStale: true)), &turn)
   }
 
-  private func fetched(_ body: BodySink.Body, requested: Date, _ now: Date, _ turn: inout Turn) {
-    // A part says of the whole what a 304 would (RFC 9111, section 3.4).
-    let stored =
-      body.head.resumption?.stored.renewed(by: body.response, requested: requested, received: now)
-      ?? StoredResponse(body.response, to: context.fields(of: request), requested: requested, received: now)
+  private func fetched(_ body: BodySink.Body, _ now: Date, _ turn: inout Turn) {
+    let stored = body.head.stored
     let validity = Validity(of: stored, at: now)
     let entry = CachedData(
       data: body.data,
