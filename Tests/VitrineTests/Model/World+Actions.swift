@@ -290,6 +290,7 @@ extension World {
   private func changeMemory() {
     guard let memory else { return }
     let wish = anyWish()
+    lost = now
     switch random.below(4) {
     case 0: memory.removeAll()
     case 1: memory.remove(request(wish).imageKey)
@@ -317,10 +318,17 @@ extension World {
       disk.entries[request.keys.fetch]?.data = Pictures.garbage
     case 3:
       note("\(request.name) is removed")
-      Task(executorPreference: executor) { [pipeline] in await pipeline.cache.remove(request) }
+      remove { await $0.remove(request) }
     default:
       note("everything is removed")
-      Task(executorPreference: executor) { [pipeline] in await pipeline.cache.removeAll() }
+      remove { await $0.removeAll() }
+    }
+  }
+
+  private func remove(_ body: @escaping @Sendable (PipelineCache) async -> Void) {
+    Task(executorPreference: executor) { [unowned self] in
+      await body(pipeline.cache)
+      lost = now
     }
   }
 

@@ -83,12 +83,15 @@ extension World {
   private func checkOrder(_ ticket: Ticket, _ version: Int, _ since: Moment, _ response: ImageResponse) {
     guard !response.isStale else { return }
     if ticket.wish.policy == .standard, let seen = seen[ticket.wish.address], seen.at < since, seen.version > version,
-      !isAsNew(version, as: seen.version, of: ticket.wish.address, seenAt: seen.at)
+      isOrderKnown(since: seen.at), !isAsNew(version, as: seen.version, of: ticket.wish.address, seenAt: seen.at)
     {
       fail("\(ticket.number), \(ticket.wish), got version \(version) after somebody had got \(seen.version)")
     }
     if seen[ticket.wish.address].map({ $0.version < version }) ?? true { seen[ticket.wish.address] = (version, now) }
   }
+
+  /// Whether what is decoded late can be known for what it is: by what is in memory.
+  private func isOrderKnown(since moment: Moment) -> Bool { options.hasMemory && lost.map { $0 < moment } ?? true }
 
   /// Whether the server's last word of a version came after that of another was seen, or no later than that by the clock.
   private func isAsNew(_ version: Int, as seen: Int, of address: Int, seenAt moment: Moment) -> Bool {

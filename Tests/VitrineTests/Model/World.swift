@@ -141,6 +141,8 @@ final class World: @unchecked Sendable {
   var damaged: Set<Int> = []
   /// Of each address the latest version that somebody was served, and when.
   var seen: [Int: (version: Int, at: Moment)] = [:]
+  /// When something was last taken out of memory or put there, so that nothing there tells what came last.
+  var lost: Moment?
   var isServedWhileRevalidating = false
   var scopeLimit = Priority.veryHigh
   var isScopePaused = false
