@@ -24,7 +24,7 @@ struct ColorTransform: Sendable {
       rows == .cmyk
       ? Self.kind(ofInks: info.colorProfile, target)
       : info.colorProfile.map { Self.kind(of: $0, info.colorModel, target) }
-        ?? Self.kind((info.colorEncoding ?? .sRGB).matrixShaper, target)
+        ?? Self.kind(info.colorEncoding, target)
     guard let kind else { return nil }
     self.kind = kind
   }
@@ -37,7 +37,7 @@ struct ColorTransform: Sendable {
 
   private static func kind(ofInks profile: ColorProfile?, _ target: ColorSpace) -> Kind {
     if let profile, let transform = ProfileTransform.cached(profile, .cmyk, to: target) { return .table(transform) }
-    return .ink(ColorSpace.sRGB.encoding.matrixShaper.flatMap { MatrixTransform($0, to: target) })
+    return .ink(fromSRGB[target])
   }
 
   private static func kind(of profile: ColorProfile, _ model: ColorModel, _ target: ColorSpace) -> Kind? {
@@ -54,8 +54,20 @@ struct ColorTransform: Sendable {
       if let transform = ProfileTransform.cached(profile, .rgb, to: target) { return .table(transform) }
     default: break
     }
-    return kind(ColorEncoding.sRGB.matrixShaper, target)
+    return kind(ColorEncoding.sRGB, target)
   }
+
+  /// Without an encoding it is sRGB.
+  private static func kind(_ encoding: ColorEncoding?, _ target: ColorSpace) -> Kind? {
+    guard let encoding, encoding != .sRGB else { return fromSRGB[target].map { .matrix($0) } }
+    return kind(encoding.matrixShaper, target)
+  }
+
+  /// From what most images are in; made once, since its tables take as long as a small image does.
+  private static let fromSRGB: [ColorSpace: MatrixTransform] = {
+    guard let source = ColorEncoding.sRGB.matrixShaper else { return [:] }
+    return ColorSpace.allCases.reduce(into: [:]) { $0[$1] = MatrixTransform(source, to: $1) }
+  }()
 
   private static func kind(_ source: MatrixShaper?, _ target: ColorSpace) -> Kind? {
     source.flatMap { MatrixTransform($0, to: target) }.map { .matrix($0) }
