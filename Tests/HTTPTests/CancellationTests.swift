@@ -143,7 +143,11 @@ struct CancellationTests {
     for (number, sink) in sinks.enumerated() {
       loader.load(try HTTPRequest.patient("http://h\(number).invalid/"), into: sink).cancel()
     }
-    for sink in sinks { #expect(await sink.end() == .cancelled) }
+    for sink in sinks {
+      // A resolver may know that there is no such host before the loader knows of the cancel.
+      let end = await sink.end()
+      #expect(end == .cancelled || end == .cannotResolve)
+    }
     #expect(try await loader.data(server.url("/a")).1.count == 10)
   }
 

@@ -17,7 +17,7 @@ struct LateWorkTests {
   }
 
   /// Has the first version decoded after the second, which came later; the first comes from disk or from the server.
-  private static func play(isOnDisk: Bool) throws -> Ends {
+  private static func play(isOnDisk: Bool, isSmall: Bool) throws -> Ends {
     let (executor, loader, disk, clock) = (StepExecutor(), StepLoader(), StepDisk(), ManualClock())
     let pipeline = ImagePipeline {
       $0.memoryCache = MemoryCache(costLimit: 1 << 20, clock: clock)
@@ -29,7 +29,9 @@ struct LateWorkTests {
       $0.storage = .original
     }
     let url = "https://example.org/0"
-    let (small, whole) = (ImageRequest(url: url, size: .pixels(8, 8), priority: .low), ImageRequest(url: url))
+    let (small, whole) = (ImageRequest(url: url, size: .pixels(8, 8)), ImageRequest(url: url))
+    var late = isSmall ? small : whole
+    late.priority = .low
     func run() { while executor.count > 0 { executor.run(0) } }
     func answer(_ version: Int) throws {
       let load = try #require(loader.running.first)
@@ -51,7 +53,7 @@ struct LateWorkTests {
       pipeline.cache[whole] = nil
     }
     let end = Box<Pictures.Name?>(nil)
-    pipeline.loadImage(for: small) { end.value = (try? $0.get()).flatMap { Pictures.name(of: $0.image) } }
+    pipeline.loadImage(for: late) { end.value = (try? $0.get()).flatMap { Pictures.name(of: $0.image) } }
     run()
     if !isOnDisk { try answer(1) }
     // Its bytes are there, and wait to be decoded.
@@ -68,11 +70,11 @@ struct LateWorkTests {
     return Ends(late: end.value, inMemory: images, onDisk: onDisk)
   }
 
-  @Test(arguments: [true, false])
-  func whatIsDecodedLateGoesToWhoWaitsAndReplacesNothing(isOnDisk: Bool) async throws {
+  @Test(arguments: [true, false], [true, false])
+  func whatIsDecodedLateGoesToWhoWaitsAndReplacesNothing(isOnDisk: Bool, isSmall: Bool) async throws {
     // Of its own, since what is stepped must not run within a task of Swift's.
     let queue = WorkQueue(label: "steps", width: 1)
-    let ends = try await queue.run { _ in try Self.play(isOnDisk: isOnDisk) }
+    let ends = try await queue.run { _ in try Self.play(isOnDisk: isOnDisk, isSmall: isSmall) }
     #expect(ends.late?.version == 1)
     #expect(ends.inMemory.map { $0?.version } == [nil, 2])
     #expect(ends.onDisk?.version == 2)

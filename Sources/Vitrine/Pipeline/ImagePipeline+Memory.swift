@@ -27,9 +27,11 @@ extension ImagePipeline {
 extension MemoryCache<CachedImage> {
   /// Keeps an image, unless other bytes of its source have come since its own: what ends late takes nobody back.
   func keep(_ image: CachedImage, for key: CacheKey, of source: CacheKey) {
+    let isOfServer = image.contentID != .none
+    if isOfServer, isOutdated(image.contentID, image.validity, of: source) { return }
     set(image, for: key, cost: image.image.byteCount, group: source)
-    // After it is there: whoever brings newer bytes from now on takes it away.
-    guard image.contentID != .none, isOutdated(image.contentID, image.validity, of: source) else { return }
+    // Again, now that it is there: whoever brings newer bytes from now on takes it away.
+    guard isOfServer, isOutdated(image.contentID, image.validity, of: source) else { return }
     updateVariants(of: source) { $0.key == key && $0.value.contentID == image.contentID ? nil : $0.value }
   }
 
