@@ -245,5 +245,6 @@ struct DiskDamageTests {
     #expect(aside.count == files.count - 1)
     await cache.store(entry(1), for: key(1))
     #expect(await cache.entry(for: key(1)) == entry(1))
+    await cache.close()
   }
 }
