@@ -175,6 +175,8 @@ final class DecodeJob: StageJob, @unchecked Sendable {
     guard isRunning, early != nil else { return }
     endFollowing()
     trace?.note("made of its beginning", .number(image.loaded.byteCount))
+    // Nothing takes the place of what was stored and is no image.
+    rejected?(false)
     // The last one to leave stops the download, and what has come of it is kept.
     leave(&turn)
     finish(.success(image), &turn)

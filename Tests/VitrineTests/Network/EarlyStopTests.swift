@@ -241,6 +241,25 @@ struct EarlyStopTests {
     #expect(!load.status.isCancelled)
   }
 
+  @Test
+  func whatWasStoredAndIsNoImageIsDroppedAlsoWhereABeginningTakesItsPlace() async throws {
+    let cache = CountingDataCache()
+    let first = makePipeline(on: cache)
+    let whole = first.imageTask(for: ImageRequest(url: url))
+    let load = try await loader.nextLoad(of: url)
+    begin(load)
+    load.send(file.dropFirst(Self.beginning))
+    load.finish()
+    _ = try await whole.image
+    await first.cache.flush()
+    cache.damage(with: Data("nothing".utf8))
+
+    let response = try await stopEarly(fast(), in: makePipeline(on: cache))
+
+    #expect(response.byteCount < Self.beginning)
+    #expect(await cache.entries().filter { $0.kind == .original }.isEmpty)
+  }
+
   // MARK: When its time is over
 
   @Test
