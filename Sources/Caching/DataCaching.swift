@@ -116,6 +116,13 @@ public protocol DataCaching: Sendable {
   /// Returns what is kept for a key, fresh or not; does not count as use.
   func peek(_ key: CacheKey) async -> CachedData?
 
+  /// Returns what is kept for each of these keys, fresh or not, without the bytes unless these are at hand anyway.
+  ///
+  /// Does not count as use and changes nothing.
+  ///
+  /// - Returns: As many answers as there are keys, in their order; `nil` where nothing is kept.
+  func heads(for keys: [CacheKey]) async -> [CachedDataHead?]
+
   /// Removes the entries for which `isRemoved` says so.
   func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async
 
@@ -132,6 +139,14 @@ public protocol DataCaching: Sendable {
 extension DataCaching {
   /// Returns the entry, which counts as use where a cache knows no other way.
   public func peek(_ key: CacheKey) async -> CachedData? { await entry(for: key) }
+
+  /// Peeks at one key after the other, and so returns the bytes too.
+  public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
+    var heads: [CachedDataHead?] = []
+    heads.reserveCapacity(keys.count)
+    for key in keys { heads.append(await peek(key).map { CachedDataHead($0) }) }
+    return heads
+  }
 
   /// Reads the entry to find out.
   public func contentID(for key: CacheKey) async -> ContentID? { await entry(for: key)?.contentID }
