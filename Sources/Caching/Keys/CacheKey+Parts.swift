@@ -19,13 +19,41 @@ extension CacheKey {
 
   /// Joins the parts of a key.
   public struct Builder {
-    fileprivate var bytes: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
 
-    fileprivate init(after first: [UInt8]) {
+    /// Begins a key of up to so many bytes, which are then allocated once; more of them are no error.
+    ///
+    /// Several keys of which one begins with the other are made in one go: note ``count`` where the shorter ends, and ask the
+    /// longer for its prefix when the shorter is needed.
+    ///
+    /// ```swift
+    /// var builder = CacheKey.Builder(reserving: 200)
+    /// builder.append(url)
+    /// let sourceEnd = builder.count
+    /// builder.append(size)
+    /// let image = builder.key()
+    /// let source = image.prefix(sourceEnd)
+    /// ```
+    package init(reserving count: Int) {
+      bytes.reserveCapacity(count)
+    }
+
+    init(after first: [UInt8]) {
       // Room for an address, or for what is done to an image, so that it is hardly ever moved.
       bytes.reserveCapacity(first.count + 96)
       bytes += first
     }
+
+    /// The number of bytes so far.
+    package var count: Int { bytes.count }
+
+    /// Makes a key of all parts so far, which takes the bytes over without a copy.
+    ///
+    /// Complexity: O(count), to hash them once.
+    package consuming func key() -> CacheKey { CacheKey(bytes: bytes) }
+
+    /// Appends bytes of which the caller knows that no two lists of parts make them.
+    package mutating func append(raw some: some Collection<UInt8>) { bytes += some }
 
     /// Appends a part.
     public mutating func append(_ part: Part) {

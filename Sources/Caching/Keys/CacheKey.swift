@@ -19,7 +19,7 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
 
   private static let secret = SipHash.Secret.random()
 
-  /// Creates a key of bytes as they are.
+  /// Creates a key of bytes as they are, which it takes over without a copy.
   ///
   /// Complexity: O(count), about 1 nanosecond a byte.
   public init(bytes: [UInt8]) {
@@ -45,16 +45,14 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     return CacheKey(bytes: builder.bytes)
   }
 
+  /// Returns the key of its first bytes, as many as were there when ``Builder/count`` said so.
+  ///
+  /// Complexity: O(count): they are copied and hashed, so ask when the key is needed.
+  package func prefix(_ count: Int) -> CacheKey { CacheKey(bytes: Array(bytes.prefix(count))) }
+
   /// Returns whether the bytes are the same.
   public static func == (left: CacheKey, right: CacheKey) -> Bool {
-    left.hash == right.hash && (left.isCopy(of: right) || left.hasBytes(right.bytes))
-  }
-
-  /// Whether both share their bytes, which is seen without looking at them: one wait for memory less.
-  @inline(__always)
-  private func isCopy(of other: CacheKey) -> Bool {
-    // An array is one reference to where its elements are.
-    unsafe unsafeBitCast(bytes, to: UInt.self) == unsafeBitCast(other.bytes, to: UInt.self)
+    left.hash == right.hash && left.hasBytes(copiedFrom: right.bytes)
   }
 
   /// Feeds the hash that the key was made with.
@@ -65,6 +63,14 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
   /// Whether it was made of another key by appending parts.
   package func isExtension(of other: CacheKey) -> Bool {
     bytes.count > other.bytes.count && bytes.starts(with: other.bytes)
+  }
+
+  /// Whether it has these bytes. Where they are its own that is seen without looking at them: one wait for memory less.
+  @inline(__always)
+  func hasBytes(copiedFrom others: [UInt8]) -> Bool {
+    // An array is one reference to where its elements are.
+    let isCopy = unsafe unsafeBitCast(bytes, to: UInt.self) == unsafeBitCast(others, to: UInt.self)
+    return isCopy || hasBytes(others)
   }
 
   func hasBytes(_ others: [UInt8]) -> Bool {

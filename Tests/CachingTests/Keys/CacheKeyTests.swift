@@ -108,4 +108,28 @@ struct CacheKeyTests {
       #expect(fast.value == table.value)
     }
   }
+
+  @Test
+  func aPrefixIsTheKeyOfTheFirstParts() {
+    let source = CacheKey { $0.append("https://example.com/cat.jpg") }
+    var builder = CacheKey.Builder(reserving: 100)
+    builder.append("https://example.com/cat.jpg")
+    let end = builder.count
+    builder.append(300)
+    let image = builder.key()
+    #expect(image == source.extended { $0.append(300) })
+    #expect(image.prefix(end) == source)
+    #expect(image.isExtension(of: image.prefix(end)))
+    #expect(image.prefix(0) == CacheKey(bytes: []))
+    #expect(image.prefix(1000) == image)
+  }
+
+  @Test
+  func bytesThatAreTakenOverAreNotCopied() {
+    let bytes: [UInt8] = [1, 2, 3]
+    let key = CacheKey(bytes: bytes)
+    // Where both begin, as numbers.
+    let starts = unsafe [bytes, key.bytes].map { unsafe $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
+    #expect(starts[0] == starts[1])
+  }
 }
