@@ -96,6 +96,15 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     return unbox(object)
   }
 
+  func value(for key: CacheKey, countsMiss: Bool) -> Value? {
+    store.value(for: key, countsMiss: countsMiss).map(unbox)
+  }
+
+  func countMiss() { store.countMiss() }
+
+  /// Returns the value for a key that has not expired; does not count as use.
+  func peek(_ key: CacheKey) -> Value? { store.peek(key).map(unbox) }
+
   /// Returns whether there is a value for a key that has not expired; does not count as use.
   public func contains(_ key: CacheKey) -> Bool {
     store.contains(key)

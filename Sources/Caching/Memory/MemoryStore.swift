@@ -1,3 +1,4 @@
+import Synchronization
 import VitrineRuntime
 
 /// What a ``MemoryCache`` is without the type of its values, so that its code is compiled once and called directly.
@@ -6,12 +7,17 @@ import VitrineRuntime
 @usableFromInline
 final class MemoryStore: @unchecked Sendable {
   // Sendable, since `state` is only read with a stripe of `lock` held and only changed with all of them; of a place, how it
-  // is used is atomic.
+  // is used is atomic. `policy` is called by one thread at a time.
 
   struct Limits: Sendable {
+    /// The most that counts as cost, so that no sum of costs is too large for a number.
+    static let ceiling = Int.max / 4
+
     var cost: Int
     var count: Int
     var entryCost: Int
+
+    var goal: EvictionGoal { EvictionGoal(cost: min(cost, Self.ceiling), count: count) }
   }
 
   struct Entry: Sendable {
@@ -23,16 +29,22 @@ final class MemoryStore: @unchecked Sendable {
     var expires: Double
   }
 
-  private struct State: ~Copyable {
+  struct State: ~Copyable {
     var limits: Limits
     let places = MemoryPlaces()
     var free: [Int] = []
     var index = PlaceIndex()
     var groups: [KeyHash: Int] = [:]
     var cost = 0
+    /// Of the latest entry.
     var generation: UInt64 = 0
     var statistics = MemoryCacheStatistics()
-    let policy: any EvictionPolicy
+    var turns = PolicyTurns()
+
+    /// How much there is beyond what there may be.
+    func excess(_ limits: EvictionGoal) -> (cost: Int, count: Int) {
+      (max(0, cost - limits.cost), max(0, index.count - limits.count))
+    }
   }
 
   enum Reason {
@@ -40,15 +52,23 @@ final class MemoryStore: @unchecked Sendable {
   }
 
   private let lock = StripedLock()
-  private let uses = UseClock()
+  let uses = UseClock()
   // Exclusivity is what the lock gives; checking it again costs more than the lock.
   @exclusivity(unchecked)
   private var state: State
   let clock: any TimeSource
+  // One of the house's own is called with the lock held, and so is only ever used by who holds it. One of anybody's is
+  // called by whoever takes turns, one at a time; see ``takeTurns()``.
+  let policy: any EvictionPolicy
+  let isPolicyOwn: Bool
+  /// Whether there ever was an entry that expires.
+  private let mayExpire = Atomic(false)
 
   init(limits: Limits, clock: any TimeSource, eviction: Eviction) {
     self.clock = clock
-    unsafe state = State(limits: limits, policy: eviction.makePolicy())
+    policy = eviction.makePolicy()
+    isPolicyOwn = eviction.isOwn
+    unsafe state = State(limits: limits)
   }
 
   @inline(__always)
@@ -57,10 +77,23 @@ final class MemoryStore: @unchecked Sendable {
     lock.reading { unsafe body(state, &$0) }
   }
 
-  private func changing<Answer>(_ body: (inout State) -> Answer) -> Answer {
+  func changing<Answer>(_ body: (inout State) -> Answer) -> Answer {
     // Nobody else reads or changes it while all stripes are held.
     lock.changing { unsafe body(&state) }
   }
+
+  /// Changes the state, and then lets a policy of anybody's have its turn, with the lock open.
+  private func changingInTurn<Answer>(_ body: (inout State) -> Answer) -> Answer {
+    let (answer, isDue) = changing { state in
+      let answer = body(&state)
+      return (answer, !isPolicyOwn && state.isTurnDue)
+    }
+    if isDue { takeTurns() }
+    return answer
+  }
+
+  /// The latest time that a use was given; with the lock held.
+  func now() -> UInt32 { uses.now(lock) }
 
   var statistics: MemoryCacheStatistics {
     changing { state in
@@ -82,41 +115,58 @@ final class MemoryStore: @unchecked Sendable {
   // Whatever leaves is handed out of the lock before it is released, since that may run anybody's `deinit`.
 
   func setLimits(_ change: (inout Limits) -> Void) {
-    let left = changing { state in
+    let left = changingInTurn { state in
       change(&state.limits)
-      return enforceLimits(&state, newcomer: nil)
+      return isPolicyOwn ? enforceLimits(&state, newcomer: nil) : []
     }
     _ = consume left
   }
 
   @usableFromInline
-  func value(for key: CacheKey) -> (any AnyObject & Sendable)? {
-    var isExpired = false
-    let value = reading { state, notes -> (any AnyObject & Sendable)? in
-      guard let place = Self.place(of: key, state) else {
-        notes.misses += 1
-        return nil
-      }
-      let expires = state.places[place].expires
-      guard expires == .infinity || expires > clock.now.timeIntervalSinceReferenceDate else {
-        notes.misses += 1
-        isExpired = true
-        return nil
-      }
-      notes.hits += 1
-      state.places.use(place, at: uses.tick(&notes))
-      return state.places[place].value
+  func value(for key: CacheKey) -> (any AnyObject & Sendable)? { value(for: key, countsMiss: true) }
+
+  func value(for key: CacheKey, countsMiss: Bool) -> (any AnyObject & Sendable)? {
+    enum Finding {
+      case found(any AnyObject & Sendable)
+      case none, expired, undated
     }
-    if isExpired { removeExpired(key) }
-    return value
+    // A clock may be anybody's: it is asked with the lock open, and only where something can have expired.
+    var now = mayExpire.load(ordering: .relaxed) ? clock.now.timeIntervalSinceReferenceDate : -.infinity
+    while true {
+      let finding = reading { state, notes -> Finding in
+        guard let place = Self.place(of: key, state), let value = state.places.value(place) else {
+          if countsMiss { notes.misses += 1 }
+          return .none
+        }
+        if state.places.canExpire(place), state.places.expires(place) <= now || now == -.infinity {
+          guard now > -.infinity else { return .undated }
+          if countsMiss { notes.misses += 1 }
+          return .expired
+        }
+        notes.hits += 1
+        state.places.use(place, at: uses.tick(&notes))
+        return .found(value)
+      }
+      switch finding {
+      case .found(let value): return value
+      case .none: return nil
+      case .expired:
+        removeExpired(key, now)
+        return nil
+      case .undated:
+        // The first entry that expires came in between.
+        now = clock.now.timeIntervalSinceReferenceDate
+      }
+    }
   }
 
-  private func removeExpired(_ key: CacheKey) {
-    let now = clock.now.timeIntervalSinceReferenceDate
-    let left = changing { state -> Entry? in
+  func countMiss() { reading { _, notes in notes.misses += 1 } }
+
+  private func removeExpired(_ key: CacheKey, _ now: Double) {
+    let left = changingInTurn { state -> Entry? in
       // Replaced meanwhile, perhaps.
-      guard let place = Self.place(of: key, state), state.places[place].expires <= now else { return nil }
-      return Self.empty(place, .expiry, &state)
+      guard let place = Self.place(of: key, state), state.places.expires(place) <= now else { return nil }
+      return empty(place, .expiry, &state)
     }
     _ = consume left
   }
@@ -124,60 +174,81 @@ final class MemoryStore: @unchecked Sendable {
   func contains(_ key: CacheKey) -> Bool {
     let now = clock.now.timeIntervalSinceReferenceDate
     return reading { state, _ in
-      Self.place(of: key, state).map { state.places[$0].expires > now } ?? false
+      Self.place(of: key, state).map { state.places.expires($0) > now } ?? false
+    }
+  }
+
+  /// The value for a key, which does not count as use.
+  func peek(_ key: CacheKey) -> (any AnyObject & Sendable)? {
+    let now = clock.now.timeIntervalSinceReferenceDate
+    return reading { state, _ in
+      guard let place = Self.place(of: key, state), state.places.expires(place) > now else { return nil }
+      return state.places.value(place)
     }
   }
 
   func set(_ entry: Entry) -> Bool {
     let date = entry.expires == .infinity ? 0 : clock.now.timeIntervalSinceReferenceDate
-    let (isStored, left) = changing { state -> (Bool, [Entry]) in
-      let limits = state.limits
-      guard
-        entry.cost <= min(limits.cost, limits.entryCost), limits.cost > 0, limits.count > 0, entry.expires > date
-      else {
-        state.statistics.refusals += 1
-        // What is older must not be served in place of what was refused.
-        let place = Self.place(of: entry.key, state)
-        return (false, place.flatMap { Self.empty($0, .removal, &state) }.map { [$0] } ?? [])
-      }
-      var left: [Entry] = []
-      let place: Int
-      if let used = state.index[entry.key.hash] {
-        place = used
-        if let older = Self.vacate(used, &state) { left.append(older) }
-      } else {
-        place = state.free.popLast() ?? state.places.append()
-        state.index[entry.key.hash] = place
-      }
-      state.generation += 1
-      state.places.fill(place, with: entry, generation: state.generation)
-      // What replaces an entry inherits its uses: it is the same picture that is wanted.
-      let now = uses.tick(lock)
-      state.places.use(place, at: now)
-      state.cost += entry.cost
-      Self.link(place, entry.group, &state)
-      let all = EvictionCandidates(state.places, now: now, includesHeld: true)
-      if let candidate = all[place] { state.policy.insert(candidate, into: place) }
-      state.statistics.insertions += 1
-      if state.cost > limits.cost || state.index.count > limits.count {
-        left += enforceLimits(&state, newcomer: place)
-      }
-      return (state.places.rest(place).generation == state.generation, left)
-    }
+    if entry.expires != .infinity { mayExpire.store(true, ordering: .relaxed) }
+    let (generation, left) = changingInTurn { state in set(entry, at: date, &state) }
     _ = consume left
-    return isStored
+    guard let generation else { return false }
+    // A policy of anybody's may have let it go in its turn.
+    return isPolicyOwn
+      || reading { state, _ in Self.place(of: entry.key, state).map(state.places.generation) == generation }
+  }
+
+  /// Returns what tells the new entry from others, `nil` if it was refused or left at once, and what has left.
+  private func set(_ entry: Entry, at date: Double, _ state: inout State) -> (UInt64?, [Entry]) {
+    let limits = state.limits
+    guard
+      entry.cost <= min(limits.goal.cost, limits.entryCost), limits.cost > 0, limits.count > 0, entry.expires > date
+    else {
+      state.statistics.refusals += 1
+      // What is older must not be served in place of what was refused.
+      let place = Self.place(of: entry.key, state)
+      return (nil, place.flatMap { empty($0, .removal, &state) }.map { [$0] } ?? [])
+    }
+    var left: [Entry] = []
+    let place: Int
+    let used = Self.place(of: entry.key, state)
+    if let used {
+      place = used
+      if let older = Self.vacate(used, &state) { left.append(older) }
+    } else {
+      place = state.free.popLast() ?? state.places.append()
+      state.index.insert(entry.key.hash, place)
+    }
+    state.generation += 1
+    let generation = state.generation
+    state.places.fill(place, with: entry, generation: generation)
+    // What replaces an entry inherits its uses: it is the same picture that is wanted.
+    let now = uses.tick(lock)
+    state.places.use(place, at: now)
+    state.cost += entry.cost
+    Self.link(place, entry.group, &state)
+    if let candidate = EvictionCandidates(state.places, now: now, includesHeld: true)[place] {
+      if isPolicyOwn {
+        policy.insert(candidate, into: place)
+      } else {
+        state.turns.notes.insert(candidate, into: place, replaces: used != nil)
+      }
+    }
+    state.statistics.insertions += 1
+    left += isPolicyOwn ? enforceLimits(&state, newcomer: place) : keepOverrunSmall(&state)
+    return (state.places.generation(place) == generation ? generation : nil, left)
   }
 
   func remove(_ key: CacheKey) -> (any AnyObject & Sendable)? {
-    let left = changing { state in
-      Self.place(of: key, state).flatMap { Self.empty($0, .removal, &state) }
+    let left = changingInTurn { state in
+      Self.place(of: key, state).flatMap { empty($0, .removal, &state) }
     }
     return left?.value
   }
 
   func removeAll() {
-    let left = changing { state in
-      (0..<state.places.count).compactMap { Self.empty($0, .removal, &state) }
+    let left = changingInTurn { state in
+      (0..<state.places.count).compactMap { empty($0, .removal, &state) }
     }
     _ = consume left
   }
@@ -187,16 +258,16 @@ final class MemoryStore: @unchecked Sendable {
   func entries() -> [(entry: Entry, id: UInt64, uses: Int)] {
     changing { state in
       (0..<state.places.count).compactMap { place in
-        state.places.entry(place).map { ($0, state.places.rest(place).generation, Int(state.places.uses(place))) }
+        state.places.entry(place).map { ($0, state.places.generation(place), Int(state.places.uses(place))) }
       }
     }
   }
 
   func remove(_ chosen: [(key: CacheKey, id: UInt64)]) {
-    let left = changing { state in
+    let left = changingInTurn { state in
       chosen.compactMap { key, id -> Entry? in
-        guard let place = Self.place(of: key, state), state.places.rest(place).generation == id else { return nil }
-        return Self.empty(place, .removal, &state)
+        guard let place = Self.place(of: key, state), state.places.generation(place) == id else { return nil }
+        return empty(place, .removal, &state)
       }
     }
     _ = consume left
@@ -204,15 +275,13 @@ final class MemoryStore: @unchecked Sendable {
 
   /// Puts values in place of others, or removes them where there is none, if they still are these.
   func replace(_ chosen: [(key: CacheKey, id: UInt64, value: (any AnyObject & Sendable)?)]) {
-    let left = changing { state in
+    let left = changingInTurn { state in
       chosen.map { key, id, value -> (Entry?, (any AnyObject & Sendable)?) in
-        guard let place = Self.place(of: key, state), state.places.rest(place).generation == id else {
+        guard let place = Self.place(of: key, state), state.places.generation(place) == id else {
           return (nil, nil)
         }
-        guard let value else { return (Self.empty(place, .removal, &state), nil) }
-        let older = state.places[place].value
-        state.places[place].value = value
-        return (nil, older)
+        guard let value else { return (empty(place, .removal, &state), nil) }
+        return (nil, state.places.replaceValue(place, with: value))
       }
     }
     _ = consume left
@@ -235,23 +304,25 @@ final class MemoryStore: @unchecked Sendable {
   }
 
   func trim(toCost cost: Int, toCount count: Int) {
-    let left = changing { state in trim(&state, toCost: cost, toCount: count, .trim) }
+    let left = changingInTurn { state in
+      trim(&state, to: EvictionGoal(cost: max(0, cost), count: max(0, count)), .trim)
+    }
     _ = consume left
   }
 
   /// Evicts half of what there is, or all that is not held.
   func trim(under pressure: MemoryPressure) {
-    let left = changing { state in
+    let left = changingInTurn { state in
       switch pressure {
-      case .low: trim(&state, toCost: state.cost / 2, toCount: .max, .pressure)
-      case .critical: Self.emptyUnheld(.pressure, &state)
+      case .low: trim(&state, to: EvictionGoal(cost: state.cost / 2, count: .max), .pressure)
+      case .critical: emptyUnheld(.pressure, &state)
       }
     }
     _ = consume left
   }
 
   func trimUnheld() {
-    let left = changing { state in Self.emptyUnheld(.trim, &state) }
+    let left = changingInTurn { state in emptyUnheld(.trim, &state) }
     _ = consume left
   }
 
@@ -259,16 +330,16 @@ final class MemoryStore: @unchecked Sendable {
   func hold(_ key: CacheKey) -> MemoryCacheHold? {
     let now = clock.now.timeIntervalSinceReferenceDate
     return changing { state in
-      guard let place = Self.place(of: key, state), state.places[place].expires > now else { return nil }
+      guard let place = Self.place(of: key, state), state.places.expires(place) > now else { return nil }
       state.places.hold(place, 1)
-      return MemoryCacheHold(store: self, place: place, id: state.places.rest(place).generation)
+      return MemoryCacheHold(store: self, place: place, id: state.places.generation(place))
     }
   }
 
   func release(_ place: Int, id: UInt64) {
     changing { state in
       // Replaced or removed meanwhile: then nobody holds what is there now.
-      if state.places.rest(place).generation == id, state.places[place].holds > 0 { state.places.hold(place, -1) }
+      if state.places.generation(place) == id, state.places.isHeld(place) { state.places.hold(place, -1) }
     }
   }
 
@@ -276,26 +347,25 @@ final class MemoryStore: @unchecked Sendable {
 
   @inline(__always)
   private static func place(of key: CacheKey, _ state: borrowing State) -> Int? {
-    guard let place = state.index[key.hash], state.places[place].key == key else { return nil }
-    return place
+    let places = state.places
+    return state.index.place(key.hash) { places.hasKey($0, key) }
   }
 
   /// Takes the entry out and leaves the place to its successor.
   private static func vacate(_ place: Int, _ state: inout State) -> Entry? {
     guard let entry = state.places.entry(place) else { return nil }
-    state.places.vacate(place)
     unlink(place, entry.group, &state)
+    state.places.vacate(place)
     state.cost -= entry.cost
-    // Another key of the same hash does not inherit anything, but that never happens.
     return entry
   }
 
-  private static func empty(_ place: Int, _ reason: Reason, _ state: inout State) -> Entry? {
-    guard let entry = vacate(place, &state) else { return nil }
-    state.index[entry.key.hash] = nil
+  func empty(_ place: Int, _ reason: Reason, _ state: inout State) -> Entry? {
+    guard let entry = Self.vacate(place, &state) else { return nil }
+    state.index.remove(entry.key.hash, place)
     state.places.forget(place)
     state.free.append(place)
-    state.policy.remove(place)
+    if isPolicyOwn { policy.remove(place) } else { state.turns.notes.remove(place) }
     switch reason {
     case .limit: state.statistics.evictionsByLimit += 1
     case .expiry: state.statistics.evictionsByExpiry += 1
@@ -306,8 +376,8 @@ final class MemoryStore: @unchecked Sendable {
     return entry
   }
 
-  private static func emptyUnheld(_ reason: Reason, _ state: inout State) -> [Entry] {
-    (0..<state.places.count).compactMap { state.places[$0].holds == 0 ? empty($0, reason, &state) : nil }
+  private func emptyUnheld(_ reason: Reason, _ state: inout State) -> [Entry] {
+    (0..<state.places.count).compactMap { state.places.isHeld($0) ? nil : empty($0, reason, &state) }
   }
 
   private static func link(_ place: Int, _ group: CacheKey?, _ state: inout State) {
@@ -327,60 +397,5 @@ final class MemoryStore: @unchecked Sendable {
       state.groups[group.hash] = next >= 0 ? next : nil
     }
     state.places.changeRest(place) { ($0.next, $0.previous) = (-1, -1) }
-  }
-
-  private func enforceLimits(_ state: inout State, newcomer: Int?) -> [Entry] {
-    let limits = state.limits
-    guard state.cost > limits.cost || state.index.count > limits.count else { return [] }
-    var left: [Entry] = []
-    // Down to 95 %, of what nobody looks at and has not just come; beyond that only as far as the limits demand.
-    if limits.cost > 0, limits.count > 0 {
-      left = evict(
-        &state,
-        toCost: state.cost > limits.cost ? limits.cost - limits.cost / 20 : .max,
-        toCount: state.index.count > limits.count ? limits.count - limits.count / 20 : .max,
-        .limit,
-        EvictionCandidates(state.places, now: uses.now(lock), except: newcomer, includesHeld: false),
-      )
-    }
-    return left + trim(&state, toCost: limits.cost, toCount: limits.count, .limit)
-  }
-
-  /// Evicts what is not held, and where that does not do, what is.
-  private func trim(_ state: inout State, toCost cost: Int, toCount count: Int, _ reason: Reason) -> [Entry] {
-    var left: [Entry] = []
-    for includesHeld in [false, true] {
-      let candidates = EvictionCandidates(state.places, now: uses.now(lock), includesHeld: includesHeld)
-      left += evict(&state, toCost: max(0, cost), toCount: max(0, count), reason, candidates)
-    }
-    return left
-  }
-
-  private func evict(
-    _ state: inout State,
-    toCost cost: Int,
-    toCount count: Int,
-    _ reason: Reason,
-    _ candidates: EvictionCandidates,
-  ) -> [Entry] {
-    var left: [Entry] = []
-    func excess(_ state: borrowing State) -> (cost: Int, count: Int) {
-      (max(0, state.cost - cost), max(0, state.index.count - count))
-    }
-    func empty(_ victims: [Int], _ state: inout State) {
-      for place in victims where excess(state) != (0, 0) {
-        // A policy of a user's own may name anything.
-        guard candidates.numbers.contains(place), candidates[place]?.isEvictable == true else { continue }
-        if let entry = Self.empty(place, reason, &state) { left.append(entry) }
-      }
-    }
-    let before = excess(state)
-    guard before != (0, 0) else { return [] }
-    empty(state.policy.victims(freeing: before.cost, count: before.count, among: candidates), &state)
-    let rest = excess(state)
-    if rest != (0, 0) {
-      empty(LeastRecentlyUsedEviction().victims(freeing: rest.cost, count: rest.count, among: candidates), &state)
-    }
-    return left
   }
 }

@@ -129,7 +129,7 @@ struct CacheKeyTests {
     let bytes: [UInt8] = [1, 2, 3]
     let key = CacheKey(bytes: bytes)
     // Where both begin, as numbers.
-    let starts = unsafe [bytes, key.bytes].map { unsafe $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
+    let starts = [bytes, key.bytes].map { unsafe $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
     #expect(starts[0] == starts[1])
   }
 }

@@ -4,7 +4,10 @@
 /// and what leaves, and asks it when something must leave. A hit calls no policy: the cache notes itself when and how
 /// often an entry was used, and the policy reads that in time.
 ///
-/// All three are called with the cache's lock held: a policy needs none of its own, and must not call out.
+/// A policy of your own is called once at a time and in the order in which things happened, with no lock held: it needs none
+/// of its own, and may call the cache. It hears of a change when that is made, or, while another thread calls it or it is calling
+/// the cache itself, soon after; an entry that comes and goes in between it does not hear of. While it takes its time the cache
+/// exceeds its limit by an eighth at most.
 public protocol EvictionPolicy: AnyObject {
   /// An entry was put into a place, which was empty or has just been used by an older entry of the same key.
   func insert(_ entry: EvictionCandidate, into place: Int)
