@@ -5,10 +5,13 @@ public import VitrineRuntime
 /// A get asks them in order, and the first answer counts; everything else goes to all of them.
 public struct DataCacheList: DataCaching {
   private let caches: [any DataCaching]
+  /// Those at the front that can answer without waiting.
+  private let warm: [any WarmDataCaching]
 
   /// Creates a cache of caches, the one to be asked first in front.
   public init(_ caches: [any DataCaching]) {
     self.caches = caches
+    warm = Array(caches.lazy.map { $0 as? any WarmDataCaching }.prefix { $0 != nil }.compactMap(\.self))
   }
 
   /// The first of the caches that keeps the beginnings of bodies.
@@ -20,6 +23,18 @@ public struct DataCacheList: DataCaching {
       if let entry = await cache.entry(for: key) { return entry }
     }
     return nil
+  }
+
+  /// Returns what the first cache that knows a key has for it; the next cache is only asked for what is missing.
+  public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
+    var heads = [CachedDataHead?](repeating: nil, count: keys.count)
+    var missing = Array(keys.indices)
+    for cache in caches where !missing.isEmpty {
+      let found = await cache.heads(for: missing.map { keys[$0] })
+      for (number, head) in zip(missing, found) { heads[number] = head }
+      missing.removeAll { heads[$0] != nil }
+    }
+    return heads
   }
 
   /// Keeps an entry in every cache.
@@ -111,5 +126,29 @@ public struct DataCacheList: DataCaching {
   /// Waits for every cache.
   public func flush() async {
     for cache in caches { await cache.flush() }
+  }
+}
+
+extension DataCacheList: WarmDataCaching {
+  /// Asks the caches in order, as far as all before have nothing; a cache that cannot answer without waiting ends that.
+  package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
+    for (number, cache) in warm.enumerated() {
+      switch cache.warmEntry(for: key, countsMiss: false) {
+      case .entry(let entry):
+        for earlier in warm.prefix(number) { earlier.countMiss() }
+        return .entry(entry)
+      case .unknown:
+        return .unknown
+      case .missing:
+        continue
+      }
+    }
+    guard warm.count == caches.count else { return .unknown }
+    if countsMiss { countMiss() }
+    return .missing
+  }
+
+  package func countMiss() {
+    for cache in warm { cache.countMiss() }
   }
 }

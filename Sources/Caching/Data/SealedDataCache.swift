@@ -68,6 +68,22 @@ public final class SealedDataCache: DataCaching {
     return await opened(sealed, key, name).entry
   }
 
+  /// Returns what is kept for each of these keys, without the bytes, which stay sealed; does not count as use.
+  ///
+  /// Opens the metadata. The number of bytes is that of what is sealed, which is more than what it will be once opened. What does
+  /// not open is missed, and dropped when somebody wants to use it.
+  public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
+    let keyNames = keys.map { names.name(of: $0) }
+    let heads = await cache.heads(for: keyNames)
+    return zip(heads, zip(keys, keyNames)).map { head, names in
+      guard var head else { return nil }
+      head.contentID = self.names.open(head.contentID, names.1)
+      guard let (expires, metadata) = try? openMetadata(head.metadata, names.0, head.contentID) else { return nil }
+      (head.expires, head.metadata, head.data) = (expires, metadata, nil)
+      return head
+    }
+  }
+
   private func opened(
     _ sealed: CachedData,
     _ key: CacheKey,

@@ -14,16 +14,17 @@ package protocol WarmDataCaching: DataCaching {
   ///
   /// Synchronous; never waits for a device or another thread's work.
   func warmEntry(for key: CacheKey) -> WarmEntry
+
+  /// Returns the same, and leaves it to the caller to count a miss.
+  ///
+  /// A list of caches counts one only when it knows that the caller is not going to ask all of them again.
+  func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry
+
+  /// Counts a miss that ``warmEntry(for:countsMiss:)`` has not.
+  func countMiss()
 }
 
-extension DiskCache: WarmDataCaching {
-  package func warmEntry(for key: CacheKey) -> WarmEntry { .unknown }
-}
-
-extension MemoryDataCache: WarmDataCaching {
-  package func warmEntry(for key: CacheKey) -> WarmEntry { .unknown }
-}
-
-extension DataCacheList: WarmDataCaching {
-  package func warmEntry(for key: CacheKey) -> WarmEntry { .unknown }
+extension WarmDataCaching {
+  /// Counts a miss at once.
+  package func warmEntry(for key: CacheKey) -> WarmEntry { warmEntry(for: key, countsMiss: true) }
 }

@@ -133,42 +133,6 @@ public final class DiskCache: DataCaching {
 
   // MARK: - Entries
 
-  /// Returns what is kept for a key, fresh or not, and counts it as used.
-  ///
-  /// Nothing that does not exist touches the disk. Complexity: O(1), and the bytes are read and checked.
-  public func entry(for key: CacheKey) async -> CachedData? {
-    let hash = await hash(of: key)
-    // A compaction may move the record in between; then it is there at the second look.
-    for _ in 0..<3 {
-      switch find(key, hash) {
-      case .missing: return nil
-      case .staged(let data): return data
-      case .stored(let entry, let segment, let renewalSegment, let renewal):
-        let folder = folder
-        // Most of what is asked for is in the system's memory, and a thread to wait on costs more than reading that.
-        if entry.length <= Self.inlineLength, !entry.isSpilled,
-          let found = folder.entry(entry, hash: hash, in: segment, renewalIn: renewalSegment, cachedOnly: true),
-          key.hasBytes(found.key)
-        {
-          return used(found.data, hash, renewal)
-        }
-        let answer = try? await reading.run(priority: .high) { _ in
-          ReadAnswer(found: folder.entry(entry, hash: hash, in: segment, renewalIn: renewalSegment))
-        }
-        // Cancelled, or no thread to be had.
-        guard let answer else { return nil }
-        let read = answer.found
-        if let read, key.hasBytes(read.key) { return used(read.data, hash, renewal) }
-        guard isOutdated(entry, hash) else {
-          // Another key with the same hash is a miss; damage is one for ever.
-          if read == nil { dropDamaged(entry, hash) }
-          return count(nil, hash)
-        }
-      }
-    }
-    return count(nil, hash)
-  }
-
   /// Keeps an entry, in place of an older one of the same key.
   ///
   /// It can be read as soon as this returns. One that is larger than a quarter of the limit is not kept, and the older
@@ -190,7 +154,7 @@ public final class DiskCache: DataCaching {
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     let hash = await hash(of: key)
-    guard let known = await peek(key, hash), known.contentID == contentID else { return false }
+    guard let known = await identity(of: key, hash), known.contentID == contentID else { return false }
     let seconds = expires?.timeIntervalSinceReferenceDate ?? .infinity
     return stage(hash) { state in
       guard metadata.count <= self.options.segmentSize / 2 else { return nil }
@@ -226,8 +190,8 @@ public final class DiskCache: DataCaching {
   /// What is being read is read to its end; what is stored meanwhile stays.
   public func removeAll() async {
     await opened()
-    let isOthers = shared.withLock { state in
-      state.removeAll()
+    let (isOthers, before) = shared.withLock { state in
+      let before = state.removeAll()
       // What is there is another's, or may be by now.
       let isOthers = state.isReader || state.phase == .closed
       if isOthers {
@@ -235,15 +199,12 @@ public final class DiskCache: DataCaching {
         state.doomedSegments.removeAll()
         state.doomedBodies.removeAll()
       }
-      return isOthers
+      return (isOthers, before)
     }
+    // The bytes that were staged may be anybody's: they are released with the lock open.
+    _ = consume before
     if isOthers { return }
     await onWriter { $0.drain() }
-  }
-
-  /// Returns what the bytes that are kept for a key are known by; does not count as use, and reads only the record's head.
-  public func contentID(for key: CacheKey) async -> ContentID? {
-    await peek(key, hash(of: key))?.contentID
   }
 
   /// Removes the entries for which `isRemoved` says so.
@@ -251,23 +212,6 @@ public final class DiskCache: DataCaching {
   /// Reads the keys, unless nothing is kept. Complexity: O(n).
   public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
     for entry in await entries() where isRemoved(entry) { await remove(entry.key) }
-  }
-
-  /// Returns whether something is kept for a key; does not count as use, and reads nothing.
-  public func contains(_ key: CacheKey) async -> Bool {
-    let hash = await hash(of: key)
-    let now = clock.now.timeIntervalSinceReferenceDate
-    return shared.withLock { state in
-      if let view = state.staged[hash] {
-        switch view.content {
-        case .entry(let stagedKey, let entry): return stagedKey == key && !self.isOver(entry.stored, now)
-        case .removed: return false
-        case .renewal: break
-        }
-      }
-      guard let entry = state.index[hash] else { return false }
-      return !self.isOver(Date(timeIntervalSinceReferenceDate: entry.stored), now)
-    }
   }
 
   // MARK: - All entries
@@ -280,9 +224,11 @@ public final class DiskCache: DataCaching {
     let (staged, index, segments) = shared.withLock { ($0.staged, $0.index, $0.segments) }
     let folder = folder
     let stored = try? await reading.run { _ in
-      index.compactMap { hash, entry -> DataCacheEntry? in
-        guard staged[hash] == nil, let segment = segments[entry.segment] else { return nil }
-        return folder.summary(of: entry, hash: hash, in: segment)
+      index.allParts.flatMap { part in
+        part.compactMap { hash, entry -> DataCacheEntry? in
+          guard staged[hash] == nil, let segment = segments[entry.segment] else { return nil }
+          return folder.summary(at: DiskFolder.Place(entry: entry, hash: hash, segment: segment))
+        }
       }
     }
     let own = staged.values.compactMap { view -> DataCacheEntry? in
@@ -319,10 +265,8 @@ public final class DiskCache: DataCaching {
       }
       (statistics.originals, statistics.finished) = (counts[0], counts[1])
       statistics.entries = counts[0] + counts[1]
-      statistics.bytes =
-        state.bytes(ofLane: 0) + state.bytes(ofLane: 1) + state.indexFileSize
-        + state.streamedBytes
-      statistics.partials = state.streamed.values.count { $0.isPartial }
+      statistics.bytes = state.fileBytes
+      statistics.partials = state.streamed.counts[1]
       statistics.limit = self.options.sizeLimit
       (statistics.hits, statistics.misses) = (state.hits, state.misses)
       (statistics.evictions, statistics.damaged) = (state.evictions, state.damaged)

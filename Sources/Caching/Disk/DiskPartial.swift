@@ -1,7 +1,7 @@
 package import VitrineRuntime
 
 /// A body that is written piece by piece, as all of the cache knows it.
-struct StreamedFile: Sendable {
+struct StreamedFile: SizedFile {
   var hash: KeyHash
   /// What its files take up.
   var size = 0
@@ -11,6 +11,9 @@ struct StreamedFile: Sendable {
   var isPartial: Bool
   /// When it was last appended to, in seconds since the reference date.
   var changed: Double
+
+  /// Those that may outlive whoever appends to them are counted apart.
+  var group: Int { isPartial ? 1 : 0 }
 }
 
 /// What lies beside a partial body and says how much of it is whole: a record with the key, then one at intervals.

@@ -35,7 +35,18 @@ public final class MemoryDataCache: DataCaching {
 
   /// Returns what is kept for a key, fresh or not; does not count as use.
   public func peek(_ key: CacheKey) async -> CachedData? {
-    cache.variants(of: key).first { $0.key == key }?.value
+    cache.peek(key)
+  }
+
+  /// Returns what is kept for each of these keys, without the bytes, so that who wants these asks for the entry; does not count
+  /// as use.
+  public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
+    keys.map { key in
+      guard let entry = cache.peek(key) else { return nil }
+      var head = CachedDataHead(entry)
+      head.data = nil
+      return head
+    }
   }
 
   /// Keeps an entry; one that is too large is not kept, and an older one of its key removed.
@@ -100,4 +111,13 @@ public final class MemoryDataCache: DataCaching {
   private static func size(of entry: CachedData, _ key: CacheKey) -> Int {
     entry.data.count + entry.metadata.count + key.bytes.count
   }
+}
+
+extension MemoryDataCache: WarmDataCaching {
+  /// Never does not know.
+  package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
+    cache.value(for: key, countsMiss: countsMiss).map { .entry($0) } ?? .missing
+  }
+
+  package func countMiss() { cache.countMiss() }
 }

@@ -48,6 +48,26 @@ struct SealedDataCacheTests {
     )
   }
 
+  // MARK: Heads
+
+  @Test
+  func aHeadHasItsMetadataOpenedAndNoBytes() async throws {
+    let cache = try start()
+    let entry = entry(expires: Date(timeIntervalSince1970: 2000))
+    await cache.store(entry, for: source)
+    let heads = await cache.heads(for: [image(1), source])
+    #expect(heads[0] == nil)
+    let head = try #require(heads[1])
+    #expect((head.metadata, head.expires, head.contentID) == (entry.metadata, entry.expires, entry.contentID))
+    #expect((head.kind, head.stored, head.data) == (entry.kind, entry.stored, nil))
+    #expect(head.byteCount > entry.data.count)
+    #expect(below.counts.reads == 0)
+    // What another secret has sealed is missed and stays.
+    let other = try start(TestCipher(2))
+    #expect(await other.heads(for: [source]) == [nil])
+    #expect(await cache.heads(for: [source])[0] != nil)
+  }
+
   // MARK: As a cache
 
   @Test(arguments: [0, 1, 1000, 16 << 10, 200_000])

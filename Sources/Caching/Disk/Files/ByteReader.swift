@@ -39,6 +39,14 @@ struct ByteReader {
     }
   }
 
+  /// Calls `body` with the bytes that are left.
+  func withRest<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
+    unsafe bytes.withUnsafeBytes { all in
+      // The offset is never beyond the end.
+      unsafe body(UnsafeRawBufferPointer(rebasing: all[offset...]))
+    }
+  }
+
   func isNext(_ others: [UInt8]) -> Bool {
     guard others.count <= remaining else { return false }
     return unsafe bytes.withUnsafeBytes { all in

@@ -28,7 +28,13 @@ enum IndexFile {
       writer.append(UInt32(segment.lane))
       writer.append(UInt64(segment.size))
     }
-    for (hash, entry) in state.index {
+    for part in state.index.allParts { append(part, to: &writer) }
+    writer.append(writer.checksum(from: 0))
+    return writer.bytes
+  }
+
+  private static func append(_ part: DiskIndex.Part, to writer: inout ByteWriter) {
+    for (hash, entry) in part {
       writer.append(hash.low)
       writer.append(hash.high)
       writer.append(entry.sequence)
@@ -47,8 +53,6 @@ enum IndexFile {
       writer.append(UInt32(entry.lane) | (entry.isSpilled ? 0x100 : 0) | (entry.hasOlder ? 0x200 : 0))
       writer.append(UInt64(0))
     }
-    writer.append(writer.checksum(from: 0))
-    return writer.bytes
   }
 
   /// Fills the counters and the index of a state whose segments are known.
@@ -82,9 +86,11 @@ enum IndexFile {
     var places = Places(next.segments, covered)
     for number in 0..<Int(entryCount) {
       guard let (hash, entry) = readEntry(bytes, at: reader.offset + number * entrySize) else { return nil }
-      guard let kept = places.admit(entry), next.index.updateValue(kept, forKey: hash) == nil else { continue }
+      guard let kept = places.admit(entry), next.index.insert(kept, for: hash) else { continue }
       next.laneEntries[Int(kept.lane)] += 1
-      if kept.isSpilled { next.bodies[kept.sequence] = (Int(kept.lane), Int(kept.bodyLength)) }
+      if kept.isSpilled {
+        next.bodies[kept.sequence] = SpilledBody(lane: Int(kept.lane), size: Int(kept.bodyLength))
+      }
     }
     for (id, bytes) in places.live { next.segments[id]?.live += bytes }
     state = next
@@ -104,11 +110,12 @@ enum IndexFile {
     // A table with free places, in which a segment is found by its number: with a dictionary this took half of opening.
     private var places: [Place]
 
-    init(_ segments: [UInt32: Segment], _ covered: [UInt32: Int]) {
+    init(_ segments: SizedTable<UInt32, Segment>, _ covered: [UInt32: Int]) {
       var size = 16
       while size < segments.count * 4 { size *= 2 }
       places = Array(repeating: Place(id: 0, lane: 0, size: 0, covered: 0), count: size)
-      for (id, segment) in segments {
+      for segment in segments.values {
+        let id = segment.id
         places[place(of: id)] = Place(id: id, lane: segment.lane, size: segment.size, covered: covered[id] ?? 0)
       }
     }

@@ -53,21 +53,33 @@ struct RecordHeader {
 
   /// Reads a header; `nil` if it is damaged or none.
   init?(_ bytes: ByteReader) {
-    var bytes = bytes
-    let start = bytes
+    guard let header = unsafe bytes.withRest({ unsafe RecordHeader($0) }) else { return nil }
+    self = header
+  }
+
+  /// Reads a header where it lies; `nil` if it is damaged or none.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count >= Self.size else { return nil }
+    // As many bytes are there, as just checked, and the checksum is of those before it.
+    unsafe self.init(checked: UnsafeRawBufferPointer(rebasing: bytes[..<Self.size]))
+  }
+
+  private init?(checked bytes: UnsafeRawBufferPointer) {
+    // All of these lie within the 48 bytes.
     guard
-      let magic = bytes.uint16(), magic == Self.magic, let rawKind = bytes.uint8(), let lane = bytes.uint8(),
-      let keyLength = bytes.uint32(), let low = bytes.uint64(), let high = bytes.uint64(),
-      let sequence = bytes.uint64(),
-      let metadataLength = bytes.uint32(), let payloadLength = bytes.uint32(), let checksum = bytes.uint32(),
-      let headerChecksum = bytes.uint32(), headerChecksum == start.checksum(ofFirst: Self.size - 4),
-      let kind = RecordKind(rawValue: rawKind), lane < 2
+      unsafe bytes.number(at: 0, as: UInt16.self) == Self.magic,
+      unsafe bytes.number(at: 44, as: UInt32.self)
+        == CRC32C.of(UnsafeRawBufferPointer(rebasing: bytes[..<(Self.size - 4)])),
+      let kind = unsafe RecordKind(rawValue: bytes[2])
     else { return nil }
-    self.init(kind: kind, lane: Int(lane), hash: KeyHash(low: low, high: high), sequence: sequence)
-    self.keyLength = Int(keyLength)
-    self.metadataLength = Int(metadataLength)
-    self.payloadLength = Int(payloadLength)
-    self.checksum = checksum
+    let lane = unsafe Int(bytes[3])
+    guard lane < 2 else { return nil }
+    let hash = unsafe KeyHash(low: bytes.number(at: 8, as: UInt64.self), high: bytes.number(at: 16, as: UInt64.self))
+    unsafe self.init(kind: kind, lane: lane, hash: hash, sequence: bytes.number(at: 24, as: UInt64.self))
+    keyLength = unsafe Int(bytes.number(at: 4, as: UInt32.self))
+    metadataLength = unsafe Int(bytes.number(at: 32, as: UInt32.self))
+    payloadLength = unsafe Int(bytes.number(at: 36, as: UInt32.self))
+    checksum = unsafe bytes.number(at: 40, as: UInt32.self)
   }
 }
 
@@ -87,23 +99,66 @@ struct RecordAttributes {
   /// Of a body that is a file of its own.
   var bodyChecksum: UInt32
 
-  static func read(_ bytes: ByteReader) -> RecordAttributes? {
-    var bytes = bytes
-    let start = bytes
+  static func read(_ bytes: ByteReader) -> RecordAttributes? { unsafe bytes.withRest { unsafe read($0) } }
+
+  /// Reads attributes where they lie; `nil` if they are damaged.
+  static func read(_ bytes: UnsafeRawBufferPointer) -> RecordAttributes? {
+    // As many bytes are there as are read, which is checked first.
     guard
-      let low = bytes.uint64(), let high = bytes.uint64(), let stored = bytes.uint64(), let expires = bytes.uint64(),
-      let revision = bytes.uint64(), let lastUse = bytes.uint32(), let hits = bytes.uint32(),
-      let bodyChecksum = bytes.uint32(), let checksum = bytes.uint32(),
-      checksum == start.checksum(ofFirst: size - 4)
+      bytes.count >= size,
+      unsafe bytes.number(at: 52, as: UInt32.self) == CRC32C.of(UnsafeRawBufferPointer(rebasing: bytes[..<(size - 4)]))
     else { return nil }
-    return RecordAttributes(
-      contentID: ContentID(low: low, high: high),
-      stored: Double(bitPattern: stored),
-      expires: Double(bitPattern: expires),
-      revision: revision,
-      lastUse: lastUse,
-      hits: hits,
-      bodyChecksum: bodyChecksum,
+    return unsafe RecordAttributes(
+      contentID: ContentID(low: bytes.number(at: 0, as: UInt64.self), high: bytes.number(at: 8, as: UInt64.self)),
+      stored: Double(bitPattern: bytes.number(at: 16, as: UInt64.self)),
+      expires: Double(bitPattern: bytes.number(at: 24, as: UInt64.self)),
+      revision: bytes.number(at: 32, as: UInt64.self),
+      lastUse: bytes.number(at: 40, as: UInt32.self),
+      hits: bytes.number(at: 44, as: UInt32.self),
+      bodyChecksum: bytes.number(at: 48, as: UInt32.self),
     )
+  }
+}
+
+/// Where the parts of a record lie, as its header says.
+struct RecordLayout {
+  let header: RecordHeader
+  /// `nil` where records of the kind have none.
+  let attributes: RecordAttributes?
+  let key: Range<Int>
+  let metadata: Range<Int>
+  /// Empty where the bytes are a file of their own.
+  let payload: Range<Int>
+
+  /// What the checksum of the contents is of.
+  var contents: Range<Int> { key.lowerBound..<payload.upperBound }
+
+  /// Reads the beginning of a record of a known length; `nil` if that is damaged, or more than `bytes`.
+  ///
+  /// The contents need not be there, and nothing says whether they are whole.
+  init?(_ bytes: UnsafeRawBufferPointer, length: Int) {
+    guard let header = unsafe RecordHeader(bytes), header.length == length else { return nil }
+    self.header = header
+    var start = RecordHeader.size
+    if header.hasAttributes {
+      // Not below what is there, since a header was read.
+      let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
+      guard let attributes = unsafe RecordAttributes.read(rest) else { return nil }
+      self.attributes = attributes
+      start += RecordAttributes.size
+    } else {
+      attributes = nil
+    }
+    // Within the length of the record, as that is made of these.
+    key = start..<start + header.keyLength
+    metadata = key.upperBound..<key.upperBound + header.metadataLength
+    payload = metadata.upperBound..<metadata.upperBound + (header.kind == .spilled ? 0 : header.payloadLength)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// A little-endian number; the caller has checked that it lies within.
+  fileprivate func number<Number: FixedWidthInteger>(at offset: Int, as _: Number.Type) -> Number {
+    unsafe Number(littleEndian: loadUnaligned(fromByteOffset: offset, as: Number.self))
   }
 }

@@ -1,87 +1,5 @@
 import VitrineRuntime
 
-/// A segment's file; its size and what of it is alive are in ``DiskState``.
-struct Segment: Sendable {
-  let id: UInt32
-  let lane: Int
-  let file: any DiskFile
-  var size: Int
-  /// The bytes of records that the index leads to.
-  var live = 0
-}
-
-/// What the index knows about an entry.
-struct DiskEntry: Sendable {
-  var segment: UInt32
-  var offset: UInt32
-  /// Of the record, in bytes.
-  var length: UInt32
-  var bodyLength: UInt32
-  var sequence: UInt64
-  var revision: UInt64
-  /// Seconds since the reference date.
-  var stored: Double
-  /// Seconds since the reference date; infinite for never.
-  var expires: Double
-  var lastUse: UInt32
-  var hits: UInt32
-  /// Where the latest renewal is, if `renewalLength` is not 0.
-  var renewalSegment: UInt32 = 0
-  var renewalOffset: UInt32 = 0
-  var renewalLength: UInt32 = 0
-  var lane: UInt8
-  /// Whether the bytes are a file of their own.
-  var isSpilled: Bool
-  /// Whether records that this one replaced may still lie in the log.
-  var hasOlder = false
-
-  /// Of a removal that ends this entry and no later one, which may be on its way already: each leaves the number before
-  /// its own free.
-  var removalSequence: UInt64 { sequence + 1 }
-
-  /// What the entry takes up.
-  var size: Int { Int(length) + Int(renewalLength) + (isSpilled ? Int(bodyLength) : 0) }
-}
-
-/// What was asked of the cache and is not written yet.
-enum DiskOperation: Sendable {
-  case put(CacheKey, CachedData)
-  case renew(target: UInt64, expires: Double, metadata: Data)
-  case remove
-}
-
-struct StagedOperation: Sendable {
-  var hash: KeyHash
-  var sequence: UInt64
-  var operation: DiskOperation
-
-  var byteCount: Int {
-    switch operation {
-    case .put(let key, let entry): 256 + key.bytes.count + entry.metadata.count + entry.data.count
-    case .renew(_, _, let metadata): 256 + metadata.count
-    case .remove: 256
-    }
-  }
-}
-
-/// What a reader finds for a key before it is written.
-struct StagedView: Sendable {
-  enum Content: Sendable {
-    case entry(CacheKey, CachedData)
-    case renewal(target: UInt64, expires: Double, metadata: Data)
-    case removed
-  }
-
-  /// Of the latest operation.
-  var sequence: UInt64
-  /// Of the entry that it belongs to; 0 if there is none.
-  var entrySequence: UInt64
-  var content: Content
-  /// How many operations of this key wait.
-  var lastUse: UInt32
-  var hits: UInt32
-}
-
 /// What callers, readers and the writer of a ``DiskCache`` share, under one lock.
 struct DiskState {
   enum Phase {
@@ -95,12 +13,12 @@ struct DiskState {
   /// Grows when everything is removed; what was under way for an earlier one is void.
   var epoch = 0
 
-  var index: [KeyHash: DiskEntry] = [:]
-  var segments: [UInt32: Segment] = [:]
+  var index = DiskIndex()
+  var segments = SizedTable<UInt32, Segment>()
   /// The bodies that are files of their own, by the sequence of their entry.
-  var bodies: [UInt64: (lane: Int, size: Int)] = [:]
+  var bodies = SizedTable<UInt64, SpilledBody>()
   /// The bodies that come piece by piece, and those that were left in the middle, by number.
-  var streamed: [UInt64: StreamedFile] = [:]
+  var streamed = SizedTable<UInt64, StreamedFile>()
   /// Those of them that somebody may go on with.
   var partials: [KeyHash: UInt64] = [:]
   var doomedPartials: [UInt64] = []
@@ -124,12 +42,11 @@ struct DiskState {
 
   var sequence: UInt64 = 0
   var tick: UInt32 = 0
-  var touched: Set<KeyHash> = []
   var hits = 0
   var misses = 0
   var evictions = 0
   var damaged = 0
-  var laneEntries = [0, 0]
+  var laneEntries = PerGroup()
 
   mutating func nextSequence() -> UInt64 {
     sequence += 1
@@ -139,13 +56,15 @@ struct DiskState {
   // MARK: - Size
 
   /// The bytes of a lane's files.
-  func bytes(ofLane lane: Int) -> Int {
-    segments.values.reduce(0) { $0 + ($1.lane == lane ? $1.size : 0) }
-      + bodies.values.reduce(0) { $0 + ($1.lane == lane ? $1.size : 0) }
-  }
+  ///
+  /// Complexity: O(1), as all sizes here.
+  func bytes(ofLane lane: Int) -> Int { segments.bytes[lane] + bodies.bytes[lane] }
 
   /// The bytes of bodies that are not whole.
-  var streamedBytes: Int { streamed.values.reduce(0) { $0 + $1.size } }
+  var streamedBytes: Int { streamed.bytes.sum }
+
+  /// The bytes of everything in the folder.
+  var fileBytes: Int { bytes(ofLane: 0) + bytes(ofLane: 1) + streamedBytes + indexFileSize }
 
   /// What the folder takes up, with room for the index to be written beside the one that there is.
   var bytes: Int {
@@ -162,26 +81,28 @@ struct DiskState {
     segments[entry.segment]?.live += Int(entry.length)
     if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live += Int(entry.renewalLength) }
     laneEntries[Int(entry.lane)] += 1
-    if entry.isSpilled { bodies[entry.sequence] = (Int(entry.lane), Int(entry.bodyLength)) }
+    if entry.isSpilled {
+      bodies[entry.sequence] = SpilledBody(lane: Int(entry.lane), size: Int(entry.bodyLength))
+    }
   }
 
   @discardableResult
   mutating func drop(_ hash: KeyHash, replacedBy sequence: UInt64? = nil) -> DiskEntry? {
-    guard let entry = index.removeValue(forKey: hash) else { return nil }
+    guard let entry = index.remove(hash) else { return nil }
     segments[entry.segment]?.live -= Int(entry.length)
     if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live -= Int(entry.renewalLength) }
     laneEntries[Int(entry.lane)] -= 1
     // It counts until its file is gone.
     if entry.isSpilled, sequence == nil { doomedBodies.append(entry.sequence) }
     if entry.isSpilled, let sequence, entry.sequence != sequence { replacedBodies.append(entry.sequence) }
-    touched.remove(hash)
     return entry
   }
 
   mutating func doomPartial(_ number: UInt64) {
     doomedPartials.append(number)
-    guard let file = streamed.removeValue(forKey: number), partials[file.hash] == number else { return }
-    partials[file.hash] = nil
+    guard let file = streamed[number] else { return }
+    streamed[number] = nil
+    if partials[file.hash] == number { partials[file.hash] = nil }
   }
 
   mutating func renew(
@@ -202,81 +123,44 @@ struct DiskState {
 
   mutating func touch(_ hash: KeyHash) {
     tick &+= 1
-    guard index[hash] != nil else { return }
-    index[hash]?.lastUse = tick
-    index[hash]?.hits &+= 1
-    touched.insert(hash)
+    index.touch(hash, at: tick)
   }
 
-  // MARK: - Staging
-
-  mutating func stage(_ operation: StagedOperation, _ view: StagedView) {
-    staged[operation.hash] = view
-    queue.append(operation)
-    stagedBytes += operation.byteCount
+  /// What the file of the index says: a copy, which holds nothing else that would be copied when it changes.
+  var forIndexFile: DiskState {
+    var copy = self
+    (copy.staged, copy.queue) = ([:], [])
+    return copy
   }
 
-  /// Takes the next operations to be written, up to some bytes; leaves out what a later one makes void.
-  mutating func takeBatch(upTo limit: Int) -> [StagedOperation] {
-    var batch: [StagedOperation] = []
-    var bytes = 0
-    while queueStart < queue.count, bytes < limit {
-      let operation = queue[queueStart]
-      queueStart += 1
-      if case .put = operation.operation, staged[operation.hash]?.entrySequence != operation.sequence {
-        stagedBytes -= operation.byteCount
-        continue
-      }
-      bytes += operation.byteCount
-      batch.append(operation)
-    }
-    if queueStart == queue.count {
-      queue.removeAll(keepingCapacity: queue.count < 1024)
-      queueStart = 0
-    } else if queueStart > 1024 {
-      queue.removeFirst(queueStart)
-      queueStart = 0
-    }
-    return batch
-  }
-
-  mutating func unstage(_ operation: StagedOperation) {
-    stagedBytes -= operation.byteCount
-    if staged[operation.hash]?.sequence == operation.sequence { staged[operation.hash] = nil }
+  /// Whether all sums are what they are sums of; for tests.
+  var isConsistent: Bool {
+    var lanes = PerGroup()
+    for part in index.allParts { for entry in part.values { lanes[Int(entry.lane)] += 1 } }
+    return segments.hasRightSums && bodies.hasRightSums && streamed.hasRightSums && index.hasRightCount
+      && lanes == laneEntries
   }
 
   /// Forgets everything; the files are left for the writer to remove.
-  mutating func removeAll() {
+  ///
+  /// - Returns: What it was, to be released with the lock open: the bytes that were staged may be anybody's.
+  mutating func removeAll() -> DiskState {
+    let before = self
     epoch += 1
-    index.removeAll()
-    staged.removeAll()
-    queue.removeAll()
+    index = DiskIndex()
+    staged = [:]
+    queue = []
     queueStart = 0
     stagedBytes = 0
-    owedRemovals.removeAll()
-    touched.removeAll()
-    laneEntries = [0, 0]
+    owedRemovals = [:]
+    laneEntries = PerGroup()
     doomedSegments += segments.keys
-    segments.removeAll()
+    segments = SizedTable()
     doomedBodies = Array(bodies.keys)
-    replacedBodies.removeAll()
+    replacedBodies = []
     doomedPartials += streamed.keys
-    streamed.removeAll()
-    partials.removeAll()
-  }
-}
-
-extension DiskState {
-  /// For a cache that may not write: what it stored first goes first.
-  mutating func forgetOldestStaged(over limit: Int) {
-    while stagedBytes > limit, queueStart < queue.count {
-      let operation = queue[queueStart]
-      queueStart += 1
-      unstage(operation)
-    }
-    if queueStart > 1024 {
-      queue.removeFirst(queueStart)
-      queueStart = 0
-    }
+    streamed = SizedTable()
+    partials = [:]
+    return before
   }
 }

@@ -124,7 +124,7 @@ extension DiskWriter {
 
   private func encodeIndex() -> [UInt8]? {
     isIndexOutdated = false
-    let state = shared.withLock { $0 }
+    let state = shared.withLock { $0.forIndexFile }
     return state.epoch == epoch && state.owedRemovals.isEmpty ? IndexFile.encode(state) : nil
   }
 

@@ -10,10 +10,11 @@ extension DiskWriter {
     do throws(FileError) {
       try open(isReader: isReader)
     } catch {
+      let (secret, retryUptime) = (SipHash.Secret.random(), clock.uptime + Self.retryInterval)
       shared.withLock { state in
         state.phase = .open
-        state.secret = .random()
-        state.retryUptime = clock.uptime + Self.retryInterval
+        state.secret = secret
+        state.retryUptime = retryUptime
       }
       owesFormat = true
       report(error)
@@ -247,12 +248,16 @@ extension DiskWriter {
   }
 
   private func checkBodies(_ bodies: Set<UInt64>, _ state: inout DiskState, isReader: Bool) {
-    for (hash, entry) in state.index where entry.isSpilled && !bodies.contains(entry.sequence) { state.drop(hash) }
+    var needed: Set<UInt64> = []
+    for part in state.index.allParts {
+      for (hash, entry) in part where entry.isSpilled {
+        if bodies.contains(entry.sequence) { needed.insert(entry.sequence) } else { state.drop(hash) }
+      }
+    }
     state.doomedBodies.removeAll()
-    let needed = Set(state.index.values.lazy.filter(\.isSpilled).map(\.sequence))
     let replaced = Set(state.replacedBodies).intersection(bodies).subtracting(needed)
     state.replacedBodies = Array(replaced)
-    state.bodies = state.bodies.filter { needed.contains($0.key) || replaced.contains($0.key) }
+    state.bodies.filter { needed.contains($0) || replaced.contains($0) }
     guard !isReader else { return }
     for body in bodies.subtracting(needed).subtracting(replaced) {
       try? folder.files.remove(folder.path(folder.bodyName(body)))

@@ -114,7 +114,7 @@ extension DiskWriter {
   /// Says that nothing of this key counts that is older; in each lane that may have something, unless one is named.
   func appendRemoval(of hash: KeyHash, sequence: UInt64, lane: Int? = nil) throws(FileError) {
     for target in lane.map({ [$0] }) ?? [0, 1] {
-      let isEmpty = shared.withLock { state in !state.segments.values.contains { $0.lane == target } }
+      let isEmpty = shared.withLock { $0.segments.counts[target] == 0 }
       if isEmpty, lanes[target].segment == nil { continue }
       let header = RecordHeader(kind: .removal, lane: target, hash: hash, sequence: sequence)
       _ = try append(header, nil, key: [], metadata: Data(), payload: Data())
@@ -122,10 +122,17 @@ extension DiskWriter {
   }
 
   func appendUses() throws(FileError) {
-    let uses = shared.withLock { state in
-      let uses = state.touched.compactMap { hash in state.index[hash].map { (hash, $0.lastUse, $0.hits) } }
-      state.touched.removeAll()
-      return uses
+    var uses: [(hash: KeyHash, lastUse: UInt32, hits: UInt32)] = []
+    var part = 0
+    while part < DiskIndex.partCount {
+      // In steps, as readers wait for the lock.
+      shared.withLock { state in
+        let enough = uses.count + Self.stepCount
+        while part < DiskIndex.partCount, uses.count < enough {
+          uses += state.index.takeUsed(part)
+          part += 1
+        }
+      }
     }
     guard !uses.isEmpty, !lanes.allSatisfy({ $0.segment == nil }) else { return }
     var payload = ByteWriter()

@@ -234,7 +234,7 @@ extension DiskWriter {
       guard state.epoch == body.epoch else { return }
       // From now on it is a body like others, of which only a record can make an entry.
       state.streamed[body.number] = nil
-      state.bodies[sequence] = (lane, body.count)
+      state.bodies[sequence] = SpilledBody(lane: lane, size: body.count)
     }
     do throws(FileError) {
       nameChanges.all += 1

@@ -77,18 +77,20 @@ final class DiskWriter: @unchecked Sendable {
   /// Writes everything that is staged.
   func drain() {
     while true {
-      let (batch, isEnd) = shared.withLock { state -> ([StagedOperation], Bool) in
+      let (batch, void) = shared.withLock { state -> ([StagedOperation], [StagedOperation]) in
         guard state.phase == .open, !state.isReader else {
           state.isDraining = false
-          return ([], true)
+          return ([], [])
         }
         adopt(&state)
-        let batch = state.takeBatch(upTo: batchSize)
+        let (batch, void) = state.takeBatch(upTo: batchSize)
         if batch.isEmpty { state.isDraining = false }
-        return (batch, batch.isEmpty)
+        return (batch, void)
       }
+      // Released with the lock open, as all that was staged.
+      _ = consume void
       removeDoomed()
-      if isEnd { break }
+      if batch.isEmpty { break }
       perform(batch)
     }
   }
@@ -124,21 +126,23 @@ final class DiskWriter: @unchecked Sendable {
   }
 
   private func finish(_ batch: [StagedOperation], _ outcomes: [Outcome], _ owed: [KeyHash: UInt64]) {
-    let recovered = shared.withLock { state -> Bool in
+    let (recovered, left) = shared.withLock { state -> (Bool, [StagedView?]) in
       let recovered = state.retryUptime != nil
       state.retryUptime = nil
       guard state.epoch == epoch else {
         // Everything was removed meanwhile, and this belongs to it.
         doomBodies(of: batch, &state)
-        return recovered
+        return (recovered, [])
       }
       for (hash, sequence) in owed where state.owedRemovals[hash] == sequence { state.owedRemovals[hash] = nil }
+      var left: [StagedView?] = []
       for (operation, outcome) in zip(batch, outcomes) {
         apply(outcome, of: operation, &state)
-        state.unstage(operation)
+        left.append(state.unstage(operation))
       }
-      return recovered
+      return (recovered, left)
     }
+    _ = consume left
     if recovered { warn("the disk cache at \(folder.path) can be written again") }
   }
 
@@ -171,18 +175,21 @@ final class DiskWriter: @unchecked Sendable {
       lanes[lane].buffer.removeAll()
       try? lanes[lane].file?.truncate(to: lanes[lane].tail)
     }
-    let isFirst = shared.withLock { state -> Bool in
+    let uptime = clock.uptime
+    let (isFirst, left) = shared.withLock { state -> (Bool, [StagedView?]) in
       let isFirst = state.retryUptime == nil
-      if isFirst || clock.uptime >= state.retryUptime ?? .zero { state.retryUptime = clock.uptime + Self.retryInterval }
+      if isFirst || uptime >= state.retryUptime ?? .zero { state.retryUptime = uptime + Self.retryInterval }
       doomBodies(of: batch, &state)
-      guard state.epoch == epoch else { return isFirst }
+      guard state.epoch == epoch else { return (isFirst, []) }
+      var left: [StagedView?] = []
       for operation in batch {
-        state.unstage(operation)
+        left.append(state.unstage(operation))
         if case .renew = operation.operation { continue }
         if state.drop(operation.hash) != nil { state.owedRemovals[operation.hash] = operation.sequence }
       }
-      return isFirst
+      return (isFirst, left)
     }
+    _ = consume left
     if isFirst { warn("the disk cache at \(folder.path) cannot be written: \(error.description)") }
   }
 
@@ -274,7 +281,7 @@ final class DiskWriter: @unchecked Sendable {
       throw error
     }
     shared.withLock { state in
-      for body in written { state.bodies[body.sequence] = (body.lane, body.size) }
+      for body in written { state.bodies[body.sequence] = SpilledBody(lane: body.lane, size: body.size) }
     }
     return Dictionary(uniqueKeysWithValues: written.map { ($0.sequence, $0.checksum) })
   }
@@ -315,17 +322,19 @@ final class DiskWriter: @unchecked Sendable {
       owesFormat = false
       return
     }
-    shared.withLock { state in
+    let before = shared.withLock { state in
       let (staged, queue, start, bytes) = (state.staged, state.queue, state.queueStart, state.stagedBytes)
-      state.removeAll()
+      let before = state.removeAll()
       // Only what lay in the folder is lost. This batch is in the epoch that begins now.
       (state.staged, state.queue, state.queueStart, state.stagedBytes) = (staged, queue, start, bytes)
       state.doomedSegments.removeAll()
       state.doomedBodies.removeAll()
       state.doomedPartials.removeAll()
-      state.bodies.removeAll()
+      state.bodies = SizedTable()
       adopt(&state)
+      return before
     }
+    _ = consume before
     try folder.files.makeFolder(folder.path)
     let file = try folder.files.open(folder.path("lock"), isWritable: true, isCreated: true)
     guard file.tryLock() else { throw FileError("another process writes to the folder") }
@@ -345,11 +354,13 @@ final class DiskWriter: @unchecked Sendable {
     }
     if isWritable, lockFile?.isDeleted == false { try? writeIndex() }
     lanes = [Lane(), Lane()]
-    shared.withLock { state in
-      state.index.removeAll()
-      state.staged.removeAll()
-      state.segments.removeAll()
+    let before = shared.withLock { state in
+      let before = state
+      (state.index, state.staged, state.segments) = (DiskIndex(), [:], SizedTable())
+      state.laneEntries = PerGroup()
+      return before
     }
+    _ = consume before
     lockFile = nil
   }
 }
