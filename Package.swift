@@ -36,7 +36,7 @@ let package = Package(
       name: "VitrineCaching",
       dependencies: ["VitrineRuntime", "CVitrineCaching"],
       path: "Sources/Caching",
-      exclude: ["DiskFormat.md"],
+      exclude: ["Disk/DiskFormat.md"],
       swiftSettings: strict,
     ),
     .target(

@@ -16,6 +16,8 @@ public final class CountingDataCache: DataCaching {
     public var renewals = 0
     /// Calls of ``CountingDataCache/remove(_:)``.
     public var removals = 0
+    /// Calls of ``CountingDataCache/heads(for:)``.
+    public var headLookups = 0
   }
 
   private struct State {
@@ -55,10 +57,12 @@ public final class CountingDataCache: DataCaching {
 
   /// Keeps an entry.
   public func store(_ entry: CachedData, for key: CacheKey) async {
-    state.change { state in
-      state.entries[key] = entry
+    // What it takes the place of is released with the lock open.
+    let older = state.change { state in
       state.counts.writes += 1
+      return state.entries.updateValue(entry, forKey: key)
     }
+    _ = consume older
   }
 
   /// Renews what is kept, if it still is that content.
@@ -75,14 +79,21 @@ public final class CountingDataCache: DataCaching {
 
   /// Removes what is kept for a key.
   public func remove(_ key: CacheKey) async {
-    state.change { state in
+    let older = state.change { state in
       state.counts.removals += 1
-      state.entries[key] = nil
+      return state.entries.removeValue(forKey: key)
     }
+    _ = consume older
   }
 
   /// Removes everything.
-  public func removeAll() async { state.change { $0.entries = [:] } }
+  public func removeAll() async {
+    let older = state.change { state in
+      defer { state.entries = [:] }
+      return state.entries
+    }
+    _ = consume older
+  }
 
   /// Returns whether something is kept for a key.
   public func contains(_ key: CacheKey) async -> Bool { state.value.entries[key] != nil }
@@ -106,6 +117,19 @@ public final class CountingDataCache: DataCaching {
 
   /// Returns what the bytes that are kept for a key are known by; not counted.
   public func contentID(for key: CacheKey) async -> ContentID? { state.value.entries[key]?.contentID }
+
+  /// Returns what is kept for each of these keys, without the bytes, so that who wants these asks for the entry.
+  public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
+    state.change { state in
+      state.counts.headLookups += 1
+      return keys.map { key in
+        guard let entry = state.entries[key] else { return nil }
+        var head = CachedDataHead(entry)
+        head.data = nil
+        return head
+      }
+    }
+  }
 
   /// How many entries there are.
   public func statistics() async -> DataCacheStatistics {

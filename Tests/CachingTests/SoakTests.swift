@@ -1,7 +1,8 @@
 import Testing
-import VitrineCaching
 import VitrineRuntime
 import VitrineTesting
+
+@testable import VitrineCaching
 
 /// Both caches under everything at once, for VITRINE_SOAK_SECONDS; without, for so many operations as take about one.
 struct SoakTests {
@@ -36,6 +37,8 @@ struct SoakTests {
     await cache.flush()
     #expect(folder.bytes <= limit + limit / 20)
     #expect(await cache.verify().damaged.isEmpty)
+    // The sums that are kept are those of what there is.
+    #expect(cache.shared.withLock { $0.isConsistent })
     let statistics = await cache.statistics()
     #expect(statistics.damaged == 0)
     let kept = await cache.entries()

@@ -1,0 +1,281 @@
+import VitrineRuntime
+
+/// Looking for what is kept.
+extension DiskCache {
+  /// What the shared state knows of a key.
+  private enum Finding {
+    case missing
+    case staged(CachedData)
+    /// A renewal that is not written yet stands beside it.
+    case stored(DiskFolder.Place, StagedView?)
+  }
+
+  /// What a look-up counts.
+  private enum Counting {
+    case nothing, uses, usesAndMisses
+
+    var countsUses: Bool { self != .nothing }
+  }
+
+  // MARK: - Entries
+
+  /// Returns what is kept for a key, fresh or not, and counts it as used.
+  ///
+  /// Nothing that does not exist touches the disk. Complexity: O(1), and the bytes are read and checked.
+  public func entry(for key: CacheKey) async -> CachedData? {
+    var warm = warmEntry(for: key)
+    if case .unknown = warm, await opened() { warm = warmEntry(for: key) }
+    switch warm {
+    case .entry(let entry): return entry
+    case .missing: return nil
+    case .unknown: return await coldEntry(for: key)
+    }
+  }
+
+  /// Reads on a thread that may wait for the device.
+  private func coldEntry(for key: CacheKey) async -> CachedData? {
+    let hash = await hash(of: key)
+    // A compaction may move the record in between; then it is there at the second look.
+    for _ in 0..<3 {
+      switch find(key, hash, counting: .usesAndMisses) {
+      case .missing: return nil
+      case .staged(let data): return data
+      case .stored(let place, let renewal):
+        let folder = folder
+        let reading = try? await reading.run(priority: .high) { _ in folder.entry(at: place, of: key) }
+        switch reading {
+        case nil:
+          // Cancelled, or no thread to be had.
+          return nil
+        case .found(let data):
+          return used(data, hash, renewal)
+        case .otherKey, .unreadable:
+          if isOutdated(place) { continue }
+          // Another key with the same hash is a miss; damage is one for ever.
+          if case .unreadable = reading { dropDamaged(place) }
+          countMiss()
+          return nil
+        }
+      }
+    }
+    countMiss()
+    return nil
+  }
+
+  /// Returns what is kept for a key, fresh or not; does not count as use.
+  ///
+  /// The bytes are read and checked. What is damaged is not dropped: that is for who wants to use it.
+  public func peek(_ key: CacheKey) async -> CachedData? {
+    let hash = await hash(of: key)
+    // A compaction may move the record in between; then it is there at the second look.
+    for _ in 0..<3 {
+      switch find(key, hash, counting: .nothing) {
+      case .missing: return nil
+      case .staged(let data): return data
+      case .stored(let place, let renewal):
+        let folder = folder
+        let reading = try? await reading.run(priority: .high) { _ in folder.entry(at: place, of: key) }
+        if case .found(let data) = reading { return data.renewed(by: renewal) }
+        // Cancelled, or no thread to be had, is an end as well.
+        guard reading != nil, isOutdated(place) else { return nil }
+      }
+    }
+    return nil
+  }
+
+  // MARK: - Heads
+
+  /// Returns what is kept for each of these keys, without the bytes unless they are not written yet; does not count as use.
+  ///
+  /// Reads headers and metadata: on the caller's thread where the system has them in memory, all others on one thread that
+  /// may wait. Whether the bytes are whole is seen when they are read. Complexity: O(k) for k keys.
+  public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
+    await opened()
+    let secret = shared.withLock { $0.secret }
+    var heads = [CachedDataHead?](repeating: nil, count: keys.count)
+    var pending = Array(keys.indices)
+    // A compaction may move records in between; then they are there at the second look.
+    for attempt in 0..<3 where !pending.isEmpty {
+      var waiting: [PendingHead] = []
+      for number in pending {
+        let hash = keys[number].hash(under: secret)
+        guard case .stored(let place, let renewal) = find(keys[number], hash, counting: .nothing, &heads[number]) else {
+          continue
+        }
+        // What was cached before is not what was moved since.
+        if attempt == 0, case .found(let head) = folder.head(at: place, of: keys[number], cachedOnly: true) {
+          heads[number] = head.renewed(by: renewal)
+        } else {
+          waiting.append(PendingHead(number: number, key: keys[number], place: place, renewal: renewal))
+        }
+      }
+      guard !waiting.isEmpty else { break }
+      let (folder, asked) = (folder, waiting)
+      let read = try? await reading.run(priority: .high) { _ in asked.map { folder.head(at: $0.place, of: $0.key) } }
+      // Cancelled, or no thread to be had.
+      guard let read else { break }
+      pending = []
+      for (asked, head) in zip(asked, read) {
+        if case .found(let head) = head {
+          heads[asked.number] = head.renewed(by: asked.renewal)
+        } else if isOutdated(asked.place) {
+          pending.append(asked.number)
+        }
+      }
+    }
+    return heads
+  }
+
+  private struct PendingHead: Sendable {
+    var number: Int
+    var key: CacheKey
+    var place: DiskFolder.Place
+    var renewal: StagedView?
+  }
+
+  /// Returns what the bytes that are kept for a key are known by; does not count as use, and reads only the record's head.
+  public func contentID(for key: CacheKey) async -> ContentID? { await heads(for: [key]).first??.contentID }
+
+  /// The content of what is kept, and the number of its entry; does not count as use.
+  func identity(of key: CacheKey, _ hash: KeyHash) async -> (contentID: ContentID, sequence: UInt64)? {
+    let (view, place) = shared.withLock { state in (state.staged[hash], Self.place(of: hash, state)) }
+    if let view, case .entry(let stagedKey, let data) = view.content {
+      return stagedKey == key ? (data.contentID, view.entrySequence) : nil
+    }
+    guard let place else { return nil }
+    if case .found(let head) = folder.head(at: place, of: key, cachedOnly: true) {
+      return (head.contentID, place.entry.sequence)
+    }
+    let folder = folder
+    let reading = try? await reading.run(priority: .high) { _ in folder.head(at: place, of: key) }
+    guard case .found(let head) = reading else { return nil }
+    return (head.contentID, place.entry.sequence)
+  }
+
+  /// Returns whether something is kept for a key; does not count as use, and reads nothing.
+  public func contains(_ key: CacheKey) async -> Bool {
+    if case .missing = find(key, await hash(of: key), counting: .nothing) { return false }
+    return true
+  }
+
+  // MARK: - The shared state
+
+  private static func place(of hash: KeyHash, _ state: DiskState) -> DiskFolder.Place? {
+    guard let entry = state.index[hash], let segment = state.segments[entry.segment] else { return nil }
+    let renewalSegment = entry.renewalLength > 0 ? state.segments[entry.renewalSegment] : nil
+    return DiskFolder.Place(entry: entry, hash: hash, segment: segment, renewalSegment: renewalSegment)
+  }
+
+  private func find(_ key: CacheKey, _ hash: KeyHash, counting: Counting) -> Finding {
+    // Asked before the lock is taken, as a clock may be anybody's.
+    let oldest = options.lifetime.map { clock.now.timeIntervalSinceReferenceDate - $0 / .seconds(1) } ?? -.infinity
+    return shared.withLock { state in
+      let view = state.staged[hash]
+      switch view?.content {
+      case .entry(let stagedKey, let data)
+      where stagedKey == key && data.stored.timeIntervalSinceReferenceDate > oldest:
+        if counting.countsUses {
+          state.hits += 1
+          state.tick &+= 1
+          state.staged[hash]?.lastUse = state.tick
+          state.staged[hash]?.hits &+= 1
+        }
+        return .staged(data)
+      case .entry, .removed:
+        if counting == .usesAndMisses { state.misses += 1 }
+        return .missing
+      case .renewal, nil:
+        break
+      }
+      guard let place = Self.place(of: hash, state), place.entry.stored > oldest else {
+        if counting == .usesAndMisses { state.misses += 1 }
+        return .missing
+      }
+      return .stored(place, view)
+    }
+  }
+
+  /// Puts the head of what is staged where it belongs.
+  private func find(
+    _ key: CacheKey,
+    _ hash: KeyHash,
+    counting: Counting,
+    _ head: inout CachedDataHead?,
+  ) -> Finding {
+    let finding = find(key, hash, counting: counting)
+    if case .staged(let data) = finding { head = CachedDataHead(data) }
+    return finding
+  }
+
+  private func used(_ data: CachedData, _ hash: KeyHash, _ renewal: StagedView?) -> CachedData {
+    shared.withLock { state in
+      state.hits += 1
+      state.touch(hash)
+    }
+    return data.renewed(by: renewal)
+  }
+
+  package func countMiss() { shared.withLock { $0.misses += 1 } }
+
+  private func isOutdated(_ place: DiskFolder.Place) -> Bool {
+    shared.withLock { state in
+      guard state.staged[place.hash] == nil, let now = state.index[place.hash] else { return true }
+      let entry = place.entry
+      return (now.segment, now.offset, now.revision) != (entry.segment, entry.offset, entry.revision)
+    }
+  }
+
+  private func dropDamaged(_ place: DiskFolder.Place) {
+    shared.withLock { state in
+      guard let now = state.index[place.hash], now.segment == place.entry.segment, now.offset == place.entry.offset
+      else {
+        return
+      }
+      state.damaged += 1
+      state.drop(place.hash)
+      // Else an older version might come back after a crash.
+      if !state.isReader { state.owedRemovals[place.hash] = now.removalSequence }
+    }
+  }
+}
+
+extension DiskCache: WarmDataCaching {
+  /// Looks into what is not written yet, and into the system's memory; nothing is known while the folder is being opened.
+  package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
+    let secret = shared.withLock { $0.phase == .opening ? nil : $0.secret }
+    guard let secret else { return .unknown }
+    let hash = key.hash(under: secret)
+    switch find(key, hash, counting: countsMiss ? .usesAndMisses : .uses) {
+    case .missing: return .missing
+    case .staged(let data): return .entry(data)
+    case .stored(let place, let renewal):
+      // Most of what is asked for is in the system's memory, and a thread to wait on costs more than reading that.
+      guard place.entry.length <= Self.inlineLength, !place.entry.isSpilled,
+        case .found(let data) = folder.entry(at: place, of: key, cachedOnly: true)
+      else { return .unknown }
+      return .entry(used(data, hash, renewal))
+    }
+  }
+}
+
+extension CachedData {
+  /// The entry as it is after a renewal that is not written yet.
+  fileprivate func renewed(by view: StagedView?) -> CachedData {
+    guard case .renewal(_, let expires, let metadata) = view?.content else { return self }
+    var renewed = self
+    renewed.expires = expires == .infinity ? nil : Date(timeIntervalSinceReferenceDate: expires)
+    renewed.metadata = metadata
+    return renewed
+  }
+}
+
+extension CachedDataHead {
+  /// The head as it is after a renewal that is not written yet.
+  fileprivate func renewed(by view: StagedView?) -> CachedDataHead {
+    guard case .renewal(_, let expires, let metadata) = view?.content else { return self }
+    var renewed = self
+    renewed.expires = expires == .infinity ? nil : Date(timeIntervalSinceReferenceDate: expires)
+    renewed.metadata = metadata
+    return renewed
+  }
+}

@@ -1,0 +1,114 @@
+import VitrineRuntime
+
+/// The shared state, on behalf of a caller.
+extension DiskCache {
+  /// Waits until the folder is open; returns whether that had to be waited for.
+  @discardableResult
+  func opened() async -> Bool {
+    let waiter: Deferred<Void>? = shared.withLock { state in
+      guard state.phase == .opening else { return nil }
+      let waiter = Deferred<Void>()
+      // Within the lock, so that the end of the opening cannot slip in between.
+      self.waiters.withLock { $0.opening.append(waiter) }
+      return waiter
+    }
+    await waiter?.value()
+    return waiter != nil
+  }
+
+  func hash(of key: CacheKey) async -> KeyHash {
+    await opened()
+    return key.hash(under: shared.withLock { $0.secret })
+  }
+
+  /// Stages what `decide` says, with the lock held; returns whether it said something.
+  @discardableResult
+  func stage(
+    _ hash: KeyHash,
+    _ decide: (DiskState) -> (DiskOperation, StagedView.Content)?,
+  ) -> Bool {
+    let uptime = clock.uptime
+    // What it takes the place of, and what a reader forgets for it, are released with the lock open.
+    let (isStaged, isDue, left) = shared.withLock { state -> (Bool, Bool, Displaced) in
+      guard state.phase == .open, let (operation, content) = decide(state) else { return (false, false, Displaced()) }
+      // An entry's removal in another lane has the number before its own.
+      state.sequence += 1
+      let sequence = state.nextSequence()
+      if let retry = state.retryUptime, uptime < retry, !state.isReader {
+        // The disk refuses: what is not kept must at least not leave an older one in its place.
+        if case .renew = operation { return (false, false, Displaced()) }
+        if state.drop(hash) != nil { state.owedRemovals[hash] = sequence }
+        return (true, false, Displaced())
+      }
+      state.tick &+= 1
+      var view = StagedView(sequence: sequence, entrySequence: 0, content: content, lastUse: state.tick, hits: 1)
+      if case .renew(let target, _, _) = operation { view.entrySequence = target }
+      if case .put = operation {
+        view.entrySequence = sequence
+        // What replaces an entry inherits its uses.
+        view.hits = (state.staged[hash]?.hits ?? state.index[hash]?.hits ?? 0) &+ 1
+      }
+      let staged = StagedOperation(hash: hash, sequence: sequence, operation: operation)
+      var left = Displaced()
+      left.view = state.stage(staged, view)
+      if state.isReader {
+        left.forgotten = state.forgetOldestStaged(over: self.options.stagingLimit)
+        return (true, false, left)
+      }
+      defer { state.isDraining = true }
+      return (true, !state.isDraining, left)
+    }
+    _ = consume left
+    guard isDue else { return isStaged }
+    let isEnqueued = enqueue { [writer, waiters] in
+      writer.drain()
+      Self.resolve(waiters, \.room)
+    }
+    if !isEnqueued {
+      shared.withLock { $0.isDraining = false }
+      Self.resolve(waiters, \.room)
+    }
+    return isStaged
+  }
+
+  static func resolve(_ waiters: Lock<Waiters>, _ which: WritableKeyPath<Waiters, [Deferred<Void>]>) {
+    let waiting = waiters.withLock { waiters in
+      defer { waiters[keyPath: which].removeAll() }
+      return waiters[keyPath: which]
+    }
+    for waiter in waiting { waiter.resolve(()) }
+  }
+
+  func waitForRoom() async {
+    let waiter: Deferred<Void>? = shared.withLock { state in
+      guard state.stagedBytes > self.options.stagingLimit, state.isDraining else { return nil }
+      let waiter = Deferred<Void>()
+      // Within the lock, so that the drain that makes room has not ended yet.
+      self.waiters.withLock { $0.room.append(waiter) }
+      return waiter
+    }
+    await waiter?.value()
+  }
+
+  /// Returns whether the system had a thread to give; without one there is no cache, and the caller gets misses.
+  func enqueue(_ work: @escaping @Sendable () -> Void) -> Bool {
+    (try? writing.enqueue { _ in work() }) != nil
+  }
+
+  @discardableResult
+  func onWriter<Answer: Sendable>(_ work: @escaping @Sendable (DiskWriter) -> Answer) async -> Answer? {
+    let answer = Deferred<Answer?>()
+    let writer = writer
+    do {
+      try writing.enqueue { _ in answer.resolve(work(writer)) }
+    } catch {
+      answer.resolve(nil)
+    }
+    return await answer.value()
+  }
+}
+
+private struct Displaced: Sendable {
+  var view: StagedView?
+  var forgotten: [(StagedOperation, StagedView?)] = []
+}

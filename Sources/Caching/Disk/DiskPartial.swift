@@ -1,0 +1,164 @@
+package import VitrineRuntime
+
+/// A body that is written piece by piece, as all of the cache knows it.
+struct StreamedFile: SizedFile {
+  var hash: KeyHash
+  /// What its files take up.
+  var size = 0
+  /// Whether somebody still appends to it.
+  var isOpen = true
+  /// Whether it may outlive whoever appends to it, so that another may go on.
+  var isPartial: Bool
+  /// When it was last appended to, in seconds since the reference date.
+  var changed: Double
+
+  /// Those that may outlive whoever appends to them are counted apart.
+  var group: Int { isPartial ? 1 : 0 }
+}
+
+/// What lies beside a partial body and says how much of it is whole: a record with the key, then one at intervals.
+enum PartialJournal {
+  /// How much of the body was whole at some time.
+  struct Checkpoint {
+    var count: Int
+    var checksum: UInt32
+    var changed: Double
+    /// Where the journal ends with it.
+    var end: Int
+  }
+
+  struct Contents {
+    var hash: KeyHash
+    var key: [UInt8]
+    var metadata: Data
+    var checkpoints: [Checkpoint]
+  }
+
+  /// A body of a gigabyte has 4,096 checkpoints.
+  private static let readLimit = 16 << 20
+
+  static func head(_ number: UInt64, _ hash: KeyHash, key: [UInt8], metadata: Data) -> [UInt8] {
+    var header = RecordHeader(kind: .partial, lane: 0, hash: hash, sequence: number)
+    header.keyLength = key.count
+    header.metadataLength = metadata.count
+    var writer = ByteWriter()
+    writer.append(header, nil, key: key, metadata: metadata, payload: Data())
+    return writer.bytes
+  }
+
+  static func checkpoint(_ number: UInt64, _ hash: KeyHash, _ checkpoint: Checkpoint) -> [UInt8] {
+    var payload = ByteWriter()
+    payload.append(UInt64(checkpoint.count))
+    payload.append(checkpoint.changed.bitPattern)
+    payload.append(checkpoint.checksum)
+    var header = RecordHeader(kind: .partial, lane: 0, hash: hash, sequence: number)
+    header.payloadLength = payload.count
+    var writer = ByteWriter()
+    writer.append(header, nil, key: [], metadata: Data(), payload: Data(payload.bytes))
+    return writer.bytes
+  }
+
+  /// Reads up to the first record that is damaged; `nil` if that is the one with the key.
+  static func read(_ number: UInt64, in folder: DiskFolder) -> Contents? {
+    guard
+      let file = try? folder.files.open(folder.path(folder.journalName(number)), isWritable: false, isCreated: false),
+      let size = try? file.size(), size <= readLimit
+    else { return nil }
+    var contents: Contents?
+    var offset = 0
+    while let head = try? file.bytes(RecordHeader.size, at: offset), let header = RecordHeader(ByteReader(head)),
+      header.kind == .partial, header.sequence == number, header.length <= size - offset,
+      let record = folder.record(file, at: offset, length: header.length)
+    {
+      offset += header.length
+      guard contents != nil else {
+        contents = Contents(hash: header.hash, key: record.key, metadata: record.metadata, checkpoints: [])
+        continue
+      }
+      var payload = ByteReader(Array(record.payload))
+      guard let count = payload.uint64(), let changed = payload.uint64(), let checksum = payload.uint32() else { break }
+      let checkpoint = Checkpoint(
+        count: Int(clamping: count),
+        checksum: checksum,
+        changed: Double(bitPattern: changed),
+        end: offset,
+      )
+      contents?.checkpoints.append(checkpoint)
+    }
+    return contents
+  }
+}
+
+/// The part of a body that has come so far, whole up to its end.
+///
+/// Its bytes can be read as long as it is held, even if the cache has dropped it meanwhile.
+package struct PartialBody: Sendable {
+  /// How many bytes there are.
+  package let count: Int
+  /// What was said about the body when it began: validators, its whole length.
+  package let metadata: Data
+
+  let number: UInt64
+  let hash: KeyHash
+  let epoch: Int
+  let file: any DiskFile
+  let reading: WorkQueue
+  let checksum: CRC32C
+  let contentHash: ContentHash
+  let journalEnd: Int
+
+  /// Returns the bytes of a range, as far as there are any; `nil` if the disk refuses.
+  package func bytes(_ range: Range<Int>) async -> Data? {
+    let range = range.clamped(to: 0..<count)
+    let file = file
+    return try? await reading.run(priority: .high) { _ in
+      let bytes = try file.bytes(range.count, at: range.lowerBound)
+      guard bytes.count == range.count else { throw FileError("shorter than it was") }
+      return Data(bytes)
+    }
+  }
+}
+
+extension DiskFolder {
+  /// Reads through a partial body, as far as its checkpoints agree with it; `nil` if none does.
+  ///
+  /// Memory does not grow with the body.
+  func partial(_ number: UInt64, key: CacheKey, epoch: Int, reading: WorkQueue) -> PartialBody? {
+    guard
+      let journal = PartialJournal.read(number, in: self), key.hasBytes(journal.key),
+      let file = try? files.open(path(partialName(number)), isWritable: false, isCreated: false)
+    else { return nil }
+    var checksum = CRC32C()
+    var contentHash = ContentHash()
+    var whole: PartialBody?
+    var offset = 0
+    for checkpoint in journal.checkpoints {
+      // The checksum of what came before is in that of what follows, so the first that is wrong ends it.
+      guard checkpoint.count >= offset else { break }
+      while offset < checkpoint.count {
+        let wanted = min(256 << 10, checkpoint.count - offset)
+        guard let bytes = try? file.bytes(wanted, at: offset), bytes.count == wanted else { return whole }
+        // The bytes are only read while the closure runs.
+        unsafe bytes.withUnsafeBytes { bytes in
+          unsafe checksum.append(bytes)
+          unsafe contentHash.append(bytes)
+        }
+        offset += wanted
+      }
+      guard checksum.value == checkpoint.checksum else { break }
+      whole = PartialBody(
+        count: offset,
+        metadata: journal.metadata,
+        number: number,
+        hash: journal.hash,
+        epoch: epoch,
+        file: file,
+        reading: reading,
+        checksum: checksum,
+        contentHash: contentHash,
+        journalEnd: checkpoint.end,
+      )
+    }
+    return whole
+  }
+}

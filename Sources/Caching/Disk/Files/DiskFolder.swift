@@ -1,0 +1,90 @@
+import VitrineRuntime
+
+/// The folder of a ``DiskCache``: the names in it, and reading whole, checked records.
+struct DiskFolder: Sendable {
+  static let formatMagic: UInt64 = 0x434E_5254_4956_0A0D
+  static let formatVersion: UInt32 = 1
+
+  let path: String
+  let files: any DiskFileSystem
+
+  func path(_ name: String) -> String { "\(path)/\(name)" }
+
+  func segmentName(_ id: UInt32, lane: Int) -> String {
+    "\(lane == 0 ? "o" : "f")\(Self.hex(UInt64(id), digits: 8)).segment"
+  }
+
+  func bodyName(_ sequence: UInt64) -> String {
+    Self.hex(sequence, digits: 16) + Self.bodySuffix
+  }
+
+  static func segment(named name: String) -> (id: UInt32, lane: Int)? {
+    guard name.hasSuffix(".segment"), name.utf8.count == 17, let first = name.first, first == "o" || first == "f" else {
+      return nil
+    }
+    guard let id = UInt32(name.dropFirst().dropLast(8), radix: 16), id > 0 else { return nil }
+    return (id, first == "o" ? 0 : 1)
+  }
+
+  static let bodySuffix = ".body"
+  static let partialSuffix = ".partial"
+  static let journalSuffix = ".progress"
+
+  func partialName(_ number: UInt64) -> String { Self.hex(number, digits: 16) + Self.partialSuffix }
+  func journalName(_ number: UInt64) -> String { Self.hex(number, digits: 16) + Self.journalSuffix }
+  /// Of a body that is of no use unless whoever writes it comes to its end.
+  func temporaryBodyName(_ number: UInt64) -> String { "\(bodyName(number)).tmp" }
+
+  static func number(in name: String, _ suffix: String) -> UInt64? {
+    guard name.hasSuffix(suffix), name.utf8.count == 16 + suffix.utf8.count else { return nil }
+    return UInt64(name.dropLast(suffix.utf8.count), radix: 16)
+  }
+
+  private static func hex(_ number: UInt64, digits: Int) -> String {
+    let text = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+  }
+
+  // MARK: - The file that says what the folder is
+
+  enum Format {
+    case missing, damaged, unknown(UInt32), known(SipHash.Secret)
+  }
+
+  func readFormat() -> Format {
+    guard let file = try? files.open(path("format"), isWritable: false, isCreated: false) else { return .missing }
+    guard let bytes = try? file.bytes(64, at: 0) else { return .damaged }
+    let start = ByteReader(bytes)
+    var reader = start
+    guard
+      reader.uint64() == Self.formatMagic, let version = reader.uint32(), let low = reader.uint64(),
+      let high = reader.uint64(), let checksum = reader.uint32(), checksum == start.checksum(ofFirst: 28)
+    else { return .damaged }
+    return version == Self.formatVersion ? .known(SipHash.Secret(low: low, high: high)) : .unknown(version)
+  }
+
+  func writeFormat(_ secret: SipHash.Secret) throws(FileError) {
+    var writer = ByteWriter()
+    writer.append(Self.formatMagic)
+    writer.append(Self.formatVersion)
+    writer.append(secret.low)
+    writer.append(secret.high)
+    writer.append(writer.checksum(from: 0))
+    try replace("format", writer.bytes)
+  }
+
+  /// Puts a whole file in place of an older one, or leaves that.
+  func replace(_ name: String, _ bytes: [UInt8]) throws(FileError) {
+    let temporary = path("\(name).tmp")
+    do throws(FileError) {
+      let file = try files.open(temporary, isWritable: true, isCreated: true)
+      try file.truncate(to: 0)
+      try file.write(bytes, at: 0)
+      try file.sync()
+      try files.rename(temporary, to: path(name))
+    } catch {
+      try? files.remove(temporary)
+      throw error
+    }
+  }
+}

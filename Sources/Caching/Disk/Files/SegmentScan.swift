@@ -1,0 +1,37 @@
+import VitrineRuntime
+
+/// Goes through the headers of a segment, up to the first that is damaged.
+struct SegmentScan {
+  private let file: any DiskFile
+  private let size: Int
+  private(set) var offset: Int
+  private var window: [UInt8] = []
+  private var windowStart = 0
+
+  init(_ file: any DiskFile, size: Int, from offset: Int = 0) {
+    self.file = file
+    self.size = size
+    self.offset = offset
+  }
+
+  /// Returns the next header, and where its record begins; leaves ``offset`` behind the record.
+  mutating func next() -> (header: RecordHeader, offset: Int)? {
+    guard let header = RecordHeader(reader(at: offset, RecordHeader.size)), header.length <= size - offset else {
+      return nil
+    }
+    defer { offset += header.length }
+    return (header, offset)
+  }
+
+  mutating func attributes(at offset: Int) -> RecordAttributes? {
+    RecordAttributes.read(reader(at: offset + RecordHeader.size, RecordAttributes.size))
+  }
+
+  private mutating func reader(at offset: Int, _ count: Int) -> ByteReader {
+    if offset < windowStart || offset + count > windowStart + window.count {
+      window = (try? file.bytes(4096, at: offset)) ?? []
+      windowStart = offset
+    }
+    return ByteReader(window, from: offset - windowStart)
+  }
+}

@@ -1,0 +1,166 @@
+import VitrineRuntime
+
+/// What callers, readers and the writer of a ``DiskCache`` share, under one lock.
+struct DiskState {
+  enum Phase {
+    case opening, open, closed
+  }
+
+  var phase = Phase.opening
+  /// Another process writes to this folder.
+  var isReader = false
+  var secret = SipHash.Secret(low: 0, high: 0)
+  /// Grows when everything is removed; what was under way for an earlier one is void.
+  var epoch = 0
+
+  var index = DiskIndex()
+  var segments = SizedTable<UInt32, Segment>()
+  /// The bodies that are files of their own, by the sequence of their entry.
+  var bodies = SizedTable<UInt64, SpilledBody>()
+  /// The bodies that come piece by piece, and those that were left in the middle, by number.
+  var streamed = SizedTable<UInt64, StreamedFile>()
+  /// Those of them that somebody may go on with.
+  var partials: [KeyHash: UInt64] = [:]
+  var doomedPartials: [UInt64] = []
+  /// Files that are of no use any more, for the writer to remove.
+  var doomedBodies: [UInt64] = []
+  /// Those that newer entries have replaced, which stay until these have reached the device.
+  var replacedBodies: [UInt64] = []
+  var doomedSegments: [UInt32] = []
+  var nextSegment: UInt32 = 1
+  var indexFileSize = 0
+
+  var staged: [KeyHash: StagedView] = [:]
+  var queue: [StagedOperation] = []
+  var queueStart = 0
+  var stagedBytes = 0
+  /// Removals that could not be written; what they mean still lies on the disk.
+  var owedRemovals: [KeyHash: UInt64] = [:]
+  var isDraining = false
+  /// While the disk refuses to be written: until when nothing is tried.
+  var retryUptime: Duration?
+
+  var sequence: UInt64 = 0
+  var tick: UInt32 = 0
+  var hits = 0
+  var misses = 0
+  var evictions = 0
+  var damaged = 0
+  var laneEntries = PerGroup()
+
+  mutating func nextSequence() -> UInt64 {
+    sequence += 1
+    return sequence
+  }
+
+  // MARK: - Size
+
+  /// The bytes of a lane's files.
+  ///
+  /// Complexity: O(1), as all sizes here.
+  func bytes(ofLane lane: Int) -> Int { segments.bytes[lane] + bodies.bytes[lane] }
+
+  /// The bytes of bodies that are not whole.
+  var streamedBytes: Int { streamed.bytes.sum }
+
+  /// The bytes of everything in the folder.
+  var fileBytes: Int { bytes(ofLane: 0) + bytes(ofLane: 1) + streamedBytes + indexFileSize }
+
+  /// What the folder takes up, with room for the index to be written beside the one that there is.
+  var bytes: Int {
+    bytes(ofLane: 0) + bytes(ofLane: 1) + streamedBytes + max(indexFileSize, IndexFile.size(entries: index.count)) * 2
+      + 4096
+  }
+
+  // MARK: - Index
+
+  mutating func insert(_ entry: DiskEntry, for hash: KeyHash) {
+    var entry = entry
+    if drop(hash, replacedBy: entry.sequence) != nil { entry.hasOlder = true }
+    index[hash] = entry
+    segments[entry.segment]?.live += Int(entry.length)
+    if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live += Int(entry.renewalLength) }
+    laneEntries[Int(entry.lane)] += 1
+    if entry.isSpilled {
+      bodies[entry.sequence] = SpilledBody(lane: Int(entry.lane), size: Int(entry.bodyLength))
+    }
+  }
+
+  @discardableResult
+  mutating func drop(_ hash: KeyHash, replacedBy sequence: UInt64? = nil) -> DiskEntry? {
+    guard let entry = index.remove(hash) else { return nil }
+    segments[entry.segment]?.live -= Int(entry.length)
+    if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live -= Int(entry.renewalLength) }
+    laneEntries[Int(entry.lane)] -= 1
+    // It counts until its file is gone.
+    if entry.isSpilled, sequence == nil { doomedBodies.append(entry.sequence) }
+    if entry.isSpilled, let sequence, entry.sequence != sequence { replacedBodies.append(entry.sequence) }
+    return entry
+  }
+
+  mutating func doomPartial(_ number: UInt64) {
+    doomedPartials.append(number)
+    guard let file = streamed[number] else { return }
+    streamed[number] = nil
+    if partials[file.hash] == number { partials[file.hash] = nil }
+  }
+
+  mutating func renew(
+    _ hash: KeyHash,
+    target: UInt64,
+    expires: Double,
+    revision: UInt64,
+    at location: (segment: UInt32, offset: UInt32, length: UInt32),
+  ) {
+    guard var entry = index[hash], entry.sequence == target, entry.revision <= revision else { return }
+    if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live -= Int(entry.renewalLength) }
+    entry.expires = expires
+    entry.revision = revision
+    (entry.renewalSegment, entry.renewalOffset, entry.renewalLength) = location
+    segments[location.segment]?.live += Int(location.length)
+    index[hash] = entry
+  }
+
+  mutating func touch(_ hash: KeyHash) {
+    tick &+= 1
+    index.touch(hash, at: tick)
+  }
+
+  /// What the file of the index says: a copy, which holds nothing else that would be copied when it changes.
+  var forIndexFile: DiskState {
+    var copy = self
+    (copy.staged, copy.queue) = ([:], [])
+    return copy
+  }
+
+  /// Whether all sums are what they are sums of; for tests.
+  var isConsistent: Bool {
+    var lanes = PerGroup()
+    for part in index.allParts { for entry in part.values { lanes[Int(entry.lane)] += 1 } }
+    return segments.hasRightSums && bodies.hasRightSums && streamed.hasRightSums && index.hasRightCount
+      && lanes == laneEntries
+  }
+
+  /// Forgets everything; the files are left for the writer to remove.
+  ///
+  /// - Returns: What it was, to be released with the lock open: the bytes that were staged may be anybody's.
+  mutating func removeAll() -> DiskState {
+    let before = self
+    epoch += 1
+    index = DiskIndex()
+    staged = [:]
+    queue = []
+    queueStart = 0
+    stagedBytes = 0
+    owedRemovals = [:]
+    laneEntries = PerGroup()
+    doomedSegments += segments.keys
+    segments = SizedTable()
+    doomedBodies = Array(bodies.keys)
+    replacedBodies = []
+    doomedPartials += streamed.keys
+    streamed = SizedTable()
+    partials = [:]
+    return before
+  }
+}

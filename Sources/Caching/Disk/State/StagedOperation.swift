@@ -1,0 +1,40 @@
+import VitrineRuntime
+
+/// What was asked of the cache and is not written yet.
+enum DiskOperation: Sendable {
+  case put(CacheKey, CachedData)
+  case renew(target: UInt64, expires: Double, metadata: Data)
+  case remove
+}
+
+struct StagedOperation: Sendable {
+  var hash: KeyHash
+  var sequence: UInt64
+  var operation: DiskOperation
+
+  var byteCount: Int {
+    switch operation {
+    case .put(let key, let entry): 256 + key.bytes.count + entry.metadata.count + entry.data.count
+    case .renew(_, _, let metadata): 256 + metadata.count
+    case .remove: 256
+    }
+  }
+}
+
+/// What a reader finds for a key before it is written.
+struct StagedView: Sendable {
+  enum Content: Sendable {
+    case entry(CacheKey, CachedData)
+    case renewal(target: UInt64, expires: Double, metadata: Data)
+    case removed
+  }
+
+  /// Of the latest operation.
+  var sequence: UInt64
+  /// Of the entry that it belongs to; 0 if there is none.
+  var entrySequence: UInt64
+  var content: Content
+  /// How many operations of this key wait.
+  var lastUse: UInt32
+  var hits: UInt32
+}

@@ -1,0 +1,136 @@
+import VitrineRuntime
+
+/// Has what is written reach the device, and only then does what relies on it.
+extension DiskWriter {
+  /// Has the names in the folder reach the device with the next sync.
+  func noteFolderChange() {
+    nameChanges.all += 1
+    syncIfDue()
+  }
+
+  func syncIfDue() {
+    guard !isSyncScheduled else { return }
+    isSyncScheduled = true
+    scheduleSync()
+  }
+
+  /// Has the names in the folder reach the device, if any was changed.
+  func syncNames() throws(FileError) {
+    guard nameChanges.synced < nameChanges.all else { return }
+    try folder.files.syncFolder(folder.path)
+    nameChanges.synced = nameChanges.all
+  }
+
+  /// Has everything that is written reach the device: one sync a file, whatever number of entries.
+  func sync() throws(FileError) {
+    isSyncScheduled = false
+    // Whoever deleted the folder has taken all of it along.
+    if lockFile?.isDeleted != false { return }
+    repeat {
+      for (id, (file, _)) in unsynced {
+        try file.sync()
+        unsynced[id] = nil
+      }
+      try syncNames()
+    } while try settle(upTo: owedMoves.count, shared.withLock { $0.replacedBodies })
+  }
+
+  /// Does what had to wait for records to reach the device; returns whether it wrote others.
+  private func settle(upTo moves: Int, _ bodies: [UInt64]) throws(FileError) -> Bool {
+    if !bodies.isEmpty {
+      let replaced = Set(bodies)
+      shared.withLock { state in
+        guard state.epoch == epoch else { return }
+        state.replacedBodies.removeAll { replaced.contains($0) }
+        state.doomedBodies += bodies
+      }
+      removeDoomed()
+    }
+    let due = owedMoves.prefix(moves)
+    owedMoves.removeFirst(due.count)
+    for move in due { try appendRemoval(of: move.hash, sequence: move.sequence, lane: move.lane) }
+    try flushLanes()
+    return !due.isEmpty
+  }
+
+  /// Has what is written by now reach the device while more is being written; `back` runs what is left to do on the queue
+  /// of the writer.
+  func syncBeside(_ back: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    isSyncScheduled = false
+    guard write(), lockFile?.isDeleted == false else { return }
+    let (files, names, folder) = (unsynced, nameChanges, folder)
+    let (moves, replaced, epoch) = (owedMoves.count, shared.withLock { $0.replacedBodies }, epoch)
+    let index = isIndexOutdated ? encodeIndex() : nil
+    let isEnqueued = try? syncing.enqueue { _ in
+      let result = Result { () throws(FileError) in
+        for (file, _) in files.values { try file.sync() }
+        if names.synced < names.all { try folder.files.syncFolder(folder.path) }
+      }
+      back { [self] in
+        // Everything was removed meanwhile, and this belongs to it; or the folder may be another's already.
+        guard epoch == self.epoch, lockFile != nil else { return }
+        // What was written since then is not synced yet.
+        for (id, synced) in files where unsynced[id]?.writes == synced.writes { unsynced[id] = nil }
+        do throws(FileError) {
+          try result.get()
+          nameChanges.synced = max(nameChanges.synced, names.all)
+          if try settle(upTo: min(moves, owedMoves.count), replaced) { syncIfDue() }
+          if let index { try replaceIndex(index) }
+        } catch {
+          fail([], error)
+        }
+      }
+    }
+    if isEnqueued == nil { flush() }
+  }
+
+  /// Writes what is staged, then what was used, and has all of it reach the device.
+  func flush() {
+    guard write() else { return }
+    do throws(FileError) {
+      try sync()
+      if isIndexOutdated { try writeIndex() }
+    } catch {
+      fail([], error)
+    }
+  }
+
+  /// Writes what is staged, then what was used; returns whether there is something that may be synced.
+  private func write() -> Bool {
+    drain()
+    guard shared.withLock({ $0.phase == .open && !$0.isReader && $0.retryUptime == nil }) else { return false }
+    do throws(FileError) {
+      // Else what was found damaged would be known again after the next opening.
+      let owed = shared.withLock { $0.owedRemovals }
+      for (hash, sequence) in owed { try appendRemoval(of: hash, sequence: sequence) }
+      try appendUses()
+      try flushLanes()
+      shared.withLock { state in
+        for (hash, sequence) in owed where state.owedRemovals[hash] == sequence { state.owedRemovals[hash] = nil }
+      }
+      return true
+    } catch {
+      fail([], error)
+      return false
+    }
+  }
+
+  // MARK: - The index
+
+  /// Writes the index; what it says must have reached the device, since it is believed before the segments are.
+  func writeIndex() throws(FileError) {
+    if let index = encodeIndex() { try replaceIndex(index) }
+  }
+
+  private func encodeIndex() -> [UInt8]? {
+    isIndexOutdated = false
+    let state = shared.withLock { $0.forIndexFile }
+    return state.epoch == epoch && state.owedRemovals.isEmpty ? IndexFile.encode(state) : nil
+  }
+
+  private func replaceIndex(_ bytes: [UInt8]) throws(FileError) {
+    guard lockFile != nil, shared.withLock({ $0.epoch == epoch }) else { return }
+    try folder.replace("index", bytes)
+    shared.withLock { $0.indexFileSize = bytes.count }
+  }
+}

@@ -1,0 +1,275 @@
+import VitrineRuntime
+
+/// Takes up what an earlier process has left.
+extension DiskWriter {
+  /// Reads the index and what was written after it; removes what is of no use.
+  ///
+  /// A reader of another process's folder changes nothing in it.
+  func open() {
+    let isReader = shared.withLock { $0.isReader }
+    do throws(FileError) {
+      try open(isReader: isReader)
+    } catch {
+      let (secret, retryUptime) = (SipHash.Secret.random(), clock.uptime + Self.retryInterval)
+      shared.withLock { state in
+        state.phase = .open
+        state.secret = secret
+        state.retryUptime = retryUptime
+      }
+      owesFormat = true
+      report(error)
+      return
+    }
+    shared.withLock { $0.phase = .open }
+    guard !isReader else { return }
+    dropPartials(over: options.partialShare)
+    do throws(FileError) {
+      // Of what a process has left that was killed, some may only be in the system's memory.
+      if !unsynced.isEmpty { try sync() }
+      try makeRoom(for: 0, limit: currentLimit())
+      if isIndexOutdated {
+        try sync()
+        try writeIndex()
+      }
+    } catch {
+      report(error)
+    }
+  }
+
+  private func open(isReader: Bool) throws(FileError) {
+    let secret: SipHash.Secret
+    switch folder.readFormat() {
+    case .known(let known):
+      secret = known
+    case .missing where isReader, .damaged where isReader, .unknown where isReader:
+      return shared.withLock { $0.secret = .random() }
+    case .missing, .damaged:
+      // Without the secret no key leads to any record.
+      try removeOwnFiles()
+      secret = .random()
+      try folder.writeFormat(secret)
+    case .unknown(let version):
+      try setAside(version)
+      secret = .random()
+      try folder.writeFormat(secret)
+    }
+    var state = shared.withLock { $0 }
+    state.secret = secret
+    let bodies = try readSegments(&state, isReader: isReader)
+    checkBodies(bodies, &state, isReader: isReader)
+    let opened = state
+    shared.withLock { $0 = opened }
+    if !isReader { adoptActives(opened) }
+  }
+
+  private func removeOwnFiles() throws(FileError) {
+    for name in try folder.files.names(in: folder.path) where isOwn(name) { try folder.files.remove(folder.path(name)) }
+  }
+
+  private func isOwn(_ name: String) -> Bool {
+    name == "index" || name.hasSuffix(".tmp") || DiskFolder.segment(named: name) != nil
+      || [DiskFolder.bodySuffix, DiskFolder.partialSuffix, DiskFolder.journalSuffix]
+        .contains { DiskFolder.number(in: name, $0) != nil }
+  }
+
+  /// Gives another version's files to a folder beside them, in place of those of an earlier time.
+  private func setAside(_ version: UInt32) throws(FileError) {
+    let aside = folder.path("format-\(version)")
+    try folder.files.makeFolder(aside)
+    for name in try folder.files.names(in: folder.path) where name == "format" || isOwn(name) {
+      try folder.files.rename(folder.path(name), to: "\(aside)/\(name)")
+    }
+    report(FileError("its format \(version) is not known here; it was set aside"))
+  }
+
+  /// Returns the bodies' sizes by sequence.
+  private func readSegments(_ state: inout DiskState, isReader: Bool) throws(FileError) -> Set<UInt64> {
+    var bodies: Set<UInt64> = []
+    let names = try folder.files.names(in: folder.path)
+    openPartials(names, &state, isReader: isReader)
+    for name in names {
+      if let body = DiskFolder.number(in: name, DiskFolder.bodySuffix) { bodies.insert(body) }
+      if name.hasSuffix(".tmp"), !isReader { try? folder.files.remove(folder.path(name)) }
+      guard let (id, lane) = DiskFolder.segment(named: name) else { continue }
+      guard let file = try? folder.files.open(folder.path(name), isWritable: !isReader, isCreated: false) else {
+        continue
+      }
+      state.segments[id] = Segment(id: id, lane: lane, file: file, size: try file.size())
+      state.nextSegment = max(state.nextSegment, id + 1)
+    }
+    var covered: [UInt32: Int] = [:]
+    if let file = try? folder.files.open(folder.path("index"), isWritable: false, isCreated: false) {
+      if let bytes = try? file.bytes(file.size(), at: 0) {
+        covered = IndexFile.decode(bytes, into: &state) ?? [:]
+        state.indexFileSize = bytes.count
+      }
+    }
+    var found = Found()
+    for segment in state.segments.values.sorted(by: { $0.id < $1.id }) {
+      let start = covered[segment.id] ?? 0
+      guard start <= segment.size else {
+        // It has lost what the index knew; nothing may be written where that was.
+        damagedSegments.insert(segment.id)
+        isIndexOutdated = true
+        continue
+      }
+      replay(segment, from: start, &found, &state, isReader: isReader)
+    }
+    for (hash, latest) in found.renewals {
+      state.renew(hash, target: latest.target, expires: latest.expires, revision: latest.revision, at: latest.place)
+    }
+    for uses in found.uses { count(uses, &state) }
+    return bodies
+  }
+
+  /// What a scan comes across before or after the entries that it concerns, as the lanes are written side by side.
+  private struct Found {
+    struct Renewal {
+      var target: UInt64
+      var expires: Double
+      var revision: UInt64
+      var place: (segment: UInt32, offset: UInt32, length: UInt32)
+    }
+
+    var removals: [KeyHash: UInt64] = [:]
+    var renewals: [KeyHash: Renewal] = [:]
+    var uses: [Data] = []
+  }
+
+  private func replay(
+    _ segment: Segment,
+    from start: Int,
+    _ found: inout Found,
+    _ state: inout DiskState,
+    isReader: Bool,
+  ) {
+    var scan = SegmentScan(segment.file, size: segment.size, from: start)
+    defer {
+      if !isReader, segment.size > start {
+        unsynced[segment.id] = (segment.file, 0)
+        nameChanges.all += 1
+      }
+    }
+    while let (header, offset) = scan.next() {
+      state.sequence = max(state.sequence, header.sequence)
+      switch header.kind {
+      case .entry, .spilled:
+        guard header.lane == segment.lane, let attributes = scan.attributes(at: offset) else { continue }
+        insert(header, attributes, offset, segment, found.removals, &state)
+      case .removal:
+        found.removals[header.hash] = max(header.sequence, found.removals[header.hash] ?? 0)
+        if let older = state.index[header.hash], older.sequence < header.sequence { state.drop(header.hash) }
+      case .renewal:
+        guard let record = folder.record(segment.file, at: offset, length: header.length) else { continue }
+        var payload = ByteReader(Array(record.payload))
+        guard let target = payload.uint64(), let expires = payload.uint64() else { continue }
+        guard header.sequence > found.renewals[header.hash]?.revision ?? 0 else { continue }
+        found.renewals[header.hash] = Found.Renewal(
+          target: target,
+          expires: Double(bitPattern: expires),
+          revision: header.sequence,
+          place: (segment.id, UInt32(offset), UInt32(header.length)),
+        )
+      case .uses:
+        if let record = folder.record(segment.file, at: offset, length: header.length) {
+          count(record.payload, &state)
+        }
+      case .partial:
+        continue
+      }
+    }
+    guard scan.offset < segment.size else { return }
+    // A torn tail, or damage in the middle: what follows is not to be trusted.
+    let isLast = !state.segments.values.contains { $0.lane == segment.lane && $0.id > segment.id }
+    if isLast, !isReader, (try? segment.file.truncate(to: scan.offset)) != nil {
+      state.segments[segment.id]?.size = scan.offset
+    } else {
+      damagedSegments.insert(segment.id)
+    }
+  }
+
+  private func insert(
+    _ header: RecordHeader,
+    _ attributes: RecordAttributes,
+    _ offset: Int,
+    _ segment: Segment,
+    _ removals: [KeyHash: UInt64],
+    _ state: inout DiskState,
+  ) {
+    guard header.sequence > removals[header.hash] ?? 0 else { return }
+    if let known = state.index[header.hash] {
+      if known.lane != header.lane {
+        let (newer, older) =
+          known.sequence > header.sequence ? (known.sequence, header.lane) : (header.sequence, Int(known.lane))
+        owedMoves.append((header.hash, newer - 1, older))
+      }
+      // Of what had not reached the device when the power failed, the header may be there without the rest.
+      if known.sequence > header.sequence || known.revision > attributes.revision {
+        state.index[header.hash]?.hasOlder = true
+        let file = state.segments[known.segment]?.file
+        let newer = file.flatMap { folder.record($0, at: Int(known.offset), length: Int(known.length)) }
+        if newer != nil { return }
+        state.drop(header.hash)
+      } else if folder.record(segment.file, at: offset, length: header.length) == nil {
+        return
+      }
+    }
+    state.tick = max(state.tick, attributes.lastUse)
+    state.insert(
+      DiskEntry(
+        segment: segment.id,
+        offset: UInt32(offset),
+        length: UInt32(header.length),
+        bodyLength: UInt32(header.payloadLength),
+        sequence: header.sequence,
+        revision: attributes.revision,
+        stored: attributes.stored,
+        expires: attributes.expires,
+        lastUse: attributes.lastUse,
+        hits: attributes.hits,
+        lane: UInt8(header.lane),
+        isSpilled: header.kind == .spilled,
+      ),
+      for: header.hash,
+    )
+  }
+
+  private func count(_ payload: Data, _ state: inout DiskState) {
+    var reader = ByteReader(Array(payload))
+    while let low = reader.uint64(), let high = reader.uint64(), let lastUse = reader.uint32(),
+      let hits = reader.uint32()
+    {
+      let hash = KeyHash(low: low, high: high)
+      guard let entry = state.index[hash], entry.hits <= hits else { continue }
+      state.index[hash]?.lastUse = lastUse
+      state.index[hash]?.hits = hits
+      state.tick = max(state.tick, lastUse)
+    }
+  }
+
+  private func checkBodies(_ bodies: Set<UInt64>, _ state: inout DiskState, isReader: Bool) {
+    var needed: Set<UInt64> = []
+    for part in state.index.allParts {
+      for (hash, entry) in part where entry.isSpilled {
+        if bodies.contains(entry.sequence) { needed.insert(entry.sequence) } else { state.drop(hash) }
+      }
+    }
+    state.doomedBodies.removeAll()
+    let replaced = Set(state.replacedBodies).intersection(bodies).subtracting(needed)
+    state.replacedBodies = Array(replaced)
+    state.bodies.filter { needed.contains($0) || replaced.contains($0) }
+    guard !isReader else { return }
+    for body in bodies.subtracting(needed).subtracting(replaced) {
+      try? folder.files.remove(folder.path(folder.bodyName(body)))
+    }
+  }
+
+  private func adoptActives(_ state: DiskState) {
+    for lane in lanes.indices {
+      let newest = state.segments.values.filter { $0.lane == lane }.max { $0.id < $1.id }
+      guard let newest, newest.size < options.segmentSize, !damagedSegments.contains(newest.id) else { continue }
+      adoptActive(newest)
+    }
+    damagedSegments.removeAll()
+  }
+}

@@ -1,0 +1,56 @@
+import VitrineRuntime
+
+/// What people ask of the folder as a whole.
+extension DiskWriter {
+  /// Evicts until the folder takes up no more than this.
+  func trim(to limit: Int) {
+    drain()
+    do throws(FileError) {
+      try makeRoom(for: 0, limit: limit)
+      try sync()
+      try writeIndex()
+    } catch {
+      // What cannot be written cannot be compacted; the next batch says so.
+    }
+  }
+
+  /// Reads every entry, and drops those that are damaged; says which and how many there were.
+  func verify() -> DiskVerification {
+    drain()
+    var report = DiskVerification()
+    var entries: [(KeyHash, DiskEntry)] = []
+    eachEntry { entries.append(($0, $1)) }
+    for (hash, entry) in entries {
+      let places = shared.withLock { ($0.segments[entry.segment], $0.segments[entry.renewalSegment]) }
+      guard let segment = places.0 else { continue }
+      report.checked += 1
+      let place = DiskFolder.Place(entry: entry, hash: hash, segment: segment, renewalSegment: places.1)
+      if folder.entry(at: place) != nil { continue }
+      let isCurrent = shared.withLock { state in
+        guard let now = state.index[hash], now.sequence == entry.sequence, now.segment == entry.segment else {
+          return false
+        }
+        state.damaged += 1
+        state.drop(hash)
+        state.owedRemovals[hash] = entry.removalSequence
+        return true
+      }
+      guard isCurrent else { continue }
+      // The key may be whole although the rest is not.
+      let bytes = try? segment.file.bytes(Int(entry.length), at: Int(entry.offset))
+      report.damaged.append(bytes.flatMap { name(in: $0, hash) })
+    }
+    removeDoomed()
+    return report
+  }
+
+  private func name(in record: [UInt8], _ hash: KeyHash) -> CacheKey? {
+    var reader = ByteReader(record)
+    guard
+      let header = RecordHeader(reader), reader.skip(RecordHeader.size + RecordAttributes.size),
+      let bytes = reader.data(header.keyLength)
+    else { return nil }
+    let key = CacheKey(bytes: Array(bytes))
+    return key.hash(under: shared.withLock { $0.secret }) == hash ? key : nil
+  }
+}

@@ -1,0 +1,366 @@
+import VitrineRuntime
+
+/// Writes the log of a ``DiskCache``: one batch after the other, on the one thread of a queue.
+///
+/// Callers stage operations in the shared state, where readers see them at once; this turns them into records and, when
+/// those are written, into entries of the index.
+@safe
+final class DiskWriter: @unchecked Sendable {
+  // Sendable, since all that changes is touched on the writer's queue only, whose width is 1; `shared` is a lock.
+
+  /// Where a lane's records are appended.
+  struct Lane {
+    var segment: UInt32?
+    var file: (any DiskFile)?
+    var tail = 0
+    var buffer = ByteWriter()
+  }
+
+  /// What is to be changed in the index once a batch is written.
+  enum Outcome {
+    case put(DiskEntry)
+    case renewal(target: UInt64, expires: Double, segment: UInt32, offset: UInt32, length: UInt32)
+    case removal
+    case refused
+  }
+
+  static let retryInterval = Duration.seconds(30)
+  let folder: DiskFolder
+  let options: DiskOptions
+  let clock: any TimeSource
+  let shared: Lock<DiskState>
+  let scheduleSync: @Sendable () -> Void
+  let syncing = WorkQueue(label: "vitrine-sync", width: 1)
+  private let warn: @Sendable (String) -> Void
+  private(set) var lockFile: (any DiskFile)?
+
+  var lanes = [Lane(), Lane()]
+  private(set) var epoch = 0
+  /// The segments of which not all has reached the device, each with how many writes there had been in all.
+  var unsynced: [UInt32: (file: any DiskFile, writes: Int)] = [:]
+  private var writes = 0
+  /// How often names in the folder were changed, and how many of these changes have reached the device.
+  var nameChanges = (all: 0, synced: 0)
+  /// Removals from the lanes that entries have left, to be written when those have reached the device: a crash in between
+  /// must not leave a removal without what it made room for.
+  var owedMoves: [(hash: KeyHash, sequence: UInt64, lane: Int)] = []
+  var isIndexOutdated = false
+  /// The file that says what the folder is could not be written yet.
+  var owesFormat = false
+  /// Segments that end in damage, to which nothing may be appended.
+  var damagedSegments: Set<UInt32> = []
+  var isSyncScheduled = false
+
+  init(
+    folder: DiskFolder,
+    options: DiskOptions,
+    clock: any TimeSource,
+    shared: Lock<DiskState>,
+    lockFile: (any DiskFile)?,
+    scheduleSync: @escaping @Sendable () -> Void,
+    warn: @escaping @Sendable (String) -> Void,
+  ) {
+    self.folder = folder
+    self.options = options
+    self.clock = clock
+    self.shared = shared
+    self.lockFile = lockFile
+    self.scheduleSync = scheduleSync
+    self.warn = warn
+  }
+
+  // MARK: - Batches
+
+  /// Room is made for a whole batch, so it must be small beside the limit.
+  private var batchSize: Int { min(64 << 10, options.segmentSize) }
+
+  /// Writes everything that is staged.
+  func drain() {
+    while true {
+      let (batch, void) = shared.withLock { state -> ([StagedOperation], [StagedOperation]) in
+        guard state.phase == .open, !state.isReader else {
+          state.isDraining = false
+          return ([], [])
+        }
+        adopt(&state)
+        let (batch, void) = state.takeBatch(upTo: batchSize)
+        if batch.isEmpty { state.isDraining = false }
+        return (batch, void)
+      }
+      // Released with the lock open, as all that was staged.
+      _ = consume void
+      removeDoomed()
+      if batch.isEmpty { break }
+      perform(batch)
+    }
+  }
+
+  /// Starts afresh if everything was removed since; with the lock held.
+  private func adopt(_ state: inout DiskState) {
+    guard state.epoch != epoch else { return }
+    epoch = state.epoch
+    lanes = [Lane(), Lane()]
+    unsynced.removeAll()
+    owedMoves.removeAll()
+    state.indexFileSize = 0
+    isIndexOutdated = true
+  }
+
+  private func perform(_ batch: [StagedOperation]) {
+    do throws(FileError) {
+      if let retry = shared.withLock({ $0.retryUptime }), clock.uptime < retry { throw FileError(code: EAGAIN) }
+      try ensureFolder()
+      let owed = shared.withLock { $0.owedRemovals }
+      let spilled = batch.reduce(0) { $0 + $1.byteCount }
+      try makeRoom(for: spilled + owed.count * RecordHeader.size, limit: currentLimit())
+      for (hash, sequence) in owed { try appendRemoval(of: hash, sequence: sequence) }
+      let bodies = try writeBodies(batch)
+      var outcomes: [Outcome] = []
+      for operation in batch { outcomes.append(try append(operation, bodies)) }
+      try flushLanes()
+      finish(batch, outcomes, owed)
+      syncIfDue()
+    } catch {
+      fail(batch, error)
+    }
+  }
+
+  private func finish(_ batch: [StagedOperation], _ outcomes: [Outcome], _ owed: [KeyHash: UInt64]) {
+    let (recovered, left) = shared.withLock { state -> (Bool, [StagedView?]) in
+      let recovered = state.retryUptime != nil
+      state.retryUptime = nil
+      guard state.epoch == epoch else {
+        // Everything was removed meanwhile, and this belongs to it.
+        doomBodies(of: batch, &state)
+        return (recovered, [])
+      }
+      for (hash, sequence) in owed where state.owedRemovals[hash] == sequence { state.owedRemovals[hash] = nil }
+      var left: [StagedView?] = []
+      for (operation, outcome) in zip(batch, outcomes) {
+        apply(outcome, of: operation, &state)
+        left.append(state.unstage(operation))
+      }
+      return (recovered, left)
+    }
+    _ = consume left
+    if recovered { warn("the disk cache at \(folder.path) can be written again") }
+  }
+
+  private func apply(_ outcome: Outcome, of operation: StagedOperation, _ state: inout DiskState) {
+    switch outcome {
+    case .put(var entry):
+      // Uses in the time between staging and writing count.
+      if let view = state.staged[operation.hash], view.entrySequence == entry.sequence {
+        (entry.lastUse, entry.hits) = (view.lastUse, view.hits)
+      }
+      state.insert(entry, for: operation.hash)
+    case .renewal(let target, let expires, let segment, let offset, let length):
+      state.renew(
+        operation.hash,
+        target: target,
+        expires: expires,
+        revision: operation.sequence,
+        at: (segment, offset, length),
+      )
+    case .removal:
+      state.drop(operation.hash)
+    case .refused:
+      if state.drop(operation.hash) != nil { state.owedRemovals[operation.hash] = operation.sequence }
+    }
+  }
+
+  /// The disk refused: what was to be stored is not, and what it would have replaced counts no more either.
+  func fail(_ batch: [StagedOperation], _ error: FileError) {
+    for lane in lanes.indices {
+      lanes[lane].buffer.removeAll()
+      try? lanes[lane].file?.truncate(to: lanes[lane].tail)
+    }
+    let uptime = clock.uptime
+    let (isFirst, left) = shared.withLock { state -> (Bool, [StagedView?]) in
+      let isFirst = state.retryUptime == nil
+      if isFirst || uptime >= state.retryUptime ?? .zero { state.retryUptime = uptime + Self.retryInterval }
+      doomBodies(of: batch, &state)
+      guard state.epoch == epoch else { return (isFirst, []) }
+      var left: [StagedView?] = []
+      for operation in batch {
+        left.append(state.unstage(operation))
+        if case .renew = operation.operation { continue }
+        if state.drop(operation.hash) != nil { state.owedRemovals[operation.hash] = operation.sequence }
+      }
+      return (isFirst, left)
+    }
+    _ = consume left
+    if isFirst { warn("the disk cache at \(folder.path) cannot be written: \(error.description)") }
+  }
+
+  private func doomBodies(of batch: [StagedOperation], _ state: inout DiskState) {
+    for operation in batch where state.bodies[operation.sequence] != nil {
+      state.doomedBodies.append(operation.sequence)
+    }
+  }
+
+  // MARK: - Files
+
+  func flushLanes() throws(FileError) {
+    for lane in lanes.indices { try flush(lane) }
+  }
+
+  func flush(_ lane: Int) throws(FileError) {
+    let count = lanes[lane].buffer.count
+    guard count > 0, let id = lanes[lane].segment, let file = lanes[lane].file else { return }
+    try file.write(lanes[lane].buffer.bytes, at: lanes[lane].tail)
+    lanes[lane].tail += count
+    lanes[lane].buffer.removeAll()
+    writes += 1
+    unsynced[id] = (file, writes)
+    let tail = lanes[lane].tail
+    shared.withLock { state in
+      if state.epoch == epoch { state.segments[id]?.size = tail }
+    }
+  }
+
+  func roll(_ lane: Int) throws(FileError) {
+    let id = shared.withLock { state in
+      defer { state.nextSegment += 1 }
+      return state.nextSegment
+    }
+    let file = try folder.files.open(
+      folder.path(folder.segmentName(id, lane: lane)),
+      isWritable: true,
+      isCreated: true,
+    )
+    try file.truncate(to: 0)
+    nameChanges.all += 1
+    if lanes[lane].segment != nil { isIndexOutdated = true }
+    lanes[lane] = Lane(segment: id, file: file)
+    shared.withLock { state in
+      if state.epoch == epoch {
+        state.segments[id] = Segment(id: id, lane: lane, file: file, size: 0)
+      } else {
+        state.doomedSegments.append(id)
+      }
+    }
+  }
+
+  /// Lets a segment be no longer appended to.
+  func seal(_ id: UInt32) {
+    for lane in lanes.indices where lanes[lane].segment == id { lanes[lane] = Lane() }
+  }
+
+  func adoptActive(_ segment: Segment) {
+    lanes[segment.lane] = Lane(segment: segment.id, file: segment.file, tail: segment.size)
+  }
+
+  /// Writes the large bodies of a batch under names of their own; synced together, and named only then.
+  private func writeBodies(_ batch: [StagedOperation]) throws(FileError) -> [UInt64: UInt32] {
+    var written: [(sequence: UInt64, file: any DiskFile, checksum: UInt32, size: Int, lane: Int)] = []
+    do throws(FileError) {
+      for operation in batch {
+        guard case .put(_, let data) = operation.operation, data.data.count > options.spillThreshold else { continue }
+        let path = folder.path(folder.temporaryBodyName(operation.sequence))
+        let file = try folder.files.open(path, isWritable: true, isCreated: true)
+        var checksum = CRC32C()
+        checksum.append(data.data)
+        written.append((operation.sequence, file, checksum.value, data.data.count, Int(data.kind.rawValue)))
+        try file.write(data.data, at: 0)
+      }
+      for body in written { try body.file.sync() }
+      for body in written {
+        let path = folder.path(folder.bodyName(body.sequence))
+        try folder.files.rename("\(path).tmp", to: path)
+        nameChanges.all += 1
+      }
+      // A record without its body would take the older version of the entry along.
+      if !written.isEmpty { try syncNames() }
+    } catch {
+      for body in written {
+        let path = folder.path(folder.bodyName(body.sequence))
+        try? folder.files.remove("\(path).tmp")
+        try? folder.files.remove(path)
+      }
+      throw error
+    }
+    shared.withLock { state in
+      for body in written { state.bodies[body.sequence] = SpilledBody(lane: body.lane, size: body.size) }
+    }
+    return Dictionary(uniqueKeysWithValues: written.map { ($0.sequence, $0.checksum) })
+  }
+
+  /// Removes the files that nothing leads to any more.
+  func removeDoomed() {
+    let (bodies, segments, partials, mine) = shared.withLock { state in
+      defer {
+        state.doomedPartials.removeAll()
+        state.doomedBodies.removeAll()
+        state.doomedSegments.removeAll()
+      }
+      return (state.doomedBodies, state.doomedSegments, state.doomedPartials, state.epoch == epoch)
+    }
+    // First what leads to the others, so that a crash in between brings nothing back that was removed.
+    if !segments.isEmpty, mine { try? folder.files.remove(folder.path("index")) }
+    if !segments.isEmpty || !bodies.isEmpty { nameChanges.all += 1 }
+    // What is removed must not outlive its removal, which is in the same segment or in a later one.
+    for id in segments.sorted() {
+      for lane in lanes.indices { try? folder.files.remove(folder.path(folder.segmentName(id, lane: lane))) }
+    }
+    for number in partials {
+      for name in [folder.partialName(number), folder.journalName(number), folder.temporaryBodyName(number)] {
+        try? folder.files.remove(folder.path(name))
+      }
+    }
+    for sequence in bodies {
+      try? folder.files.remove(folder.path(folder.bodyName(sequence)))
+      shared.withLock { state in state.bodies[sequence] = nil }
+    }
+  }
+
+  /// Makes the folder again if someone has deleted it.
+  func ensureFolder() throws(FileError) {
+    if let lockFile, !lockFile.isDeleted {
+      guard owesFormat else { return }
+      try folder.writeFormat(shared.withLock { $0.secret })
+      owesFormat = false
+      return
+    }
+    let before = shared.withLock { state in
+      let (staged, queue, start, bytes) = (state.staged, state.queue, state.queueStart, state.stagedBytes)
+      let before = state.removeAll()
+      // Only what lay in the folder is lost. This batch is in the epoch that begins now.
+      (state.staged, state.queue, state.queueStart, state.stagedBytes) = (staged, queue, start, bytes)
+      state.doomedSegments.removeAll()
+      state.doomedBodies.removeAll()
+      state.doomedPartials.removeAll()
+      state.bodies = SizedTable()
+      adopt(&state)
+      return before
+    }
+    _ = consume before
+    try folder.files.makeFolder(folder.path)
+    let file = try folder.files.open(folder.path("lock"), isWritable: true, isCreated: true)
+    guard file.tryLock() else { throw FileError("another process writes to the folder") }
+    lockFile = file
+    try folder.writeFormat(shared.withLock { $0.secret })
+  }
+
+  func report(_ error: FileError) {
+    warn("the disk cache at \(folder.path): \(error.description)")
+  }
+
+  func close() {
+    flush()
+    let isWritable = shared.withLock { state in
+      defer { state.phase = .closed }
+      return state.phase == .open && !state.isReader && state.retryUptime == nil
+    }
+    if isWritable, lockFile?.isDeleted == false { try? writeIndex() }
+    lanes = [Lane(), Lane()]
+    let before = shared.withLock { state in
+      let before = state
+      (state.index, state.staged, state.segments) = (DiskIndex(), [:], SizedTable())
+      state.laneEntries = PerGroup()
+      return before
+    }
+    _ = consume before
+    lockFile = nil
+  }
+}

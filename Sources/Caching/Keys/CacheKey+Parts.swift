@@ -1,0 +1,170 @@
+extension CacheKey {
+  /// One part of a key.
+  public enum Part: Hashable, Sendable {
+    /// Nothing, which is another part than an empty text.
+    case none
+    /// A text, byte by byte as UTF-8: texts that only look alike are different.
+    case text(String)
+    /// Bytes.
+    case bytes([UInt8])
+    /// A whole number.
+    case integer(Int64)
+    /// A number; every bit pattern is a part of its own.
+    case number(Double)
+    /// True or false.
+    case flag(Bool)
+    /// A key within a key.
+    case key(CacheKey)
+  }
+
+  /// Joins the parts of a key.
+  public struct Builder {
+    private(set) var bytes: [UInt8] = []
+
+    /// Begins a key of up to so many bytes, which are then allocated once; more of them are no error.
+    ///
+    /// Several keys of which one begins with the other are made in one go: note ``count`` where the shorter ends, and ask the
+    /// longer for its prefix when the shorter is needed.
+    ///
+    /// ```swift
+    /// var builder = CacheKey.Builder(reserving: 200)
+    /// builder.append(url)
+    /// let sourceEnd = builder.count
+    /// builder.append(size)
+    /// let image = builder.key()
+    /// let source = image.prefix(sourceEnd)
+    /// ```
+    package init(reserving count: Int) {
+      bytes.reserveCapacity(count)
+    }
+
+    init(after first: [UInt8]) {
+      // Room for an address, or for what is done to an image, so that it is hardly ever moved.
+      bytes.reserveCapacity(first.count + 96)
+      bytes += first
+    }
+
+    /// The number of bytes so far.
+    package var count: Int { bytes.count }
+
+    /// Makes a key of all parts so far, which takes the bytes over without a copy.
+    ///
+    /// Complexity: O(count), to hash them once.
+    package consuming func key() -> CacheKey { CacheKey(bytes: bytes) }
+
+    /// Appends bytes of which the caller knows that no two lists of parts make them.
+    package mutating func append(raw some: some Collection<UInt8>) { bytes += some }
+
+    /// Appends a part.
+    public mutating func append(_ part: Part) {
+      switch part {
+      case .none: bytes.append(0)
+      case .text(let text): append(tag: 1, text.utf8)
+      case .bytes(let some): append(tag: 2, some)
+      case .integer(let integer): append(tag: 3, word: UInt64(bitPattern: integer))
+      case .number(let number): append(tag: 4, word: number.bitPattern)
+      case .flag(let flag): bytes += [5, flag ? 1 : 0]
+      case .key(let key): append(tag: 6, key.bytes)
+      }
+    }
+
+    /// Appends a text, or nothing.
+    public mutating func append(_ text: String?) {
+      append(text.map(Part.text) ?? .none)
+    }
+
+    /// Appends a whole number, or nothing.
+    public mutating func append(_ integer: Int?) {
+      append(integer.map { .integer(Int64($0)) } ?? .none)
+    }
+
+    /// Appends true or false.
+    public mutating func append(_ flag: Bool) {
+      append(.flag(flag))
+    }
+
+    /// Appends another key as one part.
+    public mutating func append(_ key: CacheKey) {
+      append(.key(key))
+    }
+
+    private mutating func append(tag: UInt8, _ some: some Collection<UInt8>) {
+      bytes.append(tag)
+      var length = some.count
+      while length >= 0x80 {
+        bytes.append(UInt8(truncatingIfNeeded: length) | 0x80)
+        length >>= 7
+      }
+      bytes.append(UInt8(length))
+      bytes += some
+    }
+
+    private mutating func append(tag: UInt8, word: UInt64) {
+      bytes.append(tag)
+      for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
+    }
+  }
+
+  /// The parts that the key was made of; `nil` if it was not made of parts.
+  ///
+  /// Complexity: O(count).
+  public var parts: [Part]? {
+    var parts: [Part] = []
+    var rest = bytes[...]
+    while let tag = rest.popFirst() {
+      guard let part = Self.takePart(tag, from: &rest) else { return nil }
+      parts.append(part)
+    }
+    return parts
+  }
+
+  private static func takePart(_ tag: UInt8, from rest: inout ArraySlice<UInt8>) -> Part? {
+    switch tag {
+    case 0:
+      return Part.none
+    case 1, 2, 6:
+      guard let count = takeLength(from: &rest), count <= rest.count else { return nil }
+      let bytes = Array(rest.prefix(count))
+      rest = rest.dropFirst(count)
+      if tag == 1 { return .text(String(decoding: bytes, as: UTF8.self)) }
+      return tag == 2 ? .bytes(bytes) : .key(CacheKey(bytes: bytes))
+    case 3, 4:
+      guard rest.count >= 8 else { return nil }
+      let word = rest.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+      rest = rest.dropFirst(8)
+      return tag == 3 ? .integer(Int64(bitPattern: word)) : .number(Double(bitPattern: word))
+    case 5:
+      guard let flag = rest.popFirst(), flag < 2 else { return nil }
+      return .flag(flag == 1)
+    default:
+      return nil
+    }
+  }
+
+  private static func takeLength(from rest: inout ArraySlice<UInt8>) -> Int? {
+    var length = 0
+    var shift = 0
+    while shift < 56, let byte = rest.popFirst() {
+      length |= Int(byte & 0x7F) << shift
+      if byte < 0x80 { return length }
+      shift += 7
+    }
+    return nil
+  }
+
+  /// The parts, or else the bytes, for people to read.
+  public var description: String {
+    guard let parts else { return String(decoding: bytes, as: UTF8.self) }
+    return parts.map { part in
+      switch part {
+      case .none: "-"
+      case .text(let text): text
+      case .bytes(let bytes): "\(bytes.count) bytes"
+      case .integer(let integer): "\(integer)"
+      case .number(let number): "\(number)"
+      case .flag(let flag): "\(flag)"
+      case .key(let key): "(\(key))"
+      }
+    }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,129 @@
+import Testing
+import VitrineRuntime
+import VitrineTesting
+
+@testable import VitrineCaching
+
+/// Caches that answer on the caller's thread, and lists of caches.
+struct WarmDataCachingTests {
+  private func describe(_ entry: WarmEntry) -> CachedData?? {
+    switch entry {
+    case .entry(let entry): .some(.some(entry))
+    case .missing: .some(nil)
+    case .unknown: nil
+    }
+  }
+
+  @Test
+  func theDiskAnswersFromWhatIsStagedAndFromWhatTheSystemHasInMemory() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let cache = try folder.cache()
+    await cache.store(entry(1, 50_000), for: key(1))
+    #expect(describe(cache.warmEntry(for: key(1))) == .some(entry(1, 50_000)))
+    await cache.flush()
+    #expect(describe(cache.warmEntry(for: key(1))) == .some(entry(1, 50_000)))
+    #expect(describe(cache.warmEntry(for: key(2))) == .some(nil))
+    let statistics = await cache.statistics()
+    #expect((statistics.hits, statistics.misses) == (2, 1))
+    await cache.close()
+  }
+
+  @Test
+  func aBodyThatIsAFileOfItsOwnIsNotReadWithoutWaiting() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let cache = try folder.cache(1 << 20)
+    await cache.store(entry(1, 40_000), for: key(1))
+    await cache.flush()
+    #expect(describe(cache.warmEntry(for: key(1))) == nil)
+    #expect(await cache.statistics().hits == 0)
+    #expect(await cache.entry(for: key(1)) == entry(1, 40_000))
+    await cache.close()
+  }
+
+  @Test
+  func aListCountsAMissOnceWhoeverKnows() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    let memory = MemoryDataCache(sizeLimit: 1 << 20, memoryPressure: nil)
+    let disk = try folder.cache(1 << 20)
+    let list = DataCacheList([memory, disk])
+    await disk.store(entry(1), for: key(1))
+    // A file of its own, which the disk does not read without waiting.
+    await disk.store(entry(2, 40_000), for: key(2))
+    await disk.flush()
+    #expect(describe(list.warmEntry(for: key(1))) == .some(entry(1)))
+    #expect(await memory.statistics().misses == 1)
+    #expect(describe(list.warmEntry(for: key(2))) == nil)
+    #expect(await memory.statistics().misses == 1)
+    #expect(await list.entry(for: key(2)) == entry(2, 40_000))
+    #expect(await memory.statistics().misses == 2)
+    #expect(describe(list.warmEntry(for: key(3))) == .some(nil))
+    #expect(await memory.statistics().misses == 3)
+    #expect(await disk.statistics().misses == 1)
+    await disk.close()
+  }
+
+  @Test
+  func aListKnowsAsMuchAsTheCachesBeforeTheFirstThatHasToBeWaitedFor() async {
+    let memory = MemoryDataCache(sizeLimit: 1 << 20, memoryPressure: nil)
+    let list = DataCacheList([memory, CountingDataCache()])
+    #expect(describe(list.warmEntry(for: key(1))) == nil)
+    #expect(await memory.statistics().misses == 0)
+    await memory.store(entry(1), for: key(1))
+    #expect(describe(list.warmEntry(for: key(1))) == .some(entry(1)))
+    #expect(describe(DataCacheList([]).warmEntry(for: key(1))) == .some(nil))
+  }
+
+  @Test
+  func aListAsksTheNextCacheOnlyForWhatIsMissing() async {
+    let (first, second) = (CountingDataCache(), CountingDataCache())
+    let list = DataCacheList([first, second])
+    await first.store(entry(1), for: key(1))
+    await second.store(entry(1, version: 1), for: key(1))
+    await second.store(entry(2), for: key(2))
+    let heads = await list.heads(for: [key(3), key(2), key(1)])
+    #expect(heads.map { $0?.contentID } == [nil, entry(2).contentID, entry(1).contentID])
+    _ = await list.heads(for: [key(1)])
+    #expect((first.counts.headLookups, second.counts.headLookups) == (2, 1))
+    #expect((first.counts.reads, second.counts.reads) == (0, 0))
+  }
+
+  @Test
+  func memoryShowsHeadsWithoutBytesAndCountsNothing() async {
+    let cache = MemoryDataCache(sizeLimit: 1 << 20, memoryPressure: nil)
+    await cache.store(entry(1), for: key(1))
+    let heads = await cache.heads(for: [key(2), key(1)])
+    #expect(heads.map { $0?.byteCount } == [nil, 500])
+    #expect(heads[1]?.data == nil)
+    let statistics = await cache.statistics()
+    #expect((statistics.hits, statistics.misses) == (0, 0))
+    #expect(describe(cache.warmEntry(for: key(1))) == .some(entry(1)))
+    #expect(describe(cache.warmEntry(for: key(2))) == .some(nil))
+    #expect(await cache.statistics().hits == 1)
+    #expect(await cache.statistics().misses == 1)
+  }
+
+  @Test
+  func aCacheOfAnothersIsPeekedAt() async {
+    let cache = PeekingCache(entry: entry(1))
+    #expect(await cache.heads(for: [key(1), key(1)]) == [CachedDataHead(entry(1)), CachedDataHead(entry(1))])
+  }
+}
+
+/// A cache that has no more than it must.
+private struct PeekingCache: DataCaching {
+  let entry: CachedData
+
+  func entry(for key: CacheKey) async -> CachedData? { nil }
+  func peek(_ key: CacheKey) async -> CachedData? { entry }
+  func store(_ entry: CachedData, for key: CacheKey) async {}
+  func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool { false }
+  func remove(_ key: CacheKey) async {}
+  func removeAll() async {}
+  func contains(_ key: CacheKey) async -> Bool { true }
+  func entries() async -> [DataCacheEntry] { [] }
+  func statistics() async -> DataCacheStatistics { DataCacheStatistics() }
+  func flush() async {}
+}
