@@ -79,6 +79,9 @@ extension ImageDecoder {
   ) throws(ImageError) -> ImageInfo { info }
 }
 
+/// A decoder of Vitrine's own: no code of a user's runs in it.
+package protocol VitrineDecoder: ImageDecoder {}
+
 /// What a decoder is asked to open.
 public struct RowRequest: Sendable {
   /// What ``ImageDecoder/info(of:format:limits:)`` said; within the limits.
@@ -316,14 +319,4 @@ public struct DecodeOptions: Sendable {
   func renderer(for info: ImageInfo, _ plan: SamplingPlan, _ control: DecodeControl) -> Renderer {
     Renderer(info: info, plan: plan, control: control, resampling: resampling, colorSpace: colorSpace)
   }
-}
-
-/// A decoded image.
-public struct DecodedImage: Sendable {
-  /// The pixels: upright, at the size asked for, straight alpha or opaque.
-  public let bitmap: Bitmap
-  /// What the header said.
-  public let info: ImageInfo
-  /// `nil` when the image is whole; what went wrong when it is partial because ``DecodeOptions/acceptsPartial`` was set.
-  public let damage: ImageError?
 }

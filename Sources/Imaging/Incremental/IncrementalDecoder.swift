@@ -32,7 +32,7 @@ public struct IncrementalDecoder: Sendable {
   /// What the header says, from the moment at which it is there; `nil` before.
   ///
   /// What files store behind their header is not in it: the frames of an animated GIF or WebP are those that have begun, and a
-  /// WebP file's EXIF comes last. ``DecodedImage/info`` has everything.
+  /// WebP file's EXIF comes last. ``ImageContainer/info`` has everything.
   public private(set) var info: ImageInfo?
   /// All bytes so far.
   public private(set) var data = Data()
@@ -123,7 +123,7 @@ public struct IncrementalDecoder: Sendable {
   ///
   /// - Returns: The image; a part of it only if ``DecodeOptions/acceptsPartial`` is set, and then its damage says so.
   /// - Throws: ``ImageError``: what ``DecoderRegistry/decode(_:_:)`` throws.
-  public func image() throws(ImageError) -> DecodedImage {
+  public func image() throws(ImageError) -> ImageContainer {
     if let failure { throw failure }
     return try decoders.decode(data, options)
   }

@@ -71,7 +71,7 @@ public struct JPEGIndex: Sendable {
   /// - Parameter options: How; ``DecodeOptions/region`` says which part.
   /// - Returns: What ``DecoderRegistry/decode(_:_:)`` returns.
   /// - Throws: ``ImageError``, as there.
-  public func decode(_ options: DecodeOptions) throws(ImageError) -> DecodedImage {
+  public func decode(_ options: DecodeOptions) throws(ImageError) -> ImageContainer {
     let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
     try control.check()
     guard options.frame == 0 else { throw .noSuchFrame(options.frame, of: info) }
@@ -99,7 +99,7 @@ public struct JPEGIndex: Sendable {
       }
       let result = try Renderer(info: info, plan: plan, control: control)
         .render(PatchRows(rows, patch.part, info), acceptsPartial: options.acceptsPartial)
-      return DecodedImage(bitmap: result.bitmap, info: info, damage: result.damage)
+      return ImageContainer(result.bitmap, info: info, damage: result.damage)
     }
   }
 
