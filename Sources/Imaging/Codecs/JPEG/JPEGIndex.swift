@@ -97,7 +97,7 @@ public struct JPEGIndex: Sendable {
       guard let rows = try unsafe JPEGDecoder(ownDecoderMinimum: isOwn ? 0 : .max).open(bytes, part) else {
         throw ImageError(.unsupported, format: .jpeg, "an unsupported kind of JPEG")
       }
-      let result = try Renderer(info: info, plan: plan, control: control)
+      let result = try options.renderer(for: info, plan, control)
         .render(PatchRows(rows, patch.part, info), acceptsPartial: options.acceptsPartial)
       return ImageContainer(result.bitmap, info: info, damage: result.damage)
     }
@@ -182,6 +182,7 @@ private final class PatchRows: RowSource {
   let origin: (x: Int, y: Int)
   var hasAlpha: Bool { rows.hasAlpha }
   var isAveraged: Bool { rows.isAveraged }
+  var colorModel: ColorModel { rows.colorModel }
   var damage: ImageError? { rows.damage }
   private let rows: any RowSource
 
