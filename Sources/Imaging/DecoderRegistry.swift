@@ -94,6 +94,26 @@ public final class DecoderRegistry: Sendable {
     }
   }
 
+  /// Tells the format of an encoded image from its first bytes, also of one that only a decoder recognises.
+  ///
+  /// - Returns: What ``ImageFormat/sniff(_:)`` says, else what the first decoder says that knows; `nil` where none does.
+  public func format(of data: Data) -> ImageFormat? {
+    // The bytes are only read while the closure runs.
+    unsafe data.withUnsafeBytes { unsafe Self.formats(of: $0, decoders).first }
+  }
+
+  /// The formats that bytes may be of: the one that is sniffed, or those that decoders recognise, in their order.
+  private static func formats(of bytes: UnsafeRawBufferPointer, _ decoders: [any ImageDecoder]) -> [ImageFormat] {
+    if let format = unsafe ImageFormat.sniff(ByteReader(bytes)) { return [format] }
+    var formats: [ImageFormat] = []
+    for decoder in decoders {
+      guard let format = unsafe decoder.recognizes(bytes), decoder.formats.contains(format), !formats.contains(format)
+      else { continue }
+      formats.append(format)
+    }
+    return formats
+  }
+
   /// Asks the decoders of the format in turn, until one does not decline.
   ///
   /// The limits are checked before it is used.
@@ -104,17 +124,21 @@ public final class DecoderRegistry: Sendable {
   ) throws(ImageError) -> R {
     let reader = unsafe ByteReader(bytes)
     guard reader.count > 0 else { throw ImageError(.unrecognised, "not an image: it is empty") }
-    guard let format = ImageFormat.sniff(reader) else {
+    let decoders = decoders
+    let formats = unsafe Self.formats(of: bytes, decoders)
+    guard let first = formats.first else {
       let look =
         ImageFormat.describeOther(reader).map { ": it looks like \($0)" } ?? ": its bytes are of no known format"
       throw ImageError(.unrecognised, "not an image\(look)")
     }
-    for decoder in decoders where decoder.formats.contains(format) {
-      guard let info = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
-      try limits.check(info)
-      if let result = try body(decoder, info) { return result }
+    for format in formats {
+      for decoder in decoders where decoder.formats.contains(format) {
+        guard let info = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
+        try limits.check(info)
+        if let result = try body(decoder, info) { return result }
+      }
     }
-    throw ImageError(.unsupported, format: format, "\(format) images cannot be decoded by this build")
+    throw ImageError(.unsupported, format: first, "\(first) images cannot be decoded by this build")
   }
 }
 
