@@ -5,7 +5,7 @@ import VitrineRuntime
 ///
 /// A program that decodes heavy formats now and then does not pay for their libraries at its start; a library that crashes or
 /// does not come to an end takes no more with it than its image; and a cancellation is heard at any moment.
-package final class ProcessDecoder: ImageDecoder {
+package final class ProcessDecoder: ImageDecoder, VitrineDecoder {
   package let formats: [ImageFormat]
   private let path: String
   /// Processes that nothing is asked of.

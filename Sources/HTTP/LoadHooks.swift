@@ -25,8 +25,12 @@ public struct LoadHooks: Sendable {
 
   /// Takes the figures of each transfer, of which a load has several if it is redirected; nil by default.
   ///
-  /// Called from the loader's thread, which it must not block, before the sink learns of the end; also for transfers that fail.
+  /// Called before the sink learns of the end, also for transfers that fail, on a thread that serves no transfer: while it
+  /// blocks, the end of its own load waits, and no other.
   public var didTransfer: (@Sendable (LoadMetrics) -> Void)?
+
+  /// Whether ``didTransfer`` is Vitrine's own and known to be short, so that the loader's thread may call it.
+  package var measuresInPlace = false
 
   /// Creates a set of none.
   public init() {}

@@ -61,11 +61,6 @@ extension Bitmap {
   }
 }
 
-extension ImageFormat {
-  /// Pixels at hand, for messages.
-  package static let bitmap = ImageFormat(name: "bitmap", mediaType: "", fileExtension: "")
-}
-
 private final class BitmapRows: RowSource {
   var width: Int { bitmap.width }
   var height: Int { bitmap.height }

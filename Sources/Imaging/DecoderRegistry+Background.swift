@@ -28,7 +28,7 @@ extension DecoderRegistry {
   public func decode(
     _ data: Data,
     _ options: DecodeOptions = DecodeOptions(),
-    completion: @escaping @Sendable (Result<DecodedImage, ImageError>) -> Void,
+    completion: @escaping @Sendable (Result<ImageContainer, ImageError>) -> Void,
   ) -> DecodeTask {
     BackgroundWork.start(options.isCancelled, completion) { (isCancelled) throws(ImageError) in
       var options = options
@@ -45,7 +45,7 @@ extension DecoderRegistry {
   public func byDecoding(
     _ data: Data,
     _ options: DecodeOptions = DecodeOptions(),
-  ) async throws(ImageError) -> DecodedImage {
+  ) async throws(ImageError) -> ImageContainer {
     try await BackgroundWork.run { completion in self.decode(data, options, completion: completion) }
   }
 }

@@ -12,13 +12,13 @@ extension DecoderRegistry {
   public func embeddedThumbnail(
     of data: Data,
     limits: DecodeLimits = DecodeLimits(),
-  ) throws(ImageError) -> DecodedImage? {
+  ) throws(ImageError) -> ImageContainer? {
     let control = DecodeControl(isCancelled: nil, timeLimit: limits.timeLimit)
     let header = try info(of: data, limits: limits)
     guard let file = try metadata(of: data, limits: limits).exifThumbnail else { return nil }
     // The bytes are only read while the closure runs: row sources do not outlive it.
     return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, limits) { (decoder, own) throws(ImageError) -> DecodedImage? in
+      try unsafe find(bytes, limits) { (decoder, own) throws(ImageError) -> ImageContainer? in
         // The large picture says how both are stored.
         var info = ImageInfo(
           format: own.format,
@@ -39,7 +39,7 @@ extension DecoderRegistry {
         )
         guard let source = try unsafe decoder.open(bytes, request) else { return nil }
         let result = try Renderer(info: info, plan: plan, control: control).render(source, acceptsPartial: false)
-        return DecodedImage(bitmap: result.bitmap, info: info, damage: nil)
+        return ImageContainer(result.bitmap, info: info)
       }
     }
   }
@@ -52,11 +52,11 @@ extension DecoderRegistry {
     _ plan: SamplingPlan,
     _ options: DecodeOptions,
     _ control: DecodeControl,
-  ) throws(ImageError) -> DecodedImage? {
+  ) throws(ImageError) -> ImageContainer? {
     guard let file = try unsafe thumbnail(of: bytes, decoder, info, plan, options) else { return nil }
     do throws(ImageError) {
       return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
-        try unsafe find(bytes, options.limits) { (decoder, own) throws(ImageError) -> DecodedImage? in
+        try unsafe find(bytes, options.limits) { (decoder, own) throws(ImageError) -> ImageContainer? in
           let request = RowRequest(
             info: own,
             frame: 0,
@@ -68,7 +68,7 @@ extension DecoderRegistry {
           guard let source = try unsafe decoder.open(bytes, request) else { return nil }
           // To the renderer it is the large picture, shrunk by its decoder.
           let result = try options.renderer(for: info, plan, control).render(source, acceptsPartial: false)
-          return DecodedImage(bitmap: result.bitmap, info: info, damage: nil)
+          return ImageContainer(result.bitmap, info: info)
         }
       }
     } catch {

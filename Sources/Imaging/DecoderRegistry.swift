@@ -11,22 +11,31 @@ public final class DecoderRegistry: Sendable {
     JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder(), BMPDecoder(), ICODecoder(), QOIDecoder(),
   ])
 
-  private let decoders: Lock<[any ImageDecoder]>
+  private let list: Lock<DecoderList>
 
   /// Makes a registry that asks `decoders` from the first to the last.
   public init(_ decoders: [any ImageDecoder]) {
-    self.decoders = Lock(decoders)
+    list = Lock(DecoderList(decoders: decoders, hasForeign: decoders.contains { !($0 is any VitrineDecoder) }))
   }
 
   /// Adds a decoder that is asked before those already there.
   public func add(_ decoder: some ImageDecoder) {
-    decoders.withLock { $0.insert(decoder, at: 0) }
+    let isForeign = !(decoder is any VitrineDecoder)
+    list.withLock {
+      $0.decoders.insert(decoder, at: 0)
+      $0.hasForeign = $0.hasForeign || isForeign
+    }
   }
+
+  /// A Boolean value that indicates whether a decoder is not one of Vitrine's own, so that code of a user's may run in it.
+  package var hasForeignDecoders: Bool { list.withLock(\.hasForeign) }
+
+  private var decoders: [any ImageDecoder] { list.withLock(\.decoders) }
 
   /// The formats that can be decoded, those asked first at the front.
   public var formats: [ImageFormat] {
     var seen: Set<ImageFormat> = []
-    return decoders.withLock { $0 }.flatMap(\.formats).filter { seen.insert($0).inserted }
+    return decoders.flatMap(\.formats).filter { seen.insert($0).inserted }
   }
 
   /// Reads what an image's header says, without decoding a pixel.
@@ -47,7 +56,7 @@ public final class DecoderRegistry: Sendable {
   /// memory is the result and a few rows, for formats and sizes where rows can stream.
   ///
   /// - Throws: ``ImageError``, of any code but `.notEncodable`.
-  public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> DecodedImage {
+  public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> ImageContainer {
     try unsafe open(data, options) { (bytes, decoder, info, plan, control) throws(ImageError) in
       guard options.allowsShortcut else { return nil }
       return try unsafe renderThumbnail(of: bytes, decoder, info, plan, options, control)
@@ -56,7 +65,7 @@ public final class DecoderRegistry: Sendable {
         source,
         acceptsPartial: options.acceptsPartial,
       )
-      return DecodedImage(bitmap: result.bitmap, info: info, damage: result.damage)
+      return ImageContainer(result.bitmap, info: info, damage: result.damage)
     }
   }
 
@@ -85,6 +94,26 @@ public final class DecoderRegistry: Sendable {
     }
   }
 
+  /// Tells the format of an encoded image from its first bytes, also of one that only a decoder recognises.
+  ///
+  /// - Returns: What ``ImageFormat/sniff(_:)`` says, else what the first decoder says that knows; `nil` where none does.
+  public func format(of data: Data) -> ImageFormat? {
+    // The bytes are only read while the closure runs.
+    unsafe data.withUnsafeBytes { unsafe Self.formats(of: $0, decoders).first }
+  }
+
+  /// The formats that bytes may be of: the one that is sniffed, or those that decoders recognise, in their order.
+  private static func formats(of bytes: UnsafeRawBufferPointer, _ decoders: [any ImageDecoder]) -> [ImageFormat] {
+    if let format = unsafe ImageFormat.sniff(ByteReader(bytes)) { return [format] }
+    var formats: [ImageFormat] = []
+    for decoder in decoders {
+      guard let format = unsafe decoder.recognizes(bytes), decoder.formats.contains(format), !formats.contains(format)
+      else { continue }
+      formats.append(format)
+    }
+    return formats
+  }
+
   /// Asks the decoders of the format in turn, until one does not decline.
   ///
   /// The limits are checked before it is used.
@@ -95,18 +124,27 @@ public final class DecoderRegistry: Sendable {
   ) throws(ImageError) -> R {
     let reader = unsafe ByteReader(bytes)
     guard reader.count > 0 else { throw ImageError(.unrecognised, "not an image: it is empty") }
-    guard let format = ImageFormat.sniff(reader) else {
+    let decoders = decoders
+    let formats = unsafe Self.formats(of: bytes, decoders)
+    guard let first = formats.first else {
       let look =
         ImageFormat.describeOther(reader).map { ": it looks like \($0)" } ?? ": its bytes are of no known format"
       throw ImageError(.unrecognised, "not an image\(look)")
     }
-    for decoder in decoders.withLock({ $0 }) where decoder.formats.contains(format) {
-      guard let info = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
-      try limits.check(info)
-      if let result = try body(decoder, info) { return result }
+    for format in formats {
+      for decoder in decoders where decoder.formats.contains(format) {
+        guard let info = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
+        try limits.check(info)
+        if let result = try body(decoder, info) { return result }
+      }
     }
-    throw ImageError(.unsupported, format: format, "\(format) images cannot be decoded by this build")
+    throw ImageError(.unsupported, format: first, "\(first) images cannot be decoded by this build")
   }
+}
+
+private struct DecoderList {
+  var decoders: [any ImageDecoder]
+  var hasForeign: Bool
 }
 
 extension Bitmap {

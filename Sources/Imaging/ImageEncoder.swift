@@ -63,7 +63,8 @@ public final class EncoderRegistry: Sendable {
     as format: ImageFormat,
     _ options: EncodeOptions = EncodeOptions(),
   ) throws(ImageError) -> Data {
-    guard let encoder = encoders.withLock({ $0.first { $0.format == format } }) else {
+    // Asked with the lock open: an encoder of somebody else's may do anything to say what it writes.
+    guard let encoder = encoders.withLock({ $0 }).first(where: { $0.format == format }) else {
       throw ImageError(.notEncodable, format: format, "\(format) cannot be written by this build")
     }
     return try encoder.encode(bitmap.converted(to: .sRGB), options)

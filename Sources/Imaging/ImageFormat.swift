@@ -55,4 +55,6 @@ extension ImageFormat {
   public static let qoi = Self(name: "qoi", mediaType: "image/qoi", fileExtension: "qoi")
   /// JPEG 2000, recognised so that a message can name it.
   public static let jpeg2000 = Self(name: "jp2", mediaType: "image/jp2", fileExtension: "jp2")
+  /// No file at all: pixels that a program made.
+  public static let bitmap = Self(name: "bitmap", mediaType: "", fileExtension: "")
 }

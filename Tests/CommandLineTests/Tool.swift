@@ -98,7 +98,7 @@ final class Tool {
 
   func data(_ name: String) throws -> Data { try Data(contentsOf: folder.appending(path: name)) }
 
-  func image(_ name: String) throws -> DecodedImage { try DecoderRegistry.standard.decode(try data(name)) }
+  func image(_ name: String) throws -> ImageContainer { try DecoderRegistry.standard.decode(try data(name)) }
 
   func write(_ data: Data, to name: String) throws {
     let file = folder.appending(path: name)

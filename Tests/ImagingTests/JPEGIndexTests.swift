@@ -53,6 +53,38 @@ struct JPEGIndexTests {
     }
   }
 
+  static let ways: [(filter: ResamplingFilter, linearLight: Bool, space: ColorSpace)] =
+    ResamplingFilter.allCases.map { ($0, false, .sRGB) } + [
+      (.lanczos3, true, .sRGB), (.lanczos3, false, .displayP3), (.box, true, .displayP3),
+    ]
+
+  @Test(arguments: ways)
+  func aPartIsFilteredAndColouredLikeTheWhole(
+    way: (filter: ResamplingFilter, linearLight: Bool, space: ColorSpace)
+  ) throws {
+    let file = try Photograph.data("waterfall-cliff-large.jpg")
+    let index = try JPEGIndex(file)
+    let region = PixelRegion(x: index.info.width / 2, y: index.info.height / 2, width: 120, height: 90)
+
+    var options = DecodeOptions(size: .pixels(50, 50))
+    options.region = region
+    (options.filter, options.linearLight, options.colorSpace) = way
+    let part = try index.decode(options).bitmap
+    let expected = try DecoderRegistry.standard.decode(file, options).bitmap
+    let plain = try DecoderRegistry.standard.decode(file, Self.plain(options)).bitmap
+
+    #expect(part.colorSpace == way.space)
+    #expect(part.largestDifference(from: expected) == 0)
+    // The option is not one that makes no difference here.
+    if way != (.lanczos3, false, .sRGB) { #expect(plain.largestDifference(from: expected) > 0) }
+  }
+
+  private static func plain(_ options: DecodeOptions) -> DecodeOptions {
+    var plain = DecodeOptions(size: options.size)
+    plain.region = options.region
+    return plain
+  }
+
   @Test(arguments: ["waterfall-cliff-large.jpg", "waterfall-visitor-orientation-7.jpg", "statue-grey.jpg"])
   func photographsAreReadFromTheMiddle(name: String) throws {
     let file = try Photograph.data(name)

@@ -11,7 +11,7 @@ public import VitrineImaging
 /// ```
 /// The picture is held as it is coded (at 12 MP and 8 bits some 18 MB) and becomes RGBA a few rows at a time. One image
 /// takes one thread; a cancellation is heard between frames and between rows.
-public struct AVIFDecoder: ImageDecoder {
+public struct AVIFDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

@@ -13,7 +13,7 @@ public import VitrineImaging
 /// cancellation is heard before it and between rows behind it. Rotation and mirroring are libheif's, so the header says that the
 /// picture is stored upright; the orientation in EXIF, which repeats them, is not looked at. Image sequences without a
 /// primary image are refused as `.unsupported`.
-public struct HEIFDecoder: ImageDecoder {
+public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

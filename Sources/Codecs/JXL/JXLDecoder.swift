@@ -11,7 +11,7 @@ import VitrineRuntime
 /// let pipeline = try ImagePipeline { $0.decoders.add(.jxl) }
 /// ```
 /// The picture is held whole. One image takes one thread; a cancellation is heard between 64 KiB of the file.
-public struct JXLDecoder: ImageDecoder {
+public struct JXLDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

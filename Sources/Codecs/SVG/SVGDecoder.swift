@@ -13,7 +13,7 @@ public import VitrineImaging
 /// difference. What it says is its `width` and `height`, or the size of its `viewBox`, or 300x150 pixels. Nothing outside the
 /// file is loaded: no other file, no address, no entity. librsvg bounds how much a drawing may refer to; it draws
 /// without a break, so a cancellation and the time limit are heard before and after.
-public struct SVGDecoder: ImageDecoder {
+public struct SVGDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

@@ -12,7 +12,7 @@ public import VitrineImaging
 /// CMYK, YCbCr and Lab, in all compressions that libtiff was built with. Of grey and RGB in floating point of 32 bits, in
 /// strips, 0 to 1 are shown, as the numbers stand; what lies beyond is cut, and a profile says what they mean. Other numbers
 /// are refused as `.unsupported`. A file whose picture is one large strip is held whole.
-public struct TIFFDecoder: ImageDecoder {
+public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

@@ -8,7 +8,7 @@ import VitrineRuntime
 /// is decided by an ``AdmissionQueue``; libcurl gets only what is to run at once.
 @safe
 final class CurlEngine: @unchecked Sendable {
-  // Sendable: `mailbox` and `options` never change; all else belongs to the engine's thread.
+  // Sendable: `mailbox`, `hookQueue` and `options` never change; all else belongs to the engine's thread.
 
   /// How many streams of HTTP/2 share a connection.
   private static let streamLimit = 64
@@ -16,6 +16,8 @@ final class CurlEngine: @unchecked Sendable {
   private static let abandonedLimit = 16
 
   let mailbox: CurlMailbox
+  /// Where hooks run that might block.
+  let hookQueue = HookCalls.makeQueue()
   private let options: CurlLoader.Options
   private let multi: UnsafeMutableRawPointer
   private let share: UnsafeMutableRawPointer?
@@ -119,7 +121,8 @@ final class CurlEngine: @unchecked Sendable {
       transfer.lastProgress = now
       transfer.resumeIfPaused()
       if transfer.isDeliveringHeld { deliverHeld(of: transfer) }
-    case .reprioritize(let transfer, let priority):
+    case .reprioritize(let transfer):
+      let priority = transfer.priority
       queue.reprioritize(ObjectIdentifier(transfer), priority)
       preparations.reprioritize(ObjectIdentifier(transfer), priority)
     case .prepared(let transfer, let result): takePrepared(transfer, result)
@@ -264,9 +267,9 @@ final class CurlEngine: @unchecked Sendable {
     queue.release(host: transfer.url.origin)
     guard let handle = transfer.handle else { return }
     transfer.handle = nil
-    if let measure = transfer.hooks.didTransfer {
+    if transfer.hooks.didTransfer != nil {
       now = systemUptime()
-      measure(handle.metrics(of: transfer, now: now))
+      transfer.tell(handle.metrics(of: transfer, now: now))
     }
     if handle.isResolved || handle.isConnected || transfer.head != nil || transfer.url.isAddress {
       release(handle)

@@ -85,7 +85,13 @@ public final class CurlLoader: DataLoader {
       sink.finish(HTTPError(.preparationFailed, url: request.url.string, detail))
       return NoLoadHandle()
     }
-    let transfer = CurlTransfer(request, sink: sink, cookies: cookies, mailbox: engine.mailbox)
+    let transfer = CurlTransfer(
+      request,
+      sink: sink,
+      cookies: cookies,
+      mailbox: engine.mailbox,
+      hookQueue: engine.hookQueue,
+    )
     if !engine.mailbox.post(.start(transfer)) { transfer.end(transfer.error(.cancelled, "the loader has stopped")) }
     return transfer
   }

@@ -11,7 +11,8 @@ final class CurlMailbox: @unchecked Sendable {
     case start(CurlTransfer)
     case cancel(CurlTransfer)
     case resume(CurlTransfer)
-    case reprioritize(CurlTransfer, Priority)
+    /// To look at the priority, which may have changed again by then.
+    case reprioritize(CurlTransfer)
     /// What a hook has made of the request.
     case prepared(CurlTransfer, Result<HTTPRequest, HTTPError>)
     /// What a hook has to say to a challenge.

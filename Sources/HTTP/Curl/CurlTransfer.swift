@@ -13,6 +13,9 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private let asked: String
   private let cookies: CookieJar?
   private let mailbox: CurlMailbox
+  private let hookQueue: WorkQueue
+  /// What the hooks are told, and behind it the sink; there once there is something to tell.
+  private var hookCalls: HookCalls?
   private let requestedPriority: Lock<Priority>
   private(set) var sink: (any LoadSink)?
 
@@ -52,8 +55,15 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// Why the transfer was broken off by us, in a callback.
   private(set) var failure: HTTPError?
 
-  init(_ request: HTTPRequest, sink: any LoadSink, cookies: CookieJar?, mailbox: CurlMailbox) {
+  init(
+    _ request: HTTPRequest,
+    sink: any LoadSink,
+    cookies: CookieJar?,
+    mailbox: CurlMailbox,
+    hookQueue: WorkQueue,
+  ) {
     self.request = request
+    self.hookQueue = hookQueue
     self.cookies = cookies
     asked = request.url.string
     hooks = sink.hooks
@@ -70,7 +80,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     get { requestedPriority.withLock { $0 } }
     set {
       requestedPriority.withLock { $0 = newValue }
-      mailbox.post(.reprioritize(self, newValue))
+      mailbox.post(.reprioritize(self))
     }
   }
 
@@ -93,9 +103,26 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   func end(_ error: HTTPError?) {
     guard let sink else { return }
     self.sink = nil
-    question?.cancel()
-    question = nil
-    sink.finish(error)
+    if let hookCalls {
+      hookCalls.add { sink.finish(error) }
+    } else {
+      sink.finish(error)
+    }
+    // Its handlers of cancellation are the hook's, and run within the call.
+    if let question = question.take() { callsOfHooks.add { question.cancel() } }
+  }
+
+  /// Tells the hook what a transfer took.
+  func tell(_ metrics: LoadMetrics) {
+    guard let didTransfer = hooks.didTransfer else { return }
+    guard !hooks.measuresInPlace else { return didTransfer(metrics) }
+    callsOfHooks.add { didTransfer(metrics) }
+  }
+
+  private var callsOfHooks: HookCalls {
+    let calls = hookCalls ?? HookCalls(on: hookQueue)
+    hookCalls = calls
+    return calls
   }
 
   func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {

@@ -9,14 +9,23 @@ public import VitrineRuntime
 public struct RetryPolicy: Sendable {
   /// Returns how long to wait before the next attempt; nil to give up.
   public let delay: @Sendable (RetryAttempt) -> Duration?
+  /// Whether it is known to be short, so that it may be asked on a thread that all transfers share.
+  let isShort: Bool
 
   /// Creates a policy of your own.
+  ///
+  /// - Parameter delay: Returns how long to wait, or nil to give up. Called on a thread of the ``RetryingLoader``'s that
+  ///   serves no transfer, so it may block; its load waits meanwhile.
   public init(_ delay: @escaping @Sendable (RetryAttempt) -> Duration?) {
-    self.delay = delay
+    self.init(isShort: false, delay)
+  }
+
+  private init(isShort: Bool, _ delay: @escaping @Sendable (RetryAttempt) -> Duration?) {
+    (self.isShort, self.delay) = (isShort, delay)
   }
 
   /// Gives up at once.
-  public static let never = RetryPolicy { _ in nil }
+  public static let never = RetryPolicy(isShort: true) { _ in nil }
 
   /// Waits at most twice as long each time, and chooses at random how long (full jitter), so that those who failed together
   /// do not return together.
@@ -30,7 +39,8 @@ public struct RetryPolicy: Sendable {
   ///   - base: The longest wait after the first attempt; half a second by default.
   ///   - limit: The longest wait of all, unless the server asks for more; 30 seconds by default.
   ///   - totalTime: From the first start to the last; two minutes by default.
-  ///   - random: Returns a number from 0 up to 1; the system's generator by default.
+  ///   - random: Returns a number from 0 up to 1. Called on the loader's thread, which it must not block. Defaults to the
+  ///     system's generator.
   /// - Returns: The policy.
   public static func exponential(
     maxAttempts: Int = 3,
@@ -39,7 +49,7 @@ public struct RetryPolicy: Sendable {
     totalTime: Duration = .seconds(120),
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
   ) -> RetryPolicy {
-    RetryPolicy { attempt in
+    RetryPolicy(isShort: true) { attempt in
       guard attempt.number < maxAttempts, attempt.error.isWorthRetrying else { return nil }
       // More than 2^20 times the base is over any limit.
       let longest = min(limit, base * (1 << min(attempt.number - 1, 20)))

@@ -11,6 +11,10 @@ final class SessionLoad: LoadHandle {
     var question: Task<Void, Never>?
     var alarm: ScheduledAction?
     var isCancelled = false
+    /// How often the sink has said that it wants more.
+    var resumes = 0
+    /// Whether the hooks have been told something, behind which the sink is told the end.
+    var hasMeasured = false
     var answers = 0
     // Of the hop under way:
     var head: HTTPResponse?
@@ -29,6 +33,9 @@ final class SessionLoad: LoadHandle {
   private let options: URLSessionLoader.Options
   private let started = SystemClock().uptime
   private let state: Lock<State>
+  /// What the task is told, in the order in which it was decided.
+  private let taskCalls = SerialCalls()
+  private let hookCalls: HookCalls
 
   init(
     _ request: HTTPRequest,
@@ -42,6 +49,7 @@ final class SessionLoad: LoadHandle {
     self.session = session
     self.delegate = delegate
     self.options = options
+    hookCalls = HookCalls(on: delegate.hookQueue)
     state = Lock(State(request: request, hop: RedirectChain(request), sink: sink))
   }
 
@@ -50,11 +58,12 @@ final class SessionLoad: LoadHandle {
   var priority: Priority {
     get { state.withLock { $0.request.priority } }
     set {
-      let task = state.withLock { state in
+      state.withLock { state in
         state.request.priority = newValue
-        return state.task
+        guard let task = state.task else { return }
+        taskCalls.add { task.priority = newValue.taskPriority }
       }
-      task?.priority = newValue.taskPriority
+      taskCalls.run()
     }
   }
 
@@ -70,7 +79,12 @@ final class SessionLoad: LoadHandle {
   }
 
   func resume() {
-    state.withLock { $0.task }?.resume()
+    state.withLock { state in
+      state.resumes += 1
+      guard let task = state.task else { return }
+      taskCalls.add { task.resume() }
+    }
+    taskCalls.run()
   }
 
   // MARK: Start
@@ -97,10 +111,11 @@ final class SessionLoad: LoadHandle {
   }
 
   private func startHop() {
-    let (hop, request, isCancelled) = state.withLock { state in
-      state.question = nil
+    // What leaves the state is released with the lock open.
+    let (hop, request, isCancelled, _) = state.withLock { state in
+      let question = state.question.take()
       (state.head, state.isHeadDelivered, state.received, state.failure) = (nil, false, 0, nil)
-      return (state.hop, state.request, state.isCancelled)
+      return (state.hop, state.request, state.isCancelled, question)
     }
     guard !isCancelled else { return end(error(.cancelled, "was cancelled")) }
     if let bad = hop.headers.first(where: { !$0.isSendable }) {
@@ -159,7 +174,7 @@ final class SessionLoad: LoadHandle {
       state.isHeadDelivered = true
       return state.sink
     }
-    return follow(sink?.receive(head) ?? .stop)
+    return deliver { sink?.receive(head) ?? .stop }
   }
 
   func receive(_ data: Data) {
@@ -172,7 +187,7 @@ final class SessionLoad: LoadHandle {
     guard isDelivered else { return received <= 1 << 16 ? () : state.withLock { $0.task }?.cancel() ?? () }
     let goesOn =
       received <= limit
-      ? follow(sink?.receive(data) ?? .stop)
+      ? deliver { sink?.receive(data) ?? .stop }
       : fail(.tooLarge, "the body is larger than the limit of \(limit) bytes")
     if !goesOn { state.withLock { $0.task }?.cancel() }
   }
@@ -196,13 +211,15 @@ final class SessionLoad: LoadHandle {
       name == "h2" ? "2" : name == "h3" ? "3" : String(name.drop { $0 != "/" }.dropFirst())
     }
     metrics.remoteAddress = figures.remoteAddress.flatMap { IPAddress($0) }
-    measure(metrics)
+    guard !hooks.measuresInPlace else { return measure(metrics) }
+    state.withLock { $0.hasMeasured = true }
+    let figures = metrics
+    hookCalls.add { measure(figures) }
   }
 
   func complete(_ problem: (any Error)?) {
-    let (head, failure, isCancelled, isDelivered) = state.withLock { state in
-      state.task = nil
-      return (state.head, state.failure, state.isCancelled, state.isHeadDelivered)
+    let (head, failure, isCancelled, isDelivered, _) = state.withLock { state in
+      (state.head, state.failure, state.isCancelled, state.isHeadDelivered, state.task.take())
     }
     var hop = state.withLock { $0.hop }
     if let failure { return end(failure) }
@@ -252,7 +269,7 @@ final class SessionLoad: LoadHandle {
   /// Delivers the response that came with a challenge which nobody answers.
   private func deliverHeld(_ head: HTTPResponse) {
     let (sink, held) = state.withLock { ($0.sink, $0.held) }
-    guard follow(sink?.receive(head) ?? .stop), held.isEmpty || follow(sink?.receive(held) ?? .stop) else {
+    guard deliver({ sink?.receive(head) ?? .stop }), held.isEmpty || deliver({ sink?.receive(held) ?? .stop }) else {
       return end(state.withLock { $0.failure })
     }
     end(nil)
@@ -260,11 +277,18 @@ final class SessionLoad: LoadHandle {
 
   // MARK: Ends
 
-  private func follow(_ flow: LoadFlow) -> Bool {
-    switch flow {
+  /// Calls the sink and does what it wants; false to break off.
+  private func deliver(_ call: () -> LoadFlow) -> Bool {
+    let resumes = state.withLock { $0.resumes }
+    switch call() {
     case .proceed: return true
     case .pause:
-      state.withLock { $0.task }?.suspend()
+      state.withLock { state in
+        // It may have been resumed before the sink has returned.
+        guard let task = state.task, state.resumes == resumes else { return }
+        taskCalls.add { task.suspend() }
+      }
+      taskCalls.run()
       return true
     case .stop: return fail(.cancelled, "was cancelled")
     }
@@ -277,12 +301,16 @@ final class SessionLoad: LoadHandle {
   }
 
   private func end(_ error: HTTPError?) {
-    let (sink, alarm) = state.withLock { state in
-      defer { (state.sink, state.task, state.question) = (nil, nil, nil) }
-      return (state.sink, state.alarm)
+    let (sink, alarm, hasMeasured, _, _) = state.withLock { state in
+      (state.sink.take(), state.alarm.take(), state.hasMeasured, state.task.take(), state.question.take())
     }
     alarm?.cancel()
-    sink?.finish(error)
+    guard let sink else { return }
+    if hasMeasured {
+      hookCalls.add { sink.finish(error) }
+    } else {
+      sink.finish(error)
+    }
   }
 
   private func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {

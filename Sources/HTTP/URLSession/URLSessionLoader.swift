@@ -59,6 +59,8 @@ public final class URLSessionLoader: DataLoader {
 ///
 /// URLSession calls its delegate on one serial queue, so that a load gets one call at a time.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
+  /// Where hooks run that might block.
+  let hookQueue = HookCalls.makeQueue()
   private let loads = Lock([Int: SessionLoad]())
 
   func add(_ load: SessionLoad, for task: URLSessionTask) {

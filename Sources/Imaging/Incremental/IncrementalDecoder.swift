@@ -32,7 +32,7 @@ public struct IncrementalDecoder: Sendable {
   /// What the header says, from the moment at which it is there; `nil` before.
   ///
   /// What files store behind their header is not in it: the frames of an animated GIF or WebP are those that have begun, and a
-  /// WebP file's EXIF comes last. ``DecodedImage/info`` has everything.
+  /// WebP file's EXIF comes last. ``ImageContainer/info`` has everything.
   public private(set) var info: ImageInfo?
   /// All bytes so far.
   public private(set) var data = Data()
@@ -123,7 +123,7 @@ public struct IncrementalDecoder: Sendable {
   ///
   /// - Returns: The image; a part of it only if ``DecodeOptions/acceptsPartial`` is set, and then its damage says so.
   /// - Throws: ``ImageError``: what ``DecoderRegistry/decode(_:_:)`` throws.
-  public func image() throws(ImageError) -> DecodedImage {
+  public func image() throws(ImageError) -> ImageContainer {
     if let failure { throw failure }
     return try decoders.decode(data, options)
   }
@@ -189,7 +189,7 @@ public struct IncrementalDecoder: Sendable {
     guard data.count >= nextLook else { return }
     if arrival == nil {
       let format = ImageFormat.sniff(data)
-      if format == nil, data.count < Self.longestLook {
+      if format == nil, data.count < Self.longestLook, decoders.format(of: data) == nil {
         nextLook = Self.longestLook
         return
       }
@@ -203,9 +203,16 @@ public struct IncrementalDecoder: Sendable {
       self.info = info
     } catch {
       // Of formats that are not followed nobody knows how long the header is.
-      guard error.code == .truncated else { throw error }
+      guard error.code == .truncated || mayYetBeRecognized(error) else { throw error }
       nextLook = data.count * 2
     }
+  }
+
+  /// Whether a decoder that is not Vitrine's may still recognise what is unknown so far.
+  private func mayYetBeRecognized(_ error: ImageError) -> Bool {
+    guard error.code == .unrecognised, decoders.hasForeignDecoders else { return false }
+    // The bytes are only read while the closure runs.
+    return unsafe data.withUnsafeBytes { unsafe ImageFormat.describeOther(ByteReader($0)) == nil }
   }
 
   private mutating func advance() {
@@ -234,70 +241,5 @@ public struct IncrementalDecoder: Sendable {
       guard count >= least else { return nil }
       return (0, count)
     }
-  }
-}
-
-/// The beginning of a file that is worth decoding.
-package struct PendingPreview: Sendable {
-  enum Purpose { case preview, thumbnail, scans }
-
-  let purpose: Purpose
-  package let data: Data
-  let options: DecodeOptions
-  let showsRows: Bool
-  let decoders: DecoderRegistry
-
-  /// Whether what it shows is the image, since the rest is not worth waiting for.
-  package var isImage: Bool { purpose != .preview }
-
-  /// How many of the file's bytes it takes.
-  package var byteCount: Int { data.count }
-
-  /// Decodes it; `nil` when it shows too little.
-  ///
-  /// - Parameter isCancelled: Asked besides that of the options.
-  /// - Returns: The preview.
-  /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`, `.overLimit`.
-  package func decode(isCancelled: (@Sendable () -> Bool)? = nil) throws(ImageError) -> ImagePreview? {
-    let control = DecodeControl(
-      isCancelled: isCancelled ?? options.isCancelled,
-      timeLimit: options.limits.timeLimit,
-    )
-    try control.check()
-    do throws(ImageError) {
-      // The bytes are only read while the closure runs: row sources do not outlive it.
-      return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-        try unsafe decoders.find(bytes, options.limits) { (decoder, info) throws(ImageError) -> ImagePreview?? in
-          let plan = try options.plan(for: info)
-          if purpose == .thumbnail {
-            let image = try unsafe decoders.renderThumbnail(of: bytes, decoder, info, plan, options, control)
-            return image.map {
-              ImagePreview(bitmap: $0.bitmap, info: info, detail: .whole, byteCount: data.count)
-            }
-          }
-          let request = options.request(for: info, plan, control)
-          guard let source = try unsafe open(bytes, request, decoder) else { return nil }
-          let (bitmap, _, shown) = try options.renderer(for: info, plan, control)
-            .render(source, acceptsPartial: true)
-          guard shown == 1 || (showsRows && shown > 0) else { return .some(nil) }
-          let detail = shown == 1 ? ImagePreview.Detail.whole : .rows(share: shown)
-          return ImagePreview(bitmap: bitmap, info: info, detail: detail, byteCount: data.count)
-        }
-      }
-    } catch {
-      switch error.code {
-      case .cancelled, .outOfTime, .overLimit: throw error
-      default: return nil
-      }
-    }
-  }
-
-  private func open(
-    _ bytes: UnsafeRawBufferPointer,
-    _ request: RowRequest,
-    _ decoder: any ImageDecoder,
-  ) throws(ImageError) -> (any RowSource)? {
-    guard let decoder = decoder as? any PrefixDecoding else { return try unsafe decoder.open(bytes, request) }
-    return try unsafe decoder.openPrefix(bytes, request)
   }
 }

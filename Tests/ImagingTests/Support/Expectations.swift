@@ -8,7 +8,7 @@ func decode(
   _ data: Data,
   _ size: TargetSize? = nil,
   _ change: (inout DecodeOptions) -> Void = { _ in },
-) throws(ImageError) -> DecodedImage {
+) throws(ImageError) -> ImageContainer {
   var options = DecodeOptions(size: size)
   change(&options)
   return try DecoderRegistry.standard.decode(data, options)

@@ -71,7 +71,7 @@ public struct JPEGIndex: Sendable {
   /// - Parameter options: How; ``DecodeOptions/region`` says which part.
   /// - Returns: What ``DecoderRegistry/decode(_:_:)`` returns.
   /// - Throws: ``ImageError``, as there.
-  public func decode(_ options: DecodeOptions) throws(ImageError) -> DecodedImage {
+  public func decode(_ options: DecodeOptions) throws(ImageError) -> ImageContainer {
     let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
     try control.check()
     guard options.frame == 0 else { throw .noSuchFrame(options.frame, of: info) }
@@ -97,9 +97,9 @@ public struct JPEGIndex: Sendable {
       guard let rows = try unsafe JPEGDecoder(ownDecoderMinimum: isOwn ? 0 : .max).open(bytes, part) else {
         throw ImageError(.unsupported, format: .jpeg, "an unsupported kind of JPEG")
       }
-      let result = try Renderer(info: info, plan: plan, control: control)
+      let result = try options.renderer(for: info, plan, control)
         .render(PatchRows(rows, patch.part, info), acceptsPartial: options.acceptsPartial)
-      return DecodedImage(bitmap: result.bitmap, info: info, damage: result.damage)
+      return ImageContainer(result.bitmap, info: info, damage: result.damage)
     }
   }
 
@@ -182,6 +182,7 @@ private final class PatchRows: RowSource {
   let origin: (x: Int, y: Int)
   var hasAlpha: Bool { rows.hasAlpha }
   var isAveraged: Bool { rows.isAveraged }
+  var colorModel: ColorModel { rows.colorModel }
   var damage: ImageError? { rows.damage }
   private let rows: any RowSource
 

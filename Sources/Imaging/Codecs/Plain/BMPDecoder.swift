@@ -4,7 +4,7 @@ import VitrineRuntime
 /// compressed.
 ///
 /// A JPEG or PNG file within a bitmap and OS/2's Huffman code are named as unsupported.
-public struct BMPDecoder: ImageDecoder {
+public struct BMPDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

@@ -4,7 +4,7 @@ import VitrineRuntime
 ///
 /// That is the smallest that need not be enlarged, and of several of that size the one with the most colours. The
 /// largest says how large the image is, which has one frame.
-public struct ICODecoder: ImageDecoder {
+public struct ICODecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

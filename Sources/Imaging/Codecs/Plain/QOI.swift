@@ -1,7 +1,7 @@
 public import VitrineRuntime
 
 /// Reads the Quite OK Image format, row by row.
-public struct QOIDecoder: ImageDecoder {
+public struct QOIDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

@@ -1,7 +1,7 @@
 import VitrineRuntime
 
 /// Reads GIF through giflib: the first frame row by row where it can, any other by composing those before it.
-public struct GIFDecoder: ImageDecoder {
+public struct GIFDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

@@ -3,7 +3,7 @@ import VitrineRuntime
 
 /// Reads JPEG: at an eighth of its size with a decoder of its own, which leaves out what that does not need, else through
 /// libjpeg-turbo, shrinking to 1/2, 1/4 or 1/8 inside the inverse transform.
-public struct JPEGDecoder: ImageDecoder, PrefixDecoding {
+public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   /// Stored pixels from which on an image is worth the tables that the decoder of our own makes first.
   private let ownDecoderMinimum: Int
 

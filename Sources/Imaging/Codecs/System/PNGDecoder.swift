@@ -4,7 +4,7 @@ import VitrineRuntime
 /// Reads PNG through libpng, row by row unless the file is interlaced.
 ///
 /// Frames of an APNG are composed as a viewer shows them, each when it is asked for.
-public struct PNGDecoder: ImageDecoder {
+public struct PNGDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

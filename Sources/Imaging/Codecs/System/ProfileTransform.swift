@@ -110,15 +110,23 @@ final class ProfileTransform: Sendable {
 }
 
 extension ProfileTransform {
-  private struct Entry {
+  private final class Entry: Sendable {
     let profile: ColorProfile
     let model: ColorModel
     let target: ColorSpace
     /// `nil` for a profile that is of no use.
     let transform: ProfileTransform?
+
+    init(_ profile: ColorProfile, _ model: ColorModel, _ target: ColorSpace) {
+      (self.profile, self.model, self.target) = (profile, model, target)
+      transform = ProfileTransform(profile, model, to: target)
+    }
   }
 
   /// The last ones used at the front: to make one takes 4 ms for three components and more for inks.
+  ///
+  /// With the lock open are profiles compared, which takes as long as they are, and released, since what frees their bytes
+  /// may be a closure of the user's.
   private static let recent = Lock<[Entry]>([])
   private static let recentCount = 8
   private static let recentByteCount = 8 << 20
@@ -128,26 +136,19 @@ extension ProfileTransform {
   /// May be called on any thread.
   static func cached(_ profile: ColorProfile, _ model: ColorModel, to target: ColorSpace) -> ProfileTransform? {
     guard profile.data.count <= profileLimit else { return nil }
-    let found = recent.withLock { entries -> Entry? in
-      let place = entries.firstIndex { $0.model == model && $0.target == target && $0.profile == profile }
-      guard let place else { return nil }
-      let entry = entries.remove(at: place)
+    let entries = recent.withLock { $0 }
+    let found = entries.first { $0.model == model && $0.target == target && $0.profile == profile }
+    let entry = found ?? Entry(profile, model, target)
+    let evicted = recent.withLock { entries in
+      entries.removeAll { $0 === entry }
       entries.insert(entry, at: 0)
-      return entry
-    }
-    if let found { return found.transform }
-    let entry = Entry(
-      profile: profile,
-      model: model,
-      target: target,
-      transform: ProfileTransform(profile, model, to: target),
-    )
-    recent.withLock { entries in
-      entries.insert(entry, at: 0)
+      var evicted: [Entry] = []
       while entries.count > recentCount || entries.reduce(0, { $0 + $1.profile.data.count }) > recentByteCount {
-        entries.removeLast()
+        evicted.append(entries.removeLast())
       }
+      return evicted
     }
+    withExtendedLifetime((entries, evicted)) {}
     return entry.transform
   }
 }

@@ -2,7 +2,7 @@ import CLibWebP
 import VitrineRuntime
 
 /// Reads WebP, still and animated, through libwebp; still pictures are shrunk inside it.
-public struct WebPDecoder: ImageDecoder {
+public struct WebPDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 

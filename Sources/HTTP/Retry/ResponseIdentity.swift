@@ -1,0 +1,38 @@
+/// What the response being delivered is, to tell whether another is the same.
+struct ResponseIdentity {
+  let head: HTTPResponse
+  /// Where its body begins in the file.
+  let offset: Int
+
+  init(_ head: HTTPResponse) {
+    self.head = head
+    offset = ContentRange(head)?.start ?? 0
+  }
+
+  /// Names exactly these bytes; nil where nothing does.
+  var strongTag: String? {
+    head.headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
+  }
+
+  /// Whether a body that has not begun may come from `other` just as well.
+  func hasSameFields(as other: HTTPResponse) -> Bool {
+    other.status == head.status
+      && ["ETag", "Last-Modified", "Content-Length", "Content-Range", "Content-Type", "Content-Encoding"]
+        .allSatisfy { other.headers[$0] == head.headers[$0] }
+  }
+
+  /// Returns how many bytes of a response's body the sink has had; nil where it does not continue what it has.
+  func overlap(of response: HTTPResponse, delivered: Int) -> Int? {
+    guard delivered > 0 else { return hasSameFields(as: response) ? 0 : nil }
+    guard let tag = strongTag, response.headers["ETag"].map({ $0 == tag }) ?? true else { return nil }
+    let old = ContentRange(head)
+    if response.status == 206 {
+      guard let new = ContentRange(response), new.start == offset + delivered else { return nil }
+      let end = old?.end ?? head.contentLength.map { $0 - 1 }
+      return end.map { $0 == new.end } ?? true ? 0 : nil
+    }
+    // A server without ranges sends the file from its start; that it is the same one must be said.
+    guard response.status == 200, head.status == 200, response.headers["ETag"] == tag else { return nil }
+    return delivered
+  }
+}

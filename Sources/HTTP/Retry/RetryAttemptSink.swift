@@ -1,0 +1,212 @@
+import VitrineRuntime
+
+/// Takes what one attempt brings.
+final class RetryAttemptSink: LoadSink {
+  private let load: RetryingLoad
+
+  init(_ load: RetryingLoad) { self.load = load }
+
+  var hooks: LoadHooks { load.hooks }
+
+  func begin() { load.begin() }
+
+  func receive(_ response: HTTPResponse) -> LoadFlow { load.receive(response) }
+
+  func receive(_ bytes: RawSpan) -> LoadFlow { load.receive(bytes) }
+
+  func finish(_ error: HTTPError?) { load.finish(error) }
+}
+
+extension RetryingLoad {
+  fileprivate func begin() {
+    let sink: (any LoadSink)? = state.withLock { state in
+      guard !state.hasBegun else { return nil }
+      state.hasBegun = true
+      return state.sink
+    }
+    sink?.begin()
+  }
+
+  // MARK: The head
+
+  fileprivate func receive(_ response: HTTPResponse) -> LoadFlow {
+    guard !response.isSuccess, response.status >= 400 else { return accept(response) }
+    let error = HTTPError(
+      .badStatus,
+      url: request.url.string,
+      status: response.status,
+      "the server answered with status \(response.status)",
+    )
+    guard policy.isShort else {
+      let number = state.withLock { state in
+        state.stage = .asking
+        return state.attempt
+      }
+      ask(error, response) { self.decide(on: response, $0, of: number) }
+      return .pause
+    }
+    guard let wait = delay(after: error, response) else { return accept(response) }
+    // Read to its end, the body leaves the connection usable.
+    state.withLock { $0.mode = .drop(wait: wait, count: 0) }
+    return .proceed
+  }
+
+  /// Does with a response what the policy says, in place of the loader, which waits.
+  private func decide(on response: HTTPResponse, _ delay: Duration?, of number: Int) {
+    let (isDelivered, end) = state.withLock { state -> (Bool, AttemptEnd?) in
+      guard state.attempt == number, state.stage == .asking else { return (false, nil) }
+      guard let delay else {
+        state.stage = .delivering
+        return (true, nil)
+      }
+      state.mode = .drop(wait: delay, count: 0)
+      state.stage = .loading
+      if state.end == nil { goOn(&state) }
+      return (false, state.end.take())
+    }
+    runCalls()
+    if isDelivered {
+      settle(accept(response))
+    } else if let end {
+      finishAttempt(end.error)
+    }
+  }
+
+  /// Has the attempt go on as the sink wants, after a response that was delivered in place of the loader.
+  private func settle(_ flow: LoadFlow) {
+    let end = state.withLock { state -> AttemptEnd? in
+      state.stage = .loading
+      if let end = state.end.take() { return end }
+      if flow == .stop {
+        state.isBrokenOff = true
+        tell(&state) { $0.cancel() }
+      } else if !state.isPaused {
+        goOn(&state)
+      }
+      return nil
+    }
+    runCalls()
+    if let end { finishAttempt(end.error ?? (flow == .stop ? cancellation : nil)) }
+  }
+
+  private func accept(_ response: HTTPResponse) -> LoadFlow {
+    let (sink, isRefused): ((any LoadSink)?, Bool) = state.withLock { state in
+      guard let identity = state.identity else {
+        state.identity = ResponseIdentity(response)
+        return (state.sink, false)
+      }
+      guard let skipped = identity.overlap(of: response, delivered: state.delivered) else {
+        state.mode = .refuse
+        return (nil, true)
+      }
+      state.mode = .deliver(skipping: skipped)
+      return (nil, false)
+    }
+    if let sink { return deliver { sink.receive(response) } }
+    return isRefused ? .stop : .proceed
+  }
+
+  // MARK: The body
+
+  fileprivate func receive(_ bytes: RawSpan) -> LoadFlow {
+    let count = bytes.byteCount
+    let (sink, skipped, unseen): ((any LoadSink)?, Int, LoadFlow) = state.withLock { state in
+      // A loader that heeds no pause would have its bytes come before the head.
+      guard state.stage == .loading else { return (nil, 0, .stop) }
+      switch state.mode {
+      case .deliver(let skipping):
+        let skipped = min(skipping, count)
+        state.mode = .deliver(skipping: skipping - skipped)
+        state.delivered += count - skipped
+        return (skipped < count ? state.sink : nil, skipped, .proceed)
+      case .drop(let wait, let dropped):
+        state.mode = .drop(wait: wait, count: dropped + count)
+        return (nil, 0, dropped + count <= 1 << 16 ? .proceed : .stop)
+      case .refuse:
+        return (nil, 0, .stop)
+      }
+    }
+    guard let sink else { return unseen }
+    return deliver { sink.receive(bytes.extracting(droppingFirst: skipped)) }
+  }
+
+  /// Calls the sink and remembers whether it wants to pause, for the case that the attempt fails meanwhile.
+  private func deliver(_ call: () -> LoadFlow) -> LoadFlow {
+    let resumes = state.withLock { $0.resumes }
+    let flow = call()
+    guard flow == .pause else { return flow }
+    state.withLock { state in
+      if state.resumes == resumes { state.isPaused = true }
+    }
+    return flow
+  }
+
+  // MARK: The end
+
+  fileprivate func finish(_ error: HTTPError?) {
+    let isPutOff = state.withLock { state in
+      switch state.stage {
+      case .asking where !state.isCancelled, .delivering:
+        state.end = AttemptEnd(error: error)
+        return true
+      case .asking:
+        // The answer is no longer waited for.
+        state.stage = .loading
+        return false
+      case .loading, .waiting, .heldBack:
+        return false
+      }
+    }
+    if !isPutOff { finishAttempt(error) }
+  }
+
+  private func finishAttempt(_ error: HTTPError?) {
+    let (mode, earlier, isCancelled) = state.withLock { ($0.mode, $0.failure, $0.isCancelled) }
+    switch mode {
+    case .drop(let delay, _):
+      // The server's failure counts, not how reading of it ended.
+      guard !isCancelled, let number = beginWaiting() else { return end(error ?? earlier ?? cancellation) }
+      schedule(delay, after: number)
+    case .refuse:
+      end(isCancelled ? error : earlier ?? error)
+    case .deliver(let rest):
+      guard let error else {
+        guard rest > 0 else { return end(nil) }
+        return end(earlier ?? HTTPError(.truncated, url: request.url.string, "less came than before"))
+      }
+      guard !isCancelled, !error.isCancellation, canGoOn() else { return end(error) }
+      goOn(after: error)
+    }
+  }
+
+  /// Tries again, if the policy says so.
+  private func goOn(after error: HTTPError) {
+    if policy.isShort {
+      guard let delay = delay(after: error) else { return end(error) }
+      guard let number = beginWaiting() else { return end(cancellation) }
+      noteFailure(error)
+      return schedule(delay, after: number)
+    }
+    guard let number = beginWaiting() else { return end(cancellation) }
+    ask(error) { [self] delay in
+      guard let delay else {
+        if endWaiting(after: number) { end(error) }
+        return
+      }
+      noteFailure(error)
+      schedule(delay, after: number)
+    }
+  }
+
+  private func noteFailure(_ error: HTTPError) {
+    state.withLock { $0.failure = $0.failure ?? error }
+  }
+
+  /// Whether the next attempt could go on from what the sink has.
+  private func canGoOn() -> Bool {
+    state.withLock { state in
+      guard let identity = state.identity, state.delivered > 0 else { return true }
+      return request.method == .get && identity.strongTag != nil
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/// Tells a decoder whether to go on: the caller's wish and the time limit in one.
+public struct DecodeControl: Sendable {
+  private let isCancelled: (@Sendable () -> Bool)?
+  private let limit: Duration?
+  private let start: ContinuousClock.Instant
+
+  package init(isCancelled: (@Sendable () -> Bool)?, timeLimit: Duration?) {
+    self.isCancelled = isCancelled
+    limit = timeLimit
+    start = .now
+  }
+
+  /// Returns if work is to go on.
+  ///
+  /// Cheap enough to be asked every few rows.
+  ///
+  /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`.
+  public func check() throws(ImageError) {
+    if let isCancelled, isCancelled() { throw ImageError(.cancelled, "cancelled") }
+    if let limit, ContinuousClock.now - start >= limit {
+      throw ImageError(.outOfTime, limit: .timeLimit, "decoding took longer than the limit of \(limit)")
+    }
+  }
+}

@@ -1,0 +1,114 @@
+public import VitrineRuntime
+
+/// An image and what belongs to it: the one value that travels from a decoder to a view.
+///
+/// A decoder fills it in, processors change it, caches keep it and views show its ``bitmap``:
+/// ```swift
+/// var image = try DecoderRegistry.standard.decode(data)
+/// image.userInfo["album"] = "Holidays"
+/// show(image.bitmap)
+/// ```
+/// It is one reference wide: to copy it costs one count, and copies share what they hold until one of them is changed.
+public struct ImageContainer: Sendable {
+  /// The pixels: upright, at the size asked for, straight alpha or opaque.
+  public var bitmap: Bitmap {
+    get { storage.values.bitmap }
+    set { update { $0.bitmap = newValue } }
+  }
+  /// The facts of the source: format, size, orientation, frames.
+  ///
+  /// They are those of the encoded image, whatever has become of its pixels since.
+  public var info: ImageInfo {
+    get { storage.values.info }
+    set { update { $0.info = newValue } }
+  }
+  /// The reason why a part of the image is missing, where ``DecodeOptions/acceptsPartial`` allowed that; `nil` for a whole
+  /// image.
+  public var damage: ImageError? {
+    get { storage.values.damage }
+    set { update { $0.damage = newValue } }
+  }
+  /// EXIF and the like; `nil` unless asked for.
+  public var metadata: ImageMetadata? {
+    get { storage.values.metadata }
+    set { update { $0.metadata = newValue } }
+  }
+  /// The encoded bytes; `nil` unless asked for.
+  public var encodedData: Data? {
+    get { storage.values.encodedData }
+    set { update { $0.encodedData = newValue } }
+  }
+  /// A Boolean value that indicates whether this is a preview rather than the image.
+  public var isPreview: Bool {
+    get { storage.values.isPreview }
+    set { update { $0.isPreview = newValue } }
+  }
+  /// Values of your own, by names of your own.
+  public var userInfo: [String: any Sendable] {
+    get { storage.values.userInfo }
+    set { update { $0.userInfo = newValue } }
+  }
+
+  private var storage: Storage
+
+  /// Makes a container of pixels.
+  ///
+  /// - Parameters:
+  ///   - bitmap: The pixels.
+  ///   - info: The facts of the source. Defaults to those of a bitmap that no file stands behind, ``ImageFormat/bitmap``.
+  ///   - damage: The reason why a part is missing. Defaults to `nil`: the image is whole.
+  ///   - metadata: EXIF and the like. Defaults to `nil`.
+  ///   - encodedData: The encoded bytes. Defaults to `nil`.
+  ///   - isPreview: A Boolean value that indicates whether this is a preview rather than the image. Defaults to `false`.
+  ///   - userInfo: Values of your own. Defaults to none.
+  public init(
+    _ bitmap: Bitmap,
+    info: ImageInfo? = nil,
+    damage: ImageError? = nil,
+    metadata: ImageMetadata? = nil,
+    encodedData: Data? = nil,
+    isPreview: Bool = false,
+    userInfo: [String: any Sendable] = [:],
+  ) {
+    storage = Storage(
+      Values(
+        bitmap: bitmap,
+        info: info ?? ImageInfo(format: .bitmap, storedWidth: bitmap.width, storedHeight: bitmap.height),
+        damage: damage,
+        metadata: metadata,
+        encodedData: encodedData,
+        isPreview: isPreview,
+        userInfo: userInfo,
+      )
+    )
+  }
+
+  /// Returns the same with other pixels.
+  package func replacing(_ bitmap: Bitmap) -> ImageContainer {
+    var other = self
+    other.bitmap = bitmap
+    return other
+  }
+
+  private mutating func update(_ change: (inout Values) -> Void) {
+    if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.values) }
+    change(&storage.values)
+  }
+
+  private struct Values: Sendable {
+    var bitmap: Bitmap
+    var info: ImageInfo
+    var damage: ImageError?
+    var metadata: ImageMetadata?
+    var encodedData: Data?
+    var isPreview: Bool
+    var userInfo: [String: any Sendable]
+  }
+
+  // @unchecked: changed only while one container refers to it, which its owner changes; see update(_:).
+  private final class Storage: @unchecked Sendable {
+    var values: Values
+
+    init(_ values: Values) { self.values = values }
+  }
+}

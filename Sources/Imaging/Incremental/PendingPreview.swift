@@ -1,0 +1,66 @@
+package import VitrineRuntime
+
+/// The beginning of a file that is worth decoding.
+package struct PendingPreview: Sendable {
+  enum Purpose { case preview, thumbnail, scans }
+
+  let purpose: Purpose
+  package let data: Data
+  let options: DecodeOptions
+  let showsRows: Bool
+  let decoders: DecoderRegistry
+
+  /// Whether what it shows is the image, since the rest is not worth waiting for.
+  package var isImage: Bool { purpose != .preview }
+
+  /// How many of the file's bytes it takes.
+  package var byteCount: Int { data.count }
+
+  /// Decodes it; `nil` when it shows too little.
+  ///
+  /// - Parameter isCancelled: Asked besides that of the options.
+  /// - Returns: The preview.
+  /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`, `.overLimit`.
+  package func decode(isCancelled: (@Sendable () -> Bool)? = nil) throws(ImageError) -> ImagePreview? {
+    let control = DecodeControl(
+      isCancelled: isCancelled ?? options.isCancelled,
+      timeLimit: options.limits.timeLimit,
+    )
+    try control.check()
+    do throws(ImageError) {
+      // The bytes are only read while the closure runs: row sources do not outlive it.
+      return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
+        try unsafe decoders.find(bytes, options.limits) { (decoder, info) throws(ImageError) -> ImagePreview?? in
+          let plan = try options.plan(for: info)
+          if purpose == .thumbnail {
+            let image = try unsafe decoders.renderThumbnail(of: bytes, decoder, info, plan, options, control)
+            return image.map {
+              ImagePreview(bitmap: $0.bitmap, info: info, detail: .whole, byteCount: data.count)
+            }
+          }
+          let request = options.request(for: info, plan, control)
+          guard let source = try unsafe open(bytes, request, decoder) else { return nil }
+          let (bitmap, _, shown) = try options.renderer(for: info, plan, control)
+            .render(source, acceptsPartial: true)
+          guard shown == 1 || (showsRows && shown > 0) else { return .some(nil) }
+          let detail = shown == 1 ? ImagePreview.Detail.whole : .rows(share: shown)
+          return ImagePreview(bitmap: bitmap, info: info, detail: detail, byteCount: data.count)
+        }
+      }
+    } catch {
+      switch error.code {
+      case .cancelled, .outOfTime, .overLimit: throw error
+      default: return nil
+      }
+    }
+  }
+
+  private func open(
+    _ bytes: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+    _ decoder: any ImageDecoder,
+  ) throws(ImageError) -> (any RowSource)? {
+    guard let decoder = decoder as? any PrefixDecoding else { return try unsafe decoder.open(bytes, request) }
+    return try unsafe decoder.openPrefix(bytes, request)
+  }
+}
