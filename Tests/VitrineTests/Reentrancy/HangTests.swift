@@ -88,6 +88,8 @@ struct HangTests {
         load.respond(with: FakeResponse(body: try Scene.file()))
         let error = await #expect(throws: LoadError.self) { try await other.image }
         #expect(error?.isCancellation == true)
+        // Whoever waits is told before the pipeline is.
+        while pipeline.jobCount > 0 { await Task.yield() }
       }
     }
   }

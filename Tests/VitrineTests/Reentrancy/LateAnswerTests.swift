@@ -34,9 +34,10 @@ struct LateAnswerTests {
       }
     }
 
-    /// Those with something on disk that can be asked about; what is not decoded is not late in its decode.
+    /// Those with something on disk that can be asked about.
     static let revalidating = all.filter(\.hasDisk).flatMap { setting in
-      guard !setting.isInDecode else { return setting.storage == .finished ? [] : [setting] }
+      // Where the image is there as it was shown, a confirmation decodes nothing.
+      guard !setting.isInDecode else { return setting.storage == .original ? [setting] : [] }
       let known = Setting(caches: setting.caches, storage: setting.storage, isInDecode: false, isKnown: true)
       return setting.hasMemory ? [setting, known] : [setting]
     }
