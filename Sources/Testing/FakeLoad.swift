@@ -54,13 +54,14 @@ public final class FakeLoad: Sendable {
     var isResumed = false
     /// The hook that is answering a challenge.
     var question: Task<Void, Never>?
+    // Let go of at the end: it refers to the load's handle, which refers to the load.
+    var tell: (@Sendable (Event) -> Void)?
   }
 
   /// What was asked for.
   public let request: HTTPRequest
 
   private let state: Watched<State>
-  private let tell: @Sendable (Event) -> Void
   private let hooks: LoadHooks
   /// How many challenges have been answered before this load.
   private let answerCount: Int
@@ -73,8 +74,7 @@ public final class FakeLoad: Sendable {
     tell: @escaping @Sendable (Event) -> Void,
   ) {
     (self.request, self.hooks, self.answerCount) = (request, hooks, answerCount)
-    self.tell = tell
-    state = Watched(State(sink: sink, status: Status(priorities: [request.priority])))
+    state = Watched(State(sink: sink, status: Status(priorities: [request.priority]), tell: tell))
   }
 
   // MARK: What a test sees
@@ -133,6 +133,14 @@ public final class FakeLoad: Sendable {
   }
 
   // MARK: What the other side does
+
+  private func tell(_ event: Event) {
+    let tell = state.change { state in
+      defer { if case .ended = event { state.tell = nil } }
+      return state.tell
+    }
+    tell?(event)
+  }
 
   func cancel() {
     let isFirst = state.change { state in

@@ -1,0 +1,144 @@
+import Testing
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+@testable import Vitrine
+
+/// What tasks, prefetchers and broken downloads must not leave behind, and what they may cost.
+@Suite(.timeLimit(.minutes(20)))
+struct LeftoverTests {
+  private struct Passing: ImageInterceptor {
+    func image(for request: ImageRequest, next: InterceptorChain) async throws -> ImageResponse {
+      try await next(request)
+    }
+  }
+
+  @Test
+  func cancelledWhileItsInterceptedJobIsMadeATaskLeavesNothing() async {
+    await #expect(processExitsWith: .success) {
+      await Cell.play {
+        weak var freed: ImagePipeline?
+        do {
+          let trigger = Trigger()
+          let pipeline = ImagePipeline.testing { $0.interceptors = [Passing()] }
+          freed = pipeline
+          let scope = LoadScope(pipeline)
+          scope.pause()
+          // The keys are made with the job, and not before, where memory is not asked.
+          var request = ImageRequest(
+            .url { _ in
+              trigger.pull()
+              return Scene.url("sized")
+            }
+          )
+          request.policy = .reload
+          let task = scope.imageTask(for: request)
+          trigger.arm { task.cancel() }
+          scope.resume()
+          let error = await #expect(throws: LoadError.self) { try await task.image }
+          #expect(error?.isCancellation == true)
+          #expect(pipeline.jobCount == 0)
+        }
+        // Whoever is about to let go of it does so.
+        while freed != nil { await Task.yield() }
+      }
+    }
+  }
+
+  /// The time of the processor that so many tasks of one image take, all of which happens on this thread.
+  private static func time(of count: Int) -> Duration {
+    let pipeline = ImagePipeline.testing()
+    let request = Scene.request("one")
+    let start = processorTime()
+    let tasks = (0..<count).map { _ in pipeline.imageTask(for: request) }
+    for (number, task) in tasks.enumerated() { task.priority = number.isMultiple(of: 2) ? .high : .low }
+    for task in tasks { task.cancel() }
+    return processorTime() - start
+  }
+
+  private static func processorTime() -> Duration {
+    var time = timespec()
+    // `time` outlives the call, which fails only for a clock that does not exist.
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
+  @Test
+  func tasksOfOneImageTakeTimeThatGrowsWithTheirNumberOnly() async throws {
+    let queue = WorkQueue(label: "tasks", width: 1)
+    let ratio = try await queue.run { _ in
+      let few = (0..<3).map { _ in Self.time(of: 2000) }.min() ?? .zero
+      return Self.time(of: 10_000) / few
+    }
+    // Five times as many: 5 where it grows with the number, 25 where it grows with its square.
+    #expect(ratio < 12)
+  }
+
+  @Test(arguments: [true, false])
+  func aReleasedPrefetcherTellsEachThatItIsCancelled(isInMemory: Bool) async {
+    await #expect(processExitsWith: .success) { [isInMemory = isInMemory as Bool] in
+      await Cell.play {
+        let parts = PipelineParts()
+        let pipeline = ImagePipeline.testing(parts)
+        var prefetcher: ImagePrefetcher? = ImagePrefetcher(
+          pipeline,
+          destination: isInMemory ? .memory : .disk,
+          width: 1,
+        )
+        let results = Watched<[Bool]>([])
+        prefetcher?.start(["a", "b", "c"].map(Scene.request)) { _, result in
+          let isCancelled = if case .failure(let error) = result { error.isCancellation } else { false }
+          results.change { $0.append(isCancelled) }
+        }
+        _ = try await parts.loader.nextLoad(of: Scene.url("a"))
+        prefetcher = nil
+        await results.wait { $0.count >= 3 }
+        #expect(results.value == [true, true, true])
+        #expect(pipeline.jobCount == 0)
+      }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func whatIsRemovedIsNotGoneOnWith(isRemoved: Bool) async throws {
+    let (parts, folder) = (PipelineParts(), Folder())
+    let disk = try folder.cache(parts.clock)
+    let pipeline = ImagePipeline.testing(parts) { $0.diskCache = disk }
+    let url = Scene.url("broken")
+    let request = ImageRequest(url: url)
+    var body = try Scene.file()
+    body.append(Data(repeating: 7, count: 1_000_000 - body.count))
+    let task = pipeline.imageTask(for: request)
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: ["ETag": "\"1\"", "Content-Length": "\(body.count)", "Cache-Control": "max-age=60"])
+    for start in stride(from: 0, to: 500_000, by: 100_000) { load.send(body[start..<(start + 100_000)]) }
+    load.fail(.connectionLost)
+    await #expect(throws: LoadError.self) { try await task.image }
+    await pipeline.cache.flush()
+
+    if isRemoved { await pipeline.cache.remove(request) }
+
+    let again = pipeline.imageTask(for: request)
+    let next = try await parts.loader.nextLoad(of: url)
+    #expect(next.request.headers["Range"] == (isRemoved ? nil : "bytes=500000-"))
+    again.cancel()
+    await next.wait { $0.isEnded }
+    await pipeline.cache.flush()
+    await disk.close()
+  }
+
+  @Test(arguments: [true, false])
+  func whatIsNowhereIsMissedOnce(isProcessed: Bool) async throws {
+    let parts = PipelineParts()
+    let memory = MemoryCache<CachedImage>(costLimit: 1 << 20, clock: parts.clock)
+    let pipeline = ImagePipeline.testing(parts) { $0.memoryCache = memory }
+    parts.loader.answer("*", with: try Scene.file())
+    var request = Scene.request("nowhere")
+    if isProcessed { request.processors = [.custom(id: "same") { $0 }] }
+    _ = try await pipeline.image(for: request)
+    #expect(memory.statistics.misses == 1)
+  }
+}

@@ -1,0 +1,172 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+@testable import Vitrine
+
+/// What takes part in a request: interceptors, hooks of the network, the delegate, processors, sources of one's own.
+enum RequestHook: String, Hook {
+  case interceptorBefore, interceptorAfter
+  case retryPolicy, willSend, challenge, networkAccess
+  case processor, closureSource, sizedSource
+  case delegateWillLoad, delegateDecoders, delegateWillStore, delegateKeepsFinished
+
+  func play(_ action: Action) async throws {
+    let trigger = Trigger()
+    let pull: @Sendable () -> Void = { trigger.pull() }
+    let scene = try await Scene(action, trigger) { configuration in
+      switch self {
+      case .interceptorBefore: configuration.interceptors = [Interceptor(before: pull)]
+      case .interceptorAfter: configuration.interceptors = [Interceptor(after: pull)]
+      case .retryPolicy:
+        configuration.retry = RetryPolicy { _ in
+          pull()
+          return nil
+        }
+      case .willSend: configuration.willSend = { _ in pull() }
+      case .challenge:
+        configuration.challenge = { _ in
+          pull()
+          return ["Authorization": "me"]
+        }
+      case .networkAccess:
+        configuration.networkAccess = {
+          pull()
+          return .full
+        }
+      case .delegateWillLoad: configuration.delegate = Delegate(willLoad: pull)
+      case .delegateDecoders: configuration.delegate = Delegate(decoders: pull)
+      case .delegateWillStore: configuration.delegate = Delegate(willStore: pull)
+      case .delegateKeepsFinished:
+        configuration.delegate = Delegate(keepsFinished: pull)
+        configuration.storage = .both
+      case .processor, .closureSource, .sizedSource: break
+      }
+    }
+    let file = try Scene.file()
+    try scene.answer("subject")
+    switch self {
+    case .retryPolicy: scene.parts.loader.answer(Scene.url("subject"), failing: .connectionLost)
+    case .challenge:
+      scene.parts.loader.answer(Scene.url("subject")) { request in
+        request.headers["Authorization"] == nil ? FakeResponse(status: 401) : FakeResponse(body: file)
+      }
+    case .processor:
+      scene.request.processors = [
+        .custom(id: "hook") { bitmap in
+          pull()
+          return bitmap
+        }
+      ]
+    case .closureSource:
+      scene.request.source = .closure(id: "subject") {
+        pull()
+        return file
+      }
+    case .sizedSource:
+      scene.request.source = .url { _ in
+        pull()
+        return Scene.url("subject")
+      }
+    default: break
+    }
+    scene.arm()
+    scene.begin()
+    await scene.end()
+  }
+
+  private struct Interceptor: ImageInterceptor {
+    var before: @Sendable () -> Void = {}
+    var after: @Sendable () -> Void = {}
+
+    func image(for request: ImageRequest, next: InterceptorChain) async throws -> ImageResponse {
+      before()
+      let response = try await next(request)
+      after()
+      return response
+    }
+  }
+
+  private struct Delegate: PipelineDelegate {
+    var willLoad: @Sendable () -> Void = {}
+    var decoders: @Sendable () -> Void = {}
+    var willStore: @Sendable () -> Void = {}
+    var keepsFinished: @Sendable () -> Void = {}
+
+    func willLoad(_ request: ImageRequest) -> ImageRequest {
+      willLoad()
+      return request
+    }
+
+    func decoders(for request: ImageRequest, firstBytes: Data) -> DecoderRegistry? {
+      decoders()
+      return nil
+    }
+
+    func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data? {
+      willStore()
+      return data
+    }
+
+    func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool {
+      keepsFinished()
+      return true
+    }
+  }
+}
+
+/// What is told what requests go through.
+enum ObservingHook: String, Hook {
+  case requestBegan, stageBegan, stageJoined, phaseBegan, noted, stageEnded, requestEnded, requestsMissed
+  case log
+
+  func play(_ action: Action) async throws {
+    let trigger = Trigger()
+    let isTold = Latch()
+    let scene = try await Scene(action, trigger) { configuration in
+      if self == .log { configuration.log = { _ in trigger.pull() } }
+      if self != .log {
+        configuration.observer = Observer(hook: self) { hook in
+          if hook == self { return trigger.pull() }
+          // The first event is not told of before too many wait.
+          if self == .requestsMissed, hook == .requestEnded { _ = isTold.wait(atMost: .seconds(10)) }
+        }
+      }
+    }
+    try scene.answer("subject")
+    if self == .stageJoined { scene.parts.loader.removeAnswer(Scene.url("subject")) }
+    if self == .requestsMissed { try await miss(scene, isTold) }
+    scene.arm()
+    scene.begin()
+    if self == .requestsMissed { isTold.open() }
+    if self == .stageJoined {
+      let load = try await scene.held()
+      scene.load(scene.request, as: "who joins")
+      await scene.finish(load)
+    }
+    await scene.end()
+  }
+
+  /// Has more happen than can wait for an observer.
+  private func miss(_ scene: Scene, _ isTold: Latch) async throws {
+    let known = Scene.request("known")
+    scene.pipeline.cache[known] = .solid(SIMD4(1, 2, 3, 255), width: 4, height: 4)
+    for _ in 0..<6000 { _ = scene.pipeline.imageTask(for: known) }
+  }
+
+  private struct Observer: PipelineObserver {
+    let hook: ObservingHook
+    let tell: @Sendable (ObservingHook) -> Void
+
+    func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) { tell(.requestBegan) }
+    func stageBegan(_ event: PipelineEvent) { tell(.stageBegan) }
+    func stageJoined(by request: Int, _ event: PipelineEvent) { tell(.stageJoined) }
+    func phaseBegan(_ phase: String, _ event: PipelineEvent) { tell(.phaseBegan) }
+    func noted(_ fact: String, _ event: PipelineEvent) { tell(.noted) }
+    func stageEnded(_ event: PipelineEvent) { tell(.stageEnded) }
+    func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) { tell(.requestEnded) }
+    func requestsMissed(_ count: Int) { tell(.requestsMissed) }
+  }
+}
