@@ -19,7 +19,7 @@ func load(_ url: URL, show: (Bitmap) -> Void) async throws {
   for await event in task.events {
     switch event {
     case .progress(let progress): print("\(Int(progress.fraction * 100)) %")
-    case .preview(let bitmap): show(bitmap)
+    case .preview(let preview): show(preview.bitmap)
     case .finished(let result): print((try? result.get().origin) ?? .network)
     }
   }

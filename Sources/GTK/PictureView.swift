@@ -80,7 +80,7 @@ final class PictureView: DrawnWidget {
     switch content {
     case .empty, .failure(_, .none): showBeneath(nil)
     case .placeholder(let placeholder), .failure(_, let placeholder): show(placeholder)
-    case .preview(let bitmap): show(bitmap, fades: false)
+    case .preview(let preview): show(preview.bitmap, fades: false)
     case .image(let response, let fades): show(response.image, fades: fades)
     }
   }

@@ -94,7 +94,7 @@ extension CachedVariant {
   /// An image of a name that has so many pixels for each that is asked for.
   static func of(_ name: String, version: Int = 1, pixelRatio: Double = 1) -> CachedVariant {
     CachedVariant(
-      image: .tagged(name, version),
+      container: .tagged(name, version),
       processing: .same,
       isSameView: true,
       pixelRatio: pixelRatio,
@@ -120,22 +120,22 @@ extension ImageResponse {
     image: Bitmap? = nil,
   ) -> ImageResponse {
     let image = image ?? .tagged(name, version)
+    let info = ImageInfo(format: .png, storedWidth: image.width, storedHeight: image.height)
     let loaded = LoadedImage(
-      image,
-      ImageInfo(format: .png, storedWidth: image.width, storedHeight: image.height),
-      of: FetchedBytes(
-        data: Data(),
-        contentID: ContentID(low: UInt64(version), high: 1),
-        validity: .unlimited,
-        origin: origin,
-        isStale: isStale,
-        status: nil,
-        verdict: nil,
-      ),
+      ImageContainer(image, info: info),
+      ContentID(low: UInt64(version), high: 1),
+      .unlimited,
+      status: nil,
+      byteCount: 0,
       nil,
     )
-    return ImageResponse(loaded)
+    return ImageResponse(loaded, from: origin, isStale: isStale)
   }
+}
+
+extension ImageContainer {
+  /// A picture of one pixel that says whose it is.
+  static func tagged(_ name: String, _ version: Int) -> ImageContainer { ImageContainer(Bitmap.tagged(name, version)) }
 }
 
 extension Bitmap {

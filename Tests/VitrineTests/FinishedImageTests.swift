@@ -230,7 +230,7 @@ struct FinishedImageTests {
 
   // MARK: As bytes
 
-  private func image(_ bitmap: Bitmap, rendition: Rendition? = nil) -> CachedImage {
+  private func image(_ bitmap: Bitmap, rendition: Rendition? = nil) -> LoadedImage {
     var info = ImageInfo(format: .jpeg, storedWidth: 4000, storedHeight: 3000, orientation: .right)
     (info.hasAlpha, info.frameCount, info.duration) = (true, 3, 1.5)
     let id = ContentID(low: 1, high: 2)
@@ -242,7 +242,8 @@ struct FinishedImageTests {
       variation: ["accept": "image/webp, */*;q=0.5", "x": ""],
       isKept: true,
     )
-    return CachedImage(LoadedImage(bitmap, info, .network, status: 203, byteCount: 12345, id, validity, rendition))
+    let container = ImageContainer(bitmap, info: info)
+    return LoadedImage(container, id, validity, status: 203, byteCount: 12345, rendition)
   }
 
   @Test(arguments: [Bitmap.Alpha.opaque, .straight, .premultiplied])
@@ -252,12 +253,11 @@ struct FinishedImageTests {
     let entry = try #require(FinishedImage.entry(of: image, stored: Date(timeIntervalSince1970: 60)))
     let back = try #require(FinishedImage.image(of: entry))
 
-    #expect(back.image.psnr(against: bitmap) == .infinity)
-    #expect(back.image.alpha == alpha)
-    #expect(back.response.info == image.response.info)
-    #expect(back.response.status == 203)
-    #expect(back.response.byteCount == 12345)
-    #expect(back.response.origin == .disk)
+    #expect(back.container.bitmap.psnr(against: bitmap) == .infinity)
+    #expect(back.container.bitmap.alpha == alpha)
+    #expect(back.info == image.info)
+    #expect(back.status == 203)
+    #expect(back.byteCount == 12345)
     #expect(back.validity == image.validity)
     #expect(back.rendition == image.rendition)
     #expect(back.contentID == image.contentID)
@@ -269,7 +269,7 @@ struct FinishedImageTests {
     let opaque = Bitmap.testPattern(width: 800, height: 600)
     let entry = try #require(FinishedImage.entry(of: image(opaque), stored: .now))
     #expect(entry.data.prefix(2) == Data([0xFF, 0xD8]))
-    #expect(try #require(FinishedImage.image(of: entry)).image.psnr(against: opaque) > 30)
+    #expect(try #require(FinishedImage.image(of: entry)).container.bitmap.psnr(against: opaque) > 30)
 
     // Wholly covered pixels and half covered ones.
     let half = unsafe Bitmap(width: 400, height: 400, alpha: .straight) { pixels in
@@ -278,7 +278,7 @@ struct FinishedImageTests {
     let kept = try #require(FinishedImage.entry(of: image(half), stored: .now))
     #expect(kept.data.prefix(4) == Data("RIFF".utf8))
     #expect(kept.data.count < half.byteCount)
-    #expect(try #require(FinishedImage.image(of: kept)).image.psnr(against: half) == .infinity)
+    #expect(try #require(FinishedImage.image(of: kept)).container.bitmap.psnr(against: half) == .infinity)
   }
 
   @Test

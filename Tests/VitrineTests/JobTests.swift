@@ -1,13 +1,14 @@
 import Testing
+import VitrineCaching
 import VitrineRuntime
 
 @testable import Vitrine
 
-private struct Broken: Error, Equatable {}
+private let broken = LoadError(.unreadable, .fetch, "a", "broken")
 
 /// A job that writes down what is asked of it and ends when the test says so.
-private final class Recorder: Job<Int, Broken>, @unchecked Sendable {
-  // Guarded by the engine's lock, like the job itself.
+private final class Recorder: Job<Int>, @unchecked Sendable {
+  // Guarded by the jobs' lock, like the job itself.
   var calls: [String] = []
 
   override func start(_ turn: inout Turn) { calls.append("start \(priority)") }
@@ -16,29 +17,12 @@ private final class Recorder: Job<Int, Broken>, @unchecked Sendable {
   override func watchingBegan(_ turn: inout Turn) { calls.append("watch") }
 }
 
-/// Waits for what is known, and then for what never comes.
-private final class TwoSteps: StageJob, @unchecked Sendable {
-  // Guarded by the engine's lock, like the job itself.
-  final class Endless: Job<CachedImage, LoadError>, @unchecked Sendable {
-    var calls: [String] = []
-
-    override func stop(_ turn: inout Turn) { calls.append("stop") }
-    override func priorityChanged(_ turn: inout Turn) { calls.append("priority \(priority)") }
-  }
-
-  let second = Endless()
-
-  override func start(_ turn: inout Turn) {
-    wait(for: KnownJob(1), &turn) { [self] _, turn in wait(for: second, &turn) { _, _ in } }
-  }
-}
-
 /// Gathers events as text.
 private final class Ear: @unchecked Sendable {
-  // Guarded by the engine's lock: events come within its turns.
+  // Guarded by the jobs' lock: events come within its turns.
   var heard: [String] = []
 
-  func hear(_ event: JobEvent<Int, Broken>, _ turn: inout Turn) {
+  func hear(_ event: JobEvent<Int>, _ turn: inout Turn) {
     switch event {
     case .progress(let completed, let total): heard.append("\(completed)/\(total)")
     case .partial(let value): heard.append("partial \(value)")
@@ -49,7 +33,7 @@ private final class Ear: @unchecked Sendable {
 }
 
 struct JobTests {
-  private let engine = Engine()
+  private let engine = JobLock()
   private let job = Recorder()
   private let first = Ear()
   private let second = Ear()
@@ -87,7 +71,7 @@ struct JobTests {
       let subscription = job.subscribe(priority: .normal, &turn, first.hear)
       _ = job.subscribe(priority: .normal, &turn, second.hear)
       subscription.unsubscribe(&turn)
-      job.finish(.failure(Broken()), &turn)
+      job.finish(.failure(broken), &turn)
     }
     #expect(first.heard.isEmpty)
     #expect(second.heard == ["broken"])
@@ -173,7 +157,7 @@ struct JobTests {
   @Test
   func aSubscriberThatLeavesAnotherWhileItIsToldSparesItTheEvent() {
     engine.turn { turn in
-      var other: Subscription<Int, Broken>?
+      var other: Subscription<Int>?
       _ = job.subscribe(priority: .normal, isWatching: true, &turn) { _, turn in other?.unsubscribe(&turn) }
       other = job.subscribe(priority: .normal, isWatching: true, &turn, second.hear)
       job.send(partial: 1, &turn)
@@ -182,57 +166,62 @@ struct JobTests {
   }
 
   @Test
-  func aStageThatLeavesStopsWhatItWaitsForAlsoAfterOneThatEndedAtOnce() {
-    let stage = TwoSteps()
+  func amongTenThousandSubscribersEachLeavesAndChangesItsPriorityByItself() {
     engine.turn { turn in
-      let hold = stage.subscribe(priority: .normal, &turn) { _, _ in }
-      hold.setPriority(.high, &turn)
-      hold.unsubscribe(&turn)
+      var holds = (0..<10_000).map { _ in job.subscribe(priority: .low, &turn) { _, _ in } }
+      holds[7000].setPriority(.high, &turn)
+      holds[7000].unsubscribe(&turn)
+      holds.remove(at: 7000)
+      for hold in holds { hold.unsubscribe(&turn) }
     }
-    #expect(stage.second.calls == ["priority high", "stop"])
+    #expect(job.calls == ["start low", "priority high", "priority low", "stop"])
+  }
+
+  private func key(_ name: String) -> JobKey {
+    JobKey(CacheKey { $0.append(name) }, .bytes, of: ImageRequest(url: "https://example.org/"), .all)
   }
 
   @Test
   func aPoolGivesOneJobForAKeyUntilItEnds() {
-    let pool = JobPool<String, Int, Broken>()
+    let pool = JobPool()
     engine.turn { turn in
-      let make: (@escaping (inout Turn) -> Void) -> Job<Int, Broken> = { Job(onEnd: $0) }
-      let one = pool.job(for: "a", &turn, make: make)
-      #expect(pool.job(for: "a", &turn, make: make) === one)
-      #expect(pool.job(for: "b", &turn, make: make) !== one)
+      let make: (inout Turn) -> Job<Int> = { _ in Job() }
+      let one = pool.job(for: key("a"), &turn, make: make)
+      #expect(pool.job(for: key("a"), &turn, make: make) === one)
+      #expect(pool.job(for: key("b"), &turn, make: make) !== one)
 
       _ = one.subscribe(priority: .normal, &turn, first.hear)
       one.finish(.success(1), &turn)
-      #expect(pool.job(for: "a", &turn, make: make) !== one)
+      #expect(pool.job(for: key("a"), &turn, make: make) !== one)
 
-      let other = pool.job(for: "b", &turn, make: make)
+      let other = pool.job(for: key("b"), &turn, make: make)
       other.subscribe(priority: .normal, &turn, first.hear).unsubscribe(&turn)
-      #expect(pool.job(for: "b", &turn, make: make) !== other)
+      #expect(pool.job(for: key("b"), &turn, make: make) !== other)
     }
   }
 
   @Test
   func whoIsToldOfTheEndAndAsksAgainGetsAnotherJob() {
-    let pool = JobPool<String, Int, Broken>()
+    let pool = JobPool()
     engine.turn { turn in
-      let job = pool.job(for: "a", &turn) { Job(onEnd: $0) }
+      let job = pool.job(for: key("a"), &turn) { _ in Job<Int>() }
       var isToldOnce = false
       _ = job.subscribe(priority: .normal, &turn) { _, turn in
         isToldOnce = !isToldOnce
-        #expect(!pool.contains("a", &turn))
-        #expect(pool.job(for: "a", &turn) { Job(onEnd: $0) } !== job)
+        #expect(!pool.contains(key("a"), &turn))
+        #expect(pool.job(for: key("a"), &turn) { _ in Job<Int>() } !== job)
       }
-      job.finish(.failure(Broken()), &turn)
+      job.finish(.failure(broken), &turn)
       #expect(isToldOnce)
     }
   }
 
   @Test
   func aPoolThatDoesNotCoalesceGivesEveryoneAJob() {
-    let pool = JobPool<String, Int, Broken>(isCoalescing: false)
+    let pool = JobPool(isCoalescing: false)
     engine.turn { turn in
-      let one = pool.job(for: "a", &turn) { Job(onEnd: $0) }
-      #expect(pool.job(for: "a", &turn) { Job(onEnd: $0) } !== one)
+      let one = pool.job(for: key("a"), &turn) { _ in Job<Int>() }
+      #expect(pool.job(for: key("a"), &turn) { _ in Job<Int>() } !== one)
       #expect(pool.count(&turn) == 0)
     }
   }

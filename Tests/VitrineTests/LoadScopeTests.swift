@@ -139,12 +139,12 @@ struct LoadScopeTests {
     let scope = LoadScope(pipeline)
     scope.pause()
     let task = scope.imageTask(for: request("a"))
-    // The job asks for the time when it decides what to load; the task does not know its job yet.
+    // The time is asked for when a turn of the jobs begins; the task does not know its job yet.
     clock.whenAsked.withLock { $0 = { task.priority = .high } }
     scope.resume()
     let load = try await load("a")
     #expect(clock.whenAsked.withLock { $0 == nil })
-    #expect(load.status.priorities == [.normal, .high])
+    #expect(load.status.priorities == [.high])
     task.cancel()
   }
 

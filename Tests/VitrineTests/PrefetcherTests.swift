@@ -151,6 +151,7 @@ struct PrefetcherTests {
 
     for number in 0..<4 {
       try await parts.loader.nextLoad(of: url(number)).respond(with: FakeResponse(body: file))
+      await results.wait(for: number + 1)
       turns.run()
       #expect(prefetcher.statistics.running <= 2)
     }
@@ -170,12 +171,14 @@ struct PrefetcherTests {
     turns.run()
     prefetcher.isPaused = true
     try await parts.loader.nextLoad(of: url(0)).respond(with: FakeResponse(body: file))
+    await results.wait(for: 1)
     turns.run()
     #expect(prefetcher.statistics == ImagePrefetcher.Statistics(waiting: 1, completed: 1))
 
     prefetcher.isPaused = false
     turns.run()
     try await parts.loader.nextLoad(of: url(1)).respond(with: FakeResponse(body: file))
+    await results.wait(for: 2)
     #expect(results.all.count == 2)
   }
 
@@ -200,12 +203,13 @@ struct PrefetcherTests {
   @Test
   func itsPriorityChangesThatOfWhatRuns() async throws {
     let prefetcher = makePrefetcher(.disk)
-    prefetcher.start(requests(0..<1))
+    prefetcher.start(requests(0..<1), onResult: results.note)
     turns.run()
     let load = try await parts.loader.nextLoad(of: url(0))
     prefetcher.priority = .veryLow
     await load.wait { $0.priority == .veryLow }
     load.fail(.connectionLost)
+    await results.wait(for: 1)
     #expect(prefetcher.statistics.failed == 1)
   }
 
@@ -213,7 +217,7 @@ struct PrefetcherTests {
   func oneThatFailsIsToldAndTheOthersGoOn() async {
     answer()
     parts.loader.answer(url(1), failing: .cannotConnect)
-    makePrefetcher(width: 1).start(requests(0..<3), onResult: results.note)
+    makePrefetcher(width: 1).start(requests(0..<3))
     // The prefetcher is gone: nothing more begins. With one that stays:
     let prefetcher = makePrefetcher(width: 1)
     prefetcher.start(requests(0..<3), onResult: results.note)

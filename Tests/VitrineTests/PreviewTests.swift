@@ -55,8 +55,8 @@ struct PreviewTests {
         Issue.record("no preview at \(end)")
         return
       }
-      #expect(preview.width == whole.width && preview.height == whole.height)
-      quality.append(preview.psnr(against: whole))
+      #expect(preview.bitmap.width == whole.width && preview.bitmap.height == whole.height)
+      quality.append(preview.bitmap.psnr(against: whole))
       #expect(pipeline.cachedImage(for: task.request) == nil)
     }
     load.send(file[sent...])
@@ -89,8 +89,8 @@ struct PreviewTests {
       Issue.record("no preview")
       return
     }
-    #expect(preview.width == whole.width && preview.height == whole.height)
-    #expect(preview.psnr(against: whole) > 15)
+    #expect(preview.bitmap.width == whole.width && preview.bitmap.height == whole.height)
+    #expect(preview.bitmap.psnr(against: whole) > 15)
     #expect(await !pipeline.cache.contains(task.request))
     load.send(interlaced[part...])
     load.finish()
@@ -247,8 +247,8 @@ struct PreviewTests {
       Issue.record("no previews")
       return
     }
-    #expect([first.width, first.height] == [768, 512])
-    #expect([second.width, second.height] == [60, 40])
+    #expect([first.bitmap.width, first.bitmap.height] == [768, 512])
+    #expect([second.bitmap.width, second.bitmap.height] == [60, 40])
     #expect(parts.loader.counts.loads == 1)
     large.cancel()
     small.cancel()

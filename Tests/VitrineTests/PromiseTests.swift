@@ -40,9 +40,7 @@ struct PromiseTests {
     let events = task.events
     let load = try await load()
     let data = Deferred<Result<Data, LoadError>>()
-    pipeline.begin(ByteLoad(pipeline.context, priority: .low), request, isWanted: { _, _ in true }) { result in
-      data.resolve(result.map(\.data))
-    }
+    DataLoad(pipeline.context, priority: .low) { data.resolve($0.map(\.data)) }.begin(request, isWanted: nil)
     load.respond(headers: ["Content-Length": "\(file.count)"])
     load.send(file)
     load.finish()

@@ -17,8 +17,9 @@ struct TraceTests {
     file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     let recorder = TraceRecorder(clock: clock)
     self.recorder = recorder
-    pipeline = ImagePipeline {
+    pipeline = ImagePipeline { [clock] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
+      $0.clock = clock
       $0.recorder = recorder
     }
   }
@@ -117,8 +118,9 @@ struct TraceTests {
   func whatEachTransferTookIsAStageOfTheFetch() async throws {
     let loader = MeasuredLoader(file: file)
     clock.advance(by: .seconds(5))
-    let pipeline = ImagePipeline { [recorder] in
+    let pipeline = ImagePipeline { [recorder, clock] in
       $0.recorder = recorder
+      $0.clock = clock
       $0.loader = loader
     }
     _ = try await pipeline.image(for: ImageRequest(url: "https://example.org/a.png"))

@@ -31,7 +31,7 @@ func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async th
   var failures = try await contest(
     "On disk: 50 KB, one after the other",
     [
-      Contestant(name: "`await pipeline.data(for:)`") { count in
+      Contestant(name: "`await pipeline.data(for:)`", target: 20_000, allocationLimit: 20) { count in
         for index in 0..<count { _ = try await pipeline.data(for: originals[index % originals.count]) }
       },
       Contestant(name: "`Data(contentsOf:)` of a file, for comparison") { count in

@@ -85,7 +85,8 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
       Contestant(name: "`await pipeline.image(for:)`, prepared request", target: 1500, allocationLimit: 0) { count in
         for index in 0..<count { try expect(await pipeline.image(for: shuffled[index % entryCount]).width > 0) }
       },
-      Contestant(name: "`pipeline.cachedImage(for:)`, new request from a `URL`") { count in
+      Contestant(name: "`pipeline.cachedImage(for:)`, new request from a `URL`", target: 600, allocationLimit: 2) {
+        count in
         for index in 0..<count {
           let request = ImageRequest(url: addresses[index % entryCount], size: size)
           try expect(pipeline.cachedImage(for: request) != nil)

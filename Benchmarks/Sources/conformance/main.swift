@@ -120,7 +120,12 @@ func judge(_ file: (path: String, name: String)) -> Outcome {
 
 /// Asks one program after the other, until one agrees.
 @MainActor
-func compare(_ image: ImageContainer, with opinions: [() -> Picture?], _ format: ImageFormat, _ outcome: inout Outcome) {
+func compare(
+  _ image: ImageContainer,
+  with opinions: [() -> Picture?],
+  _ format: ImageFormat,
+  _ outcome: inout Outcome,
+) {
   var notes: [String] = []
   var nearest: Int?
   for opinion in opinions {

@@ -65,7 +65,9 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     bytes.count > other.bytes.count && bytes.starts(with: other.bytes)
   }
 
-  /// Whether it has these bytes. Where they are its own that is seen without looking at them: one wait for memory less.
+  /// Whether it has these bytes.
+  ///
+  /// Where they are its own that is seen without looking at them: one wait for memory less.
   @inline(__always)
   func hasBytes(copiedFrom others: [UInt8]) -> Bool {
     // An array is one reference to where its elements are.

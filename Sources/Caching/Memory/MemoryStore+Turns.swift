@@ -18,8 +18,10 @@ extension MemoryStore {
     case ask(EvictionStep, freeing: (cost: Int, count: Int), EvictionCandidates, ids: [UInt64])
   }
 
-  /// After so many turns whoever takes them goes back to work: a policy that changes the cache whenever it hears of a change would
-  /// keep that thread for ever. What is noted by then is told when the cache is changed next.
+  /// The number of turns after which whoever takes them goes back to work.
+  ///
+  /// A policy that changes the cache whenever it hears of a change would keep that thread for ever. What is noted by then is
+  /// told when the cache is changed next.
   private static let turnLimit = 32
 
   func takeTurns() {

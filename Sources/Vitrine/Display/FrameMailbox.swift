@@ -46,7 +46,7 @@ public final class FrameMailbox: Sendable {
   ///     is right where `requestDelivery` itself waits for the next frame.
   ///   - clock: What tells the time; the machine's clock unless told.
   ///   - requestDelivery: Asks the main loop to call ``deliver()`` once, on the main thread, soon: at the next frame, or when it
-  ///     is idle. Called on any thread, with a lock held: it must post and return, and must not call ``deliver()`` itself. It
+  ///     is idle. Called on any thread: it must post and return, and must not call ``deliver()`` itself. It
   ///     is not called again before ``deliver()`` has been, so the call must come even if no window is on screen.
   public init(
     budget: Duration = .milliseconds(4),

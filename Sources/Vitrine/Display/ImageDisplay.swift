@@ -21,7 +21,7 @@ extension ImageSlot {
     /// or ``Placeholder/cachedVariant(else:)``.
     case placeholder(Placeholder)
     /// The image as far as it is known, or in another size; it is not faded in.
-    case preview(Bitmap)
+    case preview(ImageContainer)
     /// The image.
     ///
     /// `fades` says whether it may be faded in over what was shown before: it was not in memory, and it does not take the

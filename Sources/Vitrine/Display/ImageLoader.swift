@@ -86,7 +86,7 @@ public final class ImageLoader {
     case .empty:
       (phase, image, progress) = (.empty, nil, nil)
     case .placeholder: break
-    case .preview(let preview): image = preview
+    case .preview(let preview): image = preview.bitmap
     case .image(let response, _):
       (phase, image, progress) = (.success(response), response.image, nil)
     case .failure(let error, _):

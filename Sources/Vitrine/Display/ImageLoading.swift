@@ -14,7 +14,7 @@ package protocol ImageLoading: Sendable {
   /// Begins to load an image.
   ///
   /// `observer` is called on any thread, in order, also before this returns: with the end, and before that with progress and
-  /// previews if it is watching. A lock may be held around it, so all it may do is take a note.
+  /// previews if it is watching.
   func startLoading(
     _ request: ImageRequest,
     isWatching: Bool,
@@ -52,7 +52,7 @@ extension ImagePipeline: ImageLoading {
     let request = request.prepared(by: context.delegate)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap { self.hold($0) }.first }
     // What neither came from there nor went there is another picture.
-    return request.caches.isDisjoint(with: .memory) ? nil : cache.memory?.hold(request.imageKey)
+    return request.caches.isDisjoint(with: .memory) ? nil : context.memoryCache?.hold(request.imageKey)
   }
 
   package func startLoading(

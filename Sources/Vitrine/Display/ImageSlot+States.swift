@@ -195,14 +195,14 @@ extension ImageSlot {
       guard let variant = loader.cachedVariant(for: request) else { return show(other, for: request) }
       shown = .variant(isSharp: variant.pixelRatio >= 0.5)
       mailbox.statistics.variants += 1
-      display?.show(.preview(variant.image))
+      display?.show(.preview(variant.container))
     case .color, .image, .symbol:
       shown = .standIn
       display?.show(.placeholder(placeholder))
     }
   }
 
-  private func show(preview: Bitmap) {
+  private func show(preview: ImageContainer) {
     switch shown {
     // A sharp picture, of before or out of date, is better than a blurred one.
     case .kept, .image, .variant(isSharp: true): return

@@ -10,7 +10,7 @@ final class SlotLoad: MailboxItem {
   /// What has happened since the slot was last told.
   struct News {
     var progress: LoadProgress?
-    var preview: Bitmap?
+    var preview: ImageContainer?
     var result: Result<ImageResponse, LoadError>?
   }
 
@@ -62,27 +62,31 @@ final class SlotLoad: MailboxItem {
   }
 
   func note(_ event: ImageEvent) {
-    let posts = state.withLock { state in
-      guard state.phase == .beginning || state.phase == .running else { return false }
+    // What is not needed any more is released when the lock is open.
+    let (posts, left) = state.withLock { state -> (Bool, (ImageContainer?, (any RunningLoad)?)) in
+      guard state.phase == .beginning || state.phase == .running else { return (false, (nil, nil)) }
       let isBeginning = state.phase == .beginning
+      var left: (ImageContainer?, (any RunningLoad)?)
       switch event {
       case .progress(let progress):
-        guard wanted.progress else { return false }
+        guard wanted.progress else { return (false, (nil, nil)) }
         state.news.progress = progress
       case .preview(let preview):
-        guard wanted.previews else { return false }
+        guard wanted.previews else { return (false, (nil, nil)) }
+        left.0 = state.news.preview
         state.news.preview = preview
       case .finished(let result):
         state.news.result = result
         state.phase = .ended
         // The task holds on to this load until its end; from then on neither holds the other.
-        state.task = nil
+        left.1 = state.task.take()
       }
-      guard !isBeginning, !state.isPosted else { return false }
+      guard !isBeginning, !state.isPosted else { return (false, left) }
       state.isPosted = true
-      return true
+      return (true, left)
     }
     if posts { mailbox.post(self) }
+    withExtendedLifetime(left) {}
   }
 
   @MainActor

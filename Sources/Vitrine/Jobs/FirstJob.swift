@@ -1,11 +1,11 @@
 import VitrineRuntime
 
 /// The first of several jobs that gives something; the next begins when one has failed.
-final class FirstJob<Value: Sendable>: Job<Value, LoadError>, @unchecked Sendable {
-  // @unchecked: like its superclass, guarded by the engine's lock.
+final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
+  // @unchecked: like its superclass, guarded by the jobs' lock.
   private let source: String
   private let count: Int
-  private let make: (Int, inout Turn) -> Job<Value, LoadError>
+  private let make: (Int, inout Turn) -> Job<Value>
   private let whenFound: (Int, Value, inout Turn) -> Void
   private var dependency: (any Dependency)?
   private var firstError: LoadError?
@@ -14,16 +14,14 @@ final class FirstJob<Value: Sendable>: Job<Value, LoadError>, @unchecked Sendabl
   init(
     _ source: String,
     count: Int,
-    onEnd: ((inout Turn) -> Void)? = nil,
-    make: @escaping (Int, inout Turn) -> Job<Value, LoadError>,
+    make: @escaping (Int, inout Turn) -> Job<Value>,
     whenFound: @escaping (Int, Value, inout Turn) -> Void,
   ) {
     (self.source, self.count, self.make, self.whenFound) = (source, count, make, whenFound)
-    super.init(onEnd: onEnd)
   }
 
   override func start(_ turn: inout Turn) {
-    trace = starter?.recorder.stage(.sources, source)
+    trace = starter?.recorder.stage(.sources, source, at: turn.uptime)
     begin(0, &turn)
   }
 
@@ -34,8 +32,7 @@ final class FirstJob<Value: Sendable>: Job<Value, LoadError>, @unchecked Sendabl
     }
     var isOver = false
     let subscription = make(index, &turn).subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
-      [weak self] event, turn in
-      guard let self else { return }
+      [self] event, turn in
       switch event {
       case .progress(let completed, let total): send(progress: completed, of: total, &turn)
       case .partial(let value): send(partial: value, &turn)

@@ -1,7 +1,15 @@
-/// The jobs under way, by key: jobs with equal keys are one job.
-// @unchecked: guarded by the engine's lock, as every access asks for a `Turn`.
-final class JobPool<Key: Hashable, Value: Sendable, Failure: Error>: @unchecked Sendable {
-  private var jobs: [Key: Job<Value, Failure>] = [:]
+/// The jobs under way, by key: requests with equal keys share one.
+// @unchecked: guarded by the jobs' lock, as every access asks for a `Turn`.
+final class JobPool: @unchecked Sendable {
+  /// Where a job is.
+  enum Key {
+    case shared(JobKey)
+    case intercepted(Int)
+  }
+
+  private var jobs: [JobKey: AnyObject] = [:]
+  private var intercepted: [Int: InterceptJob] = [:]
+  private var nextID = 0
   private let isCoalescing: Bool
 
   /// - Parameter isCoalescing: Whether equal keys share a job; if not, every request has its own.
@@ -10,25 +18,52 @@ final class JobPool<Key: Hashable, Value: Sendable, Failure: Error>: @unchecked 
   }
 
   /// How many jobs are under way.
-  func count(_ turn: inout Turn) -> Int { jobs.count }
+  func count(_ turn: inout Turn) -> Int { jobs.count + intercepted.count }
 
   /// Whether there is one under way.
-  func contains(_ key: Key, _ turn: inout Turn) -> Bool { jobs[key] != nil }
+  func contains(_ key: JobKey, _ turn: inout Turn) -> Bool { jobs[key] != nil }
 
   /// The one under way, if there is one.
-  func running(_ key: Key, _ turn: inout Turn) -> Job<Value, Failure>? { jobs[key] }
+  func running<Value: Sendable>(_ key: JobKey, _ turn: inout Turn) -> Job<Value>? { jobs[key] as? Job<Value> }
 
-  /// The job of a key: the one under way, else the one that `make` gives, which must call its argument at its end.
-  func job(
-    for key: @autoclosure () -> Key,
+  /// The job of a key: the one under way, else the one that `make` gives.
+  ///
+  /// Whoever asks subscribes to it within the turn.
+  func job<Value: Sendable>(
+    for key: @autoclosure () -> JobKey,
     _ turn: inout Turn,
-    make: (_ onEnd: @escaping (inout Turn) -> Void) -> Job<Value, Failure>,
-  ) -> Job<Value, Failure> {
-    guard isCoalescing else { return make { _ in } }
+    make: (inout Turn) -> Job<Value>,
+  ) -> Job<Value> {
+    guard isCoalescing else { return make(&turn) }
     let key = key()
-    if let job = jobs[key] { return job }
-    let job = make { [weak self] _ in self?.jobs[key] = nil }
+    if let job = jobs[key] as? Job<Value> { return job }
+    let job = make(&turn)
     jobs[key] = job
+    job.takePlace(.shared(key), in: self)
     return job
+  }
+
+  /// Forgets a job that has ended.
+  func forget(_ key: Key?, _ turn: inout Turn) {
+    switch key {
+    case .shared(let key): jobs[key] = nil
+    case .intercepted(let id): intercepted[id] = nil
+    case nil: break
+    }
+  }
+
+  // MARK: Tasks that are with the interceptors
+
+  /// Adds the job of one task, until it ends.
+  func add(_ job: InterceptJob, _ turn: inout Turn) {
+    let id = nextID
+    nextID += 1
+    intercepted[id] = job
+    job.takePlace(.intercepted(id), in: self)
+  }
+
+  /// Those that wait for exactly one image.
+  func intercepted(for key: JobKey, _ turn: inout Turn) -> [InterceptJob] {
+    intercepted.values.filter { $0.key == key }
   }
 }

@@ -1,115 +1,95 @@
-import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
 /// Bytes of sources that need no network: files, bytes at hand, closures.
-final class LocalFetchJob: Job<FetchedBytes, LoadError>, @unchecked Sendable {
-  // @unchecked: like its superclass, guarded by the engine's lock.
+final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
+  // @unchecked: like its superclass, guarded by the jobs' lock.
   private let source: ImageSource
   private let context: JobContext
   private var item: WorkItem?
   private var task: Task<Void, Never>?
 
-  init(source: ImageSource, context: JobContext, onEnd: @escaping (inout Turn) -> Void) {
-    (self.source, self.context) = (source, context)
-    super.init(onEnd: onEnd)
-  }
+  init(_ source: ImageSource, _ context: JobContext) { (self.source, self.context) = (source, context) }
 
   override func start(_ turn: inout Turn) {
-    trace = context.recorder?.stage("fetch", source.description)
+    let name = source.description
+    trace = context.recorder?.stage(.fetch, name, at: turn.uptime)
     switch source.kind {
-    case .data(let data, _): finish(.success(Self.bytes(data)), &turn)
-    case .inline(let address, _): read(address: address, &turn)
-    case .file(let path, let isAddress):
-      guard !isAddress || context.allowsFileAddresses else {
-        let detail = "addresses of files are not allowed here"
-        return finish(.failure(LoadError(.forbidden, .request, path, detail)), &turn)
+    case .data(let data, _): finish(.success(FetchedBytes(local: data)), &turn)
+    case .inline(let url, _):
+      read(name, &turn) {
+        do throws(HTTPError) {
+          return .success(FetchedBytes(local: try DataURL(url).data))
+        } catch {
+          return .failure(LoadError(.invalidURL, .request, name, error.detail, cause: error))
+        }
       }
-      read(path, &turn)
-    case .resource(let name, let folder):
-      let places = folder.map { [$0] } ?? PlatformDefaults.resourceFolders
-      guard let path = ResourceFiles.path(of: name, in: places) else {
-        let detail = "no such file in \(places.isEmpty ? "any folder" : places.joined(separator: ", "))"
-        return finish(.failure(LoadError(.unreadable, .fetch, name, detail)), &turn)
+    case .file(let path, let isURL):
+      guard !isURL || context.configuration.allowsFileAddresses else {
+        return finish(.failure(LoadError(.forbidden, .request, path, Self.refusal)), &turn)
       }
-      read(path, &turn)
+      read(path, &turn) { Self.contents(of: path, path) }
+    case .resource(_, let folder):
+      read(name, &turn) {
+        let places = folder.map { [$0] } ?? PlatformDefaults.resourceFolders
+        guard let path = ResourceFiles.path(of: name, in: places) else {
+          let detail = "no such file in \(places.isEmpty ? "any folder" : places.joined(separator: ", "))"
+          return .failure(LoadError(.unreadable, .fetch, name, detail))
+        }
+        return Self.contents(of: path, path)
+      }
     case .closure(_, let load):
-      let name = source.description
-      task = Task(executorPreference: context.stepper) { [weak self, context] in
+      task = Task(executorPreference: context.stepper) { [self, context] in
         let result: Result<FetchedBytes, LoadError>
         do {
-          result = .success(Self.bytes(try await load()))
+          result = .success(FetchedBytes(local: try await load()))
         } catch is CancellationError {
           result = .failure(LoadError(.cancelled, .fetch, name, "cancelled"))
         } catch {
           result = .failure(LoadError(.unreadable, .fetch, name, "\(error)", cause: error))
         }
-        guard let self else { return }
-        context.engine.turn { self.finish(result, &$0) }
+        context.turn { finish(result, &$0) }
       }
     case .url, .sized, .first:
-      finish(.failure(LoadError(.invalidURL, .request, source.description, "no source of bytes at hand")), &turn)
+      finish(.failure(LoadError(.invalidURL, .request, name, "no source of bytes at hand")), &turn)
     }
   }
 
+  /// Why a `file:` URL is not loaded.
+  static let refusal = "file URLs are not allowed here"
+
   override func stop(_ turn: inout Turn) {
-    item?.cancel()
-    task?.cancel()
+    // Whoever waits for the cancellation may call back, and what the work refers to may be a user's.
+    if let item { turn.afterwards { item.cancel() } }
+    if let task { turn.afterwards { task.cancel() } }
     (item, task) = (nil, nil)
   }
 
   override func priorityChanged(_ turn: inout Turn) { item?.priority = priority }
 
-  private func read(_ path: String, _ turn: inout Turn) {
-    work(path, &turn) {
-      do throws(FileError) {
-        return .success(Self.bytes(try FileContents.at(path)))
-      } catch {
-        return .failure(LoadError(.unreadable, .fetch, path, error.description, cause: error))
-      }
+  private static func contents(of path: String, _ name: String) -> Result<FetchedBytes, LoadError> {
+    do throws(FileError) {
+      return .success(FetchedBytes(local: try FileContents.at(path)))
+    } catch {
+      return .failure(LoadError(.unreadable, .fetch, name, error.description, cause: error))
     }
   }
 
-  /// Reads a `data:` URL, which is work where it is long.
-  private func read(address: String, _ turn: inout Turn) {
-    let name = source.description
-    work(name, &turn) {
-      do throws(HTTPError) {
-        return .success(Self.bytes(try DataURL(address).data))
-      } catch {
-        return .failure(LoadError(.invalidURL, .request, name, error.detail, cause: error))
-      }
-    }
-  }
-
-  private func work(
+  private func read(
     _ name: String,
     _ turn: inout Turn,
     _ body: @escaping @Sendable () -> Result<FetchedBytes, LoadError>,
   ) {
     let trace = trace
-    trace?.enter("queue")
+    trace?.enter("queue", at: turn.uptime)
     do throws(WorkQueueError) {
-      item = try context.fileQueue.enqueue(priority: priority) { [weak self, context] _ in
+      item = try context.fileQueue.enqueue(priority: priority) { [self, context] _ in
         trace?.enter("read")
         let result = body()
-        guard let self else { return }
-        context.engine.turn { self.finish(result, &$0) }
+        context.turn { finish(result, &$0) }
       }
     } catch {
       finish(.failure(LoadError(.overloaded, .fetch, name, "too much is waiting to be read")), &turn)
     }
-  }
-
-  private static func bytes(_ data: Data) -> FetchedBytes {
-    FetchedBytes(
-      data: data,
-      contentID: .none,
-      validity: .unlimited,
-      origin: .local,
-      isStale: false,
-      status: nil,
-      verdict: nil,
-    )
   }
 }

@@ -2,15 +2,11 @@ package import VitrineRuntime
 
 /// Keeps what all requests of a pipeline went through; for the tool, whose requests are few.
 package final class TraceRecorder: Sendable {
-  let clock: any TimeSource
   private let began: Duration
   private let recorded = Lock<[StageTrace]>([])
 
-  /// Creates one without requests, whose time begins now.
-  package init(clock: any TimeSource = .system) {
-    self.clock = clock
-    began = clock.uptime
-  }
+  /// Creates one without requests, whose time begins now by the pipeline's clock.
+  package init(clock: any TimeSource = .system) { began = clock.uptime }
 
   /// The requests so far, in the order in which they began.
   package var requests: [StageTrace] { recorded.withLock { $0 } }
@@ -34,27 +30,31 @@ final class StageRecorder: Sendable {
   init?(_ configuration: ImagePipeline.Configuration) {
     kept = configuration.recorder
     feed = EventFeed(configuration)
-    clock = kept?.clock ?? configuration.clock
+    clock = configuration.clock
     guard kept != nil || feed != nil || configuration.collectsMetrics else { return nil }
   }
 
   var now: Duration { clock.uptime }
 
   /// Begins a request; whatever it waits for is part of it.
-  func request(_ request: ImageRequest, for purpose: StageTrace.Purpose = .image) -> StageTrace {
-    let trace = stage(.request, request.name)
+  func request(
+    _ request: ImageRequest,
+    for purpose: StageTrace.Purpose = .image,
+    at time: Duration? = nil,
+  ) -> StageTrace {
+    let trace = stage(.request, request.name, at: time ?? now)
     kept?.append(trace)
     trace.beginRequest(request, for: purpose)
     return trace
   }
 
-  /// Begins a stage of no request, which has lasted for some time already where one is given.
-  func stage(_ kind: StageKind, _ source: String, lasting span: Duration = .zero) -> StageTrace {
+  /// Begins a stage of no request, at a known time.
+  func stage(_ kind: StageKind, _ source: String, at time: Duration) -> StageTrace {
     let id = lastID.withLock { last in
       last += 1
       return last
     }
-    return StageTrace(id, kind, source, recorder: self, lasting: span)
+    return StageTrace(id, kind, source, recorder: self, at: time)
   }
 }
 
@@ -84,6 +84,7 @@ package final class StageTrace: Sendable {
     package fileprivate(set) var children: [Child] = []
     package fileprivate(set) var facts: [String: Fact] = [:]
     package fileprivate(set) var ended: Duration?
+    fileprivate var lastTime: Duration?
     fileprivate var isOwned = false
     /// The request whose observers are told of the stage; `nil` where nobody is.
     fileprivate var request: Int?
@@ -96,9 +97,8 @@ package final class StageTrace: Sendable {
   let recorder: StageRecorder
   private let state = Lock(Record())
 
-  fileprivate init(_ id: Int, _ kind: StageKind, _ source: String, recorder: StageRecorder, lasting span: Duration) {
-    (self.id, self.kind, self.source, self.recorder) = (id, kind, source, recorder)
-    began = recorder.now - span
+  fileprivate init(_ id: Int, _ kind: StageKind, _ source: String, recorder: StageRecorder, at time: Duration) {
+    (self.id, self.kind, self.source, self.recorder, began) = (id, kind, source, recorder, time)
   }
 
   package var name: String { kind.rawValue }
@@ -130,7 +130,7 @@ package final class StageTrace: Sendable {
 
   /// Begins a phase that began at a known time.
   package func enter(_ phase: String, at time: Duration) {
-    change(at: time) { state in
+    change(at: time) { state, time in
       state.endPhase(time)
       // Most stages have no more than these.
       if state.phases.isEmpty { state.phases.reserveCapacity(4) }
@@ -140,31 +140,39 @@ package final class StageTrace: Sendable {
   }
 
   /// Says something about the stage, in place of what was said under that name.
-  package func note(_ name: String, _ fact: Fact) {
-    change(at: recorder.now) { state in
+  package func note(_ name: String, _ fact: Fact) { note(name, fact, at: recorder.now) }
+
+  /// The same, at a known time.
+  package func note(_ name: String, _ fact: Fact, at time: Duration) {
+    change(at: time) { state, _ in
       state.facts[name] = fact
       return .noted(name)
     }
   }
 
   /// Ends the stage and its phase; the first end counts.
-  package func end() { end([:], .stageEnded) }
+  package func end() { end(at: recorder.now) }
 
-  fileprivate func end(_ facts: [String: Fact], _ what: EventFeed.What, at time: Duration? = nil) {
-    let now = time ?? recorder.now
-    change(at: now) { state in
+  /// The same, at a known time.
+  package func end(at time: Duration) { end([:], .stageEnded, at: time) }
+
+  fileprivate func end(_ facts: [String: Fact], _ what: EventFeed.What, at time: Duration) {
+    change(at: time) { state, time in
       state.facts.merge(facts) { _, new in new }
-      state.endPhase(now)
-      state.ended = now
+      state.endPhase(time)
+      state.ended = time
       return what
     }
   }
 
   /// After the end nothing changes any more: work that nobody waits for may still run into its next phase.
-  private func change(at time: Duration, _ change: (inout Record) -> EventFeed.What) {
+  private func change(at time: Duration, _ change: (inout Record, Duration) -> EventFeed.What) {
     state.withLock { state in
       guard state.ended == nil else { return }
-      tell(change(&state), state, at: time)
+      // A turn has the time of its beginning, and may have waited for another one.
+      let time = max(time, state.lastTime ?? began)
+      state.lastTime = time
+      tell(change(&state, time), state, at: time)
     }
   }
 
@@ -182,8 +190,11 @@ package final class StageTrace: Sendable {
     guard let stage else { return }
     let request = state.withLock { $0.request }
     let isShared = stage.join(request)
-    let child = Child(stage: stage, since: isShared ? recorder.now : stage.began, isShared: isShared)
-    state.withLock { $0.children.append(child) }
+    // Whoever joins what is under way has done something at about this time.
+    state.withLock { state in
+      let now = max(state.lastTime ?? began, stage.began)
+      state.children.append(Child(stage: stage, since: isShared ? now : stage.began, isShared: isShared))
+    }
   }
 
   /// - Returns: Whether the stage belongs to somebody else.
@@ -194,7 +205,7 @@ package final class StageTrace: Sendable {
         tell(.stageBegan, state, at: began)
         return false
       }
-      if let request { tell(.stageJoined(by: request), state, at: recorder.now) }
+      if let request { tell(.stageJoined(by: request), state, at: state.lastTime ?? began) }
       return true
     }
   }
@@ -222,7 +233,7 @@ package final class StageTrace: Sendable {
     phases: [(name: String, end: Duration)],
     facts: [String: Fact],
   ) {
-    let stage = recorder.stage(kind, source, lasting: span)
+    let stage = recorder.stage(kind, source, at: recorder.now - span)
     wait(for: stage)
     var began = stage.began
     for phase in phases {
@@ -233,8 +244,11 @@ package final class StageTrace: Sendable {
   }
 
   /// Begins a stage of this one's own.
-  package func stage(_ kind: StageKind) -> StageTrace {
-    let stage = recorder.stage(kind, source)
+  package func stage(_ kind: StageKind) -> StageTrace { stage(kind, at: recorder.now) }
+
+  /// The same, at a known time.
+  func stage(_ kind: StageKind, at time: Duration) -> StageTrace {
+    let stage = recorder.stage(kind, source, at: time)
     wait(for: stage)
     return stage
   }
@@ -250,38 +264,40 @@ extension StageTrace.Record {
 // MARK: - What the pipeline says
 
 extension StageTrace {
-  func end(_ error: LoadError) { end(["error": .text(error.detail)], .requestEnded(.failure(error))) }
+  func end(_ error: LoadError, at time: Duration? = nil) {
+    end(["error": .text(error.detail)], .requestEnded(.failure(error)), at: time ?? recorder.now)
+  }
 
-  func end(_ response: ImageResponse) {
+  func end(_ response: ImageResponse, at time: Duration? = nil) {
     var facts: [String: Fact] = [
       "from": .text(response.origin.rawValue), "stale": .flag(response.isStale), "bytes": .number(response.byteCount),
       "width": .number(response.image.width), "height": .number(response.image.height),
     ]
     facts["status"] = response.status.map(Fact.number)
-    end(facts, .requestEnded(.image(response)))
+    end(facts, .requestEnded(.image(response)), at: time ?? recorder.now)
   }
 
-  func end(_ bytes: FetchedBytes) {
+  func end(_ bytes: FetchedBytes, at time: Duration? = nil) {
     var facts: [String: Fact] = [
       "from": .text(bytes.origin.rawValue), "stale": .flag(bytes.isStale), "bytes": .number(bytes.data.count),
     ]
     facts["status"] = bytes.status.map(Fact.number)
-    end(facts, .requestEnded(.data(byteCount: bytes.data.count)))
+    end(facts, .requestEnded(.data(byteCount: bytes.data.count)), at: time ?? recorder.now)
   }
 
-  func end(_ result: Result<ImageResponse, LoadError>) {
+  func end(_ result: Result<ImageResponse, LoadError>, at time: Duration? = nil) {
     switch result {
-    case .success(let response): end(response)
-    case .failure(let error): end(error)
+    case .success(let response): end(response, at: time)
+    case .failure(let error): end(error, at: time)
     }
   }
 
   /// Ends with what a load of bytes came to, if that is it.
-  func end(_ event: JobEvent<FetchedBytes, LoadError>) {
+  func end(_ event: JobEvent<FetchedBytes>, at time: Duration? = nil) {
     guard case .finished(let result) = event else { return }
     switch result {
-    case .success(let bytes): end(bytes)
-    case .failure(let error): end(error)
+    case .success(let bytes): end(bytes, at: time)
+    case .failure(let error): end(error, at: time)
     }
   }
 }

@@ -1,3 +1,4 @@
+import VitrineCaching
 import VitrineHTTP
 public import VitrineRuntime
 
@@ -6,11 +7,13 @@ extension ImagePipeline {
   ///
   /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
   public func data(for request: ImageRequest) async throws(LoadError) -> Data {
+    let request = request.prepared(by: context.delegate)
+    if let data = context.warmData(request) { return data }
     let outcome = Deferred<Result<Data, LoadError>>()
-    let load = ByteLoad(context, priority: request.priority)
+    let load = DataLoad(context, priority: request.priority) { outcome.resolve($0.map(\.data)) }
     let result = await withTaskCancellationHandler {
       // Whatever they are, they are what was asked for.
-      begin(load, request, isWanted: { _, _ in true }, onEnd: { outcome.resolve($0.map(\.data)) })
+      load.begin(request, isWanted: nil)
       if Task.isCancelled { load.cancel() }
       return await outcome.value()
     } onCancel: {
@@ -20,104 +23,93 @@ extension ImagePipeline {
     return try result.get()
   }
 
-  /// Loads the bytes of an address; see ``data(for:)-(ImageRequest)``.
+  /// Loads the bytes of a URL; see ``data(for:)-(ImageRequest)``.
   ///
   /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
   public func data(for url: URL) async throws(LoadError) -> Data { try await data(for: ImageRequest(url: url)) }
+}
+
+extension JobContext {
+  /// The bytes of a request that are on disk, fresh, and read without a wait; `nil` leaves the request to a job.
+  func warmData(_ request: ImageRequest) -> Data? {
+    guard recorder == nil, request.policy != .reload, !request.keys.hasAlternatives, !Task.isCancelled,
+      let disk = disk(for: request, .diskReads) as? any WarmDataCaching,
+      case .url = request.keys.source.kind, !settlement.pending.isBusy(for: request.keys.fetch),
+      case .entry(let entry) = disk.warmEntry(for: request.keys.fetch, countsMiss: false),
+      let stored = StoredResponse(encoded: entry.metadata)
+    else { return nil }
+    var findings = Findings()
+    findings.original = Findings.Original(contentID: entry.contentID, stored: stored)
+    let plan = BytesPlan(request, "", findings, fields: fields(of: request), now: clock.now)
+    guard case .serve = plan.step else { return nil }
+    return entry.data
+  }
 
   /// Waits in a leaving caller's place for a download that is under way.
   func keepFetching(_ request: ImageRequest) {
     // Nothing would come of it.
-    guard context.caches(of: request).contains(.diskWrites) else { return }
-    let isUnderWay = context.engine.turn { turn in isFetching(request, &turn) }
-    guard isUnderWay else { return }
-    begin(ByteLoad(context, priority: .veryLow), request, isWanted: isImage) { _ in }
-  }
-
-  /// Whether bytes begin as an image does; their pixels are not looked at.
-  func isImage(_ bytes: FetchedBytes, _ request: ImageRequest) -> Bool {
-    (try? context.decoders(for: request, of: bytes.data).info(of: bytes.data)) != nil
-  }
-
-  /// Begins to fetch the bytes of a request; those for which `isWanted` says so are stored.
-  ///
-  /// `onEnd` is called once, unless the load is cancelled before, and may be called with the engine's lock held.
-  func begin(
-    _ load: ByteLoad,
-    _ request: ImageRequest,
-    isWanted: @escaping @Sendable (FetchedBytes, ImageRequest) -> Bool,
-    onEnd: @escaping @Sendable (Result<FetchedBytes, LoadError>) -> Void,
-  ) {
-    let request = request.prepared(by: context.delegate)
-    context.engine.turn { turn in
-      let trace = context.recorder?.request(request, for: .data)
-      load.attach(trace)
-      let priority = load.priority
-      let made = fetchJob(request, &turn).subscribe(priority: priority, for: trace, &turn) { [self] event, turn in
-        trace?.end(event)
-        guard case .finished(let result) = event else { return }
-        withExtendedLifetime(self) {}
-        if case .success(let bytes) = result {
-          if isWanted(bytes, request) {
-            bytes.verdict?(true)
-            if bytes.isRevalidationDue { revalidate(request, asImage: false, &turn) }
-          } else {
-            bytes.verdict?(false)
-          }
-        }
-        onEnd(result)
-      }
-      load.attach(made, at: priority, &turn)
-    }
+    guard caches(of: request).contains(.diskWrites), turn({ isFetching(request, &$0) }) else { return }
+    DataLoad(self, priority: .veryLow) { _ in }.begin(request) { [decoders] in decoders.isImage($0.data, request) }
   }
 }
 
-/// A hold on bytes that are being fetched.
-final class ByteLoad: Sendable {
+/// A hold on bytes that are being fetched, and whom to tell of them.
+final class DataLoad: Deliverable {
+  typealias Outcome = Result<FetchedBytes, LoadError>
+
   private struct State {
-    var subscription: Subscription<FetchedBytes, LoadError>?
+    var subscription: Subscription<FetchedBytes>?
     var priority: Priority
     var isCancelled = false
     var trace: StageTrace?
+    var onEnd: (@Sendable (Outcome) -> Void)?
+    var outcome: Outcome?
   }
 
   private let context: JobContext
   private let state: Lock<State>
 
-  init(_ context: JobContext, priority: Priority) {
+  /// `onEnd` is called once with no lock held, unless the load is cancelled before.
+  init(_ context: JobContext, priority: Priority, onEnd: @escaping @Sendable (Outcome) -> Void) {
     self.context = context
-    state = Lock(State(priority: priority))
+    state = Lock(State(priority: priority, onEnd: onEnd))
   }
 
-  var priority: Priority {
-    get { state.withLock { $0.priority } }
-    set {
-      let subscription = state.withLock { state in
-        state.priority = newValue
-        return state.subscription
+  /// Begins to fetch the bytes of a prepared request.
+  ///
+  /// `isWanted` says which bytes are stored, on a worker, since it may take its time; without it all are.
+  func begin(_ request: ImageRequest, isWanted: (@Sendable (FetchedBytes) -> Bool)?) {
+    context.turn { [context] turn in
+      let trace = context.recorder?.request(request, for: .data, at: turn.uptime)
+      state.withLock { $0.trace = trace }
+      let priority = priority
+      let job = context.fetchJob(request, &turn)
+      let made = job.subscribe(priority: priority, for: trace, &turn) { [self] event, turn in
+        trace?.end(event, at: turn.uptime)
+        guard case .finished(let outcome) = event else { return }
+        if case .success(let bytes) = outcome {
+          settle(bytes, isWanted, &turn)
+          if bytes.isRevalidationDue { context.revalidate(request, asImage: false, &turn) }
+        }
+        state.withLock { if !$0.isCancelled { $0.outcome = outcome } }
+        turn.deliver(self)
       }
-      // Looked up within the turn: of two changes on two threads the job is told the later one last.
-      if let subscription { context.engine.turn { subscription.setPriority(priority, &$0) } }
+      attach(made, at: priority, &turn)
     }
   }
 
-  func cancel() {
-    let (subscription, trace) = state.withLock { state in
-      state.isCancelled = true
-      defer { (state.subscription, state.trace) = (nil, nil) }
-      return (state.subscription, state.trace)
+  private func settle(_ bytes: FetchedBytes, _ isWanted: (@Sendable (FetchedBytes) -> Bool)?, _ turn: inout Turn) {
+    guard let answer = bytes.answer else { return }
+    guard let isWanted else { return turn.afterwards { answer.accept() } }
+    let say: @Sendable () -> Void = { isWanted(bytes) ? answer.accept() : answer.reject() }
+    do throws(WorkQueueError) {
+      try context.processQueue.enqueue(priority: .veryLow) { _ in say() }
+    } catch {
+      turn.afterwards(say)
     }
-    trace?.end(LoadError(.cancelled, .fetch, trace?.source ?? "", "cancelled"))
-    if let subscription { context.engine.turn { subscription.unsubscribe(&$0) } }
   }
 
-  fileprivate func attach(_ trace: StageTrace?) { state.withLock { $0.trace = trace } }
-
-  fileprivate func attach(
-    _ subscription: Subscription<FetchedBytes, LoadError>,
-    at priority: Priority,
-    _ turn: inout Turn,
-  ) {
+  private func attach(_ subscription: Subscription<FetchedBytes>, at priority: Priority, _ turn: inout Turn) {
     let isCancelled = state.withLock { state in
       if !state.isCancelled { state.subscription = subscription }
       return state.isCancelled
@@ -128,5 +120,40 @@ final class ByteLoad: Sendable {
     } else if self.priority != priority {
       subscription.setPriority(self.priority, &turn)
     }
+  }
+
+  var priority: Priority {
+    get { state.withLock { $0.priority } }
+    set {
+      let subscription = state.withLock { state in
+        state.priority = newValue
+        return state.subscription
+      }
+      // Looked up within the turn: of two changes on two threads the job is told the later one last.
+      if let subscription { context.turn { subscription.setPriority(priority, &$0) } }
+    }
+  }
+
+  func cancel() {
+    let left = state.withLock { state in
+      state.isCancelled = true
+      defer { (state.subscription, state.trace, state.onEnd, state.outcome) = (nil, nil, nil, nil) }
+      return state
+    }
+    left.trace?.end(LoadError(.cancelled, .fetch, left.trace?.source ?? "", "cancelled"))
+    if let subscription = left.subscription { context.turn { subscription.unsubscribe(&$0) } }
+  }
+
+  // MARK: Telling
+
+  /// Whether it is more than one who awaits the bytes.
+  var callsOut: Bool { true }
+
+  func deliver() {
+    let (onEnd, outcome) = state.withLock { state -> ((@Sendable (Outcome) -> Void)?, Outcome?) in
+      guard state.outcome != nil else { return (nil, nil) }
+      return (state.onEnd.take(), state.outcome.take())
+    }
+    if let outcome { onEnd?(outcome) }
   }
 }

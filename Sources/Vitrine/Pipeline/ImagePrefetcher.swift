@@ -41,6 +41,13 @@ public final class ImagePrefetcher: Sendable {
     var load: (any RunningLoad)?
   }
 
+  /// What a stop has to deal with once the lock is open: the item as it was, whom to tell, and a load that nobody wants.
+  fileprivate struct Withdrawal {
+    let item: Item
+    let told: [OnResult]
+    let load: (any RunningLoad)?
+  }
+
   fileprivate struct State {
     var width: Int
     var priority: Priority
@@ -104,9 +111,17 @@ public final class ImagePrefetcher: Sendable {
     state = Lock(State(width: max(1, width), priority: priority))
   }
 
+  /// Stops everything, and says so to whoever asked to be told.
   deinit {
-    let running = state.withLock { $0.running.values.compactMap(\.load) }
-    for load in running { load.cancel() }
+    let (items, loads) = state.withLock { state in
+      let running = state.running.values
+      return (state.waiting.values + running.map(\.item), running.compactMap(\.load))
+    }
+    for load in loads { load.cancel() }
+    for item in items {
+      let error = LoadError(.cancelled, .request, item.request.name, "cancelled")
+      for claim in item.claims { claim.tell?(item.request, .failure(error)) }
+    }
   }
 
   // MARK: What to do
@@ -116,7 +131,7 @@ public final class ImagePrefetcher: Sendable {
   /// - Parameters:
   ///   - requests: What to load, the most urgent first.
   ///   - onResult: Told of each request when it is done, also if it was in memory before, on any thread, and with an error of
-  ///     code `.cancelled` if it is stopped; nobody by default. A lock may be held around it, so all it may do is take a note.
+  ///     code `.cancelled` if it is stopped or the prefetcher released; nobody by default. It may do anything.
   public func start(_ requests: [ImageRequest], onResult: OnResult? = nil) {
     state.withLock { state in
       for request in requests { state.add(request, owner: 0, onResult) }
@@ -274,14 +289,11 @@ public final class ImagePrefetcher: Sendable {
         self?.ended(id, result.map { _ in })
       }
     case .disk:
-      let bytes = ByteLoad(pipeline.context, priority: priority)
+      let context = pipeline.context
+      let prepared = request.prepared(by: context.delegate)
+      let bytes = DataLoad(context, priority: priority) { [weak self] result in self?.ended(id, result.map { _ in }) }
       load = bytes
-      pipeline.begin(
-        bytes,
-        request,
-        isWanted: pipeline.isImage,
-        onEnd: { [weak self] result in self?.ended(id, result.map { _ in }) },
-      )
+      bytes.begin(prepared) { [decoders = context.decoders] in decoders.isImage($0.data, prepared) }
     }
     let known = state.withLock { state -> Priority? in
       guard state.running[id] != nil else { return nil }
@@ -292,7 +304,7 @@ public final class ImagePrefetcher: Sendable {
     if known != priority { load.priority = known }
   }
 
-  /// Called when a load has ended, with the engine's lock held perhaps: what follows is begun elsewhere.
+  /// Called when a load has ended; what follows is begun elsewhere, so that a long list is no deep stack.
   private func ended(_ id: Int, _ result: Result<Void, LoadError>) {
     let item = state.withLock { state -> Item? in
       guard let running = state.running.removeValue(forKey: id) else { return nil }
@@ -301,23 +313,17 @@ public final class ImagePrefetcher: Sendable {
       return running.item
     }
     guard let item else { return }
-    for claim in item.claims { claim.tell?(item.request, result) }
     schedule()
+    for claim in item.claims { claim.tell?(item.request, result) }
   }
 
   /// Withdraws the claims of an owner, or of all, and stops what nobody wants any more.
   private func end(of owner: Int?, _ requests: [ImageRequest]) {
-    var told: [(ImageRequest, ImagePrefetcher.OnResult)] = []
-    let loads = state.withLock { state in
-      requests.compactMap { request in
-        let (claims, load) = state.withdraw(request, owner)
-        told += claims.map { (request, $0) }
-        return load
-      }
-    }
-    for load in loads { load.cancel() }
-    for (request, tell) in told {
-      tell(request, .failure(LoadError(.cancelled, .request, request.name, "cancelled")))
+    let left = state.withLock { state in requests.compactMap { state.withdraw($0, owner) } }
+    for one in left { one.load?.cancel() }
+    for one in left {
+      let error = LoadError(.cancelled, .request, one.item.request.name, "cancelled")
+      for tell in one.told { tell(one.item.request, .failure(error)) }
     }
     schedule()
   }
@@ -343,22 +349,19 @@ extension ImagePrefetcher.State {
     order.append(id)
   }
 
-  /// Returns whom to tell, and the load to be cancelled if nobody is left.
-  fileprivate mutating func withdraw(
-    _ request: ImageRequest,
-    _ owner: Int?,
-  ) -> (told: [ImagePrefetcher.OnResult], load: (any RunningLoad)?) {
+  /// Withdraws claims to a request; `nil` where there is nothing of it.
+  fileprivate mutating func withdraw(_ request: ImageRequest, _ owner: Int?) -> ImagePrefetcher.Withdrawal? {
     let key = ImagePrefetcher.Key(request)
-    guard let id = ids[key], let item = waiting[id] ?? running[id]?.item else { return ([], nil) }
+    guard let id = ids[key], let item = waiting[id] ?? running[id]?.item else { return nil }
     let left = item.claims.filter { $0.owner != owner && owner != nil }
     let told = item.claims.filter { $0.owner == owner || owner == nil }.compactMap(\.tell)
     guard left.isEmpty else {
       if waiting[id] != nil { waiting[id]?.claims = left } else { running[id]?.item.claims = left }
-      return (told, nil)
+      return ImagePrefetcher.Withdrawal(item: item, told: told, load: nil)
     }
     ids[key] = nil
     waiting[id] = nil
-    return (told, running.removeValue(forKey: id)?.load)
+    return ImagePrefetcher.Withdrawal(item: item, told: told, load: running.removeValue(forKey: id)?.load)
   }
 
   /// The next to begin, if one may.
@@ -376,4 +379,4 @@ extension ImagePrefetcher.State {
   }
 }
 
-extension ByteLoad: RunningLoad {}
+extension DataLoad: RunningLoad {}

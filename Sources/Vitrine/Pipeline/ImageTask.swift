@@ -9,41 +9,46 @@ public final class ImageTask: Sendable {
   /// What was asked for.
   public let request: ImageRequest
 
+  private typealias Hold = Subscription<ImageResponse>
+  private typealias Waiter = CheckedContinuation<Result<ImageResponse, LoadError>, Never>
+
+  /// Something to be told, to everyone or to one stream alone.
+  private struct News {
+    let event: ImageEvent
+    var stream: Int?
+  }
+
   private struct State {
     var result: Result<ImageResponse, LoadError>?
     var progress: LoadProgress?
     var priority: Priority
     /// What the scope of the task allows.
     var priorityLimit = Priority.veryHigh
-    var waiting: [Int: CheckedContinuation<Result<ImageResponse, LoadError>, Never>] = [:]
+    var waiters: [Waiter] = []
     var streams: [Int: AsyncStream<ImageEvent>.Continuation] = [:]
     var nextID = 0
-    var subscription: Hold?
     var observer: (@Sendable (ImageEvent) -> Void)?
-    var onEnd: (@Sendable () -> Void)?
+    /// What is still to be told, in order, by one thread at a time.
+    var news: [News] = []
+    var isTelling = false
+    var subscription: Hold?
+    var onEnd: [@Sendable () -> Void] = []
     var onCancel: (@Sendable () -> Void)?
-  }
 
-  private typealias Hold = Subscription<CachedImage, LoadError>
+    var isHeard: Bool { observer != nil || !streams.isEmpty || !onEnd.isEmpty }
+  }
 
   /// What the task goes through, where that is recorded.
   package let trace: StageTrace?
 
-  private let engine: Engine
+  private let context: JobContext
   private let state: Lock<State>
 
-  /// `observer` is told the end, and what came before if the task is subscribed as watching, in order and without a stream; a
-  /// lock may be held around it, so all it may do is take a note.
-  init(
-    _ request: ImageRequest,
-    _ context: JobContext,
-    observer: (@Sendable (ImageEvent) -> Void)? = nil,
-    onEnd: (@Sendable () -> Void)? = nil,
-  ) {
-    self.request = request
-    engine = context.engine
+  /// `observer` is told the end, and what came before if the task is subscribed as watching, in order and without a stream.
+  init(_ request: ImageRequest, _ context: JobContext, observer: (@Sendable (ImageEvent) -> Void)? = nil) {
+    (self.request, self.context) = (request, context)
     trace = context.recorder?.request(request)
-    state = Lock(State(priority: request.priority, observer: observer, onEnd: onEnd))
+    state = Lock(State(priority: request.priority, observer: observer))
   }
 
   // MARK: For callers
@@ -65,10 +70,8 @@ public final class ImageTask: Sendable {
       let result = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
           let known = state.withLock { state -> Result<ImageResponse, LoadError>? in
-            if let result = state.result { return result }
-            state.waiting[state.nextID] = continuation
-            state.nextID += 1
-            return nil
+            if state.result == nil { state.waiters.append(continuation) }
+            return state.result
           }
           if let known { continuation.resume(returning: known) }
         }
@@ -90,18 +93,21 @@ public final class ImageTask: Sendable {
         if let result = state.result { return (result, nil) }
         let id = state.nextID
         state.nextID += 1
-        if let progress = state.progress { continuation.yield(.progress(progress)) }
+        if let progress = state.progress { state.news.append(News(event: .progress(progress), stream: id)) }
         state.streams[id] = continuation
         continuation.onTermination = { [weak self] _ in
           // Whoever stops listening is forgotten; the image is still loaded.
-          self?.state.withLock { $0.streams[id] = nil }
+          let stream = self?.state.withLock { $0.streams.removeValue(forKey: id) }
+          withExtendedLifetime(stream) {}
         }
         return (nil, state.subscription)
       }
-      if let subscription { engine.turn { subscription.watch(&$0) } }
+      if let subscription { context.turn { subscription.watch(&$0) } }
       if let known {
         continuation.yield(.finished(known))
         continuation.finish()
+      } else {
+        deliver()
       }
     }
   }
@@ -109,23 +115,23 @@ public final class ImageTask: Sendable {
   /// How urgent the image is; may be changed while it is loaded.
   public var priority: Priority {
     get { state.withLock { $0.priority } }
-    set {
-      changePriority { $0.priority = newValue }
-    }
+    set { changePriority { $0.priority = newValue } }
   }
 
   /// Ends the task with an error of code `.cancelled`, at once; does nothing after the end.
   ///
   /// May be called from anywhere, any number of times.
   public func cancel() {
-    guard let ended = finish(.failure(LoadError(.cancelled, .request, request.name, "cancelled")))
-    else { return }
-    if let subscription = ended.subscription {
-      ended.onCancel?()
-      engine.turn { subscription.unsubscribe(&$0) }
+    let error = LoadError(.cancelled, .request, request.name, "cancelled")
+    let (hold, onCancel) = state.withLock { state -> (Hold?, (@Sendable () -> Void)?) in
+      guard Self.end(.failure(error), &state) else { return (nil, nil) }
+      return (state.subscription.take(), state.onCancel.take())
     }
-    // Only now: what a job under way calls on is the pipeline's, which this may let go.
-    ended.onEnd?()
+    if let hold {
+      onCancel?()
+      context.turn { hold.unsubscribe(&$0) }
+    }
+    deliver()
   }
 
   /// What the task goes through, as far as it has come; `nil` where its pipeline does not record that.
@@ -148,7 +154,7 @@ public final class ImageTask: Sendable {
     }
     guard let subscription else { return }
     // Looked up within the turn: of two changes on two threads the job is told the later one last.
-    engine.turn { subscription.setPriority(effectivePriority, &$0) }
+    context.turn { subscription.setPriority(effectivePriority, &$0) }
   }
 
   private var effectivePriority: Priority { state.withLock { min($0.priority, $0.priorityLimit) } }
@@ -156,13 +162,8 @@ public final class ImageTask: Sendable {
   /// Lets somebody know of the end, too; at once if that has been.
   func whenEnded(_ tell: @escaping @Sendable () -> Void) {
     let isEnded = state.withLock { state in
-      guard state.result == nil else { return true }
-      let before = state.onEnd
-      state.onEnd = {
-        before?()
-        tell()
-      }
-      return false
+      if state.result == nil { state.onEnd.append(tell) }
+      return state.result != nil
     }
     if isEnded { tell() }
   }
@@ -170,16 +171,13 @@ public final class ImageTask: Sendable {
   var isEnded: Bool { state.withLock { $0.result != nil } }
 
   /// Waits for a job; `served` is told the image, `onCancel` that the task is cancelled while the job is not yet left.
-  ///
-  /// Called within a turn, once.
   func subscribe(
-    to job: Job<CachedImage, LoadError>,
+    to job: Job<ImageResponse>,
     isWatching: Bool = false,
     _ turn: inout Turn,
     onCancel: (@Sendable () -> Void)? = nil,
-    served: @escaping (CachedImage, inout Turn) -> Void,
+    served: @escaping (ImageResponse, inout Turn) -> Void = { _, _ in },
   ) {
-    guard !isEnded else { return }
     let priority = effectivePriority
     let subscription = job.subscribe(
       priority: priority,
@@ -189,12 +187,11 @@ public final class ImageTask: Sendable {
       &turn,
     ) { [self] event, turn in
       if case .finished(.success(let image)) = event { served(image, &turn) }
-      receive(event)
+      receive(event, &turn)
     }
     let (isOver, isHeard) = state.withLock { state in
       guard state.result == nil else { return (true, false) }
-      state.subscription = subscription
-      state.onCancel = onCancel
+      (state.subscription, state.onCancel) = (subscription, onCancel)
       return (false, !state.streams.isEmpty)
     }
     // Cancelled on another thread meanwhile, or made more or less urgent; listened to before it was begun.
@@ -203,48 +200,105 @@ public final class ImageTask: Sendable {
     if isHeard { subscription.watch(&turn) }
   }
 
-  func receive(_ event: JobEvent<CachedImage, LoadError>) {
+  private func receive(_ event: JobEvent<ImageResponse>, _ turn: inout Turn) {
     switch event {
     case .progress(let completed, let total):
-      tell(.progress(LoadProgress(completed: completed, total: total)))
-    case .partial(let image): tell(.preview(image.image))
-    case .finished(let result): end(result.map(\.response))
+      add(.progress(LoadProgress(completed: completed, total: total)))
+    case .partial(let preview): add(.preview(preview.container))
+    case .finished(let result):
+      let left = state.withLock { state -> (Hold?, (@Sendable () -> Void)?) in
+        guard Self.end(result, &state) else { return (nil, nil) }
+        return (state.subscription.take(), state.onCancel.take())
+      }
+      if let hold = left.0 { turn.keep(hold) }
+      if let onCancel = left.1 { turn.release(onCancel) }
     }
+    turn.deliver(self)
   }
 
-  private func tell(_ event: ImageEvent) {
-    let observer = state.withLock { state -> (@Sendable (ImageEvent) -> Void)? in
-      guard state.result == nil else { return nil }
-      if case .progress(let progress) = event { state.progress = progress }
-      for stream in state.streams.values { stream.yield(event) }
-      return state.observer
-    }
-    observer?(event)
-  }
-
-  /// Called when the job has ended; the first end counts.
+  /// Ends a task that never waited for a job.
   func end(_ result: Result<ImageResponse, LoadError>) {
-    finish(result)?.onEnd?()
+    state.withLock { _ = Self.end(result, &$0) }
+    deliver()
   }
 
-  /// Tells everyone; returns what there was before, whose `onEnd` is still to be called.
-  private func finish(_ result: Result<ImageResponse, LoadError>) -> State? {
-    let ended = state.withLock { state -> State? in
-      guard state.result == nil else { return nil }
-      let before = state
-      state.result = result
-      (state.waiting, state.streams, state.subscription, state.onEnd) = ([:], [:], nil, nil)
-      (state.observer, state.onCancel) = (nil, nil)
-      return before
+  /// Takes note of the end; the first one counts.
+  private static func end(_ result: Result<ImageResponse, LoadError>, _ state: inout State) -> Bool {
+    guard state.result == nil else { return false }
+    state.result = result
+    // Who awaits the image is told otherwise.
+    if state.isHeard { state.news.append(News(event: .finished(result))) }
+    return true
+  }
+
+  private func add(_ event: ImageEvent) {
+    state.withLock { state in
+      guard state.result == nil else { return }
+      if case .progress(let progress) = event {
+        state.progress = progress
+        // Who is slow needs the latest only.
+        if case .progress = state.news.last?.event, state.news.last?.stream == nil { state.news.removeLast() }
+      }
+      state.news.append(News(event: event))
     }
-    guard let ended else { return nil }
-    trace?.end(result)
-    for continuation in ended.waiting.values { continuation.resume(returning: result) }
-    for stream in ended.streams.values {
-      stream.yield(.finished(result))
-      stream.finish()
+  }
+}
+
+// MARK: - Telling
+
+extension ImageTask: Deliverable {
+  var callsOut: Bool { state.withLock { $0.observer != nil || !$0.onEnd.isEmpty } }
+
+  /// Tells what has happened, with no lock held: whoever is told may do anything, also with this task.
+  ///
+  /// Whoever awaits the image learns of the end at once, also while an observer still thinks about something earlier.
+  func deliver() {
+    let (waiters, result) = state.withLock { state -> ([Waiter], Result<ImageResponse, LoadError>?) in
+      guard state.result != nil else { return ([], nil) }
+      defer { state.waiters = [] }
+      return (state.waiters, state.result)
     }
-    ended.observer?(.finished(result))
-    return ended
+    if let result {
+      // The first end counts.
+      trace?.end(result)
+      for waiter in waiters { waiter.resume(returning: result) }
+    }
+    guard
+      state.withLock({ state in
+        defer { state.isTelling = state.isTelling || !state.news.isEmpty }
+        return !state.isTelling && !state.news.isEmpty
+      })
+    else { return }
+    while let (news, recipients) = next() {
+      for stream in recipients.streams { stream.yield(news.event) }
+      recipients.observer?(news.event)
+      guard case .finished = news.event else { continue }
+      for stream in recipients.streams { stream.finish() }
+      for tell in recipients.onEnd { tell() }
+    }
+  }
+
+  private struct Recipients {
+    var streams: [AsyncStream<ImageEvent>.Continuation] = []
+    var observer: (@Sendable (ImageEvent) -> Void)?
+    var onEnd: [@Sendable () -> Void] = []
+  }
+
+  /// Takes the next thing to be told, for the one thread that tells.
+  private func next() -> (News, Recipients)? {
+    state.withLock { state in
+      guard !state.news.isEmpty else {
+        state.isTelling = false
+        return nil
+      }
+      let news = state.news.removeFirst()
+      if let id = news.stream { return (news, Recipients(streams: state.streams[id].map { [$0] } ?? [])) }
+      var recipients = Recipients(streams: Array(state.streams.values), observer: state.observer)
+      if case .finished = news.event {
+        recipients.onEnd = state.onEnd
+        (state.streams, state.observer, state.onEnd) = ([:], nil, [])
+      }
+      return (news, recipients)
+    }
   }
 }

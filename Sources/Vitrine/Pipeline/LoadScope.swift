@@ -101,11 +101,13 @@ public final class LoadScope: Sendable {
 
   /// Ends every load with an error of code `.cancelled`; what is asked for afterwards is loaded.
   public func cancelAll() {
-    let tasks = state.withLock { state in
+    // What begins a load is released out here, too: it may be the last that keeps something of a user's.
+    let (tasks, waiting) = state.withLock { state in
       defer { (state.tasks, state.waiting) = ([:], []) }
-      return state.tasks.sorted { $0.key < $1.key }.map(\.value)
+      return (state.tasks.sorted { $0.key < $1.key }.map(\.value), state.waiting)
     }
     for task in tasks { task.cancel() }
+    withExtendedLifetime(waiting) {}
   }
 
   // MARK: For the pipeline
@@ -125,10 +127,12 @@ public final class LoadScope: Sendable {
   }
 
   private func remove(_ id: Int) {
-    state.withLock { state in
-      state.tasks[id] = nil
+    let left = state.withLock { state in
+      let waiting = state.waiting.filter { $0.id == id }
       state.waiting.removeAll { $0.id == id }
+      return (state.tasks.removeValue(forKey: id), waiting)
     }
+    withExtendedLifetime(left) {}
   }
 
   private func applyLimit() {

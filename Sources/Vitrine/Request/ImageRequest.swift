@@ -40,7 +40,22 @@ public struct ImageRequest: Sendable {
     processors: [ImageProcessor] = [],
     priority: Priority = .normal,
   ) {
-    shared = Storage(Fields(source: source, size: size, processors: processors, priority: priority))
+    self.init(Fields(source: source, size: size, processors: processors, priority: priority))
+  }
+
+  private init(_ fields: Fields) {
+    guard let sources = fields.source.alternatives else {
+      shared = Storage(fields)
+      return
+    }
+    var fields = fields
+    // Each has keys of its own, which are made once.
+    fields.alternatives = sources.map { source in
+      var alternative = fields
+      alternative.source = source
+      return ImageRequest(alternative)
+    }
+    shared = Storage(fields)
   }
 
   /// Where the bytes come from.
@@ -49,13 +64,13 @@ public struct ImageRequest: Sendable {
     set {
       var fields = shared.fields
       (fields.source, fields.alternatives) = (newValue, nil)
-      shared = Storage(fields)
+      self = ImageRequest(fields)
     }
   }
 
   /// The http or https address that it is loaded from at its size; `nil` for other sources, and for several.
   public var address: String? {
-    guard case .url(let address) = resolvedSource.kind else { return nil }
+    guard case .url(let address) = keys.source.kind else { return nil }
     return address
   }
 
@@ -76,7 +91,7 @@ public struct ImageRequest: Sendable {
   /// A task's priority can be changed while it runs.
   public var priority: Priority {
     get { shared.fields.priority }
-    set { change { $0.priority = newValue } }
+    set { change(keepsKeys: true) { $0.priority = newValue } }
   }
 
   /// The care taken over pixels when shrinking; `.balanced` by default.
@@ -123,7 +138,7 @@ public struct ImageRequest: Sendable {
   /// It changes nothing of the image: requests that differ in it alone share the work and the result.
   public var userInfo: [String: any Sendable] {
     get { shared.fields.userInfo }
-    set { change { $0.userInfo = newValue } }
+    set { change(keepsKeys: true) { $0.userInfo = newValue } }
   }
 
   /// How often previews are made while the bytes arrive, for those who watch: `PreviewPolicy()` by default.
@@ -132,13 +147,13 @@ public struct ImageRequest: Sendable {
   /// are processed or not fetched from an address. Where several requests share the work, the first one says.
   public var previews: PreviewPolicy {
     get { shared.fields.previews }
-    set { change { $0.previews = newValue } }
+    set { change(keepsKeys: true) { $0.previews = newValue } }
   }
 
   /// How fresh the answer must be; `.standard` by default.
   public var policy: CachePolicy {
     get { shared.fields.policy }
-    set { change { $0.policy = newValue } }
+    set { change(keepsKeys: true) { $0.policy = newValue } }
   }
 
   /// Whether it is fetched over a network that costs; `true` by default.
@@ -147,7 +162,7 @@ public struct ImageRequest: Sendable {
   /// else the request fails with ``LoadError/Code/offline``. Requests that a prefetcher makes are asked like any other.
   public var allowsMetered: Bool {
     get { shared.fields.allowsMetered }
-    set { change { $0.allowsMetered = newValue } }
+    set { change(keepsKeys: true) { $0.allowsMetered = newValue } }
   }
 
   /// Whether its download goes on when nobody waits for it any more, at the lowest priority, to be on disk the next time.
@@ -156,13 +171,13 @@ public struct ImageRequest: Sendable {
   /// for a download that has not begun, nor where nothing of it is to be kept on disk (``caches``).
   public var continuesDownload: Bool {
     get { shared.fields.continuesDownload }
-    set { change { $0.continuesDownload = newValue } }
+    set { change(keepsKeys: true) { $0.continuesDownload = newValue } }
   }
 
   /// What of it is kept in the cache of bytes; `nil`, the default, for what the pipeline does.
   public var storage: StoragePolicy? {
     get { shared.fields.storagePolicy }
-    set { change { $0.storagePolicy = newValue } }
+    set { change(keepsKeys: true) { $0.storagePolicy = newValue } }
   }
 
   /// Which caches it is looked for in, and which keep it; ``CacheUse/all`` by default.
@@ -170,7 +185,7 @@ public struct ImageRequest: Sendable {
   /// ``ImagePipeline/cache`` is asked by name, so that it goes by what it is told and not by this.
   public var caches: CacheUse {
     get { shared.fields.caches }
-    set { change { $0.caches = newValue } }
+    set { change(keepsKeys: true) { $0.caches = newValue } }
   }
 
   /// Header fields to send, in order; none by default.
@@ -204,32 +219,22 @@ public struct ImageRequest: Sendable {
   /// Whether the response brings the encoded bytes, too; then the image is neither looked for nor kept in memory.
   package var keepsEncodedData: Bool {
     get { shared.fields.keepsEncodedData }
-    set { change { $0.keepsEncodedData = newValue } }
+    set { change(keepsKeys: true) { $0.keepsEncodedData = newValue } }
   }
 
   /// Whether what may be served while its server is asked is not: for who has shown it and waits for the answer.
   package var revalidates: Bool {
     get { shared.fields.revalidates }
-    set { change { $0.revalidates = newValue } }
+    set { change(keepsKeys: true) { $0.revalidates = newValue } }
   }
 
   var keys: RequestKeys { shared.keys }
 
-  /// What is really to be loaded at this size.
-  var resolvedSource: ImageSource { source.resolved(for: size) }
-
   /// What messages call it.
-  var name: String { resolvedSource.description }
+  var name: String { keys.source.description }
 
   /// The requests to be tried one after the other, if its source is several.
-  var alternatives: [ImageRequest]? {
-    if let known = shared.fields.alternatives { return known }
-    return source.alternatives?.map { source in
-      var request = self
-      request.source = source
-      return request
-    }
-  }
+  var alternatives: [ImageRequest]? { shared.fields.alternatives }
 
   /// Says what its several sources are, after each has been rewritten.
   mutating func setAlternatives(_ alternatives: [ImageRequest]) {
@@ -244,14 +249,14 @@ public struct ImageRequest: Sendable {
   /// Whether it is as a pipeline's delegate has rewritten it.
   var isPrepared: Bool {
     get { shared.fields.isPrepared }
-    set { change { $0.isPrepared = newValue } }
+    set { change(keepsKeys: true) { $0.isPrepared = newValue } }
   }
 
   /// Whether nothing was changed since one was copied from the other.
   func isCopy(of other: ImageRequest) -> Bool { shared === other.shared }
 
   /// What the image is found by in memory.
-  package var imageKey: CacheKey { keys.image }
+  package var imageKey: CacheKey { shared.imageKey }
 
   /// What its bytes are found by on disk.
   package var fetchKey: CacheKey { keys.fetch }
@@ -261,15 +266,16 @@ public struct ImageRequest: Sendable {
     shared === other.shared || (imageKey == other.imageKey && policy == other.policy && caches == other.caches)
   }
 
-  private mutating func change(_ body: (inout Fields) -> Void) {
+  /// Changes what is asked for; what names no result keeps the keys, if they have been made.
+  private mutating func change(keepsKeys: Bool = false, _ body: (inout Fields) -> Void) {
     var fields = shared.fields
     body(&fields)
     fields.alternatives = fields.alternatives?.map { alternative in
       var alternative = alternative
-      alternative.change(body)
+      alternative.change(keepsKeys: keepsKeys, body)
       return alternative
     }
-    shared = Storage(fields)
+    shared = Storage(fields, keys: keepsKeys ? shared.knownKeys : nil)
   }
 
   struct Fields: Sendable {
@@ -297,17 +303,28 @@ public struct ImageRequest: Sendable {
     var scope: String?
     var identity: String?
     var isPrepared = false
-    /// The requests for its several sources, where they are not what `source` says.
+    /// The requests for its several sources.
     var alternatives: [ImageRequest]?
   }
 
   private final class Storage: Sendable {
     // Read at every look-up, and written once: a lock would cost more than the look-up.
     private let cachedKeys = AtomicLazyReference<RequestKeys>()
+    private let wasAsked = Atomic(false)
     let fields: Fields
 
-    init(_ fields: Fields) {
+    init(_ fields: Fields, keys: RequestKeys? = nil) {
       self.fields = fields
+      if let keys { _ = cachedKeys.storeIfNil(keys) }
+    }
+
+    var knownKeys: RequestKeys? { cachedKeys.load() }
+
+    /// The key of the image: of a request that is made for one look into memory nothing else is made.
+    var imageKey: CacheKey {
+      if let keys = cachedKeys.load() { return keys.image }
+      guard wasAsked.exchange(true, ordering: .relaxed) else { return RequestKeys.Parts(fields).image }
+      return keys.image
     }
 
     var keys: RequestKeys {

@@ -29,6 +29,8 @@ public struct ImageSource: Sendable {
   /// of a `file:` becomes the file it stands for. A `data:` URL needs no loader: its bytes are read from the text, each time,
   /// and never stored in the disk cache; keys hold a hash of the text and not the text.
   public static func url(_ address: String) -> ImageSource {
+    // By its first byte most are told from the others: this is on the way of every look into memory.
+    if address.utf8.first == UInt8(ascii: "h") { return ImageSource(kind: .url(address)) }
     if DataURL.isDataURL(address) {
       return ImageSource(kind: .inline(address, ContentID(of: Data(address.utf8))))
     }

@@ -3,18 +3,39 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// What names the results of a request, one key for each stage, each made of the one before.
+/// What names the results of a request, one key for each stage, each made of the one before, all in one buffer.
 final class RequestKeys: Sendable {
   /// The image that is asked for; first, since a look-up in memory needs no other.
   let image: CacheKey
+  /// What is really to be loaded, at the size asked for.
+  let source: ImageSource
+  /// Its URL, where it has one of http or https.
+  let url: HTTPURL?
+  /// Whether a download may begin in the middle: no header of the request asks for a part.
+  let allowsResuming: Bool
   /// Whether the source is several, each of which has keys of its own.
   let hasAlternatives: Bool
-  /// The bytes: source, and for an address whatever changes the answer.
+  /// The bytes: source, and for a URL whatever changes the answer.
   let fetch: CacheKey
   /// The decoded image before any processing.
   let decode: CacheKey
-  /// The image after each processor.
-  let steps: [CacheKey]
+  /// Where the key of the image after each processor ends.
+  private let stepEnds: [Int]
+
+  init(_ fields: ImageRequest.Fields) {
+    let parts = Parts(fields)
+    (image, source, url, stepEnds) = (parts.image, parts.source, parts.url, parts.stepEnds)
+    fetch = image.prefix(parts.fetchEnd)
+    decode = parts.stepEnds.isEmpty ? image : image.prefix(parts.decodeEnd)
+    hasAlternatives = fields.alternatives != nil
+    allowsResuming = !fields.headers.contains { $0.name.lowercased() == "range" }
+  }
+
+  /// That of the image after its first `step` processors.
+  func key(step: Int) -> CacheKey {
+    if step == stepEnds.count { return image }
+    return step == 0 ? decode : image.prefix(stepEnds[step - 1])
+  }
 
   /// What the keys of all images begin with that are made of the bytes.
   var images: CacheKey { fetch.extended { $0.append(Self.imageMark) } }
@@ -37,42 +58,84 @@ final class RequestKeys: Sendable {
   /// Where the frame stands among the parts that `decode` adds; the first is the mark, the last the colours.
   private static let frameIndex = 8
 
-  /// That of the image after its first `step` processors.
-  func key(step: Int) -> CacheKey { step == 0 ? decode : steps[step - 1] }
+  /// The key of a request's image, and where those of the stages before end.
+  struct Parts {
+    let image: CacheKey
+    let source: ImageSource
+    let url: HTTPURL?
+    let fetchEnd: Int
+    let decodeEnd: Int
+    private(set) var stepEnds: [Int] = []
 
-  init(_ fields: ImageRequest.Fields) {
-    let fetch = CacheKey { key in
+    init(_ fields: ImageRequest.Fields) {
+      let source = fields.source.resolved(for: fields.size)
+      var url: HTTPURL?
+      if case .url(let text) = source.kind { url = try? HTTPURL(text) }
+      var key = CacheKey.Builder(reserving: 160 + (url?.string.utf8.count ?? 64))
       key.append(fields.scope)
-      Self.append(fields.source.resolved(for: fields.size), fields, &key)
-    }
-    let decode = fetch.extended { key in
-      key.append(Self.imageMark)
+      RequestKeys.append(source, url, fields, &key)
+      fetchEnd = key.count
+      key.append(RequestKeys.imageMark)
       key.append(fields.size?.width.map(CacheKey.Part.number) ?? .none)
       key.append(fields.size?.height.map(CacheKey.Part.number) ?? .none)
       key.append(fields.size?.mode.rawValue)
       key.append(fields.size?.enlarges ?? false)
       key.append(fields.size.map { .number($0.anchor.x) } ?? .none)
       key.append(fields.size.map { .number($0.anchor.y) } ?? .none)
-      key.append(fields.quality.rawValue)
-      key.append(fields.frame)
-      key.append(fields.filter.rawValue)
-      key.append(fields.linearLight)
-      key.append(fields.colorSpace.rawValue)
+      RequestKeys.append(
+        DecodeParts(
+          quality: fields.quality,
+          frame: fields.frame,
+          filter: fields.filter,
+          linearLight: fields.linearLight,
+          colorSpace: fields.colorSpace,
+        ),
+        &key,
+      )
+      decodeEnd = key.count
+      for processor in fields.processors {
+        key.append(processor.identifier)
+        stepEnds.append(key.count)
+      }
+      (self.source, self.url, image) = (source, url, key.key())
     }
-    var steps: [CacheKey] = []
-    for processor in fields.processors {
-      steps.append((steps.last ?? decode).extended { $0.append(processor.identifier) })
-    }
-    hasAlternatives = fields.source.alternatives != nil
-    (self.fetch, self.decode, self.steps) = (fetch, decode, steps)
-    image = steps.last ?? decode
   }
 
-  private static func append(_ source: ImageSource, _ fields: ImageRequest.Fields, _ key: inout CacheKey.Builder) {
+  /// How an image is decoded, its size apart.
+  private struct DecodeParts: Equatable {
+    var quality = DecodeQuality.balanced
+    var frame = 0
+    var filter = ResamplingFilter.lanczos3
+    var linearLight = false
+    var colorSpace = ColorSpace.sRGB
+
+    func append(to key: inout CacheKey.Builder) {
+      key.append(quality.rawValue)
+      key.append(frame)
+      key.append(filter.rawValue)
+      key.append(linearLight)
+      key.append(colorSpace.rawValue)
+    }
+
+    /// The bytes of what nearly all requests want, made once.
+    static let usual = CacheKey { DecodeParts().append(to: &$0) }.bytes
+  }
+
+  private static func append(_ parts: DecodeParts, _ key: inout CacheKey.Builder) {
+    guard parts == DecodeParts() else { return parts.append(to: &key) }
+    key.append(raw: DecodeParts.usual)
+  }
+
+  private static func append(
+    _ source: ImageSource,
+    _ url: HTTPURL?,
+    _ fields: ImageRequest.Fields,
+    _ key: inout CacheKey.Builder,
+  ) {
     switch source.kind {
     case .url(let address):
       key.append("url")
-      key.append(fields.identity ?? (try? HTTPURL(address))?.string ?? address)
+      key.append(fields.identity ?? url?.string ?? address)
       for header in fields.headers.sorted(by: { $0.name.lowercased() < $1.name.lowercased() }) {
         let name = header.name.lowercased()
         guard name == "authorization" || fields.significantHeaders.contains(where: { $0.lowercased() == name }) else {
@@ -99,16 +162,12 @@ final class RequestKeys: Sendable {
     case .closure(let id, _):
       key.append("closure")
       key.append(id)
-    case .sized(let address):
-      append(.url(address(fields.size)), fields, &key)
+    // It was resolved before.
+    case .sized: break
     case .first(let sources):
       key.append("first")
       key.append(sources.count)
-      if let alternatives = fields.alternatives {
-        for alternative in alternatives { key.append(alternative.keys.fetch) }
-      } else {
-        for source in sources { append(source.resolved(for: fields.size), fields, &key) }
-      }
+      for alternative in fields.alternatives ?? [] { key.append(alternative.keys.fetch) }
     }
   }
 }

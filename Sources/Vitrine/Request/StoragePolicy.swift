@@ -22,17 +22,17 @@ public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
   func keepsOriginal(isChanged: Bool) -> Bool { self != .finished || !isChanged }
 
   /// Whether an image is kept as it is shown.
-  func keepsFinished(_ image: CachedImage, isProcessed: Bool, isResized: Bool) -> Bool {
+  func keepsFinished(_ image: LoadedImage, isProcessed: Bool, isResized: Bool) -> Bool {
     guard isProcessed || isResized, image.validity.isKept, image.contentID != .none else { return false }
     switch self {
     case .original: return false
     case .finished, .both: return true
     case .automatic:
-      let info = image.response.info
+      let (info, bitmap) = (image.info, image.container.bitmap)
       let pixels = info.width * info.height
       // Of what was made of a beginning nothing else is there that would spare its server a request.
       guard !isProcessed, !image.contentID.isOfBeginning else { return true }
-      return pixels >= max(1_000_000, 4 * image.image.width * image.image.height)
+      return pixels >= max(1_000_000, 4 * bitmap.width * bitmap.height)
     }
   }
 }

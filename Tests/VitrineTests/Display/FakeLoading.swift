@@ -112,7 +112,7 @@ extension CachedVariant {
   /// An image of a name that has so many pixels for each that is asked for.
   static func of(_ name: String, version: Int = 1, pixelRatio: Double = 1) -> CachedVariant {
     CachedVariant(
-      image: .tagged(name, version),
+      container: .tagged(name, version),
       processing: .same,
       isSameView: true,
       pixelRatio: pixelRatio,
@@ -137,22 +137,22 @@ extension ImageResponse {
     isStale: Bool = false,
     source: (width: Int, height: Int) = (1, 1),
   ) -> ImageResponse {
+    let info = ImageInfo(format: .png, storedWidth: source.width, storedHeight: source.height)
     let loaded = LoadedImage(
-      .tagged(name, version),
-      ImageInfo(format: .png, storedWidth: source.width, storedHeight: source.height),
-      of: FetchedBytes(
-        data: Data(),
-        contentID: ContentID(low: UInt64(version), high: 1),
-        validity: .unlimited,
-        origin: origin,
-        isStale: isStale,
-        status: nil,
-        verdict: nil,
-      ),
+      ImageContainer(.tagged(name, version), info: info),
+      ContentID(low: UInt64(version), high: 1),
+      .unlimited,
+      status: nil,
+      byteCount: 0,
       nil,
     )
-    return ImageResponse(loaded)
+    return ImageResponse(loaded, from: origin, isStale: isStale)
   }
+}
+
+extension ImageContainer {
+  /// A picture of one pixel that says whose it is.
+  static func tagged(_ name: String, _ version: Int) -> ImageContainer { ImageContainer(Bitmap.tagged(name, version)) }
 }
 
 extension Bitmap {
@@ -200,7 +200,7 @@ final class Screen: ImageDisplay {
     case .empty: seen = .nothing
     case .placeholder(.symbol(let name)): seen = .placeholder(name)
     case .placeholder: seen = .placeholder("?")
-    case .preview(let bitmap): seen = .preview(bitmap.tag.name)
+    case .preview(let preview): seen = .preview(preview.bitmap.tag.name)
     case .image(let response, let fades):
       seen = .image(response.image.tag.name, response.image.tag.version, fades: fades)
     case .failure(let error, let placeholder):

@@ -160,6 +160,6 @@ struct SlotVariantTests {
   private final class Widths: ImageDisplay {
     private(set) var preview: Int?
 
-    func show(_ content: ImageSlot.Content) { if case .preview(let bitmap) = content { preview = bitmap.width } }
+    func show(_ content: ImageSlot.Content) { if case .preview(let image) = content { preview = image.bitmap.width } }
   }
 }

@@ -30,6 +30,28 @@ struct ExactCountTests {
     #expect(wrong.isEmpty, "\(wrong.count):\n\(wrong.prefix(20).joined(separator: "\n"))")
   }
 
+  @Test(arguments: Situation.Memory.allCases)
+  func whatExplainSaysIsWhatThenHappens(memory: Situation.Memory) async throws {
+    let queue = WorkQueue(label: "explained", width: 1)
+    let wrong = try await queue.run { _ in
+      var random = SplitMix(UInt64(Situation.Memory.allCases.firstIndex(of: memory) ?? 0) + 1)
+      var wrong: [String] = []
+      for caches in (UInt8(0)..<16).map({ CacheUse(rawValue: $0) }) {
+        // Each is one of thousands; which of them is left to chance.
+        for situation in Situation.all(caches) where situation.memory == memory && random.chance(1, in: 4) {
+          var said: Explanation?
+          let counted = try Self.play(situation) { said = $0 }
+          guard let said else { throw BrokenSituation(what: "\(situation): not explained") }
+          if let difference = said.difference(from: counted, situation) {
+            wrong.append("\(situation): \(difference)\n\(said)\n  \(counted)")
+          }
+        }
+      }
+      return wrong
+    }
+    #expect(wrong.isEmpty, "\(wrong.count):\n\(wrong.prefix(10).joined(separator: "\n"))")
+  }
+
   @Test
   func thereAreThousandsOfSituations() {
     #expect(Situation.all(.all).count == 6600)
@@ -42,7 +64,10 @@ struct ExactCountTests {
     var what: String
   }
 
-  private static func play(_ situation: Situation) throws -> Counts {
+  private static func play(
+    _ situation: Situation,
+    explained: (Explanation) -> Void = { _ in },
+  ) throws -> Counts {
     let (executor, loader, disk, clock) = (StepExecutor(), StepLoader(), StepDisk(), ManualClock())
     let counted = Box(Counts())
     let memory = MemoryCache<CachedImage>(costLimit: 1 << 20, clock: clock)
@@ -62,6 +87,15 @@ struct ExactCountTests {
     (request.policy, request.caches) = (situation.policy, situation.caches)
     try fill(memory, situation.memory, request, clock)
     try fill(disk, situation.disk, image(request, steps: situation.steps, age: 10, clock), request, clock)
+    let explanation = Box<Explanation?>(nil)
+    Task(executorPreference: executor) { [request] in explanation.value = await pipeline.explain(request) }
+    while executor.count > 0 { executor.run(0) }
+    explanation.value.map(explained)
+    let untouched = counted.value == Counts() && loader.count == 0 && disk.count(.read) == 0
+    guard untouched, disk.count(.write) + disk.count(.renew) + disk.count(.remove) == 0 else {
+      throw BrokenSituation(what: "\(situation): to explain it has changed something")
+    }
+    disk.forgetCounts()
     let before = memory.statistics
 
     let end = Box<Result<ImageResponse, LoadError>?>(nil)
@@ -84,6 +118,7 @@ struct ExactCountTests {
     let after = memory.statistics
     counted.value.memoryReads = after.hits + after.misses - before.hits - before.misses
     counted.value.memoryWrites = after.insertions - before.insertions
+    counted.value.diskLookUps = disk.count(.lookUp)
     counted.value.diskReads = disk.count(.read)
     counted.value.diskWrites = disk.count(.write)
     counted.value.renewals = disk.count(.renew)
@@ -153,7 +188,7 @@ struct ExactCountTests {
     steps: Int,
     age: Double,
     _ clock: ManualClock,
-  ) throws -> CachedImage {
+  ) throws -> LoadedImage {
     let file = Pictures.file(0, 1)
     let info = try DecoderRegistry([PNGDecoder()]).info(of: file)
     let bytes = FetchedBytes(
@@ -161,14 +196,13 @@ struct ExactCountTests {
       contentID: ContentID(of: file),
       validity: validity(age: age, clock),
       origin: .network,
-      isStale: false,
       status: 200,
-      verdict: nil,
     )
     let name = Pictures.Name(address: 0, version: 1, steps: [0, 1, 6][steps])
     let (width, height) = request.size == nil ? Pictures.size : (8, 6)
     let rendition = steps == 0 ? Rendition(of: info, DecodeOptions(size: request.size)) : nil
-    return CachedImage(LoadedImage(Pictures.bitmap(name, width: width, height: height), info, of: bytes, rendition))
+    let container = ImageContainer(Pictures.bitmap(name, width: width, height: height), info: info)
+    return LoadedImage(container, of: bytes, rendition)
   }
 
   private static func fill(
@@ -178,8 +212,8 @@ struct ExactCountTests {
     _ clock: ManualClock,
   ) throws {
     let steps = request.processors.count
-    func set(_ image: CachedImage, _ key: CacheKey) {
-      memory.set(image, for: key, cost: image.image.byteCount, group: request.keys.fetch)
+    func set(_ image: LoadedImage, _ key: CacheKey) {
+      memory.set(CachedImage(image), for: key, cost: image.cost, group: request.keys.fetch)
     }
     switch state {
     case .nothing: break
@@ -195,7 +229,7 @@ struct ExactCountTests {
   private static func fill(
     _ disk: StepDisk,
     _ state: Situation.Disk,
-    _ finished: CachedImage,
+    _ finished: LoadedImage,
     _ request: ImageRequest,
     _ clock: ManualClock,
   ) throws {
@@ -220,6 +254,29 @@ struct ExactCountTests {
     case .finished, .orphaned:
       disk.entries[request.keys.image] = FinishedImage.entry(of: finished, stored: clock.now)
       if state == .orphaned { disk.entries[key] = original(Pictures.file(0, 2), version: 2, age: 10) }
+    }
+  }
+}
+
+extension Explanation {
+  /// What it said otherwise than it then was; `nil` for nothing.
+  fileprivate func difference(from counts: Counts, _ situation: Situation) -> String? {
+    // That bytes on disk are no image is not known before they are decoded.
+    if situation.disk == .garbage, original != .notAsked, decodes == true { return nil }
+    let requests = transfer == .none || transfer == .behind ? 0 : 1
+    if requests != counts.requests { return "\(requests) requests" }
+    switch counts.end {
+    case .error(let code):
+      // What the server says is not known before.
+      if failure == nil, requests == 0 { return "no error, and there was \(code)" }
+      return nil
+    case .image(_, let origin, let isStale):
+      if let failure { return "the error \(failure), and there was an image" }
+      if requests == 0, self.origin ?? origin != origin { return "from \(self.origin as Any)" }
+      if requests == 0, self.isStale != isStale { return "\(isStale ? "not " : "")stale" }
+      if let decodes, decodes != (counts.decodes == 1), requests == 0 || decodes { return "decodes: \(decodes)" }
+      if decodes != nil, processorCount != counts.processed { return "\(processorCount) processors" }
+      return nil
     }
   }
 }

@@ -84,6 +84,7 @@ struct Counts: Equatable, CustomStringConvertible {
 
   var memoryReads = 0
   var memoryWrites = 0
+  var diskLookUps = 0
   var diskReads = 0
   var diskWrites = 0
   var renewals = 0
@@ -95,7 +96,7 @@ struct Counts: Equatable, CustomStringConvertible {
 
   var description: String {
     """
-    memory \(memoryReads) read \(memoryWrites) written, disk \(diskReads) read \(diskWrites) written \(renewals) renewed \
+    memory \(memoryReads) read \(memoryWrites) written, disk \(diskLookUps) looked up \(diskReads) read \(diskWrites) written \(renewals) renewed \
     \(removals) removed, \(requests) requests, \(decodes) decodes, \(processed) processed: \(end)
     """
   }
@@ -165,32 +166,47 @@ struct Expectation {
     counts.diskWrites += 1
   }
 
-  private mutating func image(_ step: Int) throws(Failure) -> Image {
-    let isLast = step == situation.steps
-    if uses(.memoryReads) { counts.memoryReads += 1 }
-    let isKnown =
-      (isLast && (situation.memory == .final || situation.memory == .stale))
-      || (step == 1 && situation.memory == .prefix)
-    if isKnown, uses(.memoryReads) {
-      if situation.memory == .prefix, situation.policy != .reload { return (1, .memory, false) }
-      return try confirmed(step)
-    }
-    if step == 0, situation.memory == .larger, situation.policy != .reload, uses(.memoryReads) {
-      stored(step, version: 1)
-      return (1, .memory, false)
-    }
-    if situation.policy != .reload, keepsAsShown, uses(.diskReads) {
-      counts.diskReads += 1
-      if isLast, situation.disk == .finished {
+  /// The image after so many processors: memory was asked once, by the caller; the disk is asked once for all that may be there.
+  private mutating func image(_ last: Int) throws(Failure) -> Image {
+    let known: Int? =
+      switch situation.memory {
+      case .final, .stale: uses(.memoryReads) ? last : nil
+      case .prefix: uses(.memoryReads) ? 1 : nil
+      case .nothing, .larger: nil
+      }
+    let hasLarger = situation.memory == .larger && situation.policy != .reload && uses(.memoryReads)
+    var hasLookedUp = false
+    // Better than what is known would be an image after more processors.
+    let least = known.map { $0 + 1 } ?? (hasLarger ? 1 : 0)
+    if situation.policy != .reload, keepsAsShown, uses(.diskReads), least <= last {
+      counts.diskLookUps += 1
+      hasLookedUp = true
+      if situation.disk == .finished {
+        counts.diskReads += 1
         if uses(.memoryWrites) { counts.memoryWrites += 1 }
         return (1, .disk, false)
       }
-      if isLast, situation.disk == .orphaned { (hasFinished, counts.removals) = (false, counts.removals + 1) }
-      // While the disk was asked it may have come into memory.
-      if uses(.memoryReads) { counts.memoryReads += 1 }
+      if situation.disk == .orphaned { (hasFinished, counts.removals) = (false, counts.removals + 1) }
     }
-    if step > 0 { return processed(step, try image(step - 1)) }
-    return try decoded(try fetched(asksDisk: true))
+    var image: Image
+    var step = known ?? 0
+    if let known {
+      if situation.memory == .prefix, situation.policy != .reload {
+        image = (1, .memory, false)
+      } else {
+        image = try confirmed(known, hasLookedUp)
+      }
+    } else if hasLarger {
+      stored(0, version: 1)
+      image = (1, .memory, false)
+    } else {
+      image = try decoded(try fetched(asksDisk: true, hasLookedUp))
+    }
+    while step < last {
+      step += 1
+      image = processed(step, image)
+    }
+    return image
   }
 
   private mutating func processed(_ step: Int, _ input: Image) -> Image {
@@ -200,16 +216,17 @@ struct Expectation {
   }
 
   /// The image in memory if the server has no other.
-  private mutating func confirmed(_ step: Int) throws(Failure) -> Image {
+  private mutating func confirmed(_ step: Int, _ hasLookedUp: Bool) throws(Failure) -> Image {
     let bytes: Bytes
     do throws(Failure) {
-      bytes = try fetched(asksDisk: true)
+      bytes = try fetched(asksDisk: true, hasLookedUp)
     } catch {
       guard error.allowsStale, situation.policy != .reload else { throw error }
       return (1, .memory, true)
     }
     if bytes.version == 1 {
-      if uses(.memoryWrites) { counts.memoryWrites += 1 }
+      // A server's word renews what is there; what the disk knows better is put there anew.
+      if uses(.memoryWrites), bytes.origin == .disk, !bytes.isStale { counts.memoryWrites += 1 }
       return (1, bytes.origin, bytes.isStale)
     }
     var image = try decoded(bytes)
@@ -240,7 +257,7 @@ struct Expectation {
       throw Failure(code: .undecodable)
     }
     do throws(Failure) {
-      let bytes = try fetched(asksDisk: false)
+      let bytes = try fetched(asksDisk: false, false)
       // What is kept takes its place.
       if !keepsBytes { (hasOtherBytes, counts.removals) = (false, counts.removals + 1) }
       return try decoded(bytes)
@@ -250,13 +267,15 @@ struct Expectation {
     }
   }
 
-  private mutating func fetched(asksDisk: Bool) throws(Failure) -> Bytes {
+  private mutating func fetched(asksDisk: Bool, _ hasLookedUp: Bool) throws(Failure) -> Bytes {
     guard asksDisk, situation.policy != .reload, uses(.diskReads) else {
       // It is the disk that may not be asked, or the server.
       if asksDisk, situation.policy == .cacheOnly { throw Failure(code: .notCached) }
       return try requested(isConditional: false)
     }
-    counts.diskReads += 1
+    // What is known to be missing is not looked for again.
+    let isMissing = situation.disk == .nothing || situation.disk == .finished
+    if !(hasLookedUp && isMissing) { counts.diskReads += 1 }
     switch situation.disk {
     case .nothing, .finished:
       if situation.policy == .cacheOnly { throw Failure(code: .notCached) }

@@ -74,7 +74,7 @@ final class StepLoader: DataLoader, @unchecked Sendable {
 
 /// A cache of bytes that answers within the call, tells the test of each, and lets it look inside.
 final class StepDisk: DataCaching, @unchecked Sendable {
-  enum Call { case read, write, renew, remove }
+  enum Call { case lookUp, read, write, renew, remove }
 
   var entries: [CacheKey: CachedData] = [:]
   private(set) var counts: [Call: Int] = [:]
@@ -82,11 +82,25 @@ final class StepDisk: DataCaching, @unchecked Sendable {
 
   func count(_ call: Call) -> Int { counts[call, default: 0] }
 
+  func forgetCounts() { counts = [:] }
+
   func entry(for key: CacheKey) async -> CachedData? {
     counts[.read, default: 0] += 1
     whenRead(key, entries[key])
     return entries[key]
   }
+
+  func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
+    counts[.lookUp, default: 0] += 1
+    return keys.map { key in
+      whenRead(key, entries[key])
+      var head = entries[key].map { CachedDataHead($0) }
+      head?.data = nil
+      return head
+    }
+  }
+
+  func peek(_ key: CacheKey) async -> CachedData? { entries[key] }
 
   func store(_ entry: CachedData, for key: CacheKey) async {
     counts[.write, default: 0] += 1

@@ -1,5 +1,6 @@
 import Vitrine
 import VitrineCaching
+import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
@@ -145,11 +146,12 @@ extension World {
     if others.count > most { fail("\(flight) is loaded \(others.count + 1) times at once") }
     guard options.hasDisk, policy != .reload, !isRepeat(load) else { return }
     let key = request(Wish(address: flight.address, size: 0, processing: 0, way: flight.way)).keys.fetch
-    guard let (at, looked, entry) = lastLookUp, at == step, looked == key else {
+    guard let (at, entry) = lookUps[key], at == step else {
       return fail("\(flight) is loaded without a look on the disk")
     }
     guard let entry, !options.servesWhileRevalidating else { return }
-    let age = clock.now.timeIntervalSince(entry.stored)
+    // An answer is as old as its head, however long its body took.
+    let age = clock.now.timeIntervalSince(StoredResponse(encoded: entry.metadata)?.received ?? entry.stored)
     let isFresh =
       switch policy {
       case .standard: entry.expires.map { $0 > clock.now } ?? true

@@ -148,7 +148,7 @@ final class World: @unchecked Sendable {
   var isScopePaused = false
   var dataTasks: [Int: Task<Void, Never>] = [:]
   var streams: [AsyncStream<ImageEvent>] = []
-  var lastLookUp: (step: Int, key: CacheKey, entry: CachedData?)?
+  var lookUps: [CacheKey: (step: Int, entry: CachedData?)] = [:]
   var violations: [String] = []
   var log: [String] = []
   /// How often the priority of a load was known exactly.
@@ -186,7 +186,7 @@ final class World: @unchecked Sendable {
     }
     hook.value = { [unowned self] bytes in whileWorking(on: bytes) }
     loader.whenBegun = { [unowned self] in begun($0) }
-    disk.whenRead = { [unowned self] key, entry in lastLookUp = (step, key, entry) }
+    disk.whenRead = { [unowned self] key, entry in lookUps[key] = (step, entry) }
   }
 
   // MARK: What is known

@@ -32,8 +32,7 @@ struct ObserverTests {
     #expect(lines(of: "request") == ["request began", "request ended with an image from network"])
     #expect(
       lines(of: "fetch") == [
-        "fetch began", "fetch look-up", "fetch noted decision", "fetch queue", "fetch request", "fetch body",
-        "fetch ended",
+        "fetch began", "fetch noted decision", "fetch queue", "fetch request", "fetch body", "fetch ended",
       ]
     )
     #expect(lines(of: "decode") == ["decode began", "decode wait", "decode queue", "decode work", "decode ended"])

@@ -9,7 +9,7 @@ import VitrineTesting
 /// A cache of bytes that pulls a trigger before one of its calls.
 struct HookedCache: DataCaching {
   enum Call: String, Codable {
-    case entry, store, renew, remove, removeAll, contains, contentID, removeExtending, flush
+    case entry, heads, store, renew, remove, removeAll, contains, contentID, removeExtending, flush
   }
 
   let inner: CountingDataCache
@@ -21,6 +21,11 @@ struct HookedCache: DataCaching {
   func entry(for key: CacheKey) async -> CachedData? {
     note(.entry)
     return await inner.entry(for: key)
+  }
+
+  func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
+    note(.heads)
+    return await inner.heads(for: keys)
   }
 
   func store(_ entry: CachedData, for key: CacheKey) async {

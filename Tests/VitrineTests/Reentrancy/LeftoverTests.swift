@@ -23,19 +23,15 @@ struct LeftoverTests {
         weak var freed: ImagePipeline?
         do {
           let trigger = Trigger()
-          let pipeline = ImagePipeline.testing { $0.interceptors = [Passing()] }
+          let pipeline = ImagePipeline.testing {
+            $0.interceptors = [Passing()]
+            $0.clock = HookedClock(inner: ManualClock(), call: .now, trigger: trigger)
+          }
           freed = pipeline
           let scope = LoadScope(pipeline)
           scope.pause()
-          // The keys are made with the job, and not before, where memory is not asked.
-          var request = ImageRequest(
-            .url { _ in
-              trigger.pull()
-              return Scene.url("sized")
-            }
-          )
-          request.policy = .reload
-          let task = scope.imageTask(for: request)
+          let task = scope.imageTask(for: Scene.request("one"))
+          // The time is asked for when the job is about to be made.
           trigger.arm { task.cancel() }
           scope.resume()
           let error = await #expect(throws: LoadError.self) { try await task.image }

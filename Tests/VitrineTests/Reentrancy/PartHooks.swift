@@ -8,18 +8,25 @@ import VitrineTesting
 
 /// Caches of bytes of one's own.
 enum CacheHook: String, Hook {
-  case entry, store, renew, remove, removeAll, contains, contentID, removeExtending, flush
+  case entry, heads, store, renew, remove, removeAll, contains, contentID, removeExtending, flush
 
   func play(_ action: Action) async throws {
     let (trigger, parts) = (Trigger(), PipelineParts())
     guard let call = HookedCache.Call(rawValue: rawValue) else { return }
     let scene = try await Scene(action, trigger, parts) {
       $0.diskCache = HookedCache(inner: parts.diskCache, call: call, trigger: trigger)
-      $0.storage = .both
+      $0.storage =
+        switch self {
+        // Nothing but the bytes is looked for.
+        case .entry: .original
+        // It is asked for where bytes are not kept that might replace others.
+        case .contentID: .finished
+        default: .both
+        }
     }
     try scene.answer("subject")
-    if self == .renew || self == .contentID {
-      // It is on disk before; what is asked for the content id must be there as it was shown.
+    if self == .renew {
+      // It is on disk before.
       _ = try await scene.pipeline.image(for: scene.request)
       await scene.pipeline.cache.flush()
       await scene.pipeline.cache.removeAll(in: .memory)
@@ -33,7 +40,7 @@ enum CacheHook: String, Hook {
     case .removeAll: scene.whileAtIt { await cache.removeAll() }
     case .contains: scene.whileAtIt { _ = await cache.contains(request, in: .disk) }
     case .flush: scene.whileAtIt { await cache.flush() }
-    case .entry, .store, .renew, .contentID: break
+    case .entry, .heads, .store, .renew, .contentID: break
     }
     await scene.end()
   }

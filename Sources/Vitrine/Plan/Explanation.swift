@@ -99,8 +99,6 @@ public struct Explanation: Sendable {
 
   /// Why the server would not be asked just now.
   var refusal: LoadError?
-  /// Until when the bytes on disk may stand in for an error.
-  var storedUsableOnErrorUntil: Date?
   let now: Date
 
   init(_ request: ImageRequest, now: Date) {

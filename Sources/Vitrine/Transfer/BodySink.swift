@@ -16,6 +16,8 @@ final class BodySink: LoadSink, @unchecked Sendable {
   struct Body {
     let head: Head
     let data: Data
+    /// The checksum of the bytes, made while they came.
+    let contentID: ContentID
     /// What the disk has of it already.
     let recording: BodyRecording?
 
@@ -29,10 +31,8 @@ final class BodySink: LoadSink, @unchecked Sendable {
     let resumption: Resumption?
     /// How many bytes it will have; 0 where nobody knows.
     let total: Int
-    fileprivate let describe: @Sendable (HTTPResponse, Resumption?) -> StoredResponse
-
-    /// What is known of the whole by now.
-    var stored: StoredResponse { describe(response, resumption) }
+    /// What would be stored with the whole body.
+    let stored: StoredResponse
 
     /// What would be kept beside its beginning.
     var partial: PartialHead {
@@ -55,7 +55,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   /// What becomes of a body on the way.
   struct Plan {
-    /// Says what would be stored with the whole body.
+    /// Says what would be stored with the whole body; called when the head comes, as that is the time of the answer.
     let describe: @Sendable (HTTPResponse, Resumption?) -> StoredResponse
     var hooks = LoadHooks()
     /// What is there of it.
@@ -73,6 +73,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
   private let progress = Lock(Progress())
   private var head: Head?
   private var body = Data()
+  private var hash = ContentHash()
   private var recording: BodyRecording?
   /// How many bytes the body must have; `nil` where the loader knows better.
   private var wholeCount: Int?
@@ -114,8 +115,14 @@ final class BodySink: LoadSink, @unchecked Sendable {
       wholeCount = ContentRange(response)?.total ?? known.total
       total = wholeCount ?? 0
     }
-    let head = Head(response: response, resumption: resumption, total: total, describe: plan.describe)
+    let head = Head(
+      response: response,
+      resumption: resumption,
+      total: total,
+      stored: plan.describe(response, resumption),
+    )
     self.head = head
+    hash = resumption?.hash ?? ContentHash()
     recording = plan.record?(head)
     // A server may announce what it likes; what comes is counted.
     body.reserveCapacity(min(total, 16 << 20))
@@ -132,7 +139,10 @@ final class BodySink: LoadSink, @unchecked Sendable {
   func receive(_ bytes: RawSpan) -> LoadFlow {
     guard !mustStartOver else { return .proceed }
     // The pointer is used within the closure only.
-    unsafe bytes.withUnsafeBytes { unsafe body.append(contentsOf: $0) }
+    unsafe bytes.withUnsafeBytes {
+      unsafe body.append(contentsOf: $0)
+      unsafe hash.append($0)
+    }
     let count = body.count
     let (event, feeds) = progress.withLock { progress -> (Event?, [PreviewFeed]) in
       progress.completed = count
@@ -162,7 +172,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
       leave(after: error)
       tell(.end(.failure(error)))
     } else if let head {
-      tell(.end(.success(Body(head: head, data: body, recording: recording))))
+      tell(.end(.success(Body(head: head, data: body, contentID: hash.value, recording: recording))))
     } else {
       tell(.end(.failure(HTTPError(.protocolError, url: "", "the loader delivered no response"))))
     }

@@ -4,43 +4,43 @@ import VitrineRuntime
 @testable import Vitrine
 
 /// What several say of bytes that they all wanted.
-struct VerdictTests {
-  private let words = Lock<[Verdict.Word]>([])
-  private let verdict: Verdict
+struct AnswerTests {
+  private let words = Lock<[Answer.Word]>([])
+  private let answer: Answer
 
   init() {
     let words = words
-    verdict = Verdict { word in words.withLock { $0.append(word) } }
+    answer = Answer { word in words.withLock { $0.append(word) } }
   }
 
-  private func expect(_ expected: [Verdict.Word]) { #expect(words.withLock { $0 } == expected) }
+  private func expect(_ expected: [Answer.Word]) { #expect(words.withLock { $0 } == expected) }
 
   @Test
   func whatIsGoodIsKeptOnceHoweverManySaySo() {
-    for _ in 0..<3 { verdict(true) }
+    for _ in 0..<3 { answer.accept() }
     expect([.good(isKept: true), .keep])
   }
 
   @Test
   func whatTheFirstDoesNotKeepALaterOneMay() {
-    verdict(true, keeps: false)
+    answer.accept(keeps: false)
     expect([.good(isKept: false)])
-    verdict(true)
+    answer.accept()
     expect([.good(isKept: false), .keep])
   }
 
   @Test
   func whatIsBadIsNeverKept() {
-    verdict(false)
-    verdict(true)
-    verdict(false)
+    answer.reject()
+    answer.accept()
+    answer.reject()
     expect([.bad])
   }
 
   @Test
   func whatIsGoodIsNotDroppedByWhoCannotUseIt() {
-    verdict(true)
-    verdict(false)
+    answer.accept()
+    answer.reject()
     expect([.good(isKept: true), .keep])
   }
 }

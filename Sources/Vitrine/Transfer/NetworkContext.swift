@@ -28,7 +28,7 @@ final class NetworkContext: Sendable {
     var hooks = LoadHooks()
     (hooks.willSend, hooks.challenge) = (parts.willSend, parts.challenge)
     self.hooks = hooks
-    failures = parts.remembersFailures ? RecentFailures(clock: clock) : nil
+    failures = parts.remembersFailures ? RecentFailures() : nil
     access = parts.access
   }
 
@@ -40,37 +40,25 @@ final class NetworkContext: Sendable {
     return addressGuard?.objection(to: url)
   }
 
-  /// Says why no request may leave now; `nil` where one may.
-  func refusal(of request: ImageRequest) -> LoadError? {
-    switch access?() ?? .full {
-    case .full: nil
-    case .metered where request.allowsMetered: nil
-    case .metered(let reason):
-      LoadError(.offline, .fetch, request.name, "the network costs and the request does without it then: \(reason)")
-    case .offline(let reason): LoadError(.offline, .fetch, request.name, "there is no network: \(reason)")
-    }
+  /// Asks what the network is good for, on a queue where whoever says that may block.
+  func accessNow(on queue: WorkQueue) async -> NetworkAccess {
+    guard let access else { return .full }
+    return (try? await queue.run { _ in access() }) ?? .full
   }
 }
 
 /// What could not be loaded lately, so that it is not asked for again each time a cell comes by.
 final class RecentFailures: Sendable {
   private let memory = Lock(FailureMemory<CacheKey>())
-  private let clock: any TimeSource
-
-  init(clock: any TimeSource) {
-    self.clock = clock
-  }
 
   /// The error that asking again would most likely give; `nil` where that is worth trying.
-  func error(for key: CacheKey, _ source: String) -> LoadError? {
-    let now = clock.uptime
+  func error(for key: CacheKey, _ source: String, at now: Duration) -> LoadError? {
     guard let standing = memory.withLock({ $0.standing(for: key, now: now) }) else { return nil }
     let (age, rest) = (standing.age.wholeSeconds(.down), standing.rest.wholeSeconds(.up))
     return LoadError(standing.error, source, "failed \(age) s ago, not asked again for \(rest) s: ")
   }
 
-  func record(_ error: HTTPError, retryAfter: Duration? = nil, for key: CacheKey) {
-    let now = clock.uptime
+  func record(_ error: HTTPError, retryAfter: Duration? = nil, for key: CacheKey, at now: Duration) {
     memory.withLock { $0.record(error, for: key, retryAfter: retryAfter, now: now) }
   }
 

@@ -68,9 +68,12 @@ final class PendingWrites: Sendable {
     return next
   }
 
+  /// Whether something is still being done about a key.
+  func isBusy(for key: CacheKey) -> Bool { state.withLock { $0.following[key] != nil } }
+
   /// Waits for what was added for a key before.
   func finished(for key: CacheKey) async {
-    guard state.withLock({ $0.following[key] != nil }) else { return }
+    guard isBusy(for: key) else { return }
     await withCheckedContinuation { continuation in add(for: key) { continuation.resume() } }
   }
 

@@ -27,11 +27,15 @@ public struct PipelineCache: Sendable {
     public static let all: Tier = [.memory, .disk]
   }
 
-  let memory: MemoryCache<CachedImage>?
-  let disk: (any DataCaching)?
-  let pending: PendingWrites
-  let delegate: (any PipelineDelegate)?
-  let failures: RecentFailures?
+  private let context: JobContext
+
+  init(_ context: JobContext) { self.context = context }
+
+  var memory: MemoryCache<CachedImage>? { context.memoryCache }
+  private var disk: (any DataCaching)? { context.diskCache }
+  private var pending: PendingWrites { context.settlement.pending }
+  private var delegate: (any PipelineDelegate)? { context.delegate }
+  private var failures: RecentFailures? { context.network.failures }
 
   /// The image of exactly this request in memory: its source, size and processors.
   ///
@@ -46,8 +50,12 @@ public struct PipelineCache: Sendable {
         memory?.remove(request.keys.image)
         return
       }
-      let image = CachedImage(LoadedImage(newValue))
-      memory?.set(image, for: request.keys.image, cost: newValue.byteCount, group: request.keys.fetch)
+      memory?.set(
+        CachedImage(ImageContainer(newValue)),
+        for: request.keys.image,
+        cost: newValue.byteCount,
+        group: request.keys.fetch,
+      )
     }
   }
 
@@ -65,9 +73,10 @@ public struct PipelineCache: Sendable {
     if tiers.contains(.memory), let memory, memory.contains(request.keys.image) { return true }
     for alternative in request.alternatives ?? [] where await contains(alternative, in: tiers) { return true }
     guard tiers.contains(.disk), let disk else { return false }
-    await pending.finished()
-    if await disk.contains(request.keys.fetch) { return true }
-    return await disk.contains(request.keys.image)
+    let keys = [request.keys.fetch, request.keys.image]
+    for key in keys { await pending.finished(for: key) }
+    for key in keys where await disk.contains(key) { return true }
+    return false
   }
 
   /// Returns whether the image of an address is cached; see ``contains(_:in:)-(ImageRequest,_)``.
@@ -75,7 +84,8 @@ public struct PipelineCache: Sendable {
     await contains(ImageRequest(url: url), in: tiers)
   }
 
-  /// Removes everything that was made of a request's source: every size and variant in memory, the bytes on disk.
+  /// Removes everything that was made of a request's source: every size and variant in memory, the bytes on disk, and the
+  /// beginning of a download that broke off.
   ///
   /// Of several sources, everything that was made of any of them. What is being loaded at this moment is stored when it
   /// comes. That it could not be loaded lately is forgotten, too. When this returns it is gone.
@@ -87,6 +97,7 @@ public struct PipelineCache: Sendable {
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
     await disk.remove(request.keys.fetch)
+    await context.partials?.disk.removePartial(for: request.keys.fetch)
     await disk.removeAll(extending: request.keys.images)
   }
 

@@ -14,8 +14,10 @@ public struct CachedVariant: Sendable {
     case other
   }
 
+  /// The image and what is known of it.
+  public let container: ImageContainer
   /// The pixels.
-  public let image: Bitmap
+  public var image: Bitmap { container.bitmap }
   /// What was done to them.
   public let processing: Processing
   /// Whether it shows all of the source, or the part that is asked for, in its aspect.
@@ -66,7 +68,7 @@ extension ImagePipeline {
           variant.value,
           for: request.size,
           processors == wanted ? .same : processors.isEmpty ? .none : .other,
-          isStale: !variant.value.isFresh(at: now, request.policy),
+          isStale: !variant.value.validity.isFresh(at: now, request.policy),
         )
       }
       .min { $0.rank < $1.rank }
@@ -75,7 +77,7 @@ extension ImagePipeline {
 
 extension CachedVariant {
   fileprivate init?(_ cached: CachedImage, for size: TargetSize?, _ processing: Processing, isStale: Bool) {
-    let (image, info) = (cached.image, cached.info)
+    let (image, info) = (cached.image, cached.loaded.info)
     guard let plan = try? SamplingPlan(size, width: info.width, height: info.height) else { return nil }
     let (width, height) = (Double(image.width), Double(image.height))
     // To a pixel, since sides are rounded.
@@ -89,7 +91,7 @@ extension CachedVariant {
       ? min(width / (Double(info.width) * scales.x), height / (Double(info.height) * scales.y))
       : min(width / Double(plan.width), height / Double(plan.height))
     self.init(
-      image: image,
+      container: cached.container,
       processing: processing,
       isSameView: isWhole || hasAspect(of: Double(plan.width), Double(plan.height)),
       pixelRatio: ratio,

@@ -9,33 +9,27 @@ struct Resumption: Sendable {
   var count: Int { partial.count }
   /// The bytes, until they are taken: they may be many, and are not to be in memory twice.
   private let prefix: Lock<Data>
+  /// The checksum of these bytes, to be gone on with.
+  let hash: ContentHash
   /// The head that they came with.
   let stored: StoredResponse
   /// How many bytes the whole has, where the server said so.
   let total: Int?
   private let tag: String
 
-  /// Looks for one that a request with these fields could go on from; drops what nobody could.
+  /// Looks for one that a request with these fields could go on from.
   init?(for key: CacheKey, in disk: any PartialStoring, fields: HTTPFields) async {
-    guard let partial = await disk.partial(for: key) else { return nil }
-    guard let head = PartialHead(encoded: partial.metadata), let tag = head.stored.strongEntityTag,
-      partial.count > 0, partial.count < head.total ?? .max
-    else {
-      await disk.removePartial(for: key)
-      return nil
-    }
+    guard let partial = await disk.partial(for: key), let head = PartialHead(encoded: partial.metadata),
+      let tag = head.stored.strongEntityTag, partial.count > 0, partial.count < head.total ?? .max
+    else { return nil }
     // What came for other fields is no part of this answer.
     guard head.stored.answers(fields), let prefix = await partial.bytes(0..<partial.count),
       prefix.count == partial.count
     else { return nil }
-    (self.partial, self.prefix, self.tag) = (partial, Lock(prefix), tag)
+    var hash = ContentHash()
+    hash.append(prefix)
+    (self.partial, self.prefix, self.tag, self.hash) = (partial, Lock(prefix), tag, hash)
     (stored, total) = (head.stored, head.total)
-  }
-
-  /// Whether one can be made of what was left, as far as that tells.
-  static func isUsable(_ partial: PartialBody, _ fields: HTTPFields) -> Bool {
-    guard let head = PartialHead(encoded: partial.metadata), head.stored.strongEntityTag != nil else { return false }
-    return fields["Range"] == nil && (1..<(head.total ?? .max)).contains(partial.count) && head.stored.answers(fields)
   }
 
   /// Gives the bytes, once.

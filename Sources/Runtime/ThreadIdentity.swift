@@ -1,0 +1,8 @@
+/// A number that the calling thread has for itself as long as it lives; never 0.
+package func threadIdentity() -> UInt {
+  #if canImport(Darwin)
+  unsafe UInt(bitPattern: pthread_self())
+  #else
+  UInt(pthread_self())
+  #endif
+}

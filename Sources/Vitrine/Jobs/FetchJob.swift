@@ -1,0 +1,304 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineRuntime
+
+/// Bytes of a URL: from disk while they are fresh, else from the server, as a ``BytesPlan`` says.
+///
+/// What came from the server is stored when whoever asked has said that it is what was wanted; see ``Answer``.
+final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
+  /// What is known of the bytes on disk before the job looks.
+  enum KnownOriginal: Sendable {
+    case unknown
+    case missing
+    case entry(CachedData)
+  }
+
+  // @unchecked: like its superclass, guarded by the jobs' lock.
+  private let source: String
+  private let request: ImageRequest
+  private let key: CacheKey
+  private let context: JobContext
+  private let record: SourceRecord
+  private let original: KnownOriginal
+  private var lookUp: Task<Void, Never>?
+  private var transfer: Transfer?
+  private var feeds: [PreviewFeed] = []
+
+  init(_ source: String, _ request: ImageRequest, _ original: KnownOriginal, _ context: JobContext) {
+    (self.source, self.request, self.original, self.context) = (source, request, original, context)
+    key = request.keys.fetch
+    record = context.sources.record(of: key)
+  }
+
+  override func start(_ turn: inout Turn) {
+    trace = context.recorder?.stage(.fetch, source, at: turn.uptime)
+    let url: HTTPURL
+    do throws(HTTPError) {
+      if let known = request.keys.url { url = known } else { url = try HTTPURL(source) }
+    } catch {
+      return finish(.failure(LoadError(.invalidURL, .request, source, error.detail, cause: error)), &turn)
+    }
+    let search = BytesSearch(request, url, source, context)
+    if let found = search.found(original, &turn) { return carryOut(found, url, &turn) }
+    trace?.enter("look-up", at: turn.uptime)
+    lookUp = Task(executorPreference: context.stepper) { [self, context] in
+      let found = await search.find(original)
+      context.turn { carryOut(found, url, &$0) }
+    }
+  }
+
+  override func stop(_ turn: inout Turn) {
+    // Whoever waits for the cancellation may call back.
+    if let lookUp { turn.afterwards { lookUp.cancel() } }
+    transfer?.cancel(&turn)
+    (lookUp, transfer) = (nil, nil)
+  }
+
+  /// Lets somebody look at the body while it comes from the server.
+  func add(_ feed: PreviewFeed, _ turn: inout Turn) {
+    guard isRunning else { return }
+    feeds.append(feed)
+    transfer?.sink.add(feed)
+  }
+
+  override func priorityChanged(_ turn: inout Turn) { transfer?.setPriority(priority, &turn) }
+
+  override func watchingBegan(_ turn: inout Turn) {
+    guard let progress = transfer?.sink.watch() else { return }
+    send(progress: progress.completed, of: progress.total, &turn)
+  }
+
+  // MARK: Carrying a plan out
+
+  private func carryOut(_ found: BytesSearch.Found, _ url: HTTPURL, _ turn: inout Turn) {
+    guard isRunning else { return }
+    lookUp = nil
+    let plan = BytesPlan(request, source, found.findings, fields: context.fields(of: request), now: turn.now)
+    trace?.note("decision", .text("\(plan.decision.action): \(plan.decision.reason)"), at: turn.uptime)
+    switch plan.step {
+    case .serve(let isStale): serve(found, plan, isStale: isStale, &turn)
+    case .serveAndRevalidate: serve(found, plan, isStale: true, isRevalidationDue: true, &turn)
+    case .standIn(let error): standIn(found, plan, for: error, &turn)
+    case .fail(let error): finish(.failure(error), &turn)
+    case .ask(let conditions, let resumption):
+      send(Question(url: url, found: found, plan: plan, conditions: conditions, resumption: resumption), &turn)
+    }
+  }
+
+  private func serve(
+    _ found: BytesSearch.Found,
+    _ plan: BytesPlan,
+    isStale: Bool,
+    isRevalidationDue: Bool = false,
+    _ turn: inout Turn,
+  ) {
+    guard let entry = found.entry, let stored = found.findings.original?.stored else {
+      return finish(.failure(LoadError(.notCached, .fetch, source, "the stored bytes are gone")), &turn)
+    }
+    // The plan's decision says all of it where the policy is the standard one, and nothing is parsed twice.
+    let validity =
+      request.policy == .standard
+      ? Validity(of: stored, plan.decision, at: turn.now) : Validity(of: stored, at: turn.now)
+    var bytes = bytes(of: entry, stored, validity, .disk)
+    (bytes.isStale, bytes.isRevalidationDue) = (isStale, isRevalidationDue)
+    finish(.success(bytes), &turn)
+  }
+
+  private func standIn(_ found: BytesSearch.Found, _ plan: BytesPlan, for error: LoadError, _ turn: inout Turn) {
+    trace?.note("fallback", .text(error.detail), at: turn.uptime)
+    serve(found, plan, isStale: true, &turn)
+  }
+
+  private func bytes(
+    of entry: CachedData,
+    _ stored: StoredResponse,
+    _ validity: Validity,
+    _ origin: ImageResponse.Origin,
+  ) -> FetchedBytes {
+    FetchedBytes(
+      data: entry.data,
+      contentID: entry.contentID,
+      validity: validity,
+      origin: origin,
+      status: stored.status,
+      // What is stored and turns out to be no image is dropped, so that it is fetched anew the next time.
+      answer: Answer { [key, settlement = context.settlement] word in
+        if word == .bad { settlement.dropUndecodable(key) }
+      },
+    )
+  }
+
+  // MARK: Asking the server
+
+  /// What is asked of a server.
+  private struct Question {
+    let url: HTTPURL
+    let found: BytesSearch.Found
+    let plan: BytesPlan
+    let conditions: HTTPFields
+    var resumption: Resumption?
+  }
+
+  private func send(_ question: Question, _ turn: inout Turn) {
+    let fields = context.fields(of: request)
+    var http = HTTPRequest(question.url, headers: fields, priority: priority)
+    for condition in question.conditions { http.headers[condition.name] = condition.value }
+    question.resumption?.ask(in: &http)
+    if let resumption = question.resumption {
+      trace?.note("resumed at", .number(resumption.count), at: turn.uptime)
+    }
+    let (ask, requested) = (context.sources.nextAsk(), turn.now)
+    if request.policy == .reload { context.network.failures?.forget(key) }
+    trace?.enter("queue", at: turn.uptime)
+    let sink = BodySink(plan(for: question, fields, requested: requested), trace) { [self, context] event in
+      context.turn(isOnLoaderThread: true) { turn in
+        switch event {
+        case .progress(let completed, let total): send(progress: completed, of: total, &turn)
+        case .end(let result): receive(result, question, ask, requested, &turn)
+        case .startOver: startOver(question, &turn)
+        }
+      }
+    }
+    if isWatched { sink.watch() }
+    for feed in feeds { sink.add(feed) }
+    let transfer = Transfer(http, by: context.network.loader, into: sink)
+    self.transfer = transfer
+    turn.deliver(transfer)
+  }
+
+  private func plan(for question: Question, _ fields: HTTPFields, requested: Date) -> BodySink.Plan {
+    let describe: @Sendable (HTTPResponse, Resumption?) -> StoredResponse = {
+      [clock = context.clock] response, resumption in
+      let now = clock.now
+      // A part says of the whole what a 304 would (RFC 9111, section 3.4).
+      return resumption?.stored.renewed(by: response, requested: requested, received: now)
+        ?? StoredResponse(response, to: fields, requested: requested, received: now)
+    }
+    var plan = BodySink.Plan(describe: describe) { [settlement = context.settlement] in settlement.pending.add($0) }
+    plan.hooks = context.network.hooks
+    if let trace {
+      plan.hooks.didTransfer = { trace.add($0) }
+      plan.hooks.measuresInPlace = true
+    }
+    plan.resumption = question.resumption
+    let keepsOriginal = context.keepsOriginal(of: request)
+    let isResuming = question.resumption != nil
+    if let partials = context.partials, fields["Range"] == nil, keepsOriginal || isResuming {
+      plan.record = { [key, context] head in
+        let partial = head.partial
+        if head.resumption != nil || partial.isWorthKeeping, keepsOriginal {
+          return BodyRecording(partial, for: key, in: partials, after: head.resumption, context.stepper)
+        }
+        // What was left is the beginning of something else.
+        if isResuming, head.resumption == nil, head.response.status == 200 { context.settlement.dropPartial(of: key) }
+        return nil
+      }
+    }
+    return plan
+  }
+
+  /// Asks for the whole after the server would not go on with a part; once, since there is no part then.
+  private func startOver(_ question: Question, _ turn: inout Turn) {
+    guard isRunning else { return }
+    transfer = nil
+    var question = question
+    question.resumption = nil
+    guard let partials = context.partials else { return send(question, &turn) }
+    lookUp = Task(executorPreference: context.stepper) { [self, context, question] in
+      await partials.disk.removePartial(for: key)
+      context.turn { turn in
+        guard isRunning else { return }
+        lookUp = nil
+        send(question, &turn)
+      }
+    }
+  }
+
+  // MARK: What came
+
+  private func receive(
+    _ result: Result<BodySink.Body, HTTPError>,
+    _ question: Question,
+    _ ask: SourceRecord.Ask,
+    _ requested: Date,
+    _ turn: inout Turn,
+  ) {
+    guard isRunning else { return }
+    transfer.map { turn.keep($0) }
+    transfer = nil
+    let failures = context.network.failures
+    switch result {
+    case .success(let body) where body.response.status == 304:
+      failures?.forget(key)
+      revalidated(question, by: body, ask, requested, &turn)
+    case .success(let body) where body.response.isSuccess:
+      failures?.forget(key)
+      fetched(body, ask, &turn)
+    case .success(let body):
+      let (status, wait) = (body.response.status, body.response.retryAfter(now: turn.now))
+      let detail = "the server answered with status \(status)"
+      let error = HTTPError(.badStatus, url: source, status: status, detail)
+      failures?.record(error, retryAfter: wait, for: key, at: turn.uptime)
+      fail(LoadError(error, source), question, &turn)
+    case .failure(let error) where error.isCancellation:
+      finish(.failure(LoadError(.cancelled, .fetch, source, "cancelled", cause: error)), &turn)
+    case .failure(let error):
+      failures?.record(error, for: key, at: turn.uptime)
+      fail(LoadError(error, source), question, &turn)
+    }
+  }
+
+  /// Ends with what is stored, if it may stand in for the error, else with that.
+  private func fail(_ error: LoadError, _ question: Question, _ turn: inout Turn) {
+    guard question.plan.allowsStale(after: error, now: turn.now) else { return finish(.failure(error), &turn) }
+    standIn(question.found, question.plan, for: error, &turn)
+  }
+
+  private func fetched(_ body: BodySink.Body, _ ask: SourceRecord.Ask, _ turn: inout Turn) {
+    let stored = body.head.stored
+    let validity = Validity(of: stored, at: turn.now)
+    let whole = Settlement.Body(
+      data: body.data,
+      contentID: body.contentID,
+      stored: stored,
+      validity: validity,
+      time: turn.now,
+      response: body.response,
+      recording: body.recording,
+      ask: ask,
+      record: record,
+    )
+    finish(
+      .success(
+        FetchedBytes(
+          data: body.data,
+          contentID: body.contentID,
+          validity: validity,
+          origin: .network,
+          status: stored.status,
+          answer: Answer { [request, settlement = context.settlement] in settlement.settle(whole, of: request, $0) },
+        )
+      ),
+      &turn,
+    )
+  }
+
+  private func revalidated(
+    _ question: Question,
+    by body: BodySink.Body,
+    _ ask: SourceRecord.Ask,
+    _ requested: Date,
+    _ turn: inout Turn,
+  ) {
+    guard let entry = question.found.entry, let stored = question.found.findings.original?.stored else {
+      let detail = "the server answered 304 to a request that was not conditional"
+      return finish(.failure(LoadError(.fetchFailed, .fetch, source, detail)), &turn)
+    }
+    let renewed = stored.renewed(by: body.response, requested: requested, received: body.head.stored.received)
+    let validity = Validity(of: renewed, at: turn.now)
+    turn.afterwards { [request, record, settlement = context.settlement] in
+      settlement.renew(request, entry.contentID, renewed, validity, ask, record)
+    }
+    finish(.success(bytes(of: entry, renewed, validity, .revalidated)), &turn)
+  }
+}

@@ -1,0 +1,289 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+/// The image of a request after some of its processors: carries a ``LoadPlan`` out.
+///
+/// It looks in memory and, where that may help, once on disk; then it serves what it found, confirms it, makes the image of a
+/// larger one, decodes its bytes, or runs one processor on what the job of the step before gives. So `[a]` and `[a, b]` share
+/// the step `a`.
+final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
+  /// What is known when the job begins.
+  enum Start: Sendable {
+    case unknown
+    /// What is to be done, by the job that waits for this one.
+    case plan(LoadPlan, Stored, FetchJob.KnownOriginal)
+    /// The bytes, which are new.
+    case bytes(FetchedBytes)
+  }
+
+  /// A stored image that has been looked for, read as far as it is quickly read.
+  enum Stored: Sendable {
+    case none
+    case image(LoadedImage)
+    /// One whose pixels have to be decoded.
+    case entry(CachedData)
+  }
+
+  // @unchecked: like its superclass, guarded by the jobs' lock.
+  let request: ImageRequest
+  let step: Int
+  let context: JobContext
+  let record: SourceRecord
+  /// The latest answer of the source when the job began: what comes later and is other content makes its image outdated.
+  let ask: SourceRecord.Ask
+  private let begin: Start
+  /// The stage that goes on; it is ``Job/trace`` itself, or one below.
+  private(set) var stage: StageTrace?
+  private var findings = Findings()
+  var original = FetchJob.KnownOriginal.unknown
+  var dependency: (any Dependency)?
+  private var lookUp: Task<Void, Never>?
+  /// The work on a queue, from when it was handed over.
+  var item: WorkItem?
+  /// Stored bytes that turned out to be no image, while others are fetched in their place.
+  var undecodable: Answer?
+  /// What follows the bytes while they arrive.
+  var arrival: ArrivalFollower?
+  var isProcessingPreview = false
+
+  var source: String { request.name }
+
+  init(_ request: ImageRequest, step: Int, _ begin: Start, _ context: JobContext) {
+    (self.request, self.step, self.begin, self.context) = (request, step, begin, context)
+    record = context.sources.record(of: request.keys.fetch)
+    ask = record.ask
+  }
+
+  override func start(_ turn: inout Turn) {
+    switch begin {
+    case .unknown: decide(.none, &turn)
+    case .plan(let plan, let stored, let original):
+      self.original = original
+      carryOut(plan, stored, &turn)
+    case .bytes(let bytes): make(of: bytes, &turn)
+    }
+  }
+
+  override func stop(_ turn: inout Turn) {
+    arrival?.stop(&turn)
+    arrival = nil
+    leave(&turn)
+    // Whoever waits for the cancellation may call back, and what the work refers to may be a user's.
+    if let lookUp { turn.afterwards { lookUp.cancel() } }
+    if let item { turn.afterwards { item.cancel() } }
+    (lookUp, item) = (nil, nil)
+    endStage(&turn)
+  }
+
+  override func priorityChanged(_ turn: inout Turn) {
+    dependency?.setPriority(priority, &turn)
+    item?.priority = priority
+    arrival?.setPriority(priority)
+  }
+
+  override func watchingBegan(_ turn: inout Turn) {
+    dependency?.watch(&turn)
+    arrival?.beginPreviews(&turn)
+  }
+
+  // MARK: Stages
+
+  /// Begins what the job does next: its own stage, or one below that.
+  func enter(_ kind: StageKind, _ turn: inout Turn) {
+    guard let recorder = context.recorder else { return }
+    if trace == nil {
+      trace = recorder.stage(kind, source, at: turn.uptime)
+      stage = trace
+    } else {
+      endStage(&turn)
+      stage = trace?.stage(kind, at: turn.uptime)
+    }
+  }
+
+  private func endStage(_ turn: inout Turn) {
+    if let stage, stage !== trace { stage.end(at: turn.uptime) }
+  }
+
+  func conclude(_ result: Result<ImageResponse, LoadError>, _ turn: inout Turn) {
+    guard isRunning else { return }
+    if let stage, stage !== trace, case .failure(let error) = result {
+      stage.note("error", .text("\(error)"), at: turn.uptime)
+    }
+    endStage(&turn)
+    finish(result, &turn)
+  }
+
+  static func overloaded(
+    _ stage: LoadError.Stage,
+    _ source: String,
+    _ what: String,
+  ) -> Result<ImageResponse, LoadError> {
+    .failure(LoadError(.overloaded, stage, source, "too much is waiting to be \(what)"))
+  }
+
+  // MARK: Deciding
+
+  /// Makes a plan of what there is, and carries it out; looks on disk before, if that was not done and may help.
+  private func decide(_ stored: Stored, _ turn: inout Turn) {
+    let (inMemory, rest) = context.findingsInMemory(request, step: step, at: turn.now)
+    if !rest.isEmpty { turn.release(rest) }
+    (findings.known, findings.larger) = (inMemory.known, inMemory.larger)
+    if !findings.hasLookedUp, request.policy != .reload, let disk = context.disk(for: request, .diskReads) {
+      let steps = LoadPlan.stepsToLookFor(request, upTo: step, findings, context.storage(of: request))
+      if !steps.isEmpty { return lookUp(steps, on: disk, &turn) }
+    }
+    let plan = LoadPlan(request, upTo: step, findings, fields: context.fields(of: request), now: turn.now)
+    if !plan.orphans.isEmpty {
+      let orphans = plan.orphans
+      findings.finished.removeAll { orphans.contains($0.key) }
+      turn.afterwards { [settlement = context.settlement] in settlement.drop(orphans) }
+    }
+    carryOut(plan, stored, &turn)
+  }
+
+  private func lookUp(_ steps: [Int], on disk: any DataCaching, _ turn: inout Turn) {
+    enter(.finished, &turn)
+    stage?.enter("look-up", at: turn.uptime)
+    let search = FinishedSearch(request, upTo: step, steps, findings, disk, context)
+    lookUp = Task(executorPreference: context.stepper) { [self, context] in
+      let found = await search.find()
+      context.turn { lookedUp(found, &$0) }
+    }
+  }
+
+  private func lookedUp(_ found: FinishedSearch.Found, _ turn: inout Turn) {
+    guard isRunning else { return }
+    lookUp = nil
+    findings.hasLookedUp = true
+    (findings.finished, findings.original) = (found.finished, found.originalHead)
+    original = found.original
+    let isFound = if case .none = found.stored { false } else { true }
+    stage?.note("found", .flag(isFound), at: turn.uptime)
+    if !found.damaged.isEmpty {
+      turn.afterwards { [settlement = context.settlement, damaged = found.damaged] in settlement.drop(damaged) }
+    }
+    decide(found.stored, &turn)
+  }
+
+  // MARK: Carrying a plan out
+
+  private func carryOut(_ plan: LoadPlan, _ stored: Stored, _ turn: inout Turn) {
+    guard plan.step == step else {
+      return process(context.imageJob(request, step: step - 1, .plan(plan, stored, original), &turn), &turn)
+    }
+    switch plan.base {
+    case .memory(let image, let use): serve(image, from: .memory, use, &turn)
+    case .finished(let finished, let use): read(stored, finished, use, &turn)
+    case .larger(let larger): resample(larger, &turn)
+    case .bytes: fetch(&turn)
+    }
+  }
+
+  /// Serves an image that is at hand, or asks whether it is still the same.
+  private func serve(_ image: LoadedImage, from origin: ImageResponse.Origin, _ use: LoadPlan.Use, _ turn: inout Turn) {
+    switch use {
+    case .serve(let isStale):
+      conclude(.success(ImageResponse(image, from: origin, isStale: isStale)), &turn)
+    case .serveAndRevalidate:
+      conclude(.success(ImageResponse(image, from: origin, isStale: true, isRevalidationDue: true)), &turn)
+    case .confirm: confirm(image, from: origin, &turn)
+    }
+  }
+
+  private func made(_ image: LoadedImage) -> Settlement.Made {
+    Settlement.Made(image: image, request: request, step: step, ask: ask, record: record)
+  }
+
+  // MARK: On disk as it is shown
+
+  private func read(_ stored: Stored, _ finished: Findings.Finished, _ use: LoadPlan.Use, _ turn: inout Turn) {
+    switch stored {
+    case .image(let image): found(image, use, &turn)
+    case .none: forget(finished, &turn)
+    case .entry(let entry):
+      let trace = stage
+      trace?.enter("queue", at: turn.uptime)
+      do throws(WorkQueueError) {
+        item = try context.decodeQueue.enqueue(priority: priority, bytes: entry.data.count) { [self, context] _ in
+          trace?.enter("work")
+          let image = FinishedImage.image(of: entry)
+          context.turn { turn in
+            guard isRunning else { return }
+            item = nil
+            guard let image else { return forget(finished, &turn) }
+            found(image, use, &turn)
+          }
+        }
+      } catch {
+        conclude(Self.overloaded(.decode, source, "decoded"), &turn)
+      }
+    }
+  }
+
+  /// Goes on without a stored image that cannot be read.
+  private func forget(_ finished: Findings.Finished, _ turn: inout Turn) {
+    turn.afterwards { [settlement = context.settlement] in settlement.drop([finished.key]) }
+    findings.finished.removeAll { $0.key == finished.key }
+    decide(.none, &turn)
+  }
+
+  private func found(_ image: LoadedImage, _ use: LoadPlan.Use, _ turn: inout Turn) {
+    if use != .confirm {
+      turn.afterwards { [made = made(image), settlement = context.settlement] in settlement.keepInMemory(made) }
+    }
+    serve(image, from: .disk, use, &turn)
+  }
+
+  // MARK: Confirming
+
+  /// Asks for the bytes of an image whose time is over: it is served if they are the same, else made anew of the new ones.
+  private func confirm(_ known: LoadedImage, from origin: ImageResponse.Origin, _ turn: inout Turn) {
+    enter(.confirm, &turn)
+    guard !known.contentID.isOfBeginning else {
+      // All of its bytes would not tell whether they are the same, and they are not wanted.
+      return fetch(inPlaceOf: known, &turn)
+    }
+    wait(for: context.fetchJob(request, original: original, &turn), &turn) { job, result, turn in
+      switch result {
+      case .success(let bytes): job.compare(bytes, with: known, from: origin, &turn)
+      case .failure(let error): job.fail(error, inPlaceOf: known, &turn)
+      }
+    }
+  }
+
+  private func compare(
+    _ bytes: FetchedBytes,
+    with known: LoadedImage,
+    from origin: ImageResponse.Origin,
+    _ turn: inout Turn,
+  ) {
+    guard bytes.contentID == known.contentID else { return make(of: bytes, &turn) }
+    let image = known.with(bytes.validity, status: bytes.status)
+    // An answer of the server has renewed what is in memory; what the disk says has not.
+    let isRenewed = origin == .memory && (bytes.origin != .disk || bytes.isStale)
+    turn.afterwards { [made = made(image), settlement = context.settlement] in
+      // They made an image before.
+      bytes.answer?.accept()
+      if !isRenewed { settlement.keepInMemory(made) }
+      settlement.renewFinished(made)
+    }
+    conclude(
+      .success(
+        ImageResponse(image, from: bytes.origin, isStale: bytes.isStale, isRevalidationDue: bytes.isRevalidationDue)
+      ),
+      &turn,
+    )
+  }
+
+  /// Ends with what was there, if it may stand in for the error.
+  func fail(_ error: LoadError, inPlaceOf known: LoadedImage?, _ turn: inout Turn) {
+    // Who asks for it anew gets an error rather than what was there.
+    guard let known, request.policy != .reload,
+      error.allowsStale(until: known.validity.usableOnErrorUntil, now: turn.now)
+    else { return conclude(.failure(error), &turn) }
+    stage?.note("fallback", .text(error.detail), at: turn.uptime)
+    conclude(.success(ImageResponse(known, from: .memory, isStale: true)), &turn)
+  }
+}

@@ -1,0 +1,81 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineRuntime
+
+/// What is to be done for the bytes of a URL: the first half of a ``LoadPlan``.
+///
+/// A pure function of what was found, by ``Freshness`` and by what stands in a server's way.
+struct BytesPlan: Sendable {
+  enum Step: Sendable {
+    /// Serve the stored bytes.
+    case serve(isStale: Bool)
+    /// Serve the stored bytes, and ask the server behind them.
+    case serveAndRevalidate
+    /// Send a request with these fields, and go on from what an earlier download has left, where there is such.
+    case ask(HTTPFields, after: Resumption?)
+    /// Serve the stored bytes in place of an error.
+    case standIn(LoadError)
+    /// Fail.
+    case fail(LoadError)
+  }
+
+  let step: Step
+  /// What decides about the stored bytes.
+  let decision: Freshness.Decision
+  private let hasOriginal: Bool
+
+  /// `source` is what messages call the request, `fields` are the fields that would be sent.
+  init(_ request: ImageRequest, _ source: String, _ findings: Findings, fields: HTTPFields, now: Date) {
+    let stored = findings.original?.stored
+    let decision = Freshness().decide(stored, for: fields, policy: request.policy, now: now)
+    (self.decision, hasOriginal) = (decision, findings.original != nil && stored != nil)
+    switch decision.action {
+    case .serve: step = .serve(isStale: decision.expires.map { $0 <= now } ?? false)
+    case .serveAndRevalidate where !request.revalidates: step = .serveAndRevalidate
+    case .fail:
+      step = .fail(LoadError(.notCached, .fetch, source, "the request allowed only caches, and none has it"))
+    case .fetch, .revalidate, .serveAndRevalidate:
+      if let objection = findings.objection {
+        step = .fail(LoadError(.forbidden, .request, source, objection))
+      } else if let error = (request.policy == .reload ? nil : findings.failure)
+        ?? findings.access.refusal(of: request, source)
+      {
+        step =
+          hasOriginal && error.allowsStale(until: decision.usableOnErrorUntil, now: now)
+          ? .standIn(error) : .fail(error)
+      } else {
+        step = .ask(decision.headers, after: findings.partial)
+      }
+    }
+  }
+
+  /// Whether a server is asked, as far as is known.
+  var asks: Bool { if case .ask = step { true } else { false } }
+
+  /// Whether the stored bytes are needed: to be served, or in case that the server confirms them or fails.
+  var needsOriginal: Bool {
+    switch step {
+    case .fail: false
+    case .serve, .serveAndRevalidate, .standIn: true
+    case .ask: hasOriginal
+    }
+  }
+
+  /// Whether the stored bytes may be served in place of an error.
+  func allowsStale(after error: LoadError, now: Date) -> Bool {
+    hasOriginal && error.allowsStale(until: decision.usableOnErrorUntil, now: now)
+  }
+}
+
+extension NetworkAccess {
+  /// Why no request may leave now; `nil` where one may.
+  func refusal(of request: ImageRequest, _ source: String) -> LoadError? {
+    switch self {
+    case .full: nil
+    case .metered where request.allowsMetered: nil
+    case .metered(let reason):
+      LoadError(.offline, .fetch, source, "the network is expensive, and the request does without it then: \(reason)")
+    case .offline(let reason): LoadError(.offline, .fetch, source, "there is no network: \(reason)")
+    }
+  }
+}

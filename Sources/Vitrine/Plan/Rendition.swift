@@ -1,0 +1,52 @@
+import VitrineImaging
+
+/// What makes one decoded image of a source serve a request for another: all but its size, which its pixels say.
+struct Rendition: Sendable, Hashable {
+  let frame: Int
+  let quality: DecodeQuality
+  /// Whether it shows all of the source, in its aspect.
+  let isWhole: Bool
+  var filter = ResamplingFilter.lanczos3
+  var linearLight = false
+  var colorSpace = ColorSpace.sRGB
+
+  init(frame: Int, quality: DecodeQuality, isWhole: Bool) {
+    (self.frame, self.quality, self.isWhole) = (frame, quality, isWhole)
+  }
+
+  /// Whether it has the same colours of the same frame, made the same way; sizes and care aside.
+  func isLike(_ other: Rendition) -> Bool {
+    frame == other.frame && filter == other.filter && linearLight == other.linearLight
+      && colorSpace == other.colorSpace
+  }
+
+  init(of info: ImageInfo, _ options: DecodeOptions) {
+    (frame, quality) = (options.frame, options.quality)
+    (filter, linearLight, colorSpace) = (options.filter, options.linearLight, options.colorSpace)
+    let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
+    let whole = SamplingPlan(width: info.width, height: info.height).crop
+    isWhole = plan?.crop == whole && options.size?.mode != .exact
+  }
+}
+
+/// An image in memory that has all that is asked for, and how to make that of it.
+struct LargerVariant: Sendable {
+  let image: LoadedImage
+  let plan: SamplingPlan
+  let rendition: Rendition
+
+  /// Finds out whether `image` shows all of its source, in pixels enough for `options`, with one to spare for rounding.
+  init?(_ image: LoadedImage, for options: DecodeOptions) {
+    let info = image.info
+    let wanted = Rendition(of: info, options)
+    guard let rendition = image.rendition, rendition.isWhole, rendition.isLike(wanted),
+      rendition.quality.oversampling >= options.quality.oversampling,
+      let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
+    else { return nil }
+    let needed = (Double(info.width) * plan.scales.x, Double(info.height) * plan.scales.y)
+    let bitmap = image.container.bitmap
+    guard Double(bitmap.width) + 1 >= needed.0, Double(bitmap.height) + 1 >= needed.1 else { return nil }
+    (self.image, self.plan) = (image, plan)
+    self.rendition = wanted
+  }
+}

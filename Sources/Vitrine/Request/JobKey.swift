@@ -1,0 +1,36 @@
+import VitrineCaching
+import VitrineHTTP
+
+/// What jobs are told apart by: those with equal keys are one job.
+///
+/// Besides what names the result it has what keeps jobs apart although their results have one name. Requests that want
+/// other freshness are served differently. Headers that do not count may turn out to: which ones a server looks at is known
+/// when it has answered. Who shares a job shares what it found and what it keeps.
+struct JobKey: Hashable, Sendable {
+  enum Product: Hashable, Sendable {
+    case bytes
+    case image(StoragePolicy, keepsEncodedData: Bool)
+  }
+
+  private struct Header: Hashable, Sendable {
+    let name: String
+    let value: String
+  }
+
+  private let key: CacheKey
+  private let product: Product
+  private let policy: CachePolicy
+  private let caches: CacheUse
+  private let revalidates: Bool
+  private let allowsMetered: Bool
+  private let headers: [Header]
+
+  /// `key` names the result; `caches` are those that each of who share the job must want alike.
+  init(_ key: CacheKey, _ product: Product, of request: ImageRequest, _ caches: CacheUse) {
+    (self.key, self.product, self.caches) = (key, product, caches)
+    (policy, revalidates, allowsMetered) = (request.policy, request.revalidates, request.allowsMetered)
+    headers =
+      request.headers.isEmpty
+      ? [] : request.headers.map { Header(name: $0.name.lowercased(), value: $0.value) }.sorted { $0.name < $1.name }
+  }
+}

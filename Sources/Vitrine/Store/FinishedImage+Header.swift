@@ -1,0 +1,161 @@
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+extension FinishedImage {
+  /// What is kept beside the pixels of a finished image: numbers in words of eight bytes, little end first, then lines of text.
+  ///
+  /// What is chosen among names is kept by its name, so that the order of the names means nothing.
+  struct Header: Sendable {
+    private static let version: UInt64 = 3
+    private static let wordCount = 18
+    private static let lineCount = 6
+
+    let encoding: Encoding
+    let width: Int
+    let height: Int
+    let alpha: Bitmap.Alpha
+    let colorSpace: ColorSpace
+    let info: ImageInfo
+    let status: Int?
+    let byteCount: Int
+    private let confirmed: Date?
+    private let usableOnErrorUntil: Date?
+    private let usableWhileRevalidatingUntil: Date?
+    private let variation: HTTPFields
+    private let decoded: Rendition?
+
+    init(of image: LoadedImage, _ encoding: Encoding) {
+      let (bitmap, validity) = (image.container.bitmap, image.validity)
+      (self.encoding, width, height) = (encoding, bitmap.width, bitmap.height)
+      (alpha, colorSpace, info) = (bitmap.alpha, bitmap.colorSpace, image.info)
+      (status, byteCount, decoded) = (image.status, image.byteCount, image.rendition)
+      (confirmed, usableOnErrorUntil) = (validity.confirmed, validity.usableOnErrorUntil)
+      (usableWhileRevalidatingUntil, variation) = (validity.usableWhileRevalidatingUntil, validity.variation)
+    }
+
+    func validity(until expires: Date?) -> Validity {
+      Validity(
+        expires: expires,
+        confirmed: confirmed,
+        usableOnErrorUntil: usableOnErrorUntil,
+        usableWhileRevalidatingUntil: usableWhileRevalidatingUntil,
+        variation: variation,
+        isKept: true,
+      )
+    }
+
+    func rendition(in colorSpace: ColorSpace) -> Rendition? {
+      var rendition = decoded
+      rendition?.colorSpace = colorSpace
+      return rendition
+    }
+
+    // MARK: As bytes
+
+    var encoded: Data {
+      var flags: UInt64 = 0
+      if info.hasAlpha { flags |= 1 }
+      if info.isVector { flags |= 2 }
+      if let decoded { flags |= decoded.isWhole ? 12 : 4 }
+      if decoded?.linearLight == true { flags |= 16 }
+      func word(_ number: Int) -> UInt64 { UInt64(max(0, number)) }
+      func word(_ date: Date?) -> UInt64 { (date?.timeIntervalSince1970 ?? .nan).bitPattern }
+      let words: [UInt64] = [
+        Self.version, encoding.rawValue, word(width), word(height), alpha.word, word(info.storedWidth),
+        word(info.storedHeight), word(info.orientation.rawValue), flags, word(info.bitsPerComponent),
+        word(info.frameCount), info.duration.bitPattern, word(info.loopCount), word(status ?? 0), word(byteCount),
+        word(confirmed), word(usableOnErrorUntil), word(usableWhileRevalidatingUntil),
+      ]
+      // No field can hold a line end.
+      let lines =
+        [
+          info.format.name, info.format.mediaType, info.format.fileExtension, colorSpace.rawValue,
+          info.colorModel.rawValue,
+          decoded.map { "\($0.frame) \($0.quality.rawValue) \($0.filter.rawValue)" } ?? "",
+        ] + variation.map { "\($0.name):\($0.value)" }
+      let text = lines.joined(separator: "\n")
+      var bytes = Data(capacity: Self.wordCount * 8 + text.utf8.count)
+      for word in words { for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * place))) } }
+      bytes.append(contentsOf: text.utf8)
+      return bytes
+    }
+
+    /// Reads what ``encoded`` wrote; `nil` for anything else, that of other versions included.
+    init?(encoded: Data) {
+      let bytes = [UInt8](encoded)
+      guard bytes.count >= Self.wordCount * 8, Self.word(0, bytes) == Self.version,
+        let encoding = Encoding(rawValue: Self.word(1, bytes)), let alpha = Bitmap.Alpha(word: Self.word(4, bytes)),
+        let lines = String(validating: bytes[(Self.wordCount * 8)...], as: UTF8.self)?
+          .split(separator: "\n", omittingEmptySubsequences: false).map(String.init), lines.count >= Self.lineCount,
+        let colorSpace = ColorSpace(rawValue: lines[3]), let colorModel = ColorModel(rawValue: lines[4])
+      else { return nil }
+      func int(_ index: Int) -> Int { Int(clamping: Self.word(index, bytes)) }
+      func date(_ index: Int) -> Date? {
+        let seconds = Double(bitPattern: Self.word(index, bytes))
+        return seconds.isNaN ? nil : Date(timeIntervalSince1970: seconds)
+      }
+      guard [2, 3].allSatisfy({ (1..<1 << 20).contains(int($0)) }), [5, 6].allSatisfy({ int($0) < 1 << 31 }),
+        let orientation = Orientation(rawValue: int(7))
+      else { return nil }
+      var info = ImageInfo(
+        format: ImageFormat(name: lines[0], mediaType: lines[1], fileExtension: lines[2]),
+        storedWidth: int(5),
+        storedHeight: int(6),
+        orientation: orientation,
+      )
+      let flags = Self.word(8, bytes)
+      (info.hasAlpha, info.isVector) = (flags & 1 != 0, flags & 2 != 0)
+      (info.bitsPerComponent, info.frameCount, info.loopCount) = (int(9), int(10), int(12))
+      info.duration = Double(bitPattern: Self.word(11, bytes))
+      info.colorModel = colorModel
+      var decoded: Rendition?
+      if flags & 4 != 0 {
+        let parts = lines[5].split(separator: " ").map(String.init)
+        guard parts.count == 3, let frame = Int(parts[0]), let quality = DecodeQuality(rawValue: parts[1]),
+          let filter = ResamplingFilter(rawValue: parts[2])
+        else { return nil }
+        var rendition = Rendition(frame: frame, quality: quality, isWhole: flags & 8 != 0)
+        (rendition.filter, rendition.linearLight) = (filter, flags & 16 != 0)
+        decoded = rendition
+      }
+      var variation = HTTPFields()
+      for line in lines[Self.lineCount...] {
+        guard let colon = line.firstIndex(of: ":") else { return nil }
+        variation.append(name: String(line[..<colon]), value: String(line[colon...].dropFirst()))
+      }
+      (self.encoding, width, height, self.alpha) = (encoding, int(2), int(3), alpha)
+      (self.colorSpace, self.info, self.decoded, self.variation) = (colorSpace, info, decoded, variation)
+      (status, byteCount) = (int(13) == 0 ? nil : int(13), int(14))
+      (confirmed, usableOnErrorUntil, usableWhileRevalidatingUntil) = (date(15), date(16), date(17))
+    }
+
+    /// Whether the pixels are stored as they are.
+    static func isRaw(_ encoded: Data) -> Bool {
+      encoded.count >= wordCount * 8 && encoded[encoded.startIndex + 8] == UInt8(Encoding.raw.rawValue)
+    }
+
+    private static func word(_ index: Int, _ bytes: [UInt8]) -> UInt64 {
+      bytes[index * 8..<index * 8 + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+  }
+}
+
+extension Bitmap.Alpha {
+  fileprivate var word: UInt64 {
+    switch self {
+    case .opaque: 0
+    case .straight: 1
+    case .premultiplied: 2
+    }
+  }
+
+  fileprivate init?(word: UInt64) {
+    switch word {
+    case 0: self = .opaque
+    case 1: self = .straight
+    case 2: self = .premultiplied
+    default: return nil
+    }
+  }
+}
