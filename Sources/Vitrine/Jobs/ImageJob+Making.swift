@@ -17,7 +17,7 @@ extension ImageJob {
     if !again { enter(.decode, &turn) }
     var request = request
     if again { request.policy = .reload }
-    let job = context.fetchJob(request, original: again ? .unknown : original, &turn)
+    let job = context.fetchJob(request, original: again ? .unknown : knownOriginal, &turn)
     wait(for: job, &turn) { job, result, turn in
       job.arrival?.stop(&turn)
       job.arrival = nil

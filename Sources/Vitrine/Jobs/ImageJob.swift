@@ -50,6 +50,9 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
 
   var source: String { request.name }
 
+  /// What is known of the bytes on disk, as long as no answer has come since.
+  var knownOriginal: FetchJob.KnownOriginal { record.ask == ask ? original : .unknown }
+
   init(_ request: ImageRequest, step: Int, _ begin: Start, _ context: JobContext) {
     (self.request, self.step, self.begin, self.context) = (request, step, begin, context)
     record = context.sources.record(of: request.keys.fetch)
@@ -245,7 +248,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
       // All of its bytes would not tell whether they are the same, and they are not wanted.
       return fetch(inPlaceOf: known, &turn)
     }
-    wait(for: context.fetchJob(request, original: original, &turn), &turn) { job, result, turn in
+    wait(for: context.fetchJob(request, original: knownOriginal, &turn), &turn) { job, result, turn in
       switch result {
       case .success(let bytes): job.compare(bytes, with: known, from: origin, &turn)
       case .failure(let error): job.fail(error, inPlaceOf: known, &turn)

@@ -88,7 +88,7 @@ extension ImagePipeline.Configuration {
 
   /// Says what the network is good for at this moment; `.full` at all times by default.
   ///
-  /// Asked before each load, on any thread, so it must be quick. What is stored and fresh is served without asking.
+  /// Asked before each load, on a queue for hooks. What is stored and fresh is served without asking.
   /// ```swift
   /// $0.networkAccess = { monitor.isOnline ? .full : .offline("no network") }
   /// ```

@@ -10,7 +10,7 @@ extension ImagePipeline {
     let request = request.prepared(by: context.delegate)
     if let data = context.warmData(request) { return data }
     let outcome = Deferred<Result<Data, LoadError>>()
-    let load = DataLoad(context, priority: request.priority) { outcome.resolve($0.map(\.data)) }
+    let load = DataLoad(context, priority: request.priority, callsOut: false) { outcome.resolve($0.map(\.data)) }
     let result = await withTaskCancellationHandler {
       // Whatever they are, they are what was asked for.
       load.begin(request, isWanted: nil)
@@ -66,12 +66,18 @@ final class DataLoad: Deliverable {
     var outcome: Outcome?
   }
 
+  let callsOut: Bool
   private let context: JobContext
   private let state: Lock<State>
 
-  /// `onEnd` is called once with no lock held, unless the load is cancelled before.
-  init(_ context: JobContext, priority: Priority, onEnd: @escaping @Sendable (Outcome) -> Void) {
-    self.context = context
+  /// `onEnd` is called once with no lock held, unless the load is cancelled before; `callsOut` says whether it is a user's.
+  init(
+    _ context: JobContext,
+    priority: Priority,
+    callsOut: Bool = true,
+    onEnd: @escaping @Sendable (Outcome) -> Void,
+  ) {
+    (self.context, self.callsOut) = (context, callsOut)
     state = Lock(State(priority: priority, onEnd: onEnd))
   }
 
@@ -145,9 +151,6 @@ final class DataLoad: Deliverable {
   }
 
   // MARK: Telling
-
-  /// Whether it is more than one who awaits the bytes.
-  var callsOut: Bool { true }
 
   func deliver() {
     let (onEnd, outcome) = state.withLock { state -> ((@Sendable (Outcome) -> Void)?, Outcome?) in
