@@ -33,7 +33,7 @@ private final class Ear: @unchecked Sendable {
 }
 
 struct JobTests {
-  private let engine = JobLock()
+  private let lock = JobLock()
   private let job = Recorder()
   private let first = Ear()
   private let second = Ear()
@@ -45,7 +45,7 @@ struct JobTests {
 
   @Test
   func theFirstSubscriberStartsItAndLaterOnesDoNot() {
-    engine.turn { turn in
+    lock.turn { turn in
       _ = job.subscribe(priority: .normal, &turn, first.hear)
       _ = job.subscribe(priority: .normal, &turn, second.hear)
     }
@@ -54,7 +54,7 @@ struct JobTests {
 
   @Test
   func eventsComeInOrderToEverySubscriber() {
-    engine.turn { turn in
+    lock.turn { turn in
       _ = job.subscribe(priority: .normal, isWatching: true, &turn, first.hear)
       _ = job.subscribe(priority: .normal, isWatching: true, &turn, second.hear)
       job.send(progress: 1, of: 2, &turn)
@@ -67,7 +67,7 @@ struct JobTests {
 
   @Test
   func afterUnsubscribingNothingIsHeard() {
-    engine.turn { turn in
+    lock.turn { turn in
       let subscription = job.subscribe(priority: .normal, &turn, first.hear)
       _ = job.subscribe(priority: .normal, &turn, second.hear)
       subscription.unsubscribe(&turn)
@@ -79,7 +79,7 @@ struct JobTests {
 
   @Test
   func oneOfTwoLeavingStopsNothingAndTheLastOneStopsItOnce() {
-    engine.turn { turn in
+    lock.turn { turn in
       let one = job.subscribe(priority: .normal, &turn, first.hear)
       let other = job.subscribe(priority: .normal, &turn, second.hear)
       one.unsubscribe(&turn)
@@ -93,7 +93,7 @@ struct JobTests {
 
   @Test
   func afterTheLastHasLeftTheWorkTellsNobody() {
-    engine.turn { turn in
+    lock.turn { turn in
       job.subscribe(priority: .normal, isWatching: true, &turn, first.hear).unsubscribe(&turn)
       job.send(progress: 1, of: 1, &turn)
       job.finish(.success(1), &turn)
@@ -103,7 +103,7 @@ struct JobTests {
 
   @Test
   func itRunsAtTheHighestPriorityOfThoseWhoAreStillThere() {
-    engine.turn { turn in
+    lock.turn { turn in
       _ = job.subscribe(priority: .low, &turn, first.hear)
       let high = job.subscribe(priority: .high, &turn, second.hear)
       high.setPriority(.veryHigh, &turn)
@@ -115,7 +115,7 @@ struct JobTests {
 
   @Test
   func whoComesLateGetsTheProgressFirst() {
-    engine.turn { turn in
+    lock.turn { turn in
       _ = job.subscribe(priority: .normal, &turn, first.hear)
       job.send(progress: 3, of: 9, &turn)
       _ = job.subscribe(priority: .normal, isWatching: true, &turn, second.hear)
@@ -125,7 +125,7 @@ struct JobTests {
 
   @Test
   func progressIsAskedForOnceSomeoneWatchesAndToldOnlyToThem() {
-    engine.turn { turn in
+    lock.turn { turn in
       let quiet = job.subscribe(priority: .normal, &turn, first.hear)
       #expect(job.calls == ["start normal"])
       let watcher = job.subscribe(priority: .normal, &turn, second.hear)
@@ -145,7 +145,7 @@ struct JobTests {
 
   @Test
   func whoComesAfterTheEndGetsTheEnd() {
-    engine.turn { turn in
+    lock.turn { turn in
       _ = job.subscribe(priority: .normal, &turn, first.hear)
       job.finish(.success(5), &turn)
       _ = job.subscribe(priority: .normal, &turn, second.hear)
@@ -156,7 +156,7 @@ struct JobTests {
 
   @Test
   func aSubscriberThatLeavesAnotherWhileItIsToldSparesItTheEvent() {
-    engine.turn { turn in
+    lock.turn { turn in
       var other: Subscription<Int>?
       _ = job.subscribe(priority: .normal, isWatching: true, &turn) { _, turn in other?.unsubscribe(&turn) }
       other = job.subscribe(priority: .normal, isWatching: true, &turn, second.hear)
@@ -167,7 +167,7 @@ struct JobTests {
 
   @Test
   func amongTenThousandSubscribersEachLeavesAndChangesItsPriorityByItself() {
-    engine.turn { turn in
+    lock.turn { turn in
       var holds = (0..<10_000).map { _ in job.subscribe(priority: .low, &turn) { _, _ in } }
       holds[7000].setPriority(.high, &turn)
       holds[7000].unsubscribe(&turn)
@@ -184,7 +184,7 @@ struct JobTests {
   @Test
   func aPoolGivesOneJobForAKeyUntilItEnds() {
     let pool = JobPool()
-    engine.turn { turn in
+    lock.turn { turn in
       let make: (inout Turn) -> Job<Int> = { _ in Job() }
       let one = pool.job(for: key("a"), &turn, make: make)
       #expect(pool.job(for: key("a"), &turn, make: make) === one)
@@ -203,7 +203,7 @@ struct JobTests {
   @Test
   func whoIsToldOfTheEndAndAsksAgainGetsAnotherJob() {
     let pool = JobPool()
-    engine.turn { turn in
+    lock.turn { turn in
       let job = pool.job(for: key("a"), &turn) { _ in Job<Int>() }
       var isToldOnce = false
       _ = job.subscribe(priority: .normal, &turn) { _, turn in
@@ -219,7 +219,7 @@ struct JobTests {
   @Test
   func aPoolThatDoesNotCoalesceGivesEveryoneAJob() {
     let pool = JobPool(isCoalescing: false)
-    engine.turn { turn in
+    lock.turn { turn in
       let one = pool.job(for: key("a"), &turn) { _ in Job<Int>() }
       #expect(pool.job(for: key("a"), &turn) { _ in Job<Int>() } !== one)
       #expect(pool.count(&turn) == 0)
@@ -228,10 +228,10 @@ struct JobTests {
 
   @Test
   func whatIsPutOffRunsWithTheLockOpen() {
-    let engine = engine
+    let lock = lock
     let order = Ear()
-    engine.turn { turn in
-      turn.afterwards { engine.turn { _ in order.heard.append("afterwards") } }
+    lock.turn { turn in
+      turn.afterwards { lock.turn { _ in order.heard.append("afterwards") } }
       order.heard.append("turn")
     }
     #expect(order.heard == ["turn", "afterwards"])

@@ -13,6 +13,12 @@ extension ImageJob {
     decode(bytes, inPlaceOf: nil, &turn)
   }
 
+  /// Makes the image of its bytes, wherever they are, with all processors; `known` may stand in for an error.
+  func makeAnew(inPlaceOf known: LoadedImage?, _ turn: inout Turn) {
+    guard step > 0 else { return fetch(inPlaceOf: known, &turn) }
+    process(context.imageJob(request, step: step - 1, .anew(knownOriginal), &turn), inPlaceOf: known, &turn)
+  }
+
   func fetch(again: Bool = false, inPlaceOf known: LoadedImage? = nil, _ turn: inout Turn) {
     if !again { enter(.decode, &turn) }
     var request = request
@@ -157,14 +163,14 @@ extension ImageJob {
   }
 
   /// Runs the last processor of the job on what another job gives.
-  func process(_ input: Job<ImageResponse>, _ turn: inout Turn) {
+  func process(_ input: Job<ImageResponse>, inPlaceOf known: LoadedImage? = nil, _ turn: inout Turn) {
     let processor = request.processors[step - 1]
     enter(.process, &turn)
     stage?.note("processor", .text(processor.identifier), at: turn.uptime)
     wait(for: input, &turn) { job, result, turn in
       switch result {
       case .success(let image): job.process(image, processor, &turn)
-      case .failure(let error): job.conclude(.failure(error), &turn)
+      case .failure(let error): job.fail(error, inPlaceOf: known, &turn)
       }
     } part: { job, preview, turn in
       job.process(preview: preview, processor, &turn)

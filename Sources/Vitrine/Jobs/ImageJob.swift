@@ -16,6 +16,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     case plan(LoadPlan, Stored, FetchJob.KnownOriginal)
     /// The bytes, which are new.
     case bytes(FetchedBytes)
+    /// Nothing that is at hand will do: its bytes are fetched.
+    case anew(FetchJob.KnownOriginal)
   }
 
   /// A stored image that has been looked for, read as far as it is quickly read.
@@ -66,6 +68,9 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
       self.original = original
       carryOut(plan, stored, &turn)
     case .bytes(let bytes): make(of: bytes, &turn)
+    case .anew(let original):
+      self.original = original
+      makeAnew(inPlaceOf: nil, &turn)
     }
   }
 
@@ -131,7 +136,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// Makes a plan of what there is, and carries it out; looks on disk before, if that was not done and may help.
   private func decide(_ stored: Stored, _ turn: inout Turn) {
     let (inMemory, rest) = context.findingsInMemory(request, step: step, at: turn.now)
-    if !rest.isEmpty { turn.release(rest) }
+    // What was found before, and what is found now and not used, is perhaps in no cache any more.
+    if !rest.isEmpty || findings.known != nil || findings.larger != nil { turn.release((rest, findings)) }
     (findings.known, findings.larger) = (inMemory.known, inMemory.larger)
     if !findings.hasLookedUp, request.policy != .reload, let disk = context.disk(for: request, .diskReads) {
       let steps = LoadPlan.stepsToLookFor(request, upTo: step, findings, context.storage(of: request))
@@ -246,7 +252,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     enter(.confirm, &turn)
     guard !known.contentID.isOfBeginning else {
       // All of its bytes would not tell whether they are the same, and they are not wanted.
-      return fetch(inPlaceOf: known, &turn)
+      return makeAnew(inPlaceOf: known, &turn)
     }
     wait(for: context.fetchJob(request, original: knownOriginal, &turn), &turn) { job, result, turn in
       switch result {

@@ -173,9 +173,6 @@ class Job<Value: Sendable>: @unchecked Sendable {
   /// Whether the work is still wanted.
   final var isRunning: Bool { phase == .running }
 
-  /// Whether nobody has subscribed yet.
-  final var isIdle: Bool { phase == .idle }
-
   final func send(progress completed: Int, of total: Int, _ turn: inout Turn) {
     guard phase == .running else { return }
     lastProgress = (completed, total)

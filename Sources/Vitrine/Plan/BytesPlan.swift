@@ -52,15 +52,6 @@ struct BytesPlan: Sendable {
   /// Whether a server is asked, as far as is known.
   var asks: Bool { if case .ask = step { true } else { false } }
 
-  /// Whether the stored bytes are needed: to be served, or in case that the server confirms them or fails.
-  var needsOriginal: Bool {
-    switch step {
-    case .fail: false
-    case .serve, .serveAndRevalidate, .standIn: true
-    case .ask: hasOriginal
-    }
-  }
-
   /// Whether the stored bytes may be served in place of an error.
   func allowsStale(after error: LoadError, now: Date) -> Bool {
     hasOriginal && error.allowsStale(until: decision.usableOnErrorUntil, now: now)

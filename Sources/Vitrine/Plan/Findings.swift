@@ -65,6 +65,7 @@ extension JobContext {
     for known in (0...step).reversed() {
       let key = keys.key(step: known)
       guard let variant = variants.first(where: { $0.key == key }),
+        variant.value.validity.answers(fields(of: request)),
         // What nobody could confirm is of no use to who wants it anew.
         !isReload || variant.value.contentID != .none
       else { continue }

@@ -46,9 +46,14 @@ struct FinishedSearch: Sendable {
     // A delegate may take its time with what is to be stored.
     if context.delegate == nil { await context.settlement.pending.finished(for: request.keys.fetch) }
     let heads = await disk.heads(for: keys)
+    // A cache of a user's own that gives less says nothing.
+    guard heads.count == keys.count else {
+      found.original = .unknown
+      return found
+    }
     var entries: [CacheKey: CachedData] = [:]
     for (index, step) in steps.enumerated() {
-      guard index < heads.count, let head = heads[index] else { continue }
+      guard let head = heads[index] else { continue }
       if let entry = CachedData(head) { entries[keys[index]] = entry }
       found.finished.append(
         Findings.Finished(

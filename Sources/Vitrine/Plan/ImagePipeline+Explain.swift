@@ -14,8 +14,8 @@ extension ImagePipeline {
     var explanation = Explanation(request, now: context.clock.now)
     explanation.unusedCaches = unusedCaches(of: request)
     if request.policy != .reload {
-      let findings = context.findingsInMemory(request, step: request.processors.count, at: explanation.now).findings
-      explainMemory(findings, request, &explanation)
+      let (findings, rest) = context.findingsInMemory(request, step: request.processors.count, at: explanation.now)
+      explainMemory(rest, request, &explanation)
       if case .memory(let image, let use) = plan(request, request.processors.count, findings, explanation.now).base,
         use != .confirm, findings.known?.step == request.processors.count
       {
@@ -50,9 +50,12 @@ extension ImagePipeline {
     explanation.interceptorCount = configuration.interceptors.count
     explanation.unusedCaches = unusedCaches(of: request)
     let last = request.processors.count
-    var findings = context.findingsInMemory(request, step: last, at: now).findings
+    for key in [request.keys.fetch] + (0...last).map({ request.keys.key(step: $0) }) {
+      await context.settlement.pending.finished(for: key)
+    }
+    var (findings, rest) = context.findingsInMemory(request, step: last, at: now)
     if context.memory(for: request, .memoryReads) != nil { explanation.memory = .missing }
-    explainMemory(findings, request, &explanation)
+    explainMemory(rest, request, &explanation)
     // The caller's own look into memory comes before the jobs.
     if case .memory(let image, .serve) = plan(request, last, findings, now).base, findings.known?.step == last {
       serve(image.validity, .serve(isStale: false), .memory, &explanation)
@@ -79,9 +82,13 @@ extension ImagePipeline {
     context.turn { context.pool.contains(context.imageKey(of: request, step: step), &$0) }
   }
 
-  private func explainMemory(_ findings: Findings, _ request: ImageRequest, _ explanation: inout Explanation) {
-    guard let known = findings.known, known.step == request.processors.count else { return }
-    let (now, validity) = (explanation.now, known.image.validity)
+  private func explainMemory(
+    _ variants: [MemoryCache<CachedImage>.Variant],
+    _ request: ImageRequest,
+    _ explanation: inout Explanation,
+  ) {
+    guard let known = variants.first(where: { $0.key == request.keys.image })?.value else { return }
+    let (now, validity) = (explanation.now, known.validity)
     guard validity.answers(context.fields(of: request)) else {
       explanation.memory = .unusable("made for other header fields, which its server looks at (Vary)")
       return

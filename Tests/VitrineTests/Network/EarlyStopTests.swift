@@ -295,6 +295,33 @@ struct EarlyStopTests {
   }
 
   @Test
+  func whatWasProcessedIsProcessedAgainWhenItsTimeIsOver() async throws {
+    let pipeline = makePipeline(on: try folder.cache(clock))
+    var request = fast()
+    request.processors = ["gray", "dark"].map { id in
+      .custom(id: id) { _ in .solid(SIMD4(id == "gray" ? 9 : 4, 0, 0, 255), width: 2, height: 2) }
+    }
+    #expect(try await stopEarly(request, in: pipeline).image[0, 0].x == 4)
+    clock.advance(by: .seconds(61))
+
+    let again = pipeline.imageTask(for: request)
+    let load = try await loader.nextLoad(of: url)
+    #expect(load.request.headers["Range"] == "bytes=\(Self.beginning)-")
+    goOn(load, from: Self.beginning)
+    let response = try await again.response
+    #expect(response.image.width == 2 && response.image[0, 0].x == 4)
+    #expect(response.origin == .network)
+    #expect(pipeline.cachedImage(for: request)?.image.width == 2)
+
+    // A server that fails lets what was there stand in, processed as it is.
+    clock.advance(by: .seconds(61))
+    let late = pipeline.imageTask(for: request)
+    try await loader.nextLoad(of: url).fail(.connectionLost)
+    let old = try await late.response
+    #expect(old.isStale && old.image.width == 2)
+  }
+
+  @Test
   func cancellingMeanwhileShowsNothing() async throws {
     let pipeline = makePipeline(on: nil)
     let task = pipeline.imageTask(for: fast())
