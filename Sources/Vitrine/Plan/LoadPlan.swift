@@ -48,8 +48,7 @@ struct LoadPlan: Sendable {
     }
     orphans = findings.finished.isEmpty ? [] : findings.finished.filter(isOrphan).map(\.key)
     for step in stride(from: last, through: 0, by: -1) {
-      if let known = findings.known, known.step == step, let use = Use(of: known.image, request, now: now)
-      {
+      if let known = findings.known, known.step == step, let use = Use(of: known.image, request, now: now) {
         (base, self.step) = (.memory(known.image, use), step)
         return
       }
