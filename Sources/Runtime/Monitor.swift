@@ -44,14 +44,15 @@ package final class Monitor<State>: @unchecked Sendable {
   package func wait<Answer>(
     _ body: (inout sending State) -> sending MonitorStep<Answer>
   ) -> Answer {
-    // The mutex and the condition live as long as `self`; the mutex is held around every `pthread_cond_wait`.
-    unsafe pthread_mutex_lock(lock.mutex)
-    defer { unsafe pthread_mutex_unlock(lock.mutex) }
+    // The mutex, the value and the condition live as long as `self`; the mutex is held around every `pthread_cond_wait`.
+    let (mutex, state) = unsafe lock.storage.parts
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
     while true {
-      switch unsafe body(&lock.state) {
+      switch unsafe body(&state.pointee) {
       case .leave(let answer): return answer
-      case .wait: unsafe pthread_cond_wait(condition, lock.mutex)
-      case .waitUntil(let uptime): unsafe Self.wait(condition, lock.mutex, until: uptime)
+      case .wait: unsafe pthread_cond_wait(condition, mutex)
+      case .waitUntil(let uptime): unsafe Self.wait(condition, mutex, until: uptime)
       }
     }
   }

@@ -81,7 +81,16 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     case .standIn(let error): standIn(found, plan, for: error, &turn)
     case .fail(let error): finish(.failure(error), &turn)
     case .ask(let conditions, let resumption):
-      send(Question(url: url, found: found, plan: plan, conditions: conditions, resumption: resumption), &turn)
+      let question = Question(
+        url: url,
+        found: found,
+        plan: plan,
+        conditions: conditions,
+        resumption: resumption,
+        ask: context.sources.nextAsk(),
+        time: turn.now,
+      )
+      send(question, &turn)
     }
   }
 
@@ -137,6 +146,9 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     let plan: BytesPlan
     let conditions: HTTPFields
     var resumption: Resumption?
+    /// Its place among all questions, and when it was asked.
+    var ask: SourceRecord.Ask
+    var time: Date
   }
 
   private func send(_ question: Question, _ turn: inout Turn) {
@@ -147,14 +159,13 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     if let resumption = question.resumption {
       trace?.note("resumed at", .number(resumption.count), at: turn.uptime)
     }
-    let (ask, requested) = (context.sources.nextAsk(), turn.now)
     if request.policy == .reload { context.network.failures?.forget(key) }
     trace?.enter("queue", at: turn.uptime)
-    let sink = BodySink(plan(for: question, fields, requested: requested), trace) { [self, context] event in
+    let sink = BodySink(plan(for: question, fields), trace) { [self, context] event in
       context.turn(isOnLoaderThread: true) { turn in
         switch event {
         case .progress(let completed, let total): send(progress: completed, of: total, &turn)
-        case .end(let result): receive(result, question, ask, requested, &turn)
+        case .end(let result): receive(result, question, &turn)
         case .startOver: startOver(question, &turn)
         }
       }
@@ -166,15 +177,13 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     turn.deliver(transfer)
   }
 
-  private func plan(for question: Question, _ fields: HTTPFields, requested: Date) -> BodySink.Plan {
-    let describe: @Sendable (HTTPResponse, Resumption?) -> StoredResponse = {
-      [clock = context.clock] response, resumption in
-      let now = clock.now
-      // A part says of the whole what a 304 would (RFC 9111, section 3.4).
-      return resumption?.stored.renewed(by: response, requested: requested, received: now)
-        ?? StoredResponse(response, to: fields, requested: requested, received: now)
-    }
-    var plan = BodySink.Plan(describe: describe) { [settlement = context.settlement] in settlement.pending.add($0) }
+  private func plan(for question: Question, _ fields: HTTPFields) -> BodySink.Plan {
+    var plan = BodySink.Plan(
+      fields: fields,
+      requested: question.time,
+      clock: context.clock,
+      pending: context.settlement.pending,
+    )
     plan.hooks = context.network.hooks
     if let trace {
       plan.hooks.didTransfer = { trace.add($0) }
@@ -202,7 +211,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     guard isRunning else { return }
     transfer = nil
     var question = question
-    question.resumption = nil
+    (question.resumption, question.ask, question.time) = (nil, context.sources.nextAsk(), turn.now)
     guard let partials = context.partials else { return send(question, &turn) }
     lookUp = Task(executorPreference: context.stepper) { [self, context, question] in
       await partials.disk.removePartial(for: key)
@@ -216,13 +225,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   // MARK: What came
 
-  private func receive(
-    _ result: Result<BodySink.Body, HTTPError>,
-    _ question: Question,
-    _ ask: SourceRecord.Ask,
-    _ requested: Date,
-    _ turn: inout Turn,
-  ) {
+  private func receive(_ result: Result<BodySink.Body, HTTPError>, _ question: Question, _ turn: inout Turn) {
     guard isRunning else { return }
     transfer.map { turn.keep($0) }
     transfer = nil
@@ -230,10 +233,10 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     switch result {
     case .success(let body) where body.response.status == 304:
       failures?.forget(key)
-      revalidated(question, by: body, ask, requested, &turn)
+      revalidated(question, by: body, &turn)
     case .success(let body) where body.response.isSuccess:
       failures?.forget(key)
-      fetched(body, ask, &turn)
+      fetched(body, question.ask, &turn)
     case .success(let body):
       let (status, wait) = (body.response.status, body.response.retryAfter(now: turn.now))
       let detail = "the server answered with status \(status)"
@@ -283,20 +286,14 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     )
   }
 
-  private func revalidated(
-    _ question: Question,
-    by body: BodySink.Body,
-    _ ask: SourceRecord.Ask,
-    _ requested: Date,
-    _ turn: inout Turn,
-  ) {
+  private func revalidated(_ question: Question, by body: BodySink.Body, _ turn: inout Turn) {
     guard let entry = question.found.entry, let stored = question.found.findings.original?.stored else {
       let detail = "the server answered 304 to a request that was not conditional"
       return finish(.failure(LoadError(.fetchFailed, .fetch, source, detail)), &turn)
     }
-    let renewed = stored.renewed(by: body.response, requested: requested, received: body.head.stored.received)
+    let renewed = stored.renewed(by: body.response, requested: question.time, received: body.head.stored.received)
     let validity = Validity(of: renewed, at: turn.now)
-    turn.afterwards { [request, record, settlement = context.settlement] in
+    turn.afterwards { [request, record, settlement = context.settlement, ask = question.ask] in
       settlement.renew(request, entry.contentID, renewed, validity, ask, record)
     }
     finish(.success(bytes(of: entry, renewed, validity, .revalidated)), &turn)

@@ -25,8 +25,7 @@ extension ImageJob {
     if again { request.policy = .reload }
     let job = context.fetchJob(request, original: again ? .unknown : knownOriginal, &turn)
     wait(for: job, &turn) { job, result, turn in
-      job.arrival?.stop(&turn)
-      job.arrival = nil
+      job.stopFollowing(&turn)
       switch result {
       case .success(let bytes): job.decode(bytes, inPlaceOf: known, &turn)
       case .failure(let error):
@@ -34,61 +33,63 @@ extension ImageJob {
         job.fail(error, inPlaceOf: known, &turn)
       }
     }
-    // A job that has not begun, or is over, has nothing to look at.
+    // A job that is over has nothing to look at.
     guard isRunning, let fetch = job as? FetchJob, fetch.isRunning else { return }
-    arrival = ArrivalFollower(fetch, self)
-    if isWatched { arrival?.beginPreviews(&turn) }
-    if request.stopsEarly, !context.storage(of: request).keepsEveryOriginal { arrival?.beginEarly(&turn) }
+    fetching = fetch
+    if isWatched { followForPreviews(&turn) }
+    if request.stopsEarly, !context.storage(of: request).keepsEveryOriginal { follow(for: .beginning, &turn) }
+  }
+
+  private func follow(for purpose: ArrivalFollower.Purpose, _ turn: inout Turn) {
+    guard let fetching else { return }
+    if arrival == nil { arrival = ArrivalFollower(fetching, self) }
+    arrival?.begin(purpose, &turn)
+  }
+
+  /// Has previews made of what arrives, if the request has any.
+  func followForPreviews(_ turn: inout Turn) {
+    guard request.previews.limit > 0, request.processors.allSatisfy(\.processesPreviews) else { return }
+    follow(for: .previews, &turn)
+  }
+
+  /// Looks no more at what arrives.
+  func stopFollowing(_ turn: inout Turn) {
+    arrival?.stop(&turn)
+    for object in [arrival, fetching] as [AnyObject?] { object.map { turn.keep($0) } }
+    (arrival, fetching) = (nil, nil)
   }
 
   private func decode(_ bytes: FetchedBytes, inPlaceOf known: LoadedImage?, _ turn: inout Turn) {
-    let (request, context, ask, record, step) = (request, context, ask, record, step)
-    let (options, trace) = (context.decodeOptions(of: request), stage)
-    let keepsOriginal = context.keepsOriginal(of: request)
+    let (options, keepsOriginal) = (context.decodeOptions(of: request), context.keepsOriginal(of: request))
     let undecodable = undecodable
-    work(on: context.decodeQueue, bytes: bytes.data.count, isTiny: isTiny(bytes), &turn) { isCancelled in
-      trace?.enter("work")
+    work(.decode, bytes: bytes.data.count, tiny: mayBeTiny(bytes) ? bytes.data : nil, &turn) { [self] isCancelled in
       var options = options
       options.isCancelled = isCancelled
-      do throws(ImageError) {
-        let decoders = context.decoders.decoders(for: request, of: bytes.data)
-        var container = try decoders.decode(bytes.data, options)
-        if request.keepsEncodedData { container.encodedData = bytes.data }
-        let image = LoadedImage(container, of: bytes, Rendition(of: container.info, options))
-        // Nothing takes the place of what was stored and is no image.
-        if !keepsOriginal { undecodable?.reject() }
-        // The bytes first: what is made of others goes.
-        bytes.answer?.accept(keeps: keepsOriginal)
-        context.settlement.keep(
-          Settlement.Made(image: image, request: request, step: step, ask: ask, record: record),
-          from: bytes.origin,
-        )
-        return .success(
-          ImageResponse(image, from: bytes.origin, isStale: bytes.isStale, isRevalidationDue: bytes.isRevalidationDue)
-        )
-      } catch {
-        return .failure(
-          error.isCancellation
-            ? LoadError(.cancelled, .decode, request.name, "cancelled")
-            : LoadError(.undecodable, .decode, request.name, error.detail, cause: error)
-        )
-      }
-    } refused: { [source] in
-      Self.overloaded(.decode, source, "decoded")
+      let decoders = context.decoders.decoders(for: request, of: bytes.data)
+      var container = try decoders.decode(bytes.data, options)
+      if request.keepsEncodedData { container.encodedData = bytes.data }
+      let image = LoadedImage(container, of: bytes, Rendition(of: container.info, options))
+      // Nothing takes the place of what was stored and is no image.
+      if !keepsOriginal { undecodable?.reject() }
+      // The bytes first: what is made of others goes.
+      bytes.answer?.accept(keeps: keepsOriginal)
+      context.settlement.keep(made(image), from: bytes.origin)
+      return ImageResponse(image, from: bytes)
     } end: { job, result, turn in
       job.decoded(result, of: bytes, inPlaceOf: known, &turn)
     }
   }
 
-  /// Says, after the turn, whether decoding costs less than waking a thread for it; `nil` where a user's code takes part.
-  private func isTiny(_ bytes: FetchedBytes) -> (@Sendable () -> Bool)? {
-    guard bytes.data.count <= 1024, let own = context.decoders.own, context.configuration.decodesTinyImagesInline,
-      !context.decodeQueue.isSuspended
-    else { return nil }
-    return {
-      guard let info = try? own.info(of: bytes.data) else { return false }
-      return info.width * info.height <= 4096 && !info.isVector
-    }
+  /// Whether decoding costs less than waking a thread for it, as far as the length tells; not where a user's code takes part.
+  private func mayBeTiny(_ bytes: FetchedBytes) -> Bool {
+    bytes.data.count <= 1024 && context.decoders.own != nil && context.configuration.decodesTinyImagesInline
+      && !context.decodeQueue.isSuspended
+  }
+
+  /// Whether it does, as the header tells; not to be asked within a turn.
+  private func isTiny(_ data: Data) -> Bool {
+    guard let info = try? context.decoders.own?.info(of: data) else { return false }
+    return info.width * info.height <= 4096 && !info.isVector
   }
 
   private func decoded(
@@ -97,26 +98,20 @@ extension ImageJob {
     inPlaceOf known: LoadedImage?,
     _ turn: inout Turn,
   ) {
-    switch result {
-    case .success: break
-    case .failure(let error) where error.isCancellation: break
-    case .failure(let error):
-      // What the cache had is no image: the server is asked once. What it says takes the place of what was stored.
-      if undecodable == nil, request.policy != .cacheOnly, bytes.origin == .disk || bytes.origin == .revalidated {
-        undecodable = bytes.answer
-        return fetch(again: true, inPlaceOf: known, &turn)
-      }
-      if let answer = undecodable ?? bytes.answer { turn.afterwards { answer.reject() } }
-      return fail(error, inPlaceOf: known, &turn)
+    guard case .failure(let error) = result, !error.isCancellation else { return conclude(result, &turn) }
+    // What the cache had is no image: the server is asked once. What it says takes the place of what was stored.
+    if undecodable == nil, request.policy != .cacheOnly, bytes.origin == .disk || bytes.origin == .revalidated {
+      undecodable = bytes.answer
+      return fetch(again: true, inPlaceOf: known, &turn)
     }
-    conclude(result, &turn)
+    if let answer = undecodable ?? bytes.answer { turn.afterwards { answer.reject() } }
+    fail(error, inPlaceOf: known, &turn)
   }
 
   /// Ends with an image that was made of the beginning of its bytes.
   func finish(early image: LoadedImage, _ turn: inout Turn) {
-    guard isRunning, let arrival else { return }
-    arrival.stop(&turn)
-    self.arrival = nil
+    guard isRunning, arrival != nil else { return }
+    stopFollowing(&turn)
     stage?.note("made of its beginning", .number(image.byteCount), at: turn.uptime)
     // Nothing takes the place of what was stored and is no image.
     if let undecodable { turn.afterwards { undecodable.reject() } }
@@ -129,36 +124,19 @@ extension ImageJob {
 
   func resample(_ larger: LargerVariant, _ turn: inout Turn) {
     enter(.resample, &turn)
-    let (source, limits, trace, settlement) = (source, context.configuration.limits, stage, context.settlement)
-    let (request, ask, record) = (request, ask, record)
-    work(on: context.processQueue, &turn) { isCancelled in
-      trace?.enter("work")
-      do throws(ImageError) {
-        let image = larger.image
-        var container = image.container
-        container.bitmap = try container.bitmap.resampled(
-          larger.plan,
-          of: (image.info.width, image.info.height),
-          filter: larger.rendition.filter,
-          linearLight: larger.rendition.linearLight,
-          limits: limits,
-          isCancelled: isCancelled,
-        )
-        let smaller = image.replacing(container, larger.rendition)
-        settlement.keep(
-          Settlement.Made(image: smaller, request: request, step: 0, ask: ask, record: record),
-          from: .memory,
-        )
-        return .success(ImageResponse(smaller, from: .memory))
-      } catch {
-        return .failure(
-          error.isCancellation
-            ? LoadError(.cancelled, .process, source, "cancelled")
-            : LoadError(.processingFailed, .process, source, error.detail, cause: error)
-        )
-      }
-    } refused: { [source] in
-      Self.overloaded(.process, source, "processed")
+    work(.process, &turn) { [self] isCancelled in
+      var container = larger.image.container
+      container.bitmap = try container.bitmap.resampled(
+        larger.plan,
+        of: (container.info.width, container.info.height),
+        filter: larger.rendition.filter,
+        linearLight: larger.rendition.linearLight,
+        limits: context.configuration.limits,
+        isCancelled: isCancelled,
+      )
+      let smaller = larger.image.replacing(container, larger.rendition)
+      context.settlement.keep(made(smaller), from: .memory)
+      return ImageResponse(smaller, from: .memory)
     }
   }
 
@@ -178,23 +156,16 @@ extension ImageJob {
   }
 
   private func process(_ input: ImageResponse, _ processor: ImageProcessor, _ turn: inout Turn) {
-    let (request, step, ask, record) = (request, step, ask, record)
-    let (trace, settlement) = (stage, context.settlement)
-    work(on: context.processQueue, &turn) { _ in
-      trace?.enter("work")
+    work(.process, &turn) { [self] _ in
+      let container: ImageContainer
       do {
-        let image = input.loaded.replacing(try processor.process(input.container), nil)
-        settlement.keep(
-          Settlement.Made(image: image, request: request, step: step, ask: ask, record: record),
-          from: input.origin,
-        )
-        return .success(input.replacing(image))
+        container = try processor.process(input.container)
       } catch {
-        let detail = "\(processor.identifier): \(error)"
-        return .failure(LoadError(.processingFailed, .process, request.name, detail, cause: error))
+        throw LoadError(.processingFailed, .process, source, "\(processor.identifier): \(error)", cause: error)
       }
-    } refused: { [source] in
-      Self.overloaded(.process, source, "processed")
+      let image = input.loaded.replacing(container, nil)
+      context.settlement.keep(made(image), from: input.origin)
+      return input.replacing(image)
     }
   }
 
@@ -249,50 +220,74 @@ extension ImageJob {
     dependency = nil
   }
 
-  /// Does work on a queue and gives `end` what came of it; where `isTiny` says so, on this thread once the turn is over.
-  private func work(
-    on queue: WorkQueue,
+  /// Does work on the queue of a stage and gives `end` what came of it, which by default ends the job.
+  ///
+  /// An image of the bytes `tiny` is made on this thread once the turn is over, if their header says that it is tiny, too.
+  func work<Output: Sendable>(
+    _ stage: LoadError.Stage,
     bytes: Int = 0,
-    isTiny: (@Sendable () -> Bool)? = nil,
+    tiny: Data? = nil,
     _ turn: inout Turn,
-    _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) -> Result<ImageResponse, LoadError>,
-    refused: @escaping @Sendable () -> Result<ImageResponse, LoadError>,
-    end: @escaping @Sendable (ImageJob, Result<ImageResponse, LoadError>, inout Turn) -> Void = {
-      $0.conclude($1, &$2)
-    },
+    _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Output,
+    end: @escaping @Sendable (ImageJob, Result<Output, LoadError>, inout Turn) -> Void,
   ) {
-    guard let isTiny else { return enqueue(on: queue, bytes: bytes, &turn, body, refused, end) }
-    let isOnLoaderThread = turn.isOnLoaderThread
-    turn.afterwards { [self, context] in
-      let result = isTiny() ? body { false } : nil
-      context.turn(isOnLoaderThread: isOnLoaderThread) { turn in
-        guard self.isRunning else { return }
-        guard let result else { return self.enqueue(on: queue, bytes: bytes, &turn, body, refused, end) }
+    let (trace, isOnLoaderThread) = (self.stage, turn.isOnLoaderThread)
+    let work: @Sendable (WorkItem?) -> Void = { [self, context] item in
+      trace?.enter("work")
+      let result: Result<Output, LoadError>
+      do {
+        result = .success(try body { item?.isCancelled ?? false })
+      } catch {
+        result = .failure(LoadError(error, stage, source))
+      }
+      context.turn(isOnLoaderThread: item == nil && isOnLoaderThread) { turn in
+        guard isRunning else { return }
+        self.item = nil
         end(self, result, &turn)
       }
     }
+    guard let tiny else { return enqueue(stage, bytes, &turn, work) }
+    turn.afterwards { [self, context] in
+      if isTiny(tiny) { work(nil) } else { context.turn { enqueue(stage, bytes, &$0, work) } }
+    }
+  }
+
+  private func work(
+    _ stage: LoadError.Stage,
+    _ turn: inout Turn,
+    _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> ImageResponse,
+  ) {
+    work(stage, &turn, body) { $0.conclude($1, &$2) }
   }
 
   private func enqueue(
-    on queue: WorkQueue,
-    bytes: Int,
+    _ stage: LoadError.Stage,
+    _ bytes: Int,
     _ turn: inout Turn,
-    _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) -> Result<ImageResponse, LoadError>,
-    _ refused: () -> Result<ImageResponse, LoadError>,
-    _ end: @escaping @Sendable (ImageJob, Result<ImageResponse, LoadError>, inout Turn) -> Void,
+    _ work: @escaping @Sendable (WorkItem?) -> Void,
   ) {
-    stage?.enter("queue", at: turn.uptime)
+    guard isRunning else { return }
+    self.stage?.enter("queue", at: turn.uptime)
+    let isDecoding = stage == .decode
     do throws(WorkQueueError) {
-      item = try queue.enqueue(priority: priority, bytes: bytes) { [self, context] item in
-        let result = body { item.isCancelled }
-        context.turn { turn in
-          guard isRunning else { return }
-          self.item = nil
-          end(self, result, &turn)
-        }
-      }
+      item = try (isDecoding ? context.decodeQueue : context.processQueue)
+        .enqueue(priority: priority, bytes: bytes) { work($0) }
     } catch {
-      conclude(refused(), &turn)
+      let detail = "too much is waiting to be \(isDecoding ? "decoded" : "processed")"
+      conclude(.failure(LoadError(.overloaded, stage, source, detail)), &turn)
+    }
+  }
+}
+
+extension LoadError {
+  /// What the work of a stage has failed with.
+  fileprivate init(_ error: any Error, _ stage: Stage, _ source: String) {
+    switch error {
+    case let error as LoadError: self = error
+    case let error as ImageError where error.isCancellation: self.init(.cancelled, stage, source, "cancelled")
+    default:
+      let detail = (error as? ImageError)?.detail ?? "\(error)"
+      self.init(stage == .decode ? .undecodable : .processingFailed, stage, source, detail, cause: error)
     }
   }
 }

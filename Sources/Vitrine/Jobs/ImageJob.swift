@@ -46,7 +46,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   var item: WorkItem?
   /// Stored bytes that turned out to be no image, while others are fetched in their place.
   var undecodable: Answer?
-  /// What follows the bytes while they arrive.
+  /// What brings the bytes, and what looks at them while they arrive.
+  var fetching: FetchJob?
   var arrival: ArrivalFollower?
   var isProcessingPreview = false
 
@@ -75,8 +76,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   }
 
   override func stop(_ turn: inout Turn) {
-    arrival?.stop(&turn)
-    arrival = nil
+    stopFollowing(&turn)
     leave(&turn)
     // Whoever waits for the cancellation may call back, and what the work refers to may be a user's.
     if let lookUp { turn.afterwards { lookUp.cancel() } }
@@ -93,7 +93,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
 
   override func watchingBegan(_ turn: inout Turn) {
     dependency?.watch(&turn)
-    arrival?.beginPreviews(&turn)
+    followForPreviews(&turn)
   }
 
   // MARK: Stages
@@ -121,14 +121,6 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     }
     endStage(&turn)
     finish(result, &turn)
-  }
-
-  static func overloaded(
-    _ stage: LoadError.Stage,
-    _ source: String,
-    _ what: String,
-  ) -> Result<ImageResponse, LoadError> {
-    .failure(LoadError(.overloaded, stage, source, "too much is waiting to be \(what)"))
   }
 
   // MARK: Deciding
@@ -201,7 +193,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     }
   }
 
-  private func made(_ image: LoadedImage) -> Settlement.Made {
+  func made(_ image: LoadedImage) -> Settlement.Made {
     Settlement.Made(image: image, request: request, step: step, ask: ask, record: record)
   }
 
@@ -212,21 +204,14 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     case .image(let image): found(image, use, &turn)
     case .none: forget(finished, &turn)
     case .entry(let entry):
-      let trace = stage
-      trace?.enter("queue", at: turn.uptime)
-      do throws(WorkQueueError) {
-        item = try context.decodeQueue.enqueue(priority: priority, bytes: entry.data.count) { [self, context] _ in
-          trace?.enter("work")
-          let image = FinishedImage.image(of: entry)
-          context.turn { turn in
-            guard isRunning else { return }
-            item = nil
-            guard let image else { return forget(finished, &turn) }
-            found(image, use, &turn)
-          }
+      work(.decode, bytes: entry.data.count, &turn) { _ in
+        FinishedImage.image(of: entry)
+      } end: { job, result, turn in
+        switch result {
+        case .success(let image?): job.found(image, use, &turn)
+        case .success(nil): job.forget(finished, &turn)
+        case .failure(let error): job.conclude(.failure(error), &turn)
         }
-      } catch {
-        conclude(Self.overloaded(.decode, source, "decoded"), &turn)
       }
     }
   }
@@ -278,12 +263,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
       if !isRenewed { settlement.keepInMemory(made) }
       settlement.renewFinished(made)
     }
-    conclude(
-      .success(
-        ImageResponse(image, from: bytes.origin, isStale: bytes.isStale, isRevalidationDue: bytes.isRevalidationDue)
-      ),
-      &turn,
-    )
+    conclude(.success(ImageResponse(image, from: bytes)), &turn)
   }
 
   /// Ends with what was there, if it may stand in for the error.

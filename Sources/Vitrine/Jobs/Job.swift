@@ -34,7 +34,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
   private var lastProgress: (completed: Int, total: Int)?
   private var result: Result<Value, LoadError>?
   /// Where the job is to be forgotten at its end.
-  private var place: (pool: JobPool, key: JobPool.Key)?
+  private var place: (pool: JobPool, key: JobKey)?
 
   /// Told what the job goes through, where that is recorded; set when the job starts, before anything it waits for does.
   final var trace: StageTrace? {
@@ -49,7 +49,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
   private(set) final var isWatched = false
 
   /// Has a pool forget the job when it has finished or nobody waits any more.
-  final func takePlace(_ key: JobPool.Key, in pool: JobPool) { place = (pool, key) }
+  final func takePlace(_ key: JobKey, in pool: JobPool) { place = (pool, key) }
 
   // MARK: What a subclass says
 
@@ -225,8 +225,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
   }
 
   private func end(_ turn: inout Turn) {
-    place?.pool.forget(place?.key, &turn)
-    place = nil
+    if let (pool, key) = place.take() { pool.forget(key, &turn) }
   }
 }
 

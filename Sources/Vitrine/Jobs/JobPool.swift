@@ -1,15 +1,8 @@
 /// The jobs under way, by key: requests with equal keys share one.
 // @unchecked: guarded by the jobs' lock, as every access asks for a `Turn`.
 final class JobPool: @unchecked Sendable {
-  /// Where a job is.
-  enum Key {
-    case shared(JobKey)
-    case intercepted(Int)
-  }
-
   private var jobs: [JobKey: AnyObject] = [:]
-  private var intercepted: [Int: InterceptJob] = [:]
-  private var nextID = 0
+  private var lastTask = 0
   private let isCoalescing: Bool
 
   /// - Parameter isCoalescing: Whether equal keys share a job; if not, every request has its own.
@@ -18,7 +11,7 @@ final class JobPool: @unchecked Sendable {
   }
 
   /// How many jobs are under way.
-  func count(_ turn: inout Turn) -> Int { jobs.count + intercepted.count }
+  func count(_ turn: inout Turn) -> Int { jobs.count }
 
   /// Whether there is one under way.
   func contains(_ key: JobKey, _ turn: inout Turn) -> Bool { jobs[key] != nil }
@@ -39,31 +32,23 @@ final class JobPool: @unchecked Sendable {
     if let job = jobs[key] as? Job<Value> { return job }
     let job = make(&turn)
     jobs[key] = job
-    job.takePlace(.shared(key), in: self)
+    job.takePlace(key, in: self)
     return job
   }
 
-  /// Forgets a job that has ended.
-  func forget(_ key: Key?, _ turn: inout Turn) {
-    switch key {
-    case .shared(let key): jobs[key] = nil
-    case .intercepted(let id): intercepted[id] = nil
-    case nil: break
-    }
-  }
-
-  // MARK: Tasks that are with the interceptors
-
-  /// Adds the job of one task, until it ends.
+  /// Adds the job of one task alone, until it ends.
   func add(_ job: InterceptJob, _ turn: inout Turn) {
-    let id = nextID
-    nextID += 1
-    intercepted[id] = job
-    job.takePlace(.intercepted(id), in: self)
+    lastTask += 1
+    let key = job.key.ofTask(lastTask)
+    jobs[key] = job
+    job.takePlace(key, in: self)
   }
 
-  /// Those that wait for exactly one image.
+  /// Those of single tasks that wait for exactly one image.
   func intercepted(for key: JobKey, _ turn: inout Turn) -> [InterceptJob] {
-    intercepted.values.filter { $0.key == key }
+    jobs.values.compactMap { $0 as? InterceptJob }.filter { $0.key == key }
   }
+
+  /// Forgets a job that has ended.
+  func forget(_ key: JobKey, _ turn: inout Turn) { jobs[key] = nil }
 }

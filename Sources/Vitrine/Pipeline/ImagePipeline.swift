@@ -148,15 +148,11 @@ extension JobContext {
       let job = InterceptJob(request, self)
       pool.add(job, &turn)
       // What was served is dealt with where it is.
-      task.subscribe(to: job, isWatching: isWatching, &turn, onCancel: { job.keepFetching() })
-      return
+      return task.subscribe(to: job, for: nil, isWatching: isWatching, &turn) { job.keepFetching() }
     }
-    let job = imageJob(request, &turn)
     var onCancel: (@Sendable () -> Void)?
     if request.continuesDownload { onCancel = { [self] in keepFetching(request) } }
-    task.subscribe(to: job, isWatching: isWatching, &turn, onCancel: onCancel) { [self] image, turn in
-      served(image, request, &turn)
-    }
+    task.subscribe(to: imageJob(request, &turn), for: request, isWatching: isWatching, &turn, onCancel: onCancel)
   }
 
   /// The image of a request that has been prepared, if it is in memory.

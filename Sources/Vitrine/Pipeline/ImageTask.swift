@@ -170,13 +170,14 @@ public final class ImageTask: Sendable {
 
   var isEnded: Bool { state.withLock { $0.result != nil } }
 
-  /// Waits for a job; `served` is told the image, `onCancel` that the task is cancelled while the job is not yet left.
+  /// Waits for a job; `request` is what it serves, where its server may have to be asked behind it, `onCancel` is called
+  /// when the task is cancelled while the job is not yet left.
   func subscribe(
     to job: Job<ImageResponse>,
-    isWatching: Bool = false,
+    for request: ImageRequest?,
+    isWatching: Bool,
     _ turn: inout Turn,
-    onCancel: (@Sendable () -> Void)? = nil,
-    served: @escaping (ImageResponse, inout Turn) -> Void = { _, _ in },
+    onCancel: (@Sendable () -> Void)?,
   ) {
     let priority = effectivePriority
     let subscription = job.subscribe(
@@ -186,7 +187,7 @@ public final class ImageTask: Sendable {
       for: trace,
       &turn,
     ) { [self] event, turn in
-      if case .finished(.success(let image)) = event { served(image, &turn) }
+      if let request, case .finished(.success(let image)) = event { context.served(image, request, &turn) }
       receive(event, &turn)
     }
     let (isOver, isHeard) = state.withLock { state in

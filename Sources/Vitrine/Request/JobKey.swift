@@ -24,6 +24,8 @@ struct JobKey: Hashable, Sendable {
   private let revalidates: Bool
   private let allowsMetered: Bool
   private let headers: [Header]
+  /// The task that shares with nobody; `nil` for what is shared.
+  private var task: Int?
 
   /// `key` names the result; `caches` are those that each of who share the job must want alike.
   init(_ key: CacheKey, _ product: Product, of request: ImageRequest, _ caches: CacheUse) {
@@ -32,5 +34,12 @@ struct JobKey: Hashable, Sendable {
     headers =
       request.headers.isEmpty
       ? [] : request.headers.map { Header(name: $0.name.lowercased(), value: $0.value) }.sorted { $0.name < $1.name }
+  }
+
+  /// The same for one task alone.
+  func ofTask(_ task: Int) -> JobKey {
+    var key = self
+    key.task = task
+    return key
   }
 }

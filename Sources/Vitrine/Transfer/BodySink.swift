@@ -55,15 +55,25 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   /// What becomes of a body on the way.
   struct Plan {
-    /// Says what would be stored with the whole body; called when the head comes, as that is the time of the answer.
-    let describe: @Sendable (HTTPResponse, Resumption?) -> StoredResponse
+    /// The header fields of the request, and when it was sent.
+    let fields: HTTPFields
+    let requested: Date
+    let clock: any TimeSource
+    /// Has ``PipelineCache/flush()`` wait for what is kept of a body that breaks off.
+    let pending: PendingWrites
     var hooks = LoadHooks()
     /// What is there of it.
     var resumption: Resumption?
     /// Takes it down from its head on, if it is worth that.
     var record: (@Sendable (Head) -> BodyRecording?)?
-    /// Does something that ``PipelineCache/flush()`` waits for.
-    var later: @Sendable (@escaping @Sendable () async -> Void) -> Void
+
+    /// What would be stored with the whole body; its head has just come.
+    fileprivate func stored(_ response: HTTPResponse, after resumption: Resumption?) -> StoredResponse {
+      let now = clock.now
+      // A part says of the whole what a 304 would (RFC 9111, section 3.4).
+      return resumption?.stored.renewed(by: response, requested: requested, received: now)
+        ?? StoredResponse(response, to: fields, requested: requested, received: now)
+    }
   }
 
   let hooks: LoadHooks
@@ -119,7 +129,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
       response: response,
       resumption: resumption,
       total: total,
-      stored: plan.describe(response, resumption),
+      stored: plan.stored(response, after: resumption),
     )
     self.head = head
     hash = resumption?.hash ?? ContentHash()
@@ -185,7 +195,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     // All of it there, and yet an error: whatever it is, it is no part of something larger.
     let isPart = total == 0 || body.count < total
     let isOfUse = isPart && error.code != .tooLarge
-    plan.later { [body] in
+    plan.pending.add { [body] in
       if isOfUse { await recording.keep(body) } else { await recording.drop() }
     }
   }

@@ -1,3 +1,4 @@
+import Synchronization
 import VitrineHTTP
 import VitrineRuntime
 
@@ -24,50 +25,47 @@ struct BoundedLoader: DataLoader {
       sink.finish(HTTPError(.overloaded, url: request.url.string, "\(limit) loads wait already"))
       return NoLoadHandle()
     }
-    let wait = Wait { [waiting] in waiting.withLock { $0 -= 1 } }
-    return Handle(loader.load(request, into: Sink(sink, wait)), wait)
+    let place = Place(sink, waiting)
+    return Handle(loader.load(request, into: place), place)
   }
 
-  /// The wait of one load, which ends once.
-  private final class Wait: Sendable {
-    private let onEnd: Lock<(@Sendable () -> Void)?>
-
-    init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = Lock(onEnd) }
-
-    func end() { onEnd.withLock { $0.take() }?() }
-  }
-
-  private final class Sink: LoadSink {
+  /// The sink of one load that waits, until it begins or ends.
+  private final class Place: LoadSink {
     private let sink: any LoadSink
-    private let wait: Wait
+    private let waiting: Lock<Int>
+    private let isWaiting = Atomic(true)
 
-    init(_ sink: any LoadSink, _ wait: Wait) { (self.sink, self.wait) = (sink, wait) }
+    init(_ sink: any LoadSink, _ waiting: Lock<Int>) { (self.sink, self.waiting) = (sink, waiting) }
 
     var hooks: LoadHooks { sink.hooks }
 
+    func leave() {
+      if isWaiting.exchange(false, ordering: .relaxed) { waiting.withLock { $0 -= 1 } }
+    }
+
     func begin() {
-      wait.end()
+      leave()
       sink.begin()
     }
 
     func receive(_ response: HTTPResponse) -> LoadFlow {
-      wait.end()
+      leave()
       return sink.receive(response)
     }
 
     func receive(_ bytes: RawSpan) -> LoadFlow { sink.receive(bytes) }
 
     func finish(_ error: HTTPError?) {
-      wait.end()
+      leave()
       sink.finish(error)
     }
   }
 
   private final class Handle: LoadHandle {
     private let handle: any LoadHandle
-    private let wait: Wait
+    private let place: Place
 
-    init(_ handle: any LoadHandle, _ wait: Wait) { (self.handle, self.wait) = (handle, wait) }
+    init(_ handle: any LoadHandle, _ place: Place) { (self.handle, self.place) = (handle, place) }
 
     var priority: Priority {
       get { handle.priority }
@@ -76,7 +74,7 @@ struct BoundedLoader: DataLoader {
 
     func cancel() {
       // The loader may take its time to say so.
-      wait.end()
+      place.leave()
       handle.cancel()
     }
 

@@ -1,3 +1,4 @@
+import Synchronization
 import VitrineCaching
 import VitrineRuntime
 
@@ -36,6 +37,13 @@ extension FetchedBytes {
   }
 }
 
+extension ImageResponse {
+  /// An image of bytes, served as they were.
+  init(_ image: LoadedImage, from bytes: FetchedBytes) {
+    self.init(image, from: bytes.origin, isStale: bytes.isStale, isRevalidationDue: bytes.isRevalidationDue)
+  }
+}
+
 /// Bytes that wait for somebody to say whether they are what was asked for.
 ///
 /// The first word on what they are counts. That they are to be stored may be said later, by another who wants them. Not to be
@@ -50,36 +58,27 @@ final class Answer: Sendable {
     case keep
   }
 
-  private struct State {
-    var isGood: Bool?
-    var isKept = false
-  }
+  private static let (good, bad, kept): (UInt8, UInt8, UInt8) = (1, 2, 3)
 
-  private let state = Lock(State())
+  /// What has been said so far, 0 for nothing.
+  private let word = Atomic<UInt8>(0)
   private let settle: @Sendable (Word) -> Void
 
   init(_ settle: @escaping @Sendable (Word) -> Void) { self.settle = settle }
 
   /// Says that they are what was asked for, and whether they are to be kept.
   func accept(keeps: Bool = true) {
-    let (first, isKept) = state.withLock { state -> (Word?, Bool) in
-      let first: Word? = state.isGood == nil ? .good(isKept: keeps) : nil
-      state.isGood = state.isGood ?? true
-      guard keeps, state.isGood == true, !state.isKept else { return (first, false) }
-      state.isKept = true
-      return (first, true)
-    }
-    if let first { settle(first) }
-    if isKept { settle(.keep) }
+    if say(Self.good, after: 0) { settle(.good(isKept: keeps)) }
+    if keeps, say(Self.kept, after: Self.good) { settle(.keep) }
   }
 
   /// Says that they are not what was asked for.
   func reject() {
-    let isFirst = state.withLock { state in
-      defer { state.isGood = state.isGood ?? false }
-      return state.isGood == nil
-    }
-    if isFirst { settle(.bad) }
+    if say(Self.bad, after: 0) { settle(.bad) }
+  }
+
+  private func say(_ next: UInt8, after last: UInt8) -> Bool {
+    word.compareExchange(expected: last, desired: next, ordering: .acquiringAndReleasing).exchanged
   }
 }
 

@@ -20,7 +20,8 @@ enum Cell {
     width.leave()
   }
 
-  /// Plays a hook in this process, which ends with a status of its own if that takes longer than 20 seconds.
+  /// Plays a hook in this process, which ends with a status of its own if that takes longer than two minutes,
+  /// which none does however busy the machine is.
   static func play(_ hook: some Hook, _ action: Action) async {
     await play { try await hook.play(action) }
   }
@@ -29,7 +30,7 @@ enum Cell {
   static func play(_ body: () async throws -> Void) async {
     let isOver = Latch()
     let hasThread = startThread(named: "watchdog") {
-      guard !isOver.wait(atMost: .seconds(20)) else { return }
+      guard !isOver.wait(atMost: .seconds(120)) else { return }
       Issue.record("hangs: \(Scene.latest.withLock { $0 }?.whereItStands ?? "it did not end in time")")
       _exit(hangs)
     }

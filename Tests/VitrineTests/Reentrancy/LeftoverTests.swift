@@ -44,35 +44,6 @@ struct LeftoverTests {
     }
   }
 
-  /// The time of the processor that so many tasks of one image take, all of which happens on this thread.
-  private static func time(of count: Int) -> Duration {
-    let pipeline = ImagePipeline.testing()
-    let request = Scene.request("one")
-    let start = processorTime()
-    let tasks = (0..<count).map { _ in pipeline.imageTask(for: request) }
-    for (number, task) in tasks.enumerated() { task.priority = number.isMultiple(of: 2) ? .high : .low }
-    for task in tasks { task.cancel() }
-    return processorTime() - start
-  }
-
-  private static func processorTime() -> Duration {
-    var time = timespec()
-    // `time` outlives the call, which fails only for a clock that does not exist.
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
-
-  @Test
-  func tasksOfOneImageTakeTimeThatGrowsWithTheirNumberOnly() async throws {
-    let queue = WorkQueue(label: "tasks", width: 1)
-    let ratio = try await queue.run { _ in
-      let few = (0..<3).map { _ in Self.time(of: 2000) }.min() ?? .zero
-      return Self.time(of: 10_000) / few
-    }
-    // Five times as many: 5 where it grows with the number, 25 where it grows with its square.
-    #expect(ratio < 12)
-  }
-
   @Test(arguments: [true, false])
   func aReleasedPrefetcherTellsEachThatItIsCancelled(isInMemory: Bool) async {
     await #expect(processExitsWith: .success) { [isInMemory = isInMemory as Bool] in

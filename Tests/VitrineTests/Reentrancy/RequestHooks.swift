@@ -131,7 +131,7 @@ enum ObservingHook: String, Hook {
         configuration.observer = Observer(hook: self) { hook in
           if hook == self { return trigger.pull() }
           // The first event is not told of before too many wait.
-          if self == .requestsMissed, hook == .requestEnded { _ = isTold.wait(atMost: .seconds(10)) }
+          if self == .requestsMissed, hook == .requestEnded { _ = isTold.wait(atMost: .seconds(60)) }
         }
       }
     }

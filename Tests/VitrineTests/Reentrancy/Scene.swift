@@ -189,7 +189,7 @@ final class Scene: Sendable {
 
   /// Blocks the hook until the unrelated request has ended.
   func block() {
-    guard !unrelatedEnded.wait(atMost: .seconds(10)) else { return }
+    guard !unrelatedEnded.wait(atMost: .seconds(60)) else { return }
     state.change { $0.failures.append("the unrelated request waited for the hook that blocked") }
   }
 
