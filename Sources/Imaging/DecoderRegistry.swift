@@ -99,12 +99,16 @@ public final class DecoderRegistry: Sendable {
   /// - Returns: What ``ImageFormat/sniff(_:)`` says, else what the first decoder says that knows; `nil` where none does.
   public func format(of data: Data) -> ImageFormat? {
     // The bytes are only read while the closure runs.
-    unsafe data.withUnsafeBytes { unsafe Self.formats(of: $0, decoders).first }
+    unsafe data.withUnsafeBytes {
+      unsafe ImageFormat.sniff(ByteReader($0)) ?? Self.recognizedFormats(of: $0, decoders).first
+    }
   }
 
-  /// The formats that bytes may be of: the one that is sniffed, or those that decoders recognise, in their order.
-  private static func formats(of bytes: UnsafeRawBufferPointer, _ decoders: [any ImageDecoder]) -> [ImageFormat] {
-    if let format = unsafe ImageFormat.sniff(ByteReader(bytes)) { return [format] }
+  /// The formats that decoders recognise in bytes which are of none that is sniffed, in their order.
+  private static func recognizedFormats(
+    of bytes: UnsafeRawBufferPointer,
+    _ decoders: [any ImageDecoder],
+  ) -> [ImageFormat] {
     var formats: [ImageFormat] = []
     for decoder in decoders {
       guard let format = unsafe decoder.recognizes(bytes), decoder.formats.contains(format), !formats.contains(format)
@@ -125,18 +129,28 @@ public final class DecoderRegistry: Sendable {
     let reader = unsafe ByteReader(bytes)
     guard reader.count > 0 else { throw ImageError(.unrecognised, "not an image: it is empty") }
     let decoders = decoders
-    let formats = unsafe Self.formats(of: bytes, decoders)
-    guard let first = formats.first else {
-      let look =
-        ImageFormat.describeOther(reader).map { ": it looks like \($0)" } ?? ": its bytes are of no known format"
-      throw ImageError(.unrecognised, "not an image\(look)")
-    }
-    for format in formats {
+    func ask(_ format: ImageFormat) throws(ImageError) -> R? {
       for decoder in decoders where decoder.formats.contains(format) {
         guard let info = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
         try limits.check(info)
         if let result = try body(decoder, info) { return result }
       }
+      return nil
+    }
+
+    var first = ImageFormat.sniff(reader)
+    if let first {
+      if let result = try ask(first) { return result }
+    } else {
+      for format in unsafe Self.recognizedFormats(of: bytes, decoders) {
+        first = first ?? format
+        if let result = try ask(format) { return result }
+      }
+    }
+    guard let first else {
+      let look =
+        ImageFormat.describeOther(reader).map { ": it looks like \($0)" } ?? ": its bytes are of no known format"
+      throw ImageError(.unrecognised, "not an image\(look)")
     }
     throw ImageError(.unsupported, format: first, "\(first) images cannot be decoded by this build")
   }

@@ -14,8 +14,9 @@ package struct ContentHash: Sendable {
 
   private var low = Lanes(seed: seeds.low)
   private var high = Lanes(seed: seeds.high)
-  /// The bytes after the last whole stripe.
-  private var rest: [UInt8] = []
+  /// The bytes after the last whole stripe, and how many they are.
+  private var rest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+  private var restCount = 0
   private var count = 0
 
   /// Creates the hash of no bytes.
@@ -27,20 +28,29 @@ package struct ContentHash: Sendable {
   package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     count += bytes.count
     var start = 0
-    if !rest.isEmpty {
-      start = min(Self.stripe - rest.count, bytes.count)
+    if restCount > 0 {
+      start = min(Self.stripe - restCount, bytes.count)
       // As many as there are, as just seen to.
-      unsafe rest.append(contentsOf: bytes[..<start])
-      guard rest.count == Self.stripe else { return }
-      let whole = rest
-      // The array's bytes are read while the closure runs.
-      unsafe whole.withUnsafeBytes { unsafe takeStripes($0) }
-      rest.removeAll(keepingCapacity: true)
+      unsafe keep(bytes[..<start])
+      guard restCount == Self.stripe else { return }
+      // The bytes are read while the closure runs.
+      unsafe withUnsafeBytes(of: rest) { unsafe takeStripes($0) }
+      restCount = 0
     }
     let end = start + (bytes.count - start) / Self.stripe * Self.stripe
     // Both ends lie within the buffer.
     unsafe takeStripes(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-    unsafe rest.append(contentsOf: bytes[end...])
+    unsafe keep(bytes[end...])
+  }
+
+  /// Adds to the rest, where there must be room.
+  private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) {
+    // The rest is written while the closure runs, and a slice out of bounds traps.
+    unsafe withUnsafeMutableBytes(of: &rest) { rest in
+      unsafe UnsafeMutableRawBufferPointer(rebasing: rest[restCount...])
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
+    }
+    unsafe restCount += bytes.count
   }
 
   /// Takes in more bytes.
@@ -122,18 +132,29 @@ package struct ContentHash: Sendable {
   private func finish(_ lanes: Lanes, _ seed: UInt64) -> UInt64 {
     var hash = count >= Self.stripe ? lanes.merged : seed &+ Self.primes.4
     hash = hash &+ UInt64(count)
-    var reader = ByteReader(rest)
-    while reader.remaining >= 8, let word = reader.uint64() {
+    var offset = 0
+    while let word: UInt64 = rest(at: &offset) {
       hash = Self.rotate(hash ^ Self.step(0, word &* Self.primes.1), 27) &* Self.primes.0 &+ Self.primes.3
     }
-    if reader.remaining >= 4, let word = reader.uint32() {
+    if let word: UInt32 = rest(at: &offset) {
       hash = Self.rotate(hash ^ UInt64(word) &* Self.primes.0, 23) &* Self.primes.1 &+ Self.primes.2
     }
-    while let byte = reader.uint8() {
+    while let byte: UInt8 = rest(at: &offset) {
       hash = Self.rotate(hash ^ UInt64(byte) &* Self.primes.4, 11) &* Self.primes.0
     }
     hash = (hash ^ hash >> 33) &* Self.primes.1
     hash = (hash ^ hash >> 29) &* Self.primes.2
     return hash ^ hash >> 32
+  }
+
+  /// Reads a number from the rest, and moves on behind it; `nil` where too little is left.
+  private func rest<Number: FixedWidthInteger>(at offset: inout Int) -> Number? {
+    let start = offset
+    guard start + MemoryLayout<Number>.size <= restCount else { return nil }
+    offset += MemoryLayout<Number>.size
+    // So many bytes are there, as just checked; they are read while the closure runs.
+    return unsafe withUnsafeBytes(of: rest) {
+      unsafe Number(littleEndian: $0.loadUnaligned(fromByteOffset: start, as: Number.self))
+    }
   }
 }

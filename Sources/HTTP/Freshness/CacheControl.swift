@@ -13,7 +13,7 @@ struct CacheControl: Sendable, Hashable {
 
   init(_ headers: HTTPFields) {
     guard let value = headers["Cache-Control"] else { return }
-    for (name, argument) in Self.directives(in: value) {
+    Self.forEachDirective(in: value) { name, argument in
       switch name.lowercased() {
       // What says nothing sensible is taken as 0, and of two the smaller counts (RFC 9111 4.2.1).
       case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(argument) ?? 0)
@@ -36,21 +36,23 @@ struct CacheControl: Sendable, Hashable {
   }
 
   /// Splits at commas that are not within quotes.
-  private static func directives(in value: String) -> [(name: String, argument: String?)] {
-    var pieces: [String] = [""]
-    var isQuoted = false
-    for character in value {
-      if character == "\"" { isQuoted.toggle() }
-      if character == ",", !isQuoted { pieces.append("") } else { pieces[pieces.count - 1].append(character) }
-    }
-    return pieces.map { piece in
-      guard let equals = piece.firstIndex(of: "=") else { return (String(piece.trimmed), nil) }
-      let argument = String(piece[equals...].dropFirst()).trimmed
+  private static func forEachDirective(in value: String, _ body: (_ name: Substring, _ argument: String?) -> Void) {
+    var rest = value[...]
+    while !rest.isEmpty {
+      var isQuoted = false
+      let end = rest.utf8.firstIndex { byte in
+        if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+        return byte == UInt8(ascii: ",") && !isQuoted
+      }
+      let piece = rest[..<(end ?? rest.endIndex)]
+      rest = rest[piece.endIndex...].dropFirst()
+      guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+        body(piece.trimmed, nil)
+        continue
+      }
+      let argument = piece[equals...].dropFirst().trimmed
       let isInQuotes = argument.utf8.count >= 2 && argument.hasPrefix("\"") && argument.hasSuffix("\"")
-      return (
-        String(String(piece[..<equals]).trimmed),
-        String(isInQuotes ? argument.dropFirst().dropLast() : argument),
-      )
+      body(piece[..<equals].trimmed, String(isInQuotes ? argument.dropFirst().dropLast() : argument))
     }
   }
 }

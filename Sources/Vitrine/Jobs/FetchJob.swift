@@ -24,10 +24,16 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   private var transfer: Transfer?
   private var feeds: [PreviewFeed] = []
 
-  init(_ source: String, _ request: ImageRequest, _ original: KnownOriginal, _ context: JobContext) {
-    (self.source, self.request, self.original, self.context) = (source, request, original, context)
+  init(
+    _ source: String,
+    _ request: ImageRequest,
+    _ original: KnownOriginal,
+    _ record: SourceRecord,
+    _ context: JobContext,
+  ) {
+    (self.source, self.request, self.original) = (source, request, original)
+    (self.record, self.context) = (record, context)
     key = request.keys.fetch
-    record = context.sources.record(of: key)
   }
 
   override func start(_ turn: inout Turn) {

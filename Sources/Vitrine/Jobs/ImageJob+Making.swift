@@ -10,27 +10,27 @@ extension ImageJob {
   func make(of bytes: FetchedBytes, _ turn: inout Turn) {
     guard step == 0 else { return process(context.imageJob(request, step: step - 1, .bytes(bytes), &turn), &turn) }
     enter(.decode, &turn)
-    decode(bytes, inPlaceOf: nil, &turn)
+    decode(bytes, &turn)
   }
 
-  /// Makes the image of its bytes, wherever they are, with all processors; `known` may stand in for an error.
-  func makeAnew(inPlaceOf known: LoadedImage?, _ turn: inout Turn) {
-    guard step > 0 else { return fetch(inPlaceOf: known, &turn) }
-    process(context.imageJob(request, step: step - 1, .anew(knownOriginal), &turn), inPlaceOf: known, &turn)
+  /// Makes the image of its bytes, wherever they are, with all processors.
+  func makeAnew(_ turn: inout Turn) {
+    guard step > 0 else { return fetch(&turn) }
+    process(context.imageJob(request, step: step - 1, .anew(knownOriginal), &turn), &turn)
   }
 
-  func fetch(again: Bool = false, inPlaceOf known: LoadedImage? = nil, _ turn: inout Turn) {
+  func fetch(again: Bool = false, _ turn: inout Turn) {
     if !again { enter(.decode, &turn) }
     var request = request
     if again { request.policy = .reload }
-    let job = context.fetchJob(request, original: again ? .unknown : knownOriginal, &turn)
+    let job = context.fetchJob(request, original: again ? .unknown : knownOriginal, record: record, &turn)
     wait(for: job, &turn) { job, result, turn in
       job.stopFollowing(&turn)
       switch result {
-      case .success(let bytes): job.decode(bytes, inPlaceOf: known, &turn)
+      case .success(let bytes): job.decode(bytes, &turn)
       case .failure(let error):
         if let undecodable = job.undecodable { turn.afterwards { undecodable.reject() } }
-        job.fail(error, inPlaceOf: known, &turn)
+        job.fail(error, &turn)
       }
     }
     // A job that is over has nothing to look at.
@@ -59,7 +59,9 @@ extension ImageJob {
     (arrival, fetching) = (nil, nil)
   }
 
-  private func decode(_ bytes: FetchedBytes, inPlaceOf known: LoadedImage?, _ turn: inout Turn) {
+  private func decode(_ bytes: FetchedBytes, _ turn: inout Turn) {
+    if let old = self.bytes { turn.release(old) }
+    self.bytes = bytes
     let (options, keepsOriginal) = (context.decodeOptions(of: request), context.keepsOriginal(of: request))
     let undecodable = undecodable
     work(.decode, bytes: bytes.data.count, tiny: mayBeTiny(bytes) ? bytes.data : nil, &turn) { [self] isCancelled in
@@ -76,7 +78,7 @@ extension ImageJob {
       context.settlement.keep(made(image), from: bytes.origin)
       return ImageResponse(image, from: bytes)
     } end: { job, result, turn in
-      job.decoded(result, of: bytes, inPlaceOf: known, &turn)
+      job.decoded(result, &turn)
     }
   }
 
@@ -92,20 +94,15 @@ extension ImageJob {
     return info.width * info.height <= 4096 && !info.isVector
   }
 
-  private func decoded(
-    _ result: Result<ImageResponse, LoadError>,
-    of bytes: FetchedBytes,
-    inPlaceOf known: LoadedImage?,
-    _ turn: inout Turn,
-  ) {
-    guard case .failure(let error) = result, !error.isCancellation else { return conclude(result, &turn) }
+  private func decoded(_ result: Result<ImageResponse, LoadError>, _ turn: inout Turn) {
+    guard case .failure(let error) = result, !error.isCancellation, let bytes else { return conclude(result, &turn) }
     // What the cache had is no image: the server is asked once. What it says takes the place of what was stored.
     if undecodable == nil, request.policy != .cacheOnly, bytes.origin == .disk || bytes.origin == .revalidated {
       undecodable = bytes.answer
-      return fetch(again: true, inPlaceOf: known, &turn)
+      return fetch(again: true, &turn)
     }
     if let answer = undecodable ?? bytes.answer { turn.afterwards { answer.reject() } }
-    fail(error, inPlaceOf: known, &turn)
+    fail(error, &turn)
   }
 
   /// Ends with an image that was made of the beginning of its bytes.
@@ -141,14 +138,14 @@ extension ImageJob {
   }
 
   /// Runs the last processor of the job on what another job gives.
-  func process(_ input: Job<ImageResponse>, inPlaceOf known: LoadedImage? = nil, _ turn: inout Turn) {
+  func process(_ input: Job<ImageResponse>, _ turn: inout Turn) {
     let processor = request.processors[step - 1]
     enter(.process, &turn)
     stage?.note("processor", .text(processor.identifier), at: turn.uptime)
     wait(for: input, &turn) { job, result, turn in
       switch result {
       case .success(let image): job.process(image, processor, &turn)
-      case .failure(let error): job.fail(error, inPlaceOf: known, &turn)
+      case .failure(let error): job.fail(error, &turn)
       }
     } part: { job, preview, turn in
       job.process(preview: preview, processor, &turn)
@@ -231,24 +228,38 @@ extension ImageJob {
     _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Output,
     end: @escaping @Sendable (ImageJob, Result<Output, LoadError>, inout Turn) -> Void,
   ) {
-    let (trace, isOnLoaderThread) = (self.stage, turn.isOnLoaderThread)
-    let work: @Sendable (WorkItem?) -> Void = { [self, context] item in
-      trace?.enter("work")
-      let result: Result<Output, LoadError>
-      do {
-        result = .success(try body { item?.isCancelled ?? false })
-      } catch {
-        result = .failure(LoadError(error, stage, source))
-      }
-      context.turn(isOnLoaderThread: item == nil && isOnLoaderThread) { turn in
-        guard isRunning else { return }
-        self.item = nil
-        end(self, result, &turn)
+    let trace = self.stage
+    guard let tiny else {
+      return enqueue(stage, bytes, &turn) { [self] in perform(stage, $0, trace, isOnLoaderThread: false, body, end) }
+    }
+    turn.afterwards { [self, context, isOnLoaderThread = turn.isOnLoaderThread] in
+      if isTiny(tiny) { return perform(stage, nil, trace, isOnLoaderThread: isOnLoaderThread, body, end) }
+      context.turn { turn in
+        enqueue(stage, bytes, &turn) { [self] in perform(stage, $0, trace, isOnLoaderThread: false, body, end) }
       }
     }
-    guard let tiny else { return enqueue(stage, bytes, &turn, work) }
-    turn.afterwards { [self, context] in
-      if isTiny(tiny) { work(nil) } else { context.turn { enqueue(stage, bytes, &$0, work) } }
+  }
+
+  /// Does the work on this thread.
+  private func perform<Output: Sendable>(
+    _ stage: LoadError.Stage,
+    _ item: WorkItem?,
+    _ trace: StageTrace?,
+    isOnLoaderThread: Bool,
+    _ body: (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Output,
+    _ end: @Sendable (ImageJob, Result<Output, LoadError>, inout Turn) -> Void,
+  ) {
+    trace?.enter("work")
+    let result: Result<Output, LoadError>
+    do {
+      result = .success(try body { item?.isCancelled ?? false })
+    } catch {
+      result = .failure(LoadError(error, stage, source))
+    }
+    context.turn(isOnLoaderThread: isOnLoaderThread) { turn in
+      guard isRunning else { return }
+      self.item = nil
+      end(self, result, &turn)
     }
   }
 

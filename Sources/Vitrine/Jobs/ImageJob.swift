@@ -50,6 +50,10 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   var fetching: FetchJob?
   var arrival: ArrivalFollower?
   var isProcessingPreview = false
+  /// An image whose time is over, which may stand in for an error.
+  private var fallback: LoadedImage?
+  /// The bytes that are being decoded.
+  var bytes: FetchedBytes?
 
   var source: String { request.name }
 
@@ -71,7 +75,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     case .bytes(let bytes): make(of: bytes, &turn)
     case .anew(let original):
       self.original = original
-      makeAnew(inPlaceOf: nil, &turn)
+      makeAnew(&turn)
     }
   }
 
@@ -235,14 +239,13 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// Asks for the bytes of an image whose time is over: it is served if they are the same, else made anew of the new ones.
   private func confirm(_ known: LoadedImage, from origin: ImageResponse.Origin, _ turn: inout Turn) {
     enter(.confirm, &turn)
-    guard !known.contentID.isOfBeginning else {
-      // All of its bytes would not tell whether they are the same, and they are not wanted.
-      return makeAnew(inPlaceOf: known, &turn)
-    }
-    wait(for: context.fetchJob(request, original: knownOriginal, &turn), &turn) { job, result, turn in
+    fallback = known
+    // All of its bytes would not tell whether they are the same as a beginning, and they are not wanted.
+    guard !known.contentID.isOfBeginning else { return makeAnew(&turn) }
+    wait(for: context.fetchJob(request, original: knownOriginal, record: record, &turn), &turn) { job, result, turn in
       switch result {
       case .success(let bytes): job.compare(bytes, with: known, from: origin, &turn)
-      case .failure(let error): job.fail(error, inPlaceOf: known, &turn)
+      case .failure(let error): job.fail(error, &turn)
       }
     }
   }
@@ -253,7 +256,10 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     from origin: ImageResponse.Origin,
     _ turn: inout Turn,
   ) {
-    guard bytes.contentID == known.contentID else { return make(of: bytes, &turn) }
+    guard bytes.contentID == known.contentID else {
+      fallback = nil
+      return make(of: bytes, &turn)
+    }
     let image = known.with(bytes.validity, status: bytes.status)
     // An answer of the server has renewed what is in memory; what the disk says has not.
     let isRenewed = origin == .memory && (bytes.origin != .disk || bytes.isStale)
@@ -267,9 +273,9 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   }
 
   /// Ends with what was there, if it may stand in for the error.
-  func fail(_ error: LoadError, inPlaceOf known: LoadedImage?, _ turn: inout Turn) {
+  func fail(_ error: LoadError, _ turn: inout Turn) {
     // Who asks for it anew gets an error rather than what was there.
-    guard let known, request.policy != .reload,
+    guard let known = fallback, request.policy != .reload,
       error.allowsStale(until: known.validity.usableOnErrorUntil, now: turn.now)
     else { return conclude(.failure(error), &turn) }
     stage?.note("fallback", .text(error.detail), at: turn.uptime)

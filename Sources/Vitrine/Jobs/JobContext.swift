@@ -162,6 +162,7 @@ final class JobContext: Sendable {
   func fetchJob(
     _ request: ImageRequest,
     original: FetchJob.KnownOriginal = .unknown,
+    record: SourceRecord? = nil,
     _ turn: inout Turn,
   ) -> Job<FetchedBytes> {
     if let alternatives = request.alternatives {
@@ -172,7 +173,7 @@ final class JobContext: Sendable {
     }
     return pool.job(for: fetchKey(of: request), &turn) { _ in
       guard case .url(let url) = request.keys.source.kind else { return LocalFetchJob(request.keys.source, self) }
-      return FetchJob(url, request, original, self)
+      return FetchJob(url, request, original, record ?? sources.record(of: request.keys.fetch), self)
     }
   }
 
