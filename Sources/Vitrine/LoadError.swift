@@ -20,42 +20,35 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
 
   /// A reason, to compare with.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Value: String {
-      case invalidURL, cancelled, notCached, unreadable, fetchFailed, badStatus, undecodable, processingFailed,
-        overloaded, forbidden, offline, intercepted
-    }
-
-    private let value: Value
+    private let name: String
 
     /// The text given is no http or https address.
-    public static let invalidURL = Code(value: .invalidURL)
+    public static let invalidURL = Code(name: "invalidURL")
     /// The task was cancelled.
-    public static let cancelled = Code(value: .cancelled)
+    public static let cancelled = Code(name: "cancelled")
     /// Only the caches were to be asked, and they have it not.
-    public static let notCached = Code(value: .notCached)
+    public static let notCached = Code(name: "notCached")
     /// The file could not be read, or the closure threw.
-    public static let unreadable = Code(value: .unreadable)
+    public static let unreadable = Code(name: "unreadable")
     /// The server could not be reached, or the transfer failed.
-    public static let fetchFailed = Code(value: .fetchFailed)
+    public static let fetchFailed = Code(name: "fetchFailed")
     /// The server answered with a status that is none of success.
-    public static let badStatus = Code(value: .badStatus)
+    public static let badStatus = Code(name: "badStatus")
     /// The bytes could not be decoded; ``LoadError/cause`` is an `ImageError`.
-    public static let undecodable = Code(value: .undecodable)
+    public static let undecodable = Code(name: "undecodable")
     /// A processor threw.
-    public static let processingFailed = Code(value: .processingFailed)
+    public static let processingFailed = Code(name: "processingFailed")
     /// More is waiting than ``ImagePipeline/Configuration/pendingLimit`` lets; a server answers with status 429 or 503.
-    public static let overloaded = Code(value: .overloaded)
-
+    public static let overloaded = Code(name: "overloaded")
     /// The pipeline does not load from such a source, or its address guard refuses where that leads to.
-    public static let forbidden = Code(value: .forbidden)
+    public static let forbidden = Code(name: "forbidden")
     /// No request may be sent now, as `ImagePipeline.Configuration.networkAccess` says, and nothing is stored.
-    public static let offline = Code(value: .offline)
-
+    public static let offline = Code(name: "offline")
     /// An ``ImageInterceptor`` threw what is no error of loading; ``LoadError/cause`` is what it threw.
-    public static let intercepted = Code(value: .intercepted)
+    public static let intercepted = Code(name: "intercepted")
 
     /// The reason's name.
-    public var description: String { value.rawValue }
+    public var description: String { name }
   }
 
   /// The reason.
@@ -97,13 +90,8 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     self.init(code, .fetch, source, prefix + error.detail, status: error.status, cause: error)
   }
 
-  /// Whether what is stored may stand in for what it is an error of.
-  ///
-  /// - Parameters:
-  ///   - until: Until when it may stand in for a server that cannot be reached or fails (RFC 5861, section 4); `nil` for not at
-  ///     all.
-  ///   - now: The time.
-  /// - Returns: Whether it may; without a network it does not matter for how long.
+  /// Whether what is stored may stand in for what this is an error of: without a network for any time, for a server that
+  /// cannot be reached or fails `until` then (RFC 5861, section 4), and where that is `nil` not at all.
   func allowsStale(until: Date?, now: Date) -> Bool {
     guard let until else { return false }
     return switch code {

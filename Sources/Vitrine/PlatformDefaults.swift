@@ -7,17 +7,14 @@ package enum PlatformDefaults {
   /// Shared by all pipelines, so that they share its connections.
   static let loader: any DataLoader = CurlLoader()
 
-  /// A loader of one's own that runs so many loads of one host at once.
-  package static func loader(connectionsPerHost count: Int) -> any DataLoader {
+  /// A loader of one's own, which runs so many loads of one host at once and connects to nothing that a guard refuses.
+  package static func loader(
+    connectionsPerHost count: Int? = nil,
+    guardedBy addressGuard: AddressGuard? = nil,
+  ) -> any DataLoader {
     var options = CurlLoader.Options()
-    options.connectionLimitPerHost = count
-    options.connectionLimit = max(options.connectionLimit, count)
-    return CurlLoader(options)
-  }
-
-  /// A loader of one's own that connects to nothing that a guard refuses.
-  static func loader(guardedBy addressGuard: AddressGuard) -> any DataLoader {
-    var options = CurlLoader.Options()
+    options.connectionLimitPerHost = count ?? options.connectionLimitPerHost
+    options.connectionLimit = max(options.connectionLimit, options.connectionLimitPerHost)
     options.addressGuard = addressGuard
     return CurlLoader(options)
   }
@@ -39,7 +36,8 @@ package enum PlatformDefaults {
     while existing.pathComponents.count > 1, !FileManager.default.fileExists(atPath: existing.path) {
       existing.deleteLastPathComponent()
     }
-    return try? DiskCache(directory: folder, sizeLimit: diskSizeLimit(free: freeSpace(at: existing.path)))
+    let free = SystemFiles().space(at: existing.path)?.free ?? .max
+    return try? DiskCache(directory: folder, sizeLimit: diskSizeLimit(free: free))
   }
 
   /// `$XDG_CACHE_HOME/<program>/vitrine` (XDG Base Directory Specification), which on Apple's systems is in Caches.
@@ -84,11 +82,5 @@ package enum PlatformDefaults {
     let shared = (environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share")
       .split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
     return ["/" + parts.joined(separator: "/")] + ([home] + shared).map { "\($0)/\(program)" }
-  }
-
-  private static func freeSpace(at path: String) -> Int {
-    var info = statvfs()
-    guard unsafe statvfs(path, &info) == 0 else { return .max }
-    return Int(clamping: UInt64(info.f_bavail).multipliedReportingOverflow(by: UInt64(info.f_frsize)).partialValue)
   }
 }

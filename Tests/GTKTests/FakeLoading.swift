@@ -82,6 +82,7 @@ final class FakeLoading: ImageLoading {
   func startLoading(
     _ request: ImageRequest,
     isWatching: Bool,
+    in scope: LoadScope?,
     observer: @escaping @Sendable (ImageEvent) -> Void,
   ) -> any RunningLoad {
     let load = Load(request, observer)

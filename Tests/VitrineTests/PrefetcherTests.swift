@@ -143,6 +143,26 @@ struct PrefetcherTests {
   }
 
   @Test
+  func anAddressMadeForASizeMayAskThePrefetcher() {
+    let prefetcher = makePrefetcher()
+    // Whether its keys are known already, which are then not made again.
+    for isKnown in [false, true] {
+      let request = ImageRequest(
+        .url { [url = url(0)] _ in
+          _ = prefetcher.statistics
+          return url
+        },
+        size: .pixels(16, 16),
+      )
+      if isKnown { _ = request.name }
+      prefetcher.start([request])
+      #expect(prefetcher.statistics.waiting == 1)
+      prefetcher.stop([request])
+      #expect(prefetcher.statistics.waiting == 0)
+    }
+  }
+
+  @Test
   func noMoreThanTheWidthAreLoadedAtOnceInOrder() async throws {
     let prefetcher = makePrefetcher(.disk, width: 2)
     prefetcher.start(requests(0..<4), onResult: results.note)

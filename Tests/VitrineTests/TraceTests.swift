@@ -25,9 +25,11 @@ struct TraceTests {
   }
 
   /// The stages within, from the request down, each with those that it waited for.
-  private func names(_ stage: StageTrace) -> String {
-    let children = stage.record.children.map { ($0.isShared ? "shared " : "") + names($0.stage) }
-    return children.isEmpty ? stage.name : "\(stage.name)(\(children.joined(separator: " ")))"
+  private func names(_ request: RequestMetrics) -> String { names(request.root) }
+
+  private func names(_ stage: RequestMetrics.Stage) -> String {
+    let stages = stage.stages.map { ($0.isShared ? "shared " : "") + names($0) }
+    return stages.isEmpty ? "\(stage.kind)" : "\(stage.kind)(\(stages.joined(separator: " ")))"
   }
 
   @Test
@@ -39,12 +41,12 @@ struct TraceTests {
     let request = try #require(recorder.requests.first)
     #expect(recorder.requests.count == 1)
     #expect(names(request) == "request(process(decode(fetch)))")
-    #expect(request.record.facts["from"] == "local")
-    #expect(request.record.facts["width"] == .number(64))
-    let decode = try #require(request.record.children.first?.stage.record.children.first?.stage)
-    #expect(decode.record.phases.map(\.name) == ["wait", "queue", "work"])
-    #expect(decode.record.phases.allSatisfy { $0.ended != nil })
-    #expect(decode.record.ended != nil)
+    #expect(request.facts["from"] == "local")
+    #expect(request.facts["width"] == .number(64))
+    let decode = try #require(request.stages.first?.stages.first)
+    #expect(decode.phases.map(\.name) == ["wait", "queue", "work"])
+    #expect(decode.phases.allSatisfy { $0.ended != nil })
+    #expect(decode.ended != nil)
   }
 
   @Test
@@ -70,7 +72,7 @@ struct TraceTests {
     _ = try await pipeline.imageTask(for: request).image
     let second = try #require(recorder.requests.last)
     #expect(names(second) == "request")
-    #expect(second.record.facts["from"] == "memory")
+    #expect(second.facts["from"] == "memory")
   }
 
   @Test
@@ -83,9 +85,9 @@ struct TraceTests {
       try await pipeline.image(for: ImageRequest(.data(Data("x".utf8), id: "x")))
     }
 
-    let stages = recorder.requests.flatMap { [$0] + $0.record.children.map(\.stage) }
-    #expect(stages.map(\.name) == ["request", "decode", "request", "decode"])
-    #expect(stages.allSatisfy { $0.record.ended != nil && $0.record.facts["error"] != nil })
+    let stages = recorder.requests.flatMap { [$0.root] + $0.stages }
+    #expect(stages.map(\.kind) == ["request", "decode", "request", "decode"])
+    #expect(stages.allSatisfy { $0.ended != nil && $0.facts["error"] != nil })
     source.open(file)
   }
 
@@ -127,18 +129,18 @@ struct TraceTests {
 
     let request = try #require(recorder.requests.first)
     #expect(names(request) == "request(decode(fetch(transfer transfer)))")
-    let fetch = try #require(request.record.children.first?.stage.record.children.first?.stage)
-    let (first, second) = (fetch.record.children[0].stage, fetch.record.children[1].stage)
+    let fetch = try #require(request.stages.first?.stages.first)
+    let (first, second) = (fetch.stages[0], fetch.stages[1])
     #expect(first.began == .seconds(4))
-    #expect(first.record.phases.map(\.name) == ["name look-up", "connect", "TLS", "first byte", "body"])
-    #expect(first.record.phases.map(\.began) == [0, 100, 200, 400, 700].map { .milliseconds(4000 + $0) })
-    #expect(first.record.phases.last?.ended == .seconds(5))
-    #expect(first.record.ended == .seconds(5))
-    #expect(first.record.facts["version"] == "2")
-    #expect(first.record.facts["status"] == .number(302))
-    #expect(first.record.facts["bytes"] == .number(1234))
-    #expect(second.record.phases.map(\.name) == ["first byte", "body"])
-    #expect(second.record.facts["reused"] == .flag(true))
+    #expect(first.phases.map(\.name) == ["name look-up", "connect", "TLS", "first byte", "body"])
+    #expect(first.phases.map(\.began) == [0, 100, 200, 400, 700].map { .milliseconds(4000 + $0) })
+    #expect(first.phases.last?.ended == .seconds(5))
+    #expect(first.ended == .seconds(5))
+    #expect(first.facts["version"] == "2")
+    #expect(first.facts["status"] == .number(302))
+    #expect(first.facts["bytes"] == .number(1234))
+    #expect(second.phases.map(\.name) == ["first byte", "body"])
+    #expect(second.facts["reused"] == .flag(true))
   }
 
   /// Tells of a redirect and of what came then, over the same connection.

@@ -19,8 +19,11 @@ public final class FrameMailbox: Sendable {
     Task { @MainActor in mailbox.deliver() }
   }
 
+  /// Something to be told on the main thread.
+  typealias Telling = @MainActor @Sendable () -> Void
+
   private struct State {
-    var waiting: [any MailboxItem] = []
+    var waiting: [Telling] = []
     /// Whether a delivery has been asked for that has not begun, or is under way.
     var isAsked = false
   }
@@ -32,7 +35,7 @@ public final class FrameMailbox: Sendable {
   private let state = Lock(State())
   /// What was taken out of `state` and is delivered from `next` on.
   @MainActor
-  private var batch: ArraySlice<any MailboxItem> = []
+  private var batch: ArraySlice<Telling> = []
 
   /// What the slots of this mailbox have done so far; for measuring.
   @MainActor
@@ -58,9 +61,9 @@ public final class FrameMailbox: Sendable {
     ask = requestDelivery
   }
 
-  func post(_ item: any MailboxItem) {
+  func post(_ tell: @escaping Telling) {
     let isFirst = state.withLock { state in
-      state.waiting.append(item)
+      state.waiting.append(tell)
       defer { state.isAsked = true }
       return !state.isAsked
     }
@@ -75,8 +78,8 @@ public final class FrameMailbox: Sendable {
     let start = clock.uptime
     var now = start
     var longest = Duration.zero
-    while let item = takeFirst() {
-      item.deliver()
+    while let tell = takeFirst() {
+      tell()
       let end = clock.uptime
       longest = max(longest, end - now)
       now = end
@@ -92,7 +95,7 @@ public final class FrameMailbox: Sendable {
   }
 
   @MainActor
-  private func takeFirst() -> (any MailboxItem)? {
+  private func takeFirst() -> Telling? {
     if batch.isEmpty {
       batch = state.withLock { state in
         defer { state.waiting = [] }
@@ -101,10 +104,4 @@ public final class FrameMailbox: Sendable {
     }
     return batch.popFirst()
   }
-}
-
-/// Something to be told on the main thread.
-protocol MailboxItem: Sendable {
-  @MainActor
-  func deliver()
 }

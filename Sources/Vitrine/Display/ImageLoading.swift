@@ -11,13 +11,14 @@ package protocol ImageLoading: Sendable {
   /// Marks what is in memory for a request as in use, for as long as the answer lives.
   func hold(_ request: ImageRequest) -> (any Sendable)?
 
-  /// Begins to load an image.
+  /// Begins to load an image, in a scope when that lets it.
   ///
   /// `observer` is called on any thread, in order, also before this returns: with the end, and before that with progress and
   /// previews if it is watching.
   func startLoading(
     _ request: ImageRequest,
     isWatching: Bool,
+    in scope: LoadScope?,
     observer: @escaping @Sendable (ImageEvent) -> Void,
   ) -> any RunningLoad
 }
@@ -31,22 +32,6 @@ package protocol RunningLoad: AnyObject, Sendable {
 
 extension ImageTask: RunningLoad {}
 
-extension LoadScope: ImageLoading {
-  package func cachedImage(for request: ImageRequest) -> ImageResponse? { pipeline.cachedImage(for: request) }
-
-  package func cachedVariant(for request: ImageRequest) -> CachedVariant? { pipeline.cachedVariant(for: request) }
-
-  package func hold(_ request: ImageRequest) -> (any Sendable)? { pipeline.hold(request) }
-
-  package func startLoading(
-    _ request: ImageRequest,
-    isWatching: Bool,
-    observer: @escaping @Sendable (ImageEvent) -> Void,
-  ) -> any RunningLoad {
-    pipeline.imageTask(for: request, isWatching: isWatching, in: self, observer)
-  }
-}
-
 extension ImagePipeline: ImageLoading {
   package func hold(_ request: ImageRequest) -> (any Sendable)? {
     let request = request.prepared(by: context.delegate)
@@ -58,8 +43,9 @@ extension ImagePipeline: ImageLoading {
   package func startLoading(
     _ request: ImageRequest,
     isWatching: Bool,
+    in scope: LoadScope?,
     observer: @escaping @Sendable (ImageEvent) -> Void,
   ) -> any RunningLoad {
-    imageTask(for: request, isWatching: isWatching, observer)
+    imageTask(for: request, isWatching: isWatching, in: scope, observer)
   }
 }

@@ -32,19 +32,12 @@ extension ImageSlot {
     case nothing
     /// A placeholder, or what stands for a failure.
     case standIn
-    /// A picture of what was asked for before.
-    case kept
+    /// A picture of what was asked for before, kept as ``Picture/hold`` says.
+    case kept(hold: (any Sendable)?)
     case preview
     /// The image in another size perhaps; `isSharp` if a preview would not be better.
     case variant(isSharp: Bool)
     case image(Picture)
-
-    var isPicture: Bool {
-      switch self {
-      case .kept, .image: true
-      case .nothing, .standIn, .preview, .variant: false
-      }
-    }
   }
 
   /// An image of the current binding, as far as it has to be told apart from another.
@@ -53,6 +46,8 @@ extension ImageSlot {
     let contentID: ContentID
     /// Whether it has all pixels that there are, so that asking for a larger one brings nothing.
     let isWhole: Bool
+    /// Keeps the image from being evicted before what is not shown.
+    let hold: (any Sendable)?
   }
 
   // MARK: Going on
@@ -62,7 +57,8 @@ extension ImageSlot {
     self.binding = binding
     switch shown {
     case .image where isAgain, .preview where isAgain, .variant where isAgain: binding.needsPlaceholder = false
-    case .image, .preview, .variant: shown = .kept
+    case .image(let picture): shown = .kept(hold: picture.hold)
+    case .preview, .variant: shown = .kept(hold: nil)
     case .nothing, .standIn, .kept: break
     }
     proceed()
@@ -116,15 +112,15 @@ extension ImageSlot {
   }
 
   private func start(_ request: ImageRequest) {
-    let wanted = SlotLoad.Wanted(progress: onProgress != nil, previews: showsPreviews)
-    let load = SlotLoad(slot: self, mailbox: mailbox, request: request, wanted: wanted)
+    let load = SlotLoad(request, for: self)
     current = load
     binding?.stage = .loading
     mailbox.statistics.loadsStarted += 1
     var request = request
-    if wanted.progress, !wanted.previews { request.previews = .none }
+    if load.wantsProgress, !load.wantsPreviews { request.previews = .none }
     if binding?.showsStale == true { request.revalidates = true }
-    let task = loader.startLoading(request, isWatching: wanted.progress || wanted.previews) { load.note($0) }
+    let isWatching = load.wantsProgress || load.wantsPreviews
+    let task = loader.startLoading(request, isWatching: isWatching, in: scope) { load.note($0) }
     receive(load.began(task), from: load, isImmediate: true)
   }
 
@@ -162,8 +158,7 @@ extension ImageSlot {
   /// Takes what is being loaded away from the slot, so that whatever comes of it is late.
   func takeCurrent() -> SlotLoad? {
     generation += 1
-    rest?.call.cancel()
-    rest = nil
+    cancelRest()
     defer { current = nil }
     return current
   }
@@ -219,10 +214,12 @@ extension ImageSlot {
       key: request.imageKey,
       contentID: response.contentID,
       isWhole: response.image.width >= info.width && response.image.height >= info.height,
+      hold: loader.hold(request),
     )
-    held = loader.hold(request)
+    let before = shown
+    shown = .image(picture)
     var replacesItself = false
-    switch shown {
+    switch before {
     case .image(let older):
       // The bytes of files and closures have no content id.
       if older.key == picture.key, older.contentID == picture.contentID, picture.contentID != .none {
@@ -233,7 +230,6 @@ extension ImageSlot {
     case .preview, .variant: replacesItself = true
     case .nothing, .standIn, .kept: break
     }
-    shown = .image(picture)
     mailbox.statistics.countShown(response.origin)
     display?.show(.image(response, fades: fades && !replacesItself))
   }
@@ -291,33 +287,25 @@ extension ImageSlot {
 
   /// Begins to wait for the view to keep its size, if the image is not made for just that.
   private func waitForRest() {
-    rest?.call.cancel()
-    rest = nil
+    cancelRest()
     guard binding?.isProvisional == true else { return }
-    let item = SlotRest(slot: self)
-    let mailbox = mailbox
-    rest = (item, mailbox.clock.schedule(after: .milliseconds(250)) { mailbox.post(item) })
+    let number = restCount
+    rest = mailbox.clock.schedule(after: .milliseconds(250)) { [mailbox, weak self] in
+      mailbox.post { self?.rested(number) }
+    }
   }
 
-  func rested(_ item: SlotRest) {
-    guard item === rest?.item else { return }
+  private func cancelRest() {
+    rest?.cancel()
+    rest = nil
+    restCount += 1
+  }
+
+  private func rested(_ number: Int) {
+    guard number == restCount else { return }
     rest = nil
     guard let binding, [.loading, .shown].contains(binding.stage), let viewSize, !isWhole else { return }
     if let box = binding.box, box.matches(viewSize) { return }
     reload(in: viewSize, isProvisional: false)
   }
-}
-
-/// The news that a view has kept its size for a while.
-final class SlotRest: MailboxItem {
-  @MainActor
-  private weak var slot: ImageSlot?
-
-  @MainActor
-  init(slot: ImageSlot) {
-    self.slot = slot
-  }
-
-  @MainActor
-  func deliver() { slot?.rested(self) }
 }

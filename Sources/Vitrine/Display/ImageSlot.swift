@@ -57,24 +57,23 @@ public final class ImageSlot {
   }
 
   let loader: any ImageLoading
+  let scope: LoadScope?
   let mailbox: FrameMailbox
 
   /// What the slot was asked for.
   var binding: Binding?
   /// What the display shows.
-  var shown = Shown.nothing {
-    didSet { if !shown.isPicture { held = nil } }
-  }
-  /// Keeps what is shown from being evicted before what is not.
-  var held: (any Sendable)?
+  var shown = Shown.nothing
   /// The size of the view, once it is known.
   var viewSize: PixelBox?
   /// The load that may show something; any other is late.
   var current: SlotLoad?
   /// Counts what the slot was asked to do, so that a call that was made in between is noticed.
   var generation = 0
-  /// The wait for the view's size to rest, and how to call it off.
-  var rest: (item: SlotRest, call: ScheduledAction)?
+  /// The wait for the view's size to rest.
+  var rest: ScheduledAction?
+  /// Counts the waits, so that one that is over is told apart from the one that goes on.
+  var restCount = 0
 
   /// Makes a slot without a size, visible, that shows nothing.
   ///
@@ -87,15 +86,15 @@ public final class ImageSlot {
 
   /// Makes a slot whose loads are those of a scope; otherwise as ``init(pipeline:mailbox:)``.
   public convenience init(scope: LoadScope, mailbox: FrameMailbox = .main) {
-    self.init(loader: scope, mailbox: mailbox)
+    self.init(loader: scope.pipeline, scope: scope, mailbox: mailbox)
   }
 
-  package init(loader: any ImageLoading, mailbox: FrameMailbox) {
-    (self.loader, self.mailbox) = (loader, mailbox)
+  package init(loader: any ImageLoading, scope: LoadScope? = nil, mailbox: FrameMailbox) {
+    (self.loader, self.scope, self.mailbox) = (loader, scope, mailbox)
   }
 
   deinit {
-    rest?.call.cancel()
+    rest?.cancel()
     current?.leave(whenLeft)
   }
 

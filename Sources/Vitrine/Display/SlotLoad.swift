@@ -6,18 +6,12 @@ import VitrineRuntime
 ///
 /// However much happens between two frames, the latest of each kind is told, once. Its identity is what the slot verifies
 /// before it shows anything.
-final class SlotLoad: MailboxItem {
+final class SlotLoad: Sendable {
   /// What has happened since the slot was last told.
   struct News {
     var progress: LoadProgress?
     var preview: ImageContainer?
     var result: Result<ImageResponse, LoadError>?
-  }
-
-  /// What the slot wants to know besides the end.
-  struct Wanted {
-    let progress: Bool
-    let previews: Bool
   }
 
   private enum Phase {
@@ -42,13 +36,14 @@ final class SlotLoad: MailboxItem {
   @MainActor
   private weak var slot: ImageSlot?
   private let mailbox: FrameMailbox
-  private let wanted: Wanted
+  let wantsProgress: Bool
+  let wantsPreviews: Bool
   private let state = Lock(State())
 
   @MainActor
-  init(slot: ImageSlot, mailbox: FrameMailbox, request: ImageRequest, wanted: Wanted) {
-    (self.slot, self.mailbox, self.request) = (slot, mailbox, request)
-    self.wanted = wanted
+  init(_ request: ImageRequest, for slot: ImageSlot) {
+    (self.slot, mailbox, self.request) = (slot, slot.mailbox, request)
+    (wantsProgress, wantsPreviews) = (slot.onProgress != nil, slot.showsPreviews)
   }
 
   /// Returns what happened while the load was begun.
@@ -62,35 +57,32 @@ final class SlotLoad: MailboxItem {
   }
 
   func note(_ event: ImageEvent) {
-    // What is not needed any more is released when the lock is open.
-    let (posts, left) = state.withLock { state -> (Bool, (ImageContainer?, (any RunningLoad)?)) in
-      guard state.phase == .beginning || state.phase == .running else { return (false, (nil, nil)) }
-      let isBeginning = state.phase == .beginning
-      var left: (ImageContainer?, (any RunningLoad)?)
+    // The copy keeps what is not needed any more until the lock is open.
+    let (before, posts) = state.withLock { state in
+      let before = state
+      guard before.phase == .beginning || before.phase == .running else { return (before, false) }
       switch event {
       case .progress(let progress):
-        guard wanted.progress else { return (false, (nil, nil)) }
+        guard wantsProgress else { return (before, false) }
         state.news.progress = progress
       case .preview(let preview):
-        guard wanted.previews else { return (false, (nil, nil)) }
-        left.0 = state.news.preview
+        guard wantsPreviews else { return (before, false) }
         state.news.preview = preview
       case .finished(let result):
         state.news.result = result
         state.phase = .ended
         // The task holds on to this load until its end; from then on neither holds the other.
-        left.1 = state.task.take()
+        state.task = nil
       }
-      guard !isBeginning, !state.isPosted else { return (false, left) }
-      state.isPosted = true
-      return (true, left)
+      state.isPosted = before.isPosted || before.phase == .running
+      return (before, state.isPosted && !before.isPosted)
     }
-    if posts { mailbox.post(self) }
-    withExtendedLifetime(left) {}
+    if posts { mailbox.post { [self] in deliver() } }
+    withExtendedLifetime(before) {}
   }
 
   @MainActor
-  func deliver() {
+  private func deliver() {
     let news = state.withLock { state in
       state.isPosted = false
       defer { state.news = News() }

@@ -17,8 +17,7 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   private let request: ImageRequest
   private let context: JobContext
   private var task: Task<Void, Never>?
-  private var loads: [Int: Load] = [:]
-  private var nextID = 0
+  private var loads: [ObjectIdentifier: Load] = [:]
 
   init(_ request: ImageRequest, _ context: JobContext) {
     (self.request, self.context) = (request, context)
@@ -71,8 +70,12 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
       guard index < interceptors.count else { return try await load(request) }
       do {
         return try await interceptors[index].image(for: request, next: chain(from: index + 1))
+      } catch let error as LoadError {
+        throw error
+      } catch is CancellationError {
+        throw LoadError(.cancelled, .request, request.name, "cancelled")
       } catch {
-        throw LoadError(thrown: error, request.name)
+        throw LoadError(.intercepted, .request, request.name, "\(error)", cause: error)
       }
     }
   }
@@ -82,21 +85,17 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
     let request = request.prepared(by: nil)
     if let hit = context.imageInMemory(request), !hit.isStale { return hit }
     let outcome = Outcome()
-    let id = context.turn { _ in
-      defer { nextID += 1 }
-      return nextID
-    }
     let result = await withTaskCancellationHandler {
-      context.turn { begin(id, request, outcome, &$0) }
-      if Task.isCancelled { leave(id) }
+      context.turn { begin(request, outcome, &$0) }
+      if Task.isCancelled { leave(outcome) }
       return await outcome.value()
     } onCancel: {
-      leave(id)
+      leave(outcome)
     }
     return try result.get()
   }
 
-  private func begin(_ id: Int, _ request: ImageRequest, _ outcome: Outcome, _ turn: inout Turn) {
+  private func begin(_ request: ImageRequest, _ outcome: Outcome, _ turn: inout Turn) {
     // Asked for after the end, or by someone whom nobody waits for any more.
     guard isRunning else { return cancel(request, outcome, &turn) }
     var isOver = false
@@ -108,24 +107,24 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
       case .partial(let image): send(partial: image, &turn)
       case .finished(let result):
         isOver = true
-        if let load = loads.removeValue(forKey: id) { turn.release(load) }
+        if let load = loads.removeValue(forKey: ObjectIdentifier(outcome)) { turn.release(load) }
         if case .success(let image) = result { context.served(image, request, &turn) }
         turn.afterwards { outcome.resolve(result) }
       }
     }
-    if !isOver { loads[id] = Load(request: request, outcome: outcome, subscription: subscription) }
+    guard !isOver else { return }
+    loads[ObjectIdentifier(outcome)] = Load(request: request, outcome: outcome, subscription: subscription)
   }
 
-  private func leave(_ id: Int) {
+  private func leave(_ outcome: Outcome) {
     context.turn { turn in
-      if let load = loads.removeValue(forKey: id) { leave(load, &turn) }
+      if let load = loads.removeValue(forKey: ObjectIdentifier(outcome)) { leave(load, &turn) }
     }
   }
 
   private func leaveLoads(_ turn: inout Turn) {
-    let left = loads.values
+    for load in loads.values { leave(load, &turn) }
     loads = [:]
-    for load in left { leave(load, &turn) }
   }
 
   private func leave(_ load: Load, _ turn: inout Turn) {
@@ -137,16 +136,5 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   private func cancel(_ request: ImageRequest, _ outcome: Outcome, _ turn: inout Turn) {
     let name = request.name
     turn.afterwards { outcome.resolve(.failure(LoadError(.cancelled, .request, name, "cancelled"))) }
-  }
-}
-
-extension LoadError {
-  /// What an interceptor threw, as the error of a task.
-  fileprivate init(thrown error: any Error, _ source: String) {
-    switch error {
-    case let error as LoadError: self = error
-    case is CancellationError: self.init(.cancelled, .request, source, "cancelled")
-    default: self.init(.intercepted, .request, source, "\(error)", cause: error)
-    }
   }
 }

@@ -54,12 +54,7 @@ final class JobContext: Sendable {
     partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
     settlement = Settlement(configuration, partials, decoders, processQueue)
     recorder = StageRecorder(configuration)
-    network = NetworkContext(
-      configuration.network,
-      pendingLimit: pendingLimit,
-      clock: configuration.clock,
-      log: recorder?.feed,
-    )
+    network = NetworkContext(configuration, log: recorder?.feed)
     let types = configuration.decoders.formats.map(\.mediaType)
     plainFields = ["Accept": (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ", ")]
   }
@@ -207,7 +202,7 @@ final class JobContext: Sendable {
       let isKnown = found.known?.step == request.processors.count && found.known?.image.contentID == bytes.contentID
       guard asImage, bytes.origin == .network, !isKnown else {
         turn.afterwards { bytes.answer?.accept() }
-        trace?.end(bytes, at: turn.uptime)
+        trace?.end(event, at: turn.uptime)
         return
       }
       let image = imageJob(request, step: request.processors.count, .bytes(bytes), &turn)

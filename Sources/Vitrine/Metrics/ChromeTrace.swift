@@ -18,16 +18,20 @@ extension RequestMetrics {
       if row == rows.count { rows.append(end) } else { rows[row] = end }
       ChromeTrace.append(request.root, row: row + 1, since: start, to: &events)
     }
-    let names = rows.indices.map { ChromeTrace.Event(naming: "requests \($0 + 1)", row: $0 + 1) }
+    let names = rows.indices.map {
+      ChromeTrace.Event(name: "thread_name", ph: "M", tid: $0 + 1, args: ["name": .text("requests \($0 + 1)")])
+    }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let trace = ChromeTrace(traceEvents: names + events, displayTimeUnit: "ms")
+    let trace = ChromeTrace(traceEvents: names + events)
     // Numbers and texts can always be encoded.
     return (try? encoder.encode(trace)) ?? Data()
   }
 }
 
 private struct ChromeTrace: Encodable {
+  typealias Fact = RequestMetrics.Fact
+
   struct Event: Encodable {
     let name: String
     let ph: String
@@ -37,42 +41,34 @@ private struct ChromeTrace: Encodable {
     var dur: Double?
     let pid = 1
     let tid: Int
-    let args: [String: RequestMetrics.Fact]
-
-    /// Names a row.
-    init(naming name: String, row: Int) {
-      (self.name, ph, tid, args) = ("thread_name", "M", row, ["name": .text(name)])
-    }
-
-    /// A span.
-    init(_ name: String, _ category: String, _ span: Range<Duration>, row: Int, _ args: [String: RequestMetrics.Fact]) {
-      (self.name, ph, cat, tid, self.args) = (name, "X", category, row, args)
-      (ts, dur) = (span.lowerBound / .microseconds(1), (span.upperBound - span.lowerBound) / .microseconds(1))
-    }
-
-    // `pid` has its value already.
-    private enum CodingKeys: CodingKey { case name, ph, cat, ts, dur, pid, tid, args }
+    let args: [String: Fact]
   }
 
   let traceEvents: [Event]
-  let displayTimeUnit: String
+  let displayTimeUnit = "ms"
 
   /// A stage before what is within it, as spans that begin at once are nested in the order given.
   static func append(_ stage: RequestMetrics.Stage, row: Int, since start: Duration, to events: inout [Event]) {
-    func span(_ began: Duration, _ ended: Duration) -> Range<Duration> {
-      (began - start)..<(max(began, ended) - start)
+    func add(
+      _ name: String,
+      _ category: String,
+      from began: Duration,
+      to ended: Duration,
+      _ args: [String: Fact] = [:],
+    ) {
+      let (time, length) = ((began - start) / .microseconds(1), max(.zero, ended - began) / .microseconds(1))
+      events.append(Event(name: name, ph: "X", cat: category, ts: time, dur: length, tid: row, args: args))
     }
     let end = stage.extent
     let facts = stage.facts.merging(["source": .text(stage.source)]) { fact, _ in fact }
-    events.append(Event(stage.kind.rawValue, "stage", span(stage.began, end), row: row, facts))
+    add(stage.kind.rawValue, "stage", from: stage.began, to: end, facts)
     for phase in stage.phases {
-      let name: RequestMetrics.Fact = .text(stage.kind.rawValue)
-      events.append(Event(phase.name, "phase", span(phase.began, phase.ended ?? end), row: row, ["stage": name]))
+      let owner: [String: Fact] = ["stage": .text(stage.kind.rawValue)]
+      add(phase.name, "phase", from: phase.began, to: phase.ended ?? end, owner)
     }
     for child in stage.stages {
       if child.isShared {
-        let span = span(child.since, min(end, child.extent))
-        events.append(Event("shared \(child.kind)", "shared", span, row: row, [:]))
+        add("shared \(child.kind)", "shared", from: child.since, to: min(end, child.extent))
       } else {
         append(child, row: row, since: start, to: &events)
       }

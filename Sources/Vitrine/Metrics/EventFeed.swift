@@ -4,23 +4,11 @@ import VitrineRuntime
 
 /// Carries events from wherever they happen, mostly under a lock, to the observers, who may take their time.
 final class EventFeed: Sendable {
-  enum What: Sendable {
-    case requestBegan(ImageRequest)
-    case stageBegan
-    case stageJoined(by: Int)
-    case phaseBegan(String)
-    case noted(String)
-    case stageEnded
-    case requestEnded(PipelineOutcome)
-  }
-
-  private enum Item: Sendable {
-    case event(PipelineEvent, What)
-    case action(@Sendable () -> Void)
-  }
+  /// Tells an observer of an event.
+  typealias Telling = @Sendable (any PipelineObserver, PipelineEvent) -> Void
 
   private struct State {
-    var waiting: [Item] = []
+    var waiting: [@Sendable () -> Void] = []
     var isDelivering = false
     /// How many are being told.
     var taken = 0
@@ -29,19 +17,17 @@ final class EventFeed: Sendable {
 
   static let limit = 10_000
 
-  private let observer: any PipelineObserver
+  private let observers: PipelineObserverList
   private let log: PipelineLog?
   private let state = Lock(State())
   private let queue = WorkQueue(label: "vitrine-observe", width: 1)
 
   /// `nil` where nobody listens.
   init?(_ configuration: ImagePipeline.Configuration) {
-    var observers: [any PipelineObserver] = []
-    if let observer = configuration.observer { observers.append(observer) }
     log = configuration.log.map { PipelineLog($0, clock: configuration.clock) }
-    if let log { observers.append(log) }
-    guard let first = observers.first else { return nil }
-    observer = observers.count == 1 ? first : PipelineObserverList(observers)
+    let listeners: [(any PipelineObserver)?] = [configuration.observer, log]
+    observers = PipelineObserverList(listeners.compactMap { $0 })
+    guard log != nil || configuration.observer != nil else { return nil }
     guard let log, let disk = configuration.diskCache as? DiskCache else { return }
     disk.addWarning { [weak self, weak log] trouble in
       guard let self, let log else { return false }
@@ -71,14 +57,14 @@ final class EventFeed: Sendable {
     }
   }
 
-  func post(_ event: PipelineEvent, _ what: What) { post(.event(event, what)) }
+  func post(_ event: PipelineEvent, _ tell: @escaping Telling) {
+    afterAll { [observers] in tell(observers, event) }
+  }
 
   /// Does something once all that was posted before has been told, on the observers' thread.
-  func afterAll(_ action: @escaping @Sendable () -> Void) { post(.action(action)) }
-
-  private func post(_ item: Item) {
+  func afterAll(_ action: @escaping @Sendable () -> Void) {
     let isDue = state.withLock { state in
-      state.waiting.append(item)
+      state.waiting.append(action)
       defer { state.isDelivering = true }
       return !state.isDelivering
     }
@@ -93,32 +79,26 @@ final class EventFeed: Sendable {
 
   private func deliver() {
     while true {
-      let (items, missed) = state.withLock { state -> ([Item], Int) in
-        let (items, missed) = (state.waiting, state.missed)
-        (state.waiting, state.taken, state.missed) = ([], items.count, 0)
-        state.isDelivering = !items.isEmpty
-        return (items, missed)
-      }
-      if missed > 0 { observer.requestsMissed(missed) }
-      guard !items.isEmpty else { return }
-      for item in items {
-        switch item {
-        case .event(let event, let what): tell(event, what)
-        case .action(let action): action()
+      let (actions, missed) = state.withLock { state in
+        defer {
+          (state.taken, state.missed, state.isDelivering) = (state.waiting.count, 0, !state.waiting.isEmpty)
+          state.waiting = []
         }
+        return (state.waiting, state.missed)
       }
+      if missed > 0 { observers.requestsMissed(missed) }
+      guard !actions.isEmpty else { return }
+      for action in actions { action() }
     }
   }
+}
 
-  private func tell(_ event: PipelineEvent, _ what: What) {
-    switch what {
-    case .requestBegan(let request): observer.requestBegan(request, event)
-    case .stageBegan: observer.stageBegan(event)
-    case .stageJoined(let request): observer.stageJoined(by: request, event)
-    case .phaseBegan(let phase): observer.phaseBegan(phase, event)
-    case .noted(let fact): observer.noted(fact, event)
-    case .stageEnded: observer.stageEnded(event)
-    case .requestEnded(let outcome): observer.requestEnded(outcome, event)
-    }
+extension ImagePipeline {
+  /// Waits until ``Configuration/observer`` and ``Configuration/log`` have been told everything that has happened so far.
+  ///
+  /// A program that ends by itself calls it before. Returns at once where nobody listens.
+  public func flushEvents() async {
+    guard let feed = context.recorder?.feed else { return }
+    await withCheckedContinuation { continuation in feed.afterAll { continuation.resume() } }
   }
 }

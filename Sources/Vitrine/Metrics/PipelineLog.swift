@@ -3,92 +3,86 @@ import VitrineRuntime
 
 /// Puts events into words.
 final class PipelineLog: PipelineObserver {
-  private struct State {
-    /// When each request under way began.
-    var began: [Int: Duration] = [:]
-  }
-
   private let write: @Sendable (LogEntry) -> Void
   private let clock: any TimeSource
-  private let state = Lock(State())
+  /// When each request under way began.
+  private let began = Lock<[Int: Duration]>([:])
 
   init(_ write: @escaping @Sendable (LogEntry) -> Void, clock: any TimeSource) {
     (self.write, self.clock) = (write, clock)
   }
 
-  private func say(_ level: LogEntry.Level, _ message: String, _ event: PipelineEvent) {
-    write(LogEntry(level: level, source: event.source.onOneLine, message: message.onOneLine, time: clock.now))
+  private func say(_ level: LogEntry.Level, _ message: String, _ source: String?) {
+    write(LogEntry(level: level, source: source?.onOneLine, message: message.onOneLine, time: clock.now))
   }
 
   /// Says that the cache of bytes has trouble.
-  func warn(_ trouble: String) {
-    write(LogEntry(level: .warning, source: nil, message: "disk cache: \(trouble.onOneLine)", time: clock.now))
-  }
+  func warn(_ trouble: String) { say(.warning, "disk cache: \(trouble)", nil) }
 
   /// Says that a transfer is tried again.
   func retry(_ attempt: RetryAttempt, after delay: Duration) {
-    let message =
-      "attempt \(attempt.number) failed, trying again in \(delay.inMilliseconds) ms: \(attempt.error.detail)"
-    write(
-      LogEntry(level: .warning, source: attempt.error.url.onOneLine, message: message.onOneLine, time: clock.now)
-    )
+    let again = "trying again in \(delay.inMilliseconds) ms: \(attempt.error.detail)"
+    say(.warning, "attempt \(attempt.number) failed, \(again)", attempt.error.url)
   }
 
   // MARK: Events
 
   func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
-    state.withLock { $0.began[event.request] = event.time }
+    began.withLock { $0[event.request] = event.time }
   }
 
   func stageBegan(_ event: PipelineEvent) {
     switch event.kind {
-    case .confirm: say(.debug, "at hand, but not for longer; finding out whether it is still the same", event)
-    case .resample: say(.debug, "made of a larger one in memory", event)
+    case .confirm: say(.debug, "at hand, but not for longer; finding out whether it is still the same", event.source)
+    case .resample: say(.debug, "made of a larger one in memory", event.source)
     default: break
     }
   }
 
   func stageJoined(by request: Int, _ event: PipelineEvent) {
-    say(.debug, "waits for a \(event.kind) that is under way", event)
+    say(.debug, "waits for a \(event.kind) that is under way", event.source)
   }
 
   func noted(_ fact: String, _ event: PipelineEvent) {
     guard let value = event.facts[fact] else { return }
     switch fact {
-    case "found" where value == .flag(true): say(.debug, "on disk as it was shown before", event)
-    case "decision": say(.debug, Self.words(of: "\(value)"), event)
-    case "fallback": say(.warning, "could not be asked for anew, so an older one is shown: \(value)", event)
+    case "found" where value == .flag(true): say(.debug, "on disk as it was shown before", event.source)
+    case "decision": say(.debug, Self.words(of: "\(value)"), event.source)
+    case "fallback": say(.warning, "could not be asked for anew, so an older one is shown: \(value)", event.source)
     default: break
     }
   }
 
   func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) {
-    let began = state.withLock { $0.began.removeValue(forKey: event.request) } ?? event.time
+    let began = began.withLock { $0.removeValue(forKey: event.request) } ?? event.time
     let time = "\((event.time - began).inMilliseconds) ms"
     switch outcome {
     case .failure(let error):
       let level: LogEntry.Level = error.isCancellation ? .debug : .error
-      say(level, error.isCancellation ? "cancelled after \(time)" : "\(error.stage) failed: \(error.detail)", event)
+      say(
+        level,
+        error.isCancellation ? "cancelled after \(time)" : "\(error.stage) failed: \(error.detail)",
+        event.source,
+      )
     case .image(let response):
       let size = "\(response.image.width)x\(response.image.height)"
       let bytes = response.byteCount > 0 ? " of \(Self.size(response.byteCount))" : ""
-      ended("\(size)\(bytes) \(Self.words(of: response.origin)) in \(time)", isStale: response.isStale, event)
+      ended("\(size)\(bytes) \(Self.words(of: response.origin)) in \(time)", isStale: response.isStale, event.source)
     case .data(let byteCount):
       let origin = event.facts["from"].flatMap { ImageResponse.Origin(rawValue: "\($0)") }
       let place = origin.map { " " + Self.words(of: $0) } ?? ""
       let purpose = event.facts["purpose"] == "revalidation" ? "asked anew, " : ""
       let isStale = event.facts["stale"] == .flag(true)
-      ended("\(purpose)\(Self.size(byteCount))\(place) in \(time)", isStale: isStale, event)
+      ended("\(purpose)\(Self.size(byteCount))\(place) in \(time)", isStale: isStale, event.source)
     }
   }
 
   func requestsMissed(_ count: Int) {
-    let message = "\(count) requests are not in this log: it is written too slowly"
-    write(LogEntry(level: .warning, source: nil, message: message, time: clock.now))
+    say(.warning, "\(count) requests are not in this log: it is written too slowly", nil)
   }
 
-  private func ended(_ message: String, isStale: Bool, _ event: PipelineEvent) {
-    say(isStale ? .warning : .info, isStale ? "\(message), although its time is over" : message, event)
+  private func ended(_ message: String, isStale: Bool, _ source: String) {
+    say(isStale ? .warning : .info, isStale ? "\(message), although its time is over" : message, source)
   }
 
   // MARK: Words

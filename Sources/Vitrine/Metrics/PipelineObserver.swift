@@ -85,28 +85,26 @@ public struct PipelineObserverList: PipelineObserver {
 
   /// Tells each.
   public func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
-    for observer in observers { observer.requestBegan(request, event) }
+    each { $0.requestBegan(request, event) }
   }
   /// Tells each.
-  public func stageBegan(_ event: PipelineEvent) { for observer in observers { observer.stageBegan(event) } }
+  public func stageBegan(_ event: PipelineEvent) { each { $0.stageBegan(event) } }
   /// Tells each.
-  public func stageJoined(by request: Int, _ event: PipelineEvent) {
-    for observer in observers { observer.stageJoined(by: request, event) }
-  }
+  public func stageJoined(by request: Int, _ event: PipelineEvent) { each { $0.stageJoined(by: request, event) } }
   /// Tells each.
-  public func phaseBegan(_ phase: String, _ event: PipelineEvent) {
-    for observer in observers { observer.phaseBegan(phase, event) }
-  }
+  public func phaseBegan(_ phase: String, _ event: PipelineEvent) { each { $0.phaseBegan(phase, event) } }
   /// Tells each.
-  public func noted(_ fact: String, _ event: PipelineEvent) {
-    for observer in observers { observer.noted(fact, event) }
-  }
+  public func noted(_ fact: String, _ event: PipelineEvent) { each { $0.noted(fact, event) } }
   /// Tells each.
-  public func stageEnded(_ event: PipelineEvent) { for observer in observers { observer.stageEnded(event) } }
+  public func stageEnded(_ event: PipelineEvent) { each { $0.stageEnded(event) } }
   /// Tells each.
   public func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) {
-    for observer in observers { observer.requestEnded(outcome, event) }
+    each { $0.requestEnded(outcome, event) }
   }
   /// Tells each.
-  public func requestsMissed(_ count: Int) { for observer in observers { observer.requestsMissed(count) } }
+  public func requestsMissed(_ count: Int) { each { $0.requestsMissed(count) } }
+
+  private func each(_ tell: (any PipelineObserver) -> Void) {
+    for observer in observers { tell(observer) }
+  }
 }

@@ -59,17 +59,17 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
     /// When it began.
     public let began: Duration
     /// When it ended; `nil` while it goes on.
-    public let ended: Duration?
+    public internal(set) var ended: Duration?
     /// When this request began to wait for it: ``began``, or later where it was under way for another.
-    public let since: Duration
+    public internal(set) var since: Duration
     /// Whether it was under way for another request.
-    public let isShared: Bool
+    public internal(set) var isShared = false
     /// What it did, one after the other.
-    public let phases: [Phase]
+    public internal(set) var phases: [Phase] = []
     /// What else is known about it, by name.
-    public let facts: [String: Fact]
+    public internal(set) var facts: [String: Fact] = [:]
     /// The stages that it waited for, in order.
-    public let stages: [Stage]
+    public internal(set) var stages: [Stage] = []
 
     /// How long it took; `nil` while it goes on.
     public var duration: Duration? { ended.map { $0 - began } }
@@ -112,10 +112,10 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
   }
 
   /// What was decided about the bytes and why, such as `revalidate: max-age`; `nil` where no cache of bytes was asked.
-  public var cacheDecision: String? { root.first { $0.facts["decision"] }?.description }
+  public var cacheDecision: String? { root.all.lazy.compactMap { $0.facts["decision"] }.first?.description }
 
   /// Whether it shared a stage with a request that was under way.
-  public var isCoalesced: Bool { root.first { $0.isShared ? true : nil } ?? false }
+  public var isCoalesced: Bool { root.all.contains { $0.isShared } }
 }
 
 extension RequestMetrics.Stage {
@@ -125,14 +125,8 @@ extension RequestMetrics.Stage {
     return (own + stages.map { $0.queueWait(from: start) }).reduce(.zero, +)
   }
 
-  /// The first answer of the stage and those below it.
-  fileprivate func first<Answer>(_ ask: (Self) -> Answer?) -> Answer? {
-    if let answer = ask(self) { return answer }
-    for stage in stages {
-      if let answer = stage.first(ask) { return answer }
-    }
-    return nil
-  }
+  /// The stage and those below it.
+  fileprivate var all: [Self] { [self] + stages.flatMap(\.all) }
 }
 
 // MARK: - In words

@@ -9,10 +9,10 @@ package final class TraceRecorder: Sendable {
   package init(clock: any TimeSource = .system) { began = clock.uptime }
 
   /// The requests so far, in the order in which they began.
-  package var requests: [StageTrace] { recorded.withLock { $0 } }
+  package var requests: [RequestMetrics] { recorded.withLock { $0 }.map(\.metrics) }
 
   /// All requests as Chrome's trace events; see ``RequestMetrics/chromeTrace(of:)``.
-  package var chromeTrace: Data { RequestMetrics.chromeTrace(of: requests.map(\.metrics), since: began) }
+  package var chromeTrace: Data { RequestMetrics.chromeTrace(of: requests, since: began) }
 
   func append(_ request: StageTrace) { recorded.withLock { $0.append(request) } }
 }
@@ -21,6 +21,11 @@ package final class TraceRecorder: Sendable {
 ///
 /// A pipeline that records nothing has none, and spends the look at a `nil` on each stage.
 final class StageRecorder: Sendable {
+  /// What a request is made for.
+  enum Purpose: String {
+    case image, data, revalidation
+  }
+
   private let clock: any TimeSource
   private let kept: TraceRecorder?
   let feed: EventFeed?
@@ -37,11 +42,7 @@ final class StageRecorder: Sendable {
   var now: Duration { clock.uptime }
 
   /// Begins a request; whatever it waits for is part of it.
-  func request(
-    _ request: ImageRequest,
-    for purpose: StageTrace.Purpose = .image,
-    at time: Duration? = nil,
-  ) -> StageTrace {
+  func request(_ request: ImageRequest, for purpose: Purpose = .image, at time: Duration? = nil) -> StageTrace {
     let trace = stage(.request, request.name, at: time ?? now)
     kept?.append(trace)
     trace.beginRequest(request, for: purpose)
@@ -54,146 +55,122 @@ final class StageRecorder: Sendable {
       last += 1
       return last
     }
-    return StageTrace(id, kind, source, recorder: self, at: time)
+    return StageTrace(RequestMetrics.Stage(id: id, kind: kind, source: source, began: time, since: time), self)
   }
 }
 
 /// One stage on the way of a request: the phases it went through one after the other, and the stages it waited for.
 ///
-/// Several requests may wait for one stage; the first of them owns it, to the others it is shared.
+/// Several requests may wait for one stage; the first of them owns it, to the others it is shared. What is said without a
+/// time happens now.
 package final class StageTrace: Sendable {
-  package typealias Phase = RequestMetrics.Phase
   package typealias Fact = RequestMetrics.Fact
 
-  /// What a request is made for.
-  enum Purpose: String, Sendable {
-    case image, data, revalidation
-  }
-
-  /// A stage that this one waited for.
-  package struct Child: Sendable {
-    package let stage: StageTrace
-    package let since: Duration
-    /// Whether the stage was under way for somebody else.
-    package let isShared: Bool
-  }
-
-  /// Everything that changes while the stage goes on.
-  package struct Record: Sendable {
-    package fileprivate(set) var phases: [Phase] = []
-    package fileprivate(set) var children: [Child] = []
-    package fileprivate(set) var facts: [String: Fact] = [:]
-    package fileprivate(set) var ended: Duration?
-    fileprivate var lastTime: Duration?
-    fileprivate var isOwned = false
+  private struct State {
+    /// The stage as it is now, without those that it waited for.
+    var stage: RequestMetrics.Stage
+    var waits: [(stage: StageTrace, since: Duration, isShared: Bool)] = []
+    var lastTime: Duration
+    var isOwned = false
     /// The request whose observers are told of the stage; `nil` where nobody is.
-    fileprivate var request: Int?
+    var request: Int?
   }
 
-  let id: Int
-  package let kind: StageKind
-  package let source: String
-  package let began: Duration
+  let source: String
+  let began: Duration
   let recorder: StageRecorder
-  private let state = Lock(Record())
+  private let state: Lock<State>
 
-  fileprivate init(_ id: Int, _ kind: StageKind, _ source: String, recorder: StageRecorder, at time: Duration) {
-    (self.id, self.kind, self.source, self.recorder, began) = (id, kind, source, recorder, time)
+  fileprivate init(_ stage: RequestMetrics.Stage, _ recorder: StageRecorder) {
+    (source, began, self.recorder) = (stage.source, stage.began, recorder)
+    state = Lock(State(stage: stage, lastTime: stage.began))
   }
-
-  package var name: String { kind.rawValue }
-
-  /// The stage as it is now.
-  package var record: Record { state.withLock { $0 } }
 
   /// The request as it is now, as a value; to be asked of the trace of a request.
-  package var metrics: RequestMetrics { RequestMetrics(root: stage(since: began, isShared: false)) }
+  var metrics: RequestMetrics { RequestMetrics(root: stage(since: began, isShared: false)) }
 
   private func stage(since: Duration, isShared: Bool) -> RequestMetrics.Stage {
-    let record = record
-    return RequestMetrics.Stage(
-      id: id,
-      kind: kind,
-      source: source,
-      began: began,
-      ended: record.ended,
-      since: since,
-      isShared: isShared,
-      phases: record.phases,
-      facts: record.facts,
-      stages: record.children.map { $0.stage.stage(since: $0.since, isShared: $0.isShared) },
-    )
+    let state = state.withLock { $0 }
+    var stage = state.stage
+    (stage.since, stage.isShared) = (since, isShared)
+    stage.stages = state.waits.map { $0.stage.stage(since: $0.since, isShared: $0.isShared) }
+    return stage
   }
 
-  /// Begins a phase, which ends the one before.
-  package func enter(_ phase: String) { enter(phase, at: recorder.now) }
+  // MARK: What a stage does
 
-  /// Begins a phase that began at a known time.
-  package func enter(_ phase: String, at time: Duration) {
-    change(at: time) { state, time in
-      state.endPhase(time)
+  /// Begins a phase, which ends the one before.
+  package func enter(_ phase: String, at time: Duration? = nil) {
+    change(at: time, telling: { $0.phaseBegan(phase, $1) }) { stage, time in
+      stage.endPhase(at: time)
       // Most stages have no more than these.
-      if state.phases.isEmpty { state.phases.reserveCapacity(4) }
-      state.phases.append(Phase(name: phase, began: time))
-      return .phaseBegan(phase)
+      if stage.phases.isEmpty { stage.phases.reserveCapacity(4) }
+      stage.phases.append(RequestMetrics.Phase(name: phase, began: time))
     }
   }
 
   /// Says something about the stage, in place of what was said under that name.
-  package func note(_ name: String, _ fact: Fact) { note(name, fact, at: recorder.now) }
-
-  /// The same, at a known time.
-  package func note(_ name: String, _ fact: Fact, at time: Duration) {
-    change(at: time) { state, _ in
-      state.facts[name] = fact
-      return .noted(name)
-    }
+  package func note(_ name: String, _ fact: Fact, at time: Duration? = nil) {
+    change(at: time, telling: { $0.noted(name, $1) }) { stage, _ in stage.facts[name] = fact }
   }
 
   /// Ends the stage and its phase; the first end counts.
-  package func end() { end(at: recorder.now) }
+  package func end(_ facts: [String: Fact] = [:], at time: Duration? = nil) {
+    end(facts, at: time, telling: { $0.stageEnded($1) })
+  }
 
-  /// The same, at a known time.
-  package func end(at time: Duration) { end([:], .stageEnded, at: time) }
-
-  fileprivate func end(_ facts: [String: Fact], _ what: EventFeed.What, at time: Duration) {
-    change(at: time) { state, time in
-      state.facts.merge(facts) { _, new in new }
-      state.endPhase(time)
-      state.ended = time
-      return what
+  private func end(_ facts: [String: Fact], at time: Duration?, telling: @autoclosure () -> EventFeed.Telling) {
+    change(at: time, telling: telling()) { stage, time in
+      stage.facts.merge(facts) { _, new in new }
+      stage.endPhase(at: time)
+      stage.ended = time
     }
   }
 
   /// After the end nothing changes any more: work that nobody waits for may still run into its next phase.
-  private func change(at time: Duration, _ change: (inout Record, Duration) -> EventFeed.What) {
+  private func change(
+    at time: Duration?,
+    telling: @autoclosure () -> EventFeed.Telling,
+    _ change: (inout RequestMetrics.Stage, Duration) -> Void,
+  ) {
+    let time = time ?? recorder.now
     state.withLock { state in
-      guard state.ended == nil else { return }
+      guard state.stage.ended == nil else { return }
       // A turn has the time of its beginning, and may have waited for another one.
-      let time = max(time, state.lastTime ?? began)
+      let time = max(time, state.lastTime)
       state.lastTime = time
-      tell(change(&state, time), state, at: time)
+      change(&state.stage, time)
+      tell(telling(), state, at: time)
     }
   }
 
   // Within the lock, so that what is told of a stage is in order.
-  private func tell(_ what: EventFeed.What, _ state: Record, at time: Duration) {
+  private func tell(_ telling: @autoclosure () -> EventFeed.Telling, _ state: State, at time: Duration) {
     guard let feed = recorder.feed, let request = state.request else { return }
+    let (id, kind, facts) = (state.stage.id, state.stage.kind, state.stage.facts)
     feed.post(
-      PipelineEvent(request: request, stage: id, kind: kind, source: source, time: time, facts: state.facts),
-      what,
+      PipelineEvent(request: request, stage: id, kind: kind, source: source, time: time, facts: facts),
+      telling(),
     )
+  }
+
+  // MARK: What it waits for
+
+  /// Begins a stage of this one's own.
+  package func stage(_ kind: StageKind, at time: Duration? = nil) -> StageTrace {
+    let stage = recorder.stage(kind, source, at: time ?? recorder.now)
+    wait(for: stage)
+    return stage
   }
 
   /// Says that this stage waits for another from now on.
   func wait(for stage: StageTrace?) {
     guard let stage else { return }
-    let request = state.withLock { $0.request }
-    let isShared = stage.join(request)
+    let isShared = stage.join(state.withLock { $0.request })
     // Whoever joins what is under way has done something at about this time.
     state.withLock { state in
-      let now = max(state.lastTime ?? began, stage.began)
-      state.children.append(Child(stage: stage, since: isShared ? now : stage.began, isShared: isShared))
+      let since = isShared ? max(state.lastTime, stage.began) : stage.began
+      state.waits.append((stage, since, isShared))
     }
   }
 
@@ -202,102 +179,62 @@ package final class StageTrace: Sendable {
     state.withLock { state in
       guard state.isOwned else {
         (state.isOwned, state.request) = (true, request)
-        tell(.stageBegan, state, at: began)
+        tell({ $0.stageBegan($1) }, state, at: began)
         return false
       }
-      if let request { tell(.stageJoined(by: request), state, at: state.lastTime ?? began) }
+      if let request { tell({ $0.stageJoined(by: request, $1) }, state, at: state.lastTime) }
       return true
     }
   }
 
-  fileprivate func beginRequest(_ request: ImageRequest, for purpose: Purpose) {
+  // MARK: Requests
+
+  fileprivate func beginRequest(_ request: ImageRequest, for purpose: StageRecorder.Purpose) {
     state.withLock { state in
       state.isOwned = true
-      if purpose != .image { state.facts["purpose"] = .text(purpose.rawValue) }
+      if purpose != .image { state.stage.facts["purpose"] = .text(purpose.rawValue) }
       guard let feed = recorder.feed, feed.begins() else { return }
-      state.request = id
-      tell(.requestBegan(request), state, at: began)
+      state.request = state.stage.id
+      tell({ $0.requestBegan(request, $1) }, state, at: began)
     }
   }
 
-  /// Adds a stage of this one's own that has just ended.
-  ///
-  /// - Parameters:
-  ///   - kind: What it did.
-  ///   - span: How long it took.
-  ///   - phases: What it did, one after the other, and when each ended, counted from its beginning.
-  ///   - facts: What else is known about it.
-  func addStage(
-    _ kind: StageKind,
-    lasting span: Duration,
-    phases: [(name: String, end: Duration)],
-    facts: [String: Fact],
-  ) {
-    let stage = recorder.stage(kind, source, at: recorder.now - span)
-    wait(for: stage)
-    var began = stage.began
-    for phase in phases {
-      stage.enter(phase.name, at: began)
-      began = stage.began + phase.end
-    }
-    stage.end(facts, .stageEnded, at: stage.began + span)
-  }
-
-  /// Begins a stage of this one's own.
-  package func stage(_ kind: StageKind) -> StageTrace { stage(kind, at: recorder.now) }
-
-  /// The same, at a known time.
-  func stage(_ kind: StageKind, at time: Duration) -> StageTrace {
-    let stage = recorder.stage(kind, source, at: time)
-    wait(for: stage)
-    return stage
-  }
-}
-
-extension StageTrace.Record {
-  fileprivate mutating func endPhase(_ now: Duration) {
-    guard !phases.isEmpty else { return }
-    phases[phases.count - 1].ended = phases[phases.count - 1].ended ?? now
-  }
-}
-
-// MARK: - What the pipeline says
-
-extension StageTrace {
   func end(_ error: LoadError, at time: Duration? = nil) {
-    end(["error": .text(error.detail)], .requestEnded(.failure(error)), at: time ?? recorder.now)
-  }
-
-  func end(_ response: ImageResponse, at time: Duration? = nil) {
-    var facts: [String: Fact] = [
-      "from": .text(response.origin.rawValue), "stale": .flag(response.isStale), "bytes": .number(response.byteCount),
-      "width": .number(response.image.width), "height": .number(response.image.height),
-    ]
-    facts["status"] = response.status.map(Fact.number)
-    end(facts, .requestEnded(.image(response)), at: time ?? recorder.now)
-  }
-
-  func end(_ bytes: FetchedBytes, at time: Duration? = nil) {
-    var facts: [String: Fact] = [
-      "from": .text(bytes.origin.rawValue), "stale": .flag(bytes.isStale), "bytes": .number(bytes.data.count),
-    ]
-    facts["status"] = bytes.status.map(Fact.number)
-    end(facts, .requestEnded(.data(byteCount: bytes.data.count)), at: time ?? recorder.now)
+    end(["error": .text(error.detail)], at: time, telling: { $0.requestEnded(.failure(error), $1) })
   }
 
   func end(_ result: Result<ImageResponse, LoadError>, at time: Duration? = nil) {
     switch result {
-    case .success(let response): end(response, at: time)
+    case .success(let response):
+      var facts: [String: Fact] = [
+        "from": .text(response.origin.rawValue), "stale": .flag(response.isStale), "bytes": .number(response.byteCount),
+        "width": .number(response.image.width), "height": .number(response.image.height),
+      ]
+      facts["status"] = response.status.map(Fact.number)
+      end(facts, at: time, telling: { $0.requestEnded(.image(response), $1) })
     case .failure(let error): end(error, at: time)
     }
   }
 
   /// Ends with what a load of bytes came to, if that is it.
   func end(_ event: JobEvent<FetchedBytes>, at time: Duration? = nil) {
-    guard case .finished(let result) = event else { return }
-    switch result {
-    case .success(let bytes): end(bytes, at: time)
-    case .failure(let error): end(error, at: time)
+    switch event {
+    case .finished(.success(let bytes)):
+      let count = bytes.data.count
+      var facts: [String: Fact] = [
+        "from": .text(bytes.origin.rawValue), "stale": .flag(bytes.isStale), "bytes": .number(count),
+      ]
+      facts["status"] = bytes.status.map(Fact.number)
+      end(facts, at: time, telling: { $0.requestEnded(.data(byteCount: count), $1) })
+    case .finished(.failure(let error)): end(error, at: time)
+    case .progress, .partial: break
     }
+  }
+}
+
+extension RequestMetrics.Stage {
+  fileprivate mutating func endPhase(at time: Duration) {
+    guard !phases.isEmpty else { return }
+    phases[phases.count - 1].ended = phases[phases.count - 1].ended ?? time
   }
 }

@@ -4,6 +4,7 @@ import VitrineRuntime
 extension StageTrace {
   /// Adds what a transfer took as a stage that has just ended; a load that is redirected or tried again has several.
   func add(_ metrics: LoadMetrics) {
+    // When each phase ended, counted from the beginning.
     var phases: [(name: String, end: Duration)] = []
     // The times of a connection that was there already are those of its look-up in a list.
     if !metrics.isConnectionReused {
@@ -19,6 +20,12 @@ extension StageTrace {
     for index in phases.indices.dropLast().reversed() {
       phases[index].end = min(phases[index].end, phases[index + 1].end)
     }
+    let stage = stage(.transfer, at: recorder.now - metrics.total)
+    var began = stage.began
+    for phase in phases {
+      stage.enter(phase.name, at: began)
+      began = stage.began + phase.end
+    }
     var facts: [String: Fact] = [
       "url": .text(metrics.url.string), "bytes": .number(metrics.bytesReceived),
       "reused": .flag(metrics.isConnectionReused), "queued µs": .number(Int(metrics.queued / .microseconds(1))),
@@ -26,6 +33,6 @@ extension StageTrace {
     facts["status"] = metrics.status.map(Fact.number)
     facts["version"] = metrics.httpVersion.map(Fact.text)
     facts["address"] = metrics.remoteAddress.map { .text("\($0)") }
-    addStage(.transfer, lasting: metrics.total, phases: phases, facts: facts)
+    stage.end(facts, at: stage.began + metrics.total)
   }
 }

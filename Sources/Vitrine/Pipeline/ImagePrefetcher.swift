@@ -29,51 +29,77 @@ public final class ImagePrefetcher: Sendable {
   /// What came of one request: whether the image, or its bytes, is there.
   public typealias OnResult = @Sendable (ImageRequest, Result<Void, LoadError>) -> Void
 
-  /// What is to be done for one request.
-  fileprivate struct Item {
+  /// A request that waits or is under way.
+  private struct Item {
+    let key: JobKey
     let request: ImageRequest
     /// Those who want it; each call of ``load(_:)`` may change its mind alone.
     var claims: [(owner: Int, tell: OnResult?)]
-  }
-
-  fileprivate struct Running {
-    var item: Item
     var load: (any RunningLoad)?
+
+    func tell(_ result: Result<Void, LoadError>) {
+      for claim in claims { claim.tell?(request, result) }
+    }
   }
 
-  /// What a stop has to deal with once the lock is open: the item as it was, whom to tell, and a load that nobody wants.
-  fileprivate struct Withdrawal {
-    let item: Item
-    let told: [OnResult]
-    let load: (any RunningLoad)?
-  }
-
-  fileprivate struct State {
+  private struct State {
     var width: Int
     var priority: Priority
     var isPaused = false
     var isScheduled = false
-    var nextID = 0
     /// Of ``load(_:)``; 0 stands for all who only start.
     var nextOwner = 1
-    /// What waits, in the order in which it was asked for.
-    var waiting: [Int: Item] = [:]
-    var order: [Int] = []
-    var orderStart = 0
-    var running: [Int: Running] = [:]
-    /// The number of what waits or runs, by what is asked for.
-    var ids: [Key: Int] = [:]
-    var completed = 0
-    var failed = 0
-  }
+    /// What waits or is under way, numbered in the order in which it was asked for.
+    var items: [Int: Item] = [:]
+    var nextID = 0
+    /// What has a lower number has begun, or been stopped before.
+    var nextToBegin = 0
+    /// The numbers by what is asked for.
+    var ids: [JobKey: Int] = [:]
+    var statistics = Statistics()
 
-  fileprivate struct Key: Hashable {
-    let image: CacheKey
-    let policy: CachePolicy
-    let caches: CacheUse
+    var mayBegin: Bool { !isPaused && statistics.running < width }
 
-    init(_ request: ImageRequest) {
-      (image, policy, caches) = (request.imageKey, request.policy, request.caches)
+    mutating func add(_ item: Item) {
+      if let id = ids[item.key] {
+        items[id]?.claims += item.claims
+        return
+      }
+      ids[item.key] = nextID
+      items[nextID] = item
+      nextID += 1
+      statistics.waiting += 1
+    }
+
+    /// The next to begin, if one may.
+    mutating func takeNext() -> (id: Int, request: ImageRequest, priority: Priority)? {
+      guard mayBegin else { return nil }
+      while nextToBegin < nextID {
+        defer { nextToBegin += 1 }
+        guard let item = items[nextToBegin] else { continue }
+        statistics.waiting -= 1
+        statistics.running += 1
+        return (nextToBegin, item.request, priority)
+      }
+      return nil
+    }
+
+    mutating func remove(_ id: Int) -> Item? {
+      guard let item = items.removeValue(forKey: id) else { return nil }
+      ids[item.key] = nil
+      if id < nextToBegin { statistics.running -= 1 } else { statistics.waiting -= 1 }
+      return item
+    }
+
+    /// Withdraws the claims of an owner, or of all; what is returned has these, and the load if nobody wants it any more.
+    mutating func withdraw(_ key: JobKey, _ owner: Int?) -> Item? {
+      guard let id = ids[key], var item = items[id] else { return nil }
+      let left = item.claims.filter { owner != nil && $0.owner != owner }
+      guard !left.isEmpty else { return remove(id) }
+      items[id]?.claims = left
+      item.claims.removeAll { $0.owner != owner }
+      item.load = nil
+      return item
     }
   }
 
@@ -112,17 +138,7 @@ public final class ImagePrefetcher: Sendable {
   }
 
   /// Stops everything, and says so to whoever asked to be told.
-  deinit {
-    let (items, loads) = state.withLock { state in
-      let running = state.running.values
-      return (state.waiting.values + running.map(\.item), running.compactMap(\.load))
-    }
-    for load in loads { load.cancel() }
-    for item in items {
-      let error = LoadError(.cancelled, .request, item.request.name, "cancelled")
-      for claim in item.claims { claim.tell?(item.request, .failure(error)) }
-    }
-  }
+  deinit { stopAll() }
 
   // MARK: What to do
 
@@ -133,10 +149,7 @@ public final class ImagePrefetcher: Sendable {
   ///   - onResult: Told of each request when it is done, also if it was in memory before, on any thread, and with an error of
   ///     code `.cancelled` if it is stopped or the prefetcher released; nobody by default. It may do anything.
   public func start(_ requests: [ImageRequest], onResult: OnResult? = nil) {
-    state.withLock { state in
-      for request in requests { state.add(request, owner: 0, onResult) }
-    }
-    schedule()
+    add(requests.map { item($0, owner: 0, onResult) })
   }
 
   /// Loads addresses; see ``start(_:onResult:)``.
@@ -153,14 +166,14 @@ public final class ImagePrefetcher: Sendable {
   public func load(_ requests: [ImageRequest]) async -> [Result<Void, LoadError>] {
     let outcomes = requests.map { _ in Deferred<Result<Void, LoadError>>() }
     let owner = state.withLock { state in
-      let owner = state.nextOwner
-      state.nextOwner += 1
-      for (request, outcome) in zip(requests, outcomes) {
-        state.add(request, owner: owner) { _, result in outcome.resolve(result) }
-      }
-      return owner
+      defer { state.nextOwner += 1 }
+      return state.nextOwner
     }
-    schedule()
+    add(
+      zip(requests, outcomes).map { request, outcome in
+        item(request, owner: owner) { _, result in outcome.resolve(result) }
+      }
+    )
     return await withTaskCancellationHandler {
       if Task.isCancelled { end(of: owner, requests) }
       var results: [Result<Void, LoadError>] = []
@@ -178,10 +191,11 @@ public final class ImagePrefetcher: Sendable {
 
   /// Stops everything; see ``stop(_:)``.
   public func stopAll() {
-    let requests = state.withLock { state in
-      state.ids.values.sorted().compactMap { (state.waiting[$0] ?? state.running[$0]?.item)?.request }
+    let items = state.withLock { state in
+      let ids = state.items.keys.sorted()
+      return ids.compactMap { state.remove($0) }
     }
-    end(of: nil, requests)
+    cancel(items)
   }
 
   // MARK: How it is done
@@ -203,7 +217,7 @@ public final class ImagePrefetcher: Sendable {
     set {
       let running = state.withLock { state in
         state.priority = newValue
-        return state.running.values.compactMap(\.load)
+        return state.items.values.compactMap(\.load)
       }
       for load in running { load.priority = newValue }
     }
@@ -235,24 +249,29 @@ public final class ImagePrefetcher: Sendable {
   }
 
   /// What has been done since the prefetcher was made.
-  public var statistics: Statistics {
-    state.withLock { state in
-      Statistics(
-        waiting: state.waiting.count,
-        running: state.running.count,
-        completed: state.completed,
-        failed: state.failed,
-      )
-    }
-  }
+  public var statistics: Statistics { state.withLock { $0.statistics } }
 
   // MARK: Doing it
 
+  private func item(_ request: ImageRequest, owner: Int, _ tell: OnResult?) -> Item {
+    Item(key: key(request), request: request, claims: [(owner, tell)])
+  }
+
+  /// To be made with no lock held: what names processors and sources may be a user's.
+  private func key(_ request: ImageRequest) -> JobKey {
+    pipeline.context.imageKey(of: request, step: request.processors.count)
+  }
+
+  private func add(_ items: [Item]) {
+    state.withLock { state in
+      for item in items { state.add(item) }
+    }
+    schedule()
+  }
+
   private func schedule() {
     let isDue = state.withLock { state in
-      guard !state.isScheduled, !state.isPaused, !state.waiting.isEmpty, state.running.count < state.width else {
-        return false
-      }
+      guard !state.isScheduled, state.statistics.waiting > 0, state.mayBegin else { return false }
       state.isScheduled = true
       return true
     }
@@ -260,44 +279,40 @@ public final class ImagePrefetcher: Sendable {
     later { [weak self] in
       guard let self else { return }
       state.withLock { $0.isScheduled = false }
-      beginAll()
+      while let (id, request, priority) = state.withLock({ $0.takeNext() }) { begin(id, request, priority) }
     }
   }
 
-  private func beginAll() {
-    while let (id, request, priority) = state.withLock({ $0.takeNext() }) { begin(id, request, priority) }
-  }
-
   /// Whether anything could come of loading a request; where there is no cache at all nobody said that nothing should.
-  private func isOfUse(_ request: ImageRequest) -> Bool {
-    let (configuration, context) = (pipeline.configuration, pipeline.context)
+  private func isOfUse(_ prepared: ImageRequest) -> Bool {
+    let configuration = pipeline.configuration
     var targets = CacheUse.none
     if configuration.diskCache != nil { targets.insert(.diskWrites) }
     if destination == .memory, configuration.memoryCache != nil { targets.insert(.memoryWrites) }
-    return targets.isEmpty || !request.prepared(by: context.delegate).caches.isDisjoint(with: targets)
+    return targets.isEmpty || !prepared.caches.isDisjoint(with: targets)
   }
 
   private func begin(_ id: Int, _ request: ImageRequest, _ priority: Priority) {
-    guard isOfUse(request) else { return ended(id, .success(())) }
+    let context = pipeline.context
     var request = request
     request.priority = priority
+    let prepared = request.prepared(by: context.delegate)
+    guard isOfUse(prepared) else { return ended(id, .success(())) }
     let load: any RunningLoad
     switch destination {
     case .memory:
-      load = pipeline.startLoading(request, isWatching: false) { [weak self] event in
+      load = pipeline.imageTask(for: request, isWatching: false) { [weak self] event in
         guard case .finished(let result) = event else { return }
         self?.ended(id, result.map { _ in })
       }
     case .disk:
-      let context = pipeline.context
-      let prepared = request.prepared(by: context.delegate)
       let bytes = DataLoad(context, priority: priority) { [weak self] result in self?.ended(id, result.map { _ in }) }
       load = bytes
       bytes.begin(prepared) { [decoders = context.decoders] in decoders.isImage($0.data, prepared) }
     }
     let known = state.withLock { state -> Priority? in
-      guard state.running[id] != nil else { return nil }
-      state.running[id]?.load = load
+      guard state.items[id] != nil else { return nil }
+      state.items[id]?.load = load
       return state.priority
     }
     guard let known else { return load.cancel() }
@@ -307,75 +322,25 @@ public final class ImagePrefetcher: Sendable {
   /// Called when a load has ended; what follows is begun elsewhere, so that a long list is no deep stack.
   private func ended(_ id: Int, _ result: Result<Void, LoadError>) {
     let item = state.withLock { state -> Item? in
-      guard let running = state.running.removeValue(forKey: id) else { return nil }
-      state.ids[Key(running.item.request)] = nil
-      if case .failure = result { state.failed += 1 } else { state.completed += 1 }
-      return running.item
+      guard let item = state.remove(id) else { return nil }
+      if case .failure = result { state.statistics.failed += 1 } else { state.statistics.completed += 1 }
+      return item
     }
     guard let item else { return }
     schedule()
-    for claim in item.claims { claim.tell?(item.request, result) }
+    item.tell(result)
   }
 
   /// Withdraws the claims of an owner, or of all, and stops what nobody wants any more.
   private func end(of owner: Int?, _ requests: [ImageRequest]) {
-    let left = state.withLock { state in requests.compactMap { state.withdraw($0, owner) } }
-    for one in left { one.load?.cancel() }
-    for one in left {
-      let error = LoadError(.cancelled, .request, one.item.request.name, "cancelled")
-      for tell in one.told { tell(one.item.request, .failure(error)) }
-    }
+    let keys = requests.map(key)
+    cancel(state.withLock { state in keys.compactMap { state.withdraw($0, owner) } })
     schedule()
   }
-}
 
-extension ImagePrefetcher.State {
-  fileprivate mutating func add(_ request: ImageRequest, owner: Int, _ tell: ImagePrefetcher.OnResult?) {
-    let key = ImagePrefetcher.Key(request)
-    if let id = ids[key] {
-      waiting[id]?.claims.append((owner, tell))
-      running[id]?.item.claims.append((owner, tell))
-      return
-    }
-    let id = nextID
-    nextID += 1
-    ids[key] = id
-    waiting[id] = ImagePrefetcher.Item(request: request, claims: [(owner, tell)])
-    // What was stopped is still in line; not for long.
-    if order.count - orderStart > 2 * waiting.count + 64 || orderStart > 1024 {
-      order = order[orderStart...].filter { waiting[$0] != nil }
-      orderStart = 0
-    }
-    order.append(id)
-  }
-
-  /// Withdraws claims to a request; `nil` where there is nothing of it.
-  fileprivate mutating func withdraw(_ request: ImageRequest, _ owner: Int?) -> ImagePrefetcher.Withdrawal? {
-    let key = ImagePrefetcher.Key(request)
-    guard let id = ids[key], let item = waiting[id] ?? running[id]?.item else { return nil }
-    let left = item.claims.filter { $0.owner != owner && owner != nil }
-    let told = item.claims.filter { $0.owner == owner || owner == nil }.compactMap(\.tell)
-    guard left.isEmpty else {
-      if waiting[id] != nil { waiting[id]?.claims = left } else { running[id]?.item.claims = left }
-      return ImagePrefetcher.Withdrawal(item: item, told: told, load: nil)
-    }
-    ids[key] = nil
-    waiting[id] = nil
-    return ImagePrefetcher.Withdrawal(item: item, told: told, load: running.removeValue(forKey: id)?.load)
-  }
-
-  /// The next to begin, if one may.
-  fileprivate mutating func takeNext() -> (id: Int, request: ImageRequest, priority: Priority)? {
-    guard !isPaused, running.count < width else { return nil }
-    while orderStart < order.count {
-      let id = order[orderStart]
-      orderStart += 1
-      guard let item = waiting.removeValue(forKey: id) else { continue }
-      running[id] = ImagePrefetcher.Running(item: item)
-      return (id, item.request, priority)
-    }
-    (order, orderStart) = ([], 0)
-    return nil
+  private func cancel(_ items: [Item]) {
+    for item in items { item.load?.cancel() }
+    for item in items { item.tell(.failure(LoadError(.cancelled, .request, item.request.name, "cancelled"))) }
   }
 }
 

@@ -20,10 +20,8 @@ public final class LoadScope: Sendable {
     var limit = Priority.veryHigh
     var nextID = 0
     var tasks: [Int: ImageTask] = [:]
-    /// What begins when the scope goes on, in the order in which it was asked for.
-    var waiting: [(id: Int, begin: @Sendable () -> Void)] = []
-
-    var effectiveLimit: Priority { isPaused ? .veryLow : limit }
+    /// What begins when the scope goes on, numbered in the order in which it was asked for.
+    var waiting: [Int: @Sendable () -> Void] = [:]
   }
 
   /// What loads.
@@ -37,7 +35,7 @@ public final class LoadScope: Sendable {
 
   /// Cancels what has not begun, since nothing could begin it any more; what is under way goes on.
   deinit {
-    let waiting = state.withLock { state in state.waiting.compactMap { state.tasks[$0.id] } }
+    let waiting = state.withLock { state in state.waiting.keys.compactMap { state.tasks[$0] } }
     for task in waiting { task.cancel() }
   }
 
@@ -92,18 +90,18 @@ public final class LoadScope: Sendable {
   public func resume() {
     let waiting = state.withLock { state in
       state.isPaused = false
-      defer { state.waiting = [] }
-      return state.waiting
+      defer { state.waiting = [:] }
+      return state.waiting.sorted { $0.key < $1.key }
     }
     applyLimit()
-    for entry in waiting { entry.begin() }
+    for (_, begin) in waiting { begin() }
   }
 
   /// Ends every load with an error of code `.cancelled`; what is asked for afterwards is loaded.
   public func cancelAll() {
     // What begins a load is released out here, too: it may be the last that keeps something of a user's.
     let (tasks, waiting) = state.withLock { state in
-      defer { (state.tasks, state.waiting) = ([:], []) }
+      defer { (state.tasks, state.waiting) = ([:], [:]) }
       return (state.tasks.sorted { $0.key < $1.key }.map(\.value), state.waiting)
     }
     for task in tasks { task.cancel() }
@@ -118,7 +116,7 @@ public final class LoadScope: Sendable {
       let id = state.nextID
       state.nextID += 1
       state.tasks[id] = task
-      if state.isPaused { state.waiting.append((id, begin)) }
+      if state.isPaused { state.waiting[id] = begin }
       return (id, state.isPaused)
     }
     task.whenEnded { [weak self] in self?.remove(id) }
@@ -127,11 +125,7 @@ public final class LoadScope: Sendable {
   }
 
   private func remove(_ id: Int) {
-    let left = state.withLock { state in
-      let waiting = state.waiting.filter { $0.id == id }
-      state.waiting.removeAll { $0.id == id }
-      return (state.tasks.removeValue(forKey: id), waiting)
-    }
+    let left = state.withLock { ($0.tasks.removeValue(forKey: id), $0.waiting.removeValue(forKey: id)) }
     withExtendedLifetime(left) {}
   }
 
@@ -141,5 +135,5 @@ public final class LoadScope: Sendable {
     for task in tasks { task.limitPriority { effectiveLimit } }
   }
 
-  private var effectiveLimit: Priority { state.withLock { $0.effectiveLimit } }
+  private var effectiveLimit: Priority { state.withLock { $0.isPaused ? .veryLow : $0.limit } }
 }

@@ -13,23 +13,20 @@ final class NetworkContext: Sendable {
   private let addressGuard: AddressGuard?
   private let isGuarded: Bool
 
-  init(_ parts: NetworkParts, pendingLimit: Int?, clock: any TimeSource, log: EventFeed?) {
-    addressGuard = parts.addressGuard
-    let base: any DataLoader
-    if let addressGuard, parts.loader == nil {
-      base = PlatformDefaults.loader(guardedBy: addressGuard)
-    } else {
-      base = parts.loader ?? PlatformDefaults.loader
-    }
+  init(_ configuration: ImagePipeline.Configuration, log: EventFeed?) {
+    addressGuard = configuration.addressGuard
+    let base =
+      configuration.ownLoader ?? addressGuard.map { PlatformDefaults.loader(guardedBy: $0) } ?? PlatformDefaults.loader
     isGuarded = addressGuard.map { base.obeys($0) } ?? true
     // Inside: what waits for its next attempt waits for no place.
-    let bounded = pendingLimit.map { BoundedLoader(base, limit: $0) } ?? base
-    loader = RetryingLoader(bounded, log?.watching(parts.retry) ?? parts.retry, clock: clock)
+    let bounded = configuration.pendingLimit.map { BoundedLoader(base, limit: $0) } ?? base
+    let retry = log?.watching(configuration.retry) ?? configuration.retry
+    loader = RetryingLoader(bounded, retry, clock: configuration.clock)
     var hooks = LoadHooks()
-    (hooks.willSend, hooks.challenge) = (parts.willSend, parts.challenge)
+    (hooks.willSend, hooks.challenge) = (configuration.willSend, configuration.challenge)
     self.hooks = hooks
-    failures = parts.remembersFailures ? RecentFailures() : nil
-    access = parts.access
+    failures = configuration.remembersFailures ? RecentFailures() : nil
+    access = configuration.access
   }
 
   /// Says why a URL may not be asked, as far as it tells.

@@ -96,6 +96,7 @@ final class FakeLoading: ImageLoading {
   func startLoading(
     _ request: ImageRequest,
     isWatching: Bool,
+    in scope: LoadScope?,
     observer: @escaping @Sendable (ImageEvent) -> Void,
   ) -> any RunningLoad {
     let load = Load(request, isWatching: isWatching, observer: observer)

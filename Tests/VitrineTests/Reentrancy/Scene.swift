@@ -53,7 +53,7 @@ final class Scene: Sendable {
     for name in ["another", "last", "unrelated"] { try Self.answer(name, parts.loader) }
     let record = Record("bystander")
     let (pipeline, state) = (pipeline, state)
-    let load = pipeline.startLoading(Self.request("bystander"), isWatching: true) { event in
+    let load = pipeline.startLoading(Self.request("bystander"), isWatching: true, in: nil) { event in
       Self.note(event, record, state)
     }
     state.change { state in
@@ -132,12 +132,13 @@ final class Scene: Sendable {
   func load(
     _ request: ImageRequest,
     as name: String,
-    in loader: (any ImageLoading)? = nil,
+    in pipeline: ImagePipeline? = nil,
+    scope: LoadScope? = nil,
     isWatching: Bool = true,
     then: @escaping @Sendable (ImageEvent) -> Void = { _ in },
   ) -> any RunningLoad {
     let (state, note) = (state, record(name))
-    return (loader ?? pipeline).startLoading(request, isWatching: isWatching) { event in
+    return (pipeline ?? self.pipeline).startLoading(request, isWatching: isWatching, in: scope) { event in
       note(event)
       then(event)
       if case .finished = event { state.change { $0.endedCount += 1 } }
@@ -145,8 +146,8 @@ final class Scene: Sendable {
   }
 
   /// Begins the load that the hook belongs to.
-  func begin(in loader: (any ImageLoading)? = nil, then: @escaping @Sendable (ImageEvent) -> Void = { _ in }) {
-    subject = Grip(load(request, as: "subject", in: loader, then: then))
+  func begin(in scope: LoadScope? = nil, then: @escaping @Sendable (ImageEvent) -> Void = { _ in }) {
+    subject = Grip(load(request, as: "subject", scope: scope, then: then))
   }
 
   /// Begins it with a completion instead of an observer.
