@@ -39,8 +39,7 @@ private struct Explainer {
     explanation = Explanation(request, now: context.clock.now)
     explanation.interceptorCount = context.configuration.interceptors.count
     let unused = CacheUse.all.subtracting(context.caches(of: request))
-    let isRemote = if case .url = request.keys.source.kind { true } else { false }
-    explanation.unusedCaches = isRemote ? unused : unused.intersection(.memory)
+    explanation.unusedCaches = request.keys.url == nil ? unused.intersection(.memory) : unused
   }
 
   private var now: Date { explanation.now }
@@ -67,21 +66,17 @@ private struct Explainer {
   }
 
   private mutating func lookOnDisk() async {
-    guard request.policy != .reload, let disk = context.disk(for: request, .diskReads) else { return }
-    let steps = LoadPlan.stepsToLookFor(request, upTo: last, findings, context.storage(of: request))
-    guard !steps.isEmpty else { return }
-    let found = await FinishedSearch(request, upTo: last, steps, findings, disk, context, isPeeking: true).find()
-    (findings.finished, findings.original, original) = (found.finished, found.originalHead, found.original)
+    guard let search = FinishedSearch(request, upTo: last, findings, context, isPeeking: true) else { return }
+    let found = await search.find()
+    (findings, original) = (found.findings, found.original)
     explanation.finished = find(found)
   }
 
   private func find(_ found: FinishedSearch.Found) -> Explanation.Find {
     let key = request.keys.image
     guard !found.damaged.contains(key) else { return .unusable("damaged") }
-    guard let finished = found.finished.first(where: { $0.key == key }) else { return .missing }
-    guard finished.contentID == found.originalHead?.contentID ?? finished.contentID else {
-      return .unusable("made of other bytes than are there now")
-    }
+    guard let finished = findings.finished.first(where: { $0.key == key }) else { return .missing }
+    guard !findings.isOrphan(finished) else { return .unusable("made of other bytes than are there now") }
     return finished.validity.map(find) ?? .unusable("damaged")
   }
 
