@@ -115,8 +115,7 @@ extension Explanation: CustomStringConvertible {
   public var description: String {
     var lines = ["\(source): \(conclusion)", "  policy: \(policy)"]
     func add(_ place: String, _ find: Find) {
-      guard find != .notAsked else { return }
-      lines.append("  \(place): \(words(of: find))")
+      if let words = words(of: find) { lines.append("  \(place): \(words)") }
     }
     add("in memory", memory)
     if let stepsInMemory { lines.append("  in memory after \(Self.count(stepsInMemory, "processor")): yes") }
@@ -173,9 +172,9 @@ extension Explanation: CustomStringConvertible {
       + (processors.map { " and \($0)" } ?? "")
   }
 
-  private func words(of find: Find) -> String {
+  private func words(of find: Find) -> String? {
     switch find {
-    case .notAsked: "not looked for"
+    case .notAsked: nil
     case .missing: "no"
     case .fresh(nil): "fresh for ever"
     case .fresh(let until?) where until <= now: "fresh, as the policy has it; its time was over \(span(until)) ago"

@@ -27,9 +27,11 @@ final class SourceRecord: Sendable {
   /// - Returns: Whether it is the latest now.
   func claim(_ ask: Ask, _ contentID: ContentID) -> Bool {
     records.state.withLock { state in
-      guard var entry = state.entries[source], entry.ask <= ask else { return false }
-      (entry.ask, entry.contentID) = (ask, contentID)
-      state.entries[source] = entry
+      // Whoever asks holds the record.
+      guard let index = state.entries.index(forKey: source), state.entries.values[index].ask <= ask else {
+        return false
+      }
+      (state.entries.values[index].ask, state.entries.values[index].contentID) = (ask, contentID)
       return true
     }
   }
