@@ -228,6 +228,46 @@ struct FinishedImageTests {
     #expect(again.origin == .network)
   }
 
+  @Test(arguments: 0...1)
+  func aCacheThatGivesLessThanItWasAskedForSaysNothing(count: Int) async throws {
+    serve()
+    _ = try await load(request(), start())
+    let cache = CurtDataCache(cache: parts.diskCache, count: count)
+    let pipeline = ImagePipeline.testing(parts) { $0.diskCache = cache }
+
+    #expect(await pipeline.explain(request()).finished == .missing)
+    let response = try await load(request(), pipeline)
+
+    // Of the original, which is asked for by itself.
+    #expect(response.origin == .disk)
+    #expect(response.image.width == 32)
+    #expect(parts.loader.counts.loads == 1)
+  }
+
+  @Test
+  func anImageInMemoryForOtherFieldsDoesNotHideTheRightOneOnDisk() async throws {
+    let headers: HTTPFields = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
+    var (german, english) = (request(), request())
+    german.headers = [("Accept-Language", "de")]
+    english.headers = [("Accept-Language", "en")]
+    let pipeline = start()
+    parts.loader.answer(Self.url, with: file, headers: headers)
+    _ = try await load(german, pipeline)
+    // Another process has asked meanwhile.
+    parts.loader.answer(Self.url, with: newer, headers: headers)
+    _ = try await load(english, start())
+    let counts = (parts.loader.counts.loads, decoder.decodes.count)
+
+    let explanation = await pipeline.explain(english)
+    let response = try await load(english, pipeline)
+
+    #expect(explanation.memory == .unusable("made for other header fields, which its server looks at (Vary)"))
+    #expect((explanation.origin, explanation.decodes) == (.disk, false))
+    #expect(response.origin == .disk)
+    #expect(response.info.width == 48)
+    #expect((parts.loader.counts.loads, decoder.decodes.count) == counts)
+  }
+
   // MARK: As bytes
 
   private func image(_ bitmap: Bitmap, rendition: Rendition? = nil) -> LoadedImage {
@@ -304,5 +344,28 @@ struct FinishedImageTests {
     var original = good
     original.kind = .original
     #expect(FinishedImage.image(of: original) == nil)
+  }
+}
+
+/// A cache of a user's own that, of several keys, answers for the first few only.
+private struct CurtDataCache: DataCaching {
+  let cache: CountingDataCache
+  let count: Int
+
+  func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
+    await Array(cache.heads(for: keys).prefix(count))
+  }
+
+  func entry(for key: CacheKey) async -> CachedData? { await cache.entry(for: key) }
+  func store(_ entry: CachedData, for key: CacheKey) async { await cache.store(entry, for: key) }
+  func remove(_ key: CacheKey) async { await cache.remove(key) }
+  func removeAll() async { await cache.removeAll() }
+  func contains(_ key: CacheKey) async -> Bool { await cache.contains(key) }
+  func entries() async -> [DataCacheEntry] { await cache.entries() }
+  func statistics() async -> DataCacheStatistics { await cache.statistics() }
+  func flush() async { await cache.flush() }
+
+  func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
+    await cache.renew(key, contentID: contentID, expires: expires, metadata: metadata)
   }
 }

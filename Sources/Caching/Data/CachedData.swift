@@ -1,10 +1,10 @@
 public import VitrineRuntime
 
-/// Bytes as a cache keeps them, with what their owner has to know about them.
+/// Bytes as a cache keeps them, with the facts that their owner needs.
 public struct CachedData: Sendable, Hashable {
-  /// What the bytes are, which decides whose budget they count towards.
+  /// The kind of the bytes, which decides whose budget they count towards.
   public enum Kind: UInt8, Sendable, CaseIterable {
-    /// As they came from their source.
+    /// Bytes as they came from their source.
     case original = 0
     /// An image that was made of an original.
     case finished = 1
@@ -12,28 +12,28 @@ public struct CachedData: Sendable, Hashable {
 
   /// The bytes.
   public var data: Data
-  /// What the bytes are.
+  /// The kind of the bytes.
   public var kind: Kind
-  /// A few bytes more whose meaning is their owner's: validators, headers.
+  /// A few more bytes whose meaning is their owner's: validators, headers.
   public var metadata: Data
-  /// What the bytes are known by, wherever they are kept or made into something.
+  /// The identity of the bytes, wherever they are kept or made into something.
   public var contentID: ContentID
-  /// Until when they are fresh; `nil` if for ever.
+  /// The time at which they expire; `nil` for never.
   ///
-  /// A cache returns them afterwards too: who asks may renew them.
+  /// A cache returns them afterwards too: the caller may renew them.
   public var expires: Date?
-  /// When they were stored.
+  /// The time at which they were stored.
   public var stored: Date
 
   /// Creates an entry.
   ///
   /// - Parameters:
   ///   - data: The bytes.
-  ///   - kind: What they are; an original by default.
-  ///   - metadata: A few bytes more; none by default.
-  ///   - contentID: What the bytes are known by.
-  ///   - expires: Until when they are fresh; for ever by default.
-  ///   - stored: When they were stored.
+  ///   - kind: The kind of the bytes. Defaults to an original.
+  ///   - metadata: A few more bytes. Defaults to none.
+  ///   - contentID: The identity of the bytes.
+  ///   - expires: The time at which they expire. Defaults to never.
+  ///   - stored: The time at which they were stored.
   public init(
     data: Data,
     kind: Kind = .original,

@@ -2,17 +2,17 @@ public import VitrineRuntime
 
 /// An entry of a cache without its bytes.
 public struct CachedDataHead: Sendable, Hashable {
-  /// What the bytes are.
+  /// The kind of the bytes.
   public var kind: CachedData.Kind
   /// The number of bytes, metadata not counted.
   public var byteCount: Int
-  /// A few bytes more whose meaning is their owner's: validators, headers.
+  /// A few more bytes whose meaning is their owner's: validators, headers.
   public var metadata: Data
-  /// What the bytes are known by.
+  /// The identity of the bytes.
   public var contentID: ContentID
-  /// Until when they are fresh; `nil` if for ever.
+  /// The time at which they expire; `nil` for never.
   public var expires: Date?
-  /// When they were stored.
+  /// The time at which they were stored.
   public var stored: Date
   /// The bytes, where the cache had them at hand anyway; `nil` where they are read only when asked for.
   public var data: Data?
@@ -20,12 +20,12 @@ public struct CachedDataHead: Sendable, Hashable {
   /// Creates a head; for caches of your own.
   ///
   /// - Parameters:
-  ///   - kind: What the bytes are.
+  ///   - kind: The kind of the bytes.
   ///   - byteCount: The number of bytes, metadata not counted.
-  ///   - metadata: A few bytes more.
-  ///   - contentID: What the bytes are known by.
-  ///   - expires: Until when they are fresh; `nil` if for ever.
-  ///   - stored: When they were stored.
+  ///   - metadata: A few more bytes.
+  ///   - contentID: The identity of the bytes.
+  ///   - expires: The time at which they expire; `nil` for never.
+  ///   - stored: The time at which they were stored.
   ///   - data: The bytes, where they are at hand anyway. Defaults to `nil`.
   public init(
     kind: CachedData.Kind,

@@ -2,49 +2,49 @@ public import VitrineRuntime
 
 /// An entry of a ``DataCaching`` without its bytes.
 public struct DataCacheEntry: Sendable, Hashable {
-  /// What it is found by.
+  /// The key of the entry.
   public var key: CacheKey
-  /// What its bytes are.
+  /// The kind of the bytes.
   public var kind: CachedData.Kind
-  /// How many bytes it has, metadata not counted.
+  /// The number of bytes, metadata not counted.
   public var byteCount: Int
-  /// When it was stored.
+  /// The time at which it was stored.
   public var stored: Date
-  /// Until when it is fresh; `nil` if for ever.
+  /// The time at which it expires; `nil` for never.
   public var expires: Date?
-  /// How often it was used, storing it included.
+  /// The number of times it was used, storing it included.
   public var hits: Int
 
-  /// Creates one; for caches of your own.
+  /// Creates an entry; for caches of your own.
   public init(key: CacheKey, kind: CachedData.Kind, byteCount: Int, stored: Date, expires: Date?, hits: Int) {
     (self.key, self.kind, self.byteCount) = (key, kind, byteCount)
     (self.stored, self.expires, self.hits) = (stored, expires, hits)
   }
 }
 
-/// What a ``DataCaching`` holds and what happened in it.
+/// The contents of a ``DataCaching`` in numbers, and its history.
 public struct DataCacheStatistics: Hashable, Sendable {
-  /// The entries.
+  /// The number of entries.
   public var entries = 0
-  /// Of them, those that are as they came.
+  /// The number of entries that are originals.
   public var originals = 0
-  /// Of them, those that were made of others.
+  /// The number of entries that are finished images.
   public var finished = 0
-  /// The downloads that were broken off and may be resumed; entries do not count them.
+  /// The number of broken downloads that may be resumed; they do not count as entries.
   public var partials = 0
-  /// What all takes up, in bytes, with everything that is needed to keep it.
+  /// The bytes that the cache takes up, with everything that it needs to keep its entries.
   public var bytes = 0
-  /// The most that it may take up, in bytes.
+  /// The maximum number of bytes that the cache may take up.
   public var limit = 0
-  /// The gets that found something.
+  /// The number of gets that found something.
   public var hits = 0
-  /// The gets that found nothing.
+  /// The number of gets that found nothing.
   public var misses = 0
-  /// The entries that left to keep to the limit.
+  /// The number of entries evicted to keep to the limit.
   public var evictions = 0
-  /// The entries that were found damaged, and dropped.
+  /// The number of entries that were found damaged, and dropped.
   public var damaged = 0
 
-  /// Creates one of zeros.
+  /// Creates statistics of zeros.
   public init() {}
 }

@@ -1,10 +1,10 @@
 public import VitrineRuntime
 
-/// Keeps bytes under keys, in whatever place.
+/// A cache that keeps bytes under keys, in whatever place.
 ///
 /// Nothing throws: a cache that cannot do its work misses, and those who use it load.
 public protocol DataCaching: Sendable {
-  /// Returns what is kept for a key, fresh or not, and counts it as used.
+  /// Returns the entry of a key, fresh or not, and counts it as used.
   func entry(for key: CacheKey) async -> CachedData?
 
   /// Keeps an entry, in place of an older one of the same key.
@@ -12,49 +12,49 @@ public protocol DataCaching: Sendable {
   /// It can be read as soon as this returns.
   func store(_ entry: CachedData, for key: CacheKey) async
 
-  /// Replaces expiry and metadata of what is kept for a key, if it still is that content; the bytes stay as they are.
+  /// Replaces expiry and metadata of a key's entry, if it still has that content; the bytes stay as they are.
   ///
   /// - Parameters:
   ///   - key: The key.
   ///   - contentID: The content that is meant.
-  ///   - expires: Until when it is fresh from now on; `nil` if for ever.
-  ///   - metadata: The metadata from now on.
-  /// - Returns: Whether that content was there.
+  ///   - expires: The new time at which it expires; `nil` for never.
+  ///   - metadata: The new metadata.
+  /// - Returns: A Boolean value that indicates whether that content was there.
   @discardableResult
   func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool
 
-  /// Removes what is kept for a key.
+  /// Removes the entry of a key.
   func remove(_ key: CacheKey) async
 
   /// Removes everything.
   func removeAll() async
 
-  /// Returns whether something is kept for a key; does not count as use.
+  /// Returns a Boolean value that indicates whether a key has an entry; does not count as use.
   func contains(_ key: CacheKey) async -> Bool
 
-  /// Returns what the bytes that are kept for a key are known by, `nil` where there are none; does not count as use.
+  /// Returns the identity of the bytes of a key's entry, `nil` where there is none; does not count as use.
   func contentID(for key: CacheKey) async -> ContentID?
 
   /// Removes the entries whose keys were made of another one by appending parts.
   func removeAll(extending key: CacheKey) async
 
-  /// Returns what is kept for a key, fresh or not; does not count as use.
+  /// Returns the entry of a key, fresh or not; does not count as use.
   func peek(_ key: CacheKey) async -> CachedData?
 
-  /// Returns what is kept for each of these keys, fresh or not, without the bytes unless these are at hand anyway.
+  /// Returns the entry of each of these keys, fresh or not, without the bytes unless these are at hand anyway.
   ///
   /// Does not count as use and changes nothing.
   ///
-  /// - Returns: As many answers as there are keys, in their order; `nil` where nothing is kept.
+  /// - Returns: As many answers as there are keys, in their order; `nil` where there is no entry.
   func heads(for keys: [CacheKey]) async -> [CachedDataHead?]
 
   /// Removes the entries for which `isRemoved` says so.
   func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async
 
-  /// Returns what is kept, in no order, without the bytes.
+  /// Returns the entries, in no order, without the bytes.
   func entries() async -> [DataCacheEntry]
 
-  /// How much is kept, and what happened so far.
+  /// Returns the statistics of the cache.
   func statistics() async -> DataCacheStatistics
 
   /// Waits until everything is where it outlives the process, as far as that is what the cache is for.

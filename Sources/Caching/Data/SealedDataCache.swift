@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// Keeps bytes in another cache in a form that only the holder of a secret can read: encryption at rest.
+/// A cache that keeps bytes in another one in a form that only the holder of a secret can read: encryption at rest.
 ///
 /// ```swift
 /// let disk = try DiskCache(directory: folder, sizeLimit: 300 << 20)
@@ -37,20 +37,20 @@ public final class SealedDataCache: DataCaching {
   private let queue: WorkQueue
   private let spoiled = Lock(0)
 
-  /// Makes a cache in front of another one.
+  /// Creates a cache in front of another one.
   ///
   /// - Parameters:
-  ///   - cache: Where what is sealed is kept; nothing else should use it.
-  ///   - secret: What keys and content ids are hidden with; kept where the cipher's key is, and as long.
-  ///   - seal: Encrypts and authenticates.
-  ///   - open: Verifies and decrypts.
+  ///   - cache: The cache of sealed entries; nothing else should use it.
+  ///   - secret: The secret that hides keys and content ids; keep it where the cipher's key is, and as long.
+  ///   - seal: The closure that encrypts and authenticates.
+  ///   - open: The closure that verifies and decrypts.
   public init(_ cache: any DataCaching, secret: Secret, seal: @escaping Cipher, open: @escaping Cipher) {
     (self.cache, self.seal, self.open) = (cache, seal, open)
     names = SealedNames(secret)
     queue = WorkQueue(label: "seal", width: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
   }
 
-  /// Returns what is kept for a key, fresh or not, and counts it as used.
+  /// Returns the entry of a key, fresh or not, and counts it as used.
   public func entry(for key: CacheKey) async -> CachedData? {
     let name = names.name(of: key)
     guard let sealed = await cache.entry(for: name) else { return nil }
@@ -61,17 +61,17 @@ public final class SealedDataCache: DataCaching {
     return nil
   }
 
-  /// Returns what is kept for a key, fresh or not; does not count as use.
+  /// Returns the entry of a key, fresh or not; does not count as use.
   public func peek(_ key: CacheKey) async -> CachedData? {
     let name = names.name(of: key)
     guard let sealed = await cache.peek(name) else { return nil }
     return await opened(sealed, key, name).entry
   }
 
-  /// Returns what is kept for each of these keys, without the bytes, which stay sealed; does not count as use.
+  /// Returns the entry of each of these keys, without the bytes, which stay sealed; does not count as use.
   ///
-  /// Opens the metadata. The number of bytes is that of what is sealed, which is more than what it will be once opened. What does
-  /// not open is missed, and dropped when somebody wants to use it.
+  /// Opens the metadata. The number of bytes is that of the sealed body, which is longer than the open one. An entry that does
+  /// not open is missed, and dropped when it is to be used.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     let keyNames = keys.map { names.name(of: $0) }
     let heads = await cache.heads(for: keyNames)
@@ -121,7 +121,7 @@ public final class SealedDataCache: DataCaching {
     await cache.store(sealed, for: name)
   }
 
-  /// Replaces expiry and metadata of what is kept for a key, if it still is that content; the body stays sealed as it is.
+  /// Replaces expiry and metadata of a key's entry, if it still has that content; the body stays sealed as it is.
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     let name = names.name(of: key)
@@ -129,16 +129,16 @@ public final class SealedDataCache: DataCaching {
     return await cache.renew(name, contentID: names.seal(contentID, name), expires: expires, metadata: sealed)
   }
 
-  /// Removes what is kept for a key.
+  /// Removes the entry of a key.
   public func remove(_ key: CacheKey) async { await cache.remove(names.name(of: key)) }
 
   /// Removes everything.
   public func removeAll() async { await cache.removeAll() }
 
-  /// Returns whether something is kept for a key, without opening it; does not count as use.
+  /// Returns a Boolean value that indicates whether a key has an entry, without opening it; does not count as use.
   public func contains(_ key: CacheKey) async -> Bool { await cache.contains(names.name(of: key)) }
 
-  /// Returns what the bytes that are kept for a key are known by, without opening them; does not count as use.
+  /// Returns the identity of the bytes of a key's entry, without opening them; does not count as use.
   public func contentID(for key: CacheKey) async -> ContentID? {
     let name = names.name(of: key)
     return await cache.contentID(for: name).map { names.open($0, name) }
@@ -152,10 +152,10 @@ public final class SealedDataCache: DataCaching {
     await cache.removeAll(where: isRemoved)
   }
 
-  /// Returns what is kept, in no order: as the cache below knows it, with hashes for keys and the lengths of what is sealed.
+  /// Returns the entries, in no order, as the cache below knows them: with hashes for keys and the lengths of sealed bodies.
   public func entries() async -> [DataCacheEntry] { await cache.entries() }
 
-  /// How much is kept, and what happened so far; what did not open counts as damaged.
+  /// Returns the statistics of the cache below; entries that did not open count as damaged.
   public func statistics() async -> DataCacheStatistics {
     var statistics = await cache.statistics()
     statistics.damaged += spoiled.withLock { $0 }

@@ -138,7 +138,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       status: stored.status,
       // What is stored and turns out to be no image is dropped, so that it is fetched anew the next time.
       answer: Answer { [key, settlement = context.settlement] word in
-        if word == .bad { settlement.dropUndecodable(key) }
+        if word == .bad { settlement.drop([key]) }
       },
     )
   }

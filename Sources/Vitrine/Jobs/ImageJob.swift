@@ -135,9 +135,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     // What was found before, and what is found now and not used, is perhaps in no cache any more.
     if !rest.isEmpty || findings.known != nil || findings.larger != nil { turn.release((rest, findings)) }
     (findings.known, findings.larger) = (inMemory.known, inMemory.larger)
-    if !findings.hasLookedUp, request.policy != .reload, let disk = context.disk(for: request, .diskReads) {
-      let steps = LoadPlan.stepsToLookFor(request, upTo: step, findings, context.storage(of: request))
-      if !steps.isEmpty { return lookUp(steps, on: disk, &turn) }
+    if !findings.hasLookedUp, let search = FinishedSearch(request, upTo: step, findings, context) {
+      return lookUp(search, &turn)
     }
     let plan = LoadPlan(request, upTo: step, findings, fields: context.fields(of: request), now: turn.now)
     if !plan.orphans.isEmpty {
@@ -148,10 +147,9 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     carryOut(plan, stored, &turn)
   }
 
-  private func lookUp(_ steps: [Int], on disk: any DataCaching, _ turn: inout Turn) {
+  private func lookUp(_ search: FinishedSearch, _ turn: inout Turn) {
     enter(.finished, &turn)
     stage?.enter("look-up", at: turn.uptime)
-    let search = FinishedSearch(request, upTo: step, steps, findings, disk, context)
     lookUp = Task(executorPreference: context.stepper) { [self, context] in
       let found = await search.find()
       context.turn { lookedUp(found, &$0) }
@@ -161,9 +159,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   private func lookedUp(_ found: FinishedSearch.Found, _ turn: inout Turn) {
     guard isRunning else { return }
     lookUp = nil
-    findings.hasLookedUp = true
-    (findings.finished, findings.original) = (found.finished, found.originalHead)
-    original = found.original
+    (findings, original) = (found.findings, found.original)
     let isFound = if case .none = found.stored { false } else { true }
     stage?.note("found", .flag(isFound), at: turn.uptime)
     if !found.damaged.isEmpty {

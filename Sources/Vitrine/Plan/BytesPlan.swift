@@ -40,9 +40,8 @@ struct BytesPlan: Sendable {
       } else if let error = (request.policy == .reload ? nil : findings.failure)
         ?? findings.access.refusal(of: request, source)
       {
-        step =
-          hasOriginal && error.allowsStale(until: decision.usableOnErrorUntil, now: now)
-          ? .standIn(error) : .fail(error)
+        let allowsStale = hasOriginal && error.allowsStale(until: decision.usableOnErrorUntil, now: now)
+        step = allowsStale ? .standIn(error) : .fail(error)
       } else {
         step = .ask(decision.headers, after: findings.partial)
       }

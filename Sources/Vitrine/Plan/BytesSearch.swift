@@ -34,57 +34,48 @@ struct BytesSearch: Sendable {
 
   /// Returns what is found without a wait; `nil` where something has to be waited for.
   func found(_ original: FetchJob.KnownOriginal, _ turn: inout Turn) -> Found? {
-    var found = Found()
-    switch original {
-    case .unknown where disk != nil: return nil
-    case .unknown, .missing: break
-    case .entry(let entry): take(entry, &found)
-    }
-    addObstacles(&found, uptime: turn.uptime)
-    guard context.network.access != nil || partials != nil else { return found }
-    let plan = BytesPlan(request, source, found.findings, fields: fields, now: turn.now)
-    return plan.asks ? nil : found
+    if case .unknown = original, disk != nil { return nil }
+    let found = found(original.entry, uptime: turn.uptime)
+    return dependsOnMore(found, now: turn.now) ? nil : found
   }
 
   /// Looks for the bytes, and, where the server would be asked, for what else matters then.
   func find(_ original: FetchJob.KnownOriginal) async -> Found {
-    var found = Found()
-    switch original {
-    case .unknown: await readOriginal(&found)
-    case .missing: break
-    case .entry(let entry): take(entry, &found)
-    }
-    addObstacles(&found, uptime: context.clock.uptime)
-    func asks() -> Bool {
-      BytesPlan(request, source, found.findings, fields: fields, now: context.clock.now).asks
-    }
-    guard context.network.access != nil || partials != nil, asks() else { return found }
+    var entry = original.entry
+    if case .unknown = original { entry = await readOriginal() }
+    var found = found(entry, uptime: context.clock.uptime)
+    guard dependsOnMore(found, now: context.clock.now) else { return found }
     found.findings.access = await context.network.accessNow(on: context.hookQueue)
-    guard let partials, asks() else { return found }
+    guard let partials, dependsOnMore(found, now: context.clock.now) else { return found }
     found.findings.partial = await Resumption(for: request.keys.fetch, in: partials.disk, fields: fields)
     return found
   }
 
-  private func readOriginal(_ found: inout Found) async {
-    guard let disk else { return }
+  /// Whether a server would be asked, and something has not been looked for that decides whether and how.
+  private func dependsOnMore(_ found: Found, now: Date) -> Bool {
+    (context.network.access != nil || partials != nil)
+      && BytesPlan(request, source, found.findings, fields: fields, now: now).asks
+  }
+
+  private func readOriginal() async -> CachedData? {
+    guard let disk else { return nil }
     let key = request.keys.fetch
     // A delegate may take its time with what is to be stored.
     if context.delegate == nil { await context.settlement.pending.finished(for: key) }
-    let entry = isPeeking ? await disk.peek(key) : await disk.entry(for: key)
-    if let entry { take(entry, &found) }
+    return isPeeking ? await disk.peek(key) : await disk.entry(for: key)
   }
 
-  private func take(_ entry: CachedData, _ found: inout Found) {
-    found.entry = entry
-    found.findings.original = Findings.Original(
-      contentID: entry.contentID,
-      stored: StoredResponse(encoded: entry.metadata),
-    )
-  }
-
-  private func addObstacles(_ found: inout Found, uptime: Duration) {
+  /// What is found of these bytes, and of what stands in the way of a request.
+  private func found(_ entry: CachedData?, uptime: Duration) -> Found {
+    var found = Found(entry: entry)
+    found.findings.original = entry.map { Findings.Original($0.contentID, metadata: $0.metadata) }
     found.findings.objection = context.network.objection(to: url)
-    guard request.policy != .reload else { return }
+    guard request.policy != .reload else { return found }
     found.findings.failure = context.network.failures?.error(for: request.keys.fetch, source, at: uptime)
+    return found
   }
+}
+
+extension FetchJob.KnownOriginal {
+  fileprivate var entry: CachedData? { if case .entry(let entry) = self { entry } else { nil } }
 }

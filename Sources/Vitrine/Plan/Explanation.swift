@@ -1,7 +1,7 @@
 public import VitrineHTTP
 public import VitrineRuntime
 
-/// What would come of a request at this moment, and why.
+/// The outcome that a request would have at this moment, and why.
 ///
 /// ```swift
 /// print(await pipeline.explain(request))
@@ -11,31 +11,31 @@ public import VitrineRuntime
 /// //   on disk as it came: fresh for 58 s (max-age)
 /// ```
 public struct Explanation: Sendable {
-  /// What is in one place.
+  /// The state of one place.
   public enum Find: Sendable, Hashable {
     /// Not looked for: there is no such cache, or the request passes it by.
     case notAsked
     /// Nothing.
     case missing
-    /// What may be served until then; for ever if `nil`.
+    /// It may be served until then; for ever if `nil`.
     case fresh(until: Date?)
-    /// What may not be served any more without asking, since then.
+    /// Since then it may not be served without revalidation.
     case stale(since: Date)
-    /// Something that is of no use, and why.
+    /// It is of no use, for this reason.
     case unusable(String)
   }
 
-  /// What would be asked of a server.
+  /// The request to a server.
   public enum Transfer: Sendable, Hashable {
     /// Nothing.
     case none
     /// All of it.
     case full
-    /// Whether it has changed, and all of it only then.
+    /// A conditional one: all of it, only if it has changed.
     case conditional
-    /// As much as is missing of it.
+    /// The missing rest of it.
     case rest
-    /// The same as any of those, behind what is served meanwhile.
+    /// Any of those, while a stale image is served.
     case behind
   }
 
@@ -55,50 +55,52 @@ public struct Explanation: Sendable {
     public let height: Int
   }
 
-  /// The address, path or id that would be loaded; of several sources the one that the others need not be asked for.
+  /// The URL, path or id that would be loaded; of several sources the one that would be served.
   public let source: String
-  /// How fresh the answer must be.
+  /// The policy of the request: how fresh the answer must be.
   public let policy: CachePolicy
 
   /// The image itself, in memory.
   public internal(set) var memory = Find.notAsked
-  /// How many of the processors have been run on what is in memory; `nil` where no such image is.
+  /// The number of processors that the image in memory has been through; `nil` where it needs no more, or is not there.
   public internal(set) var stepsInMemory: Int?
-  /// A larger image in memory that this one would be made of; `nil` for none.
+  /// The size of a larger image in memory that this one would be made of; `nil` for none.
   public internal(set) var largerVariant: Size?
-  /// The image on disk as it was shown before.
+  /// The finished image on disk.
   public internal(set) var finished = Find.notAsked
-  /// The bytes on disk as they came.
+  /// The original bytes on disk.
   public internal(set) var original = Find.notAsked
-  /// What decides about them; `nil` where they are not asked for.
+  /// The reason of the decision about the original bytes; `nil` where they are not needed.
   public internal(set) var reason: Freshness.Reason?
-  /// How long what is stored may stand in where the server cannot be reached; `nil` for not at all.
+  /// The time until which what is stored may be served if the server fails; `nil` for not at all.
   public internal(set) var usableOnErrorUntil: Date?
-  /// How many bytes of a broken download are on disk.
+  /// The number of bytes of a broken download on disk.
   public internal(set) var partialByteCount = 0
-  /// What the request says not to do with the caches that there are; see ``ImageRequest/caches``.
+  /// The uses of existing caches that the request rules out; see ``ImageRequest/caches``.
   public internal(set) var unusedCaches = CacheUse.none
 
-  /// What is under way already and would be shared; `nil` for nothing.
+  /// The work under way that would be shared; `nil` for none.
   public internal(set) var sharing: Sharing?
-  /// What would be asked of a server, by this request itself.
+  /// The request to a server that this request itself would cause.
   public internal(set) var transfer = Transfer.none
-  /// Where the image would be from; `nil` where it fails, is shared, or a server has to say.
+  /// The origin of the image; `nil` where it fails, is shared, or depends on a server's answer.
   public internal(set) var origin: ImageResponse.Origin?
-  /// Whether what is served would be so although its time is over.
+  /// A Boolean value that indicates whether a stale image would be served.
   public internal(set) var isStale = false
-  /// Whether bytes would be decoded; `nil` if only where they have changed.
+  /// A Boolean value that indicates whether bytes would be decoded; `nil` if only where they have changed.
   public internal(set) var decodes: Bool? = false
-  /// How many processors would run; where ``decodes`` is `nil`, all of them if the bytes have changed.
+  /// The number of processors that would run; where ``decodes`` is `nil`, all of them if the bytes have changed.
   public internal(set) var processorCount = 0
-  /// Why it would fail; `nil` where nothing is known that would make it.
+  /// The reason for a failure; `nil` where none is foreseen.
   public internal(set) var failure: String?
 
-  /// How many interceptors stand around it; each may answer otherwise.
+  /// The number of interceptors, each of which may answer otherwise.
   public internal(set) var interceptorCount = 0
 
-  /// Why the server would not be asked just now.
+  /// The reason why the server would not be asked just now.
   var refusal: LoadError?
+  /// Whether the caller's own look into memory would find it.
+  var isHit = false
   let now: Date
 
   init(_ request: ImageRequest, now: Date) {
@@ -113,8 +115,7 @@ extension Explanation: CustomStringConvertible {
   public var description: String {
     var lines = ["\(source): \(conclusion)", "  policy: \(policy)"]
     func add(_ place: String, _ find: Find) {
-      guard find != .notAsked else { return }
-      lines.append("  \(place): \(words(of: find))")
+      if let words = words(of: find) { lines.append("  \(place): \(words)") }
     }
     add("in memory", memory)
     if let stepsInMemory { lines.append("  in memory after \(Self.count(stepsInMemory, "processor")): yes") }
@@ -139,18 +140,16 @@ extension Explanation: CustomStringConvertible {
 
   private var conclusion: String {
     if let failure { return "fails: \(failure)" }
-    if case .image(let steps) = sharing {
-      return "waits for the same image, which is under way" + (steps > 0 || processorCount > 0 ? work : "")
-    }
-    let bytes: String
-    switch (sharing, transfer) {
-    case (.some, _): bytes = "waits for its bytes, which are under way"
-    case (nil, .none): bytes = place
-    case (nil, .behind): bytes = "\(place) although its time is over, and its server is asked behind it"
-    case (nil, .full): bytes = "fetched from its server" + because
-    case (nil, .conditional): bytes = "its server is asked whether it has changed" + because
-    case (nil, .rest): bytes = "the rest of it is fetched from its server, after \(partialByteCount) bytes"
-    }
+    let bytes =
+      switch (sharing, transfer) {
+      case (.image, _): "waits for the same image, which is under way"
+      case (.bytes, _): "waits for its bytes, which are under way"
+      case (nil, .none): place
+      case (nil, .behind): "\(place) although its time is over, and its server is asked behind it"
+      case (nil, .full): "fetched from its server" + because
+      case (nil, .conditional): "its server is asked whether it has changed" + because
+      case (nil, .rest): "the rest of it is fetched from its server, after \(partialByteCount) bytes"
+      }
     return bytes + work
   }
 
@@ -167,17 +166,15 @@ extension Explanation: CustomStringConvertible {
   private var because: String { reason.map { " (\($0))" } ?? "" }
 
   private var work: String {
-    let processors = processorCount > 0 ? Self.count(processorCount, "processor") : nil
-    switch decodes {
-    case true?: return "; it is decoded" + (processors.map { " and goes through \($0)" } ?? "")
-    case false?: return processors.map { "; it goes through \($0)" } ?? ""
-    case nil: return "; only if it has, it is decoded" + (processors.map { " and goes through \($0)" } ?? "")
-    }
+    let processors = processorCount > 0 ? "goes through \(Self.count(processorCount, "processor"))" : nil
+    guard decodes != false else { return processors.map { "; it \($0)" } ?? "" }
+    return (decodes == nil ? "; only if it has, it is decoded" : "; it is decoded")
+      + (processors.map { " and \($0)" } ?? "")
   }
 
-  private func words(of find: Find) -> String {
+  private func words(of find: Find) -> String? {
     switch find {
-    case .notAsked: "not looked for"
+    case .notAsked: nil
     case .missing: "no"
     case .fresh(nil): "fresh for ever"
     case .fresh(let until?) where until <= now: "fresh, as the policy has it; its time was over \(span(until)) ago"

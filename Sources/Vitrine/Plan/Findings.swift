@@ -45,6 +45,15 @@ struct Findings: Sendable {
   var objection: String?
   /// What the network is good for.
   var access = NetworkAccess.full
+
+  /// Whether an image was made of other bytes than those that are there now.
+  func isOrphan(_ image: Finished) -> Bool { original.map { $0.contentID != image.contentID } ?? false }
+}
+
+extension Findings.Original {
+  init(_ contentID: ContentID, metadata: Data) {
+    self.init(contentID: contentID, stored: StoredResponse(encoded: metadata))
+  }
 }
 
 extension JobContext {
@@ -62,7 +71,7 @@ extension JobContext {
     let variants = memory.variants(of: keys.fetch)
     guard !variants.isEmpty else { return (findings, []) }
     let isReload = request.policy == .reload
-    for known in (0...step).reversed() {
+    for known in (0...step).reversed() where findings.known == nil {
       let key = keys.key(step: known)
       guard let variant = variants.first(where: { $0.key == key }),
         variant.value.validity.answers(fields(of: request)),
@@ -70,9 +79,8 @@ extension JobContext {
         !isReload || variant.value.contentID != .none
       else { continue }
       findings.known = Findings.InMemory(image: variant.value.loaded, step: known)
-      break
     }
-    if !isReload, findings.known?.step ?? -1 < 0 {
+    if !isReload, findings.known == nil {
       findings.larger = largerVariant(of: request, among: variants, at: now)
     }
     return (findings, variants)

@@ -7,8 +7,8 @@ import VitrineRuntime
 /// It changes nothing. What the plan then begins with is read along.
 struct FinishedSearch: Sendable {
   struct Found: Sendable {
-    var finished: [Findings.Finished] = []
-    var originalHead: Findings.Original?
+    /// What was found in memory, with what is on disk.
+    var findings: Findings
     var original = FetchJob.KnownOriginal.missing
     /// The image that the plan begins with.
     var stored = ImageJob.Stored.none
@@ -18,30 +18,34 @@ struct FinishedSearch: Sendable {
 
   private let request: ImageRequest
   private let step: Int
+  /// The numbers of processors after which there may be something better than what is in memory.
   private let steps: [Int]
-  private let inMemory: Findings
+  private let findings: Findings
   private let disk: any DataCaching
   private let context: JobContext
   /// Whether looking is not to count as use.
   private let isPeeking: Bool
 
-  /// `step` is the number of processors that are to be run, `steps` are those after which an image may be there, and `inMemory`
-  /// is what was found in memory.
-  init(
+  /// `step` is the number of processors that are to be run, `findings` are those in memory; `nil` where looking on disk does not help.
+  init?(
     _ request: ImageRequest,
     upTo step: Int,
-    _ steps: [Int],
-    _ inMemory: Findings,
-    _ disk: any DataCaching,
+    _ findings: Findings,
     _ context: JobContext,
     isPeeking: Bool = false,
   ) {
-    (self.request, self.step, self.steps, self.inMemory) = (request, step, steps, inMemory)
+    guard request.policy != .reload, let disk = context.disk(for: request, .diskReads) else { return nil }
+    let first = findings.known.map { $0.step + 1 } ?? (findings.larger == nil ? 0 : 1)
+    let storage = context.storage(of: request)
+    steps = stride(from: step, through: first, by: -1).filter { storage.looksForFinished(request, step: $0) }
+    guard !steps.isEmpty else { return nil }
+    (self.request, self.step, self.findings) = (request, step, findings)
     (self.disk, self.context, self.isPeeking) = (disk, context, isPeeking)
   }
 
   func find() async -> Found {
-    var found = Found()
+    var found = Found(findings: findings)
+    found.findings.hasLookedUp = true
     let keys = steps.map { request.keys.key(step: $0) } + [request.keys.fetch]
     // A delegate may take its time with what is to be stored.
     if context.delegate == nil { await context.settlement.pending.finished(for: request.keys.fetch) }
@@ -52,24 +56,17 @@ struct FinishedSearch: Sendable {
       return found
     }
     var entries: [CacheKey: CachedData] = [:]
-    for (index, step) in steps.enumerated() {
-      guard let head = heads[index] else { continue }
-      if let entry = CachedData(head) { entries[keys[index]] = entry }
-      found.finished.append(
-        Findings.Finished(
-          key: keys[index],
-          step: step,
-          contentID: head.contentID,
-          validity: head.kind == .finished
-            ? FinishedImage.Header(encoded: head.metadata)?.validity(until: head.expires) : nil,
-        )
+    for (step, (key, head)) in zip(steps, zip(keys, heads)) {
+      guard let head else { continue }
+      entries[key] = CachedData(head)
+      let header = head.kind == .finished ? FinishedImage.Header(encoded: head.metadata) : nil
+      let validity = header?.validity(until: head.expires)
+      found.findings.finished.append(
+        Findings.Finished(key: key, step: step, contentID: head.contentID, validity: validity)
       )
     }
     if let head = heads.last, let head {
-      found.originalHead = Findings.Original(
-        contentID: head.contentID,
-        stored: StoredResponse(encoded: head.metadata),
-      )
+      found.findings.original = Findings.Original(head.contentID, metadata: head.metadata)
       found.original = CachedData(head).map { .entry($0) } ?? .unknown
     }
     await read(entries, &found)
@@ -78,12 +75,14 @@ struct FinishedSearch: Sendable {
 
   /// Reads the image that the plan begins with; one that cannot be read is left out, and the plan made anew.
   private func read(_ entries: [CacheKey: CachedData], _ found: inout Found) async {
-    while true {
-      var findings = inMemory
-      (findings.finished, findings.original) = (found.finished, found.originalHead)
-      let fields = context.fields(of: request)
-      let plan = LoadPlan(request, upTo: step, findings, fields: fields, now: context.clock.now)
-      guard case .finished(let finished, _) = plan.base else { return }
+    let fields = context.fields(of: request)
+    while case .finished(let finished, _) = LoadPlan(
+      request,
+      upTo: step,
+      found.findings,
+      fields: fields,
+      now: context.clock.now,
+    ).base {
       var entry = entries[finished.key]
       if entry == nil { entry = isPeeking ? await disk.peek(finished.key) : await disk.entry(for: finished.key) }
       if let entry, entry.contentID == finished.contentID {
@@ -91,7 +90,7 @@ struct FinishedSearch: Sendable {
         if let image = FinishedImage.image(of: entry) { return found.stored = .image(image) }
         found.damaged.append(finished.key)
       }
-      found.finished.removeAll { $0.key == finished.key }
+      found.findings.finished.removeAll { $0.key == finished.key }
     }
   }
 }

@@ -43,12 +43,9 @@ struct LoadPlan: Sendable {
     fields: @autoclosure () -> HTTPFields,
     now: Date,
   ) {
-    let isOrphan: (Findings.Finished) -> Bool = { finished in
-      findings.original.map { $0.contentID != finished.contentID } ?? false
-    }
-    orphans = findings.finished.isEmpty ? [] : findings.finished.filter(isOrphan).map(\.key)
+    orphans = findings.finished.isEmpty ? [] : findings.finished.filter(findings.isOrphan).map(\.key)
     for step in stride(from: last, through: 0, by: -1) {
-      if let known = findings.known, known.step == step, let use = Use(of: known.image, request, now: now) {
+      if let known = findings.known, known.step == step, let use = Use(of: known.image, request, now) {
         (base, self.step) = (.memory(known.image, use), step)
         return
       }
@@ -56,51 +53,36 @@ struct LoadPlan: Sendable {
         (base, self.step) = (.larger(larger), 0)
         return
       }
-      if let finished = findings.finished.first(where: { $0.step == step }), !isOrphan(finished),
+      if let finished = findings.finished.first(where: { $0.step == step }), !findings.isOrphan(finished),
         let validity = finished.validity, validity.answers(fields())
       {
-        (base, self.step) = (.finished(finished, Use(ofFinished: validity, request, now: now)), step)
+        (base, self.step) = (.finished(finished, Use(of: validity, request, now)), step)
         return
       }
     }
     (base, step) = (.bytes, 0)
   }
-
-  /// The steps at which looking on disk may find something better than the base.
-  static func stepsToLookFor(
-    _ request: ImageRequest,
-    upTo last: Int,
-    _ findings: Findings,
-    _ storage: StoragePolicy,
-  ) -> [Int] {
-    let least = findings.known.map { $0.step + 1 } ?? (findings.larger == nil ? 0 : 1)
-    guard least <= last else { return [] }
-    return (least...last).reversed().filter { storage.looksForFinished(request, step: $0) }
-  }
 }
 
 extension LoadPlan.Use {
-  /// `nil` where the image is of no use.
-  fileprivate init?(of image: LoadedImage, _ request: ImageRequest, now: Date) {
-    if request.policy != .reload, image.validity.isFresh(at: now, request.policy) {
-      // Who says that its age does not matter is not told that it is over.
-      self = .serve(isStale: false)
-    } else if image.validity.isUsableWhileRevalidating(at: now, request) {
-      self = .serveAndRevalidate
-    } else if image.contentID != .none {
-      self = .confirm
-    } else {
-      return nil
+  /// That of an image in memory; `nil` where nobody could confirm it.
+  fileprivate init?(of image: LoadedImage, _ request: ImageRequest, _ now: Date) {
+    self.init(of: image.validity, request, now)
+    switch self {
+    // Who says that its age does not matter is not told that it is over.
+    case .serve: self = .serve(isStale: false)
+    case .serveAndRevalidate: break
+    case .confirm: if image.contentID == .none { return nil }
     }
   }
 
-  fileprivate init(ofFinished validity: Validity, _ request: ImageRequest, now: Date) {
-    if validity.isFresh(at: now, request.policy) {
-      self = .serve(isStale: validity.isOverdue(at: now, request.policy))
-    } else if validity.isUsableWhileRevalidating(at: now, request) {
-      self = .serveAndRevalidate
+  fileprivate init(of validity: Validity, _ request: ImageRequest, _ now: Date) {
+    if request.policy != .reload, validity.isFresh(at: now, request.policy) {
+      // An age that the request names takes the place of what the server said.
+      let isOverdue = validity.expires.map { $0 <= now } ?? false
+      if case .maxAge = request.policy { self = .serve(isStale: false) } else { self = .serve(isStale: isOverdue) }
     } else {
-      self = .confirm
+      self = validity.isUsableWhileRevalidating(at: now, request) ? .serveAndRevalidate : .confirm
     }
   }
 }

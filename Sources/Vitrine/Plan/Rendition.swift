@@ -9,17 +9,9 @@ struct Rendition: Sendable, Hashable {
   var filter = ResamplingFilter.lanczos3
   var linearLight = false
   var colorSpace = ColorSpace.sRGB
+}
 
-  init(frame: Int, quality: DecodeQuality, isWhole: Bool) {
-    (self.frame, self.quality, self.isWhole) = (frame, quality, isWhole)
-  }
-
-  /// Whether it has the same colours of the same frame, made the same way; sizes and care aside.
-  func isLike(_ other: Rendition) -> Bool {
-    frame == other.frame && filter == other.filter && linearLight == other.linearLight
-      && colorSpace == other.colorSpace
-  }
-
+extension Rendition {
   init(of info: ImageInfo, _ options: DecodeOptions) {
     (frame, quality) = (options.frame, options.quality)
     (filter, linearLight, colorSpace) = (options.filter, options.linearLight, options.colorSpace)
@@ -39,14 +31,15 @@ struct LargerVariant: Sendable {
   init?(_ image: LoadedImage, for options: DecodeOptions) {
     let info = image.info
     let wanted = Rendition(of: info, options)
-    guard let rendition = image.rendition, rendition.isWhole, rendition.isLike(wanted),
-      rendition.quality.oversampling >= options.quality.oversampling,
+    guard let known = image.rendition, known.isWhole, known.frame == wanted.frame, known.filter == wanted.filter,
+      known.linearLight == wanted.linearLight, known.colorSpace == wanted.colorSpace,
+      known.quality.oversampling >= wanted.quality.oversampling,
       let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     else { return nil }
-    let needed = (Double(info.width) * plan.scales.x, Double(info.height) * plan.scales.y)
     let bitmap = image.container.bitmap
-    guard Double(bitmap.width) + 1 >= needed.0, Double(bitmap.height) + 1 >= needed.1 else { return nil }
-    (self.image, self.plan) = (image, plan)
-    self.rendition = wanted
+    guard Double(bitmap.width) + 1 >= Double(info.width) * plan.scales.x,
+      Double(bitmap.height) + 1 >= Double(info.height) * plan.scales.y
+    else { return nil }
+    (self.image, self.plan, rendition) = (image, plan, wanted)
   }
 }

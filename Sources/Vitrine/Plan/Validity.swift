@@ -4,7 +4,7 @@ import VitrineRuntime
 /// For how long bytes, and whatever is made of them, may be served without asking.
 struct Validity: Sendable, Hashable {
   /// Until when; `nil` for ever.
-  let expires: Date?
+  var expires: Date?
   /// When their server last confirmed them; `nil` where there is nobody to ask.
   let confirmed: Date?
   /// Until when it may be served if its server cannot be reached or fails; `nil` for not at all.
@@ -15,20 +15,9 @@ struct Validity: Sendable, Hashable {
   var variation: HTTPFields = [:]
   /// Whether a cache may keep it at all.
   let isKept: Bool
+}
 
-  init(
-    expires: Date?,
-    confirmed: Date?,
-    usableOnErrorUntil: Date?,
-    usableWhileRevalidatingUntil: Date? = nil,
-    variation: HTTPFields = [:],
-    isKept: Bool,
-  ) {
-    (self.expires, self.confirmed, self.isKept) = (expires, confirmed, isKept)
-    (self.usableOnErrorUntil, self.variation) = (usableOnErrorUntil, variation)
-    self.usableWhileRevalidatingUntil = usableWhileRevalidatingUntil
-  }
-
+extension Validity {
   /// That of bytes which came with a response.
   init(of stored: StoredResponse, at now: Date) {
     self.init(of: stored, Freshness().decide(stored, for: stored.variation, now: now), at: now)
@@ -52,10 +41,8 @@ struct Validity: Sendable, Hashable {
 
   /// Whether it may be served for now, if its server is asked behind it.
   func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
-    guard request.policy == .standard, !request.revalidates, let until = usableWhileRevalidatingUntil else {
-      return false
-    }
-    return now() < until
+    guard request.policy == .standard, !request.revalidates else { return false }
+    return usableWhileRevalidatingUntil.map { now() < $0 } ?? false
   }
 
   /// Whether a request that says this would have had the same answer.
@@ -63,14 +50,6 @@ struct Validity: Sendable, Hashable {
     guard !variation.isEmpty else { return true }
     let fields = fields()
     return variation.allSatisfy { (fields[$0.name] ?? "") == $0.value }
-  }
-
-  /// Whether what is fresh for a policy is so against what its server said.
-  ///
-  /// An age that the request names takes the place of that.
-  func isOverdue(at now: Date, _ policy: CachePolicy) -> Bool {
-    if case .maxAge = policy { return false }
-    return expires.map { $0 <= now } ?? false
   }
 
   /// `now` is asked for only where it matters.

@@ -59,14 +59,8 @@ final class LoadedImage: Sendable {
 
   /// One that was made of bytes.
   convenience init(_ container: ImageContainer, of bytes: FetchedBytes, _ rendition: Rendition?) {
-    self.init(
-      container,
-      bytes.contentID,
-      bytes.validity,
-      status: bytes.status,
-      byteCount: bytes.data.count,
-      rendition,
-    )
+    let count = bytes.data.count
+    self.init(container, bytes.contentID, bytes.validity, status: bytes.status, byteCount: count, rendition)
   }
 
   /// One that somebody made.

@@ -10,6 +10,8 @@ extension FinishedImage {
     private static let version: UInt64 = 3
     private static let wordCount = 18
     private static let lineCount = 6
+    /// Kept by their places here.
+    private static let alphas: [Bitmap.Alpha] = [.opaque, .straight, .premultiplied]
 
     let encoding: Encoding
     let width: Int
@@ -19,36 +21,23 @@ extension FinishedImage {
     let info: ImageInfo
     let status: Int?
     let byteCount: Int
-    private let confirmed: Date?
-    private let usableOnErrorUntil: Date?
-    private let usableWhileRevalidatingUntil: Date?
-    private let variation: HTTPFields
-    private let decoded: Rendition?
+    /// Its colour space is that of the pixels.
+    let rendition: Rendition?
+    private let validity: Validity
 
-    init(of image: LoadedImage, _ encoding: Encoding) {
-      let (bitmap, validity) = (image.container.bitmap, image.validity)
-      (self.encoding, width, height) = (encoding, bitmap.width, bitmap.height)
+    init(of image: LoadedImage) {
+      let bitmap = image.container.bitmap
+      encoding = bitmap.byteCount <= rawLimit ? .raw : .file
+      (width, height) = (bitmap.width, bitmap.height)
       (alpha, colorSpace, info) = (bitmap.alpha, bitmap.colorSpace, image.info)
-      (status, byteCount, decoded) = (image.status, image.byteCount, image.rendition)
-      (confirmed, usableOnErrorUntil) = (validity.confirmed, validity.usableOnErrorUntil)
-      (usableWhileRevalidatingUntil, variation) = (validity.usableWhileRevalidatingUntil, validity.variation)
+      (status, byteCount, rendition, validity) = (image.status, image.byteCount, image.rendition, image.validity)
     }
 
+    /// The end of freshness is kept by the cache, which may renew it.
     func validity(until expires: Date?) -> Validity {
-      Validity(
-        expires: expires,
-        confirmed: confirmed,
-        usableOnErrorUntil: usableOnErrorUntil,
-        usableWhileRevalidatingUntil: usableWhileRevalidatingUntil,
-        variation: variation,
-        isKept: true,
-      )
-    }
-
-    func rendition(in colorSpace: ColorSpace) -> Rendition? {
-      var rendition = decoded
-      rendition?.colorSpace = colorSpace
-      return rendition
+      var validity = validity
+      validity.expires = expires
+      return validity
     }
 
     // MARK: As bytes
@@ -57,23 +46,24 @@ extension FinishedImage {
       var flags: UInt64 = 0
       if info.hasAlpha { flags |= 1 }
       if info.isVector { flags |= 2 }
-      if let decoded { flags |= decoded.isWhole ? 12 : 4 }
-      if decoded?.linearLight == true { flags |= 16 }
+      if let rendition { flags |= rendition.isWhole ? 12 : 4 }
+      if rendition?.linearLight == true { flags |= 16 }
       func word(_ number: Int) -> UInt64 { UInt64(max(0, number)) }
       func word(_ date: Date?) -> UInt64 { (date?.timeIntervalSince1970 ?? .nan).bitPattern }
       let words: [UInt64] = [
-        Self.version, encoding.rawValue, word(width), word(height), alpha.word, word(info.storedWidth),
+        Self.version, encoding.rawValue, word(width), word(height),
+        word(Self.alphas.firstIndex(of: alpha) ?? 0), word(info.storedWidth),
         word(info.storedHeight), word(info.orientation.rawValue), flags, word(info.bitsPerComponent),
         word(info.frameCount), info.duration.bitPattern, word(info.loopCount), word(status ?? 0), word(byteCount),
-        word(confirmed), word(usableOnErrorUntil), word(usableWhileRevalidatingUntil),
+        word(validity.confirmed), word(validity.usableOnErrorUntil), word(validity.usableWhileRevalidatingUntil),
       ]
       // No field can hold a line end.
       let lines =
         [
           info.format.name, info.format.mediaType, info.format.fileExtension, colorSpace.rawValue,
           info.colorModel.rawValue,
-          decoded.map { "\($0.frame) \($0.quality.rawValue) \($0.filter.rawValue)" } ?? "",
-        ] + variation.map { "\($0.name):\($0.value)" }
+          rendition.map { "\($0.frame) \($0.quality.rawValue) \($0.filter.rawValue)" } ?? "",
+        ] + validity.variation.map { "\($0.name):\($0.value)" }
       let text = lines.joined(separator: "\n")
       var bytes = Data(capacity: Self.wordCount * 8 + text.utf8.count)
       for word in words { for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * place))) } }
@@ -85,7 +75,7 @@ extension FinishedImage {
     init?(encoded: Data) {
       let bytes = [UInt8](encoded)
       guard bytes.count >= Self.wordCount * 8, Self.word(0, bytes) == Self.version,
-        let encoding = Encoding(rawValue: Self.word(1, bytes)), let alpha = Bitmap.Alpha(word: Self.word(4, bytes)),
+        let encoding = Encoding(rawValue: Self.word(1, bytes)),
         let lines = String(validating: bytes[(Self.wordCount * 8)...], as: UTF8.self)?
           .split(separator: "\n", omittingEmptySubsequences: false).map(String.init), lines.count >= Self.lineCount,
         let colorSpace = ColorSpace(rawValue: lines[3]), let colorModel = ColorModel(rawValue: lines[4])
@@ -96,7 +86,7 @@ extension FinishedImage {
         return seconds.isNaN ? nil : Date(timeIntervalSince1970: seconds)
       }
       guard [2, 3].allSatisfy({ (1..<1 << 20).contains(int($0)) }), [5, 6].allSatisfy({ int($0) < 1 << 31 }),
-        let orientation = Orientation(rawValue: int(7))
+        Self.alphas.indices.contains(int(4)), let orientation = Orientation(rawValue: int(7))
       else { return nil }
       var info = ImageInfo(
         format: ImageFormat(name: lines[0], mediaType: lines[1], fileExtension: lines[2]),
@@ -107,27 +97,39 @@ extension FinishedImage {
       let flags = Self.word(8, bytes)
       (info.hasAlpha, info.isVector) = (flags & 1 != 0, flags & 2 != 0)
       (info.bitsPerComponent, info.frameCount, info.loopCount) = (int(9), int(10), int(12))
-      info.duration = Double(bitPattern: Self.word(11, bytes))
-      info.colorModel = colorModel
-      var decoded: Rendition?
-      if flags & 4 != 0 {
+      (info.duration, info.colorModel) = (Double(bitPattern: Self.word(11, bytes)), colorModel)
+      if flags & 4 == 0 {
+        rendition = nil
+      } else {
         let parts = lines[5].split(separator: " ").map(String.init)
         guard parts.count == 3, let frame = Int(parts[0]), let quality = DecodeQuality(rawValue: parts[1]),
           let filter = ResamplingFilter(rawValue: parts[2])
         else { return nil }
-        var rendition = Rendition(frame: frame, quality: quality, isWhole: flags & 8 != 0)
-        (rendition.filter, rendition.linearLight) = (filter, flags & 16 != 0)
-        decoded = rendition
+        rendition = Rendition(
+          frame: frame,
+          quality: quality,
+          isWhole: flags & 8 != 0,
+          filter: filter,
+          linearLight: flags & 16 != 0,
+          colorSpace: colorSpace,
+        )
       }
       var variation = HTTPFields()
       for line in lines[Self.lineCount...] {
         guard let colon = line.firstIndex(of: ":") else { return nil }
         variation.append(name: String(line[..<colon]), value: String(line[colon...].dropFirst()))
       }
-      (self.encoding, width, height, self.alpha) = (encoding, int(2), int(3), alpha)
-      (self.colorSpace, self.info, self.decoded, self.variation) = (colorSpace, info, decoded, variation)
+      (self.encoding, width, height, self.alpha) = (encoding, int(2), int(3), Self.alphas[int(4)])
+      (self.colorSpace, self.info) = (colorSpace, info)
       (status, byteCount) = (int(13) == 0 ? nil : int(13), int(14))
-      (confirmed, usableOnErrorUntil, usableWhileRevalidatingUntil) = (date(15), date(16), date(17))
+      validity = Validity(
+        expires: nil,
+        confirmed: date(15),
+        usableOnErrorUntil: date(16),
+        usableWhileRevalidatingUntil: date(17),
+        variation: variation,
+        isKept: true,
+      )
     }
 
     /// Whether the pixels are stored as they are.
@@ -137,25 +139,6 @@ extension FinishedImage {
 
     private static func word(_ index: Int, _ bytes: [UInt8]) -> UInt64 {
       bytes[index * 8..<index * 8 + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
-  }
-}
-
-extension Bitmap.Alpha {
-  fileprivate var word: UInt64 {
-    switch self {
-    case .opaque: 0
-    case .straight: 1
-    case .premultiplied: 2
-    }
-  }
-
-  fileprivate init?(word: UInt64) {
-    switch word {
-    case 0: self = .opaque
-    case 1: self = .straight
-    case 2: self = .premultiplied
-    default: return nil
     }
   }
 }

@@ -11,30 +11,24 @@ import VitrineRuntime
 enum FinishedImage {
   enum Encoding: UInt64 { case raw = 0, file = 1 }
 
-  private static let rawLimit = 512 << 10
+  static let rawLimit = 512 << 10
 
   /// Makes the entry of an image; `nil` if it cannot be kept without loss of what matters.
   ///
   /// Blocks for as long as a large image needs to be encoded.
   static func entry(of image: LoadedImage, stored: Date) -> CachedData? {
     let bitmap = image.container.bitmap
-    guard let data = data(of: bitmap, encoding(of: bitmap)) else { return nil }
+    let header = Header(of: image)
+    guard let data = data(of: bitmap, header.encoding) else { return nil }
     return CachedData(
       data: data,
       kind: .finished,
-      metadata: metadata(of: image),
+      metadata: header.encoded,
       contentID: image.contentID,
       expires: image.validity.expires,
       stored: stored,
     )
   }
-
-  /// What is kept beside the pixels of an image.
-  static func metadata(of image: LoadedImage) -> Data {
-    Header(of: image, encoding(of: image.container.bitmap)).encoded
-  }
-
-  private static func encoding(of bitmap: Bitmap) -> Encoding { bitmap.byteCount <= rawLimit ? .raw : .file }
 
   private static func data(of bitmap: Bitmap, _ encoding: Encoding) -> Data? {
     switch encoding {
@@ -67,7 +61,7 @@ enum FinishedImage {
       header.validity(until: entry.expires),
       status: header.status,
       byteCount: header.byteCount,
-      header.rendition(in: bitmap.colorSpace),
+      header.rendition,
     )
   }
 

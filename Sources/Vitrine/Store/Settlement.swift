@@ -67,18 +67,16 @@ final class Settlement: Sendable {
 
   /// Acts on what somebody has said of a body.
   func settle(_ body: Body, of request: ImageRequest, _ word: Answer.Word) {
-    let key = request.keys.fetch
-    let contentID = body.contentID
-    let isOutdated = body.record.isOutdated(body.ask, contentID)
+    let keys = request.keys
+    let isOutdated = body.record.isOutdated(body.ask, body.contentID)
+    let allowsKeeping = body.validity.isKept && request.caches.contains(.diskWrites)
     switch word {
     case .good where isOutdated: break
     case .good(let isKept):
-      claim(body.ask, contentID, body.validity, of: key, body.record)
-      if !isKept || !body.validity.isKept || !request.caches.contains(.diskWrites) {
-        dropOutdated(request, by: contentID)
-      }
-    case .keep where !isOutdated && body.validity.isKept && request.caches.contains(.diskWrites):
-      keepOriginal(body, of: request)
+      claim(body.ask, body.contentID, body.validity, of: keys.fetch, body.record)
+      // What is kept nowhere does not take the place of what was stored before.
+      if !isKept || !allowsKeeping { dropOutdated(keys.fetch, and: keys.images, by: body.contentID) }
+    case .keep where !isOutdated && allowsKeeping: keepOriginal(body, of: request)
     case .bad, .keep:
       guard let recording = body.recording else { return }
       pending.add { await recording.drop() }
@@ -124,12 +122,6 @@ final class Settlement: Sendable {
     return true
   }
 
-  /// Drops from disk what turned out to be no image, so that it is fetched anew the next time.
-  func dropUndecodable(_ key: CacheKey) {
-    guard let disk else { return }
-    pending.add(for: key) { await disk.remove(key) }
-  }
-
   /// Drops the beginning of a download that is of no use.
   func dropPartial(of key: CacheKey) {
     guard let partials else { return }
@@ -162,15 +154,14 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Drops what was made of other bytes than those that have just come and are kept nowhere; else it would go on being served.
-  private func dropOutdated(_ request: ImageRequest, by contentID: ContentID) {
+  /// Drops an entry that is of other content than what has just come, and the images made of it: else it would go on being served.
+  private func dropOutdated(_ key: CacheKey, and images: CacheKey? = nil, by contentID: ContentID) {
     guard let disk else { return }
-    let keys = request.keys
-    pending.add(for: keys.fetch) {
-      guard let old = await disk.contentID(for: keys.fetch), old != contentID else { return }
-      await disk.remove(keys.fetch)
+    pending.add(for: key) {
+      guard let old = await disk.contentID(for: key), old != contentID else { return }
+      await disk.remove(key)
       // Without the bytes nothing would tell that these are out of date.
-      await disk.removeAll(extending: keys.images)
+      if let images { await disk.removeAll(extending: images) }
     }
   }
 
@@ -216,13 +207,14 @@ final class Settlement: Sendable {
 
   private func keepFinished(_ made: Made, from origin: ImageResponse.Origin) {
     let (image, request) = (made.image, made.request)
-    guard let disk = writableDisk(request) else { return dropOutdatedFinished(request, by: image.contentID) }
-    guard !request.keepsEncodedData, case .url = request.keys.source.kind, !isOutdated(made),
-      storage(of: request).keepsFinished(
-        image,
-        isProcessed: !request.processors.isEmpty,
-        isResized: request.isChanged,
-      ), delegate?.keepsFinished(ImageResponse(image, from: origin), for: request) ?? true
+    guard let disk = writableDisk(request) else {
+      if request.isChanged, image.contentID != .none { dropOutdated(made.key, by: image.contentID) }
+      return
+    }
+    let (isProcessed, isResized) = (!request.processors.isEmpty, request.isChanged)
+    guard !request.keepsEncodedData, request.keys.url != nil, !isOutdated(made),
+      storage(of: request).keepsFinished(image, isProcessed: isProcessed, isResized: isResized),
+      delegate?.keepsFinished(ImageResponse(image, from: origin), for: request) ?? true
     else { return }
     let (key, now) = (made.key, clock.now)
     pending.add(for: key) { [queue] in
@@ -235,34 +227,19 @@ final class Settlement: Sendable {
     }
   }
 
-  /// The same for an image as it is shown, where its bytes are not there.
-  private func dropOutdatedFinished(_ request: ImageRequest, by contentID: ContentID) {
-    guard let disk, request.isChanged, contentID != .none else { return }
-    let key = request.keys.image
-    pending.add(for: key) {
-      guard let old = await disk.contentID(for: key), old != contentID else { return }
-      await disk.remove(key)
-    }
-  }
-
   /// Lets a stored image be fresh for as long as its bytes, which have just been confirmed.
   func renewFinished(_ made: Made) {
     let (image, request) = (made.image, made.request)
     guard made.isFinal, request.policy != .reload, let disk = writableDisk(request),
       storage(of: request).looksForFinished(request, step: made.step)
     else { return }
-    let key = made.key
-    pending.add(for: key) {
-      await disk.renew(
-        key,
-        contentID: image.contentID,
-        expires: image.validity.expires,
-        metadata: FinishedImage.metadata(of: image),
-      )
+    pending.add(for: made.key) {
+      let metadata = FinishedImage.Header(of: image).encoded
+      await disk.renew(made.key, contentID: image.contentID, expires: image.validity.expires, metadata: metadata)
     }
   }
 
-  /// Drops stored images that were made of other bytes than those that are there now.
+  /// Drops from disk what is out of date, damaged or no image.
   func drop(_ keys: [CacheKey]) {
     guard let disk else { return }
     for key in keys { pending.add(for: key) { await disk.remove(key) } }
@@ -272,10 +249,7 @@ final class Settlement: Sendable {
 extension StoragePolicy {
   /// Whether an image of a request may be on disk as it is shown, after some of its processors.
   func looksForFinished(_ request: ImageRequest, step: Int) -> Bool {
-    guard self != .original, !request.keepsEncodedData, request.isChanged(before: step),
-      case .url = request.keys.source.kind
-    else { return false }
-    return true
+    self != .original && !request.keepsEncodedData && request.isChanged(before: step) && request.keys.url != nil
   }
 }
 

@@ -18,41 +18,49 @@ final class SourceRecord: Sendable {
   deinit { records.release(source) }
 
   /// The question that the latest answer belongs to; what is in the caches counts as that answer.
-  var ask: Ask { records.latest(source).ask }
+  var ask: Ask { latest.ask }
+
+  private var latest: SourceRecords.Entry { records.state.withLock { $0.entries[source] ?? SourceRecords.Entry() } }
 
   /// Takes note of an answer, unless one to a later question has come.
   ///
   /// - Returns: Whether it is the latest now.
-  func claim(_ ask: Ask, _ contentID: ContentID) -> Bool { records.claim(source, ask, contentID) }
+  func claim(_ ask: Ask, _ contentID: ContentID) -> Bool {
+    records.state.withLock { state in
+      // Whoever asks holds the record.
+      guard let index = state.entries.index(forKey: source), state.entries.values[index].ask <= ask else {
+        return false
+      }
+      (state.entries.values[index].ask, state.entries.values[index].contentID) = (ask, contentID)
+      return true
+    }
+  }
 
   /// Whether other content has come in answer to a later question.
   func isOutdated(_ ask: Ask, _ contentID: ContentID) -> Bool {
-    let latest = records.latest(source)
+    let latest = latest
     return latest.ask > ask && latest.contentID != contentID
   }
 }
 
 /// The latest answers about all sources of which something is under way.
 final class SourceRecords: Sendable {
-  private struct Entry {
+  fileprivate struct Entry {
     var holds = 1
     var ask: SourceRecord.Ask = 0
     var contentID = ContentID.none
   }
 
-  private struct State {
+  fileprivate struct State {
     var entries: [CacheKey: Entry] = [:]
     var lastAsk: SourceRecord.Ask = 0
   }
 
-  private let state = Lock(State())
+  fileprivate let state = Lock(State())
 
   /// Returns the record of a source, for whoever works on it to hold.
   func record(of source: CacheKey) -> SourceRecord {
-    state.withLock { state in
-      guard let index = state.entries.index(forKey: source) else { return state.entries[source] = Entry() }
-      state.entries.values[index].holds += 1
-    }
+    state.withLock { $0.entries[source, default: Entry(holds: 0)].holds += 1 }
     return SourceRecord(source, self)
   }
 
@@ -69,21 +77,6 @@ final class SourceRecords: Sendable {
       guard let index = state.entries.index(forKey: source) else { return }
       state.entries.values[index].holds -= 1
       if state.entries.values[index].holds == 0 { state.entries.remove(at: index) }
-    }
-  }
-
-  fileprivate func latest(_ source: CacheKey) -> (ask: SourceRecord.Ask, contentID: ContentID) {
-    state.withLock { state in state.entries[source].map { ($0.ask, $0.contentID) } ?? (0, .none) }
-  }
-
-  fileprivate func claim(_ source: CacheKey, _ ask: SourceRecord.Ask, _ contentID: ContentID) -> Bool {
-    state.withLock { state in
-      // Whoever asks holds the record.
-      guard let index = state.entries.index(forKey: source), state.entries.values[index].ask <= ask else {
-        return false
-      }
-      (state.entries.values[index].ask, state.entries.values[index].contentID) = (ask, contentID)
-      return true
     }
   }
 }
