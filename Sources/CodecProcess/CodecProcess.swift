@@ -7,7 +7,7 @@ final class CodecProcess: Sendable {
   let wire: Wire
 
   /// Starts the program at `path` with one end of a socket as its input and output.
-  init?(_ path: String) {
+  init?(_ path: ByteString) {
     var ends: [Int32] = [-1, -1]
     guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       return nil
@@ -21,10 +21,10 @@ final class CodecProcess: Sendable {
     unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
     var process: pid_t = 0
     // A copy that outlives the call, in an array that ends in nothing.
-    let name = unsafe strdup(path)
+    let name = unsafe path.withCString { unsafe strdup($0) }
     defer { unsafe free(name) }
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [name, nil]
-    let status = unsafe posix_spawn(&process, path, &actions, nil, &arguments, environ)
+    let status = unsafe path.withCString { unsafe posix_spawn(&process, $0, &actions, nil, &arguments, environ) }
     close(ends[1])
     guard status == 0 else {
       close(ends[0])

@@ -1,5 +1,5 @@
 package import VitrineImaging
-import VitrineRuntime
+package import VitrineRuntime
 
 /// Has images decoded by other processes, which are started with the first such image and serve one image after another.
 ///
@@ -7,14 +7,18 @@ import VitrineRuntime
 /// does not come to an end takes no more with it than its image; and a cancellation is heard at any moment.
 package final class ProcessDecoder: ImageDecoder, VitrineDecoder {
   package let formats: [ImageFormat]
-  private let path: String
+  private let path: ByteString
   /// Processes that nothing is asked of.
   private let idle = Lock<[CodecProcess]>([])
 
   /// `nil` when there is no program at `path`.
-  package init?(_ path: String, formats: [ImageFormat]) {
-    guard unsafe access(path, X_OK) == 0 else { return nil }
+  package init?(_ path: ByteString, formats: [ImageFormat]) {
+    guard unsafe path.withCString({ unsafe access($0, X_OK) }) == 0 else { return nil }
     (self.path, self.formats) = (path, formats)
+  }
+
+  package convenience init?(_ path: String, formats: [ImageFormat]) {
+    self.init(ByteString(path), formats: formats)
   }
 
   package func info(

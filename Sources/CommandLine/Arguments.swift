@@ -4,16 +4,17 @@ import VitrineRuntime
 
 /// A command line taken apart: what is no option is a source.
 struct Arguments {
-  private(set) var sources: [String] = []
-  private var values: [String: [String]] = [:]
+  /// The sources as they stand on the command line; those of lists are in ``allSources(of:)``.
+  private(set) var sources: [ByteString] = []
+  private var values: [String: [ByteString]] = [:]
   private var flags: Set<String> = []
 
-  /// `valued` are the options that take a value, such as `--size`; `flags` those that take none.
-  init(_ arguments: some Sequence<String>, valued: Set<String>, flags known: Set<String>) throws(UsageError) {
+  init(_ arguments: some Sequence<ByteString>, options: [Option]) throws(UsageError) {
+    let known = Dictionary(options.map { ($0.name, $0.value != nil) }) { $1 }
     var rest = arguments.makeIterator()
     var isLiteral = false
     while let argument = rest.next() {
-      if isLiteral || argument == "-" || !argument.hasPrefix("-") {
+      if isLiteral || argument == "-" || argument.bytes.first != UInt8(ascii: "-") {
         sources.append(argument)
         continue
       }
@@ -21,80 +22,94 @@ struct Arguments {
         isLiteral = true
         continue
       }
-      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      let name = parts[0]
-      if known.contains(name) {
+      let parts = argument.bytes.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      let name = ByteString(bytes: parts[0]).readable
+      switch known[name] {
+      case true?:
+        guard let value = parts.count == 2 ? ByteString(bytes: parts[1]) : rest.next() else {
+          throw UsageError("\(name) needs a value")
+        }
+        values[name, default: []].append(value)
+      case false?:
         guard parts.count == 1 else { throw UsageError("\(name) takes no value") }
         flags.insert(name)
-      } else if valued.contains(name) {
-        guard let value = parts.count == 2 ? parts[1] : rest.next() else { throw UsageError("\(name) needs a value") }
-        values[name, default: []].append(value)
-      } else {
-        throw UsageError("unknown option \(name)")
+      case nil: throw UsageError("unknown option \(name)")
       }
     }
   }
 
-  func has(_ flag: String) -> Bool { flags.contains(flag) }
+  func has(_ flag: Option) -> Bool { flags.contains(flag.name) }
 
-  /// The option's value; the last where it is repeated.
-  func value(_ name: String) -> String? { values[name]?.last }
+  /// The option's value, in whatever encoding; the last where it is repeated.
+  func bytes(_ option: Option) -> ByteString? { values[option.name]?.last }
 
   /// All values of an option that may be repeated, in order.
-  func values(_ name: String) -> [String] { values[name] ?? [] }
+  func all(_ option: Option) -> [ByteString] { values[option.name] ?? [] }
 
-  func number(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
-    guard let text = value(name) else { return nil }
+  /// The option's value as text.
+  func text(_ option: Option) throws(UsageError) -> String? {
+    guard let bytes = bytes(option) else { return nil }
+    guard let text = bytes.text else {
+      throw UsageError("\(option.name) takes text in UTF-8, not '\(bytes.readable)'")
+    }
+    return text
+  }
+
+  func number(_ option: Option, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    guard let text = try text(option) else { return nil }
     guard let number = Int(text), range.contains(number) else {
       let most = range.upperBound == Int.max ? "or more" : "to \(range.upperBound)"
-      throw UsageError("\(name) takes a number from \(range.lowerBound) \(most), not '\(text)'")
+      throw UsageError("\(option.name) takes a number from \(range.lowerBound) \(most), not '\(text)'")
     }
     return number
   }
 
   /// Bytes: `1000`, `64K`, `300M`, `2G`, where K is 1024.
-  func byteCount(_ name: String) throws(UsageError) -> Int? {
-    guard let text = value(name) else { return nil }
+  func byteCount(_ option: Option) throws(UsageError) -> Int? {
+    guard let text = try text(option) else { return nil }
     let shifts: [Character: Int] = ["K": 10, "M": 20, "G": 30]
     let shift = text.last.flatMap { shifts[Character($0.uppercased())] }
     let digits = shift == nil ? text[...] : text.dropLast()
     // What 64 bits cannot hold is more than any disk has.
     guard let number = Int(digits), number >= 0, number <= Int.max >> (shift ?? 0) else {
-      throw UsageError("\(name) takes a number of bytes such as 1000000, 64K, 300M or 2G, not '\(text)'")
+      throw UsageError("\(option.name) takes a number of bytes such as 1000000, 64K, 300M or 2G, not '\(text)'")
     }
     return number << (shift ?? 0)
   }
 
   /// Header fields, each given as `Name: value`.
-  func headers(_ name: String) throws(UsageError) -> [(name: String, value: String)] {
+  func headers(_ option: Option) throws(UsageError) -> [(name: String, value: String)] {
     var headers: [(name: String, value: String)] = []
-    for text in values(name) {
+    for bytes in all(option) {
+      let text = bytes.readable
       let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       guard let field = parts.first, parts.count == 2 else {
-        throw UsageError("\(name) takes 'Name: value', not '\(text)'")
+        throw UsageError("\(option.name) takes 'Name: value', not '\(text)'")
       }
       let element = HTTPFields.Element(name: String(field), value: String(parts[1].drop { $0 == " " }))
-      guard element.isSendable else { throw UsageError("\(name): '\(text)' cannot be sent as a header field") }
+      guard element.isSendable, bytes.text != nil else {
+        throw UsageError("\(option.name): '\(text)' cannot be sent as a header field")
+      }
       headers.append((element.name, element.value))
     }
     return headers
   }
 
   func choice<Choice: RawRepresentable<String> & CaseIterable>(
-    _ name: String,
+    _ option: Option,
     _ type: Choice.Type = Choice.self,
   ) throws(UsageError) -> Choice? {
-    guard let text = value(name) else { return nil }
+    guard let text = try text(option) else { return nil }
     guard let choice = Choice(rawValue: text) else {
       let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-      throw UsageError("\(name) takes one of \(names), not '\(text)'")
+      throw UsageError("\(option.name) takes one of \(names), not '\(text)'")
     }
     return choice
   }
 
   /// `400`, `400x300`, `400x` or `x300`.
   func size(_ mode: TargetSize.Mode) throws(UsageError) -> TargetSize? {
-    guard let text = value("--size") else { return nil }
+    guard let text = try text(.size) else { return nil }
     let sides = text.split(separator: "x", omittingEmptySubsequences: false)
     let lengths = sides.map { side in Int(side).flatMap { (1...1_000_000).contains($0) ? Double($0) : nil } }
     switch (sides.count, lengths.first ?? nil, lengths.last ?? nil) {
@@ -102,7 +117,54 @@ struct Arguments {
     case (2, let width?, let height?): return .pixels(width, height, mode)
     case (2, let width?, nil) where sides[1].isEmpty: return .pixels(width: width)
     case (2, nil, let height?) where sides[0].isEmpty: return .pixels(height: height)
-    default: throw UsageError("--size takes 400, 400x300, 400x or x300, each in pixels and at least 1, not '\(text)'")
+    default:
+      throw UsageError("--size takes 400, 400x300, 400x or x300, in pixels and from 1 to 1000000, not '\(text)'")
+    }
+  }
+}
+
+// MARK: - Lists of sources
+
+extension Arguments {
+  /// The sources on the command line, then those in the lists of `--files-from`, in order.
+  ///
+  /// Blocks while it reads the lists. There may be none where a list has none, since then nothing is left to do.
+  func allSources(of command: String) throws(UsageError) -> [ByteString] {
+    let lists = all(.filesFrom)
+    guard !lists.isEmpty else {
+      guard !has(.zero) else { throw UsageError("-0 says how the list of --files-from is written, and there is none") }
+      guard !sources.isEmpty else { throw UsageError("\(command) needs at least one source") }
+      return sources
+    }
+    var all = sources
+    for list in lists { all += try names(in: list) }
+    let fromInput = lists.count { $0 == "-" }
+    guard fromInput == 0 || fromInput == 1 && !all.contains("-") else {
+      throw UsageError("--files-from - reads standard input, so that nothing else can be read from there")
+    }
+    return all
+  }
+
+  private func names(in list: ByteString) throws(UsageError) -> [ByteString] {
+    guard !list.isEmpty else { throw UsageError("--files-from takes a file, or - for standard input") }
+    let data: Data
+    do throws(FileError) {
+      data = list == "-" ? try FileContents.of(0) : try FileContents.at(list)
+    } catch {
+      let reason = list == "-" ? error.ofStandardFile : error.description
+      throw UsageError("--files-from \(list.readable): \(reason)", exitCode: ExitCode.failure)
+    }
+    let end: UInt8 = has(.zero) ? 0 : UInt8(ascii: "\n")
+    let names = data.split(separator: end).map { ByteString(bytes: $0) }
+    guard has(.zero) || !data.contains(0) else {
+      throw UsageError("--files-from \(list.readable): its names end in zero bytes; -0 reads such a list")
+    }
+    guard !has(.zero) else { return names }
+    return names.compactMap { name in
+      // What a person has written may have blank lines, and the line ends of other systems, which end no URL.
+      let isURL = Source(name).isURL
+      let trimmed = isURL || name == "\r" ? ByteString(bytes: name.bytes.filter { $0 != UInt8(ascii: "\r") }) : name
+      return trimmed.isEmpty ? nil : trimmed
     }
   }
 }

@@ -23,12 +23,12 @@ enum Batch {
   ///   - report: Called for every argument, in order; says whether it was done.
   /// - Returns: How many arguments were not done.
   static func run<Value: Sendable, Outcome>(
-    _ arguments: [String],
+    _ arguments: [ByteString],
     width: Int,
     console: Console,
     work: @escaping @Sendable (Source) -> Value,
     finish: (Source, Value) -> Outcome,
-    report: (_ argument: String, Outcome, _ isRepeat: Bool) -> Bool,
+    report: (_ argument: ByteString, Outcome, _ isRepeat: Bool) -> Bool,
   ) -> Int {
     let sources = Source.different(among: arguments)
     var outcomes: [Source: (outcome: Outcome, isReported: Bool)] = [:]

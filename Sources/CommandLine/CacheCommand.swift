@@ -3,27 +3,41 @@ import VitrineCaching
 import VitrineRuntime
 
 /// `vitrine cache`: what is in the disk cache, whether it is whole, and less of it.
-struct CacheCommand {
+struct CacheCommand: Command {
   private enum Action: String, CaseIterable {
     case stats, list, verify, trim, clear
   }
+
+  static let manual = Manual(
+    name: "cache",
+    synopsis: "stats|list|verify|trim|clear",
+    summary: "Says what is in the cache of fetch, or makes it less.",
+    notes: [
+      "stats    how much it holds, and how often it was of use",
+      "list     what it holds, the oldest first",
+      "verify   reads all of it, drops what is damaged and says what that was",
+      "trim     evicts what is over --size-limit",
+      "clear    removes everything",
+    ],
+    options: CacheFolder.options + [.jsonOfCache],
+    readsImages: false,
+  )
 
   private let action: Action
   private let folder: CacheFolder
   private let isJSON: Bool
   private let console = Console(total: 1)
 
-  init(_ arguments: some Sequence<String>) throws(UsageError) {
-    let parsed = try Arguments(arguments, valued: CacheFolder.options, flags: ["--json"])
+  init(_ parsed: Arguments) throws(UsageError) {
     let actions = Action.allCases.map(\.rawValue).joined(separator: ", ")
-    guard let name = parsed.sources.first else { throw UsageError("cache needs one of \(actions)") }
+    guard let name = parsed.sources.first?.readable else { throw UsageError("cache needs one of \(actions)") }
     guard let action = Action(rawValue: name) else { throw UsageError("cache takes one of \(actions), not '\(name)'") }
     guard parsed.sources.count == 1 else {
-      throw UsageError("cache \(name) takes no further arguments, so not '\(parsed.sources[1])'")
+      throw UsageError("cache \(name) takes no further arguments, so not '\(parsed.sources[1].readable)'")
     }
     self.action = action
     folder = try CacheFolder(parsed)
-    isJSON = parsed.has("--json")
+    isJSON = parsed.has(.jsonOfCache)
   }
 
   func run() -> Int32 {
@@ -39,8 +53,18 @@ struct CacheCommand {
       }
       return ExitCode.success
     } catch {
-      console.error(folder.path, error.description)
+      console.error(ByteString(folder.path), error.description)
+      if isJSON { tell(error) }
       return ExitCode.failure
+    }
+  }
+
+  /// Prints the line of JSON that would have come, with nothing in it but why it did not.
+  private func tell(_ error: FileError) {
+    switch action {
+    case .stats, .trim, .clear: console.out(json(nil, error.description))
+    case .list: console.out(json(nil, error: error.description))
+    case .verify: console.out(json(nil, nil, error.description))
     }
   }
 
@@ -59,54 +83,54 @@ struct CacheCommand {
   }
 
   private func show(_ statistics: DataCacheStatistics) {
-    guard isJSON else {
-      console.out(
-        """
-        \(folder.path)
-          \(counted(statistics.entries, "entry", "entries")): \(counted(statistics.originals, "original", "originals")), \
-        \(counted(statistics.finished, "finished image", "finished images"))
-          \(counted(statistics.partials, "partial download", "partial downloads"))
-          \(size(statistics.bytes)) of \(size(folder.limit))
-          \(counted(statistics.hits, "hit", "hits")), \(counted(statistics.misses, "miss", "misses"))
-        """
-      )
-      return
-    }
+    guard !isJSON else { return console.out(json(statistics, nil)) }
+    let originals = statistics.originals.counted("original", "originals")
+    let finished = statistics.finished.counted("finished image", "finished images")
+    console.out(folder.path)
+    console.out("  \(statistics.entries.counted("entry", "entries")): \(originals), \(finished)")
+    console.out("  \(statistics.partials.counted("partial download", "partial downloads"))")
+    console.out("  \(statistics.bytes.asBytes) of \(folder.limit.asBytes)")
+    console.out("  \(statistics.hits.counted("hit", "hits")), \(statistics.misses.counted("miss", "misses"))")
+  }
+
+  private func json(_ statistics: DataCacheStatistics?, _ error: String?) -> String {
     var json = JSONLine()
     json.add("directory", folder.path)
-    json.add("entries", statistics.entries)
-    json.add("bytes", statistics.bytes)
-    json.add("limit", folder.limit)
-    json.add("originals", statistics.originals)
-    json.add("finished", statistics.finished)
-    json.add("partials", statistics.partials)
-    json.add("hits", statistics.hits)
-    json.add("misses", statistics.misses)
-    console.out(json.line)
+    json.add("entries", statistics?.entries)
+    json.add("bytes", statistics?.bytes)
+    json.add("limit", statistics?.limit ?? folder.limit)
+    json.add("originals", statistics?.originals)
+    json.add("finished", statistics?.finished)
+    json.add("partials", statistics?.partials)
+    json.add("hits", statistics?.hits)
+    json.add("misses", statistics?.misses)
+    json.add("error", error)
+    return json.line
   }
 
   private func list() throws(FileError) {
     guard let cache = try folder.openForReading() else { return }
     let entries = blocking { await cache.entries() }
     for entry in entries.sorted(by: { ($0.stored, name(of: $0.key)) < ($1.stored, name(of: $1.key)) }) {
-      console.out(isJSON ? json(entry) : text(entry))
+      console.out(isJSON ? json(entry, error: nil) : text(entry))
     }
   }
 
-  private func json(_ entry: DataCacheEntry) -> String {
+  private func json(_ entry: DataCacheEntry?, error: String?) -> String {
     var json = JSONLine()
-    json.add("url", entry.key.address)
-    json.add("key", entry.key.description)
-    json.add("kind", entry.kind == .original ? "original" : "finished")
-    json.add("bytes", entry.byteCount)
-    json.add("stored", entry.stored.formatted(.iso8601))
-    json.add("expires", entry.expires?.formatted(.iso8601))
-    json.add("hits", entry.hits)
+    json.add("url", entry?.key.address)
+    json.add("key", entry?.key.description)
+    json.add("kind", entry.map { $0.kind == .original ? "original" : "finished" })
+    json.add("bytes", entry?.byteCount)
+    json.add("stored", entry?.stored.formatted(.iso8601))
+    json.add("expires", entry?.expires?.formatted(.iso8601))
+    json.add("hits", entry?.hits)
+    json.add("error", error)
     return json.line
   }
 
   private func text(_ entry: DataCacheEntry) -> String {
-    let bytes = size(entry.byteCount)
+    let bytes = entry.byteCount.asBytes
     let padding = String(repeating: " ", count: max(0, 10 - bytes.count))
     let freshness =
       entry.expires.map { "\($0 < .now ? "expired" : "expires") \($0.formatted(.iso8601))" } ?? "keeps fresh"
@@ -144,8 +168,8 @@ struct CacheCommand {
       }
     }
     if !isJSON {
-      let entries = counted(before.entries - after.entries, "entry", "entries")
-      console.out("\(done): \(entries) removed, \(size(max(0, before.bytes - after.bytes))) freed")
+      let entries = (before.entries - after.entries).counted("entry", "entries")
+      console.out("\(done): \(entries) removed, \(max(0, before.bytes - after.bytes).asBytes) freed")
     }
     show(after)
   }
@@ -163,37 +187,27 @@ struct CacheCommand {
     }
     for key in report.damaged {
       let name = key.map(name) ?? "an entry whose name is damaged, too"
-      console.error(name, "damaged, and dropped from the cache")
-      guard isJSON else { continue }
-      var json = JSONLine()
-      json.add("url", key?.address)
-      json.add("key", key?.description)
-      json.add("error", "damaged, and dropped from the cache")
-      console.out(json.line)
+      console.error(ByteString(name), "damaged, and dropped from the cache")
+      if isJSON { console.out(json(key, nil, "damaged, and dropped from the cache")) }
     }
     if isJSON {
-      var json = JSONLine()
-      json.add("directory", folder.path)
-      json.add("checked", report.checked)
-      json.add("damaged", report.damaged.count)
-      console.out(json.line)
+      console.out(json(nil, report, nil))
     } else {
       let damage = report.damaged.isEmpty ? "all whole" : "\(report.damaged.count) damaged and dropped"
-      console.out("\(folder.path): \(counted(report.checked, "entry", "entries")) checked, \(damage)")
+      console.out("\(folder.path): \(report.checked.counted("entry", "entries")) checked, \(damage)")
     }
     return report.damaged.isEmpty ? ExitCode.success : ExitCode.failure
   }
 
-  // MARK: - Words
-
-  private func counted(_ count: Int, _ one: String, _ many: String) -> String { "\(count) \(count == 1 ? one : many)" }
-
-  /// In the units that `--size-limit` takes.
-  private func size(_ bytes: Int) -> String {
-    for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] where bytes >= 1 << shift {
-      let tenths = ((bytes >> (shift - 10)) * 10) >> 10
-      return tenths % 10 == 0 ? "\(tenths / 10) \(unit)" : "\(tenths / 10).\(tenths % 10) \(unit)"
-    }
-    return counted(bytes, "byte", "bytes")
+  /// What is damaged has a line each, and all of it one at the end.
+  private func json(_ key: CacheKey?, _ report: DiskVerification?, _ error: String?) -> String {
+    var json = JSONLine()
+    json.add("directory", folder.path)
+    json.add("url", key?.address)
+    json.add("key", key?.description)
+    json.add("checked", report?.checked)
+    json.add("damaged", report?.damaged.count)
+    json.add("error", error)
+    return json.line
   }
 }

@@ -4,7 +4,7 @@ import VitrineRuntime
 
 /// The folder of the disk cache, as the options or the environment name it.
 struct CacheFolder {
-  static let options: Set = ["--cache-dir", "--size-limit"]
+  static let options: [Option] = [.cacheFolder, .sizeLimit]
   static let standardLimit = 300 << 20
 
   /// What a folder is before anyone opens it as a cache.
@@ -19,16 +19,19 @@ struct CacheFolder {
   let limit: Int
 
   init(_ arguments: Arguments) throws(UsageError) {
-    let given = arguments.value("--cache-dir")
+    let given = try arguments.text(.cacheFolder)
     guard given != "" else { throw UsageError("--cache-dir takes the path of a folder") }
     path = given ?? Self.standardPath
     isGiven = given != nil
-    limit = try arguments.byteCount("--size-limit") ?? Self.standardLimit
+    limit = try arguments.byteCount(.sizeLimit) ?? Self.standardLimit
   }
 
   private static var standardPath: String {
     PlatformDefaults.userCaches(ProcessInfo.processInfo.environment).appending(path: "vitrine").path
   }
+
+  /// The folder is somebody's who keeps other things there.
+  static let foreign = FileError("the folder holds other files and is no cache; nothing was done to it")
 
   private var url: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
@@ -53,9 +56,7 @@ struct CacheFolder {
     warn: @escaping @Sendable (String) -> Void = { _ in },
   ) throws(FileError) -> DiskCache {
     // What a cache finds in its folder and does not know it removes.
-    guard try state() != .foreign else {
-      throw FileError("the folder holds other files and is no cache; nothing was done to it")
-    }
+    guard try state() != .foreign else { throw Self.foreign }
     do throws(DiskCacheError) {
       return try DiskCache(directory: url, sizeLimit: limit, warn: warn)
     } catch {

@@ -1,80 +1,102 @@
 import VitrineRuntime
 
+/// What `vitrine` does by the name of its first argument.
+protocol Command {
+  static var manual: Manual { get }
+
+  init(_ arguments: Arguments) throws(UsageError)
+
+  /// - Returns: What the process ends with.
+  func run() -> Int32
+}
+
 /// The command line tool.
 @main
 enum CommandLineTool {
   static let version = "0.1.0"
 
-  static func main() {
-    Signals.install()
-    HeavyCodecs.install()
-    Signals.exit(run(Array(CommandLine.arguments.dropFirst())))
+  private static var commands: [any Command.Type] {
+    [InfoCommand.self, ThumbnailCommand.self, FetchCommand.self, CacheCommand.self]
   }
 
-  private static func run(_ arguments: [String]) -> Int32 {
-    let rest = arguments.dropFirst()
-    do throws(UsageError) {
-      let asksForHelp = arguments.prefix(while: { $0 != "--" }).contains { ["--help", "-h"].contains($0) }
-      if asksForHelp || arguments.first == "help" {
-        Console.print(usage, to: 1)
-        return ExitCode.success
-      }
-      switch arguments.first {
-      case "info": return try InfoCommand(rest).run()
-      case "thumbnail": return try ThumbnailCommand(rest).run()
-      case "fetch": return try FetchCommand(rest).run()
-      case "cache": return try CacheCommand(rest).run()
-      case "--version":
-        Console.print("vitrine \(version)\n", to: 1)
-        return ExitCode.success
-      case let command?: throw UsageError("there is no command '\(command)'")
-      case nil: throw UsageError("no command given")
-      }
-    } catch {
-      Console.print("vitrine: \(error.message)\nTry 'vitrine --help'.\n", to: 2)
-      return ExitCode.usage
+  static func main() {
+    reserveStandardFiles()
+    Signals.install()
+    HeavyCodecs.install()
+    Signals.exit(Console.exitCode(run(Array(arguments.dropFirst()))))
+  }
+
+  /// The arguments as the system gives them: Swift's own are text, and what is no UTF-8 is lost in them.
+  private static var arguments: [ByteString] {
+    // There are `argc` of them, each ending in a zero.
+    (0..<Int(CommandLine.argc)).compactMap { index in
+      guard let argument = unsafe CommandLine.unsafeArgv[index] else { return nil }
+      return unsafe ByteString(bytes: UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
     }
   }
 
-  private static let usage = """
-    Loads, shows and shrinks images.
+  /// Sees to it that no file is opened in the place of standard input or output that was closed, and then printed into.
+  ///
+  /// What stands in for input cannot be read and what stands in for output cannot be written, so that it is an error to use it.
+  private static func reserveStandardFiles() {
+    for (file, mode) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDWR)] where fcntl(file, F_GETFD) < 0 {
+      // The lowest free number is given, which is `file`, as those below it are taken.
+      _ = unsafe open("/dev/null", mode)
+    }
+  }
 
-    vitrine info      SOURCE...         what their headers say
-    vitrine thumbnail SOURCE... -o OUT  smaller copies of them, upright
-    vitrine fetch     URL... [-o OUT]   what addresses have, through a cache on disk; without -o into the cache only
-    vitrine cache     stats|list|verify|trim|clear  the cache: how much, what, whether it is whole; less of it, nothing
+  private static func run(_ arguments: [ByteString]) -> Int32 {
+    do throws(UsageError) {
+      guard let first = arguments.first else { throw UsageError("no command given") }
+      let rest = arguments.dropFirst()
+      let asksForHelp = rest.prefix { $0 != "--" }.contains { ["--help", "-h"].contains($0) }
+      switch first {
+      case "--help", "-h", "help":
+        Console.print(
+          try rest.first.map { name throws(UsageError) in try command(name).manual.text } ?? overview,
+          to: 1,
+        )
+        return ExitCode.success
+      case "--version":
+        Console.print("vitrine \(version)\n", to: 1)
+        return ExitCode.success
+      default:
+        let command = try command(first)
+        guard !asksForHelp else {
+          Console.print(command.manual.text, to: 1)
+          return ExitCode.success
+        }
+        return try command.init(try Arguments(rest, options: command.manual.options)).run()
+      }
+    } catch {
+      let hint = error.exitCode == ExitCode.usage ? "Try 'vitrine --help'.\n" : ""
+      Console.print("vitrine: \(error.message.withoutControls)\n\(hint)", to: 2)
+      return error.exitCode
+    }
+  }
 
-    SOURCE is a file, - for standard input, or a URL of http or https. Formats are told from the bytes: JPEG, PNG, WebP, GIF;
-    and AVIF, HEIC, JPEG XL, TIFF, SVG where the program vitrine-codecs stands beside this one.
+  private static func command(_ name: ByteString) throws(UsageError) -> any Command.Type {
+    guard let command = commands.first(where: { $0.manual.name == name.text }) else {
+      throw UsageError("there is no command '\(name.readable)'")
+    }
+    return command
+  }
 
-    All:
-      --json               one JSON object a line, in the order of the arguments
+  private static var overview: String {
+    let calls = commands.map { command in
+      let call = "  vitrine \(command.manual.name) \(command.manual.synopsis)"
+      return "\(call)\n      \(command.manual.summary)\n"
+    }
+    return """
+      Loads, shows and shrinks images.
 
-    thumbnail and fetch:
-      -o OUT               a folder if it is one, ends in /, or there are several sources; else a file
-      --size WxH           the box in pixels; 400 is 400x400, 400x and x400 bound one side; full size without it
-      --mode MODE          fit (default): inside the box; fill: covers it, cropped; exact: stretched
-      --format FORMAT      png, jpeg or webp; else by OUT's extension; else png where something is transparent,
-                           jpeg where nothing is
-      --quality Q          1 to 100, for jpeg and webp; 85 by default
-      --jobs N             how many images at once; as many as there are cores by default, 6 for URLs
+      \(calls.joined())
+      SOURCE is a file, - for standard input, or a URL of http or https. Behind -- nothing is an option. Nothing is enlarged.
+      \(Manual.formats)
 
-    thumbnail:
-      --quality-mode MODE  fast, balanced (default) or best
-      --frame N            which frame of an animation, from 0
+      'vitrine thumbnail --help' lists the options of a command. All take --json: one JSON object a line, all with the same keys.
+      \(Manual.exitStatus)
 
-    fetch (without --size and --format the bytes are written as they came):
-      --no-cache           without a cache
-      --offline            from the cache only, however old
-      --reload             from the server, whatever the cache has
-      --header 'K: V'      sent with each request; may be repeated
-      --trace FILE         when which stage of which request ran and waited, for ui.perfetto.dev
-
-    fetch and cache:
-      --cache-dir DIR      where the cache is; $XDG_CACHE_HOME/vitrine or ~/.cache/vitrine by default
-      --size-limit BYTES   the most that it takes up, such as 64K, 500M or 2G; 300M by default
-
-    Nothing is enlarged. Exit status: 0 all done, 1 some failed, 64 the command line was not understood.
-
-    """
+      """
+  }
 }

@@ -1,5 +1,6 @@
 import Vitrine
 import VitrineImaging
+import VitrineRuntime
 
 /// Why one source could not be done.
 struct Failure: Error {
@@ -33,12 +34,28 @@ struct Failure: Error {
   }
 }
 
-/// The command line was not understood.
+extension Result {
+  /// What was done, or why it was not.
+  var parts: (Success?, Failure?) {
+    switch self {
+    case .success(let value): (value, nil)
+    case .failure(let error): (nil, error)
+    }
+  }
+}
+
+extension FileError {
+  /// The reason in words, for standard input and output.
+  var ofStandardFile: String { code == EBADF ? "it is closed" : description }
+}
+
+/// The command line was not understood, or names a list of sources that cannot be read.
 struct UsageError: Error {
   let message: String
+  let exitCode: Int32
 
-  init(_ message: String) {
-    self.message = message
+  init(_ message: String, exitCode: Int32 = ExitCode.usage) {
+    (self.message, self.exitCode) = (message, exitCode)
   }
 }
 

@@ -5,57 +5,62 @@ import VitrineImaging
 import VitrineRuntime
 
 /// `vitrine fetch`: images of addresses, through the disk cache.
-struct FetchCommand {
-  private let arguments: [String]
+struct FetchCommand: Command {
+  static let manual = Manual(
+    name: "fetch",
+    synopsis: "URL... [-o OUT]",
+    summary: "Loads images of http and https through a cache on disk; without -o into the cache only.",
+    notes: [
+      "Without --size and --format the bytes are written as they came; what is no image is neither written nor kept."
+    ],
+    options: [
+      .output, .size, .mode, .format, .quality, .jobs, .noCache, .offline, .reload, .header, .trace, .filesFrom, .zero,
+      .json, .quiet,
+    ] + CacheFolder.options,
+  )
+
+  private let arguments: [ByteString]
   private let size: TargetSize?
   private let quality: Int
   private let policy: CachePolicy
   private let headers: [(name: String, value: String)]
   private let jobs: Int
   private let isJSON: Bool
+  private let isQuiet: Bool
   private let plan: OutputPlan?
   private let isEncoding: Bool
   private let folder: CacheFolder?
-  private let tracePath: String?
+  private let tracePath: ByteString?
 
-  init(_ arguments: some Sequence<String>) throws(UsageError) {
-    let parsed = try Arguments(
-      arguments,
-      valued: CacheFolder.options.union([
-        "-o", "--size", "--mode", "--format", "--quality", "--header", "--jobs", "--trace",
-      ]),
-      flags: ["--no-cache", "--offline", "--reload", "--json"],
-    )
-    guard !parsed.sources.isEmpty else { throw UsageError("fetch needs at least one address") }
-    self.arguments = parsed.sources
-    let sources = Source.different(among: parsed.sources)
-    size = try parsed.size(parsed.choice("--mode") ?? .fit)
-    let format = try parsed.choice("--format", OutputPlan.Format.self)
-    let isEncoding = size != nil || format != nil
-    self.isEncoding = isEncoding
-    guard parsed.value("-o") != "" else { throw UsageError("-o takes a file or a folder") }
-    plan = try parsed.value("-o").map { (path) throws(UsageError) in
-      try OutputPlan(path, format: format, isEncoding: isEncoding, sources: sources)
+  init(_ parsed: Arguments) throws(UsageError) {
+    arguments = try parsed.allSources(of: "fetch")
+    let sources = Source.different(among: arguments)
+    size = try parsed.size(parsed.choice(.mode) ?? .fit)
+    let format = try parsed.choice(.format, OutputPlan.Format.self)
+    let (isEncoding, isJSON) = (size != nil || format != nil, parsed.has(.json))
+    (self.isEncoding, self.isJSON, isQuiet) = (isEncoding, isJSON, parsed.has(.quiet))
+    guard parsed.bytes(.output) != "" else { throw UsageError("-o takes a file or a folder") }
+    plan = try parsed.bytes(.output).map { (path) throws(UsageError) in
+      try OutputPlan(path, format: format, isEncoding: isEncoding, sources: sources, isJSON: isJSON)
     }
-    quality = try parsed.number("--quality", in: 1...100) ?? 85
-    headers = try parsed.headers("--header")
-    jobs = try parsed.number("--jobs", in: 1...1024) ?? Batch.standardConnections
-    isJSON = parsed.has("--json")
-    tracePath = parsed.value("--trace")
+    quality = try parsed.number(.quality, in: 1...100) ?? 85
+    headers = try parsed.headers(.header)
+    jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardConnections
+    tracePath = parsed.bytes(.trace)
     guard tracePath != "" else { throw UsageError("--trace takes a file") }
     policy = try Self.policy(parsed)
-    folder = parsed.has("--no-cache") ? nil : try CacheFolder(parsed)
+    folder = parsed.has(.noCache) ? nil : try CacheFolder(parsed)
   }
 
   private static func policy(_ parsed: Arguments) throws(UsageError) -> CachePolicy {
-    let (isOffline, isReloading) = (parsed.has("--offline"), parsed.has("--reload"))
+    let (isOffline, isReloading) = (parsed.has(.offline), parsed.has(.reload))
     guard !(isOffline && isReloading) else { throw UsageError("--offline asks no server and --reload always does") }
-    if parsed.has("--no-cache") {
+    if parsed.has(.noCache) {
       guard !isOffline else {
         throw UsageError("--offline takes everything from the cache, which --no-cache does without")
       }
-      guard parsed.value("--cache-dir") == nil else {
-        throw UsageError("--no-cache does without the one of --cache-dir")
+      guard parsed.bytes(.cacheFolder) == nil else {
+        throw UsageError("--cache-dir names a cache, and --no-cache does without any")
       }
     }
     return isOffline ? .cacheOnly : isReloading ? .reload : .standard
@@ -63,14 +68,13 @@ struct FetchCommand {
 
   func run() -> Int32 {
     let start = ContinuousClock.now
-    let console = Console(total: Source.different(among: arguments).count)
+    let console = Console(total: Source.different(among: arguments).count, isQuiet: isQuiet)
     let warnings = Lock<[String]>([])
     let cache: DiskCache?
     do throws(FileError) {
       cache = try openCache(console) { warning in warnings.withLock { $0.append(warning) } }
     } catch {
-      console.error(folder?.path ?? "the cache", error.description)
-      return ExitCode.failure
+      return refuse(error, console)
     }
     let recorder = tracePath.map { _ in TraceRecorder() }
     let pipeline = ImagePipeline {
@@ -78,7 +82,7 @@ struct FetchCommand {
       // Nothing is asked for twice, and what was shown once is not needed again.
       $0.memoryCache = nil
       $0.diskCache = cache
-      $0.loader = PlatformDefaults.loader(connectionsPerHost: jobs)
+      $0.loader = console.loader(connectionsPerHost: jobs)
     }
     let close: @Sendable () -> Void = {
       blocking {
@@ -120,6 +124,17 @@ struct FetchCommand {
     }
   }
 
+  /// Says that nothing is done without the cache.
+  private func refuse(_ error: FileError, _ console: Console) -> Int32 {
+    let path = folder?.path ?? ""
+    console.error(ByteString(path), error.description)
+    if isJSON {
+      let failure = Failure(stage: .fetch, "the cache at \(path): \(error)")
+      for argument in arguments { console.out(Self.json(argument, nil, failure)) }
+    }
+    return ExitCode.failure
+  }
+
   /// Opens the cache, or says why it is done without where that can be.
   private func openCache(
     _ console: Console,
@@ -132,11 +147,15 @@ struct FetchCommand {
       let cache = try folder.open(limit: folder.limit, warn: warn)
       guard cache.isReadOnly, policy != .cacheOnly else { return cache }
       guard !isNeeded else { throw FileError("another process is using this cache, so nothing can be kept in it now") }
-      console.error(folder.path, "another process is using this cache; it is read, and nothing new is kept in it")
+      console.error(
+        ByteString(folder.path),
+        "another process is using this cache; it is read, and nothing new is kept in it",
+      )
       return cache
     } catch {
-      if isNeeded || folder.isGiven { throw error }
-      console.error(folder.path, "\(error.description); going on without a cache")
+      // Whoever names a folder of other files has named the wrong one.
+      if isNeeded || folder.isGiven && error == CacheFolder.foreign { throw error }
+      console.error(ByteString(folder.path), "\(error.description); going on without a cache")
       return nil
     }
   }
@@ -147,8 +166,7 @@ struct FetchCommand {
   private func load(_ source: Source, _ pipeline: ImagePipeline) -> Result<Loaded, Failure> {
     let start = ContinuousClock.now
     do throws(Failure) {
-      guard case .url(let address) = source else { throw Failure(stage: .request, "not an address of http or https") }
-      let (response, trace) = try load(address, pipeline)
+      let (response, trace) = try load(source.requireURL(), pipeline)
       var loaded = Loaded(facts: Facts(response), time: ContinuousClock.now - start)
       if plan != nil { loaded.output = try encoded(response, trace) }
       if loaded.output != nil { loaded.writing = trace?.stage("write") }
@@ -225,36 +243,37 @@ struct FetchCommand {
 
   /// - Returns: Whether it was done.
   private func report(
-    _ argument: String,
+    _ argument: ByteString,
     _ outcome: Result<Fetched, Failure>,
     isRepeat: Bool,
     _ console: Console,
   ) -> Bool {
-    switch outcome {
-    case .success(let fetched):
-      guard isJSON else { return true }
-      let facts = fetched.facts
-      var json = JSONLine()
-      json.add("url", argument)
-      json.add("output", fetched.path)
-      json.add("from", isRepeat ? "memory" : facts.origin.rawValue)
-      json.add("stale", facts.isStale)
-      json.add("status", facts.status)
-      json.add("bytes", facts.byteCount)
-      json.add("width", facts.width)
-      json.add("height", facts.height)
-      json.add("milliseconds", fetched.time.seconds * 1000)
-      console.out(json.line)
-      return true
-    case .failure(let failure):
-      console.report(failure, argument, isJSON: isJSON)
-      return false
-    }
+    var (fetched, failure) = outcome.parts
+    if isRepeat { fetched?.facts.origin = .memory }
+    if let failure { console.error(argument, failure.reason) }
+    if isJSON { console.out(Self.json(argument, fetched, failure)) }
+    return failure == nil
+  }
+
+  private static func json(_ source: ByteString, _ fetched: Fetched?, _ failure: Failure?) -> String {
+    let facts = fetched?.facts
+    var json = JSONLine()
+    json.add("source", source)
+    json.add("output", fetched?.path)
+    json.add("from", facts?.origin.rawValue)
+    json.add("stale", facts?.isStale)
+    json.add("status", facts?.status)
+    json.add("bytes", facts?.byteCount)
+    json.add("width", facts?.width)
+    json.add("height", facts?.height)
+    json.add("milliseconds", fetched.map { $0.time.seconds * 1000 })
+    json.add(failure)
+    return json.line
   }
 
   /// What is told about an image, without its pixels, which are large.
   private struct Facts: Sendable {
-    let origin: ImageResponse.Origin
+    var origin: ImageResponse.Origin
     let isStale: Bool
     let status: Int?
     let byteCount: Int
@@ -276,8 +295,8 @@ struct FetchCommand {
   }
 
   private struct Fetched {
-    let facts: Facts
-    let path: String?
+    var facts: Facts
+    let path: ByteString?
     let time: Duration
   }
 }

@@ -7,17 +7,17 @@ import VitrineCodecProcess
 
 /// The formats whose libraries would slow down every start.
 enum HeavyCodecs {
+  static let formats: [ImageFormat] = [.avif, .heic, .jxl, .svg, .tiff]
+
   /// Has them decoded by the program `vitrine-codecs`, where that stands beside this one.
   static func install() {
     #if CODEC_PROCESS
     var path = [CChar](repeating: 0, count: 4096)
     // As much room as is said, less one for the zero at the end.
     let count = unsafe readlink("/proc/self/exe", &path, path.count - 1)
-    guard count > 0 else { return }
-    let own = String(decoding: path.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    guard let slash = own.lastIndex(of: "/") else { return }
-    let formats: [ImageFormat] = [.avif, .heic, .jxl, .svg, .tiff]
-    guard let decoder = ProcessDecoder("\(own[..<slash])/vitrine-codecs", formats: formats) else { return }
+    guard count > 0, let slash = path[..<count].lastIndex(of: CChar(UInt8(ascii: "/"))) else { return }
+    let folder = ByteString(bytes: path[...slash].map { UInt8(bitPattern: $0) })
+    guard let decoder = ProcessDecoder(folder + "vitrine-codecs", formats: formats) else { return }
     DecoderRegistry.standard.add(decoder)
     #endif
   }

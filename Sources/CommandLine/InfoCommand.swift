@@ -2,34 +2,42 @@ import VitrineImaging
 import VitrineRuntime
 
 /// `vitrine info`: what the headers say.
-struct InfoCommand {
-  private let sources: [String]
-  private let isJSON: Bool
+struct InfoCommand: Command {
+  static let manual = Manual(
+    name: "info",
+    synopsis: "SOURCE...",
+    summary: "Says what the headers of images say: format, size, orientation, frames, profile.",
+    notes: ["SOURCE is a file, - for standard input, or a URL of http or https. Behind -- nothing is an option."],
+    options: [.filesFrom, .zero, .json, .quiet],
+  )
 
-  init(_ arguments: some Sequence<String>) throws(UsageError) {
-    let parsed = try Arguments(arguments, valued: [], flags: ["--json"])
-    guard !parsed.sources.isEmpty else { throw UsageError("info needs at least one source") }
-    sources = parsed.sources
-    isJSON = parsed.has("--json")
+  private let sources: [ByteString]
+  private let isJSON: Bool
+  private let isQuiet: Bool
+
+  init(_ arguments: Arguments) throws(UsageError) {
+    sources = try arguments.allSources(of: "info")
+    isJSON = arguments.has(.json)
+    isQuiet = arguments.has(.quiet)
   }
 
   func run() -> Int32 {
     let different = Source.different(among: sources)
-    let console = Console(total: different.count)
-    let reader = SourceReader(different, connections: Batch.standardConnections)
+    let console = Console(total: different.count, isQuiet: isQuiet)
+    let reader = SourceReader(different, connections: Batch.standardConnections, console)
     let failures = Batch.run(sources, width: Batch.standardWidth(for: different), console: console) { source in
       Self.report(on: source, reader)
     } finish: { _, report in
       report
     } report: { argument, result, _ in
-      switch result {
-      case .success(let report):
-        console.out(isJSON ? report.json(argument) : report.text(argument))
-        return true
-      case .failure(let failure):
-        console.report(failure, argument, isJSON: isJSON)
-        return false
+      let (report, failure) = result.parts
+      if let failure { console.error(argument, failure.reason) }
+      if isJSON {
+        console.out(Self.json(argument, report, failure))
+      } else if let report {
+        console.out(report.text(argument.readable))
       }
+      return failure == nil
     }
     return failures == 0 ? ExitCode.success : ExitCode.failure
   }
@@ -47,25 +55,27 @@ struct InfoCommand {
     }
   }
 
+  private static func json(_ source: ByteString, _ report: Report?, _ failure: Failure?) -> String {
+    let info = report?.info
+    var json = JSONLine()
+    json.add("source", source)
+    json.add("format", info?.format.name)
+    json.add("width", info?.width)
+    json.add("height", info?.height)
+    json.add("orientation", info?.orientation.rawValue)
+    json.add("frames", info?.frameCount)
+    json.add("hasAlpha", info?.hasAlpha)
+    json.add("colorProfile", info?.colorProfile?.name)
+    json.add("bitsPerComponent", info?.bitsPerComponent)
+    json.add("bytes", report?.bytes)
+    json.add("duration", info?.duration)
+    json.add(failure)
+    return json.line
+  }
+
   private struct Report {
     let info: ImageInfo
     let bytes: Int
-
-    func json(_ source: String) -> String {
-      var json = JSONLine()
-      json.add("source", source)
-      json.add("format", info.format.name)
-      json.add("width", info.width)
-      json.add("height", info.height)
-      json.add("orientation", info.orientation.rawValue)
-      json.add("frames", info.frameCount)
-      json.add("hasAlpha", info.hasAlpha)
-      json.add("colorProfile", info.colorProfile?.name)
-      json.add("bitsPerComponent", info.bitsPerComponent)
-      json.add("bytes", bytes)
-      json.add("duration", info.duration)
-      return json.line
-    }
 
     func text(_ source: String) -> String {
       var parts = ["\(info.format) \(info.width)x\(info.height)"]
@@ -81,15 +91,5 @@ struct InfoCommand {
       parts.append("\(bytes) bytes")
       return "\(source): " + parts.joined(separator: ", ")
     }
-  }
-}
-
-extension Failure {
-  func json(_ source: String) -> String {
-    var json = JSONLine()
-    json.add("source", source)
-    json.add("error", reason)
-    json.add("stage", stage.rawValue)
-    return json.line
   }
 }

@@ -1,6 +1,8 @@
 import VitrineRuntime
 
 /// One JSON object on one line, its members in the order in which they are given (RFC 8259).
+///
+/// Controls are escaped in it, so that whoever shows the line in a terminal is not steered by what it holds.
 struct JSONLine {
   private(set) var text = "{"
 
@@ -8,20 +10,29 @@ struct JSONLine {
     member(name, value.map(Self.quoted) ?? "null")
   }
 
+  mutating func add(_ name: String, _ value: ByteString?) { add(name, value?.readable) }
+
   mutating func add(_ name: String, _ value: Int?) { member(name, value.map(String.init) ?? "null") }
 
-  mutating func add(_ name: String, _ value: Bool) { member(name, value ? "true" : "false") }
+  mutating func add(_ name: String, _ value: Bool?) { member(name, value.map { $0 ? "true" : "false" } ?? "null") }
 
   /// Rounded to three places, which is what is known of times.
-  mutating func add(_ name: String, _ value: Double) {
+  mutating func add(_ name: String, _ value: Double?) {
+    guard let value else { return member(name, "null") }
     let rounded = (value * 1000).rounded() / 1000
     member(name, Int(exactly: rounded).map(String.init) ?? "\(rounded)")
+  }
+
+  /// The last members of the line of every source: `null` both where all went well.
+  mutating func add(_ failure: Failure?) {
+    add("error", failure?.reason)
+    add("stage", failure?.stage.rawValue)
   }
 
   var line: String { text + "}" }
 
   private mutating func member(_ name: String, _ value: String) {
-    if text.count > 1 { text += ", " }
+    if text != "{" { text += ", " }
     text += "\(Self.quoted(name)): \(value)"
   }
 
@@ -34,9 +45,7 @@ struct JSONLine {
       case "\n": result += "\\n"
       case "\r": result += "\\r"
       case "\t": result += "\\t"
-      case _ where scalar.value < 0x20:
-        let hex = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+      case _ where scalar.isControl: result += scalar.escape
       default: result.unicodeScalars.append(scalar)
       }
     }

@@ -7,9 +7,10 @@ struct OutputPlan {
   enum Format: String, CaseIterable {
     case png, jpeg, webp
 
-    init?(extensionOf path: String) {
-      guard let name = path.split(separator: "/").last, let dot = name.lastIndex(of: ".") else { return nil }
-      let text = name[name.index(after: dot)...].lowercased()
+    init?(extensionOf path: ByteString) {
+      let name = path.lastComponent.bytes
+      guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+      let text = String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()
       self.init(rawValue: text == "jpg" ? "jpeg" : text)
     }
 
@@ -22,33 +23,56 @@ struct OutputPlan {
     }
   }
 
-  private let path: String
-  let isFolder: Bool
+  private let path: ByteString
+  private let isFolder: Bool
+  private let isStandardOutput: Bool
   private let format: Format?
-  private var given: Set<String> = []
+  private var given: Set<ByteString> = []
   /// The last number for each name, as thousands of addresses may have the same one.
-  private var numbers: [String: Int] = [:]
+  private var numbers: [ByteString: Int] = [:]
   private let inputs: Set<FileIdentity>
 
   /// `path` is what `-o` says, `sources` are all different ones; with `isEncoding` false bytes are written as they come, and
   /// so under any name.
-  init(_ path: String, format: Format?, isEncoding: Bool = true, sources: [Source]) throws(UsageError) {
+  init(
+    _ path: ByteString,
+    format: Format?,
+    isEncoding: Bool = true,
+    sources: [Source],
+    isJSON: Bool,
+  ) throws(UsageError) {
     self.path = path
-    isFolder = path.hasSuffix("/") || sources.count > 1 || Self.isFolder(path)
-    if isEncoding, format == nil, !isFolder, path.split(separator: "/").last?.contains(".") == true {
+    isStandardOutput = path == "-"
+    isFolder = !isStandardOutput && (path.ends(with: "/") || sources.count > 1 || path.status()?.kind == S_IFDIR)
+    if isStandardOutput { try Self.checkStandardOutput(sources, isJSON: isJSON) }
+    if isEncoding, format == nil, !isFolder, path.lastComponent.bytes.contains(UInt8(ascii: ".")) {
       guard let named = Format(extensionOf: path) else {
-        throw UsageError("'\(path)' names no format that can be written (png, jpeg, webp); --format says which")
+        throw UsageError(
+          "-o: '\(path.readable)' names no format that can be written (png, jpeg, webp); --format says which"
+        )
       }
       self.format = named
     } else {
       self.format = format
     }
     inputs = Set(
-      sources.compactMap { source in
-        guard case .file(let path) = source else { return nil }
-        return FileIdentity(path)
+      sources.flatMap { source -> [FileIdentity] in
+        guard case .file(let path) = source else { return [] }
+        // A link that was given is no less one of the sources than the file behind it.
+        return [FileIdentity(path), FileIdentity(path, followingLinks: false)].compactMap { $0 }
       }
     )
+  }
+
+  private static func checkStandardOutput(_ sources: [Source], isJSON: Bool) throws(UsageError) {
+    guard !isJSON else { throw UsageError("-o - and --json both write to standard output; give -o a file") }
+    guard sources.count == 1 else {
+      let count = sources.isEmpty ? "--files-from lists none" : "there are \(sources.count) sources"
+      throw UsageError("-o - writes one image to standard output, and \(count); give -o a folder")
+    }
+    guard isatty(1) == 0 else {
+      throw UsageError("-o - would write an image to the terminal; redirect standard output, or give -o a file")
+    }
   }
 
   /// What was asked for; else PNG where there is transparency, JPEG where there is none.
@@ -57,35 +81,48 @@ struct OutputPlan {
   }
 
   /// Names the output of a source; in a folder no name is given twice in a run.
-  mutating func name(for source: Source, _ format: ImageFormat) -> String {
+  mutating func name(for source: Source, _ format: ImageFormat) -> ByteString {
     guard isFolder else { return path }
     let stem = source.stem
-    let first = "\(stem).\(format.fileExtension)"
+    let first = stem + ".\(format.fileExtension)"
     var name = first
     while !given.insert(name).inserted {
       let number = numbers[first, default: 1] + 1
       numbers[first] = number
-      name = "\(stem)-\(number).\(format.fileExtension)"
+      name = stem + "-\(number).\(format.fileExtension)"
     }
-    return path.hasSuffix("/") ? path + name : "\(path)/\(name)"
+    return path.ends(with: "/") ? path + name : path + "/" + name
   }
 
-  func write(_ data: Data, to output: String) throws(Failure) {
+  func write(_ data: Data, to output: ByteString) throws(Failure) {
+    guard !isStandardOutput else { return try print(data) }
     // In a folder the names are ours, and must not cost anyone an original.
-    if isFolder, let identity = FileIdentity(output), inputs.contains(identity) {
-      throw Failure(stage: .write, "'\(output)' is one of the sources and is not replaced; give another folder")
+    if isFolder, let identity = FileIdentity(output, followingLinks: false), inputs.contains(identity) {
+      throw Failure(
+        stage: .write,
+        "'\(output.readable)' is one of the sources and is not replaced; give another folder",
+      )
     }
     do throws(FileError) {
-      if isFolder { try AtomicFile.makeFolder(path) }
-      try Signals.whileUninterrupted { () throws(FileError) in try AtomicFile.replace(output, with: data) }
+      try AtomicFile.makeParents(of: output)
+      // Whoever reads a pipe may let it wait for ever, and a signal is to end that.
+      guard isFolder || !AtomicFile.isSpecial(output) else { return try AtomicFile.replace(output, with: data) }
+      try Signals.whileUninterrupted { () throws(FileError) in
+        try AtomicFile.replace(output, with: data, replacingLinks: isFolder)
+      }
     } catch {
-      throw Failure(stage: .write, "cannot write '\(output)': \(error)")
+      throw Failure(stage: .write, "cannot write '\(output.readable)': \(error)")
     }
   }
 
-  private static func isFolder(_ path: String) -> Bool {
-    var info = stat()
-    return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+  private func print(_ data: Data) throws(Failure) {
+    do throws(FileError) {
+      try AtomicFile.fill(1, with: data)
+    } catch {
+      // Whoever has read enough of it is told no more, as by any other program.
+      if error.code == EPIPE { Signals.end(with: SIGPIPE) }
+      throw Failure(stage: .write, "cannot write to standard output: \(error.ofStandardFile)")
+    }
   }
 }
 
@@ -94,9 +131,8 @@ private struct FileIdentity: Hashable {
   let device: UInt64
   let number: UInt64
 
-  init?(_ path: String) {
-    var info = stat()
-    guard unsafe stat(path, &info) == 0 else { return nil }
+  init?(_ path: ByteString, followingLinks: Bool = true) {
+    guard let info = path.status(followingLinks: followingLinks) else { return nil }
     (device, number) = (UInt64(info.st_dev), UInt64(info.st_ino))
   }
 }

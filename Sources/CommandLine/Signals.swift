@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Ends the process on SIGINT and SIGTERM with 128 plus the signal's number, leaving no half-written file.
+/// Ends the process on SIGHUP, SIGINT and SIGTERM with 128 plus the signal's number, leaving no half-written file.
 enum Signals {
   /// Held while an output file is put in its place, so that the end does not fall in between.
   ///
@@ -9,19 +9,29 @@ enum Signals {
   private static let writing = Lock(0)
 
   /// What is to be brought to an end first.
-  private static let closing = Lock<(@Sendable () -> Void)?>(nil)
+  private static let closing = Lock<[@Sendable () -> Void]>([])
 
   /// To be called before there is a second thread: all threads inherit that they do not take the signals.
   static func install() {
+    // Whoever writes is told that nobody reads (EPIPE), and can then still end in order.
+    signal(SIGPIPE, SIG_IGN)
     var set = sigset_t()
     unsafe sigemptyset(&set)
-    unsafe sigaddset(&set, SIGINT)
-    unsafe sigaddset(&set, SIGTERM)
+    for number in [SIGHUP, SIGINT, SIGTERM] where !isIgnored(number) { unsafe sigaddset(&set, number) }
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     let waiting = set
     let isWatching = startThread(named: "signals") { watch(for: waiting) }
     // Without the thread the signals end the process at once, as they do by default.
     if !isWatching { unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil) }
+  }
+
+  /// Whether whoever started this wants it to outlive the signal, as `nohup` does, and shells for what is in the background.
+  private static func isIgnored(_ number: Int32) -> Bool {
+    let action = signal(number, SIG_DFL)
+    // SIG_IGN is the number 1 in place of an address, and functions cannot be compared.
+    guard unsafe unsafeBitCast(action, to: Int.self) == 1 else { return false }
+    signal(number, SIG_IGN)
+    return true
   }
 
   private static func watch(for signals: sigset_t) {
@@ -36,9 +46,11 @@ enum Signals {
     _exit(128 + signal)
   }
 
-  private static func end(with signal: Int32) {
+  /// Ends the process as a signal does; not from within ``whileUninterrupted(_:)``.
+  static func end(with signal: Int32) -> Never {
     writing.withLock { _ in
-      closing.withLock { $0 }?()
+      // Last come, first closed.
+      while let close = closing.withLock({ $0.popLast() }) { close() }
       _exit(128 + signal)
     }
   }
@@ -47,9 +59,9 @@ enum Signals {
     try writing.withLock { (_) throws(E) in try body() }
   }
 
-  /// Has `close` called, on a thread of its own, before a signal ends the process; it must not write output files.
+  /// Has `close` called before a signal ends the process; it must not write output files.
   static func beforeTheEnd(_ close: @escaping @Sendable () -> Void) {
-    closing.withLock { $0 = close }
+    closing.withLock { $0.append(close) }
   }
 
   /// Ends the process, unless a signal is about to.

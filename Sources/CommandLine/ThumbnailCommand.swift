@@ -2,41 +2,46 @@ import VitrineImaging
 import VitrineRuntime
 
 /// `vitrine thumbnail`: images in, smaller images out.
-struct ThumbnailCommand {
-  private let arguments: [String]
+struct ThumbnailCommand: Command {
+  static let manual = Manual(
+    name: "thumbnail",
+    synopsis: "SOURCE... -o OUT",
+    summary: "Writes smaller copies of images, upright.",
+    notes: ["SOURCE is a file, - for standard input, or a URL of http or https. Behind -- nothing is an option."],
+    options: [
+      .output, .size, .mode, .qualityMode, .format, .quality, .frame, .jobs, .filesFrom, .zero, .json, .quiet,
+    ],
+  )
+
+  private let arguments: [ByteString]
   private let sources: [Source]
   private let options: DecodeOptions
   private let quality: Int
   private let jobs: Int
   private let isJSON: Bool
+  private let isQuiet: Bool
   private let plan: OutputPlan
 
-  init(_ arguments: some Sequence<String>) throws(UsageError) {
-    let parsed = try Arguments(
-      arguments,
-      valued: ["-o", "--size", "--mode", "--quality-mode", "--format", "--quality", "--frame", "--jobs"],
-      flags: ["--json"],
-    )
-    guard !parsed.sources.isEmpty else { throw UsageError("thumbnail needs at least one source") }
-    guard let output = parsed.value("-o"), !output.isEmpty else {
+  init(_ parsed: Arguments) throws(UsageError) {
+    guard let output = parsed.bytes(.output), !output.isEmpty else {
       throw UsageError("thumbnail needs -o, a file or a folder")
     }
-    self.arguments = parsed.sources
-    sources = Source.different(among: parsed.sources)
-    var options = try DecodeOptions(size: parsed.size(parsed.choice("--mode") ?? .fit))
-    options.quality = try parsed.choice("--quality-mode") ?? .balanced
-    options.frame = try parsed.number("--frame", in: 0...Int.max) ?? 0
+    arguments = try parsed.allSources(of: "thumbnail")
+    sources = Source.different(among: arguments)
+    var options = try DecodeOptions(size: parsed.size(parsed.choice(.mode) ?? .fit))
+    options.quality = try parsed.choice(.qualityMode) ?? .balanced
+    options.frame = try parsed.number(.frame, in: 0...Int.max) ?? 0
     self.options = options
-    quality = try parsed.number("--quality", in: 1...100) ?? 85
-    jobs = try parsed.number("--jobs", in: 1...1024) ?? Batch.standardWidth(for: sources)
-    isJSON = parsed.has("--json")
-    plan = try OutputPlan(output, format: parsed.choice("--format"), sources: sources)
+    quality = try parsed.number(.quality, in: 1...100) ?? 85
+    jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardWidth(for: sources)
+    (isJSON, isQuiet) = (parsed.has(.json), parsed.has(.quiet))
+    plan = try OutputPlan(output, format: parsed.choice(.format), sources: sources, isJSON: isJSON)
   }
 
   func run() -> Int32 {
-    let console = Console(total: sources.count)
+    let console = Console(total: sources.count, isQuiet: isQuiet)
     let start = ContinuousClock.now
-    let reader = SourceReader(sources, connections: jobs)
+    let reader = SourceReader(sources, connections: jobs, console)
     var plan = plan
     let failures = Batch.run(arguments, width: jobs, console: console) { source in
       encode(source, reader)
@@ -98,23 +103,20 @@ struct ThumbnailCommand {
   }
 
   /// - Returns: Whether it was done.
-  private func report(_ source: String, _ result: Result<Written, Failure>, _ console: Console) -> Bool {
-    switch result {
-    case .success(let written):
-      if isJSON {
-        var json = JSONLine()
-        json.add("source", source)
-        json.add("output", written.output)
-        json.add("width", written.width)
-        json.add("height", written.height)
-        json.add("milliseconds", written.milliseconds)
-        console.out(json.line)
-      }
-      return true
-    case .failure(let failure):
-      console.report(failure, source, isJSON: isJSON)
-      return false
+  private func report(_ source: ByteString, _ result: Result<Written, Failure>, _ console: Console) -> Bool {
+    let (written, failure) = result.parts
+    if let failure { console.error(source, failure.reason) }
+    if isJSON {
+      var json = JSONLine()
+      json.add("source", source)
+      json.add("output", written?.output)
+      json.add("width", written?.width)
+      json.add("height", written?.height)
+      json.add("milliseconds", written?.milliseconds)
+      json.add(failure)
+      console.out(json.line)
     }
+    return failure == nil
   }
 
   private struct Encoded: Sendable {
@@ -126,7 +128,7 @@ struct ThumbnailCommand {
   }
 
   private struct Written {
-    let output: String
+    let output: ByteString
     let width: Int
     let height: Int
     let milliseconds: Double

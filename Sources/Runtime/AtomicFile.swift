@@ -21,88 +21,144 @@ package struct FileError: Error, Hashable, CustomStringConvertible {
 package enum AtomicFile {
   /// Replaces the file at `path` by `data`, by renaming a file that is complete.
   ///
-  /// A symbolic link is followed; what is no regular file (a device, a pipe) is written to and not replaced. The new
-  /// file has the permissions of a newly made one. Nothing is synced to the disk. Blocks.
-  package static func replace(_ path: String, with data: Data) throws(FileError) {
-    var info = stat()
-    let exists = unsafe stat(path, &info) == 0
-    if exists, info.st_mode & S_IFMT == S_IFDIR { throw FileError(code: EISDIR) }
-    if exists, info.st_mode & S_IFMT != S_IFREG {
-      let file = unsafe open(path, O_WRONLY | O_CLOEXEC)
-      guard file >= 0 else { throw FileError(code: errno) }
-      defer { close(file) }
-      return try fill(file, with: data)
-    }
-    let target = exists ? resolved(path) : path
+  /// The new file has the permissions of a newly made one. Nothing is synced to the disk. Blocks.
+  ///
+  /// - Parameters:
+  ///   - path: Where the file is, or is to be.
+  ///   - data: What it is to hold.
+  ///   - replacingLinks: Whether the name itself gets the new file, whatever it is the name of: a symbolic link is replaced and
+  ///     not followed. Without it a link is followed, and what is no regular file (a device, a pipe) is written to.
+  /// - Throws: ``FileError``; then the old file is as it was.
+  package static func replace(
+    _ path: ByteString,
+    with data: Data,
+    replacingLinks: Bool = false,
+  ) throws(FileError) {
+    let info = path.status(followingLinks: !replacingLinks)
+    if info?.kind == S_IFDIR { throw FileError(code: EISDIR) }
+    if !replacingLinks, info != nil, info?.kind != S_IFREG { return try overwrite(path, with: data) }
+    let target = info == nil || replacingLinks ? path : resolved(path)
     let (folder, name) = split(target)
     // Beside the target, since a rename does not cross file systems.
-    let temporary = "\(folder).\(name.prefix(100)).\(getpid())-\(UInt32.random(in: 0...UInt32.max)).tmp"
+    let unique = ".\(getpid())-\(UInt32.random(in: 0...UInt32.max)).tmp"
+    let temporary = folder + "." + ByteString(bytes: name.bytes.prefix(100)) + ByteString(unique)
     do throws(FileError) {
       try writeNew(data, temporary, folder: folder)
-      guard unsafe rename(temporary, target) == 0 else { throw FileError(code: errno) }
+      let status = unsafe temporary.withCString { old in unsafe target.withCString { new in unsafe rename(old, new) } }
+      guard status == 0 else { throw FileError(code: errno) }
     } catch {
-      unsafe unlink(temporary)
+      _ = unsafe temporary.withCString { unsafe unlink($0) }
       throw error
     }
   }
 
+  /// Whether ``replace(_:with:replacingLinks:)`` writes to what is there (a device, a pipe), which may take as long as whoever
+  /// reads it likes.
+  package static func isSpecial(_ path: ByteString) -> Bool {
+    guard let info = path.status() else { return false }
+    return info.kind != S_IFREG && info.kind != S_IFDIR
+  }
+
   /// Makes a folder and those above it that are missing.
-  package static func makeFolder(_ path: String) throws(FileError) {
-    var info = stat()
-    if unsafe stat(path, &info) == 0 {
-      guard info.st_mode & S_IFMT == S_IFDIR else { throw FileError(code: ENOTDIR) }
+  package static func makeFolder(_ path: ByteString) throws(FileError) {
+    if let info = path.status() {
+      guard info.kind == S_IFDIR else { throw FileError(code: ENOTDIR) }
       return
     }
-    let (parent, _) = split(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
-    if !parent.isEmpty, parent != path { try makeFolder(parent) }
+    try makeParents(of: path)
     // Someone else may have made it meanwhile.
-    guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else { throw FileError(code: errno) }
+    guard unsafe path.withCString({ unsafe mkdir($0, 0o777) }) == 0 || errno == EEXIST else {
+      throw FileError(code: errno)
+    }
   }
+
+  /// Makes the folders above a file or a folder that are missing.
+  package static func makeParents(of path: ByteString) throws(FileError) {
+    var parent = path.bytes[...]
+    while parent.count > 1, parent.last == slash { parent.removeLast() }
+    guard let end = parent.lastIndex(of: slash) else { return }
+    parent = parent[...end]
+    while parent.count > 1, parent.last == slash { parent.removeLast() }
+    try makeFolder(ByteString(bytes: parent))
+  }
+
+  private static let slash = UInt8(ascii: "/")
 
   /// The folder with its last slash (empty for the current one), and the name.
-  private static func split(_ path: String) -> (folder: String, name: String) {
-    guard let slash = path.lastIndex(of: "/") else { return ("", path) }
-    return (String(path[...slash]), String(path[path.index(after: slash)...]))
+  private static func split(_ path: ByteString) -> (folder: ByteString, name: ByteString) {
+    guard let end = path.bytes.lastIndex(of: slash) else { return ("", path) }
+    return (ByteString(bytes: path.bytes[...end]), ByteString(bytes: path.bytes[(end + 1)...]))
   }
 
-  private static func resolved(_ path: String) -> String {
+  private static func resolved(_ path: ByteString) -> ByteString {
     // realpath allocates the answer, which is freed after it was copied.
-    guard let resolved = unsafe realpath(path, nil) else { return path }
+    guard let resolved = unsafe path.withCString({ unsafe realpath($0, nil) }) else { return path }
     defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
+    return unsafe ByteString(bytes: UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
+  }
+
+  private static func opened(_ path: ByteString, _ flags: Int32) throws(FileError) -> Int32 {
+    let file = unsafe path.withCString { unsafe open($0, flags | O_CLOEXEC, 0o666) }
+    guard file >= 0 else { throw FileError(code: errno) }
+    return file
   }
 
   /// Makes a file that appears under its name only when all is written.
-  private static func writeNew(_ data: Data, _ path: String, folder: String) throws(FileError) {
+  private static func writeNew(_ data: Data, _ path: ByteString, folder: ByteString) throws(FileError) {
     #if os(Linux)
     // A file without a name vanishes by itself when the process is killed. Some file systems do not know it.
     let temporaryFile: Int32 = 0o20_000_000 | O_DIRECTORY
-    let unnamed = unsafe open(folder.isEmpty ? "." : folder, temporaryFile | O_WRONLY | O_CLOEXEC, 0o666)
-    if unnamed >= 0 {
+    if let unnamed = try? opened(folder.isEmpty ? "." : folder, temporaryFile | O_WRONLY) {
       defer { close(unnamed) }
       try fill(unnamed, with: data)
-      if unsafe linkat(AT_FDCWD, "/proc/self/fd/\(unnamed)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return }
+      let link = unsafe path.withCString { name in
+        unsafe linkat(AT_FDCWD, "/proc/self/fd/\(unnamed)", AT_FDCWD, name, AT_SYMLINK_FOLLOW)
+      }
+      if link == 0 { return }
     }
     #endif
-    let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard file >= 0 else { throw FileError(code: errno) }
+    let file = try opened(path, O_WRONLY | O_CREAT | O_EXCL)
     defer { close(file) }
     try fill(file, with: data)
   }
 
-  private static func fill(_ file: Int32, with data: Data) throws(FileError) {
+  /// Writes to what is there already.
+  private static func overwrite(_ path: ByteString, with data: Data) throws(FileError) {
+    let file = try opened(path, O_WRONLY)
+    defer { close(file) }
+    try fill(file, with: data)
+  }
+
+  /// Writes everything to an open file, pipe or device, and waits where that takes no more for now.
+  package static func fill(_ file: Int32, with data: Data) throws(FileError) {
     // The bytes are only read while the closure runs.
-    let code: Int32 = unsafe data.withUnsafeBytes { bytes in
-      var offset = 0
-      while offset < bytes.count, let start = bytes.baseAddress {
-        // `offset` is below the count.
-        let written = unsafe write(file, start + offset, bytes.count - offset)
-        if written < 0, errno == EINTR { continue }
-        guard written > 0 else { return written < 0 ? errno : ENOSPC }
-        offset += written
-      }
-      return 0
-    }
+    let code = unsafe data.withUnsafeBytes { unsafe fill(file, with: $0) }
     guard code == 0 else { throw FileError(code: code) }
   }
+
+  /// Writes everything; the result is 0, or the system's number for why it could not.
+  package static func fill(_ file: Int32, with bytes: UnsafeRawBufferPointer) -> Int32 {
+    var offset = 0
+    while offset < bytes.count, let start = bytes.baseAddress {
+      // `offset` is below the count.
+      let written = unsafe write(file, start + offset, bytes.count - offset)
+      if written > 0 {
+        offset += written
+      } else if written == 0 {
+        return ENOSPC
+      } else if errno == EAGAIN {
+        // Whoever shares it with us has made it one that does not wait.
+        var entry = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&entry, 1, -1)
+      } else if errno != EINTR {
+        return errno
+      }
+    }
+    return 0
+  }
+}
+
+extension stat {
+  /// What it is: `S_IFREG`, `S_IFDIR` and so on.
+  package var kind: mode_t { st_mode & S_IFMT }
 }

@@ -8,7 +8,15 @@ package enum FileContents {
   ///
   /// Blocks.
   package static func at(_ path: String) throws(FileError) -> Data {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    try of(opened: unsafe open(path, O_RDONLY | O_CLOEXEC))
+  }
+
+  /// Everything in the file of a name in whatever encoding; see ``at(_:)-(String)``.
+  package static func at(_ path: ByteString) throws(FileError) -> Data {
+    try of(opened: unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) })
+  }
+
+  private static func of(opened file: Int32) throws(FileError) -> Data {
     guard file >= 0 else { throw FileError(code: errno) }
     defer { close(file) }
     return try of(file)

@@ -36,7 +36,7 @@ struct CacheCommandTests {
 
     #expect(
       Set(json.keys) == [
-        "directory", "entries", "bytes", "limit", "originals", "finished", "partials", "hits", "misses",
+        "directory", "entries", "bytes", "limit", "originals", "finished", "partials", "hits", "misses", "error",
       ]
     )
     #expect(json["directory"] as? String == "cache")
@@ -87,7 +87,7 @@ struct CacheCommandTests {
     let json = try await cache("list", "--json").json
     #expect(json.map { $0["url"] as? String } == (0..<3).map { server.url("/\($0).png") })
     for (index, entry) in json.enumerated() {
-      #expect(Set(entry.keys) == ["url", "key", "kind", "bytes", "stored", "expires", "hits"])
+      #expect(Set(entry.keys) == ["url", "key", "kind", "bytes", "stored", "expires", "hits", "error"])
       #expect(entry["kind"] as? String == "original")
       #expect(entry["bytes"] as? Int == (try Bitmap.gradient(width: 100 + index, height: 100).encoded(as: .png).count))
       let (stored, expires) = (try date(entry["stored"]), try date(entry["expires"]))

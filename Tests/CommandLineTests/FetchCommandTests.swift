@@ -33,7 +33,7 @@ struct FetchCommandTests {
     #expect(try tool.files("out") == names)
     for name in names { #expect(try tool.data("out/\(name)") == Photographs.data(name), "\(name)") }
     let json = try outcome.json
-    #expect(json.map { $0["url"] as? String } == names.map { server.url("/\($0)") })
+    #expect(json.map { $0["source"] as? String } == names.map { server.url("/\($0)") })
     #expect(json.map { $0["output"] as? String } == names.map { "out/\($0)" })
   }
 
@@ -46,7 +46,7 @@ struct FetchCommandTests {
 
     #expect(
       Set(json.keys) == [
-        "url", "output", "from", "stale", "status", "bytes", "width", "height", "milliseconds",
+        "source", "output", "from", "stale", "status", "bytes", "width", "height", "milliseconds", "error", "stage",
       ]
     )
     #expect(json["output"] as? String == "b.bin")
@@ -216,7 +216,7 @@ struct FetchCommandTests {
     let addresses = (0..<1000).map { server.url("/\($0).png") }
     let outcome = try await tool.run(["fetch", "-o", "out/", "--json", "--jobs", "16"] + addresses)
     #expect(outcome.status == 0)
-    #expect(try outcome.json.map { $0["url"] as? String } == addresses)
+    #expect(try outcome.json.map { $0["source"] as? String } == addresses)
     #expect(try tool.files("out").count == 1000)
   }
 

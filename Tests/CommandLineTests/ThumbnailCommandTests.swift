@@ -20,7 +20,7 @@ struct ThumbnailCommandTests {
     #expect(made.info.orientation == .up)
     #expect(made.bitmap.sides == [300, 200])
     let json = try #require(try outcome.json.first)
-    #expect(Set(json.keys) == ["source", "output", "width", "height", "milliseconds"])
+    #expect(Set(json.keys) == ["source", "output", "width", "height", "milliseconds", "error", "stage"])
     #expect(json["output"] as? String == "b.jpg")
     #expect(json["width"] as? Int == 300)
     #expect(json["height"] as? Int == 200)

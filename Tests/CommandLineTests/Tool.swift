@@ -7,8 +7,11 @@ import VitrineRuntime
 final class Tool {
   struct Outcome {
     let status: Int32
-    let output: String
+    /// Standard output as it is.
+    let data: Data
     let errors: String
+
+    var output: String { String(decoding: data, as: UTF8.self) }
 
     /// The lines of standard output as JSON objects.
     var json: [[String: Any]] {
@@ -39,13 +42,13 @@ final class Tool {
   var caches: URL { folder.deletingLastPathComponent().appending(path: folder.lastPathComponent + "-caches") }
 
   /// The tool in its folder, with caches of its own and never those of whoever runs the tests.
-  private func makeProcess(_ arguments: [String]) throws -> Process {
+  private func makeProcess(_ arguments: [String], script: String? = nil) throws -> Process {
     let process = Process()
-    process.executableURL = try Self.executable()
-    process.arguments = arguments
+    process.executableURL = script == nil ? try Self.executable() : URL(filePath: "/bin/sh")
+    process.arguments = script.map { ["-c", $0] } ?? arguments
     process.currentDirectoryURL = folder
     process.environment = ProcessInfo.processInfo.environment.merging(
-      ["XDG_CACHE_HOME": caches.path, "no_proxy": "127.0.0.1"]
+      ["XDG_CACHE_HOME": caches.path, "no_proxy": "127.0.0.1", "vitrine": try Self.executable().path]
     ) { $1 }
     return process
   }
@@ -64,7 +67,15 @@ final class Tool {
   }
 
   func run(_ arguments: [String], input: Data? = nil) async throws -> Outcome {
-    let process = try makeProcess(arguments)
+    try await run(try makeProcess(arguments), input)
+  }
+
+  /// Runs a script of the shell, in which `"$vitrine"` is the tool; for what only a shell can say, such as names in bytes.
+  func shell(_ script: String, input: Data? = nil) async throws -> Outcome {
+    try await run(try makeProcess([], script: script), input)
+  }
+
+  private func run(_ process: Process, _ input: Data?) async throws -> Outcome {
     // Files and not pipes: nothing can fill up and wait.
     let paths = ["in", "out", "err"].map { folder.appending(path: ".std\($0)-\(UUID().uuidString)") }
     try (input ?? Data()).write(to: paths[0])
@@ -73,9 +84,13 @@ final class Tool {
     process.standardOutput = try FileHandle(forWritingTo: paths[1])
     process.standardError = try FileHandle(forWritingTo: paths[2])
     try await Running(process).waitUntilExit()
-    let texts = try paths.dropFirst().map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
+    let (output, errors) = (try Data(contentsOf: paths[1]), try Data(contentsOf: paths[2]))
     for path in paths { try FileManager.default.removeItem(at: path) }
-    return Outcome(status: process.terminationStatus, output: texts[0], errors: texts[1])
+    return Outcome(
+      status: process.terminationStatus,
+      data: output,
+      errors: String(decoding: errors, as: UTF8.self),
+    )
   }
 
   /// Starts it without waiting for its end.
@@ -89,6 +104,28 @@ final class Tool {
     process.standardOutput = output ?? FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     return try Running(process)
+  }
+
+  /// Starts a script of the shell; see ``shell(_:input:)``.
+  func start(script: String, input: Pipe, output: Pipe) throws -> Running {
+    let process = try makeProcess([], script: script)
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    return try Running(process)
+  }
+
+  /// Starts it at a terminal, which is its standard error, and its standard output where that is said.
+  func start(_ arguments: [String], at terminal: Terminal, withOutput: Bool = false) throws -> Running {
+    let process = try makeProcess(arguments)
+    let handle = try terminal.takeHandle()
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = withOutput ? handle : FileHandle.nullDevice
+    process.standardError = handle
+    let running = try Running(process)
+    // Open in the tool only, so that what is read comes to an end with it.
+    try handle.close()
+    return running
   }
 
   /// What is in the folder, hidden files too.

@@ -1,0 +1,48 @@
+import VitrineHTTP
+import VitrineRuntime
+
+/// Hands loads on to another loader, and tells how much of each body has come.
+struct ProgressLoader: DataLoader {
+  let loader: any DataLoader
+  /// Called on the loader's thread, so that it must not block; without a total where the server has not said it.
+  let tell: @Sendable (_ received: Int, _ total: Int?) -> Void
+
+  @discardableResult
+  func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+    loader.load(request, into: Sink(sink, tell))
+  }
+
+  func obeys(_ addressGuard: AddressGuard) -> Bool { loader.obeys(addressGuard) }
+
+  private final class Sink: LoadSink, @unchecked Sendable {
+    // Sendable, since a loader never makes two calls at once.
+
+    private let sink: any LoadSink
+    private let tell: @Sendable (Int, Int?) -> Void
+    private var received = 0
+    private var total: Int?
+    /// Whether it is an image that comes, and not the page of an error.
+    private var isWanted = false
+
+    init(_ sink: any LoadSink, _ tell: @escaping @Sendable (Int, Int?) -> Void) {
+      (self.sink, self.tell) = (sink, tell)
+    }
+
+    var hooks: LoadHooks { sink.hooks }
+
+    func begin() { sink.begin() }
+
+    func receive(_ response: HTTPResponse) -> LoadFlow {
+      (total, isWanted) = (response.contentLength, response.isSuccess)
+      return sink.receive(response)
+    }
+
+    func receive(_ bytes: RawSpan) -> LoadFlow {
+      received += bytes.byteCount
+      if isWanted { tell(received, total) }
+      return sink.receive(bytes)
+    }
+
+    func finish(_ error: HTTPError?) { sink.finish(error) }
+  }
+}
