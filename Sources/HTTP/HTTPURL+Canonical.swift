@@ -7,27 +7,17 @@ extension HTTPURL {
   /// long as the look-up. A port, an address in place of a name, a leading dot in a segment or a fragment go that way.
   init?(canonical text: String) {
     var text = text
-    let found = text.withUTF8 { unsafe Self.authority(of: $0) }
-    guard let (isSecure, end) = found else { return nil }
-    let start = text.utf8.index(text.startIndex, offsetBy: isSecure ? 8 : 7)
-    let host = String(text[start..<text.utf8.index(text.startIndex, offsetBy: end)])
-    self.init(string: text, host: host, port: isSecure ? 443 : 80, isSecure: isSecure)
-  }
-
-  /// Whether the scheme is https and where the host ends, if the text is one in canonical form.
-  private static func authority(of bytes: UnsafeBufferPointer<UInt8>) -> (isSecure: Bool, end: Int)? {
-    let scheme: StaticString
-    // Every index below is checked against the count, or by the buffer.
-    if unsafe bytes.starts(with: "https://".utf8) {
-      scheme = "https://"
-    } else if unsafe bytes.starts(with: "http://".utf8) {
-      scheme = "http://"
-    } else {
-      return nil
+    let found = text.withUTF8 { bytes -> (isSecure: Bool, host: String)? in
+      // Every index is checked against the count, or by the buffer.
+      let isSecure = unsafe bytes.count > 8 && bytes[4] == UInt8(ascii: "s")
+      let start = isSecure ? 8 : 7
+      guard bytes.count > start, unsafe bytes[..<start].elementsEqual((isSecure ? "https://" : "http://").utf8),
+        let end = unsafe Self.endOfName(bytes, from: start), unsafe Self.isCanonicalPath(bytes, from: end)
+      else { return nil }
+      return unsafe (isSecure, String(decoding: bytes[start..<end], as: UTF8.self))
     }
-    let start = scheme.utf8CodeUnitCount
-    guard let end = unsafe endOfName(bytes, from: start), unsafe isCanonicalPath(bytes, from: end) else { return nil }
-    return (start == 8, end)
+    guard let (isSecure, host) = found else { return nil }
+    self.init(string: text, host: host, port: isSecure ? 443 : 80, isSecure: isSecure)
   }
 
   /// Where a name in lower case ends, with a slash behind it.

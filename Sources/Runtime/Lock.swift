@@ -42,10 +42,23 @@ final class LockStorage<State: ~Copyable>: ManagedBuffer<pthread_mutex_t, State>
     let storage = unsafe LockStorage.create(minimumCapacity: 1) { _ in unsafe pthread_mutex_t() }
     let parts = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
     // Just allocated, and no other thread knows of it yet.
-    let status = unsafe pthread_mutex_init(parts.0, nil)
-    precondition(status == 0, "no memory for a mutex")
+    unsafe initialize(parts.0)
     unsafe parts.1.initialize(to: state)
     return unsafe unsafeDowncast(storage, to: LockStorage.self)
+  }
+
+  @usableFromInline
+  static func initialize(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
+    var attributes = pthread_mutexattr_t()
+    // The attributes outlive the calls, and the caller's mutex is not in use yet.
+    unsafe pthread_mutexattr_init(&attributes)
+    #if canImport(Glibc)
+    // What is held for a few instructions is waited for with fewer: sleeping takes two calls of the system.
+    unsafe pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
+    #endif
+    let status = unsafe pthread_mutex_init(mutex, &attributes)
+    precondition(status == 0, "no memory for a mutex")
+    unsafe pthread_mutexattr_destroy(&attributes)
   }
 
   /// The mutex and the value; valid for as long as the storage is kept.

@@ -53,7 +53,7 @@ extension CacheKey {
     package consuming func key() -> CacheKey { CacheKey(bytes: bytes) }
 
     /// Appends bytes of which the caller knows that no two lists of parts make them.
-    package mutating func append(raw some: some Collection<UInt8>) { bytes += some }
+    package mutating func append(raw some: [UInt8]) { bytes.append(contentsOf: some) }
 
     /// Appends a part.
     public mutating func append(_ part: Part) {
@@ -63,29 +63,35 @@ extension CacheKey {
       case .bytes(let some): append(tag: 2, some)
       case .integer(let integer): append(tag: 3, word: UInt64(bitPattern: integer))
       case .number(let number): append(tag: 4, word: number.bitPattern)
-      case .flag(let flag): bytes += [5, flag ? 1 : 0]
+      case .flag(let flag): append(flag)
       case .key(let key): append(tag: 6, key.bytes)
       }
     }
 
     /// Appends a text, or nothing.
     public mutating func append(_ text: String?) {
-      append(text.map(Part.text) ?? .none)
+      if let text { append(tag: 1, text.utf8) } else { bytes.append(0) }
     }
 
     /// Appends a whole number, or nothing.
     public mutating func append(_ integer: Int?) {
-      append(integer.map { .integer(Int64($0)) } ?? .none)
+      if let integer { append(tag: 3, word: UInt64(bitPattern: Int64(integer))) } else { bytes.append(0) }
+    }
+
+    /// Appends a number, or nothing.
+    public mutating func append(_ number: Double?) {
+      if let number { append(tag: 4, word: number.bitPattern) } else { bytes.append(0) }
     }
 
     /// Appends true or false.
     public mutating func append(_ flag: Bool) {
-      append(.flag(flag))
+      bytes.append(5)
+      bytes.append(flag ? 1 : 0)
     }
 
     /// Appends another key as one part.
     public mutating func append(_ key: CacheKey) {
-      append(.key(key))
+      append(tag: 6, key.bytes)
     }
 
     private mutating func append(tag: UInt8, _ some: some Collection<UInt8>) {
@@ -101,7 +107,8 @@ extension CacheKey {
 
     private mutating func append(tag: UInt8, word: UInt64) {
       bytes.append(tag)
-      for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
+      // The word outlives the closure, which only reads its bytes.
+      unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
   }
 

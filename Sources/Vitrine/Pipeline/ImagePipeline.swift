@@ -59,10 +59,11 @@ public final class ImagePipeline: Sendable {
   public func image(for request: ImageRequest) async throws(LoadError) -> Bitmap {
     // A hit costs neither a task nor a hop. Whoever is told of requests is told of this one, too.
     guard context.recorder == nil else { return try await imageTask(for: request).image }
-    let prepared = request.prepared(by: context.delegate)
-    if let hit = context.imageInMemory(prepared), !hit.isStale { return hit.image }
+    // Without a delegate a hit needs no other key than that of the image.
+    let rewritten = context.delegate == nil ? request : request.prepared(by: context.delegate)
+    if let hit = context.imageInMemory(rewritten), !hit.isStale { return hit.image }
     let task = ImageTask(request, context)
-    begin(task, prepared)
+    begin(task, rewritten.prepared(by: nil))
     return try await task.image
   }
 

@@ -43,7 +43,7 @@ public struct ImageRequest: Sendable {
     self.init(Fields(source: source, size: size, processors: processors, priority: priority))
   }
 
-  private init(_ fields: Fields) {
+  private init(_ fields: consuming Fields) {
     guard let sources = fields.source.alternatives else {
       shared = Storage(fields)
       return
@@ -307,29 +307,45 @@ public struct ImageRequest: Sendable {
     var alternatives: [ImageRequest]?
   }
 
+  @safe
   private final class Storage: Sendable {
-    // Read at every look-up, and written once: a lock would cost more than the look-up.
-    private let cachedKeys = AtomicLazyReference<RequestKeys>()
+    // Read at every look-up, and written once: a lock would cost more than the look-up. It is one retain that is given
+    // back in `deinit`, and never replaced, so that what is loaded lives as long as `self`.
+    private let cachedKeys = unsafe Atomic<Unmanaged<RequestKeys>?>(nil)
     private let wasAsked = Atomic(false)
     let fields: Fields
 
-    init(_ fields: Fields, keys: RequestKeys? = nil) {
+    init(_ fields: consuming Fields, keys: RequestKeys? = nil) {
       self.fields = fields
-      if let keys { _ = cachedKeys.storeIfNil(keys) }
+      if let keys { keep(keys) }
     }
 
-    var knownKeys: RequestKeys? { cachedKeys.load() }
+    deinit { unsafe cachedKeys.load(ordering: .acquiring)?.release() }
+
+    /// Keeps the keys unless there are some, and returns those that are kept.
+    @discardableResult
+    private func keep(_ keys: RequestKeys) -> RequestKeys {
+      let made = unsafe Unmanaged.passRetained(keys)
+      let (isKept, known) = unsafe cachedKeys.compareExchange(
+        expected: nil,
+        desired: made,
+        ordering: .acquiringAndReleasing,
+      )
+      guard !isKept, let known = unsafe known else { return keys }
+      unsafe made.release()
+      return unsafe known.takeUnretainedValue()
+    }
+
+    var knownKeys: RequestKeys? { unsafe cachedKeys.load(ordering: .acquiring)?.takeUnretainedValue() }
 
     /// The key of the image: of a request that is made for one look into memory nothing else is made.
     var imageKey: CacheKey {
-      if let keys = cachedKeys.load() { return keys.image }
+      if let keys = knownKeys { return keys.image }
       guard wasAsked.exchange(true, ordering: .relaxed) else { return RequestKeys.Parts(fields).image }
       return keys.image
     }
 
-    var keys: RequestKeys {
-      // Where two threads make them at once, the first counts for both.
-      cachedKeys.load() ?? cachedKeys.storeIfNil(RequestKeys(fields))
-    }
+    // Where two threads make them at once, the first counts for both.
+    var keys: RequestKeys { knownKeys ?? keep(RequestKeys(fields)) }
   }
 }

@@ -42,7 +42,9 @@ public struct ImageSource: Sendable {
 
   /// An http or https address, or one of a `file:` or `data:`.
   public static func url(_ url: URL) -> ImageSource {
-    guard url.isFileURL else { return .url(url.absoluteString) }
+    let text = url.absoluteString
+    // Most begin with an h, and asking for the scheme costs more than the rest.
+    guard text.utf8.first != UInt8(ascii: "h"), url.isFileURL else { return .url(text) }
     return ImageSource(kind: .file(url.path(percentEncoded: false), isAddress: true))
   }
 

@@ -76,12 +76,12 @@ final class RequestKeys: Sendable {
       RequestKeys.append(source, url, fields, &key)
       fetchEnd = key.count
       key.append(RequestKeys.imageMark)
-      key.append(fields.size?.width.map(CacheKey.Part.number) ?? .none)
-      key.append(fields.size?.height.map(CacheKey.Part.number) ?? .none)
+      key.append(fields.size?.width)
+      key.append(fields.size?.height)
       key.append(fields.size?.mode.rawValue)
       key.append(fields.size?.enlarges ?? false)
-      key.append(fields.size.map { .number($0.anchor.x) } ?? .none)
-      key.append(fields.size.map { .number($0.anchor.y) } ?? .none)
+      key.append(fields.size?.anchor.x)
+      key.append(fields.size?.anchor.y)
       RequestKeys.append(
         DecodeParts(
           quality: fields.quality,
