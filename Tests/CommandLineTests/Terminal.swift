@@ -6,7 +6,7 @@ final class Terminal: Sendable {
   private struct State {
     var text = ""
     var isOver = false
-    var waiters: [(text: String?, arrived: Deferred<Void>)] = []
+    var waiters: [(text: String?, act: @Sendable () -> Void)] = []
   }
 
   private let state = Lock(State())
@@ -34,20 +34,21 @@ final class Terminal: Sendable {
   /// What has been shown so far, with everything that was removed again.
   var text: String { state.withLock(\.text) }
 
-  /// Waits until `text` is shown.
-  func wait(for text: String) async { await wait(text) }
+  /// Does something as soon as `text` is shown, on the terminal's own thread: tests may be busy elsewhere for longer than a
+  /// download waits.
+  func whenShown(_ text: String, _ act: @escaping @Sendable () -> Void) { wait(text, act) }
 
   /// Waits until no program has the terminal any more, and gives all that was shown.
   func end() async -> String {
-    await wait(nil)
+    let isOver = Deferred<Void>()
+    wait(nil) { isOver.resolve(()) }
+    await isOver.value()
     return text
   }
 
-  private func wait(_ text: String?) async {
-    let arrived = Deferred<Void>()
-    state.withLock { $0.waiters.append((text, arrived)) }
+  private func wait(_ text: String?, _ act: @escaping @Sendable () -> Void) {
+    state.withLock { $0.waiters.append((text, act)) }
     tell()
-    await arrived.value()
   }
 
   private func read() {
@@ -67,12 +68,12 @@ final class Terminal: Sendable {
   }
 
   private func tell() {
-    let ready = state.withLock { state -> [Deferred<Void>] in
+    let ready = state.withLock { state -> [@Sendable () -> Void] in
       let (text, isOver) = (state.text, state.isOver)
       let isReady: (String?) -> Bool = { wanted in isOver || wanted.map { text.contains($0) } ?? false }
       defer { state.waiters.removeAll { isReady($0.text) } }
-      return state.waiters.filter { isReady($0.text) }.map(\.arrived)
+      return state.waiters.filter { isReady($0.text) }.map(\.act)
     }
-    for waiter in ready { waiter.resolve(()) }
+    for act in ready { act() }
   }
 }

@@ -42,10 +42,9 @@ struct TerminalTests {
   @Test(arguments: [["fetch", "-o", "b.jpg"], ["thumbnail", "-o", "b.jpg"], ["info"]])
   func theProgressOfASingleSlowDownloadIsShownAndRemoved(arguments: [String]) async throws {
     let (_, gate) = try serveSlowly()
-    let process = try tool.start(arguments + [server.url("/a.jpg")], at: terminal)
     // The first half is there and the second is not.
-    await terminal.wait(for: "[###############...............] 50 % of ")
-    gate.open()
+    terminal.whenShown("[###############...............] 50 % of ") { gate.open() }
+    let process = try tool.start(arguments + [server.url("/a.jpg")], at: terminal)
     await process.waitUntilExit()
     let text = await terminal.end()
     #expect(process.terminationStatus == 0)
@@ -57,9 +56,8 @@ struct TerminalTests {
   @Test
   func aDownloadOfUnknownLengthShowsHowMuchHasCome() async throws {
     let (file, gate) = try serveSlowly(isChunked: true)
+    terminal.whenShown(" KiB") { gate.open() }
     let process = try tool.start(["fetch", "-o", "b.jpg", server.url("/a.jpg")], at: terminal)
-    await terminal.wait(for: " KiB")
-    gate.open()
     await process.waitUntilExit()
     #expect(!(await terminal.end()).contains("%"))
     #expect(try tool.data("b.jpg") == file)
@@ -69,8 +67,8 @@ struct TerminalTests {
   func aSignalRemovesTheProgress() async throws {
     _ = try serveSlowly()
     let process = try tool.start(["fetch", "-o", "b.jpg", server.url("/a.jpg")], at: terminal)
-    await terminal.wait(for: "50 % of ")
-    kill(process.processIdentifier, SIGINT)
+    let id = process.processIdentifier
+    terminal.whenShown("50 % of ") { kill(id, SIGINT) }
     await process.waitUntilExit()
     #expect(process.terminationStatus == 130)
     #expect((await terminal.end()).hasSuffix(" \r"))
