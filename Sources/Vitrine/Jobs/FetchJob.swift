@@ -20,9 +20,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   private let context: JobContext
   private let record: SourceRecord
   private let original: KnownOriginal
-  private var lookUp: Task<Void, Never>?
   private var transfer: Transfer?
-  private var feeds: [PreviewFeed] = []
+  private var feeds: [ArrivalFeed] = []
 
   init(
     _ source: String,
@@ -47,21 +46,18 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     let search = BytesSearch(request, url, source, context)
     if let found = search.found(original, &turn) { return carryOut(found, url, &turn) }
     trace?.enter("look-up", at: turn.uptime)
-    lookUp = Task(executorPreference: context.stepper) { [self, context] in
+    task = Task(executorPreference: context.stepper) { [self, context] in
       let found = await search.find(original)
       context.turn { carryOut(found, url, &$0) }
     }
   }
 
   override func stop(_ turn: inout Turn) {
-    // Whoever waits for the cancellation may call back.
-    if let lookUp { turn.afterwards { lookUp.cancel() } }
-    transfer?.cancel(&turn)
-    (lookUp, transfer) = (nil, nil)
+    transfer.take()?.cancel(&turn)
   }
 
   /// Lets somebody look at the body while it comes from the server.
-  func add(_ feed: PreviewFeed, _ turn: inout Turn) {
+  func add(_ feed: ArrivalFeed, _ turn: inout Turn) {
     guard isRunning else { return }
     feeds.append(feed)
     transfer?.sink.add(feed)
@@ -78,7 +74,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   private func carryOut(_ found: BytesSearch.Found, _ url: HTTPURL, _ turn: inout Turn) {
     guard isRunning else { return }
-    lookUp = nil
+    task = nil
     let plan = BytesPlan(request, source, found.findings, fields: context.fields(of: request), now: turn.now)
     trace?.note("decision", .text("\(plan.decision.action): \(plan.decision.reason)"), at: turn.uptime)
     switch plan.step {
@@ -219,11 +215,11 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     var question = question
     (question.resumption, question.ask, question.time) = (nil, context.sources.nextAsk(), turn.now)
     guard let partials = context.partials else { return send(question, &turn) }
-    lookUp = Task(executorPreference: context.stepper) { [self, context, question] in
+    task = Task(executorPreference: context.stepper) { [self, context, question] in
       await partials.disk.removePartial(for: key)
       context.turn { turn in
         guard isRunning else { return }
-        lookUp = nil
+        task = nil
         send(question, &turn)
       }
     }

@@ -36,6 +36,15 @@ class Job<Value: Sendable>: @unchecked Sendable {
   /// Where the job is to be forgotten at its end.
   private var place: (pool: JobPool, key: JobKey)?
 
+  // What the work waits for; given up when nobody waits for the job any more.
+
+  /// The hold on another job, set while that one runs.
+  final var dependency: (any Dependency)?
+  /// What is awaited.
+  final var task: Task<Void, Never>?
+  /// What a queue does.
+  final var item: WorkItem?
+
   /// Told what the job goes through, where that is recorded; set when the job starts, before anything it waits for does.
   final var trace: StageTrace? {
     didSet { starter?.wait(for: trace) }
@@ -56,13 +65,14 @@ class Job<Value: Sendable>: @unchecked Sendable {
   /// Begins the work; called once, when the first has subscribed.
   func start(_ turn: inout Turn) {}
 
-  /// Stops the work and leaves the jobs it depends on; called at most once, when the last subscriber has left.
+  /// Stops the work; called at most once, when the last subscriber has left and ``dependency``, ``task`` and ``item`` have
+  /// been given up.
   func stop(_ turn: inout Turn) {}
 
-  /// Passes ``priority`` on to whatever does the work.
+  /// Passes ``priority`` on to whatever does the work, besides ``dependency`` and ``item``.
   func priorityChanged(_ turn: inout Turn) {}
 
-  /// Asks whatever does the work for progress; called at most once, and not before ``start(_:)``.
+  /// Asks whatever does the work for progress, besides ``dependency``; called at most once, and not before ``start(_:)``.
   func watchingBegan(_ turn: inout Turn) {}
 
   // MARK: Waiting for it
@@ -133,6 +143,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
   private func beginWatching(_ turn: inout Turn) {
     guard phase == .running, !isWatched else { return }
     isWatched = true
+    dependency?.watch(&turn)
     watchingBegan(&turn)
   }
 
@@ -146,6 +157,10 @@ class Job<Value: Sendable>: @unchecked Sendable {
     guard first == nil else { return updatePriority(&turn) }
     phase = .ended
     turn.keep(self)
+    leave(&turn)
+    // Whoever waits for the cancellation may call back, and what the work refers to may be a user's.
+    if let task = task.take() { turn.afterwards { task.cancel() } }
+    if let item = item.take() { turn.afterwards { item.cancel() } }
     stop(&turn)
     trace?.note("error", "nobody waits any more", at: turn.uptime)
     trace?.end(at: turn.uptime)
@@ -165,6 +180,8 @@ class Job<Value: Sendable>: @unchecked Sendable {
       highest != priority
     else { return }
     priority = highest
+    dependency?.setPriority(priority, &turn)
+    item?.priority = priority
     priorityChanged(&turn)
   }
 
@@ -172,6 +189,9 @@ class Job<Value: Sendable>: @unchecked Sendable {
 
   /// Whether the work is still wanted.
   final var isRunning: Bool { phase == .running }
+
+  /// Waits for the job before it no longer.
+  final func leave(_ turn: inout Turn) { dependency.take()?.unsubscribe(&turn) }
 
   final func send(progress completed: Int, of total: Int, _ turn: inout Turn) {
     guard phase == .running else { return }
@@ -235,7 +255,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
 // @unchecked: like the job, guarded by the jobs' lock.
 final class Subscription<Value: Sendable>: Dependency, @unchecked Sendable {
   private let job: Job<Value>
-  fileprivate var priority: Priority
+  fileprivate(set) var priority: Priority
   fileprivate var isWatching: Bool
   /// Whether it is someone who asked for this, and no job that goes on from here.
   fileprivate let isCaller: Bool
