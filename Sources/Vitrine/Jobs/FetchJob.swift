@@ -14,25 +14,18 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   }
 
   // @unchecked: like its superclass, guarded by the jobs' lock.
-  private let source: String
   private let request: ImageRequest
-  private let key: CacheKey
   private let context: JobContext
   private let record: SourceRecord
   private let original: KnownOriginal
   private var transfer: Transfer?
   private var feeds: [ArrivalFeed] = []
 
-  init(
-    _ source: String,
-    _ request: ImageRequest,
-    _ original: KnownOriginal,
-    _ record: SourceRecord,
-    _ context: JobContext,
-  ) {
-    (self.source, self.request, self.original) = (source, request, original)
-    (self.record, self.context) = (record, context)
-    key = request.keys.fetch
+  private var source: String { request.name }
+  private var key: CacheKey { request.keys.fetch }
+
+  init(_ request: ImageRequest, _ original: KnownOriginal, _ record: SourceRecord, _ context: JobContext) {
+    (self.request, self.original, self.record, self.context) = (request, original, record, context)
   }
 
   override func start(_ turn: inout Turn) {

@@ -225,7 +225,8 @@ extension ImageJob {
     end: @escaping @Sendable (ImageJob, Result<Output, LoadError>, inout Turn) -> Void,
   ) {
     let trace = self.stage
-    @Sendable func perform(_ item: WorkItem?, isOnLoaderThread: Bool = false) {
+    @Sendable
+    func perform(_ item: WorkItem?, isOnLoaderThread: Bool = false) {
       trace?.enter("work")
       let result: Result<Output, LoadError>
       do {

@@ -164,7 +164,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
     stop(&turn)
     trace?.note("error", "nobody waits any more", at: turn.uptime)
     trace?.end(at: turn.uptime)
-    end(&turn)
+    if let (pool, key) = place.take() { pool.forget(key, &turn) }
   }
 
   fileprivate func setPriority(_ priority: Priority, _ subscription: Subscription<Value>, _ turn: inout Turn) {
@@ -214,7 +214,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
       trace.end(at: turn.uptime)
     }
     // Forgotten by its pool before anyone is told: who then asks again gets a new job and not this one's past.
-    end(&turn)
+    if let (pool, key) = place.take() { pool.forget(key, &turn) }
     broadcast(.finished(result), &turn)
     while let first { remove(first, &turn) }
   }
@@ -242,10 +242,6 @@ class Job<Value: Sendable>: @unchecked Sendable {
   private func tell(_ subscriber: Subscription<Value>, _ event: Event, _ turn: inout Turn) {
     guard subscriber.isActive, subscriber.isWatching || event.isEnd else { return }
     subscriber.receive(event, &turn)
-  }
-
-  private func end(_ turn: inout Turn) {
-    if let (pool, key) = place.take() { pool.forget(key, &turn) }
   }
 }
 

@@ -166,8 +166,8 @@ final class JobContext: Sendable {
       }
     }
     return pool.job(for: fetchKey(of: request), &turn) { _ in
-      guard case .url(let url) = request.keys.source.kind else { return LocalFetchJob(request.keys.source, self) }
-      return FetchJob(url, request, original, record ?? sources.record(of: request.keys.fetch), self)
+      guard case .url = request.keys.source.kind else { return LocalFetchJob(request.keys.source, self) }
+      return FetchJob(request, original, record ?? sources.record(of: request.keys.fetch), self)
     }
   }
 

@@ -262,18 +262,14 @@ extension ImageTask: Deliverable {
       trace?.end(result)
       for waiter in waiters { waiter.resume(returning: result) }
     }
-    guard
-      state.withLock({ state in
-        defer { state.isTelling = state.isTelling || !state.news.isEmpty }
-        return !state.isTelling && !state.news.isEmpty
-      })
-    else { return }
     while let (news, recipients) = next() {
       for stream in recipients.streams { stream.yield(news.event) }
       recipients.observer?(news.event)
-      guard case .finished = news.event else { continue }
-      for stream in recipients.streams { stream.finish() }
-      for tell in recipients.onEnd { tell() }
+      if case .finished = news.event {
+        for stream in recipients.streams { stream.finish() }
+        for tell in recipients.onEnd { tell() }
+      }
+      state.withLock { $0.isTelling = false }
     }
   }
 
@@ -286,10 +282,8 @@ extension ImageTask: Deliverable {
   /// Takes the next thing to be told, for the one thread that tells.
   private func next() -> (News, Recipients)? {
     state.withLock { state in
-      guard !state.news.isEmpty else {
-        state.isTelling = false
-        return nil
-      }
+      guard !state.isTelling, !state.news.isEmpty else { return nil }
+      state.isTelling = true
       let news = state.news.removeFirst()
       if let id = news.stream { return (news, Recipients(streams: state.streams[id].map { [$0] } ?? [])) }
       var recipients = Recipients(streams: Array(state.streams.values), observer: state.observer)
