@@ -5,8 +5,8 @@ public import VitrineRuntime
 ///
 /// Callers of the same image share the work and each has a task of their own: cancelling one leaves the others alone.
 /// A task runs until it ends or is cancelled, whether or not it is kept.
-// @unchecked: `subscription` and `onCancel` are guarded by the jobs' lock, as every access is within a turn.
 public final class ImageTask: @unchecked Sendable {
+  // @unchecked: `subscription` and `onCancel` are guarded by the jobs' lock, as every access is within a turn.
   /// What was asked for.
   public let request: ImageRequest
 
