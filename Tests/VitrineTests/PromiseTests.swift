@@ -42,7 +42,7 @@ struct PromiseTests {
     let data = Deferred<Result<Data, LoadError>>()
     pipeline.context.turn { turn in
       DataLoad(pipeline.context) { data.resolve($0.map(\.data)) }
-        .begin(request, priority: .low, isWanted: nil, &turn)
+        .begin(request, priority: .low, storesOnlyImages: false, &turn)
     }
     load.respond(headers: ["Content-Length": "\(file.count)"])
     load.send(file)

@@ -8,8 +8,6 @@ enum JobEvent<Value: Sendable>: Sendable {
   case partial(Value)
   /// The end.
   case finished(Result<Value, LoadError>)
-
-  fileprivate var isEnd: Bool { if case .finished = self { true } else { false } }
 }
 
 /// Work that several wait for and that is done once.
@@ -31,7 +29,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
   /// How many subscribers there are of each priority.
   private var counts = SIMD8<UInt32>()
   private var phase = Phase.idle
-  private var lastProgress: (completed: Int, total: Int)?
+  private var lastProgress: Event?
   private var result: Result<Value, LoadError>?
   /// Where the job is to be forgotten at its end.
   private var place: (pool: JobPool, key: JobKey)?
@@ -107,9 +105,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
     } else {
       waiting?.wait(for: trace)
       updatePriority(&turn)
-      if isWatching, let lastProgress {
-        receive(.progress(completed: lastProgress.completed, total: lastProgress.total), &turn)
-      }
+      if isWatching, let lastProgress { receive(lastProgress, &turn) }
     }
     if isWatching { beginWatching(&turn) }
     return subscription
@@ -195,8 +191,9 @@ class Job<Value: Sendable>: @unchecked Sendable {
 
   final func send(progress completed: Int, of total: Int, _ turn: inout Turn) {
     guard phase == .running else { return }
-    lastProgress = (completed, total)
-    broadcast(.progress(completed: completed, total: total), &turn)
+    let event = Event.progress(completed: completed, total: total)
+    lastProgress = event
+    broadcast(event, &turn)
   }
 
   final func send(partial value: Value, _ turn: inout Turn) {
@@ -240,7 +237,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
   }
 
   private func tell(_ subscriber: Subscription<Value>, _ event: Event, _ turn: inout Turn) {
-    guard subscriber.isActive, subscriber.isWatching || event.isEnd else { return }
+    guard subscriber.isActive, subscriber.isWatching || phase == .ended else { return }
     subscriber.receive(event, &turn)
   }
 }

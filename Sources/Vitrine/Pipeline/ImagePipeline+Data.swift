@@ -12,7 +12,7 @@ extension ImagePipeline {
     let outcome = Deferred<Result<Data, LoadError>>()
     let load = DataLoad(context, callsOut: false) { outcome.resolve($0.map(\.data)) }
     // Whatever they are, they are what was asked for.
-    context.turn { load.begin(request, priority: request.priority, isWanted: nil, &$0) }
+    context.turn { load.begin(request, priority: request.priority, storesOnlyImages: false, &$0) }
     let result = await withTaskCancellationHandler {
       await outcome.value()
     } onCancel: {
@@ -48,8 +48,7 @@ extension JobContext {
   func keepFetching(_ request: ImageRequest, _ turn: inout Turn) {
     // Nothing would come of it.
     guard caches(of: request).contains(.diskWrites), isFetching(request, &turn) else { return }
-    let load = DataLoad(self) { _ in }
-    load.begin(request, priority: .veryLow, isWanted: { [decoders] in decoders.isImage($0.data, request) }, &turn)
+    DataLoad(self) { _ in }.begin(request, priority: .veryLow, storesOnlyImages: true, &turn)
   }
 }
 
@@ -75,21 +74,14 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
   }
 
   /// Begins to fetch the bytes of a prepared request; called once, before the load is known to anyone else.
-  ///
-  /// `isWanted` says which bytes are stored, on a worker, since it may take its time; without it all are.
-  func begin(
-    _ request: ImageRequest,
-    priority: Priority,
-    isWanted: (@Sendable (FetchedBytes) -> Bool)?,
-    _ turn: inout Turn,
-  ) {
+  func begin(_ request: ImageRequest, priority: Priority, storesOnlyImages: Bool, _ turn: inout Turn) {
     trace = context.recorder?.request(request, for: .data, at: turn.uptime)
     let job = context.fetchJob(request, &turn)
     let made = job.subscribe(priority: priority, for: trace, &turn) { [self, context] event, turn in
       guard case .finished(let outcome) = event else { return }
       trace?.end(outcome, at: turn.uptime)
       if case .success(let bytes) = outcome {
-        settle(bytes, isWanted, &turn)
+        settle(bytes, of: storesOnlyImages ? request : nil, &turn)
         if bytes.isRevalidationDue { context.revalidate(request, asImage: false, &turn) }
       }
       subscription = nil
@@ -99,10 +91,14 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
     if job.isRunning { subscription = made }
   }
 
-  private func settle(_ bytes: FetchedBytes, _ isWanted: (@Sendable (FetchedBytes) -> Bool)?, _ turn: inout Turn) {
+  /// Has the bytes stored, with a request only if they are its image.
+  private func settle(_ bytes: FetchedBytes, of request: ImageRequest?, _ turn: inout Turn) {
     guard let answer = bytes.answer else { return }
-    guard let isWanted else { return turn.afterwards { answer.accept() } }
-    let say: @Sendable () -> Void = { isWanted(bytes) ? answer.accept() : answer.reject() }
+    guard let request else { return turn.afterwards { answer.accept() } }
+    // On a worker: a delegate may choose what decodes.
+    let say: @Sendable () -> Void = { [decoders = context.decoders] in
+      decoders.isImage(bytes.data, request) ? answer.accept() : answer.reject()
+    }
     do throws(WorkQueueError) {
       try context.processQueue.enqueue(priority: .veryLow) { _ in say() }
     } catch {

@@ -308,14 +308,7 @@ public final class ImagePrefetcher: Sendable {
     case .disk:
       let bytes = DataLoad(context) { [weak self] result in self?.ended(id, result.map { _ in }) }
       load = bytes
-      context.turn { turn in
-        bytes.begin(
-          prepared,
-          priority: priority,
-          isWanted: { [decoders = context.decoders] in decoders.isImage($0.data, prepared) },
-          &turn,
-        )
-      }
+      context.turn { bytes.begin(prepared, priority: priority, storesOnlyImages: true, &$0) }
     }
     let known = state.withLock { state -> Priority? in
       guard state.items[id] != nil else { return nil }

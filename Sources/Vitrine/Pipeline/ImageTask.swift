@@ -7,6 +7,7 @@ public import VitrineRuntime
 /// A task runs until it ends or is cancelled, whether or not it is kept.
 public final class ImageTask: @unchecked Sendable {
   // @unchecked: `subscription` and `onCancel` are guarded by the jobs' lock, as every access is within a turn.
+
   /// What was asked for.
   public let request: ImageRequest
 
