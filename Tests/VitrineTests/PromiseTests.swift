@@ -40,7 +40,10 @@ struct PromiseTests {
     let events = task.events
     let load = try await load()
     let data = Deferred<Result<Data, LoadError>>()
-    DataLoad(pipeline.context, priority: .low) { data.resolve($0.map(\.data)) }.begin(request, isWanted: nil)
+    pipeline.context.turn { turn in
+      DataLoad(pipeline.context) { data.resolve($0.map(\.data)) }
+        .begin(request, priority: .low, storesOnlyImages: false, &turn)
+    }
     load.respond(headers: ["Content-Length": "\(file.count)"])
     load.send(file)
     load.finish()

@@ -33,9 +33,9 @@ public final class FrameMailbox: Sendable {
   private let frameInterval: Duration
   private let ask: @Sendable (FrameMailbox) -> Void
   private let state = Lock(State())
-  /// What was taken out of `state` and is delivered from `next` on.
+  /// What was taken out of `state`, the next to be told last.
   @MainActor
-  private var batch: ArraySlice<Telling> = []
+  private var batch: [Telling] = []
 
   /// What the slots of this mailbox have done so far; for measuring.
   @MainActor
@@ -99,9 +99,10 @@ public final class FrameMailbox: Sendable {
     if batch.isEmpty {
       batch = state.withLock { state in
         defer { state.waiting = [] }
-        return state.waiting[...]
+        state.waiting.reverse()
+        return state.waiting
       }
     }
-    return batch.popFirst()
+    return batch.popLast()
   }
 }

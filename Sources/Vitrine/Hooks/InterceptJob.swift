@@ -16,7 +16,6 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   let key: JobKey
   private let request: ImageRequest
   private let context: JobContext
-  private var task: Task<Void, Never>?
   private var loads: [ObjectIdentifier: Load] = [:]
 
   init(_ request: ImageRequest, _ context: JobContext) {
@@ -40,13 +39,7 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
     }
   }
 
-  override func stop(_ turn: inout Turn) {
-    leaveLoads(&turn)
-    guard let task else { return }
-    self.task = nil
-    // Whoever waits for the cancellation may call back.
-    turn.afterwards { task.cancel() }
-  }
+  override func stop(_ turn: inout Turn) { leaveLoads(&turn) }
 
   override func priorityChanged(_ turn: inout Turn) {
     for load in loads.values { load.subscription.setPriority(priority, &turn) }
@@ -57,9 +50,8 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   }
 
   /// Keeps downloads going that are to outlive their tasks; called before the job is left.
-  func keepFetching() {
-    let requests = context.turn { _ in loads.values.map(\.request) }
-    for request in requests where request.continuesDownload { context.keepFetching(request) }
+  func keepFetching(_ turn: inout Turn) {
+    for load in loads.values where load.request.continuesDownload { context.keepFetching(load.request, &turn) }
   }
 
   // MARK: What interceptors ask for
@@ -98,7 +90,6 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   private func begin(_ request: ImageRequest, _ outcome: Outcome, _ turn: inout Turn) {
     // Asked for after the end, or by someone whom nobody waits for any more.
     guard isRunning else { return cancel(request, outcome, &turn) }
-    var isOver = false
     let job = context.imageJob(request, &turn)
     let subscription = job.subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
       [self] event, turn in
@@ -106,13 +97,12 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
       case .progress(let completed, let total): send(progress: completed, of: total, &turn)
       case .partial(let image): send(partial: image, &turn)
       case .finished(let result):
-        isOver = true
         if let load = loads.removeValue(forKey: ObjectIdentifier(outcome)) { turn.release(load) }
         if case .success(let image) = result { context.served(image, request, &turn) }
         turn.afterwards { outcome.resolve(result) }
       }
     }
-    guard !isOver else { return }
+    guard job.isRunning else { return }
     loads[ObjectIdentifier(outcome)] = Load(request: request, outcome: outcome, subscription: subscription)
   }
 

@@ -14,26 +14,18 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   }
 
   // @unchecked: like its superclass, guarded by the jobs' lock.
-  private let source: String
   private let request: ImageRequest
-  private let key: CacheKey
   private let context: JobContext
   private let record: SourceRecord
   private let original: KnownOriginal
-  private var lookUp: Task<Void, Never>?
   private var transfer: Transfer?
-  private var feeds: [PreviewFeed] = []
+  private var feeds: [ArrivalFeed] = []
 
-  init(
-    _ source: String,
-    _ request: ImageRequest,
-    _ original: KnownOriginal,
-    _ record: SourceRecord,
-    _ context: JobContext,
-  ) {
-    (self.source, self.request, self.original) = (source, request, original)
-    (self.record, self.context) = (record, context)
-    key = request.keys.fetch
+  private var source: String { request.name }
+  private var key: CacheKey { request.keys.fetch }
+
+  init(_ request: ImageRequest, _ original: KnownOriginal, _ record: SourceRecord, _ context: JobContext) {
+    (self.request, self.original, self.record, self.context) = (request, original, record, context)
   }
 
   override func start(_ turn: inout Turn) {
@@ -47,21 +39,18 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     let search = BytesSearch(request, url, source, context)
     if let found = search.found(original, &turn) { return carryOut(found, url, &turn) }
     trace?.enter("look-up", at: turn.uptime)
-    lookUp = Task(executorPreference: context.stepper) { [self, context] in
+    task = Task(executorPreference: context.stepper) { [self, context] in
       let found = await search.find(original)
       context.turn { carryOut(found, url, &$0) }
     }
   }
 
   override func stop(_ turn: inout Turn) {
-    // Whoever waits for the cancellation may call back.
-    if let lookUp { turn.afterwards { lookUp.cancel() } }
-    transfer?.cancel(&turn)
-    (lookUp, transfer) = (nil, nil)
+    transfer.take()?.cancel(&turn)
   }
 
   /// Lets somebody look at the body while it comes from the server.
-  func add(_ feed: PreviewFeed, _ turn: inout Turn) {
+  func add(_ feed: ArrivalFeed, _ turn: inout Turn) {
     guard isRunning else { return }
     feeds.append(feed)
     transfer?.sink.add(feed)
@@ -78,7 +67,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   private func carryOut(_ found: BytesSearch.Found, _ url: HTTPURL, _ turn: inout Turn) {
     guard isRunning else { return }
-    lookUp = nil
+    task = nil
     let plan = BytesPlan(request, source, found.findings, fields: context.fields(of: request), now: turn.now)
     trace?.note("decision", .text("\(plan.decision.action): \(plan.decision.reason)"), at: turn.uptime)
     switch plan.step {
@@ -219,11 +208,11 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     var question = question
     (question.resumption, question.ask, question.time) = (nil, context.sources.nextAsk(), turn.now)
     guard let partials = context.partials else { return send(question, &turn) }
-    lookUp = Task(executorPreference: context.stepper) { [self, context, question] in
+    task = Task(executorPreference: context.stepper) { [self, context, question] in
       await partials.disk.removePartial(for: key)
       context.turn { turn in
         guard isRunning else { return }
-        lookUp = nil
+        task = nil
         send(question, &turn)
       }
     }

@@ -7,7 +7,6 @@ final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   private let count: Int
   private let make: (Int, inout Turn) -> Job<Value>
   private let whenFound: (Int, Value, inout Turn) -> Void
-  private var dependency: (any Dependency)?
   private var firstError: LoadError?
 
   /// `make` gives the job of a number below `count`; `whenFound` is told which one it was, before anyone gets the value.
@@ -15,7 +14,7 @@ final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
     _ source: String,
     count: Int,
     make: @escaping (Int, inout Turn) -> Job<Value>,
-    whenFound: @escaping (Int, Value, inout Turn) -> Void,
+    whenFound: @escaping (Int, Value, inout Turn) -> Void = { _, _, _ in },
   ) {
     (self.source, self.count, self.make, self.whenFound) = (source, count, make, whenFound)
   }
@@ -30,34 +29,23 @@ final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
       let error = firstError ?? LoadError(.invalidURL, .request, source, "no source is given")
       return finish(.failure(error), &turn)
     }
-    var isOver = false
-    let subscription = make(index, &turn).subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
+    let job = make(index, &turn)
+    let subscription = job.subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
       [self] event, turn in
       switch event {
       case .progress(let completed, let total): send(progress: completed, of: total, &turn)
       case .partial(let value): send(partial: value, &turn)
       case .finished(.success(let value)):
-        isOver = true
         dependency = nil
         whenFound(index, value, &turn)
         finish(.success(value), &turn)
       case .finished(.failure(let error)):
-        isOver = true
         dependency = nil
         if firstError == nil { firstError = error }
         if error.isCancellation { finish(.failure(error), &turn) } else { begin(index + 1, &turn) }
       }
     }
     // One that fails at once has begun the next before it is noted down.
-    if !isOver { dependency = subscription }
+    if job.isRunning { dependency = subscription }
   }
-
-  override func stop(_ turn: inout Turn) {
-    dependency?.unsubscribe(&turn)
-    dependency = nil
-  }
-
-  override func priorityChanged(_ turn: inout Turn) { dependency?.setPriority(priority, &turn) }
-
-  override func watchingBegan(_ turn: inout Turn) { dependency?.watch(&turn) }
 }

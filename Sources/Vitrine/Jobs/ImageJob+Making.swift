@@ -40,10 +40,12 @@ extension ImageJob {
     if request.stopsEarly, !context.storage(of: request).keepsEveryOriginal { follow(for: .beginning, &turn) }
   }
 
-  private func follow(for purpose: ArrivalFollower.Purpose, _ turn: inout Turn) {
-    guard let fetching else { return }
-    if arrival == nil { arrival = ArrivalFollower(fetching, self) }
-    arrival?.begin(purpose, &turn)
+  /// Begins to look at what arrives for a purpose; once for each.
+  private func follow(for purpose: ArrivalFeed.Purpose, _ turn: inout Turn) {
+    guard let fetching, !arrivals.contains(where: { $0.purpose == purpose }) else { return }
+    let arrival = ArrivalFeed(purpose, for: self)
+    arrivals.append(arrival)
+    fetching.add(arrival, &turn)
   }
 
   /// Has previews made of what arrives, if the request has any.
@@ -54,9 +56,9 @@ extension ImageJob {
 
   /// Looks no more at what arrives.
   func stopFollowing(_ turn: inout Turn) {
-    arrival?.stop(&turn)
-    for object in [arrival, fetching] as [AnyObject?] { object.map { turn.keep($0) } }
-    (arrival, fetching) = (nil, nil)
+    for arrival in arrivals { turn.afterwards { arrival.stop() } }
+    arrivals = []
+    if let fetching = fetching.take() { turn.keep(fetching) }
   }
 
   private func decode(_ bytes: FetchedBytes, _ turn: inout Turn) {
@@ -107,7 +109,7 @@ extension ImageJob {
 
   /// Ends with an image that was made of the beginning of its bytes.
   func finish(early image: LoadedImage, _ turn: inout Turn) {
-    guard isRunning, arrival != nil else { return }
+    guard isRunning, !arrivals.isEmpty else { return }
     stopFollowing(&turn)
     stage?.note("made of its beginning", .number(image.byteCount), at: turn.uptime)
     // Nothing takes the place of what was stored and is no image.
@@ -211,12 +213,6 @@ extension ImageJob {
     if job.isRunning { dependency = subscription }
   }
 
-  /// Waits for the job before it no longer.
-  func leave(_ turn: inout Turn) {
-    dependency?.unsubscribe(&turn)
-    dependency = nil
-  }
-
   /// Does work on the queue of a stage and gives `end` what came of it, which by default ends the job.
   ///
   /// An image of the bytes `tiny` is made on this thread once the turn is over, if their header says that it is tiny, too.
@@ -229,37 +225,25 @@ extension ImageJob {
     end: @escaping @Sendable (ImageJob, Result<Output, LoadError>, inout Turn) -> Void,
   ) {
     let trace = self.stage
-    guard let tiny else {
-      return enqueue(stage, bytes, &turn) { [self] in perform(stage, $0, trace, isOnLoaderThread: false, body, end) }
-    }
-    turn.afterwards { [self, context, isOnLoaderThread = turn.isOnLoaderThread] in
-      if isTiny(tiny) { return perform(stage, nil, trace, isOnLoaderThread: isOnLoaderThread, body, end) }
-      context.turn { turn in
-        enqueue(stage, bytes, &turn) { [self] in perform(stage, $0, trace, isOnLoaderThread: false, body, end) }
+    @Sendable
+    func perform(_ item: WorkItem?, isOnLoaderThread: Bool = false) {
+      trace?.enter("work")
+      let result: Result<Output, LoadError>
+      do {
+        result = .success(try body { item?.isCancelled ?? false })
+      } catch {
+        result = .failure(LoadError(error, stage, source))
+      }
+      context.turn(isOnLoaderThread: isOnLoaderThread) { turn in
+        guard isRunning else { return }
+        self.item = nil
+        end(self, result, &turn)
       }
     }
-  }
-
-  /// Does the work on this thread.
-  private func perform<Output: Sendable>(
-    _ stage: LoadError.Stage,
-    _ item: WorkItem?,
-    _ trace: StageTrace?,
-    isOnLoaderThread: Bool,
-    _ body: (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Output,
-    _ end: @Sendable (ImageJob, Result<Output, LoadError>, inout Turn) -> Void,
-  ) {
-    trace?.enter("work")
-    let result: Result<Output, LoadError>
-    do {
-      result = .success(try body { item?.isCancelled ?? false })
-    } catch {
-      result = .failure(LoadError(error, stage, source))
-    }
-    context.turn(isOnLoaderThread: isOnLoaderThread) { turn in
-      guard isRunning else { return }
-      self.item = nil
-      end(self, result, &turn)
+    guard let tiny else { return enqueue(stage, bytes, &turn) { perform($0) } }
+    turn.afterwards { [self, isOnLoaderThread = turn.isOnLoaderThread] in
+      if isTiny(tiny) { return perform(nil, isOnLoaderThread: isOnLoaderThread) }
+      context.turn { enqueue(stage, bytes, &$0) { perform($0) } }
     }
   }
 
@@ -275,14 +259,14 @@ extension ImageJob {
     _ stage: LoadError.Stage,
     _ bytes: Int,
     _ turn: inout Turn,
-    _ work: @escaping @Sendable (WorkItem?) -> Void,
+    _ work: @escaping @Sendable (WorkItem) -> Void,
   ) {
     guard isRunning else { return }
     self.stage?.enter("queue", at: turn.uptime)
     let isDecoding = stage == .decode
     do throws(WorkQueueError) {
       item = try (isDecoding ? context.decodeQueue : context.processQueue)
-        .enqueue(priority: priority, bytes: bytes) { work($0) }
+        .enqueue(priority: priority, bytes: bytes, work)
     } catch {
       let detail = "too much is waiting to be \(isDecoding ? "decoded" : "processed")"
       conclude(.failure(LoadError(.overloaded, stage, source, detail)), &turn)

@@ -40,15 +40,11 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   private(set) var stage: StageTrace?
   private var findings = Findings()
   var original = FetchJob.KnownOriginal.unknown
-  var dependency: (any Dependency)?
-  private var lookUp: Task<Void, Never>?
-  /// The work on a queue, from when it was handed over.
-  var item: WorkItem?
   /// Stored bytes that turned out to be no image, while others are fetched in their place.
   var undecodable: Answer?
   /// What brings the bytes, and what looks at them while they arrive.
   var fetching: FetchJob?
-  var arrival: ArrivalFollower?
+  var arrivals: [ArrivalFeed] = []
   var isProcessingPreview = false
   /// An image whose time is over, which may stand in for an error.
   private var fallback: LoadedImage?
@@ -81,24 +77,14 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
 
   override func stop(_ turn: inout Turn) {
     stopFollowing(&turn)
-    leave(&turn)
-    // Whoever waits for the cancellation may call back, and what the work refers to may be a user's.
-    if let lookUp { turn.afterwards { lookUp.cancel() } }
-    if let item { turn.afterwards { item.cancel() } }
-    (lookUp, item) = (nil, nil)
     endStage(&turn)
   }
 
   override func priorityChanged(_ turn: inout Turn) {
-    dependency?.setPriority(priority, &turn)
-    item?.priority = priority
-    arrival?.setPriority(priority)
+    for arrival in arrivals { arrival.setPriority(priority) }
   }
 
-  override func watchingBegan(_ turn: inout Turn) {
-    dependency?.watch(&turn)
-    followForPreviews(&turn)
-  }
+  override func watchingBegan(_ turn: inout Turn) { followForPreviews(&turn) }
 
   // MARK: Stages
 
@@ -150,7 +136,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   private func lookUp(_ search: FinishedSearch, _ turn: inout Turn) {
     enter(.finished, &turn)
     stage?.enter("look-up", at: turn.uptime)
-    lookUp = Task(executorPreference: context.stepper) { [self, context] in
+    task = Task(executorPreference: context.stepper) { [self, context] in
       let found = await search.find()
       context.turn { lookedUp(found, &$0) }
     }
@@ -158,7 +144,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
 
   private func lookedUp(_ found: FinishedSearch.Found, _ turn: inout Turn) {
     guard isRunning else { return }
-    lookUp = nil
+    task = nil
     (findings, original) = (found.findings, found.original)
     let isFound = if case .none = found.stored { false } else { true }
     stage?.note("found", .flag(isFound), at: turn.uptime)

@@ -8,8 +8,6 @@ enum JobEvent<Value: Sendable>: Sendable {
   case partial(Value)
   /// The end.
   case finished(Result<Value, LoadError>)
-
-  fileprivate var isEnd: Bool { if case .finished = self { true } else { false } }
 }
 
 /// Work that several wait for and that is done once.
@@ -31,10 +29,19 @@ class Job<Value: Sendable>: @unchecked Sendable {
   /// How many subscribers there are of each priority.
   private var counts = SIMD8<UInt32>()
   private var phase = Phase.idle
-  private var lastProgress: (completed: Int, total: Int)?
+  private var lastProgress: Event?
   private var result: Result<Value, LoadError>?
   /// Where the job is to be forgotten at its end.
   private var place: (pool: JobPool, key: JobKey)?
+
+  // What the work waits for; given up when nobody waits for the job any more.
+
+  /// The hold on another job, set while that one runs.
+  final var dependency: (any Dependency)?
+  /// What is awaited.
+  final var task: Task<Void, Never>?
+  /// What a queue does.
+  final var item: WorkItem?
 
   /// Told what the job goes through, where that is recorded; set when the job starts, before anything it waits for does.
   final var trace: StageTrace? {
@@ -56,13 +63,14 @@ class Job<Value: Sendable>: @unchecked Sendable {
   /// Begins the work; called once, when the first has subscribed.
   func start(_ turn: inout Turn) {}
 
-  /// Stops the work and leaves the jobs it depends on; called at most once, when the last subscriber has left.
+  /// Stops the work; called at most once, when the last subscriber has left and ``dependency``, ``task`` and ``item`` have
+  /// been given up.
   func stop(_ turn: inout Turn) {}
 
-  /// Passes ``priority`` on to whatever does the work.
+  /// Passes ``priority`` on to whatever does the work, besides ``dependency`` and ``item``.
   func priorityChanged(_ turn: inout Turn) {}
 
-  /// Asks whatever does the work for progress; called at most once, and not before ``start(_:)``.
+  /// Asks whatever does the work for progress, besides ``dependency``; called at most once, and not before ``start(_:)``.
   func watchingBegan(_ turn: inout Turn) {}
 
   // MARK: Waiting for it
@@ -97,9 +105,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
     } else {
       waiting?.wait(for: trace)
       updatePriority(&turn)
-      if isWatching, let lastProgress {
-        receive(.progress(completed: lastProgress.completed, total: lastProgress.total), &turn)
-      }
+      if isWatching, let lastProgress { receive(lastProgress, &turn) }
     }
     if isWatching { beginWatching(&turn) }
     return subscription
@@ -133,6 +139,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
   private func beginWatching(_ turn: inout Turn) {
     guard phase == .running, !isWatched else { return }
     isWatched = true
+    dependency?.watch(&turn)
     watchingBegan(&turn)
   }
 
@@ -146,10 +153,14 @@ class Job<Value: Sendable>: @unchecked Sendable {
     guard first == nil else { return updatePriority(&turn) }
     phase = .ended
     turn.keep(self)
+    leave(&turn)
+    // Whoever waits for the cancellation may call back, and what the work refers to may be a user's.
+    if let task = task.take() { turn.afterwards { task.cancel() } }
+    if let item = item.take() { turn.afterwards { item.cancel() } }
     stop(&turn)
     trace?.note("error", "nobody waits any more", at: turn.uptime)
     trace?.end(at: turn.uptime)
-    end(&turn)
+    if let (pool, key) = place.take() { pool.forget(key, &turn) }
   }
 
   fileprivate func setPriority(_ priority: Priority, _ subscription: Subscription<Value>, _ turn: inout Turn) {
@@ -165,6 +176,8 @@ class Job<Value: Sendable>: @unchecked Sendable {
       highest != priority
     else { return }
     priority = highest
+    dependency?.setPriority(priority, &turn)
+    item?.priority = priority
     priorityChanged(&turn)
   }
 
@@ -173,10 +186,14 @@ class Job<Value: Sendable>: @unchecked Sendable {
   /// Whether the work is still wanted.
   final var isRunning: Bool { phase == .running }
 
+  /// Waits for the job before it no longer.
+  final func leave(_ turn: inout Turn) { dependency.take()?.unsubscribe(&turn) }
+
   final func send(progress completed: Int, of total: Int, _ turn: inout Turn) {
     guard phase == .running else { return }
-    lastProgress = (completed, total)
-    broadcast(.progress(completed: completed, total: total), &turn)
+    let event = Event.progress(completed: completed, total: total)
+    lastProgress = event
+    broadcast(event, &turn)
   }
 
   final func send(partial value: Value, _ turn: inout Turn) {
@@ -194,7 +211,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
       trace.end(at: turn.uptime)
     }
     // Forgotten by its pool before anyone is told: who then asks again gets a new job and not this one's past.
-    end(&turn)
+    if let (pool, key) = place.take() { pool.forget(key, &turn) }
     broadcast(.finished(result), &turn)
     while let first { remove(first, &turn) }
   }
@@ -220,12 +237,8 @@ class Job<Value: Sendable>: @unchecked Sendable {
   }
 
   private func tell(_ subscriber: Subscription<Value>, _ event: Event, _ turn: inout Turn) {
-    guard subscriber.isActive, subscriber.isWatching || event.isEnd else { return }
+    guard subscriber.isActive, subscriber.isWatching || phase == .ended else { return }
     subscriber.receive(event, &turn)
-  }
-
-  private func end(_ turn: inout Turn) {
-    if let (pool, key) = place.take() { pool.forget(key, &turn) }
   }
 }
 
@@ -235,7 +248,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
 // @unchecked: like the job, guarded by the jobs' lock.
 final class Subscription<Value: Sendable>: Dependency, @unchecked Sendable {
   private let job: Job<Value>
-  fileprivate var priority: Priority
+  fileprivate(set) var priority: Priority
   fileprivate var isWatching: Bool
   /// Whether it is someone who asked for this, and no job that goes on from here.
   fileprivate let isCaller: Bool

@@ -163,12 +163,11 @@ final class JobContext: Sendable {
     if let alternatives = request.alternatives {
       return FirstJob(request.name, count: alternatives.count) { [self] index, turn in
         fetchJob(alternatives[index], &turn)
-      } whenFound: { _, _, _ in
       }
     }
     return pool.job(for: fetchKey(of: request), &turn) { _ in
-      guard case .url(let url) = request.keys.source.kind else { return LocalFetchJob(request.keys.source, self) }
-      return FetchJob(url, request, original, record ?? sources.record(of: request.keys.fetch), self)
+      guard case .url = request.keys.source.kind else { return LocalFetchJob(request.keys.source, self) }
+      return FetchJob(request, original, record ?? sources.record(of: request.keys.fetch), self)
     }
   }
 
@@ -192,8 +191,9 @@ final class JobContext: Sendable {
     guard !job.isRunning else { return }
     let trace = recorder?.request(request, for: .revalidation, at: turn.uptime)
     job.subscribe(priority: .low, for: trace, &turn) { [self] event, turn in
-      guard case .finished(.success(let bytes)) = event else {
-        trace?.end(event, at: turn.uptime)
+      guard case .finished(let result) = event else { return }
+      guard case .success(let bytes) = result else {
+        trace?.end(result, at: turn.uptime)
         return
       }
       // What came anew may be anything; what is the same has been looked at.
@@ -202,7 +202,7 @@ final class JobContext: Sendable {
       let isKnown = found.known?.step == request.processors.count && found.known?.image.contentID == bytes.contentID
       guard asImage, bytes.origin == .network, !isKnown else {
         turn.afterwards { bytes.answer?.accept() }
-        trace?.end(event, at: turn.uptime)
+        trace?.end(result, at: turn.uptime)
         return
       }
       let image = imageJob(request, step: request.processors.count, .bytes(bytes), &turn)

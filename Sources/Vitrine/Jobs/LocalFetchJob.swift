@@ -6,8 +6,6 @@ final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the jobs' lock.
   private let source: ImageSource
   private let context: JobContext
-  private var item: WorkItem?
-  private var task: Task<Void, Never>?
 
   init(_ source: ImageSource, _ context: JobContext) { (self.source, self.context) = (source, context) }
 
@@ -57,15 +55,6 @@ final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   /// Why a `file:` URL is not loaded.
   static let refusal = "file URLs are not allowed here"
-
-  override func stop(_ turn: inout Turn) {
-    // Whoever waits for the cancellation may call back, and what the work refers to may be a user's.
-    if let item { turn.afterwards { item.cancel() } }
-    if let task { turn.afterwards { task.cancel() } }
-    (item, task) = (nil, nil)
-  }
-
-  override func priorityChanged(_ turn: inout Turn) { item?.priority = priority }
 
   private static func contents(of path: String, _ name: String) -> Result<FetchedBytes, LoadError> {
     do throws(FileError) {

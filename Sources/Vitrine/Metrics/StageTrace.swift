@@ -216,18 +216,16 @@ package final class StageTrace: Sendable {
     }
   }
 
-  /// Ends with what a load of bytes came to, if that is it.
-  func end(_ event: JobEvent<FetchedBytes>, at time: Duration? = nil) {
-    switch event {
-    case .finished(.success(let bytes)):
+  func end(_ result: Result<FetchedBytes, LoadError>, at time: Duration? = nil) {
+    switch result {
+    case .success(let bytes):
       let count = bytes.data.count
       var facts: [String: Fact] = [
         "from": .text(bytes.origin.rawValue), "stale": .flag(bytes.isStale), "bytes": .number(count),
       ]
       facts["status"] = bytes.status.map(Fact.number)
       end(facts, at: time, telling: { $0.requestEnded(.data(byteCount: count), $1) })
-    case .finished(.failure(let error)): end(error, at: time)
-    case .progress, .partial: break
+    case .failure(let error): end(error, at: time)
     }
   }
 }

@@ -10,12 +10,11 @@ extension ImagePipeline {
     let request = request.prepared(by: context.delegate)
     if let data = context.warmData(request) { return data }
     let outcome = Deferred<Result<Data, LoadError>>()
-    let load = DataLoad(context, priority: request.priority, callsOut: false) { outcome.resolve($0.map(\.data)) }
+    let load = DataLoad(context, callsOut: false) { outcome.resolve($0.map(\.data)) }
+    // Whatever they are, they are what was asked for.
+    context.turn { load.begin(request, priority: request.priority, storesOnlyImages: false, &$0) }
     let result = await withTaskCancellationHandler {
-      // Whatever they are, they are what was asked for.
-      load.begin(request, isWanted: nil)
-      if Task.isCancelled { load.cancel() }
-      return await outcome.value()
+      await outcome.value()
     } onCancel: {
       outcome.resolve(.failure(LoadError(.cancelled, .fetch, request.name, "cancelled")))
       load.cancel()
@@ -46,22 +45,19 @@ extension JobContext {
   }
 
   /// Waits in a leaving caller's place for a download that is under way.
-  func keepFetching(_ request: ImageRequest) {
+  func keepFetching(_ request: ImageRequest, _ turn: inout Turn) {
     // Nothing would come of it.
-    guard caches(of: request).contains(.diskWrites), turn({ isFetching(request, &$0) }) else { return }
-    DataLoad(self, priority: .veryLow) { _ in }.begin(request) { [decoders] in decoders.isImage($0.data, request) }
+    guard caches(of: request).contains(.diskWrites), isFetching(request, &turn) else { return }
+    DataLoad(self) { _ in }.begin(request, priority: .veryLow, storesOnlyImages: true, &turn)
   }
 }
 
 /// A hold on bytes that are being fetched, and whom to tell of them.
-final class DataLoad: Deliverable {
+// @unchecked: `subscription` and `trace` are guarded by the jobs' lock, as every access is within a turn.
+final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
   typealias Outcome = Result<FetchedBytes, LoadError>
 
   private struct State {
-    var subscription: Subscription<FetchedBytes>?
-    var priority: Priority
-    var isCancelled = false
-    var trace: StageTrace?
     var onEnd: (@Sendable (Outcome) -> Void)?
     var outcome: Outcome?
   }
@@ -69,45 +65,40 @@ final class DataLoad: Deliverable {
   let callsOut: Bool
   private let context: JobContext
   private let state: Lock<State>
+  private var subscription: Subscription<FetchedBytes>?
+  private var trace: StageTrace?
 
   /// `onEnd` is called once with no lock held, unless the load is cancelled before; `callsOut` says whether it is a user's.
-  init(
-    _ context: JobContext,
-    priority: Priority,
-    callsOut: Bool = true,
-    onEnd: @escaping @Sendable (Outcome) -> Void,
-  ) {
-    (self.context, self.callsOut) = (context, callsOut)
-    state = Lock(State(priority: priority, onEnd: onEnd))
+  init(_ context: JobContext, callsOut: Bool = true, onEnd: @escaping @Sendable (Outcome) -> Void) {
+    (self.context, self.callsOut, state) = (context, callsOut, Lock(State(onEnd: onEnd)))
   }
 
-  /// Begins to fetch the bytes of a prepared request.
-  ///
-  /// `isWanted` says which bytes are stored, on a worker, since it may take its time; without it all are.
-  func begin(_ request: ImageRequest, isWanted: (@Sendable (FetchedBytes) -> Bool)?) {
-    context.turn { [context] turn in
-      let trace = context.recorder?.request(request, for: .data, at: turn.uptime)
-      state.withLock { $0.trace = trace }
-      let priority = priority
-      let job = context.fetchJob(request, &turn)
-      let made = job.subscribe(priority: priority, for: trace, &turn) { [self] event, turn in
-        trace?.end(event, at: turn.uptime)
-        guard case .finished(let outcome) = event else { return }
-        if case .success(let bytes) = outcome {
-          settle(bytes, isWanted, &turn)
-          if bytes.isRevalidationDue { context.revalidate(request, asImage: false, &turn) }
-        }
-        state.withLock { if !$0.isCancelled { $0.outcome = outcome } }
-        turn.deliver(self)
+  /// Begins to fetch the bytes of a prepared request; called once, before the load is known to anyone else.
+  func begin(_ request: ImageRequest, priority: Priority, storesOnlyImages: Bool, _ turn: inout Turn) {
+    trace = context.recorder?.request(request, for: .data, at: turn.uptime)
+    let job = context.fetchJob(request, &turn)
+    let made = job.subscribe(priority: priority, for: trace, &turn) { [self, context] event, turn in
+      guard case .finished(let outcome) = event else { return }
+      trace?.end(outcome, at: turn.uptime)
+      if case .success(let bytes) = outcome {
+        settle(bytes, of: storesOnlyImages ? request : nil, &turn)
+        if bytes.isRevalidationDue { context.revalidate(request, asImage: false, &turn) }
       }
-      attach(made, at: priority, &turn)
+      subscription = nil
+      state.withLock { $0.outcome = outcome }
+      turn.deliver(self)
     }
+    if job.isRunning { subscription = made }
   }
 
-  private func settle(_ bytes: FetchedBytes, _ isWanted: (@Sendable (FetchedBytes) -> Bool)?, _ turn: inout Turn) {
+  /// Has the bytes stored, with a request only if they are its image.
+  private func settle(_ bytes: FetchedBytes, of request: ImageRequest?, _ turn: inout Turn) {
     guard let answer = bytes.answer else { return }
-    guard let isWanted else { return turn.afterwards { answer.accept() } }
-    let say: @Sendable () -> Void = { isWanted(bytes) ? answer.accept() : answer.reject() }
+    guard let request else { return turn.afterwards { answer.accept() } }
+    // On a worker: a delegate may choose what decodes.
+    let say: @Sendable () -> Void = { [decoders = context.decoders] in
+      decoders.isImage(bytes.data, request) ? answer.accept() : answer.reject()
+    }
     do throws(WorkQueueError) {
       try context.processQueue.enqueue(priority: .veryLow) { _ in say() }
     } catch {
@@ -115,48 +106,31 @@ final class DataLoad: Deliverable {
     }
   }
 
-  private func attach(_ subscription: Subscription<FetchedBytes>, at priority: Priority, _ turn: inout Turn) {
-    let isCancelled = state.withLock { state in
-      if !state.isCancelled { state.subscription = subscription }
-      return state.isCancelled
-    }
-    // Cancelled on another thread meanwhile, or made more or less urgent.
-    if isCancelled {
-      subscription.unsubscribe(&turn)
-    } else if self.priority != priority {
-      subscription.setPriority(self.priority, &turn)
-    }
-  }
-
   var priority: Priority {
-    get { state.withLock { $0.priority } }
-    set {
-      let subscription = state.withLock { state in
-        state.priority = newValue
-        return state.subscription
-      }
-      // Looked up within the turn: of two changes on two threads the job is told the later one last.
-      if let subscription { context.turn { subscription.setPriority(priority, &$0) } }
-    }
+    get { context.turn { _ in subscription?.priority ?? .veryLow } }
+    set { context.turn { subscription?.setPriority(newValue, &$0) } }
   }
 
   func cancel() {
     let left = state.withLock { state in
-      state.isCancelled = true
-      defer { (state.subscription, state.trace, state.onEnd, state.outcome) = (nil, nil, nil, nil) }
+      defer { state = State() }
       return state
     }
-    left.trace?.end(LoadError(.cancelled, .fetch, left.trace?.source ?? "", "cancelled"))
-    if let subscription = left.subscription { context.turn { subscription.unsubscribe(&$0) } }
+    context.turn { turn in
+      trace?.end(LoadError(.cancelled, .fetch, trace?.source ?? "", "cancelled"), at: turn.uptime)
+      subscription.take()?.unsubscribe(&turn)
+    }
+    withExtendedLifetime(left) {}
   }
 
   // MARK: Telling
 
   func deliver() {
-    let (onEnd, outcome) = state.withLock { state -> ((@Sendable (Outcome) -> Void)?, Outcome?) in
-      guard state.outcome != nil else { return (nil, nil) }
-      return (state.onEnd.take(), state.outcome.take())
+    let ended = state.withLock { state in
+      guard state.outcome != nil else { return State() }
+      defer { state = State() }
+      return state
     }
-    if let outcome { onEnd?(outcome) }
+    if let outcome = ended.outcome { ended.onEnd?(outcome) }
   }
 }

@@ -62,7 +62,7 @@ public final class ImagePipeline: Sendable {
     // Without a delegate a hit needs no other key than that of the image.
     let rewritten = context.delegate == nil ? request : request.prepared(by: context.delegate)
     if let hit = context.imageInMemory(rewritten), !hit.isStale { return hit.image }
-    let task = ImageTask(request, context)
+    let task = ImageTask(request, context, priority: rewritten.priority)
     begin(task, rewritten.prepared(by: nil))
     return try await task.image
   }
@@ -90,7 +90,7 @@ public final class ImagePipeline: Sendable {
     _ observer: (@Sendable (ImageEvent) -> Void)?,
   ) -> ImageTask {
     let prepared = request.prepared(by: context.delegate)
-    let task = ImageTask(request, context, observer: observer)
+    let task = ImageTask(request, context, priority: prepared.priority, observer: observer)
     if let hit = context.imageInMemory(prepared), !hit.isStale {
       task.end(.success(hit))
       return task
@@ -99,13 +99,11 @@ public final class ImagePipeline: Sendable {
       begin(task, prepared, isWatching: isWatching)
       return task
     }
-    if prepared.priority != request.priority { task.priority = prepared.priority }
     scope.add(task) { [self] in begin(task, prepared, isWatching: isWatching) }
     return task
   }
 
   private func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool = false) {
-    if request.priority != task.request.priority { task.priority = request.priority }
     context.turn { context.begin(task, request, isWatching: isWatching, &$0) }
   }
 
@@ -149,10 +147,10 @@ extension JobContext {
       let job = InterceptJob(request, self)
       pool.add(job, &turn)
       // What was served is dealt with where it is.
-      return task.subscribe(to: job, for: nil, isWatching: isWatching, &turn) { job.keepFetching() }
+      return task.subscribe(to: job, for: nil, isWatching: isWatching, &turn) { job.keepFetching(&$0) }
     }
-    var onCancel: (@Sendable () -> Void)?
-    if request.continuesDownload { onCancel = { [self] in keepFetching(request) } }
+    var onCancel: (@Sendable (inout Turn) -> Void)?
+    if request.continuesDownload { onCancel = { [self] in keepFetching(request, &$0) } }
     task.subscribe(to: imageJob(request, &turn), for: request, isWatching: isWatching, &turn, onCancel: onCancel)
   }
 

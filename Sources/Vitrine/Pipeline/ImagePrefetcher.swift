@@ -306,9 +306,9 @@ public final class ImagePrefetcher: Sendable {
         self?.ended(id, result.map { _ in })
       }
     case .disk:
-      let bytes = DataLoad(context, priority: priority) { [weak self] result in self?.ended(id, result.map { _ in }) }
+      let bytes = DataLoad(context) { [weak self] result in self?.ended(id, result.map { _ in }) }
       load = bytes
-      bytes.begin(prepared) { [decoders = context.decoders] in decoders.isImage($0.data, prepared) }
+      context.turn { bytes.begin(prepared, priority: priority, storesOnlyImages: true, &$0) }
     }
     let known = state.withLock { state -> Priority? in
       guard state.items[id] != nil else { return nil }
@@ -343,5 +343,3 @@ public final class ImagePrefetcher: Sendable {
     for item in items { item.tell(.failure(LoadError(.cancelled, .request, item.request.name, "cancelled"))) }
   }
 }
-
-extension DataLoad: RunningLoad {}

@@ -5,11 +5,12 @@ public import VitrineRuntime
 ///
 /// Callers of the same image share the work and each has a task of their own: cancelling one leaves the others alone.
 /// A task runs until it ends or is cancelled, whether or not it is kept.
-public final class ImageTask: Sendable {
+public final class ImageTask: @unchecked Sendable {
+  // @unchecked: `subscription` and `onCancel` are guarded by the jobs' lock, as every access is within a turn.
+
   /// What was asked for.
   public let request: ImageRequest
 
-  private typealias Hold = Subscription<ImageResponse>
   private typealias Waiter = CheckedContinuation<Result<ImageResponse, LoadError>, Never>
 
   /// Something to be told, to everyone or to one stream alone.
@@ -31,9 +32,7 @@ public final class ImageTask: Sendable {
     /// What is still to be told, in order, by one thread at a time.
     var news: [News] = []
     var isTelling = false
-    var subscription: Hold?
     var onEnd: [@Sendable () -> Void] = []
-    var onCancel: (@Sendable () -> Void)?
 
     var isHeard: Bool { observer != nil || !streams.isEmpty || !onEnd.isEmpty }
   }
@@ -43,12 +42,21 @@ public final class ImageTask: Sendable {
 
   private let context: JobContext
   private let state: Lock<State>
+  /// The hold on a job, while that runs.
+  private var subscription: Subscription<ImageResponse>?
+  /// Called when the task is cancelled, before it leaves the job.
+  private var onCancel: (@Sendable (inout Turn) -> Void)?
 
   /// `observer` is told the end, and what came before if the task is subscribed as watching, in order and without a stream.
-  init(_ request: ImageRequest, _ context: JobContext, observer: (@Sendable (ImageEvent) -> Void)? = nil) {
+  init(
+    _ request: ImageRequest,
+    _ context: JobContext,
+    priority: Priority,
+    observer: (@Sendable (ImageEvent) -> Void)? = nil,
+  ) {
     (self.request, self.context) = (request, context)
     trace = context.recorder?.request(request)
-    state = Lock(State(priority: request.priority, observer: observer))
+    state = Lock(State(priority: priority, observer: observer))
   }
 
   // MARK: For callers
@@ -89,8 +97,8 @@ public final class ImageTask: Sendable {
   /// last.
   public var events: AsyncStream<ImageEvent> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-      let (known, subscription) = state.withLock { state -> (Result<ImageResponse, LoadError>?, Hold?) in
-        if let result = state.result { return (result, nil) }
+      let known = state.withLock { state -> Result<ImageResponse, LoadError>? in
+        if let result = state.result { return result }
         let id = state.nextID
         state.nextID += 1
         if let progress = state.progress { state.news.append(News(event: .progress(progress), stream: id)) }
@@ -100,13 +108,13 @@ public final class ImageTask: Sendable {
           let stream = self?.state.withLock { $0.streams.removeValue(forKey: id) }
           withExtendedLifetime(stream) {}
         }
-        return (nil, state.subscription)
+        return nil
       }
-      if let subscription { context.turn { subscription.watch(&$0) } }
       if let known {
         continuation.yield(.finished(known))
         continuation.finish()
       } else {
+        context.turn { subscription?.watch(&$0) }
         deliver()
       }
     }
@@ -123,13 +131,12 @@ public final class ImageTask: Sendable {
   /// May be called from anywhere, any number of times.
   public func cancel() {
     let error = LoadError(.cancelled, .request, request.name, "cancelled")
-    let (hold, onCancel) = state.withLock { state -> (Hold?, (@Sendable () -> Void)?) in
-      guard Self.end(.failure(error), &state) else { return (nil, nil) }
-      return (state.subscription.take(), state.onCancel.take())
-    }
-    if let hold {
-      onCancel?()
-      context.turn { hold.unsubscribe(&$0) }
+    if state.withLock({ Self.end(.failure(error), &$0) }) {
+      context.turn { turn in
+        onCancel?(&turn)
+        subscription?.unsubscribe(&turn)
+        leave(&turn)
+      }
     }
     deliver()
   }
@@ -148,13 +155,9 @@ public final class ImageTask: Sendable {
   func limitPriority(_ limit: () -> Priority) { changePriority { $0.priorityLimit = limit() } }
 
   private func changePriority(_ change: (inout State) -> Void) {
-    let subscription = state.withLock { state in
-      change(&state)
-      return state.subscription
-    }
-    guard let subscription else { return }
+    state.withLock { change(&$0) }
     // Looked up within the turn: of two changes on two threads the job is told the later one last.
-    context.turn { subscription.setPriority(effectivePriority, &$0) }
+    context.turn { subscription?.setPriority(effectivePriority, &$0) }
   }
 
   private var effectivePriority: Priority { state.withLock { min($0.priority, $0.priorityLimit) } }
@@ -171,18 +174,18 @@ public final class ImageTask: Sendable {
   var isEnded: Bool { state.withLock { $0.result != nil } }
 
   /// Waits for a job; `request` is what it serves, where its server may have to be asked behind it, `onCancel` is called
-  /// when the task is cancelled while the job is not yet left.
+  /// when the task is cancelled, before the job is left.
   func subscribe(
     to job: Job<ImageResponse>,
     for request: ImageRequest?,
     isWatching: Bool,
     _ turn: inout Turn,
-    onCancel: (@Sendable () -> Void)?,
+    onCancel: (@Sendable (inout Turn) -> Void)?,
   ) {
-    let priority = effectivePriority
+    let isHeard = state.withLock { !$0.streams.isEmpty }
     let subscription = job.subscribe(
-      priority: priority,
-      isWatching: isWatching,
+      priority: effectivePriority,
+      isWatching: isWatching || isHeard,
       isCaller: true,
       for: trace,
       &turn,
@@ -190,15 +193,15 @@ public final class ImageTask: Sendable {
       if let request, case .finished(.success(let image)) = event { context.served(image, request, &turn) }
       receive(event, &turn)
     }
-    let (isOver, isHeard) = state.withLock { state in
-      guard state.result == nil else { return (true, false) }
-      (state.subscription, state.onCancel) = (subscription, onCancel)
-      return (false, !state.streams.isEmpty)
-    }
-    // Cancelled on another thread meanwhile, or made more or less urgent; listened to before it was begun.
-    if isOver { return subscription.unsubscribe(&turn) }
-    if effectivePriority != priority { subscription.setPriority(effectivePriority, &turn) }
-    if isHeard { subscription.watch(&turn) }
+    // It may have ended at once, or been cancelled on another thread meanwhile.
+    guard !isEnded else { return subscription.unsubscribe(&turn) }
+    (self.subscription, self.onCancel) = (subscription, onCancel)
+  }
+
+  /// Forgets the job, which has told its end or been left.
+  private func leave(_ turn: inout Turn) {
+    if let subscription = subscription.take() { turn.keep(subscription) }
+    if let onCancel = onCancel.take() { turn.release(onCancel) }
   }
 
   private func receive(_ event: JobEvent<ImageResponse>, _ turn: inout Turn) {
@@ -207,12 +210,8 @@ public final class ImageTask: Sendable {
       add(.progress(LoadProgress(completed: completed, total: total)))
     case .partial(let preview): add(.preview(preview.container))
     case .finished(let result):
-      let left = state.withLock { state -> (Hold?, (@Sendable () -> Void)?) in
-        guard Self.end(result, &state) else { return (nil, nil) }
-        return (state.subscription.take(), state.onCancel.take())
-      }
-      if let hold = left.0 { turn.keep(hold) }
-      if let onCancel = left.1 { turn.release(onCancel) }
+      state.withLock { _ = Self.end(result, &$0) }
+      leave(&turn)
     }
     turn.deliver(self)
   }
@@ -264,18 +263,14 @@ extension ImageTask: Deliverable {
       trace?.end(result)
       for waiter in waiters { waiter.resume(returning: result) }
     }
-    guard
-      state.withLock({ state in
-        defer { state.isTelling = state.isTelling || !state.news.isEmpty }
-        return !state.isTelling && !state.news.isEmpty
-      })
-    else { return }
     while let (news, recipients) = next() {
       for stream in recipients.streams { stream.yield(news.event) }
       recipients.observer?(news.event)
-      guard case .finished = news.event else { continue }
-      for stream in recipients.streams { stream.finish() }
-      for tell in recipients.onEnd { tell() }
+      if case .finished = news.event {
+        for stream in recipients.streams { stream.finish() }
+        for tell in recipients.onEnd { tell() }
+      }
+      state.withLock { $0.isTelling = false }
     }
   }
 
@@ -288,10 +283,8 @@ extension ImageTask: Deliverable {
   /// Takes the next thing to be told, for the one thread that tells.
   private func next() -> (News, Recipients)? {
     state.withLock { state in
-      guard !state.news.isEmpty else {
-        state.isTelling = false
-        return nil
-      }
+      guard !state.isTelling, !state.news.isEmpty else { return nil }
+      state.isTelling = true
       let news = state.news.removeFirst()
       if let id = news.stream { return (news, Recipients(streams: state.streams[id].map { [$0] } ?? [])) }
       var recipients = Recipients(streams: Array(state.streams.values), observer: state.observer)

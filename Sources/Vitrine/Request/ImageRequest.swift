@@ -102,35 +102,35 @@ public struct ImageRequest: Sendable {
   /// kept (``StoragePolicy/original``, ``StoragePolicy/both``) or with ``continuesDownload``. What has come is kept on disk,
   /// and who needs all of it later has the rest fetched.
   public var quality: DecodeQuality {
-    get { shared.fields.quality }
-    set { change { $0.quality = newValue } }
+    get { shared.fields.decoding.quality }
+    set { change { $0.decoding.quality = newValue } }
   }
 
   /// Which frame of an animation, from 0, the default.
   public var frame: Int {
-    get { shared.fields.frame }
-    set { change { $0.frame = newValue } }
+    get { shared.fields.decoding.frame }
+    set { change { $0.decoding.frame = newValue } }
   }
 
   /// How the pixels of the size asked for are made of the decoder's; `.lanczos3` by default.
   public var filter: ResamplingFilter {
-    get { shared.fields.filter }
-    set { change { $0.filter = newValue } }
+    get { shared.fields.decoding.filter }
+    set { change { $0.decoding.filter = newValue } }
   }
 
   /// Whether pixels are added up as light instead of as the numbers that stand for it; `false` by default, since the decoder
   /// does all the work then.
   public var linearLight: Bool {
-    get { shared.fields.linearLight }
-    set { change { $0.linearLight = newValue } }
+    get { shared.fields.decoding.linearLight }
+    set { change { $0.decoding.linearLight = newValue } }
   }
 
   /// What colours the image is in: sRGB by default, Display P3 to keep those that sRGB lacks (wide colour).
   ///
   /// Images of different colour spaces are never made of one another.
   public var colorSpace: ColorSpace {
-    get { shared.fields.colorSpace }
-    set { change { $0.colorSpace = newValue } }
+    get { shared.fields.decoding.colorSpace }
+    set { change { $0.decoding.colorSpace = newValue } }
   }
 
   /// What a program wants to know of its requests, for its own hooks; empty by default.
@@ -288,11 +288,7 @@ public struct ImageRequest: Sendable {
     var size: TargetSize?
     var processors: [ImageProcessor]
     var priority: Priority
-    var quality = DecodeQuality.balanced
-    var frame = 0
-    var filter = ResamplingFilter.lanczos3
-    var linearLight = false
-    var colorSpace = ColorSpace.sRGB
+    var decoding = RequestKeys.Decoding()
     var userInfo: [String: any Sendable] = [:]
     var previews = PreviewPolicy()
     var continuesDownload = false

@@ -82,16 +82,7 @@ final class RequestKeys: Sendable {
       key.append(fields.size?.enlarges ?? false)
       key.append(fields.size?.anchor.x)
       key.append(fields.size?.anchor.y)
-      RequestKeys.append(
-        DecodeParts(
-          quality: fields.quality,
-          frame: fields.frame,
-          filter: fields.filter,
-          linearLight: fields.linearLight,
-          colorSpace: fields.colorSpace,
-        ),
-        &key,
-      )
+      fields.decoding.append(to: &key)
       decodeEnd = key.count
       for processor in fields.processors {
         key.append(processor.identifier)
@@ -102,7 +93,7 @@ final class RequestKeys: Sendable {
   }
 
   /// How an image is decoded, its size apart.
-  private struct DecodeParts: Equatable {
+  struct Decoding: Equatable, Sendable {
     var quality = DecodeQuality.balanced
     var frame = 0
     var filter = ResamplingFilter.lanczos3
@@ -110,6 +101,10 @@ final class RequestKeys: Sendable {
     var colorSpace = ColorSpace.sRGB
 
     func append(to key: inout CacheKey.Builder) {
+      if self == Decoding() { key.append(raw: Self.usual) } else { appendParts(to: &key) }
+    }
+
+    private func appendParts(to key: inout CacheKey.Builder) {
       key.append(quality.rawValue)
       key.append(frame)
       key.append(filter.rawValue)
@@ -118,12 +113,7 @@ final class RequestKeys: Sendable {
     }
 
     /// The bytes of what nearly all requests want, made once.
-    static let usual = CacheKey { DecodeParts().append(to: &$0) }.bytes
-  }
-
-  private static func append(_ parts: DecodeParts, _ key: inout CacheKey.Builder) {
-    guard parts == DecodeParts() else { return parts.append(to: &key) }
-    key.append(raw: DecodeParts.usual)
+    private static let usual = CacheKey { Decoding().appendParts(to: &$0) }.bytes
   }
 
   private static func append(

@@ -47,7 +47,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     /// What the head announced; 0 for nothing.
     var total = 0
     var told = 0
-    var feeds: [PreviewFeed] = []
+    var feeds: [ArrivalFeed] = []
 
     /// Told some hundred times at most where the length is known, and with every packet only where packets are large.
     var step: Int { max(total / 100, 4 << 10) }
@@ -106,7 +106,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
   }
 
   /// Lets somebody look at the body from the next bytes on.
-  func add(_ feed: PreviewFeed) { progress.withLock { $0.feeds.append(feed) } }
+  func add(_ feed: ArrivalFeed) { progress.withLock { $0.feeds.append(feed) } }
 
   func begin() { trace?.enter("request") }
 
@@ -154,7 +154,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
       unsafe hash.append($0)
     }
     let count = body.count
-    let (event, feeds) = progress.withLock { progress -> (Event?, [PreviewFeed]) in
+    let (event, feeds) = progress.withLock { progress -> (Event?, [ArrivalFeed]) in
       progress.completed = count
       let isLast = count == progress.total
       guard progress.isWatched, isLast || count - progress.told >= progress.step else {

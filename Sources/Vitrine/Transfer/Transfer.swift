@@ -14,6 +14,20 @@ final class Transfer: Deliverable {
     var priority: Priority
     var isCancelled = false
     var isDelivering = false
+
+    /// Takes what the loader does not know yet.
+    mutating func takeCall() -> Call? {
+      if var request = request.take() {
+        // Left before it began.
+        guard !isCancelled else { return nil }
+        (request.priority, toldPriority) = (priority, priority)
+        return .start(request)
+      }
+      if isCancelled { return handle.take().map(Call.cancel) }
+      guard let handle, toldPriority != priority else { return nil }
+      toldPriority = priority
+      return .setPriority(priority, handle)
+    }
   }
 
   private enum Call {
@@ -46,13 +60,6 @@ final class Transfer: Deliverable {
   var callsOut: Bool { false }
 
   func deliver() {
-    guard
-      state.withLock({ state in
-        guard !state.isDelivering else { return false }
-        state.isDelivering = true
-        return true
-      })
-    else { return }
     while let call = next() {
       switch call {
       case .start(let request):
@@ -61,33 +68,16 @@ final class Transfer: Deliverable {
       case .setPriority(let priority, let handle): handle.priority = priority
       case .cancel(let handle): handle.cancel()
       }
+      state.withLock { $0.isDelivering = false }
     }
   }
 
+  /// Takes the next call, for the one thread that makes it.
   private func next() -> Call? {
     state.withLock { state in
-      if var request = state.request {
-        state.request = nil
-        // Left before it began.
-        guard !state.isCancelled else {
-          state.isDelivering = false
-          return nil
-        }
-        (request.priority, state.toldPriority) = (state.priority, state.priority)
-        return .start(request)
-      }
-      if let handle = state.handle {
-        if state.isCancelled {
-          state.handle = nil
-          return .cancel(handle)
-        }
-        if state.toldPriority != state.priority {
-          state.toldPriority = state.priority
-          return .setPriority(state.priority, handle)
-        }
-      }
-      state.isDelivering = false
-      return nil
+      guard !state.isDelivering, let call = state.takeCall() else { return nil }
+      state.isDelivering = true
+      return call
     }
   }
 }
