@@ -474,7 +474,7 @@ struct ResumeTests {
     await server.wait { $0.openConnections == 0 || $0.running == 1 }
     isBroken.withLock { $0 = false }
     gate.open()
-    while await cache.statistics().partials == 0 {
+    while await cache.partial(for: request.fetchKey)?.count != 600_000 {
       await Task.yield()
       await pipeline.cache.flush()
     }
