@@ -43,4 +43,12 @@ struct AnswerTests {
     answer.reject()
     expect([.good(isKept: true), .keep])
   }
+
+  @Test
+  func norIsWhatIsGoodAndWasNotKept() {
+    answer.accept(keeps: false)
+    answer.reject()
+    answer.accept()
+    expect([.good(isKept: false), .keep])
+  }
 }

@@ -232,7 +232,7 @@ struct FinishedImageTests {
   func aCacheThatGivesLessThanItWasAskedForSaysNothing(count: Int) async throws {
     serve()
     _ = try await load(request(), start())
-    let cache = CurtDataCache(cache: parts.diskCache, count: count)
+    let cache = OddDataCache(cache: parts.diskCache) { Array(await $0.heads(for: $1).prefix(count)) }
     let pipeline = ImagePipeline.testing(parts) { $0.diskCache = cache }
 
     #expect(await pipeline.explain(request()).finished == .missing)
@@ -242,6 +242,32 @@ struct FinishedImageTests {
     #expect(response.origin == .disk)
     #expect(response.image.width == 32)
     #expect(parts.loader.counts.loads == 1)
+  }
+
+  @Test
+  func whatTakesThePlaceOfAnImageBetweenTwoLooksIsNotTakenForIt() async throws {
+    let key = request().keys.image
+    serve()
+    _ = try await load(request(), start(.finished))
+    let fresh = try #require(await parts.diskCache.peek(key))
+    serve(newer, control: "max-age=1", tag: "\"2\"")
+    var anew = request()
+    anew.policy = .reload
+    _ = try await load(anew, start(.finished))
+    let stale = try #require(await parts.diskCache.peek(key))
+    parts.clock.advance(by: .seconds(30))
+    await parts.diskCache.store(fresh, for: key)
+    let cache = OddDataCache(cache: parts.diskCache) { cache, keys in
+      let heads = await cache.heads(for: keys)
+      await cache.store(stale, for: key)
+      return heads
+    }
+    let pipeline = ImagePipeline.testing(parts) { ($0.diskCache, $0.storage) = (cache, .finished) }
+
+    let response = try await load(request(), pipeline)
+
+    #expect(response.origin == .network)
+    #expect(parts.loader.counts.loads == 3)
   }
 
   @Test
@@ -347,14 +373,12 @@ struct FinishedImageTests {
   }
 }
 
-/// A cache of a user's own that, of several keys, answers for the first few only.
-private struct CurtDataCache: DataCaching {
+/// A cache of a user's own that looks for several keys in its own way.
+private struct OddDataCache: DataCaching {
   let cache: CountingDataCache
-  let count: Int
+  let look: @Sendable (CountingDataCache, [CacheKey]) async -> [CachedDataHead?]
 
-  func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
-    await Array(cache.heads(for: keys).prefix(count))
-  }
+  func heads(for keys: [CacheKey]) async -> [CachedDataHead?] { await look(cache, keys) }
 
   func entry(for key: CacheKey) async -> CachedData? { await cache.entry(for: key) }
   func store(_ entry: CachedData, for key: CacheKey) async { await cache.store(entry, for: key) }

@@ -198,7 +198,7 @@ struct LoadScopeTests {
 }
 
 /// Does something when it is asked for the time, once.
-private final class NoticingClock: TimeSource {
+final class NoticingClock: TimeSource {
   let whenAsked = Lock<(@Sendable () -> Void)?>(nil)
   private let inner = ManualClock()
 

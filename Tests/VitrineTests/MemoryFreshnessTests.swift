@@ -171,4 +171,57 @@ struct MemoryFreshnessTests {
     clock.advance(by: .seconds(86_400))
     await #expect(throws: LoadError.self) { try await pipeline.image(for: request(side: 16)) }
   }
+
+  @Test
+  func whatAnotherProcessHasConfirmedIsFreshInMemoryToo() async throws {
+    serve(file, tag: "\"one\"")
+    _ = try await pipeline.image(for: request(side: 16))
+    await pipeline.cache.flush()
+    clock.advance(by: .seconds(61))
+    let other = ImagePipeline { [clock, disk] in
+      ($0.diskCache, $0.loader, $0.clock) = (disk, PatientLoader(), clock)
+    }
+    _ = try await other.image(for: request(side: 16))
+    await other.cache.flush()
+
+    #expect(try await pipeline.imageTask(for: request(side: 16)).response.origin == .disk)
+
+    #expect(pipeline.cachedImage(for: request(side: 16))?.isStale == false)
+    #expect(decoder.decodes.count == 1)
+    #expect(server.counts.requests == 2)
+  }
+
+  @Test
+  func whatItsServerHasReplacedDoesNotStandIn() async throws {
+    serve(file, tag: "\"one\"")
+    _ = try await pipeline.image(for: request(side: 16))
+    await pipeline.cache.flush()
+    clock.advance(by: .seconds(61))
+    // Another process has stored the next version, which is damaged since.
+    serve(try Bitmap.testPattern(width: 48, height: 48).encoded(as: .png), tag: "\"two\"")
+    let other = ImagePipeline { [clock, disk] in
+      ($0.diskCache, $0.loader, $0.clock) = (disk, PatientLoader(), clock)
+    }
+    _ = try await other.image(for: request(side: 16))
+    await other.cache.flush()
+    disk.damage(with: Data("<html>".utf8))
+    server.stop()
+
+    await #expect(throws: LoadError.self) { try await pipeline.image(for: request(side: 16)) }
+  }
+
+  @Test
+  func anImagePutIntoMemoryDoesNotHideAStepThatCanBeConfirmed() async throws {
+    serve(file, tag: "\"one\"")
+    let (one, two) = (steps.processor("one"), steps.processor("two"))
+    _ = try await pipeline.image(for: request(side: 32, [one]))
+    var request = request(side: 32, [one, two])
+    pipeline.cache[request] = .testPattern(width: 8, height: 8)
+    request.policy = .reload
+
+    #expect(try await pipeline.image(for: request).width == 32)
+
+    #expect(decoder.decodes.count == 1)
+    #expect(steps.count == 2)
+  }
 }

@@ -89,4 +89,22 @@ struct PendingWriteTests {
     #expect(order.count == 7)
     #expect(order.last == "all")
   }
+
+  @Test
+  func whatIsAddedAfterTheFirstOfTwoHasEndedWaitsForTheSecond() async throws {
+    let queue = WorkQueue(label: "steps", width: 1)
+    let order = try await queue.run { _ in
+      let (executor, order) = (StepExecutor(), Box<[Int]>([]))
+      let (writes, key) = (PendingWrites(executor), CacheKey { $0.append("a") })
+      for number in 1...2 { writes.add(for: key) { order.value.append(number) } }
+      while order.value.isEmpty { executor.run(0) }
+      try #require(order.value == [1] && writes.isBusy(for: key))
+      writes.add(for: key) { order.value.append(3) }
+      // Whatever came last goes first.
+      while executor.count > 0 { executor.run(executor.count - 1) }
+      try #require(!writes.isBusy(for: key))
+      return order.value
+    }
+    #expect(order == [1, 2, 3])
+  }
 }

@@ -28,6 +28,21 @@ struct PreviewTests {
 
   private var head: HTTPFields { ["Content-Length": "\(file.count)", "Cache-Control": "max-age=60"] }
 
+  /// A pipeline that decodes one thing after the other.
+  private var inTurn: ImagePipeline {
+    ImagePipeline.testing(parts) {
+      $0.decoders = DecoderRegistry([decoder])
+      $0.decodeWidth = 1
+    }
+  }
+
+  /// An image that is decoded after all that is waiting.
+  private var other: ImageRequest {
+    var request = ImageRequest(.data(file, id: "other"))
+    request.priority = .veryLow
+    return request
+  }
+
   /// The next event that is a preview or the end.
   private func next(_ events: inout AsyncStream<ImageEvent>.Iterator) async -> ImageEvent? {
     while let event = await events.next(isolation: #isolation) {
@@ -112,18 +127,22 @@ struct PreviewTests {
   }
 
   @Test(arguments: [false, true])
-  func noneIsDecodedIfNoneIsWantedOrTheImageIsToBeChanged(isProcessed: Bool) async throws {
+  func noneIsDecodedIfNoneIsWantedOrAProcessorTakesNone(isProcessed: Bool) async throws {
     var request = ImageRequest(url: url)
     if isProcessed {
-      request.processors = [.custom(id: "same") { $0 }]
+      request.processors = [.custom(id: "costly", processesPreviews: false) { $0 }]
     } else {
       request.previews = .none
     }
+    let pipeline = inTurn
     let task = pipeline.imageTask(for: request)
     var events = task.events.makeAsyncIterator()
     let load = try await parts.loader.nextLoad(of: url)
     load.respond(headers: head)
     load.send(file.prefix(30_000))
+    // Behind whatever that has led to.
+    _ = try await pipeline.image(for: other)
+    #expect(decoder.opened == 1)
     load.send(file[30_000...])
     load.finish()
 
@@ -131,7 +150,52 @@ struct PreviewTests {
       Issue.record("a preview")
       return
     }
-    #expect(decoder.opened == 1)
+    #expect(decoder.opened == 2)
+  }
+
+  @Test
+  func whileOneIsBeingProcessedNoOtherIs() async throws {
+    let (count, reached, opened) = (Lock(0), Gate<Bool>(), Monitor(false))
+    var request = ImageRequest(url: url)
+    request.processors = [
+      .custom(id: "slow") { bitmap in
+        let isFirst = count.withLock { count in
+          count += 1
+          return count == 1
+        }
+        if isFirst {
+          reached.open(true)
+          // On the pipeline's own thread, which may wait.
+          opened.wait { $0 ? .leave(()) : .wait }
+        }
+        return bitmap
+      }
+    ]
+    let pipeline = inTurn
+    let task = pipeline.imageTask(for: request)
+    var events = task.events.makeAsyncIterator()
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    load.send(file.prefix(9000))
+    _ = await reached.value()
+    load.send(file[9000..<26_000])
+    // Behind the second preview, first in one queue and then in the other.
+    var other = other
+    _ = try await pipeline.image(for: other)
+    #expect(decoder.opened == 3)
+    opened.withLock { $0 = true }
+    opened.broadcast()
+    other.processors = [.custom(id: "other") { $0 }]
+    _ = try await pipeline.image(for: other)
+    #expect(count.withLock { $0 } == 1)
+    guard case .preview = await next(&events) else {
+      Issue.record("no preview")
+      return
+    }
+    load.send(file[26_000...])
+    load.finish()
+    _ = try await task.image
+    task.cancel()
   }
 
   @Test

@@ -74,7 +74,8 @@ struct PromiseTests {
     tasks += ask(150..<200)
     load.fail(.connectionLost)
     for task in tasks { await #expect(throws: LoadError.self) { try await task.image } }
-    #expect(ends.withLock { $0.count } == 200)
+    // Whoever awaits the image learns of its end first.
+    while ends.withLock({ $0.count }) < 200 { await Task.yield() }
     #expect(ends.withLock { $0.values.allSatisfy { $0 == 1 } })
     #expect(parts.loader.counts.loads == 1)
     #expect(pipeline.jobCount == 0)
@@ -141,6 +142,23 @@ struct PromiseTests {
     #expect(isOver)
     #expect(pipeline.jobCount == 0)
     await load.wait { $0.isCancelled }
+  }
+
+  @Test
+  func whoIsToldOfTheEndHoldsUpNoThreadOfALoader() async throws {
+    let loader = StepLoader()
+    let pipeline = ImagePipeline.testing { $0.loader = loader }
+    // So that it is asked for at once.
+    var request = request
+    request.caches = .none
+    let teller = Deferred<UInt>()
+    pipeline.loadImage(for: request) { _ in teller.resolve(threadIdentity()) }
+    let load = try #require(loader.running.first)
+    let me = {
+      load.end(.connectionLost)
+      return threadIdentity()
+    }()
+    #expect(await teller.value() != me)
   }
 
   @Test

@@ -1,6 +1,9 @@
 import Testing
-import Vitrine
+import VitrineHTTP
+import VitrineRuntime
 import VitrineTesting
+
+@testable import Vitrine
 
 /// What a pipeline does while bytes are on their way.
 @Suite(.timeLimit(.minutes(20)))
@@ -175,5 +178,25 @@ struct TransferTests {
     #expect(pipeline.cachedImage(for: request)?.isStale == true)
     #expect(try await pipeline.imageTask(for: request).response.origin == .revalidated)
     #expect(pipeline.cachedImage(for: request)?.isStale == false)
+  }
+
+  private func makeTransfer() throws -> Transfer {
+    let plan = BodySink.Plan(fields: [:], requested: parts.clock.now, clock: parts.clock, pending: PendingWrites())
+    return Transfer(try HTTPRequest(url), by: parts.loader, into: BodySink(plan, nil) { _ in })
+  }
+
+  @Test
+  func aPriorityThatChangesBeforeItIsHandedOverIsWhatTheLoaderHears() throws {
+    let transfer = try makeTransfer()
+    JobLock().turn { transfer.setPriority(.high, &$0) }
+    #expect(parts.loader.requests.map(\.priority) == [.high])
+  }
+
+  @Test
+  func whatIsCancelledBeforeItIsHandedOverIsNeverBegun() throws {
+    let transfer = try makeTransfer()
+    JobLock().turn { transfer.cancel(&$0) }
+    transfer.deliver()
+    #expect(parts.loader.counts.loads == 0)
   }
 }

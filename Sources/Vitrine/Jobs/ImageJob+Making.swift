@@ -65,7 +65,6 @@ extension ImageJob {
     if let old = self.bytes { turn.release(old) }
     self.bytes = bytes
     let (options, keepsOriginal) = (context.decodeOptions(of: request), context.keepsOriginal(of: request))
-    let undecodable = undecodable
     work(.decode, bytes: bytes.data.count, tiny: mayBeTiny(bytes) ? bytes.data : nil, &turn) { [self] isCancelled in
       var options = options
       options.isCancelled = isCancelled
@@ -73,8 +72,6 @@ extension ImageJob {
       var container = try decoders.decode(bytes.data, options)
       if request.keepsEncodedData { container.encodedData = bytes.data }
       let image = LoadedImage(container, of: bytes, Rendition(of: container.info, options))
-      // Nothing takes the place of what was stored and is no image.
-      if !keepsOriginal { undecodable?.reject() }
       // The bytes first: what is made of others goes.
       bytes.answer?.accept(keeps: keepsOriginal)
       context.settlement.keep(made(image), from: bytes.origin)
@@ -170,7 +167,7 @@ extension ImageJob {
 
   /// Processes a preview as the image will be; one at a time, and none where too much is waiting.
   private func process(preview: ImageResponse, _ processor: ImageProcessor, _ turn: inout Turn) {
-    guard processor.processesPreviews, !isProcessingPreview, item == nil else { return }
+    guard processor.processesPreviews, !isProcessingPreview else { return }
     isProcessingPreview = true
     do throws(WorkQueueError) {
       try context.processQueue.enqueue(priority: priority) { [self, context] _ in
@@ -178,7 +175,7 @@ extension ImageJob {
         let processed = try? processor.process(preview.container)
         context.turn { turn in
           isProcessingPreview = false
-          guard let processed, item == nil else { return }
+          guard let processed else { return }
           send(partial: preview.replacing(processed), &turn)
         }
       }

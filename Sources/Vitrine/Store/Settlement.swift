@@ -230,7 +230,7 @@ final class Settlement: Sendable {
   /// Lets a stored image be fresh for as long as its bytes, which have just been confirmed.
   func renewFinished(_ made: Made) {
     let (image, request) = (made.image, made.request)
-    guard made.isFinal, request.policy != .reload, let disk = writableDisk(request),
+    guard made.isFinal, let disk = writableDisk(request),
       storage(of: request).looksForFinished(request, step: made.step)
     else { return }
     pending.add(for: made.key) {

@@ -89,6 +89,35 @@ struct PlanTests {
     #expect(used.map(\.count) == [Self.images.count, Self.bytes.count], "a row that nothing falls under")
   }
 
+  @Test
+  func atTheMomentAtWhichItsTimeEndsAnImageIsStale() throws {
+    for (age, expected) in [(59.0, "finished 0: serve"), (60, "finished 0: serve stale")] {
+      var request = ImageRequest(url: Plans.url, size: .pixels(8, 8))
+      request.policy = .cacheFirst
+      var findings = Findings()
+      findings.finished = [
+        Findings.Finished(
+          key: request.keys.image,
+          step: 0,
+          contentID: ContentID(low: 1, high: 1),
+          validity: Validity(of: try Plans.stored(age), at: Plans.now),
+        )
+      ]
+      #expect(LoadPlan(request, upTo: 0, findings, fields: [:], now: Plans.now).words == expected)
+    }
+  }
+
+  @Test
+  func anImageThatNobodyCouldConfirmIsOfNoUseToWhoWantsItAnew() {
+    var request = ImageRequest(url: Plans.url)
+    var findings = Findings()
+    let put = LoadedImage(ImageContainer(.solid(SIMD4(1, 2, 3, 255), width: 8, height: 6)))
+    findings.known = Findings.InMemory(image: put, step: 0)
+    #expect(LoadPlan(request, upTo: 0, findings, fields: [:], now: Plans.now).words == "memory 0: serve")
+    request.policy = .reload
+    #expect(LoadPlan(request, upTo: 0, findings, fields: [:], now: Plans.now).words == "bytes 0")
+  }
+
   // MARK: What stands in a server's way
 
   private struct Case {
@@ -115,6 +144,12 @@ struct PlanTests {
       Case(age: 100, change: { $0.failure = refused }, plan: "stand in for badStatus"),
       Case(age: 100, change: { $0.failure = gone }, plan: "fail: badStatus"),
       Case(age: 100_000, change: { $0.failure = refused }, plan: "fail: badStatus"),
+      // What its server has said of it tells more than that nobody can be asked now.
+      Case(
+        age: 100,
+        change: { ($0.failure, $0.access) = (gone, .offline("train")) },
+        plan: "fail: badStatus",
+      ),
       Case(age: 100, policy: .reload, change: { $0.failure = refused }, plan: "ask"),
       Case(age: 100, change: { $0.objection = "private" }, plan: "fail: forbidden"),
       Case(age: 100, control: "max-age=60, stale-while-revalidate=60", plan: "serve and revalidate"),

@@ -66,12 +66,33 @@ struct RecentFailureTests {
     parts.loader.answer(url, with: file, headers: ["Cache-Control": "no-store"])
     _ = try await pipeline.image(for: request)
     parts.loader.answer(url, failing: .cannotConnect)
-    var reload = request
-    reload.policy = .reload
-    _ = await failure(reload)
+    _ = await failure()
     // The first failure again, and not the third.
     #expect(await failure()?.detail.contains("for 10 s") == true)
     #expect(parts.loader.counts.loads == 4)
+  }
+
+  @Test
+  func whatIsConfirmedIsForgottenToo() async throws {
+    // Nothing of it may stand in for an error.
+    let headers: HTTPFields = ["Cache-Control": "max-age=60, must-revalidate", "ETag": "\"a\""]
+    parts.loader.answer(url, with: file, headers: headers)
+    _ = try await pipeline.image(for: request)
+    await pipeline.cache.flush()
+    parts.clock.advance(by: .seconds(61))
+    parts.loader.answer(url, failing: .cannotConnect)
+    _ = await failure()
+    parts.clock.advance(by: .seconds(10))
+    _ = await failure()
+    parts.clock.advance(by: .seconds(20))
+    parts.loader.answer(url, with: file, headers: headers)
+    #expect(try await pipeline.imageTask(for: request).response.origin == .revalidated)
+    await pipeline.cache.flush()
+    parts.clock.advance(by: .seconds(61))
+    parts.loader.answer(url, failing: .cannotConnect)
+    _ = await failure()
+    #expect(await failure()?.detail.contains("for 10 s") == true)
+    #expect(parts.loader.counts.loads == 5)
   }
 
   @Test

@@ -41,12 +41,16 @@ struct PartialUseTests {
   }
 
   /// Breaks a download off after 600,000 bytes.
-  private func leave(_ caches: CacheUse, in pipeline: ImagePipeline) async throws {
+  private func leave(
+    _ caches: CacheUse,
+    in pipeline: ImagePipeline,
+    because code: HTTPError.Code = .connectionLost,
+  ) async throws {
     let task = pipeline.imageTask(for: request(caches))
     let load = try await parts.loader.nextLoad(of: url)
     load.respond(headers: head())
     for start in stride(from: 0, to: 600_000, by: 100_000) { load.send(file[start..<start + 100_000]) }
-    load.fail(.connectionLost)
+    load.fail(code)
     await #expect(throws: LoadError.self) { try await task.image }
     await pipeline.cache.flush()
   }
@@ -56,6 +60,49 @@ struct PartialUseTests {
     try await withCache { pipeline, cache in
       try await leave(caches, in: pipeline)
       #expect(await cache.statistics().partials == (caches.contains(.diskWrites) ? 1 : 0))
+    }
+  }
+
+  @Test
+  func ofABodyThatIsTooLargeNothingIsLeft() async throws {
+    try await withCache { pipeline, cache in
+      try await leave(.all, in: pipeline, because: .tooLarge)
+      #expect(await cache.statistics().partials == 0)
+    }
+  }
+
+  @Test
+  func ofABodyThatIsNoImageNothingIsLeft() async throws {
+    try await withCache { pipeline, cache in
+      let task = pipeline.imageTask(for: request(.all))
+      let load = try await parts.loader.nextLoad(of: url)
+      load.respond(headers: head())
+      load.send(Data(count: file.count))
+      load.finish()
+      await #expect(throws: LoadError.self) { try await task.image }
+      await pipeline.cache.flush()
+      let statistics = await cache.statistics()
+      #expect([statistics.partials, statistics.originals] == [0, 0])
+      #expect(await cache.partial(for: request(.all).fetchKey) == nil)
+    }
+  }
+
+  @Test
+  func aBeginningThatItsServerDoesNotGoOnFromIsGone() async throws {
+    try await withCache { pipeline, cache in
+      try await leave(.all, in: pipeline)
+      let task = pipeline.imageTask(for: request(.all))
+      let load = try await parts.loader.nextLoad(of: url)
+      #expect(load.request.headers["Range"] == "bytes=600000-")
+      load.respond(status: 416)
+      load.finish()
+      let again = try await parts.loader.nextLoad(of: url)
+      #expect(again.request.headers["Range"] == nil)
+      again.fail(.connectionLost)
+      await #expect(throws: LoadError.self) { try await task.image }
+      await pipeline.cache.flush()
+      // Else each load would be refused once before it is answered.
+      #expect(await cache.statistics().partials == 0)
     }
   }
 
@@ -75,6 +122,23 @@ struct PartialUseTests {
       let isKept = caches.contains(.diskWrites)
       #expect(statistics.originals == (isKept ? 1 : 0))
       #expect(statistics.partials == (isKept ? 0 : 1))
+    }
+  }
+
+  @Test
+  func whoAsksForAPartOfItsOwnGetsThat() async throws {
+    try await withCache { pipeline, cache in
+      try await leave(.all, in: pipeline)
+      var request = request(.all)
+      request.headers = [("Range", "bytes=0-99")]
+      let task = pipeline.imageTask(for: request)
+      let load = try await parts.loader.nextLoad(of: url)
+      #expect(load.request.headers["Range"] == "bytes=0-99")
+      #expect(load.request.headers["If-Range"] == nil)
+      load.fail(.connectionLost)
+      await #expect(throws: LoadError.self) { try await task.image }
+      await pipeline.cache.flush()
+      #expect(await cache.statistics().partials == 1)
     }
   }
 

@@ -280,6 +280,11 @@ struct ExplainTests {
       let response = try await pipeline.imageTask(for: request).response
       #expect(response.origin == explanation.origin)
       #expect(response.isStale)
+      // What is there is nothing for who wants it anew.
+      var anew = request
+      anew.policy = .reload
+      #expect(await pipeline.explain(anew).failure == "there is no network: the cable is out")
+      await #expect(throws: LoadError.self) { try await pipeline.image(for: anew) }
     }
     let other = await pipeline.explain(ImageRequest(url: "https://example.org/b.png"))
     #expect(other.failure == "there is no network: the cable is out")

@@ -45,6 +45,8 @@ final class Trigger: Sendable {
 
   func arm(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
 
+  var isArmed: Bool { action.withLock { $0 != nil } }
+
   func pull() {
     let action = action.withLock { $0.take() }
     action?()

@@ -10,21 +10,40 @@ import VitrineTesting
 struct HookedCache: DataCaching {
   enum Call: String, Codable {
     case entry, heads, store, renew, remove, removeAll, contains, contentID, removeExtending, flush
+    /// It is told that nobody waits for it any more.
+    case cancelledEntry, cancelledHeads
   }
 
   let inner: CountingDataCache
   let call: Call
   let trigger: Trigger
+  /// Resolved when a look that is to be cancelled has begun.
+  let isLooking = Deferred<Void>()
 
   private func note(_ call: Call) { if call == self.call { trigger.pull() } }
 
+  /// Takes until it is cancelled.
+  private func waitToBeCancelled(in call: Call) async {
+    guard call == self.call, trigger.isArmed else { return }
+    let isCancelled = Deferred<Void>()
+    await withTaskCancellationHandler {
+      isLooking.resolve(())
+      await isCancelled.value()
+    } onCancel: {
+      trigger.pull()
+      isCancelled.resolve(())
+    }
+  }
+
   func entry(for key: CacheKey) async -> CachedData? {
     note(.entry)
+    await waitToBeCancelled(in: .cancelledEntry)
     return await inner.entry(for: key)
   }
 
   func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     note(.heads)
+    await waitToBeCancelled(in: .cancelledHeads)
     return await inner.heads(for: keys)
   }
 

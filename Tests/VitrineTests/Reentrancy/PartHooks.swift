@@ -9,16 +9,18 @@ import VitrineTesting
 /// Caches of bytes of one's own.
 enum CacheHook: String, Hook {
   case entry, heads, store, renew, remove, removeAll, contains, contentID, removeExtending, flush
+  case cancelledEntry, cancelledHeads
 
   func play(_ action: Action) async throws {
     let (trigger, parts) = (Trigger(), PipelineParts())
     guard let call = HookedCache.Call(rawValue: rawValue) else { return }
+    let hooked = HookedCache(inner: parts.diskCache, call: call, trigger: trigger)
     let scene = try await Scene(action, trigger, parts) {
-      $0.diskCache = HookedCache(inner: parts.diskCache, call: call, trigger: trigger)
+      $0.diskCache = hooked
       $0.storage =
         switch self {
         // Nothing but the bytes is looked for.
-        case .entry: .original
+        case .entry, .cancelledEntry: .original
         // It is asked for where bytes are not kept that might replace others.
         case .contentID: .finished
         default: .both
@@ -40,6 +42,9 @@ enum CacheHook: String, Hook {
     case .removeAll: scene.whileAtIt { await cache.removeAll() }
     case .contains: scene.whileAtIt { _ = await cache.contains(request, in: .disk) }
     case .flush: scene.whileAtIt { await cache.flush() }
+    case .cancelledEntry, .cancelledHeads:
+      await hooked.isLooking.value()
+      scene.subject.cancel()
     case .entry, .heads, .store, .renew, .contentID: break
     }
     await scene.end()
@@ -146,19 +151,20 @@ enum ClockHook: String, Hook {
 
 /// What belongs to memory: policies of eviction, sources of memory pressure.
 enum MemoryHook: String, Hook {
-  case evictionInsert, evictionRemove, evictionVictims, pressureObserve, pressureEnd
+  case evictionInsert, evictionInsertFromDisk, evictionRemove, evictionVictims, pressureObserve, pressureEnd
 
   func play(_ action: Action) async throws {
     let (trigger, parts) = (Trigger(), PipelineParts())
     let call: HookedEviction.Call? =
       switch self {
-      case .evictionInsert: .insert
+      case .evictionInsert, .evictionInsertFromDisk: .insert
       case .evictionRemove: .remove
       case .evictionVictims: .victims
       case .pressureObserve, .pressureEnd: nil
       }
     let scene = try await Scene(action, trigger, parts) { configuration in
       guard let call else { return }
+      if self == .evictionInsertFromDisk { configuration.storage = .finished }
       configuration.memoryCache = MemoryCache(
         costLimit: 1 << 20,
         countLimit: self == .evictionVictims ? 1 : .max,
@@ -173,13 +179,18 @@ enum MemoryHook: String, Hook {
     try scene.answer("subject")
     let memory = scene.pipeline.cache
     let known = Scene.request("known")
+    if self == .evictionInsertFromDisk {
+      _ = try await scene.pipeline.image(for: scene.request)
+      await memory.flush()
+      await memory.removeAll(in: .memory)
+    }
     if call != nil { memory[known] = .testPattern(width: 16, height: 12) }
     var other: ImagePipeline?
     if self == .pressureEnd { other = Self.pipeline(.end, trigger) }
     scene.arm()
     scene.begin()
     switch self {
-    case .evictionInsert, .evictionVictims: break
+    case .evictionInsert, .evictionInsertFromDisk, .evictionVictims: break
     case .evictionRemove: memory[known] = nil
     case .pressureObserve: other = Self.pipeline(.observe, trigger)
     case .pressureEnd: other = nil

@@ -11,7 +11,7 @@ enum ReleaseHook: String, Hook {
   case ofUserInfo, ofAProcessor, ofAClosureSource, ofASizedSource
   case ofUserInfoThatIsCancelled, ofAProcessorThatIsCancelled, ofAClosureSourceThatIsCancelled
   case ofACompletionThatIsCancelled, ofAnOnResultThatIsCancelled
-  case ofAnInterceptedRequest, ofAPipelinesParts
+  case ofAnInterceptedRequest, ofAPipelinesParts, ofUserInfoOfWhoLeftBefore
 
   private var isCancelled: Bool {
     switch self {
@@ -37,6 +37,8 @@ enum ReleaseHook: String, Hook {
       Self.loadWithPartsOfItsOwn(scene)
       // A load that nobody has asked the fake for is kept for whoever does.
       _ = try await scene.held()
+    } else if self == .ofUserInfoOfWhoLeftBefore {
+      await scene.finish(try await leaveOneByOne(scene))
     } else {
       try begin(scene, gate)
     }
@@ -99,7 +101,7 @@ enum ReleaseHook: String, Hook {
         cargo.travel()
         return Scene.url("subject")
       }
-    case .ofAPipelinesParts: break
+    case .ofAPipelinesParts, .ofUserInfoOfWhoLeftBefore: break
     }
     // Not kept, so that the pipeline's is the last reference.
     scene.load(request, as: "subject")
@@ -115,6 +117,25 @@ enum ReleaseHook: String, Hook {
     }
     if self == .ofAProcessorThatIsCancelled { request.processors = [.custom(id: "cargo") { $0 }] }
     return request
+  }
+
+  /// Has a cancel end a job that was begun for somebody who has left before, while what that waits for goes on.
+  private func leaveOneByOne(_ scene: Scene) async throws -> FakeLoad {
+    // Nothing is looked for on disk, which would take a while.
+    scene.request.caches = .memory
+    var (other, first, second) = (scene.request, scene.request, scene.request)
+    other.size = .pixels(2, 2)
+    scene.load(other, as: "who fetches")
+    let load = try await scene.held()
+    first.userInfo["cargo"] = Cargo(scene.trigger)
+    scene.subject = Grip(scene.load(first, as: "who began"))
+    first.userInfo = [:]
+    second.processors = [.custom(id: "same") { $0 }]
+    let subject = Grip(scene.load(second, as: "subject"))
+    scene.subject.cancel()
+    scene.subject = subject
+    subject.cancel()
+    return load
   }
 
   /// Has the end of a task release a pipeline, and with it every hook that it was made with.
