@@ -154,6 +154,53 @@ struct PreviewTests {
   }
 
   @Test
+  func oneThatWaitsToBeDecodedIsGivenUpWhenTheImageIsThere() async throws {
+    let pipeline = inTurn
+    decoder.stop()
+    let first = pipeline.imageTask(for: other)
+    await decoder.waitUntilStopped()
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    let events = task.events
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    load.send(file.prefix(9000))
+    load.send(file[9000...])
+    load.finish()
+    await load.wait { $0.isEnded }
+    decoder.proceed()
+
+    #expect(try await task.image.width == 768)
+    _ = try await first.image
+    for await event in events { if case .preview = event { Issue.record("a preview") } }
+    #expect(decoder.opened == 2)
+  }
+
+  @Test
+  func whatComesWhileADelegateIsAskedIsLookedAtNext() async throws {
+    let delegate = AskedDelegate(decoder: decoder)
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.delegate = delegate
+      $0.decodeWidth = 1
+    }
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    var events = task.events.makeAsyncIterator()
+    let load = try await parts.loader.nextLoad(of: url)
+    load.respond(headers: head)
+    load.send(file.prefix(4200))
+    _ = await delegate.reached.value()
+    load.send(file[4200..<9000])
+    delegate.isOpen.withLock { $0 = true }
+    delegate.isOpen.broadcast()
+
+    // Without any more bytes.
+    guard case .preview = await next(&events) else {
+      Issue.record("no preview")
+      return
+    }
+    task.cancel()
+  }
+
+  @Test
   func whileOneIsBeingProcessedNoOtherIs() async throws {
     let (count, reached, opened) = (Lock(0), Gate<Bool>(), Monitor(false))
     var request = ImageRequest(url: url)
@@ -335,6 +382,22 @@ struct PreviewTests {
       return
     }
     task.cancel()
+  }
+}
+
+/// Says what decodes once it is let go on.
+private final class AskedDelegate: PipelineDelegate {
+  let decoder: StoppingDecoder
+  let reached = Gate<Bool>()
+  let isOpen = Monitor(false)
+
+  init(decoder: StoppingDecoder) { self.decoder = decoder }
+
+  func decoders(for request: ImageRequest, firstBytes: Data) -> DecoderRegistry? {
+    reached.open(true)
+    // On the pipeline's own thread, which may wait.
+    isOpen.wait { $0 ? .leave(()) : .wait }
+    return DecoderRegistry([decoder])
   }
 }
 
