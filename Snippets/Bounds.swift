@@ -5,8 +5,8 @@ import Vitrine
 
 // snippet.show
 let pipeline = ImagePipeline {
-  $0.pendingLimit = 200
-  $0.allowsFileAddresses = false
+  $0.queueLimit = 200
+  $0.allowsFileURLs = false
 }
 
 /// The status to answer with, and the image if there is one.

@@ -8,15 +8,15 @@ func show(avatar: URL, scan: URL, wallpaper: URL) async throws -> [Bitmap] {
   // snippet.show
   // Private: in memory while the program runs, and nothing of it on disk.
   var secret = ImageRequest(url: scan)
-  secret.caches = .memory
+  secret.cacheAccess = .memory
 
   // Shown once, and large: it is to push nothing else out of memory.
   var once = ImageRequest(url: wallpaper)
-  once.caches.remove(.memoryWrites)
+  once.cacheAccess.remove(.memoryWrites)
 
   // Taken anew, as if nothing were there, and kept for all who ask afterwards.
   var anew = ImageRequest(url: avatar)
-  anew.caches = [.memoryWrites, .diskWrites]
+  anew.cacheAccess = [.memoryWrites, .diskWrites]
   // snippet.hide
   return [
     try await pipeline.image(for: secret), try await pipeline.image(for: once), try await pipeline.image(for: anew),

@@ -22,10 +22,10 @@ struct House: PipelineDelegate {
 
   // Nothing of what is private reaches the disk: neither as it came nor as it is shown.
   func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data? {
-    request.scope == nil ? data : nil
+    request.cachePartition == nil ? data : nil
   }
 
-  func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { request.scope == nil }
+  func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { request.cachePartition == nil }
 }
 // snippet.hide
 

@@ -17,17 +17,17 @@ func makePipeline(_ session: any Session, _ connectivity: any Connectivity, cach
   let pipeline = ImagePipeline {
     // Downloads that break off go on from here, also after a restart.
     $0.diskCache = cache
-    $0.retry = .exponential(maxAttempts: 4, totalTime: .seconds(30))
+    $0.retryPolicy = .exponential(maxAttempts: 4, totalTime: .seconds(30))
     $0.willSend = { request in
       request.headers["Authorization"] = "Bearer \(try await session.token())"
     }
     $0.networkAccess = {
       guard connectivity.isOnline else { return .offline("no network") }
-      return connectivity.isExpensive ? .metered("mobile data") : .full
+      return connectivity.isExpensive ? .expensive("mobile data") : .full
     }
     // For a server that loads what strangers name: nothing private, whatever a name or a redirect leads to.
     $0.addressGuard = AddressGuard()
-    $0.allowsFileAddresses = false
+    $0.allowsFileURLs = false
   }
   // snippet.hide
   return pipeline
@@ -37,7 +37,7 @@ func retry(_ request: ImageRequest, _ pipeline: ImagePipeline) async throws -> B
   // snippet.show
   // A tap on "try again" asks, whatever has failed lately.
   var again = request
-  again.policy = .reload
+  again.cachePolicy = .reload
   return try await pipeline.image(for: again)
   // snippet.hide
 }

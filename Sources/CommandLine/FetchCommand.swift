@@ -183,7 +183,7 @@ struct FetchCommand: Command {
     _ pipeline: ImagePipeline,
   ) throws(Failure) -> (ImageResponse, StageTrace?) {
     var request = ImageRequest(url: address, size: size)
-    request.policy = policy
+    request.cachePolicy = policy
     request.headers = headers
     // Any of them may change the answer, so that answers to others are not for these.
     request.significantHeaders = Set(headers.map(\.name))

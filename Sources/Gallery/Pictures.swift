@@ -18,7 +18,7 @@ struct Pictures {
       (self.name, self.byteCount, self.path) = (name, byteCount, path)
       var request = ImageRequest(url: address)
       // The address of the gallery's own server is another one in each run.
-      request.identity = identity
+      request.cacheID = identity
       self.request = request
     }
 

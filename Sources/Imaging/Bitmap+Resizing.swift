@@ -2,20 +2,20 @@ extension Bitmap {
   /// The same picture at another size: itself where nothing has to change.
   ///
   /// It goes the way of decoded rows, so the result is that of decoding to `size` but for what the decoder shrinks
-  /// itself, and ``DecodeOptions`` says what `filter` and `linearLight` mean. Straight or no alpha comes out. Blocks for as
+  /// itself, and ``DecodeOptions`` says what `filter` and `usesLinearLight` mean. Straight or no alpha comes out. Blocks for as
   /// long as it takes; complexity O(pixels).
   ///
   /// - Throws: ``ImageError`` of code `.invalidSize`, `.overLimit`, `.cancelled`.
   public func resized(
     to size: TargetSize,
     filter: ResamplingFilter = .lanczos3,
-    linearLight: Bool = false,
+    usesLinearLight: Bool = false,
     limits: DecodeLimits = DecodeLimits(),
     isCancelled: (@Sendable () -> Bool)? = nil,
   ) throws(ImageError) -> Bitmap {
     try resampled(
       SamplingPlan(size, width: width, height: height),
-      ResamplingOptions(filter: filter, linearLight: linearLight),
+      ResamplingOptions(filter: filter, usesLinearLight: usesLinearLight),
       limits: limits,
       isCancelled: isCancelled,
     )
@@ -26,7 +26,7 @@ extension Bitmap {
     _ plan: SamplingPlan,
     of source: (width: Int, height: Int),
     filter: ResamplingFilter,
-    linearLight: Bool,
+    usesLinearLight: Bool,
     limits: DecodeLimits,
     isCancelled: (@Sendable () -> Bool)?,
   ) throws(ImageError) -> Bitmap {
@@ -41,7 +41,7 @@ extension Bitmap {
     // A picture that is a pixel short for its rounding is not stretched by that.
     plan.width = min(plan.width, max(1, Int(plan.crop.width.rounded())))
     plan.height = min(plan.height, max(1, Int(plan.crop.height.rounded())))
-    let options = ResamplingOptions(filter: filter, linearLight: linearLight)
+    let options = ResamplingOptions(filter: filter, usesLinearLight: usesLinearLight)
     return try resampled(plan, options, limits: limits, isCancelled: isCancelled)
   }
 

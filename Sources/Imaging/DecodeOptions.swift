@@ -46,7 +46,7 @@ public struct DecodeOptions: Sendable {
   /// Fine bright detail keeps its brightness then: a checkerboard of black and white becomes the gray of level 188, not 128.
   /// Nothing can be shrunk while it is decoded, so the decoder does all the work there is. Inks are not light and are added
   /// as they are.
-  public var linearLight = false
+  public var usesLinearLight = false
   /// What colours the result is in; ``ColorSpace/sRGB`` unless told.
   ///
   /// ``ColorSpace/displayP3`` keeps colours that sRGB lacks.
@@ -68,9 +68,9 @@ public struct DecodeOptions: Sendable {
   var bytesPerPixel = 4
 
   /// Whether something smaller in the file may stand for the image.
-  var allowsShortcut: Bool { quality == .fast && frame == 0 && region == nil && !linearLight }
+  var allowsShortcut: Bool { quality == .fast && frame == 0 && region == nil && !usesLinearLight }
 
-  package var resampling: ResamplingOptions { ResamplingOptions(filter: filter, linearLight: linearLight) }
+  package var resampling: ResamplingOptions { ResamplingOptions(filter: filter, usesLinearLight: usesLinearLight) }
 
   /// The defaults named at each property, at `size`.
   public init(size: TargetSize? = nil) {
@@ -103,7 +103,7 @@ public struct DecodeOptions: Sendable {
       info: info,
       frame: frame,
       // Decoders average numbers, not light.
-      minimumScale: linearLight ? 1 : min(1, plan.scale * quality.oversampling),
+      minimumScale: usesLinearLight ? 1 : min(1, plan.scale * quality.oversampling),
       // A drawing of which a part is wanted is drawn whole, and no larger than it says.
       scales: region == nil ? plan.scales : (min(1, plan.scales.x), min(1, plan.scales.y)),
       region: region.map { _ in plan.needed(of: info) },

@@ -80,7 +80,7 @@ extension Bitmap {
 
   /// Resizes on a thread of its own.
   ///
-  /// See ``resized(to:filter:linearLight:limits:isCancelled:)``.
+  /// See ``resized(to:filter:usesLinearLight:limits:isCancelled:)``.
   ///
   /// - Parameters:
   ///   - size: The size wanted.
@@ -100,7 +100,7 @@ extension Bitmap {
 
   /// Resizes on a thread of its own and waits for it, which blocks no one.
   ///
-  /// See ``resized(to:filter:linearLight:limits:isCancelled:)``.
+  /// See ``resized(to:filter:usesLinearLight:limits:isCancelled:)``.
   ///
   /// Cancelling the task that waits ends resizing.
   ///

@@ -19,7 +19,7 @@ package final class WorkQueue: Sendable {
   ///   - width: How many items run at once; at least 1.
   ///   - byteBudget: How many bytes the running items may hold together, by what they declared. One that
   ///     is larger than the whole budget runs alone. Nil, the default, is without limit.
-  ///   - pendingLimit: How many items may wait, not counting those for which a slot is free. Nil, the
+  ///   - queueLimit: How many items may wait, not counting those for which a slot is free. Nil, the
   ///     default, is without limit.
   ///   - stackSize: The stack of a thread, in bytes; 1 MB by default.
   ///   - idleTime: How long a thread without work stays; 10 seconds by default.
@@ -28,7 +28,7 @@ package final class WorkQueue: Sendable {
     label: String,
     width: Int,
     byteBudget: Int? = nil,
-    pendingLimit: Int? = nil,
+    queueLimit: Int? = nil,
     stackSize: Int = 1 << 20,
     idleTime: Duration = .seconds(10),
     hasThreads: Bool = true,
@@ -37,7 +37,7 @@ package final class WorkQueue: Sendable {
       label: label,
       width: width,
       byteBudget: byteBudget,
-      pendingLimit: pendingLimit,
+      queueLimit: queueLimit,
       stackSize: stackSize,
       idleTime: idleTime,
       hasThreads: hasThreads,

@@ -30,7 +30,7 @@ final class WorkScheduler: Sendable {
 
   let label: String
   let byteBudget: Int?
-  let pendingLimit: Int?
+  let queueLimit: Int?
   private let stackSize: Int
   private let idleTime: Duration
   private let hasThreads: Bool
@@ -40,14 +40,14 @@ final class WorkScheduler: Sendable {
     label: String,
     width: Int,
     byteBudget: Int?,
-    pendingLimit: Int?,
+    queueLimit: Int?,
     stackSize: Int,
     idleTime: Duration,
     hasThreads: Bool,
   ) {
     self.label = label
     self.byteBudget = byteBudget
-    self.pendingLimit = pendingLimit
+    self.queueLimit = queueLimit
     self.stackSize = stackSize
     self.idleTime = idleTime
     self.hasThreads = hasThreads
@@ -155,9 +155,9 @@ final class WorkScheduler: Sendable {
   // MARK: - Rules, with the monitor held
 
   private func hasRoom(_ state: State) -> Bool {
-    guard let pendingLimit else { return true }
+    guard let queueLimit else { return true }
     let freeSlots = state.isSuspended ? 0 : max(0, state.width - state.running)
-    return state.backlog.count - freeSlots < pendingLimit
+    return state.backlog.count - freeSlots < queueLimit
   }
 
   private func startable(_ state: State) -> WorkItem? {

@@ -42,7 +42,7 @@ extension ImagePipeline {
       // What the machine has to say is nothing that a test could repeat.
       $0.memoryPressure = nil
       // A wait for the next attempt would last until the test advances the clock.
-      $0.retry = .never
+      $0.retryPolicy = .never
       $0.remembersFailures = false
       configure(&$0)
     }

@@ -38,7 +38,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let undecodable = Code(name: "undecodable")
     /// A processor threw.
     public static let processingFailed = Code(name: "processingFailed")
-    /// More is waiting than ``ImagePipeline/Configuration/pendingLimit`` lets; a server answers with status 429 or 503.
+    /// More is waiting than ``ImagePipeline/Configuration/queueLimit`` lets; a server answers with status 429 or 503.
     public static let overloaded = Code(name: "overloaded")
     /// The pipeline does not load from such a source, or its address guard refuses where that leads to.
     public static let forbidden = Code(name: "forbidden")

@@ -96,7 +96,7 @@ struct EarlyImageTests {
 
     #expect(try Self.early(file, size) { $0.quality = .balanced } == nil)
     #expect(try Self.early(file, size) { $0.quality = .best } == nil)
-    #expect(try Self.early(file, size) { $0.linearLight = true } == nil)
+    #expect(try Self.early(file, size) { $0.usesLinearLight = true } == nil)
     #expect(try Self.early(file, size) { $0.region = PixelRegion(x: 0, y: 0, width: 768, height: 512) } == nil)
   }
 

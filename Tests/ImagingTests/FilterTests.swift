@@ -33,9 +33,9 @@ struct FilterTests {
     let picture = ResamplerTests.busy(width: 40, height: 30, alpha: false)
     guard picture.width < size[0] * 4, picture.height < size[1] * 4 else { return }
 
-    let result = try picture.resized(to: Self.size(size), filter: filter, linearLight: true)
+    let result = try picture.resized(to: Self.size(size), filter: filter, usesLinearLight: true)
 
-    let expected = ReferenceResampler(filter: filter, linearLight: true)
+    let expected = ReferenceResampler(filter: filter, usesLinearLight: true)
       .resample(picture, width: size[0], height: size[1])
     #expect(result.largestDifference(from: expected) <= 1)
   }
@@ -44,9 +44,9 @@ struct FilterTests {
   func lightWithCoverageIsThatOfTheBooks() throws {
     let picture = ResamplerTests.busy(width: 40, height: 30, alpha: true)
 
-    let result = try picture.resized(to: Self.size([21, 17]), linearLight: true)
+    let result = try picture.resized(to: Self.size([21, 17]), usesLinearLight: true)
 
-    let expected = ReferenceResampler(linearLight: true).resample(picture, width: 21, height: 17)
+    let expected = ReferenceResampler(usesLinearLight: true).resample(picture, width: 21, height: 17)
     #expect(result.premultiplied().largestDifference(from: expected.premultiplied()) <= 1)
   }
 
@@ -54,10 +54,10 @@ struct FilterTests {
   func averagingBlocksFirstIsThatOfTheBooksForEveryFilter(filter: ResamplingFilter, light: Bool) throws {
     let picture = ResamplerTests.busy(width: 120, height: 120, alpha: false)
 
-    let result = try picture.resized(to: .pixels(20, 20), filter: filter, linearLight: light)
+    let result = try picture.resized(to: .pixels(20, 20), filter: filter, usesLinearLight: light)
 
     // A box is a mean already; nothing is averaged before it.
-    let expected = ReferenceResampler(box: filter == .box ? 1 : 3, filter: filter, linearLight: light)
+    let expected = ReferenceResampler(box: filter == .box ? 1 : 3, filter: filter, usesLinearLight: light)
       .resample(picture, width: 20, height: 20)
     #expect(result.largestDifference(from: expected) <= 1)
   }
@@ -69,7 +69,7 @@ struct FilterTests {
         let color = SIMD4(UInt8(level), UInt8(255 - level), 128, 255)
 
         let result = try Bitmap.solid(color, width: 33, height: 31)
-          .resized(to: Self.size(size), filter: filter, linearLight: light)
+          .resized(to: Self.size(size), filter: filter, usesLinearLight: light)
 
         #expect(result.largestDifference(from: .solid(color, width: size[0], height: size[1])) == 0)
       }
@@ -81,7 +81,7 @@ struct FilterTests {
     let picture = Bitmap.pixels(width: 80, height: 40) { x, _ in x < 40 ? SIMD4(255, 0, 0, 255) : SIMD4(0, 255, 0, 0) }
 
     for width in [200, 53, 6] {
-      let result = try picture.resized(to: Self.size([width, 20]), filter: filter, linearLight: light)
+      let result = try picture.resized(to: Self.size([width, 20]), filter: filter, usesLinearLight: light)
 
       #expect(result.pixels.allSatisfy { $0.w == 0 || ($0.x == 255 && $0.y == 0 && $0.z == 0) })
     }
@@ -93,7 +93,7 @@ struct FilterTests {
       (x + y).isMultiple(of: 2) ? SIMD4(255, 255, 255, 255) : SIMD4(0, 0, 0, 255)
     }
 
-    let light = try board.resized(to: .pixels(16, 16), filter: .box, linearLight: true)
+    let light = try board.resized(to: .pixels(16, 16), filter: .box, usesLinearLight: true)
     let numbers = try board.resized(to: .pixels(16, 16), filter: .box)
 
     #expect(light.largestDifference(from: .solid(SIMD4(188, 188, 188, 255), width: 16, height: 16)) == 0)
@@ -129,10 +129,10 @@ struct FilterTests {
     for light in [true, false] {
       let decoded = try decode(file, .pixels(25, 25)) { options in
         options.filter = filter
-        options.linearLight = light
+        options.usesLinearLight = light
       }
 
-      let resized = try picture.resized(to: .pixels(25, 25), filter: filter, linearLight: light)
+      let resized = try picture.resized(to: .pixels(25, 25), filter: filter, usesLinearLight: light)
       #expect(decoded.bitmap.largestDifference(from: resized) == 0)
     }
   }
@@ -142,16 +142,16 @@ struct FilterTests {
     let file = try Photograph.data("macaws-444.jpg")
     let whole = try Bitmap(decoding: file)
 
-    let decoded = try decode(file, .pixels(60, 60)) { $0.linearLight = true }.bitmap
+    let decoded = try decode(file, .pixels(60, 60)) { $0.usesLinearLight = true }.bitmap
 
-    #expect(decoded.largestDifference(from: try whole.resized(to: .pixels(60, 60), linearLight: true)) == 0)
+    #expect(decoded.largestDifference(from: try whole.resized(to: .pixels(60, 60), usesLinearLight: true)) == 0)
   }
 
   @Test
   func resizersThatDifferHaveOtherNames() {
     let size = TargetSize.pixels(10, 10, .fill)
     let names = ResamplingFilter.allCases.flatMap { filter in
-      [true, false].map { ImageProcessor.resize(size, filter: filter, linearLight: $0).identifier }
+      [true, false].map { ImageProcessor.resize(size, filter: filter, usesLinearLight: $0).identifier }
     }
 
     #expect(Set(names).count == 8)

@@ -53,14 +53,14 @@ struct JPEGIndexTests {
     }
   }
 
-  static let ways: [(filter: ResamplingFilter, linearLight: Bool, space: ColorSpace)] =
+  static let ways: [(filter: ResamplingFilter, usesLinearLight: Bool, space: ColorSpace)] =
     ResamplingFilter.allCases.map { ($0, false, .sRGB) } + [
       (.lanczos3, true, .sRGB), (.lanczos3, false, .displayP3), (.box, true, .displayP3),
     ]
 
   @Test(arguments: ways)
   func aPartIsFilteredAndColouredLikeTheWhole(
-    way: (filter: ResamplingFilter, linearLight: Bool, space: ColorSpace)
+    way: (filter: ResamplingFilter, usesLinearLight: Bool, space: ColorSpace)
   ) throws {
     let file = try Photograph.data("waterfall-cliff-large.jpg")
     let index = try JPEGIndex(file)
@@ -68,7 +68,7 @@ struct JPEGIndexTests {
 
     var options = DecodeOptions(size: .pixels(50, 50))
     options.region = region
-    (options.filter, options.linearLight, options.colorSpace) = way
+    (options.filter, options.usesLinearLight, options.colorSpace) = way
     let part = try index.decode(options).bitmap
     let expected = try DecoderRegistry.standard.decode(file, options).bitmap
     let plain = try DecoderRegistry.standard.decode(file, Self.plain(options)).bitmap

@@ -80,7 +80,7 @@ struct KernelTests {
             ),
             outputWidth: width,
             outputHeight: height,
-            options: ResamplingOptions(filter: filter, linearLight: light),
+            options: ResamplingOptions(filter: filter, usesLinearLight: light),
             kernels: kernels,
           )
           var bytes: [UInt8] = []

@@ -41,14 +41,14 @@ struct BlockedQueue {
   init(
     width: Int = 1,
     byteBudget: Int? = nil,
-    pendingLimit: Int? = nil,
+    queueLimit: Int? = nil,
     bytes: Int = 0,
   ) throws {
     queue = WorkQueue(
       label: "blocked",
       width: width,
       byteBudget: byteBudget,
-      pendingLimit: pendingLimit,
+      queueLimit: queueLimit,
     )
     let started = Record<Int>()
     for number in 0..<width {

@@ -114,7 +114,7 @@ struct WorkQueueLifetimeTests {
     weak var item: WorkItem?
     let ends = ThreadEnds()
     do {
-      let queue = WorkQueue(label: "leak", width: 1, pendingLimit: 1)
+      let queue = WorkQueue(label: "leak", width: 1, queueLimit: 1)
       let (gate, started) = (Gate(), Record<Int>())
       try queue.enqueue { _ in
         ends.watch()

@@ -238,7 +238,7 @@ struct WorkQueueBudgetTests {
 struct WorkQueuePendingLimitTests {
   @Test(arguments: [0, 1, 3])
   func beyondTheLimitItFailsAtOnce(limit: Int) throws {
-    let blocked = try BlockedQueue(width: 2, pendingLimit: limit)
+    let blocked = try BlockedQueue(width: 2, queueLimit: limit)
     for _ in 0..<limit { try blocked.queue.enqueue { _ in } }
     #expect(throws: WorkQueueError.overloaded) { try blocked.queue.enqueue { _ in } }
     #expect(blocked.queue.pendingCount == limit)
@@ -247,7 +247,7 @@ struct WorkQueuePendingLimitTests {
 
   @Test
   func aCancelledItemMakesRoom() throws {
-    let blocked = try BlockedQueue(pendingLimit: 1)
+    let blocked = try BlockedQueue(queueLimit: 1)
     let item = try blocked.queue.enqueue { _ in }
     item.cancel()
     try blocked.queue.enqueue { _ in }
@@ -257,7 +257,7 @@ struct WorkQueuePendingLimitTests {
 
   @Test
   func freeSlotsDoNotCount() throws {
-    let queue = WorkQueue(label: "limited", width: 3, pendingLimit: 1)
+    let queue = WorkQueue(label: "limited", width: 3, queueLimit: 1)
     let gate = Gate()
     for _ in 0..<4 { try queue.enqueue { _ in gate.wait() } }
     #expect(throws: WorkQueueError.overloaded) { try queue.enqueue { _ in } }
@@ -266,7 +266,7 @@ struct WorkQueuePendingLimitTests {
 
   @Test
   func whileSuspendedThereAreNoFreeSlots() throws {
-    let queue = WorkQueue(label: "limited", width: 3, pendingLimit: 1)
+    let queue = WorkQueue(label: "limited", width: 3, queueLimit: 1)
     queue.suspend()
     try queue.enqueue { _ in }
     #expect(throws: WorkQueueError.overloaded) { try queue.enqueue { _ in } }
@@ -274,7 +274,7 @@ struct WorkQueuePendingLimitTests {
 
   @Test
   func whoAwaitsIsToldToo() async throws {
-    let blocked = try BlockedQueue(pendingLimit: 0)
+    let blocked = try BlockedQueue(queueLimit: 0)
     await #expect(throws: WorkQueueError.overloaded) { try await blocked.queue.run { _ in } }
     blocked.gate.open()
   }

@@ -64,7 +64,7 @@ struct BoundsTests {
 
   private func start(_ limit: Int?, over loader: (any DataLoader)? = nil) -> ImagePipeline {
     .testing(parts) {
-      $0.pendingLimit = limit
+      $0.queueLimit = limit
       $0.loader = loader ?? parts.loader
       $0.memoryCache = nil
     }
@@ -82,7 +82,7 @@ struct BoundsTests {
   /// A request that is handed to the loader within the call that makes its task.
   private func reloading(_ number: Int) -> ImageRequest {
     var request = ImageRequest(url: url(number))
-    request.policy = .reload
+    request.cachePolicy = .reload
     return request
   }
 

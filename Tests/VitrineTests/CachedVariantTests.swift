@@ -28,7 +28,7 @@ struct CachedVariantTests {
   private func remember(_ requests: [ImageRequest]) async throws {
     for request in requests {
       var request = request
-      request.policy = .reload
+      request.cachePolicy = .reload
       _ = try await pipeline.image(for: request)
     }
   }
@@ -40,7 +40,7 @@ struct CachedVariantTests {
     #expect(pipeline.cachedVariant(for: request(nil)) == nil)
     try await remember([request(nil)])
     #expect(pipeline.cachedVariant(for: ImageRequest(url: "https://example.org/b.png")) == nil)
-    #expect(pipeline.cachedVariant(for: request(nil) { $0.policy = .reload }) == nil)
+    #expect(pipeline.cachedVariant(for: request(nil) { $0.cachePolicy = .reload }) == nil)
     await pipeline.cache.removeAll()
     #expect(pipeline.cachedVariant(for: request(nil)) == nil)
   }
@@ -95,14 +95,14 @@ struct CachedVariantTests {
 
   @Test
   func neverAcrossScopesOrFrames() async throws {
-    try await remember([request(.pixels(32, 32)) { $0.scope = "ann" }])
+    try await remember([request(.pixels(32, 32)) { $0.cachePartition = "ann" }])
     #expect(pipeline.cachedVariant(for: request(.pixels(64, 64))) == nil)
-    #expect(pipeline.cachedVariant(for: request(.pixels(64, 64)) { $0.scope = "bob" }) == nil)
-    #expect(pipeline.cachedVariant(for: request(.pixels(64, 64)) { $0.scope = "ann" }) != nil)
+    #expect(pipeline.cachedVariant(for: request(.pixels(64, 64)) { $0.cachePartition = "bob" }) == nil)
+    #expect(pipeline.cachedVariant(for: request(.pixels(64, 64)) { $0.cachePartition = "ann" }) != nil)
     #expect(
       pipeline.cachedVariant(
         for: request(.pixels(64, 64)) {
-          $0.scope = "ann"
+          $0.cachePartition = "ann"
           $0.frame = 1
         }
       ) == nil

@@ -13,8 +13,8 @@ struct DefaultsTests {
     let pipeline = ImagePipeline { configuration in
       #expect(configuration.memoryCache?.costLimit == PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes))
       #expect(configuration.diskCache == nil)
-      #expect(configuration.coalesces)
-      #expect(configuration.decodeByteBudget == 64 << 20)
+      #expect(configuration.isCoalescingEnabled)
+      #expect(configuration.maxConcurrentDecodeBytes == 64 << 20)
     }
     #expect(pipeline.jobCount == 0)
   }
@@ -62,10 +62,10 @@ struct DefaultsTests {
     #expect(request.priority == .normal)
     #expect(request.quality == .balanced)
     #expect(request.frame == 0)
-    #expect(request.policy == .standard)
+    #expect(request.cachePolicy == .standard)
     #expect(request.headers.isEmpty)
     #expect(request.significantHeaders.isEmpty)
-    #expect(request.scope == nil)
-    #expect(request.identity == nil)
+    #expect(request.cachePartition == nil)
+    #expect(request.cacheID == nil)
   }
 }

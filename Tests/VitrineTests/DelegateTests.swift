@@ -50,7 +50,7 @@ struct DelegateTests {
   private func start(_ delegate: some PipelineDelegate, _ storage: StoragePolicy = .automatic) -> ImagePipeline {
     .testing(parts) {
       $0.delegate = delegate
-      $0.storage = storage
+      $0.storagePolicy = storage
     }
   }
 
@@ -134,7 +134,7 @@ struct DelegateTests {
     let pipeline = start(
       Says { request in
         var request = request
-        request.scope = user.withLock { $0 }
+        request.cachePartition = user.withLock { $0 }
         return request
       }
     )
@@ -160,9 +160,9 @@ struct DelegateTests {
     #expect(pipeline.cachedImage(for: ImageRequest(url: Self.mirrored, size: .pixels(16, 16))) != nil)
     // Changes made after it was rewritten reach them all.
     var prepared = request.prepared(by: Says(load: Self.mirror))
-    prepared.policy = .cacheOnly
+    prepared.cachePolicy = .cacheOnly
     prepared.size = .pixels(8, 8)
-    #expect(prepared.alternatives?.map(\.policy) == [.cacheOnly, .cacheOnly])
+    #expect(prepared.alternatives?.map(\.cachePolicy) == [.cacheOnly, .cacheOnly])
     #expect(prepared.alternatives?.map(\.address) == ["https://mirror.example.org/b.png", Self.mirrored])
     #expect(prepared.imageKey != request.imageKey)
   }
@@ -296,7 +296,7 @@ struct DelegateTests {
     #expect(await pipeline.cache.contains(request, in: .disk))
     lets.withLock { $0 = false }
     var again = request
-    again.policy = .reload
+    again.cachePolicy = .reload
     _ = try await pipeline.image(for: again)
     await pipeline.cache.flush()
     #expect(await !pipeline.cache.contains(request, in: .disk))

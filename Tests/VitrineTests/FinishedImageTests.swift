@@ -26,7 +26,7 @@ struct FinishedImageTests {
   private func start(_ storage: StoragePolicy = .both) -> ImagePipeline {
     .testing(parts) { [decoder] in
       $0.decoders = DecoderRegistry([decoder])
-      $0.storage = storage
+      $0.storagePolicy = storage
     }
   }
 
@@ -70,9 +70,9 @@ struct FinishedImageTests {
     parts.clock.advance(by: .seconds(61))
     var request = request()
 
-    request.policy = .maxAge(.seconds(90))
+    request.cachePolicy = .maxAge(.seconds(90))
     let named = try await load(request, start())
-    request.policy = .cacheFirst
+    request.cachePolicy = .cacheFirst
     let whatever = try await load(request, start())
 
     #expect((named.origin, named.isStale) == (.disk, false))
@@ -114,7 +114,7 @@ struct FinishedImageTests {
     _ = try await load(request(), start())
     serve(newer, tag: "\"2\"")
     var other = request(16)
-    other.policy = .reload
+    other.cachePolicy = .reload
     _ = try await load(other, start())
 
     let now = try await load(request(), start())
@@ -170,7 +170,7 @@ struct FinishedImageTests {
   @Test
   func theRequestsOwnPolicyCountsAndBothShareOneDownload() async throws {
     var (bytes, shown) = (request(32), request(32))
-    (bytes.storage, shown.storage) = (.original, .finished)
+    (bytes.storagePolicy, shown.storagePolicy) = (.original, .finished)
     let pipeline = start(.both)
     let tasks = [pipeline.imageTask(for: bytes), pipeline.imageTask(for: shown)]
     try await parts.loader.nextLoad(of: Self.url)
@@ -195,7 +195,7 @@ struct FinishedImageTests {
     _ = try await load(request(), start())
     serve(try Bitmap.testPattern(width: 50, height: 40).encoded(as: .png), control: "no-store", tag: "\"2\"")
     var anew = request()
-    anew.policy = .reload
+    anew.cachePolicy = .reload
     _ = try await load(anew, start())
 
     // Else it would be shown for as long as it is fresh, although its server has replaced it.
@@ -252,7 +252,7 @@ struct FinishedImageTests {
     let fresh = try #require(await parts.diskCache.peek(key))
     serve(newer, control: "max-age=1", tag: "\"2\"")
     var anew = request()
-    anew.policy = .reload
+    anew.cachePolicy = .reload
     _ = try await load(anew, start(.finished))
     let stale = try #require(await parts.diskCache.peek(key))
     parts.clock.advance(by: .seconds(30))
@@ -262,7 +262,7 @@ struct FinishedImageTests {
       await cache.store(stale, for: key)
       return heads
     }
-    let pipeline = ImagePipeline.testing(parts) { ($0.diskCache, $0.storage) = (cache, .finished) }
+    let pipeline = ImagePipeline.testing(parts) { ($0.diskCache, $0.storagePolicy) = (cache, .finished) }
 
     let response = try await load(request(), pipeline)
 

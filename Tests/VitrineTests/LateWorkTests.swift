@@ -33,7 +33,7 @@ struct LateWorkTests {
         $0.loader = loader
         $0.clock = clock
         $0.stepper = executor
-        $0.storage = storage
+        $0.storagePolicy = storage
       }
     }
 
@@ -53,12 +53,12 @@ struct LateWorkTests {
   private static let url = "https://example.org/0"
 
   /// Has the first version decoded after the second, which came later; the first comes from disk or from the server.
-  private static func play(isOnDisk: Bool, isSmall: Bool, caches: CacheUse = .all) throws -> Ends {
+  private static func play(isOnDisk: Bool, isSmall: Bool, caches: CacheAccess = .all) throws -> Ends {
     let bench = Bench()
     let pipeline = bench.pipeline
     let (small, whole) = (ImageRequest(url: url, size: .pixels(8, 8)), ImageRequest(url: url))
     var late = isSmall ? small : whole
-    (late.priority, late.caches) = (.low, caches)
+    (late.priority, late.cacheAccess) = (.low, caches)
 
     if isOnDisk {
       _ = pipeline.imageTask(for: whole)
@@ -75,7 +75,7 @@ struct LateWorkTests {
     // Its bytes are there, and wait to be decoded.
     bench.clock.advance(by: .seconds(1))
     var anew = whole
-    (anew.policy, anew.priority) = (.reload, .high)
+    (anew.cachePolicy, anew.priority) = (.reload, .high)
     _ = pipeline.imageTask(for: anew)
     bench.run()
     try bench.answer(2)
@@ -100,7 +100,7 @@ struct LateWorkTests {
   @Test
   func whatIsDecodedLateAndNotKeptTakesNothingFromDisk() async throws {
     let queue = WorkQueue(label: "steps", width: 1)
-    let caches = CacheUse.all.subtracting(.diskWrites)
+    let caches = CacheAccess.all.subtracting(.diskWrites)
     let ends = try await queue.run { _ in try Self.play(isOnDisk: false, isSmall: true, caches: caches) }
     #expect(ends.late?.version == 1)
     #expect(ends.onDisk?.version == 2)
@@ -119,7 +119,7 @@ struct LateWorkTests {
       // About to be written.
       try #require(bench.executor.count == 1 && bench.disk.entries.isEmpty)
       var anew = request
-      anew.policy = .reload
+      anew.cachePolicy = .reload
       _ = bench.pipeline.imageTask(for: anew)
       try bench.answer(2)
       bench.decode()
@@ -162,7 +162,7 @@ struct LateWorkTests {
     let (version, loads) = try await queue.run { _ in
       let bench = Bench(.both)
       var anew = ImageRequest(url: Self.url)
-      (anew.policy, anew.caches) = (.reload, .disk)
+      (anew.cachePolicy, anew.cacheAccess) = (.reload, .disk)
       _ = bench.pipeline.imageTask(for: anew)
       bench.run()
       let version = Box<Int?>(nil)

@@ -26,7 +26,7 @@ struct MemoryFreshnessTests {
       $0.decoders = DecoderRegistry([decoder])
       $0.loader = PatientLoader()
       $0.clock = clock
-      $0.retry = .never
+      $0.retryPolicy = .never
     }
   }
 
@@ -123,7 +123,7 @@ struct MemoryFreshnessTests {
     clock.advance(by: .seconds(61))
 
     #expect(pipeline.cachedImage(for: request)?.isStale == false)
-    request.policy = .maxAge(.seconds(60))
+    request.cachePolicy = .maxAge(.seconds(60))
     #expect(pipeline.cachedImage(for: request)?.isStale == true)
     _ = try await pipeline.image(for: request)
     #expect(server.counts.requests == 2)
@@ -157,7 +157,7 @@ struct MemoryFreshnessTests {
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.loader = PatientLoader()
       $0.clock = clock
-      $0.retry = .never
+      $0.retryPolicy = .never
     }
     _ = try await pipeline.image(for: request(side: 16))
     clock.advance(by: .seconds(3600))
@@ -217,7 +217,7 @@ struct MemoryFreshnessTests {
     _ = try await pipeline.image(for: request(side: 32, [one]))
     var request = request(side: 32, [one, two])
     pipeline.cache[request] = .testPattern(width: 8, height: 8)
-    request.policy = .reload
+    request.cachePolicy = .reload
 
     #expect(try await pipeline.image(for: request).width == 32)
 

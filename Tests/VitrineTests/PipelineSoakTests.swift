@@ -40,11 +40,11 @@ struct PipelineSoakTests {
         $0.diskCache = disk
         $0.loader = loader
         $0.decoders = DecoderRegistry([PNGDecoder()])
-        $0.storage = .both
+        $0.storagePolicy = .both
       }
       self.pipeline = pipeline
       scopes = (0..<2).map { _ in LoadScope(pipeline) }
-      prefetchers = [.memory, .disk].map { ImagePrefetcher(pipeline, destination: $0, width: 4) }
+      prefetchers = [.memory, .disk].map { ImagePrefetcher(pipeline, destination: $0, maxConcurrentLoads: 4) }
       for address in 0..<addresses where address != silent {
         loader.answer(Self.url(address)) { [version] request in
           let number = version.withLock { version in
@@ -81,7 +81,7 @@ struct PipelineSoakTests {
         },
         priority: Priority.allCases[random.below(5)],
       )
-      request.policy = wish.policy
+      request.cachePolicy = wish.policy
       request.continuesDownload = wish.address != silent && random.chance(1, in: 10)
       return (request, wish)
     }

@@ -150,7 +150,7 @@ struct PipelineTests {
     var request = ImageRequest(source.source)
     source.open(file)
     _ = try await pipeline.image(for: request)
-    request.policy = .reload
+    request.cachePolicy = .reload
     #expect(pipeline.cachedImage(for: request) == nil)
     _ = try await pipeline.image(for: request)
     #expect(source.count == 2)
@@ -228,7 +228,7 @@ struct PipelineTests {
 
   @Test
   func withoutCoalescingEveryoneFetches() async throws {
-    let pipeline = ImagePipeline { $0.coalesces = false }
+    let pipeline = ImagePipeline { $0.isCoalescingEnabled = false }
     let tasks = (0..<3).map { _ in pipeline.imageTask(for: ImageRequest(source.source)) }
     source.open(file)
     for task in tasks { _ = try await task.image }
@@ -261,7 +261,7 @@ struct PipelineTests {
   func whatIsSharedIsKeptApartByScopeHeadersSizeAndFrame() {
     let plain = ImageRequest(url: "https://example.org/a.jpg")
     var others = [plain, plain, plain, plain, plain]
-    others[0].scope = "ann"
+    others[0].cachePartition = "ann"
     others[1].headers = [("Authorization", "Basic eDp5")]
     others[2].size = .pixels(10, 10)
     others[3].frame = 1

@@ -60,7 +60,7 @@ struct PrefetcherTests {
     _ destination: ImagePrefetcher.Destination = .memory,
     width: Int = 2,
   ) -> ImagePrefetcher {
-    ImagePrefetcher(pipeline, destination: destination, width: width) { [turns] in turns.add($0) }
+    ImagePrefetcher(pipeline, destination: destination, maxConcurrentLoads: width) { [turns] in turns.add($0) }
   }
 
   private func answer(_ body: Data? = nil) {
@@ -178,7 +178,7 @@ struct PrefetcherTests {
     #expect(parts.loader.counts.mostRunning == 2)
     #expect(results.all.map(\.source) == (0..<4).map(url))
 
-    prefetcher.width = 3
+    prefetcher.maxConcurrentLoads = 3
     prefetcher.start(requests(10..<14))
     turns.run()
     #expect(prefetcher.statistics == ImagePrefetcher.Statistics(waiting: 1, running: 3, completed: 4))

@@ -21,7 +21,7 @@ struct PreviewTests {
     let decoder = decoder
     pipeline = ImagePipeline.testing(parts) {
       $0.decoders = DecoderRegistry([decoder])
-      $0.decodeWidth = 2
+      $0.maxConcurrentDecodes = 2
     }
     file = try Data(contentsOf: Self.photographs.appending(path: "lighthouse-progressive.jpg"))
   }
@@ -32,7 +32,7 @@ struct PreviewTests {
   private var inTurn: ImagePipeline {
     ImagePipeline.testing(parts) {
       $0.decoders = DecoderRegistry([decoder])
-      $0.decodeWidth = 1
+      $0.maxConcurrentDecodes = 1
     }
   }
 
@@ -180,7 +180,7 @@ struct PreviewTests {
     let delegate = AskedDelegate(decoder: decoder)
     let pipeline = ImagePipeline.testing(parts) {
       $0.delegate = delegate
-      $0.decodeWidth = 1
+      $0.maxConcurrentDecodes = 1
     }
     let task = pipeline.imageTask(for: ImageRequest(url: url))
     var events = task.events.makeAsyncIterator()

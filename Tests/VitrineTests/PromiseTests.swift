@@ -25,7 +25,7 @@ struct PromiseTests {
   @Test
   func requestsOfOtherFreshnessShareNoWork() async throws {
     var anew = request
-    anew.policy = .reload
+    anew.cachePolicy = .reload
     let tasks = [pipeline.imageTask(for: request), pipeline.imageTask(for: anew)]
     // Both, before there is anything on disk that could answer the one.
     let loads = [try await load(), try await load()]
@@ -114,7 +114,7 @@ struct PromiseTests {
     case .data:
       isGood = true
       request = ImageRequest(.data(file, id: "file"))
-    case .notCached: request.policy = .cacheOnly
+    case .notCached: request.cachePolicy = .cacheOnly
     case .processing: request.processors = [.custom(id: "broken") { _ in throw World.BrokenProcessor() }]
     }
     let task = pipeline.imageTask(for: request)
@@ -150,7 +150,7 @@ struct PromiseTests {
     let pipeline = ImagePipeline.testing { $0.loader = loader }
     // So that it is asked for at once.
     var request = request
-    request.caches = .none
+    request.cacheAccess = .none
     let teller = Deferred<UInt>()
     pipeline.loadImage(for: request) { _ in teller.resolve(threadIdentity()) }
     let load = try #require(loader.running.first)
@@ -220,7 +220,7 @@ struct PromiseTests {
     await pipeline.cache.flush()
     parts.diskCache.damage(with: Pictures.garbage)
     var request = request
-    request.policy = .cacheOnly
+    request.cachePolicy = .cacheOnly
     let again = ImagePipeline.testing(parts)
 
     let error = await #expect(throws: LoadError.self) { try await again.image(for: request) }
@@ -237,7 +237,7 @@ struct PromiseTests {
     _ = try await pipeline.image(for: request)
     parts.loader.answer(Self.url, failing: .connectionLost)
     var anew = request
-    anew.policy = .reload
+    anew.cachePolicy = .reload
 
     let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: anew) }
 

@@ -26,7 +26,7 @@ struct RemoteTests {
       $0.diskCache = disk
       $0.loader = loader
       $0.clock = clock
-      $0.retry = .never
+      $0.retryPolicy = .never
     }
   }
 

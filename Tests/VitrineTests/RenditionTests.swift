@@ -30,7 +30,7 @@ struct RenditionTests {
   func wideColorIsKeptInMemoryAndOnDisk() async throws {
     let wide = request(.pixels(40, 40)) { request in
       request.colorSpace = .displayP3
-      request.storage = .both
+      request.storagePolicy = .both
     }
     let first = try await pipeline().image(for: wide)
     await parts.diskCache.wait(forWrites: 2)
@@ -73,7 +73,7 @@ struct RenditionTests {
     let pipeline = pipeline()
     let usual = try await pipeline.image(for: request(.pixels(30, 30)) { _ in })
     let box = try await pipeline.image(for: request(.pixels(30, 30)) { $0.filter = .box })
-    let light = try await pipeline.image(for: request(.pixels(30, 30)) { $0.linearLight = true })
+    let light = try await pipeline.image(for: request(.pixels(30, 30)) { $0.usesLinearLight = true })
 
     #expect(usual.largestDifference(from: box) > 0)
     #expect(usual.largestDifference(from: light) > 0)

@@ -29,7 +29,7 @@ struct SealedPipelineTests {
     return .testing(parts) { [decoder] in
       $0.diskCache = SealedDataCache(parts.diskCache, secret: secret, seal: Self.mask, open: Self.mask)
       $0.decoders = DecoderRegistry([decoder])
-      $0.storage = .both
+      $0.storagePolicy = .both
     }
   }
 

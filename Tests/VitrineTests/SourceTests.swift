@@ -143,7 +143,7 @@ struct SourceTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appending(path: "a.png")
     try file.write(to: path)
-    let strict = ImagePipeline.testing(parts) { $0.allowsFileAddresses = false }
+    let strict = ImagePipeline.testing(parts) { $0.allowsFileURLs = false }
 
     #expect(try await pipeline.image(for: path).width == 64)
     for request in [ImageRequest(url: path), ImageRequest(url: "FILE://\(path.path)")] {

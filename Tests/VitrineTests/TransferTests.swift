@@ -154,7 +154,7 @@ struct TransferTests {
   func cacheOnlyAsksNoServer() async {
     parts.loader.answer(url, with: file)
     var request = ImageRequest(url: url)
-    request.policy = .cacheOnly
+    request.cachePolicy = .cacheOnly
     let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: request) }
     #expect(error?.code == .notCached)
     #expect(parts.loader.counts.loads == 0)

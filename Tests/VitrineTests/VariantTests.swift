@@ -86,7 +86,7 @@ struct VariantTests {
   func otherFramesQualitiesScopesAndProcessedImagesServeNoOther() async throws {
     let step = Counter()
     _ = try await pipeline.image(for: request(.pixels(80, 80)) { $0.quality = .fast })
-    _ = try await pipeline.image(for: request(.pixels(80, 80)) { $0.scope = "ann" })
+    _ = try await pipeline.image(for: request(.pixels(80, 80)) { $0.cachePartition = "ann" })
     #expect(decoder.decodes.count == 2)
     // Of a better quality it serves one of a lower; not the other way.
     _ = try await pipeline.image(for: request(.pixels(40, 40)))
@@ -116,7 +116,7 @@ struct VariantTests {
   @Test
   func reloadTakesNoneFromMemory() async throws {
     _ = try await pipeline.image(for: request(nil))
-    _ = try await pipeline.image(for: request(.pixels(40, 40)) { $0.policy = .reload })
+    _ = try await pipeline.image(for: request(.pixels(40, 40)) { $0.cachePolicy = .reload })
     #expect(source.count == 2)
     #expect(decoder.decodes.count == 2)
   }

@@ -45,7 +45,7 @@ func loadPage(in scratch: URL) async throws -> [PageRow] {
     $0.memoryCache = memory
     $0.diskCache = disk
     $0.loader = CurlLoader()
-    $0.storage = .original
+    $0.storagePolicy = .original
   }
   for index in stride(from: 4, to: count, by: 16) {
     _ = try await earlier.image(for: ImageRequest(url: address(index), size: .pixels(400, 400)))
@@ -64,7 +64,7 @@ func loadPage(in scratch: URL) async throws -> [PageRow] {
     $0.diskCache = disk
     // Of its own, so that connections have to be made.
     $0.loader = CurlLoader()
-    $0.storage = .original
+    $0.storagePolicy = .original
     $0.collectsMetrics = true
   }
   let tasks = requests.map { pipeline.imageTask(for: $0.request) }

@@ -71,14 +71,14 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     ImageProcessor(identifier: "container(\(id))", processesPreviews: processesPreviews, body: body)
   }
 
-  /// Shrinks (or, if told, enlarges) to a size; see ``Bitmap/resized(to:filter:linearLight:limits:isCancelled:)``.
+  /// Shrinks (or, if told, enlarges) to a size; see ``Bitmap/resized(to:filter:usesLinearLight:limits:isCancelled:)``.
   public static func resize(
     _ size: TargetSize,
     filter: ResamplingFilter = .lanczos3,
-    linearLight: Bool = false,
+    usesLinearLight: Bool = false,
   ) -> ImageProcessor {
-    ImageProcessor(identifier: "resize(\(size.identifier),\(filter.rawValue),\(linearLight))") { bitmap in
-      try bitmap.resized(to: size, filter: filter, linearLight: linearLight)
+    ImageProcessor(identifier: "resize(\(size.identifier),\(filter.rawValue),\(usesLinearLight))") { bitmap in
+      try bitmap.resized(to: size, filter: filter, usesLinearLight: usesLinearLight)
     }
   }
 

@@ -16,10 +16,10 @@ final class BoxFilter {
   private var row = 0
   private var rowsSummed = 0
 
-  init(width: Int, height: Int, factorX: Int, factorY: Int, hasAlpha: Bool, linearLight: Bool) {
+  init(width: Int, height: Int, factorX: Int, factorY: Int, hasAlpha: Bool, usesLinearLight: Bool) {
     (self.width, self.height, self.factorX, self.factorY) = (width, height, factorX, factorY)
     self.hasAlpha = hasAlpha
-    sums = linearLight ? .light(FloatRow(count: width * 4)) : .integers(WideRow(count: width * 4))
+    sums = usesLinearLight ? .light(FloatRow(count: width * 4)) : .integers(WideRow(count: width * 4))
   }
 
   /// Whether a row of averages is now in `line`, which is one pixel for each block.

@@ -2,10 +2,10 @@
 package struct ResamplingOptions: Hashable, Sendable {
   package var filter = ResamplingFilter.lanczos3
   /// Whether sums are made of light instead of the numbers that stand for it.
-  package var linearLight = false
+  package var usesLinearLight = false
 
-  package init(filter: ResamplingFilter = .lanczos3, linearLight: Bool = false) {
-    (self.filter, self.linearLight) = (filter, linearLight)
+  package init(filter: ResamplingFilter = .lanczos3, usesLinearLight: Bool = false) {
+    (self.filter, self.usesLinearLight) = (filter, usesLinearLight)
   }
 }
 
@@ -40,7 +40,7 @@ final class Resampler {
 
   private let kernels: PixelKernels
   private let layout: PixelLayout
-  private let linearLight: Bool
+  private let usesLinearLight: Bool
   private let columns: Range<Int>
   private let firstRow: Int
   private let box: BoxFilter?
@@ -68,7 +68,7 @@ final class Resampler {
     self.kernels = kernels
     layout = source.layout
     // Ink is no light.
-    linearLight = options.linearLight && source.layout != .ink
+    usesLinearLight = options.usesLinearLight && source.layout != .ink
     let (filter, crop) = (options.filter, source.crop)
     let factorX = Self.factor(filter, crop.width / Double(outputWidth))
     let factorY = Self.factor(filter, crop.height / Double(outputHeight))
@@ -86,7 +86,7 @@ final class Resampler {
         factorX: factorX,
         factorY: factorY,
         hasAlpha: layout == .colorAndAlpha,
-        linearLight: linearLight,
+        usesLinearLight: usesLinearLight,
       )
     let width = (columns.count + factorX - 1) / factorX
     let height = (rows.count + factorY - 1) / factorY
@@ -107,7 +107,7 @@ final class Resampler {
       averaged: source.averaged * Double(factorY),
     )
     rowLength = width * 4
-    let staysBytes = kernels.prefersBytes && box == nil && !linearLight && layout != .colorAndAlpha
+    let staysBytes = kernels.prefersBytes && box == nil && !usesLinearLight && layout != .colorAndAlpha
     ring = RowRing(capacity: vertical.mostTaps, count: rowLength, element: staysBytes ? .byte : .float)
     line = FloatRow(count: rowLength)
     sums = FloatRow(count: outputWidth * 4)
@@ -164,7 +164,7 @@ final class Resampler {
     }
     let floats = unsafe target.assumingMemoryBound(to: Float.self)
     if let box { return unsafe box.push(pixels, into: floats) }
-    if linearLight {
+    if usesLinearLight {
       unsafe floats.update(repeating: 0, count: rowLength)
       unsafe PixelKernels.addLinear(pixels, into: floats, count: columns.count, hasAlpha: layout == .colorAndAlpha)
     } else if layout == .colorAndAlpha {
@@ -191,7 +191,7 @@ final class Resampler {
       )
     }
     unsafe kernels.filterAcross(line.pointer, weights: horizontal, into: sums.pointer, count: outputWidth)
-    if linearLight {
+    if usesLinearLight {
       unsafe PixelKernels.encode(
         sums.pointer,
         into: output.pointer,

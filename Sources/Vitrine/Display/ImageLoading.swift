@@ -37,7 +37,7 @@ extension ImagePipeline: ImageLoading {
     let request = request.prepared(by: context.delegate)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap { self.hold($0) }.first }
     // What neither came from there nor went there is another picture.
-    return request.caches.isDisjoint(with: .memory) ? nil : context.memoryCache?.hold(request.imageKey)
+    return request.cacheAccess.isDisjoint(with: .memory) ? nil : context.memoryCache?.hold(request.imageKey)
   }
 
   package func startLoading(

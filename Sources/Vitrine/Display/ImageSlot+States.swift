@@ -107,7 +107,7 @@ extension ImageSlot {
     var request = binding.request
     request.size = box.targetSize(mode)
     // Another size of what was just fetched anew is not fetched anew.
-    if binding.wasAnswered, request.policy == .reload { request.policy = .standard }
+    if binding.wasAnswered, request.cachePolicy == .reload { request.cachePolicy = .standard }
     return request
   }
 

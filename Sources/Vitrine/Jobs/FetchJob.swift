@@ -101,7 +101,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     }
     // The plan's decision says all of it where the policy is the standard one, and nothing is parsed twice.
     let validity =
-      request.policy == .standard
+      request.cachePolicy == .standard
       ? Validity(of: stored, plan.decision, at: turn.now) : Validity(of: stored, at: turn.now)
     var bytes = bytes(of: entry, stored, validity, .disk)
     (bytes.isStale, bytes.isRevalidationDue) = (isStale, isRevalidationDue)
@@ -154,7 +154,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     if let resumption = question.resumption {
       trace?.note("resumed at", .number(resumption.count), at: turn.uptime)
     }
-    if request.policy == .reload { context.network.failures?.forget(key) }
+    if request.cachePolicy == .reload { context.network.failures?.forget(key) }
     trace?.enter("queue", at: turn.uptime)
     let sink = BodySink(plan(for: question, fields), trace) { [self, context] event in
       context.turn(isOnLoaderThread: true) { turn in

@@ -22,7 +22,7 @@ extension ImageJob {
   func fetch(again: Bool = false, _ turn: inout Turn) {
     if !again { enter(.decode, &turn) }
     var request = request
-    if again { request.policy = .reload }
+    if again { request.cachePolicy = .reload }
     let job = context.fetchJob(request, original: again ? .unknown : knownOriginal, record: record, &turn)
     wait(for: job, &turn) { job, result, turn in
       job.stopFollowing(&turn)
@@ -96,7 +96,7 @@ extension ImageJob {
   private func decoded(_ result: Result<ImageResponse, LoadError>, _ turn: inout Turn) {
     guard case .failure(let error) = result, !error.isCancellation, let bytes else { return conclude(result, &turn) }
     // What the cache had is no image: the server is asked once. What it says takes the place of what was stored.
-    if undecodable == nil, request.policy != .cacheOnly, bytes.origin == .disk || bytes.origin == .revalidated {
+    if undecodable == nil, request.cachePolicy != .cacheOnly, bytes.origin == .disk || bytes.origin == .revalidated {
       undecodable = bytes.answer
       return fetch(again: true, &turn)
     }
@@ -126,8 +126,8 @@ extension ImageJob {
         larger.plan,
         of: (container.info.width, container.info.height),
         filter: larger.rendition.filter,
-        linearLight: larger.rendition.linearLight,
-        limits: context.configuration.limits,
+        usesLinearLight: larger.rendition.usesLinearLight,
+        limits: context.configuration.decodeLimits,
         isCancelled: isCancelled,
       )
       let smaller = larger.image.replacing(container, larger.rendition)

@@ -257,7 +257,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// Ends with what was there, if it may stand in for the error.
   func fail(_ error: LoadError, _ turn: inout Turn) {
     // Who asks for it anew gets an error rather than what was there.
-    guard let known = fallback, request.policy != .reload,
+    guard let known = fallback, request.cachePolicy != .reload,
       error.allowsStale(until: known.validity.usableOnErrorUntil, now: turn.now)
     else { return conclude(.failure(error), &turn) }
     stage?.note("fallback", .text(error.detail), at: turn.uptime)

@@ -31,22 +31,22 @@ final class JobContext: Sendable {
 
   init(_ configuration: ImagePipeline.Configuration) {
     self.configuration = configuration
-    let (pendingLimit, hasThreads) = (configuration.pendingLimit, configuration.stepper == nil)
-    pool = JobPool(isCoalescing: configuration.coalesces)
+    let (queueLimit, hasThreads) = (configuration.queueLimit, configuration.stepper == nil)
+    pool = JobPool(isCoalescing: configuration.isCoalescingEnabled)
     decodeQueue = WorkQueue(
       label: "decode",
-      width: configuration.decodeWidth,
-      byteBudget: configuration.decodeByteBudget,
-      pendingLimit: pendingLimit,
+      width: configuration.maxConcurrentDecodes,
+      byteBudget: configuration.maxConcurrentDecodeBytes,
+      queueLimit: queueLimit,
       hasThreads: hasThreads,
     )
     processQueue = WorkQueue(
       label: "process",
-      width: configuration.decodeWidth,
-      pendingLimit: pendingLimit,
+      width: configuration.maxConcurrentDecodes,
+      queueLimit: queueLimit,
       hasThreads: hasThreads,
     )
-    fileQueue = WorkQueue(label: "files", width: 2, pendingLimit: pendingLimit)
+    fileQueue = WorkQueue(label: "files", width: 2, queueLimit: queueLimit)
     hookQueue = WorkQueue(label: "hooks", width: 4)
     lock = JobLock(clock: configuration.clock, callbacks: hasThreads ? hookQueue : nil)
     decoders = DecoderChoice(configuration)
@@ -67,11 +67,11 @@ final class JobContext: Sendable {
 
   // MARK: What a request wants
 
-  func storage(of request: ImageRequest) -> StoragePolicy { request.storage ?? configuration.storage }
+  func storage(of request: ImageRequest) -> StoragePolicy { request.storagePolicy ?? configuration.storagePolicy }
 
   /// Whether the bytes of an image are to be kept.
   func keepsOriginal(of request: ImageRequest) -> Bool {
-    request.caches.contains(.diskWrites) && storage(of: request).keepsOriginal(isChanged: request.isChanged)
+    request.cacheAccess.contains(.diskWrites) && storage(of: request).keepsOriginal(isChanged: request.isChanged)
   }
 
   /// The fields that are sent for a request, before those that make it conditional.
@@ -84,21 +84,21 @@ final class JobContext: Sendable {
   }
 
   /// The caches that a request uses; one that is not there keeps no two requests apart.
-  func caches(of request: ImageRequest) -> CacheUse {
-    var caches = request.caches
+  func caches(of request: ImageRequest) -> CacheAccess {
+    var caches = request.cacheAccess
     if memoryCache == nil { caches.formUnion(.memory) }
     if diskCache == nil { caches.formUnion(.disk) }
     return caches
   }
 
   /// The memory cache, if the request uses it so.
-  func memory(for request: ImageRequest, _ use: CacheUse) -> MemoryCache<CachedImage>? {
-    request.keepsEncodedData || !request.caches.contains(use) ? nil : memoryCache
+  func memory(for request: ImageRequest, _ use: CacheAccess) -> MemoryCache<CachedImage>? {
+    request.keepsEncodedData || !request.cacheAccess.contains(use) ? nil : memoryCache
   }
 
   /// The cache of bytes, if the request uses it so.
-  func disk(for request: ImageRequest, _ use: CacheUse) -> (any DataCaching)? {
-    request.caches.contains(use) ? diskCache : nil
+  func disk(for request: ImageRequest, _ use: CacheAccess) -> (any DataCaching)? {
+    request.cacheAccess.contains(use) ? diskCache : nil
   }
 
   /// What decoding is asked for.
@@ -106,8 +106,8 @@ final class JobContext: Sendable {
     var options = DecodeOptions(size: request.size)
     options.quality = request.quality
     (options.frame, options.filter) = (request.frame, request.filter)
-    (options.linearLight, options.colorSpace) = (request.linearLight, request.colorSpace)
-    options.limits = configuration.limits
+    (options.usesLinearLight, options.colorSpace) = (request.usesLinearLight, request.colorSpace)
+    options.limits = configuration.decodeLimits
     return options
   }
 
@@ -119,7 +119,7 @@ final class JobContext: Sendable {
   ) -> LargerVariant? {
     let options = decodeOptions(of: request)
     return variants.lazy.map(\.value.loaded)
-      .filter { $0.validity.isFresh(at: now, request.policy) && $0.validity.answers(self.fields(of: request)) }
+      .filter { $0.validity.isFresh(at: now, request.cachePolicy) && $0.validity.answers(self.fields(of: request)) }
       .compactMap { LargerVariant($0, for: options) }
       .min { $0.image.cost < $1.image.cost }
   }

@@ -23,7 +23,7 @@ final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
         }
       }
     case .file(let path, let isURL):
-      guard !isURL || context.configuration.allowsFileAddresses else {
+      guard !isURL || context.configuration.allowsFileURLs else {
         return finish(.failure(LoadError(.forbidden, .request, path, Self.refusal)), &turn)
       }
       read(path, &turn) { Self.contents(of: path, path) }

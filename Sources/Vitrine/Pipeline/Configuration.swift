@@ -21,13 +21,13 @@ extension ImagePipeline {
     /// What tells the time; the machine's clock unless told.
     public var clock: any TimeSource = .system
     /// Whether equal requests share the work; they do unless told.
-    public var coalesces = true
+    public var isCoalescingEnabled = true
     /// How many images are decoded at once; as many as there are cores, unless told.
-    public var decodeWidth = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    public var maxConcurrentDecodes = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     /// How many encoded bytes may be in decoding at once: 64 MiB.
     ///
     /// An image that is larger is decoded alone.
-    public var decodeByteBudget = 64 << 20
+    public var maxConcurrentDecodeBytes = 64 << 20
     /// How much may wait: so many fetches for the loader to begin them, and as many images to be read from files, decoded or
     /// processed; `nil`, the default, for any number.
     ///
@@ -36,11 +36,11 @@ extension ImagePipeline {
     /// waits for a moment even where connections are free, so a useful limit is several times as many as there are. What is
     /// found fresh in memory, and bytes that are found fresh on disk, need no place. Low on the list of what is done, such as
     /// previews and writing finished images to disk, is left out without an error.
-    public var pendingLimit: Int?
+    public var queueLimit: Int?
     /// The bounds for decoding.
-    public var limits = DecodeLimits()
+    public var decodeLimits = DecodeLimits()
     /// What of images fetched from addresses is kept in ``diskCache``; `.automatic` by default.
-    public var storage = StoragePolicy.automatic
+    public var storagePolicy = StoragePolicy.automatic
     /// What rewrites requests, chooses decoders and says what is stored; `nil`, the default, for nobody.
     ///
     /// The pipeline keeps it.
@@ -50,7 +50,7 @@ extension ImagePipeline {
     /// Whether an address may be one of a `file:`; it may unless told.
     ///
     /// A server that loads the addresses of strangers says no. ``ImageSource/file(_:)`` is always allowed.
-    public var allowsFileAddresses = true
+    public var allowsFileURLs = true
     /// Where what is awaited runs, in a test that takes every step itself and in which the queues have no threads; `nil`, the
     /// default, for threads of the pipeline's own and where Swift runs tasks.
     package var stepper: (any TaskExecutor)?
@@ -72,7 +72,7 @@ extension ImagePipeline {
     /// asks for (`Retry-After`), and no attempt begins more than two minutes after the first. Tried again is what may well be
     /// over a little later: time-outs, broken connections, the statuses 408, 429, 500, 502, 503 and 504. Only when all
     /// attempts have failed is the next one of several sources asked.
-    public var retry = RetryPolicy.exponential(maxAttempts: 3)
+    public var retryPolicy = RetryPolicy.exponential(maxAttempts: 3)
     /// Changes each request shortly before it is sent, to sign it or to refresh a token; `nil`, the default, for nothing.
     ///
     /// ```swift
@@ -109,7 +109,7 @@ extension ImagePipeline {
     /// guard (`DataLoader.obeys(_:)`: a `CurlLoader` does that was made with the same one); with any other, everything that would have
     /// to be loaded fails with ``LoadError/Code/forbidden``, since nobody would check what names mean.
     ///
-    /// What is stored already is served without being asked about. Files are another matter; see ``allowsFileAddresses``.
+    /// What is stored already is served without being asked about. Files are another matter; see ``allowsFileURLs``.
     public var addressGuard: AddressGuard?
     /// Says what the network is good for at this moment; `.full` at all times by default.
     ///
@@ -145,7 +145,7 @@ extension ImagePipeline {
     /// Whether an image of a few bytes is decoded where its bytes have come, which costs less than waking a thread for it.
     ///
     /// Not where a test takes the steps, or bounds say how much may wait.
-    var decodesTinyImagesInline: Bool { stepper == nil && pendingLimit == nil }
+    var decodesTinyImagesInline: Bool { stepper == nil && queueLimit == nil }
 
     init() {
       memoryCache = MemoryCache(costLimit: PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes), clock: clock)

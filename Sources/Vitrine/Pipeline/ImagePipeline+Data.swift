@@ -31,7 +31,7 @@ extension ImagePipeline {
 extension JobContext {
   /// The bytes of a request that are on disk, fresh, and read without a wait; `nil` leaves the request to a job.
   func warmData(_ request: ImageRequest) -> Data? {
-    guard recorder == nil, request.policy != .reload, !request.keys.hasAlternatives, !Task.isCancelled,
+    guard recorder == nil, request.cachePolicy != .reload, !request.keys.hasAlternatives, !Task.isCancelled,
       let disk = disk(for: request, .diskReads) as? any WarmDataCaching,
       case .url = request.keys.source.kind, !settlement.pending.isBusy(for: request.keys.fetch),
       case .entry(let entry) = disk.warmEntry(for: request.keys.fetch, countsMiss: false),

@@ -46,7 +46,7 @@ public final class ImagePipeline: Sendable {
 
   /// The image, if it is in memory: one look-up, no waiting.
   ///
-  /// It may be one whose time is over, and then says so. Without ``CacheUse/memoryReads`` there is none.
+  /// It may be one whose time is over, and then says so. Without ``CacheAccess/memoryReads`` there is none.
   public func cachedImage(for request: ImageRequest) -> ImageResponse? {
     // Without a delegate the request is not even copied.
     context.delegate == nil
@@ -156,7 +156,7 @@ extension JobContext {
 
   /// The image of a request that has been prepared, if it is in memory.
   func imageInMemory(_ request: ImageRequest) -> ImageResponse? {
-    let policy = request.policy
+    let policy = request.cachePolicy
     guard policy != .reload, let memory = memory(for: request, .memoryReads) else { return nil }
     if let image = memory.value(for: request.imageKey)?.loaded, image.validity.answers(fields(of: request)) {
       return ImageResponse(image, from: .memory, isStale: !image.validity.isFresh(at: clock.now, policy))

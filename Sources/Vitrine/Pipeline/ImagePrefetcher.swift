@@ -43,7 +43,7 @@ public final class ImagePrefetcher: Sendable {
   }
 
   private struct State {
-    var width: Int
+    var maxConcurrentLoads: Int
     var priority: Priority
     var isPaused = false
     var isScheduled = false
@@ -58,7 +58,7 @@ public final class ImagePrefetcher: Sendable {
     var ids: [JobKey: Int] = [:]
     var statistics = Statistics()
 
-    var mayBegin: Bool { !isPaused && statistics.running < width }
+    var mayBegin: Bool { !isPaused && statistics.running < maxConcurrentLoads }
 
     mutating func add(_ item: Item) {
       if let id = ids[item.key] {
@@ -115,26 +115,28 @@ public final class ImagePrefetcher: Sendable {
   /// - Parameters:
   ///   - pipeline: What loads.
   ///   - destination: Where images are to be; in memory, by default.
-  ///   - width: How many are loaded at once, 2 by default; at least one.
+  ///   - maxConcurrentLoads: How many are loaded at once, 2 by default; at least one.
   ///   - priority: How urgent they are; `.low` by default, whatever the requests say.
   public convenience init(
     _ pipeline: ImagePipeline,
     destination: Destination = .memory,
-    width: Int = 2,
+    maxConcurrentLoads: Int = 2,
     priority: Priority = .low,
   ) {
-    self.init(pipeline, destination: destination, width: width, priority: priority) { begin in Task { begin() } }
+    self.init(pipeline, destination: destination, maxConcurrentLoads: maxConcurrentLoads, priority: priority) { begin in
+      Task { begin() }
+    }
   }
 
   package init(
     _ pipeline: ImagePipeline,
     destination: Destination = .memory,
-    width: Int = 2,
+    maxConcurrentLoads: Int = 2,
     priority: Priority = .low,
     later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
   ) {
     (self.pipeline, self.destination, self.later) = (pipeline, destination, later)
-    state = Lock(State(width: max(1, width), priority: priority))
+    state = Lock(State(maxConcurrentLoads: max(1, maxConcurrentLoads), priority: priority))
   }
 
   /// Stops everything, and says so to whoever asked to be told.
@@ -224,10 +226,10 @@ public final class ImagePrefetcher: Sendable {
   }
 
   /// How many are loaded at once, at least one; with fewer than before, what is under way goes on.
-  public var width: Int {
-    get { state.withLock { $0.width } }
+  public var maxConcurrentLoads: Int {
+    get { state.withLock { $0.maxConcurrentLoads } }
     set {
-      state.withLock { $0.width = max(1, newValue) }
+      state.withLock { $0.maxConcurrentLoads = max(1, newValue) }
       schedule()
     }
   }
@@ -286,10 +288,10 @@ public final class ImagePrefetcher: Sendable {
   /// Whether anything could come of loading a request; where there is no cache at all nobody said that nothing should.
   private func isOfUse(_ prepared: ImageRequest) -> Bool {
     let configuration = pipeline.configuration
-    var targets = CacheUse.none
+    var targets = CacheAccess.none
     if configuration.diskCache != nil { targets.insert(.diskWrites) }
     if destination == .memory, configuration.memoryCache != nil { targets.insert(.memoryWrites) }
-    return targets.isEmpty || !prepared.caches.isDisjoint(with: targets)
+    return targets.isEmpty || !prepared.cacheAccess.isDisjoint(with: targets)
   }
 
   private func begin(_ id: Int, _ request: ImageRequest, _ priority: Priority) {

@@ -2,10 +2,10 @@
 public enum NetworkAccess: Sendable, Hashable {
   /// For anything.
   case full
-  /// For requests that allow it (``ImageRequest/allowsMetered``), since it costs; the text says why, for errors.
+  /// For requests that allow it (``ImageRequest/allowsExpensiveNetworkAccess``), since it costs; the text says why, for errors.
   ///
   /// To the others it is as if there was none.
-  case metered(_ reason: String)
+  case expensive(_ reason: String)
   /// For nothing; the text says why, for errors.
   ///
   /// No request is sent. What is stored is served however old it is, unless its server wants to be asked every time

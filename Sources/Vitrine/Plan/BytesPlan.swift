@@ -27,7 +27,7 @@ struct BytesPlan: Sendable {
   /// `source` is what messages call the request, `fields` are the fields that would be sent.
   init(_ request: ImageRequest, _ source: String, _ findings: Findings, fields: HTTPFields, now: Date) {
     let stored = findings.original?.stored
-    let decision = Freshness().decide(stored, for: fields, policy: request.policy, now: now)
+    let decision = Freshness().decide(stored, for: fields, policy: request.cachePolicy, now: now)
     (self.decision, hasOriginal) = (decision, findings.original != nil && stored != nil)
     switch decision.action {
     case .serve: step = .serve(isStale: decision.expires.map { $0 <= now } ?? false)
@@ -37,7 +37,7 @@ struct BytesPlan: Sendable {
     case .fetch, .revalidate, .serveAndRevalidate:
       if let objection = findings.objection {
         step = .fail(LoadError(.forbidden, .request, source, objection))
-      } else if let error = (request.policy == .reload ? nil : findings.failure)
+      } else if let error = (request.cachePolicy == .reload ? nil : findings.failure)
         ?? findings.access.refusal(of: request, source)
       {
         let allowsStale = hasOriginal && error.allowsStale(until: decision.usableOnErrorUntil, now: now)
@@ -62,8 +62,8 @@ extension NetworkAccess {
   func refusal(of request: ImageRequest, _ source: String) -> LoadError? {
     switch self {
     case .full: nil
-    case .metered where request.allowsMetered: nil
-    case .metered(let reason):
+    case .expensive where request.allowsExpensiveNetworkAccess: nil
+    case .expensive(let reason):
       LoadError(.offline, .fetch, source, "the network is expensive, and the request does without it then: \(reason)")
     case .offline(let reason): LoadError(.offline, .fetch, source, "there is no network: \(reason)")
     }

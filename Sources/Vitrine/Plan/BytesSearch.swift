@@ -21,14 +21,14 @@ struct BytesSearch: Sendable {
   init(_ request: ImageRequest, _ url: HTTPURL, _ source: String, _ context: JobContext, isPeeking: Bool = false) {
     (self.request, self.url, self.source, self.context) = (request, url, source, context)
     self.isPeeking = isPeeking
-    disk = request.policy == .reload ? nil : context.disk(for: request, .diskReads)
+    disk = request.cachePolicy == .reload ? nil : context.disk(for: request, .diskReads)
   }
 
   private var fields: HTTPFields { context.fields(of: request) }
 
   /// What is left of broken downloads, if it may be gone on with.
   private var partials: Partials? {
-    guard request.caches.contains(.diskReads), request.keys.allowsResuming else { return nil }
+    guard request.cacheAccess.contains(.diskReads), request.keys.allowsResuming else { return nil }
     return context.partials
   }
 
@@ -70,7 +70,7 @@ struct BytesSearch: Sendable {
     var found = Found(entry: entry)
     found.findings.original = entry.map { Findings.Original($0.contentID, metadata: $0.metadata) }
     found.findings.objection = context.network.objection(to: url)
-    guard request.policy != .reload else { return found }
+    guard request.cachePolicy != .reload else { return found }
     found.findings.failure = context.network.failures?.error(for: request.keys.fetch, source, at: uptime)
     return found
   }

@@ -77,7 +77,7 @@ public struct Explanation: Sendable {
   /// The number of bytes of a broken download on disk.
   public internal(set) var partialByteCount = 0
   /// The uses of existing caches that the request rules out; see ``ImageRequest/caches``.
-  public internal(set) var unusedCaches = CacheUse.none
+  public internal(set) var unusedCaches = CacheAccess.none
 
   /// The work under way that would be shared; `nil` for none.
   public internal(set) var sharing: Sharing?
@@ -104,7 +104,7 @@ public struct Explanation: Sendable {
   let now: Date
 
   init(_ request: ImageRequest, now: Date) {
-    (source, policy, self.now) = (request.name, request.policy, now)
+    (source, policy, self.now) = (request.name, request.cachePolicy, now)
   }
 }
 
@@ -123,7 +123,7 @@ extension Explanation: CustomStringConvertible {
     add("on disk as it is shown", finished)
     add("on disk as it came", original)
     if partialByteCount > 0 { lines.append("  on disk of a broken download: \(partialByteCount) bytes") }
-    let ways: [(CacheUse, String)] = [
+    let ways: [(CacheAccess, String)] = [
       (.memoryReads, "in memory: not asked"), (.diskReads, "on disk: not asked"),
       (.memoryWrites, "kept in memory: no"), (.diskWrites, "kept on disk: no"),
     ]

@@ -70,7 +70,7 @@ extension JobContext {
     let keys = request.keys
     let variants = memory.variants(of: keys.fetch)
     guard !variants.isEmpty else { return (findings, []) }
-    let isReload = request.policy == .reload
+    let isReload = request.cachePolicy == .reload
     for known in (0...step).reversed() where findings.known == nil {
       let key = keys.key(step: known)
       guard let variant = variants.first(where: { $0.key == key }),

@@ -34,7 +34,7 @@ struct FinishedSearch: Sendable {
     _ context: JobContext,
     isPeeking: Bool = false,
   ) {
-    guard request.policy != .reload, let disk = context.disk(for: request, .diskReads) else { return nil }
+    guard request.cachePolicy != .reload, let disk = context.disk(for: request, .diskReads) else { return nil }
     let first = findings.known.map { $0.step + 1 } ?? (findings.larger == nil ? 0 : 1)
     let storage = context.storage(of: request)
     steps = stride(from: step, through: first, by: -1).filter { storage.looksForFinished(request, step: $0) }

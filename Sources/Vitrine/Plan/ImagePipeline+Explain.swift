@@ -38,7 +38,7 @@ private struct Explainer {
     (self.request, self.context) = (request, context)
     explanation = Explanation(request, now: context.clock.now)
     explanation.interceptorCount = context.configuration.interceptors.count
-    let unused = CacheUse.all.subtracting(context.caches(of: request))
+    let unused = CacheAccess.all.subtracting(context.caches(of: request))
     explanation.unusedCaches = request.keys.url == nil ? unused.intersection(.memory) : unused
   }
 
@@ -85,7 +85,7 @@ private struct Explainer {
     guard validity.answers(context.fields(of: request)) else {
       return .unusable("made for other header fields, which its server looks at (Vary)")
     }
-    guard !validity.isFresh(at: now, request.policy), let expires = validity.expires, expires <= now else {
+    guard !validity.isFresh(at: now, request.cachePolicy), let expires = validity.expires, expires <= now else {
       return .fresh(until: validity.expires)
     }
     return .stale(since: expires)
@@ -165,7 +165,7 @@ private struct Explainer {
     explanation.usableOnErrorUntil = validity.usableOnErrorUntil
     switch await explainBytes()?.step {
     case .fail(let error)?
-    where request.policy != .reload && error.allowsStale(until: validity.usableOnErrorUntil, now: now):
+    where request.cachePolicy != .reload && error.allowsStale(until: validity.usableOnErrorUntil, now: now):
       (explanation.failure, explanation.decodes) = (nil, false)
       serve(from: .memory, isStale: true)
     case .serve?, .serveAndRevalidate?, .standIn?:
@@ -192,7 +192,7 @@ private struct Explainer {
         explanation.failure = error.detail
         return nil
       }
-    case .file(_, isAddress: true) where !context.configuration.allowsFileAddresses:
+    case .file(_, isAddress: true) where !context.configuration.allowsFileURLs:
       explanation.failure = LocalFetchJob.refusal
       return nil
     default:
@@ -201,7 +201,7 @@ private struct Explainer {
     }
     findings = await BytesSearch(request, url, source, context, isPeeking: true).find(original).findings
     let plan = BytesPlan(request, source, findings, fields: context.fields(of: request), now: now)
-    if request.policy != .reload, context.disk(for: request, .diskReads) != nil {
+    if request.cachePolicy != .reload, context.disk(for: request, .diskReads) != nil {
       explanation.original = find(findings.original, plan.decision)
       explanation.partialByteCount = await context.partials?.disk.partial(for: request.keys.fetch)?.count ?? 0
     }

@@ -77,10 +77,10 @@ extension LoadPlan.Use {
   }
 
   fileprivate init(of validity: Validity, _ request: ImageRequest, _ now: Date) {
-    if request.policy != .reload, validity.isFresh(at: now, request.policy) {
+    if request.cachePolicy != .reload, validity.isFresh(at: now, request.cachePolicy) {
       // An age that the request names takes the place of what the server said.
       let isOverdue = validity.expires.map { $0 <= now } ?? false
-      if case .maxAge = request.policy { self = .serve(isStale: false) } else { self = .serve(isStale: isOverdue) }
+      if case .maxAge = request.cachePolicy { self = .serve(isStale: false) } else { self = .serve(isStale: isOverdue) }
     } else {
       self = validity.isUsableWhileRevalidating(at: now, request) ? .serveAndRevalidate : .confirm
     }

@@ -7,14 +7,14 @@ struct Rendition: Sendable, Hashable {
   /// Whether it shows all of the source, in its aspect.
   let isWhole: Bool
   var filter = ResamplingFilter.lanczos3
-  var linearLight = false
+  var usesLinearLight = false
   var colorSpace = ColorSpace.sRGB
 }
 
 extension Rendition {
   init(of info: ImageInfo, _ options: DecodeOptions) {
     (frame, quality) = (options.frame, options.quality)
-    (filter, linearLight, colorSpace) = (options.filter, options.linearLight, options.colorSpace)
+    (filter, usesLinearLight, colorSpace) = (options.filter, options.usesLinearLight, options.colorSpace)
     let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     let whole = SamplingPlan(width: info.width, height: info.height).crop
     isWhole = plan?.crop == whole && options.size?.mode != .exact
@@ -32,7 +32,7 @@ struct LargerVariant: Sendable {
     let info = image.info
     let wanted = Rendition(of: info, options)
     guard let known = image.rendition, known.isWhole, known.frame == wanted.frame, known.filter == wanted.filter,
-      known.linearLight == wanted.linearLight, known.colorSpace == wanted.colorSpace,
+      known.usesLinearLight == wanted.usesLinearLight, known.colorSpace == wanted.colorSpace,
       known.quality.oversampling >= wanted.quality.oversampling,
       let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     else { return nil }

@@ -41,7 +41,7 @@ extension Validity {
 
   /// Whether it may be served for now, if its server is asked behind it.
   func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
-    guard request.policy == .standard, !request.revalidates else { return false }
+    guard request.cachePolicy == .standard, !request.revalidates else { return false }
     return usableWhileRevalidatingUntil.map { now() < $0 } ?? false
   }
 

@@ -120,9 +120,9 @@ public struct ImageRequest: Sendable {
 
   /// Whether pixels are added up as light instead of as the numbers that stand for it; `false` by default, since the decoder
   /// does all the work then.
-  public var linearLight: Bool {
-    get { shared.fields.decoding.linearLight }
-    set { change { $0.decoding.linearLight = newValue } }
+  public var usesLinearLight: Bool {
+    get { shared.fields.decoding.usesLinearLight }
+    set { change { $0.decoding.usesLinearLight = newValue } }
   }
 
   /// What colours the image is in: sRGB by default, Display P3 to keep those that sRGB lacks (wide colour).
@@ -151,41 +151,41 @@ public struct ImageRequest: Sendable {
   }
 
   /// How fresh the answer must be; `.standard` by default.
-  public var policy: CachePolicy {
-    get { shared.fields.policy }
-    set { change(keepsKeys: true) { $0.policy = newValue } }
+  public var cachePolicy: CachePolicy {
+    get { shared.fields.cachePolicy }
+    set { change(keepsKeys: true) { $0.cachePolicy = newValue } }
   }
 
   /// Whether it is fetched over a network that costs; `true` by default.
   ///
   /// If not, and `ImagePipeline.Configuration.networkAccess` says that it does, what is stored is served however old it is, and
   /// else the request fails with ``LoadError/Code/offline``. Requests that a prefetcher makes are asked like any other.
-  public var allowsMetered: Bool {
-    get { shared.fields.allowsMetered }
-    set { change(keepsKeys: true) { $0.allowsMetered = newValue } }
+  public var allowsExpensiveNetworkAccess: Bool {
+    get { shared.fields.allowsExpensiveNetworkAccess }
+    set { change(keepsKeys: true) { $0.allowsExpensiveNetworkAccess = newValue } }
   }
 
   /// Whether its download goes on when nobody waits for it any more, at the lowest priority, to be on disk the next time.
   ///
   /// `false` by default. Only its bytes are fetched then, and kept if their header is that of an image. It does nothing
-  /// for a download that has not begun, nor where nothing of it is to be kept on disk (``caches``).
+  /// for a download that has not begun, nor where nothing of it is to be kept on disk (``cacheAccess``).
   public var continuesDownload: Bool {
     get { shared.fields.continuesDownload }
     set { change(keepsKeys: true) { $0.continuesDownload = newValue } }
   }
 
   /// What of it is kept in the cache of bytes; `nil`, the default, for what the pipeline does.
-  public var storage: StoragePolicy? {
+  public var storagePolicy: StoragePolicy? {
     get { shared.fields.storagePolicy }
     set { change(keepsKeys: true) { $0.storagePolicy = newValue } }
   }
 
-  /// Which caches it is looked for in, and which keep it; ``CacheUse/all`` by default.
+  /// Which caches it is looked for in, and which keep it; ``CacheAccess/all`` by default.
   ///
   /// ``ImagePipeline/cache`` is asked by name, so that it goes by what it is told and not by this.
-  public var caches: CacheUse {
-    get { shared.fields.caches }
-    set { change(keepsKeys: true) { $0.caches = newValue } }
+  public var cacheAccess: CacheAccess {
+    get { shared.fields.cacheAccess }
+    set { change(keepsKeys: true) { $0.cacheAccess = newValue } }
   }
 
   /// Header fields to send, in order; none by default.
@@ -205,15 +205,15 @@ public struct ImageRequest: Sendable {
   /// On whose behalf: users of one address with different scopes never share an answer.
   ///
   /// `nil` by default.
-  public var scope: String? {
-    get { shared.fields.scope }
-    set { change { $0.scope = newValue } }
+  public var cachePartition: String? {
+    get { shared.fields.cachePartition }
+    set { change { $0.cachePartition = newValue } }
   }
 
   /// What stands for the address in keys, for addresses that change while the image does not (signed ones).
-  public var identity: String? {
-    get { shared.fields.identity }
-    set { change { $0.identity = newValue } }
+  public var cacheID: String? {
+    get { shared.fields.cacheID }
+    set { change { $0.cacheID = newValue } }
   }
 
   /// Whether the response brings the encoded bytes, too; then the image is neither looked for nor kept in memory.
@@ -263,7 +263,8 @@ public struct ImageRequest: Sendable {
 
   /// Whether this asks for what the other one asks for, however urgent either is.
   package func isSame(as other: ImageRequest) -> Bool {
-    shared === other.shared || (imageKey == other.imageKey && policy == other.policy && caches == other.caches)
+    shared === other.shared
+      || (imageKey == other.imageKey && cachePolicy == other.cachePolicy && cacheAccess == other.cacheAccess)
   }
 
   /// Changes what is asked for; what names no result keeps the keys, if they have been made.
@@ -280,8 +281,8 @@ public struct ImageRequest: Sendable {
 
   struct Fields: Sendable {
     // First, so that a look-up in memory finds them beside the keys.
-    var policy = CachePolicy.standard
-    var caches = CacheUse.all
+    var cachePolicy = CachePolicy.standard
+    var cacheAccess = CacheAccess.all
     var keepsEncodedData = false
     var revalidates = false
     var source: ImageSource
@@ -292,12 +293,12 @@ public struct ImageRequest: Sendable {
     var userInfo: [String: any Sendable] = [:]
     var previews = PreviewPolicy()
     var continuesDownload = false
-    var allowsMetered = true
+    var allowsExpensiveNetworkAccess = true
     var storagePolicy: StoragePolicy?
     var headers: [(name: String, value: String)] = []
     var significantHeaders: Set<String> = []
-    var scope: String?
-    var identity: String?
+    var cachePartition: String?
+    var cacheID: String?
     var isPrepared = false
     /// The requests for its several sources.
     var alternatives: [ImageRequest]?

@@ -20,17 +20,19 @@ struct JobKey: Hashable, Sendable {
   private let key: CacheKey
   private let product: Product
   private let policy: CachePolicy
-  private let caches: CacheUse
+  private let caches: CacheAccess
   private let revalidates: Bool
-  private let allowsMetered: Bool
+  private let allowsExpensiveNetworkAccess: Bool
   private let headers: [Header]
   /// The task that shares with nobody; `nil` for what is shared.
   private var task: Int?
 
   /// `key` names the result; `caches` are those that each of who share the job must want alike.
-  init(_ key: CacheKey, _ product: Product, of request: ImageRequest, _ caches: CacheUse) {
+  init(_ key: CacheKey, _ product: Product, of request: ImageRequest, _ caches: CacheAccess) {
     (self.key, self.product, self.caches) = (key, product, caches)
-    (policy, revalidates, allowsMetered) = (request.policy, request.revalidates, request.allowsMetered)
+    (policy, revalidates, allowsExpensiveNetworkAccess) = (
+      request.cachePolicy, request.revalidates, request.allowsExpensiveNetworkAccess,
+    )
     headers =
       request.headers.isEmpty
       ? [] : request.headers.map { Header(name: $0.name.lowercased(), value: $0.value) }.sorted { $0.name < $1.name }

@@ -72,7 +72,7 @@ final class RequestKeys: Sendable {
       var url: HTTPURL?
       if case .url(let text) = source.kind { url = try? HTTPURL(text) }
       var key = CacheKey.Builder(reserving: 160 + (url?.string.utf8.count ?? 64))
-      key.append(fields.scope)
+      key.append(fields.cachePartition)
       RequestKeys.append(source, url, fields, &key)
       fetchEnd = key.count
       key.append(RequestKeys.imageMark)
@@ -97,7 +97,7 @@ final class RequestKeys: Sendable {
     var quality = DecodeQuality.balanced
     var frame = 0
     var filter = ResamplingFilter.lanczos3
-    var linearLight = false
+    var usesLinearLight = false
     var colorSpace = ColorSpace.sRGB
 
     func append(to key: inout CacheKey.Builder) {
@@ -108,7 +108,7 @@ final class RequestKeys: Sendable {
       key.append(quality.rawValue)
       key.append(frame)
       key.append(filter.rawValue)
-      key.append(linearLight)
+      key.append(usesLinearLight)
       key.append(colorSpace.rawValue)
     }
 
@@ -125,7 +125,7 @@ final class RequestKeys: Sendable {
     switch source.kind {
     case .url(let address):
       key.append("url")
-      key.append(fields.identity ?? url?.string ?? address)
+      key.append(fields.cacheID ?? url?.string ?? address)
       for header in fields.headers.sorted(by: { $0.name.lowercased() < $1.name.lowercased() }) {
         let name = header.name.lowercased()
         guard name == "authorization" || fields.significantHeaders.contains(where: { $0.lowercased() == name }) else {

@@ -50,12 +50,12 @@ extension ImagePipeline {
   /// variants in memory.
   ///
   /// - Parameter request: What is asked for; with the policy `.reload` there is none, nor without
-  ///   ``CacheUse/memoryReads``.
+  ///   ``CacheAccess/memoryReads``.
   /// - Returns: The image, and how good it is.
   public func cachedVariant(for request: ImageRequest) -> CachedVariant? {
     let request = request.prepared(by: context.delegate)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap(cachedVariant).first }
-    guard request.policy != .reload, let memory = context.memory(for: request, .memoryReads) else { return nil }
+    guard request.cachePolicy != .reload, let memory = context.memory(for: request, .memoryReads) else { return nil }
     let keys = request.keys
     let wanted = request.processors.map { CacheKey.Part.text($0.identifier) }
     let now = context.clock.now
@@ -68,7 +68,7 @@ extension ImagePipeline {
           variant.value,
           for: request.size,
           processors == wanted ? .same : processors.isEmpty ? .none : .other,
-          isStale: !variant.value.validity.isFresh(at: now, request.policy),
+          isStale: !variant.value.validity.isFresh(at: now, request.cachePolicy),
         )
       }
       .min { $0.rank < $1.rank }

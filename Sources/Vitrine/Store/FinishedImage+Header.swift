@@ -47,7 +47,7 @@ extension FinishedImage {
       if info.hasAlpha { flags |= 1 }
       if info.isVector { flags |= 2 }
       if let rendition { flags |= rendition.isWhole ? 12 : 4 }
-      if rendition?.linearLight == true { flags |= 16 }
+      if rendition?.usesLinearLight == true { flags |= 16 }
       func word(_ number: Int) -> UInt64 { UInt64(max(0, number)) }
       func word(_ date: Date?) -> UInt64 { (date?.timeIntervalSince1970 ?? .nan).bitPattern }
       let words: [UInt64] = [
@@ -110,7 +110,7 @@ extension FinishedImage {
           quality: quality,
           isWhole: flags & 8 != 0,
           filter: filter,
-          linearLight: flags & 16 != 0,
+          usesLinearLight: flags & 16 != 0,
           colorSpace: colorSpace,
         )
       }

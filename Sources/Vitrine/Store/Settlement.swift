@@ -25,16 +25,16 @@ final class Settlement: Sendable {
     _ queue: WorkQueue,
   ) {
     (memory, disk) = (configuration.memoryCache, configuration.diskCache)
-    (delegate, defaultStorage, clock) = (configuration.delegate, configuration.storage, configuration.clock)
+    (delegate, defaultStorage, clock) = (configuration.delegate, configuration.storagePolicy, configuration.clock)
     (self.partials, self.decoders, self.queue) = (partials, decoders, queue)
     pending = PendingWrites(configuration.stepper)
   }
 
-  private func storage(of request: ImageRequest) -> StoragePolicy { request.storage ?? defaultStorage }
+  private func storage(of request: ImageRequest) -> StoragePolicy { request.storagePolicy ?? defaultStorage }
 
   /// The disk, if the request lets it be written.
   private func writableDisk(_ request: ImageRequest) -> (any DataCaching)? {
-    request.caches.contains(.diskWrites) ? disk : nil
+    request.cacheAccess.contains(.diskWrites) ? disk : nil
   }
 
   // MARK: Answers
@@ -69,7 +69,7 @@ final class Settlement: Sendable {
   func settle(_ body: Body, of request: ImageRequest, _ word: Answer.Word) {
     let keys = request.keys
     let isOutdated = body.record.isOutdated(body.ask, body.contentID)
-    let allowsKeeping = body.validity.isKept && request.caches.contains(.diskWrites)
+    let allowsKeeping = body.validity.isKept && request.cacheAccess.contains(.diskWrites)
     switch word {
     case .good where isOutdated: break
     case .good(let isKept):
@@ -190,7 +190,7 @@ final class Settlement: Sendable {
   /// Keeps an image in memory, unless other bytes of its source have come since its own.
   func keepInMemory(_ made: Made) {
     let image = made.image
-    guard image.validity.isKept, made.request.caches.contains(.memoryWrites), !made.request.keepsEncodedData,
+    guard image.validity.isKept, made.request.cacheAccess.contains(.memoryWrites), !made.request.keepsEncodedData,
       let memory, !isOutdated(made)
     else { return }
     memory.set(CachedImage(image), for: made.key, cost: image.cost, group: made.request.keys.fetch)

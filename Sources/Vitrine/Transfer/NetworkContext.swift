@@ -19,8 +19,8 @@ final class NetworkContext: Sendable {
       configuration.ownLoader ?? addressGuard.map { PlatformDefaults.loader(guardedBy: $0) } ?? PlatformDefaults.loader
     isGuarded = addressGuard.map { base.obeys($0) } ?? true
     // Inside: what waits for its next attempt waits for no place.
-    let bounded = configuration.pendingLimit.map { BoundedLoader(base, limit: $0) } ?? base
-    let retry = log?.watching(configuration.retry) ?? configuration.retry
+    let bounded = configuration.queueLimit.map { BoundedLoader(base, limit: $0) } ?? base
+    let retry = log?.watching(configuration.retryPolicy) ?? configuration.retryPolicy
     loader = RetryingLoader(bounded, retry, clock: configuration.clock)
     var hooks = LoadHooks()
     (hooks.willSend, hooks.challenge) = (configuration.willSend, configuration.challenge)

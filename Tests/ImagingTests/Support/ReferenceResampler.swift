@@ -11,10 +11,10 @@ struct ReferenceResampler {
   /// How many pixels are averaged to one beforehand, across and down, and then sharpened by what that has blurred.
   var box = 1
   var filter = ResamplingFilter.lanczos3
-  var linearLight = false
+  var usesLinearLight = false
 
   func resample(_ bitmap: Bitmap, width: Int, height: Int) -> Bitmap {
-    var grid = Grid(bitmap, linearLight: linearLight)
+    var grid = Grid(bitmap, usesLinearLight: usesLinearLight)
     var part = crop ?? (0, 0, Double(bitmap.width), Double(bitmap.height))
     if box > 1 {
       grid = grid.averaged(box).sharpened((1 - 1 / Double(box * box)) / 24)
@@ -32,7 +32,7 @@ struct ReferenceResampler {
       let sum = down[y].reduce(SIMD4<Double>()) { $0 + lines[$1.index][x] * $1.weight }
       var color = sum.w < 0.5 ? SIMD4() : sum * (255 / sum.w)
       color.w = sum.w
-      if linearLight { for index in 0..<3 { color[index] = 255 * SRGB.encoded(color[index] / 255) } }
+      if usesLinearLight { for index in 0..<3 { color[index] = 255 * SRGB.encoded(color[index] / 255) } }
       let inside = color.clamped(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
       return SIMD4<UInt8>(inside.rounded(.toNearestOrAwayFromZero))
     }
@@ -97,10 +97,10 @@ struct ReferenceResampler {
       (self.width, self.height, self.values) = (width, height, values)
     }
 
-    init(_ bitmap: Bitmap, linearLight: Bool) {
+    init(_ bitmap: Bitmap, usesLinearLight: Bool) {
       let values = bitmap.pixels.map { pixel in
         var light = SIMD4<Double>(pixel)
-        if linearLight { for index in 0..<3 { light[index] = 255 * SRGB.light(light[index] / 255) } }
+        if usesLinearLight { for index in 0..<3 { light[index] = 255 * SRGB.light(light[index] / 255) } }
         var value = light * (Double(pixel.w) / 255)
         value.w = Double(pixel.w)
         return value

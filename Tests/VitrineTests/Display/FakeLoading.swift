@@ -80,7 +80,7 @@ final class FakeLoading: ImageLoading {
   }
 
   func cachedImage(for request: ImageRequest) -> ImageResponse? {
-    request.policy == .reload ? nil : self[memory: request.name]
+    request.cachePolicy == .reload ? nil : self[memory: request.name]
   }
 
   /// What is most like the image of a name, in memory.

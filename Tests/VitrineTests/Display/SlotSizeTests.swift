@@ -169,12 +169,12 @@ struct SlotSizeTests {
   func whatWasFetchedAnewIsNotFetchedAnewForAnotherSize() {
     slot.sizeChanged(width: 300, height: 200)
     var request = ImageRequest.named("A")
-    request.policy = .reload
+    request.cachePolicy = .reload
     slot.load(request)
     loading.loads[0].end(1, source: photograph)
     mailbox.deliver()
     slot.sizeChanged(width: 600, height: 400)
-    #expect(loading.loads.map(\.request.policy) == [.reload, .standard])
+    #expect(loading.loads.map(\.request.cachePolicy) == [.reload, .standard])
     slot.load(request)
     #expect(loading.loads.count == 2)
   }

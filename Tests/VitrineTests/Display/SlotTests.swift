@@ -188,7 +188,7 @@ struct SlotTests {
   func theSameRequestWithOtherFreshnessIsAnotherOne() {
     load("A")
     var anew = ImageRequest.named("A")
-    anew.policy = .reload
+    anew.cachePolicy = .reload
     slot.load(anew)
     #expect(loading.loads.count == 2)
     #expect(loading.loads[0].isCancelled)

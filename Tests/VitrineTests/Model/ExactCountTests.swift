@@ -15,8 +15,8 @@ struct ExactCountTests {
   private static let url = "https://example.org/0"
   private static let lifetime = 60.0
 
-  @Test(arguments: Situation.Memory.allCases, (UInt8(0)..<16).map { CacheUse(rawValue: $0) })
-  func eachLayerIsUsedAsOftenAsItMustBeAndNoMore(memory: Situation.Memory, caches: CacheUse) async throws {
+  @Test(arguments: Situation.Memory.allCases, (UInt8(0)..<16).map { CacheAccess(rawValue: $0) })
+  func eachLayerIsUsedAsOftenAsItMustBeAndNoMore(memory: Situation.Memory, caches: CacheAccess) async throws {
     // Of its own, since what is stepped must not run within a task of Swift's.
     let queue = WorkQueue(label: "counts", width: 1)
     let wrong = try await queue.run { _ in
@@ -36,7 +36,7 @@ struct ExactCountTests {
     let wrong = try await queue.run { _ in
       var random = SplitMix(UInt64(Situation.Memory.allCases.firstIndex(of: memory) ?? 0) + 1)
       var wrong: [String] = []
-      for caches in (UInt8(0)..<16).map({ CacheUse(rawValue: $0) }) {
+      for caches in (UInt8(0)..<16).map({ CacheAccess(rawValue: $0) }) {
         // Each is one of thousands; which of them is left to chance.
         for situation in Situation.all(caches) where situation.memory == memory && random.chance(1, in: 4) {
           var said: Explanation?
@@ -78,13 +78,13 @@ struct ExactCountTests {
       $0.loader = loader
       $0.clock = clock
       // Every step is the test's, and what fails is asked for again when the test does.
-      ($0.retry, $0.remembersFailures) = (.never, false)
-      $0.storage = situation.storage
+      ($0.retryPolicy, $0.remembersFailures) = (.never, false)
+      $0.storagePolicy = situation.storage
       $0.stepper = executor
       $0.decoders = DecoderRegistry([StepDecoder { _ in counted.value.decodes += 1 }])
     }
     var request = request(situation.asked) { counted.value.processed += 1 }
-    (request.policy, request.caches) = (situation.policy, situation.caches)
+    (request.cachePolicy, request.cacheAccess) = (situation.policy, situation.caches)
     try fill(memory, situation.memory, request, clock)
     try fill(disk, situation.disk, image(request, steps: situation.steps, age: 10, clock), request, clock)
     let explanation = Box<Explanation?>(nil)

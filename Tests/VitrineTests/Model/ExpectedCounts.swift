@@ -17,7 +17,7 @@ struct Situation: CustomStringConvertible {
   var policy: CachePolicy
   var storage: StoragePolicy
   var asked: Asked
-  var caches = CacheUse.all
+  var caches = CacheAccess.all
 
   static let policies: [CachePolicy] = [.standard, .reload, .cacheFirst, .cacheOnly, .maxAge(.seconds(30))]
 
@@ -36,7 +36,7 @@ struct Situation: CustomStringConvertible {
   }
 
   /// All of them for requests that use the caches like that.
-  static func all(_ caches: CacheUse) -> [Situation] {
+  static func all(_ caches: CacheAccess) -> [Situation] {
     // Where they are used in part only, those policies that the others are made of.
     let isWhole = caches == .all
     let storages: [StoragePolicy] = isWhole ? StoragePolicy.allCases : [.automatic, .finished]
@@ -137,7 +137,7 @@ struct Expectation {
     var allowsStale = false
   }
 
-  private func uses(_ use: CacheUse) -> Bool { situation.caches.contains(use) }
+  private func uses(_ use: CacheAccess) -> Bool { situation.caches.contains(use) }
 
   private mutating func ask() throws(Failure) -> Image {
     if situation.policy != .reload, uses(.memoryReads) {

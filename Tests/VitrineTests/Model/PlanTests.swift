@@ -75,7 +75,7 @@ struct PlanTests {
   @Test
   func theFirstRowThatCoversASituationSaysWhatIsDone() throws {
     var used: [Set<Int>] = [[], []]
-    for caches in (UInt8(0)..<16).map({ CacheUse(rawValue: $0) }) {
+    for caches in (UInt8(0)..<16).map({ CacheAccess(rawValue: $0) }) {
       for situation in Situation.all(caches) {
         let planned = try Plans(situation)
         for (table, (rows, plan)) in [(Self.images, planned.image), (Self.bytes, planned.bytes)].enumerated() {
@@ -93,7 +93,7 @@ struct PlanTests {
   func atTheMomentAtWhichItsTimeEndsAnImageIsStale() throws {
     for (age, expected) in [(59.0, "finished 0: serve"), (60, "finished 0: serve stale")] {
       var request = ImageRequest(url: Plans.url, size: .pixels(8, 8))
-      request.policy = .cacheFirst
+      request.cachePolicy = .cacheFirst
       var findings = Findings()
       findings.finished = [
         Findings.Finished(
@@ -114,7 +114,7 @@ struct PlanTests {
     let put = LoadedImage(ImageContainer(.solid(SIMD4(1, 2, 3, 255), width: 8, height: 6)))
     findings.known = Findings.InMemory(image: put, step: 0)
     #expect(LoadPlan(request, upTo: 0, findings, fields: [:], now: Plans.now).words == "memory 0: serve")
-    request.policy = .reload
+    request.cachePolicy = .reload
     #expect(LoadPlan(request, upTo: 0, findings, fields: [:], now: Plans.now).words == "bytes 0")
   }
 
@@ -165,7 +165,7 @@ struct PlanTests {
       )
       one.change(&findings)
       var request = ImageRequest(url: Plans.url)
-      request.policy = one.policy
+      request.cachePolicy = one.policy
       let plan = BytesPlan(request, "a", findings, fields: [:], now: Plans.now)
       #expect(plan.words == one.plan, "\(one.age) s, \(one.control), \(one.policy)")
     }
@@ -174,10 +174,10 @@ struct PlanTests {
   @Test
   func aRequestThatAvoidsExpensiveNetworksIsRefusedOnOne() {
     var findings = Findings()
-    findings.access = .metered("roaming")
+    findings.access = .expensive("roaming")
     var request = ImageRequest(url: Plans.url)
     #expect(BytesPlan(request, "a", findings, fields: [:], now: Plans.now).words == "ask")
-    request.allowsMetered = false
+    request.allowsExpensiveNetworkAccess = false
     #expect(BytesPlan(request, "a", findings, fields: [:], now: Plans.now).words == "fail: offline")
   }
 }
@@ -217,7 +217,7 @@ private struct Plans {
       size: situation.asked == .plain ? nil : .pixels(8, 8),
       processors: situation.asked == .processed ? [1, 2].map { Pictures.mark($0) { _ in } } : [],
     )
-    (request.policy, request.caches) = (situation.policy, situation.caches)
+    (request.cachePolicy, request.cacheAccess) = (situation.policy, situation.caches)
     let (one, two) = (ContentID(low: 1, high: 1), ContentID(low: 2, high: 2))
     func image(_ bitmap: Bitmap, age: Double, _ rendition: Rendition? = nil) throws -> LoadedImage {
       let info = ImageInfo(format: .png, storedWidth: 16, storedHeight: 12)

@@ -173,16 +173,16 @@ final class World: @unchecked Sendable {
       $0.loader = loader
       $0.clock = clock
       // Every step is the test's, and what fails is asked for again when the test does.
-      ($0.retry, $0.remembersFailures) = (.never, false)
-      $0.decodeWidth = options.width
-      $0.storage = options.storage
+      ($0.retryPolicy, $0.remembersFailures) = (.never, false)
+      $0.maxConcurrentDecodes = options.width
+      $0.storagePolicy = options.storage
       $0.stepper = executor
       $0.decoders = DecoderRegistry([StepDecoder { hook.value($0) }])
     }
     self.pipeline = pipeline
     scope = LoadScope(pipeline)
     prefetchers = [ImagePrefetcher.Destination.memory, .disk].map { [laters] destination in
-      ImagePrefetcher(pipeline, destination: destination, width: options.width) { laters.value.append($0) }
+      ImagePrefetcher(pipeline, destination: destination, maxConcurrentLoads: options.width) { laters.value.append($0) }
     }
     hook.value = { [unowned self] bytes in whileWorking(on: bytes) }
     loader.whenBegun = { [unowned self] in begun($0) }
@@ -215,7 +215,7 @@ final class World: @unchecked Sendable {
       processors: processors,
       priority: priority,
     )
-    request.policy = wish.policy
+    request.cachePolicy = wish.policy
     request.headers = [("X-Way", "\(wish.way)")]
     request.continuesDownload = continues
     return request

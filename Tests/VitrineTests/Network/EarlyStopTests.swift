@@ -33,7 +33,7 @@ struct EarlyStopTests {
       $0.diskCache = cache
       $0.loader = loader
       $0.clock = clock
-      $0.retry = .never
+      $0.retryPolicy = .never
       configure(&$0)
     }
   }
@@ -177,8 +177,8 @@ struct EarlyStopTests {
 
   static let wholes = [
     Whole(testDescription: "balanced") { $0.quality = .balanced },
-    Whole(testDescription: "to be kept as it came") { $0.storage = .original },
-    Whole(testDescription: "to be kept in both ways") { $0.storage = .both },
+    Whole(testDescription: "to be kept as it came") { $0.storagePolicy = .original },
+    Whole(testDescription: "to be kept in both ways") { $0.storagePolicy = .both },
     Whole(testDescription: "going on after its view") { $0.continuesDownload = true },
     Whole(testDescription: "with its bytes") { $0.keepsEncodedData = true },
     Whole(testDescription: "larger than the beginning shows") { $0.size = .pixels(200, 200) },

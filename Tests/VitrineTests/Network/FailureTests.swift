@@ -103,7 +103,7 @@ struct RecentFailureTests {
     _ = await failure()
     #expect(parts.loader.counts.loads == 1)
     var reload = request
-    reload.policy = .reload
+    reload.cachePolicy = .reload
     #expect(try await pipeline.image(for: reload).width == 64)
     #expect(parts.loader.counts.loads == 2)
   }
@@ -171,7 +171,7 @@ struct RecentFailureTests {
     var (first, second, third) = (request, request, request)
     first.headers = [("Authorization", "a")]
     second.headers = [("Authorization", "b")]
-    third.scope = "c"
+    third.cachePartition = "c"
     _ = await failure(first)
     #expect(try await pipeline.image(for: second).width == 64)
     _ = await failure(third)

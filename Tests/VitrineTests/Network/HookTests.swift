@@ -39,7 +39,7 @@ struct PipelineHookTests {
   func eachAttemptIsSignedForItself() async throws {
     let signatures = Counter()
     let pipeline = ImagePipeline.testing(parts) {
-      $0.retry = .exponential(random: { 0 })
+      $0.retryPolicy = .exponential(random: { 0 })
       $0.willSend = { request in
         signatures.increase()
         request.headers["X-Signature"] = "\(signatures.count)"

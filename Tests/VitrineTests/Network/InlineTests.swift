@@ -48,7 +48,7 @@ struct InlineTests {
     #expect(request.imageKey != ImageRequest(url: long + "A").imageKey)
     #expect(request.imageKey != ImageRequest(url: "\(long.dropLast())B").imageKey)
     var scoped = request
-    scoped.scope = "me"
+    scoped.cachePartition = "me"
     #expect(request.imageKey != scoped.imageKey)
   }
 

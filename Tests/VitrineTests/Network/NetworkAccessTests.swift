@@ -39,7 +39,7 @@ struct NetworkAccessTests {
   @Test
   func byDefaultThereIsAllOfIt() {
     _ = ImagePipeline { #expect($0.networkAccess() == .full) }
-    #expect(request.allowsMetered)
+    #expect(request.allowsExpensiveNetworkAccess)
   }
 
   @Test
@@ -110,9 +110,9 @@ struct NetworkAccessTests {
   func aNetworkThatCostsServesThoseWhoAllowIt() async throws {
     serve()
     let pipeline = makePipeline()
-    set(.metered("roaming"))
+    set(.expensive("roaming"))
     var frugal = request
-    frugal.allowsMetered = false
+    frugal.allowsExpensiveNetworkAccess = false
     let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: frugal) }
     #expect(error?.code == .offline)
     #expect(error?.detail.hasSuffix("roaming") == true)
@@ -132,9 +132,9 @@ struct NetworkAccessTests {
   @Test
   func whoDoesNotAllowItDoesNotSpoilItForWhoDoes() async throws {
     let pipeline = makePipeline()
-    set(.metered("roaming"))
+    set(.expensive("roaming"))
     var frugal = request
-    frugal.allowsMetered = false
+    frugal.allowsExpensiveNetworkAccess = false
     let (first, second) = (pipeline.imageTask(for: frugal), pipeline.imageTask(for: request))
     await #expect(throws: LoadError.self) { try await first.image }
     try await parts.loader.nextLoad(of: url).respond(with: FakeResponse(body: file))

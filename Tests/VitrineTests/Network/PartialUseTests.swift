@@ -18,9 +18,9 @@ struct PartialUseTests {
     file = try Bitmap.noise(width: 500, height: 480, seed: 1).encoded(as: .png)
   }
 
-  private func request(_ caches: CacheUse) -> ImageRequest {
+  private func request(_ caches: CacheAccess) -> ImageRequest {
     var request = ImageRequest(url: url)
-    request.caches = caches
+    request.cacheAccess = caches
     return request
   }
 
@@ -42,7 +42,7 @@ struct PartialUseTests {
 
   /// Breaks a download off after 600,000 bytes.
   private func leave(
-    _ caches: CacheUse,
+    _ caches: CacheAccess,
     in pipeline: ImagePipeline,
     because code: HTTPError.Code = .connectionLost,
   ) async throws {
@@ -55,8 +55,8 @@ struct PartialUseTests {
     await pipeline.cache.flush()
   }
 
-  @Test(arguments: [CacheUse.all, .memory, .disk, .diskReads, .diskWrites, .none])
-  func theBeginningIsLeftOnlyWhereItMayBe(caches: CacheUse) async throws {
+  @Test(arguments: [CacheAccess.all, .memory, .disk, .diskReads, .diskWrites, .none])
+  func theBeginningIsLeftOnlyWhereItMayBe(caches: CacheAccess) async throws {
     try await withCache { pipeline, cache in
       try await leave(caches, in: pipeline)
       #expect(await cache.statistics().partials == (caches.contains(.diskWrites) ? 1 : 0))
@@ -108,8 +108,8 @@ struct PartialUseTests {
     }
   }
 
-  @Test(arguments: [CacheUse.memory, .diskWrites, .none])
-  func whoDoesNotLookOnDiskFetchesTheWhole(caches: CacheUse) async throws {
+  @Test(arguments: [CacheAccess.memory, .diskWrites, .none])
+  func whoDoesNotLookOnDiskFetchesTheWhole(caches: CacheAccess) async throws {
     try await withCache { pipeline, cache in
       try await leave(.all, in: pipeline)
       #expect(await pipeline.explain(request(caches)).transfer == .full)

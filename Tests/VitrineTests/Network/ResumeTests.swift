@@ -202,7 +202,7 @@ struct ResumeTests {
   @Test
   func whatBreaksOffAgainWithinOneLoadGoesOnFromThere() async throws {
     let cache = try folder.cache(clock)
-    let pipeline = makePipeline(on: cache) { $0.retry = .exponential(random: { 0 }) }
+    let pipeline = makePipeline(on: cache) { $0.retryPolicy = .exponential(random: { 0 }) }
     let first = makePipeline(on: cache)
     try await leave(in: first)
     let task = pipeline.imageTask(for: request)

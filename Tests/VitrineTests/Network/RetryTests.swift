@@ -15,13 +15,13 @@ struct PipelineRetryTests {
 
   init() throws {
     file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
-    pipeline = .testing(parts) { $0.retry = .exponential(maxAttempts: 3, random: { 0.5 }) }
+    pipeline = .testing(parts) { $0.retryPolicy = .exponential(maxAttempts: 3, random: { 0.5 }) }
   }
 
   @Test
   func byDefaultThereAreThreeAttempts() {
     _ = ImagePipeline { configuration in
-      let retry = configuration.retry
+      let retry = configuration.retryPolicy
       let error = HTTPError(.timedOut, url: "", "")
       func delay(_ number: Int, _ elapsed: Duration = .zero) -> Duration? {
         retry.delay(RetryAttempt(number: number, elapsed: elapsed, error: error))

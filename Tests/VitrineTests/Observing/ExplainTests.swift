@@ -81,7 +81,7 @@ struct ExplainTests {
       let pipeline = ImagePipeline.testing(parts) {
         $0.memoryCache = memory
         $0.decoders = DecoderRegistry([decoder])
-        $0.storage = .both
+        $0.storagePolicy = .both
       }
       self.pipeline = pipeline
       var request = ImageRequest(url: url, size: .pixels(16, 16))
@@ -92,7 +92,7 @@ struct ExplainTests {
       var other = request
       switch test.memory {
       case .nothing, .image: break
-      case .otherScopeOfIt: other.scope = "somebody else"
+      case .otherScopeOfIt: other.cachePartition = "somebody else"
       case .larger: (other.size, other.processors) = (.pixels(40, 40), [])
       case .prefix: other.processors = [request.processors[0]]
       }
@@ -113,7 +113,7 @@ struct ExplainTests {
         let isOriginal = entry.kind == .original && test.hasOriginal
         if !isFinished, !isOriginal { await parts.diskCache.remove(entry.key) }
       }
-      request.policy = test.policy
+      request.cachePolicy = test.policy
       self.request = request
       parts.clock.advance(by: test.age)
       guard test.hasChanged else { return }
@@ -282,7 +282,7 @@ struct ExplainTests {
       #expect(response.isStale)
       // What is there is nothing for who wants it anew.
       var anew = request
-      anew.policy = .reload
+      anew.cachePolicy = .reload
       #expect(await pipeline.explain(anew).failure == "there is no network: the cable is out")
       await #expect(throws: LoadError.self) { try await pipeline.image(for: anew) }
     }
@@ -319,7 +319,7 @@ struct ExplainTests {
     let headers: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
     parts.loader.answer(Self.url, with: file, headers: headers)
     let request = ImageRequest(url: Self.url, processors: [Counter().processor("one")])
-    let first = ImagePipeline.testing(parts) { $0.storage = .original }
+    let first = ImagePipeline.testing(parts) { $0.storagePolicy = .original }
     #expect(
       await first.explain(request).description == """
         https://example.org/a.png: fetched from its server (nothing stored); it is decoded and goes through 1 processor
@@ -338,7 +338,7 @@ struct ExplainTests {
     )
     await first.cache.flush()
     parts.clock.advance(by: .seconds(10))
-    let pipeline = ImagePipeline.testing(parts) { $0.storage = .original }
+    let pipeline = ImagePipeline.testing(parts) { $0.storagePolicy = .original }
     #expect(
       await pipeline.explain(request).description == """
         https://example.org/a.png: from disk, nothing is asked of its server; it is decoded and goes through 1 processor

@@ -107,7 +107,7 @@ struct LogTests {
   func whatIsTriedAgainIsAWarning() async throws {
     let lines = lines
     let pipeline = ImagePipeline.testing(parts) {
-      $0.retry = RetryPolicy { $0.number < 2 ? .milliseconds(300) : nil }
+      $0.retryPolicy = RetryPolicy { $0.number < 2 ? .milliseconds(300) : nil }
       $0.log = { entry in lines.change { $0.append(entry) } }
     }
     let task = pipeline.imageTask(for: ImageRequest(url: Self.url))

@@ -102,7 +102,7 @@ struct MetricsTests {
   func aTreeLivesNoLongerThanItsTasks() async throws {
     let pipeline = ImagePipeline.testing(parts) {
       $0.collectsMetrics = true
-      $0.decodeWidth = 1
+      $0.maxConcurrentDecodes = 1
     }
     var task: ImageTask? = pipeline.imageTask(for: ImageRequest(.data(file, id: "a")))
     _ = try await task?.image
@@ -154,7 +154,7 @@ private struct BlockedQueue {
     self.decoder = decoder
     pipeline = .testing(parts) {
       $0.collectsMetrics = true
-      $0.decodeWidth = 1
+      $0.maxConcurrentDecodes = 1
       $0.decoders = DecoderRegistry([decoder])
     }
     request = ImageRequest(.data(file, id: "a"))

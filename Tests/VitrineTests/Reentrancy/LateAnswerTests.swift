@@ -85,7 +85,7 @@ struct LateAnswerTests {
 
   private func request(_ policy: CachePolicy = .standard) -> ImageRequest {
     var request = ImageRequest(url: url, size: .pixels(16, 16))
-    request.policy = policy
+    request.cachePolicy = policy
     return request
   }
 
@@ -95,8 +95,8 @@ struct LateAnswerTests {
       $0.diskCache = disk
       $0.loader = loader
       $0.clock = clock
-      $0.storage = setting.storage
-      $0.decodeWidth = 2
+      $0.storagePolicy = setting.storage
+      $0.maxConcurrentDecodes = 2
       $0.decoders = DecoderRegistry([decoder])
     }
   }
@@ -163,7 +163,7 @@ struct LateAnswerTests {
     // The first version gets there unheld, by another pipeline unless it is to be in memory.
     let first = ImagePipeline.testing {
       $0.diskCache = disk
-      ($0.loader, $0.clock, $0.storage) = (loader, clock, setting.storage)
+      ($0.loader, $0.clock, $0.storagePolicy) = (loader, clock, setting.storage)
     }
     let pipeline = pipeline(setting, on: disk)
     let before = (setting.isKnown ? pipeline : first).imageTask(for: request())

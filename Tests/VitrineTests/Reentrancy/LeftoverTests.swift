@@ -53,7 +53,7 @@ struct LeftoverTests {
         var prefetcher: ImagePrefetcher? = ImagePrefetcher(
           pipeline,
           destination: isInMemory ? .memory : .disk,
-          width: 1,
+          maxConcurrentLoads: 1,
         )
         let results = Watched<[Bool]>([])
         prefetcher?.start(["a", "b", "c"].map(Scene.request)) { _, result in

@@ -17,7 +17,7 @@ enum CacheHook: String, Hook {
     let hooked = HookedCache(inner: parts.diskCache, call: call, trigger: trigger)
     let scene = try await Scene(action, trigger, parts) {
       $0.diskCache = hooked
-      $0.storage =
+      $0.storagePolicy =
         switch self {
         // Nothing but the bytes is looked for.
         case .entry, .cancelledEntry: .original
@@ -115,7 +115,7 @@ enum ClockHook: String, Hook {
         expiration: self == .nowInAMemoryCache ? .after(.seconds(60)) : .never,
         clock: clock,
       )
-      $0.retry = RetryPolicy { attempt in attempt.number < 2 ? .seconds(1) : nil }
+      $0.retryPolicy = RetryPolicy { attempt in attempt.number < 2 ? .seconds(1) : nil }
     }
     switch self {
     case .nowWhenDeciding, .uptime:
@@ -164,7 +164,7 @@ enum MemoryHook: String, Hook {
       }
     let scene = try await Scene(action, trigger, parts) { configuration in
       guard let call else { return }
-      if self == .evictionInsertFromDisk { configuration.storage = .finished }
+      if self == .evictionInsertFromDisk { configuration.storagePolicy = .finished }
       configuration.memoryCache = MemoryCache(
         costLimit: 1 << 20,
         countLimit: self == .evictionVictims ? 1 : .max,
@@ -174,7 +174,7 @@ enum MemoryHook: String, Hook {
     }
     // It needs no memory cache, which a policy that blocks may hold up.
     var unrelated = Scene.request("unrelated")
-    unrelated.caches = .disk
+    unrelated.cacheAccess = .disk
     scene.setUnrelated(unrelated)
     try scene.answer("subject")
     let memory = scene.pipeline.cache

@@ -11,7 +11,7 @@ enum ReleaseHook: String, Hook {
   case ofUserInfo, ofAProcessor, ofAClosureSource, ofASizedSource
   case ofUserInfoThatIsCancelled, ofAProcessorThatIsCancelled, ofAClosureSourceThatIsCancelled
   case ofACompletionThatIsCancelled, ofAnOnResultThatIsCancelled
-  case ofAnInterceptedRequest, ofAPipelinesParts, ofUserInfoOfWhoLeftBefore
+  case ofAnInterceptedRequest, ofAPipelinesParts
 
   private var isCancelled: Bool {
     switch self {
@@ -37,8 +37,6 @@ enum ReleaseHook: String, Hook {
       Self.loadWithPartsOfItsOwn(scene)
       // A load that nobody has asked the fake for is kept for whoever does.
       _ = try await scene.held()
-    } else if self == .ofUserInfoOfWhoLeftBefore {
-      await scene.finish(try await leaveOneByOne(scene))
     } else {
       try begin(scene, gate)
     }
@@ -101,7 +99,7 @@ enum ReleaseHook: String, Hook {
         cargo.travel()
         return Scene.url("subject")
       }
-    case .ofAPipelinesParts, .ofUserInfoOfWhoLeftBefore: break
+    case .ofAPipelinesParts: break
     }
     // Not kept, so that the pipeline's is the last reference.
     scene.load(request, as: "subject")
@@ -119,25 +117,6 @@ enum ReleaseHook: String, Hook {
     return request
   }
 
-  /// Has a cancel end a job that was begun for somebody who has left before, while what that waits for goes on.
-  private func leaveOneByOne(_ scene: Scene) async throws -> FakeLoad {
-    // Nothing is looked for on disk, which would take a while.
-    scene.request.caches = .memory
-    var (other, first, second) = (scene.request, scene.request, scene.request)
-    other.size = .pixels(2, 2)
-    scene.load(other, as: "who fetches")
-    let load = try await scene.held()
-    first.userInfo["cargo"] = Cargo(scene.trigger)
-    scene.subject = Grip(scene.load(first, as: "who began"))
-    first.userInfo = [:]
-    second.processors = [.custom(id: "same") { $0 }]
-    let subject = Grip(scene.load(second, as: "subject"))
-    scene.subject.cancel()
-    scene.subject = subject
-    subject.cancel()
-    return load
-  }
-
   /// Has the end of a task release a pipeline, and with it every hook that it was made with.
   private static func loadWithPartsOfItsOwn(_ scene: Scene) {
     let cargo = Cargo(scene.trigger)
@@ -151,7 +130,7 @@ enum ReleaseHook: String, Hook {
         cargo.travel()
         return .full
       }
-      $0.retry = RetryPolicy { _ in
+      $0.retryPolicy = RetryPolicy { _ in
         cargo.travel()
         return nil
       }

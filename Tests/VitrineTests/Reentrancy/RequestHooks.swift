@@ -21,7 +21,7 @@ enum RequestHook: String, Hook {
       case .interceptorBefore: configuration.interceptors = [Interceptor(before: pull)]
       case .interceptorAfter: configuration.interceptors = [Interceptor(after: pull)]
       case .retryPolicy:
-        configuration.retry = RetryPolicy { _ in
+        configuration.retryPolicy = RetryPolicy { _ in
           pull()
           return nil
         }
@@ -41,7 +41,7 @@ enum RequestHook: String, Hook {
       case .delegateWillStore: configuration.delegate = Delegate(willStore: pull)
       case .delegateKeepsFinished:
         configuration.delegate = Delegate(keepsFinished: pull)
-        configuration.storage = .both
+        configuration.storagePolicy = .both
       case .processor, .closureSource, .sizedSource: break
       }
     }

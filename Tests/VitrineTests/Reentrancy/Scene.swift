@@ -47,7 +47,7 @@ final class Scene: Sendable {
   ) async throws {
     (self.action, self.trigger, self.parts) = (action, trigger, parts)
     pipeline = .testing(parts) {
-      $0.decodeWidth = 2
+      $0.maxConcurrentDecodes = 2
       configure(&$0)
     }
     for name in ["another", "last", "unrelated"] { try Self.answer(name, parts.loader) }

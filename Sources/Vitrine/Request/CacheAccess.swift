@@ -1,9 +1,9 @@
 /// Which caches of a pipeline a request is looked for in, and in which it is kept.
 ///
 /// ```swift
-/// request.caches = .memory                 // nothing of it reaches the disk
-/// request.caches.remove(.memoryWrites)     // shown once, so nothing else has to make room for it
-/// request.caches = .none                   // as if there were no cache
+/// request.cacheAccess = .memory                 // nothing of it reaches the disk
+/// request.cacheAccess.remove(.memoryWrites)     // shown once, so nothing else has to make room for it
+/// request.cacheAccess = .none                   // as if there were no cache
 /// ```
 /// How old what is found may be is the matter of ``ImageRequest/policy``, what is kept on disk that of ``ImageRequest/storage``. A
 /// cache that the pipeline does not have changes nothing.
@@ -15,7 +15,7 @@
 /// other bytes than before drop what was made of the old ones from memory and disk, the same bytes let images in memory be fresh
 /// for longer, and what turns out on disk to be damaged or no image is removed. Failures are remembered all the same
 /// (``ImagePipeline/Configuration/remembersFailures``), in memory and without a byte of the answer.
-public struct CacheUse: OptionSet, Sendable, Hashable {
+public struct CacheAccess: OptionSet, Sendable, Hashable {
   /// The bit of each use.
   public let rawValue: UInt8
 
@@ -27,36 +27,36 @@ public struct CacheUse: OptionSet, Sendable, Hashable {
   /// Without it neither the image is looked for there, nor a larger one to make it of, nor what its first processors have made, nor one
   /// to stand in for a server that fails, nor another size as a placeholder; ``ImagePipeline/cachedImage(for:)`` and
   /// ``ImagePipeline/cachedVariant(for:)`` return `nil`.
-  public static let memoryReads = CacheUse(rawValue: 1)
+  public static let memoryReads = CacheAccess(rawValue: 1)
 
   /// To keep the image in memory, and what each of its processors has made.
   ///
   /// Without it nothing is put there; what is there of the same request stays, unless the answer brings other bytes.
-  public static let memoryWrites = CacheUse(rawValue: 2)
+  public static let memoryWrites = CacheAccess(rawValue: 2)
 
   /// To look on disk, or wherever else ``ImagePipeline/Configuration/diskCache`` has its bytes, a `MemoryDataCache` included.
   ///
   /// Without it neither the bytes are looked for there, nor the image as it was shown, nor the beginning of a download that broke
   /// off, nor anything to stand in for a server that fails: what is not in memory is fetched whole, by a request without a
   /// condition. With the policy `.cacheOnly` it fails then.
-  public static let diskReads = CacheUse(rawValue: 4)
+  public static let diskReads = CacheAccess(rawValue: 4)
 
   /// To keep on disk, or wherever else ``ImagePipeline/Configuration/diskCache`` has its bytes, what ``ImageRequest/storage`` says.
   ///
   /// Without it nothing is written there: neither the bytes, nor the image as it is shown, nor the beginning of a download that
   /// breaks off, nor that what is there is fresh again. A download whose caller leaves ends then, whatever
   /// ``ImageRequest/continuesDownload`` says.
-  public static let diskWrites = CacheUse(rawValue: 8)
+  public static let diskWrites = CacheAccess(rawValue: 8)
 
   /// Memory, both ways.
-  public static let memory: CacheUse = [.memoryReads, .memoryWrites]
+  public static let memory: CacheAccess = [.memoryReads, .memoryWrites]
 
   /// The disk, both ways.
-  public static let disk: CacheUse = [.diskReads, .diskWrites]
+  public static let disk: CacheAccess = [.diskReads, .diskWrites]
 
   /// All there is; what requests begin with.
-  public static let all: CacheUse = [.memory, .disk]
+  public static let all: CacheAccess = [.memory, .disk]
 
   /// Nothing.
-  public static let none: CacheUse = []
+  public static let none: CacheAccess = []
 }

@@ -10,9 +10,9 @@ import VitrineTesting
 ///
 /// How often each cache is used for one image is counted by `ExactCountTests`.
 @Suite(.timeLimit(.minutes(20)))
-struct CacheUseTests {
+struct CacheAccessTests {
   private static let url = "https://example.org/a.png"
-  private static let values = (UInt8(0)..<16).map { CacheUse(rawValue: $0) }
+  private static let values = (UInt8(0)..<16).map { CacheAccess(rawValue: $0) }
 
   private let parts = PipelineParts()
   private let decoder = CountingDecoder()
@@ -33,7 +33,7 @@ struct CacheUseTests {
     pipeline = .testing(parts) { [decoder] in
       $0.memoryCache = memory
       $0.decoders = DecoderRegistry([decoder])
-      $0.storage = .both
+      $0.storagePolicy = .both
     }
     answer(with: file)
   }
@@ -42,9 +42,9 @@ struct CacheUseTests {
     parts.loader.answer(Self.url, with: file, headers: ["Cache-Control": "max-age=\(age)", "ETag": "\"\(tag)\""])
   }
 
-  private func request(_ caches: CacheUse = .all, width: Double = 16) -> ImageRequest {
+  private func request(_ caches: CacheAccess = .all, width: Double = 16) -> ImageRequest {
     var request = ImageRequest(url: Self.url, size: .pixels(width: width))
-    request.caches = caches
+    request.cacheAccess = caches
     return request
   }
 
@@ -58,11 +58,11 @@ struct CacheUseTests {
 
   @Test
   func aRequestUsesAllThereIsUnlessTold() {
-    #expect(ImageRequest(url: Self.url).caches == .all)
-    #expect(CacheUse.all == [.memoryReads, .memoryWrites, .diskReads, .diskWrites])
-    #expect(CacheUse.memory == [.memoryReads, .memoryWrites])
-    #expect(CacheUse.disk == [.diskReads, .diskWrites])
-    #expect(CacheUse.none.isEmpty)
+    #expect(ImageRequest(url: Self.url).cacheAccess == .all)
+    #expect(CacheAccess.all == [.memoryReads, .memoryWrites, .diskReads, .diskWrites])
+    #expect(CacheAccess.memory == [.memoryReads, .memoryWrites])
+    #expect(CacheAccess.disk == [.diskReads, .diskWrites])
+    #expect(CacheAccess.none.isEmpty)
     #expect(!request(.all).isSame(as: request(.memory)))
     #expect(request(.memory).isSame(as: request(.memory)))
   }
@@ -70,12 +70,12 @@ struct CacheUseTests {
   // MARK: At once
 
   @Test(arguments: values, values)
-  func twoAtOnceKeepWhatEachOfThemSays(first: CacheUse, second: CacheUse) async throws {
+  func twoAtOnceKeepWhatEachOfThemSays(first: CacheAccess, second: CacheAccess) async throws {
     parts.loader.removeAnswer(Self.url)
     let tasks = [first, second].map { caches in
       var request = request(caches)
       // So that both wait for bytes as soon as they are asked for.
-      request.storage = .original
+      request.storagePolicy = .original
       return pipeline.imageTask(for: request)
     }
     // Who uses the disk alike waits for the same bytes.
@@ -127,7 +127,7 @@ struct CacheUseTests {
   // MARK: Memory
 
   @Test(arguments: values)
-  func onlyWhoLooksInMemoryIsShownWhatIsThere(caches: CacheUse) async throws {
+  func onlyWhoLooksInMemoryIsShownWhatIsThere(caches: CacheAccess) async throws {
     _ = try await pipeline.image(for: request(width: 32))
     _ = try await pipeline.image(for: request())
     let looks = caches.contains(.memoryReads)
@@ -196,11 +196,11 @@ struct CacheUseTests {
   @Test
   func anImageAsItIsShownGoesWithoutItsBytesToo() async throws {
     var request = request()
-    request.storage = .finished
+    request.storagePolicy = .finished
     _ = try await pipeline.image(for: request)
     #expect(await kept() == [false, true])
     answer(with: other, tag: "2")
-    request.caches = .none
+    request.cacheAccess = .none
     _ = try await pipeline.image(for: request)
     #expect(await kept() == [false, false])
   }
@@ -218,11 +218,11 @@ struct CacheUseTests {
   @Test
   func aSourceThatIsNoAddressIsKeptInMemoryOnlyIfItMayBe() async throws {
     var request = ImageRequest(.data(file, id: "a"), size: .pixels(width: 16))
-    request.caches = CacheUse.all.subtracting(.memoryWrites)
+    request.cacheAccess = CacheAccess.all.subtracting(.memoryWrites)
     for _ in 0..<2 { #expect(try await pipeline.imageTask(for: request).response.origin == .local) }
     #expect(memory.statistics.count == 0)
     #expect(decoder.decodes.count == 2)
-    request.caches = .memory
+    request.cacheAccess = .memory
     for origin in [ImageResponse.Origin.local, .memory] {
       #expect(try await pipeline.imageTask(for: request).response.origin == origin)
     }
@@ -231,7 +231,7 @@ struct CacheUseTests {
   // MARK: The disk
 
   @Test(arguments: values)
-  func dataIsLookedForAndKeptOnDiskAsTheRequestSays(caches: CacheUse) async throws {
+  func dataIsLookedForAndKeptOnDiskAsTheRequestSays(caches: CacheAccess) async throws {
     let (reads, writes) = (caches.contains(.diskReads), caches.contains(.diskWrites))
     for _ in 0..<2 {
       #expect(try await pipeline.data(for: request(caches)) == file)
@@ -279,7 +279,7 @@ struct CacheUseTests {
     _ = await kept()
     for caches in Self.values {
       var request = request(caches)
-      request.policy = .cacheOnly
+      request.cachePolicy = .cacheOnly
       let origin = try? await pipeline.imageTask(for: request).response.origin
       let expected: ImageResponse.Origin? =
         caches.contains(.memoryReads) ? .memory : caches.contains(.diskReads) ? .disk : nil
@@ -301,7 +301,7 @@ struct CacheUseTests {
   @Test
   func aDownloadThatIsNotToBeKeptDoesNotGoOnForNobody() async throws {
     parts.loader.removeAnswer(Self.url)
-    for (caches, goesOn) in [(CacheUse.all, true), ([.memory, .diskReads], false)] {
+    for (caches, goesOn) in [(CacheAccess.all, true), ([.memory, .diskReads], false)] {
       var request = request(caches)
       request.continuesDownload = true
       let task = pipeline.imageTask(for: request)
@@ -339,10 +339,10 @@ struct CacheUseTests {
   // MARK: Loaded ahead
 
   @Test(arguments: [ImagePrefetcher.Destination.memory, .disk], values)
-  func whatCouldBeKeptNowhereIsNotLoadedAhead(to destination: ImagePrefetcher.Destination, caches: CacheUse) async {
+  func whatCouldBeKeptNowhereIsNotLoadedAhead(to destination: ImagePrefetcher.Destination, caches: CacheAccess) async {
     let prefetcher = ImagePrefetcher(pipeline, destination: destination)
     let results = await prefetcher.load([request(caches), ImageRequest(url: "no address")])
-    let targets: CacheUse = destination == .memory ? [.memoryWrites, .diskWrites] : .diskWrites
+    let targets: CacheAccess = destination == .memory ? [.memoryWrites, .diskWrites] : .diskWrites
     let isLoaded = !caches.isDisjoint(with: targets)
     #expect(throws: Never.self) { try results[0].get() }
     #expect(throws: LoadError.self) { try results[1].get() }
@@ -365,7 +365,7 @@ struct CacheUseTests {
   // MARK: Explained
 
   @Test(arguments: values)
-  func whatIsExplainedIsWhatThenHappens(caches: CacheUse) async throws {
+  func whatIsExplainedIsWhatThenHappens(caches: CacheAccess) async throws {
     _ = try await pipeline.image(for: request(width: 32))
     _ = await kept()
     for width in [32.0, 16] {
@@ -375,7 +375,7 @@ struct CacheUseTests {
       #expect(explanation.origin == response.origin, "\(explanation)")
       #expect(parts.loader.counts.loads - loads == (explanation.transfer == .none ? 0 : 1), "\(explanation)")
       #expect(decoder.decodes.count - decodes == (explanation.decodes == true ? 1 : 0), "\(explanation)")
-      #expect(explanation.unusedCaches == CacheUse.all.subtracting(caches))
+      #expect(explanation.unusedCaches == CacheAccess.all.subtracting(caches))
       _ = await kept()
     }
   }
@@ -393,7 +393,7 @@ struct CacheUseTests {
         """
     )
     var local = ImageRequest(.data(file, id: "a"))
-    local.caches = .none
+    local.cacheAccess = .none
     #expect(
       await pipeline.explain(local).description == """
         data 'a': read on this machine; it is decoded
