@@ -1,4 +1,4 @@
-// What a pipeline asks its owner: which address, which decoders, what to keep.
+// What a pipeline asks its owner: which URL, which decoders, what to keep.
 
 import Foundation
 import Vitrine
@@ -9,9 +9,9 @@ struct House: PipelineDelegate {
 
   // Before a request has keys: look-ups, prefetching and the caches all see the same one.
   func willLoad(_ request: ImageRequest) -> ImageRequest {
-    guard let address = request.address, address.hasPrefix("https://images.example.org/") else { return request }
+    guard let url = request.url, url.host() == "images.example.org" else { return request }
     var request = request
-    request.source = .url(address.replacingOccurrences(of: "https://images.", with: "https://images-eu."))
+    request.source = .url(url.absoluteString.replacingOccurrences(of: "https://images.", with: "https://images-eu."))
     return request
   }
 

@@ -7,7 +7,7 @@
 /// ```
 /// No mode enlarges an image unless ``enlarges`` is set. Zero, negative, infinite and undefined lengths are accepted
 /// here and refused where the size is used, with ``ImageError/Code/invalidSize``.
-public struct TargetSize: Hashable, Sendable {
+public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   /// How an image is fitted into a box of another shape.
   public enum Mode: String, Hashable, Sendable, CaseIterable {
     /// Inside the box, aspect kept: the whole image is seen and one side may be shorter than the box.
@@ -47,6 +47,16 @@ public struct TargetSize: Hashable, Sendable {
     var size = TargetSize(width: width, height: height, mode: mode, enlarges: enlarges)
     size.anchor = anchor
     return size
+  }
+
+  /// A square box with sides of `side` pixels.
+  public static func pixels(
+    _ side: Double,
+    _ mode: Mode = .fit,
+    anchor: Anchor = .center,
+    enlarges: Bool = false,
+  ) -> TargetSize {
+    .pixels(side, side, mode, anchor: anchor, enlarges: enlarges)
   }
 
   /// A bound on the width, in pixels; the height follows the image's aspect.
@@ -141,6 +151,14 @@ package struct SamplingPlan: Hashable, Sendable {
 }
 
 extension TargetSize {
+  /// The box, the mode and what differs from the defaults: `300x200 fill`.
+  public var description: String {
+    var parts = [box, mode.rawValue]
+    if anchor != .center { parts.append("anchored at \(anchor.x), \(anchor.y)") }
+    if enlarges { parts.append("enlarging") }
+    return parts.joined(separator: " ")
+  }
+
   /// The box for a message: `300x200`, `300x`.
   var box: String {
     func text(_ length: Double?) -> String {

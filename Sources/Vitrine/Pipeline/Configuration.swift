@@ -147,7 +147,8 @@ extension ImagePipeline {
     /// Not where a test takes the steps, or bounds say how much may wait.
     var decodesTinyImagesInline: Bool { stepper == nil && queueLimit == nil }
 
-    init() {
+    /// Creates a configuration of the defaults named at each property, with a memory cache of its own.
+    public init() {
       memoryCache = MemoryCache(costLimit: PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes), clock: clock)
     }
   }

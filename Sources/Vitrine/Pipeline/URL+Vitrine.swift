@@ -2,23 +2,23 @@ public import VitrineImaging
 public import VitrineRuntime
 
 extension URL {
-  /// The image at this address, by way of ``ImagePipeline/shared``.
+  /// The image at this URL, loaded by ``ImagePipeline/shared``.
   ///
   /// ```swift
   /// let image = try await url.vitrine.image()
   /// ```
-  public var vitrine: AddressedImage { AddressedImage(url: self) }
+  public var vitrine: URLImage { URLImage(url: self) }
 }
 
-/// The image at an address; see `URL.vitrine`.
-public struct AddressedImage: Sendable {
-  /// The address.
+/// The image at a URL; see `URL.vitrine`.
+public struct URLImage: Sendable {
+  /// The URL.
   public let url: URL
 
-  /// The image, if it is in memory at its own size; does not wait.
+  /// The image at its own size if it is in memory, else `nil`; does not wait.
   public var cachedImage: Bitmap? { cachedImage(size: nil) }
 
-  /// The image, if it is in memory at a size; does not wait.
+  /// Returns the image at a size if it is in memory, else `nil`; does not wait.
   public func cachedImage(size: TargetSize?) -> Bitmap? {
     ImagePipeline.shared.cachedImage(for: ImageRequest(url: url, size: size))?.image
   }

@@ -13,7 +13,7 @@ public import VitrineRuntime
 public struct ImageRequest: Sendable {
   private var shared: Storage
 
-  /// A request for an address.
+  /// Creates a request for a URL.
   public init(
     url: URL,
     size: TargetSize? = nil,
@@ -23,7 +23,7 @@ public struct ImageRequest: Sendable {
     self.init(.url(url), size: size, processors: processors, priority: priority)
   }
 
-  /// A request for an address given as text; where it is none, loading fails with ``LoadError/Code/invalidURL``.
+  /// Creates a request for a URL given as text; loading fails with ``LoadError/Code/invalidURL`` if it is not one.
   public init(
     url: String,
     size: TargetSize? = nil,
@@ -33,7 +33,7 @@ public struct ImageRequest: Sendable {
     self.init(.url(url), size: size, processors: processors, priority: priority)
   }
 
-  /// A request for any source.
+  /// Creates a request for any source.
   public init(
     _ source: ImageSource,
     size: TargetSize? = nil,
@@ -68,10 +68,10 @@ public struct ImageRequest: Sendable {
     }
   }
 
-  /// The http or https address that it is loaded from at its size; `nil` for other sources, and for several.
-  public var address: String? {
-    guard case .url(let address) = keys.source.kind else { return nil }
-    return address
+  /// The http or https URL that the image is loaded from at its size; `nil` for other sources, and for several.
+  public var url: URL? {
+    guard case .url(let url) = keys.source.kind else { return nil }
+    return URL(string: url)
   }
 
   /// The size that is shown; `nil`, the default, for the image's own.
@@ -229,6 +229,8 @@ public struct ImageRequest: Sendable {
   }
 
   var keys: RequestKeys { shared.keys }
+
+  var fields: Fields { shared.fields }
 
   /// What messages call it.
   var name: String { keys.source.description }
