@@ -2,7 +2,7 @@ public import VitrineImaging
 public import VitrineRuntime
 
 extension URL {
-  /// The image at this address, by way of ``ImagePipeline/shared``.
+  /// The image at this URL, loaded by ``ImagePipeline/shared``.
   ///
   /// ```swift
   /// let image = try await url.vitrine.image()
@@ -10,28 +10,28 @@ extension URL {
   public var vitrine: AddressedImage { AddressedImage(url: self) }
 }
 
-/// The image at an address; see `URL.vitrine`.
+/// The image at a URL; see `URL.vitrine`.
 public struct AddressedImage: Sendable {
-  /// The address.
+  /// The URL.
   public let url: URL
 
   /// The image, if it is in memory at its own size; does not wait.
   public var cachedImage: Bitmap? { cachedImage(size: nil) }
 
-  /// The image, if it is in memory at a size; does not wait.
+  /// Returns the image, if it is in memory at this size; does not wait.
   public func cachedImage(size: TargetSize?) -> Bitmap? {
     ImagePipeline.shared.cachedImage(for: ImageRequest(url: url, size: size))?.image
   }
 
-  /// Loads the image, at its own size by default.
+  /// Loads the image, by default at its own size.
   ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func image(size: TargetSize? = nil) async throws(LoadError) -> Bitmap {
     try await ImagePipeline.shared.image(for: ImageRequest(url: url, size: size))
   }
 
   /// Loads the encoded bytes, through the same caches.
   ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func data() async throws(LoadError) -> Data { try await ImagePipeline.shared.data(for: url) }
 }
