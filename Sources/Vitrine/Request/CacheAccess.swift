@@ -9,7 +9,7 @@
 /// disk. Access to a cache that the pipeline lacks has no effect.
 ///
 /// Requests that differ in access to the disk do not share a transfer, and requests that differ at all do not share an
-/// image. Equal requests share running work, whatever their access.
+/// image. Equal requests share running work even with ``none``.
 ///
 /// A response always applies to data that is cached already, so that no outdated image is served: changed bytes remove
 /// what was made from the old ones, unchanged bytes renew images in memory, and damaged entries or those that are no
