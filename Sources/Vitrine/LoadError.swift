@@ -3,8 +3,7 @@ import VitrineRuntime
 
 /// An error of loading an image: the stage at which it failed, the source, and the reason.
 ///
-/// Cancellation is one of the reasons: check ``isCancellation``, beside `catch is CancellationError` for other awaited
-/// work.
+/// Cancellation is one of the reasons: check ``isCancellation``, beside `catch is CancellationError` for other work.
 public struct LoadError: Error, Sendable, CustomStringConvertible {
   /// A stage of loading; the names are those that the command line prints.
   public enum Stage: String, Sendable, Hashable, CaseIterable {
@@ -38,8 +37,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let undecodable = Code(name: "undecodable")
     /// A processor threw.
     public static let processingFailed = Code(name: "processingFailed")
-    /// The queue is longer than ``ImagePipeline/Configuration/queueLimit``; a server should answer with status 429 or
-    /// 503.
+    /// The queue exceeds ``ImagePipeline/Configuration/queueLimit``; a server should answer with status 429 or 503.
     public static let overloaded = Code(name: "overloaded")
     /// The pipeline does not load from such a source, or its address guard refuses the target.
     public static let forbidden = Code(name: "forbidden")

@@ -5,8 +5,7 @@ public import VitrineRuntime
 /// A place that shows one image at a time: the state behind a view or a reused cell.
 ///
 /// A slot takes requests and tells its display what to show: an image in memory at once, otherwise a placeholder, then
-/// the image or the failure content. In whatever order results arrive, the display never shows those of an earlier
-/// request.
+/// the image or the failure content. In whatever order results arrive, those of earlier requests are never shown.
 ///
 /// ```swift
 /// slot.load(request, placeholder: .color(.init(0xE0E0E0)), failure: .symbol("image-missing"))

@@ -54,8 +54,7 @@ public protocol PipelineDelegate: Sendable {
   /// - Returns: The bytes to store; `nil` to store nothing and to remove those of an earlier response.
   func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data?
 
-  /// Returns a Boolean value that indicates whether a finished image that the ``StoragePolicy`` selects is stored;
-  /// defaults to `true`.
+  /// Returns `true`, the default, to store a finished image that the ``StoragePolicy`` selects.
   ///
   /// It is independent of ``willStore(_:for:response:)``: refuse in both what must not reach the disk at all. Called on
   /// a thread that may block, before the caller is answered.

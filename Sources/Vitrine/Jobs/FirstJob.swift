@@ -9,8 +9,7 @@ final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   private let whenFound: (Int, Value, inout Turn) -> Void
   private var firstError: LoadError?
 
-  /// `make` returns the job of an index below `count`; `whenFound` is called with the index before subscribers get the
-  /// value.
+  /// `make` returns the job of an index below `count`; `whenFound` is called before subscribers get the value.
   init(
     _ source: String,
     count: Int,

@@ -61,8 +61,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
   /// Starts the work; called once, when the first subscriber has joined.
   func start(_ turn: inout Turn) {}
 
-  /// Stops the work; called at most once, after the last subscriber has left and ``dependency``, ``task`` and ``item``
-  /// were cancelled.
+  /// Stops the work; called at most once, after the last subscriber has left and the work above was cancelled.
   func stop(_ turn: inout Turn) {}
 
   /// Passes ``priority`` on to whatever does the work, besides ``dependency`` and ``item``.

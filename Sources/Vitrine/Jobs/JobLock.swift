@@ -7,8 +7,7 @@ import VitrineRuntime
 /// could deadlock; with one lock for all, both directions are plain calls. Only numbers and references change under it.
 /// A user's code is called, and a user's objects are released, after the turn, when the lock is released; see ``Turn``.
 final class JobLock: Sendable {
-  // The number of turns. An empty state would share its address with the mutex, which the thread sanitizer takes for a
-  // race.
+  // The number of turns. An empty state would share the mutex's address, which the thread sanitizer reports.
   private let lock = Lock(0)
   private let clock: any TimeSource
   /// The queue for users' closures that are due on a loader's thread; `nil` runs them there.
@@ -23,8 +22,7 @@ final class JobLock: Sendable {
 
   /// Runs `body` under the lock, then, with the lock released, the effects that it put off.
   ///
-  /// Traps in debug builds when called within a turn. `isOnLoaderThread` is true on a loader's thread, which other
-  /// transfers wait for.
+  /// Traps in debug builds when called within a turn. `isOnLoaderThread` is true on a thread of a loader.
   @discardableResult
   func turn<Answer: Sendable>(isOnLoaderThread: Bool = false, _ body: (inout Turn) -> Answer) -> Answer {
     // The clock may be a user's.

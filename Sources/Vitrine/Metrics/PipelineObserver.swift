@@ -8,8 +8,7 @@
 /// ```
 /// Every method has a default that does nothing. Calls come one at a time, on a thread of their own and never under a
 /// lock, so they may block and may use the pipeline. Events of one stage come in order, a stage begins after the one
-/// that waits for it, and every end follows its beginning. An event carries the time at which it happened, which may be
-/// earlier than the call.
+/// that waits for it, and every end follows its beginning. An event has its own time, which may precede the call.
 ///
 /// Hits of `ImagePipeline.cachedImage(for:)` are not reported.
 public protocol PipelineObserver: Sendable {

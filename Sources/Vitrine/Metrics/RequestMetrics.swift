@@ -14,7 +14,7 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
   public struct Phase: Sendable, Hashable {
     /// The name of the phase.
     ///
-    /// `wait` for another stage, `queue` for a turn, `look-up` in a cache, `request` until the response begins, `body`,
+    /// `wait` for another stage, `queue` for a turn, `look-up` in a cache, `request` until the response, `body`,
     /// `work`.
     public let name: String
     /// The beginning.

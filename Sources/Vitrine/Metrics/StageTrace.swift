@@ -61,8 +61,7 @@ final class StageRecorder: Sendable {
 
 /// A stage of a request: its phases in order, and the stages that it waited for.
 ///
-/// Several requests may wait for one stage; the first owns it, the others share it. Without an explicit time, an event
-/// happens now.
+/// Several requests may wait for one stage; the first owns it, the others share it. Events without a time happen now.
 package final class StageTrace: Sendable {
   package typealias Fact = RequestMetrics.Fact
 

@@ -68,8 +68,7 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
   private var subscription: Subscription<FetchedBytes>?
   private var trace: StageTrace?
 
-  /// `onEnd` is called once, with no lock held, unless the load is cancelled before; `callsOut` is true if it is a
-  /// user's.
+  /// `onEnd` is called once, with no lock held, unless the load is cancelled; `callsOut` is true if it is a user's.
   init(_ context: JobContext, callsOut: Bool = true, onEnd: @escaping @Sendable (Outcome) -> Void) {
     (self.context, self.callsOut, state) = (context, callsOut, Lock(State(onEnd: onEnd)))
   }

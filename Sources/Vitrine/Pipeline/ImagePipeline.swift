@@ -13,8 +13,7 @@ public final class ImagePipeline: Sendable {
   ///
   /// It has the defaults of ``Configuration`` and a disk cache of 300 MB (or a tenth of the free space, if that is
   /// less) in `$XDG_CACHE_HOME/<program>/vitrine`, on Apple platforms in Caches. If the folder cannot be created, it
-  /// has no disk cache. It opens up to 6 connections per host, honours freshness, and frees memory when the system runs
-  /// short.
+  /// has no disk cache. It uses up to 6 connections per host, honours freshness, and frees memory under pressure.
   public static let shared = ImagePipeline { $0.diskCache = PlatformDefaults.diskCache() }
 
   /// A pipeline that stores nothing on disk.

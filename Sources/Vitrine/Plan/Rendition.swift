@@ -27,7 +27,7 @@ struct LargerVariant: Sendable {
   let plan: SamplingPlan
   let rendition: Rendition
 
-  /// Returns `nil` unless `image` shows all of its source in enough pixels for `options`; a pixel may be lost to
+  /// Returns `nil` unless `image` shows all of its source in enough pixels for `options`, give or take one for
   /// rounding.
   init?(_ image: LoadedImage, for options: DecodeOptions) {
     let info = image.info

@@ -37,8 +37,7 @@ public struct CacheAccess: OptionSet, Sendable, Hashable {
   /// Reading from ``ImagePipeline/Configuration/diskCache``, even if that is a `MemoryDataCache`.
   ///
   /// Without it, the data cache supplies no original, no finished image, no partial download and no stale image for a
-  /// failing server. An image that is not in memory is fetched whole, by an unconditional request; with the policy
-  /// `.cacheOnly` it fails.
+  /// failing server. An image that is not in memory is fetched whole and unconditionally; with `.cacheOnly` it fails.
   public static let diskReads = CacheAccess(rawValue: 4)
 
   /// Writing to ``ImagePipeline/Configuration/diskCache``, as ``ImageRequest/storagePolicy`` says.

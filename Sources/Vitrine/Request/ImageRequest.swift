@@ -144,7 +144,7 @@ public struct ImageRequest: Sendable {
   /// The frequency of previews while bytes arrive.
   ///
   /// Previews are made only if a task's events are read or a slot shows them, only of images fetched from a URL, and
-  /// only if all processors process previews. Of requests that share work, the first one's policy counts. Defaults to
+  /// only if all processors process previews. Requests that share work have the first one's policy. Defaults to
   /// `PreviewPolicy()`.
   public var previews: PreviewPolicy {
     get { shared.fields.previews }
@@ -160,8 +160,8 @@ public struct ImageRequest: Sendable {
   /// A Boolean value that indicates whether the image may be fetched over an expensive network.
   ///
   /// If it may not and `ImagePipeline.Configuration.networkAccess` is expensive, a stored image is served however old
-  /// it is; without one, the request fails with ``LoadError/Code/offline``. A prefetcher's requests are treated alike.
-  /// Defaults to `true`.
+  /// it is; without one, the request fails with ``LoadError/Code/offline``. Prefetches are no exception. Defaults to
+  /// `true`.
   public var allowsExpensiveNetworkAccess: Bool {
     get { shared.fields.allowsExpensiveNetworkAccess }
     set { change(keepsKeys: true) { $0.allowsExpensiveNetworkAccess = newValue } }

@@ -76,8 +76,7 @@ public struct ImageSource: Sendable {
   /// Several sources of one image; the first that succeeds is used.
   ///
   /// The next source is tried when one cannot be fetched or is no image; cancelling tries none. Each is cached on its
-  /// own, and an image in memory of any of them is shown before any is loaded. If all fail, the error is the first
-  /// one's.
+  /// own, and an image in memory of any of them is shown before any is loaded. If all fail, the first error counts.
   public static func first(of sources: [ImageSource]) -> ImageSource { ImageSource(kind: .first(sources)) }
 
   /// Bytes at hand, identified by `id`.

@@ -2,8 +2,7 @@ import VitrineRuntime
 
 /// Finds files that came with a program.
 enum ResourceFiles {
-  /// Returns the path of a file in the first folder that has it; `nil` if none has, or if the name leads out of the
-  /// folders.
+  /// Returns the path of a file in the first folder that has it; `nil` if none has, or if the name leads out of them.
   ///
   /// Blocks while the system looks up files.
   static func path(of name: String, in folders: [String]) -> String? {

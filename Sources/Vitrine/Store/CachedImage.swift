@@ -4,8 +4,7 @@ import VitrineRuntime
 
 /// An image in the memory cache, with its freshness.
 ///
-/// It carries the content ID and the expiry of the bytes it was made from, so it is never served as fresh for longer
-/// than these.
+/// It carries the content ID and the expiry of the bytes it was made from, so it is never served as fresh for longer.
 public struct CachedImage: Sendable, ObjectValue {
   // The only stored property, so that the cache holds the object itself.
   let loaded: LoadedImage

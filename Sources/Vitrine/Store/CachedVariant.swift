@@ -20,8 +20,7 @@ public struct CachedVariant: Sendable {
   public var image: Bitmap { container.bitmap }
   /// The processing of the pixels.
   public let processing: Processing
-  /// A Boolean value that indicates whether the variant shows all of the source, or the requested part, in its aspect
-  /// ratio.
+  /// A Boolean value that indicates whether the variant shows all of the source, or the requested part, undistorted.
   ///
   /// Otherwise it was cropped or stretched for another purpose.
   public let isSameView: Bool

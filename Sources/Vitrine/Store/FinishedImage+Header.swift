@@ -3,8 +3,7 @@ import VitrineImaging
 import VitrineRuntime
 
 extension FinishedImage {
-  /// The metadata of a finished image: numbers in words of eight bytes, least significant byte first, then lines of
-  /// text.
+  /// The metadata of a finished image: numbers in little-endian words of eight bytes, then lines of text.
   ///
   /// Choices are stored by name, so that the order of cases means nothing.
   struct Header: Sendable {

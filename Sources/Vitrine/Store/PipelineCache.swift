@@ -59,8 +59,7 @@ public struct PipelineCache: Sendable {
     }
   }
 
-  /// Returns a Boolean value that indicates whether exactly this image is in memory, or it or its original on disk,
-  /// fresh or not.
+  /// Returns a Boolean value that indicates whether this image is in memory, or it or its original on disk, even stale.
   ///
   /// Does not count as use.
   ///

@@ -4,8 +4,7 @@ import VitrineRuntime
 /// The latest response of one source, kept while any work on that source is running.
 ///
 /// Responses are ordered by their requests: a late response to an earlier request changes nothing. Every job of a
-/// source holds a record, and all of them see the same response; without jobs nothing can come late, and nothing is
-/// remembered.
+/// source holds a record, and all of them see the same response; without jobs, nothing is remembered.
 final class SourceRecord: Sendable {
   /// The place of a request in the order of all requests of a pipeline.
   typealias Ask = UInt64
