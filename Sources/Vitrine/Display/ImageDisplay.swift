@@ -73,7 +73,7 @@ extension ImageSlot {
     public internal(set) var shownFromDisk = 0
     /// Images shown from a server.
     public internal(set) var shownFromNetwork = 0
-    /// Images shown from files, bytes at hand and closures.
+    /// Images shown from files, data and closures.
     public internal(set) var shownFromLocal = 0
     /// Images that arrived while the same image was already shown.
     public internal(set) var unchanged = 0

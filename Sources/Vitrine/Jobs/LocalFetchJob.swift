@@ -1,7 +1,7 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// The bytes of sources that need no network: files, bytes at hand, closures.
+/// The bytes of sources that need no network: files, data, closures.
 final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the jobs' lock.
   private let source: ImageSource

@@ -14,7 +14,7 @@ public struct ImageResponse: Sendable {
     case revalidated
     /// The server.
     case network
-    /// A file, bytes at hand or a closure.
+    /// A file, data or a closure.
     case local
   }
 

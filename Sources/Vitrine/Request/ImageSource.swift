@@ -79,7 +79,7 @@ public struct ImageSource: Sendable {
   /// own, and an image in memory of any of them is shown before any is loaded. If all fail, the first error counts.
   public static func first(of sources: [ImageSource]) -> ImageSource { ImageSource(kind: .first(sources)) }
 
-  /// Bytes at hand, identified by `id`.
+  /// Encoded data, identified by `id`.
   public static func data(_ data: Data, id: String) -> ImageSource { ImageSource(kind: .data(data, id: id)) }
 
   /// Bytes that `load` returns, identified by `id`.
