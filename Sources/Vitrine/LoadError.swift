@@ -1,67 +1,66 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// Says at which stage loading an image failed, for which source, and why.
+/// An error of loading an image: the stage at which it failed, the source, and the reason.
 ///
-/// Cancellation is one of the reasons, so a `catch` that looks for it asks ``isCancellation``, beside
-/// `catch is CancellationError` for what else is awaited.
+/// Cancellation is one of the reasons: check ``isCancellation``, beside `catch is CancellationError` for other work.
 public struct LoadError: Error, Sendable, CustomStringConvertible {
-  /// A stage of an image's way; the names are those that the command line prints.
+  /// A stage of loading; the names are those that the command line prints.
   public enum Stage: String, Sendable, Hashable, CaseIterable {
-    /// Making sense of the request.
+    /// Preparing the request.
     case request
     /// Getting the bytes.
     case fetch
-    /// Making pixels of them.
+    /// Decoding the bytes.
     case decode
-    /// Changing the pixels.
+    /// Processing the pixels.
     case process
   }
 
-  /// A reason, to compare with.
+  /// The reason for an error, to compare with.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private let name: String
 
-    /// The text given is no http or https address.
+    /// The text is not an http or https URL.
     public static let invalidURL = Code(name: "invalidURL")
     /// The task was cancelled.
     public static let cancelled = Code(name: "cancelled")
-    /// Only the caches were to be asked, and they have it not.
+    /// The request allowed only caches, and none has the image.
     public static let notCached = Code(name: "notCached")
     /// The file could not be read, or the closure threw.
     public static let unreadable = Code(name: "unreadable")
     /// The server could not be reached, or the transfer failed.
     public static let fetchFailed = Code(name: "fetchFailed")
-    /// The server answered with a status that is none of success.
+    /// The server answered with a status other than success.
     public static let badStatus = Code(name: "badStatus")
     /// The bytes could not be decoded; ``LoadError/cause`` is an `ImageError`.
     public static let undecodable = Code(name: "undecodable")
     /// A processor threw.
     public static let processingFailed = Code(name: "processingFailed")
-    /// More is waiting than ``ImagePipeline/Configuration/queueLimit`` lets; a server answers with status 429 or 503.
+    /// The queue exceeds ``ImagePipeline/Configuration/queueLimit``; a server should answer with status 429 or 503.
     public static let overloaded = Code(name: "overloaded")
-    /// The pipeline does not load from such a source, or its address guard refuses where that leads to.
+    /// The pipeline does not load from such a source, or its address guard refuses the target.
     public static let forbidden = Code(name: "forbidden")
-    /// No request may be sent now, as `ImagePipeline.Configuration.networkAccess` says, and nothing is stored.
+    /// `ImagePipeline.Configuration.networkAccess` allows no request, and no usable image is stored.
     public static let offline = Code(name: "offline")
-    /// An ``ImageInterceptor`` threw what is no error of loading; ``LoadError/cause`` is what it threw.
+    /// An ``ImageInterceptor`` threw an error other than a ``LoadError``; ``LoadError/cause`` is that error.
     public static let intercepted = Code(name: "intercepted")
 
-    /// The reason's name.
+    /// The name of the reason.
     public var description: String { name }
   }
 
   /// The reason.
   public let code: Code
-  /// Where it happened.
+  /// The stage at which loading failed.
   public let stage: Stage
-  /// The address, path or id of what was loaded.
+  /// The URL, path or id of the image.
   public let source: String
-  /// A sentence for a person, without the source.
+  /// A description of the reason for a person, without the source.
   public let detail: String
   /// The HTTP status, with ``Code/badStatus``.
   public let status: Int?
-  /// The error below, where there was one.
+  /// The underlying error, if there was one.
   public let cause: (any Error)?
 
   init(
@@ -76,7 +75,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     (self.detail, self.status, self.cause) = (detail, status, cause)
   }
 
-  /// What a load has ended with, in the words of a pipeline; `prefix` comes before what happened.
+  /// Creates an error from that of a load; `prefix` precedes its description.
   init(_ error: HTTPError, _ source: String, _ prefix: String = "") {
     let code: Code =
       switch error.code {
@@ -90,8 +89,8 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     self.init(code, .fetch, source, prefix + error.detail, status: error.status, cause: error)
   }
 
-  /// Whether what is stored may stand in for what this is an error of: without a network for any time, for a server that
-  /// cannot be reached or fails `until` then (RFC 5861, section 4), and where that is `nil` not at all.
+  /// Returns true if a stale image may stand in: without a network always, for a server that fails before `until` (RFC
+  /// 5861, section 4); without `until` never.
   func allowsStale(until: Date?, now: Date) -> Bool {
     guard let until else { return false }
     return switch code {
@@ -103,9 +102,9 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the caller no longer wanted the image.
+  /// A Boolean value that indicates whether the load was cancelled.
   public var isCancellation: Bool { code == .cancelled }
 
-  /// The source, the stage and what happened.
+  /// The source, the stage and the detail.
   public var description: String { "\(source): \(stage.rawValue): \(detail)" }
 }

@@ -2,12 +2,12 @@ import VitrineCaching
 package import VitrineHTTP
 import VitrineRuntime
 
-/// What a pipeline is made of where nothing else is said: the one file of the room that names a platform.
+/// The default parts of a pipeline; the one file of this module that names a platform.
 package enum PlatformDefaults {
-  /// Shared by all pipelines, so that they share its connections.
+  /// Shared by all pipelines, so that they share connections.
   static let loader: any DataLoader = CurlLoader()
 
-  /// A loader of one's own, which runs so many loads of one host at once and connects to nothing that a guard refuses.
+  /// Creates a separate loader with this connection limit per host, which connects to nothing that the guard refuses.
   package static func loader(
     connectionsPerHost count: Int? = nil,
     guardedBy addressGuard: AddressGuard? = nil,
@@ -19,19 +19,19 @@ package enum PlatformDefaults {
     return CurlLoader(options)
   }
 
-  /// A fifth of what the process may take up, and no more than 768 MB.
+  /// A fifth of the memory that the process may use, at most 768 MB.
   static func memoryCostLimit(of memory: Int) -> Int { min(memory / 5, 768 << 20) }
 
-  /// 300 MB; less where that is more than a tenth of what is free, yet 8 MB in any case.
+  /// 300 MB, or a tenth of the free space if that is less, but at least 8 MB.
   static func diskSizeLimit(free: Int) -> Int { min(300 << 20, max(free / 10, 8 << 20)) }
 
-  /// The cache of the program in the user's cache folder; `nil` where there can be none.
+  /// Returns the program's cache in the user's cache folder; `nil` if it cannot be created.
   static func diskCache() -> DiskCache? {
     let folder = cacheFolder(
       environment: ProcessInfo.processInfo.environment,
       program: CommandLine.arguments.first ?? "",
     )
-    // Free space is asked of the folder that exists already; one that does not says nothing.
+    // The free space is that of the nearest folder that exists.
     var existing = folder
     while existing.pathComponents.count > 1, !FileManager.default.fileExists(atPath: existing.path) {
       existing.deleteLastPathComponent()
@@ -40,16 +40,16 @@ package enum PlatformDefaults {
     return try? DiskCache(directory: folder, sizeLimit: diskSizeLimit(free: free))
   }
 
-  /// `$XDG_CACHE_HOME/<program>/vitrine` (XDG Base Directory Specification), which on Apple's systems is in Caches.
+  /// `$XDG_CACHE_HOME/<program>/vitrine` (XDG Base Directory Specification); on Apple platforms, in Caches.
   static func cacheFolder(environment: [String: String], program: String) -> URL {
     let name = program.split(separator: "/").last.map(String.init) ?? "swift"
     return userCaches(environment).appending(path: name).appending(path: "vitrine")
   }
 
-  /// The folder in which programs keep what they can do without.
+  /// The folder for data that programs can recreate.
   package static func userCaches(_ environment: [String: String]) -> URL {
     #if os(Linux)
-    // A path that is not absolute is to be ignored.
+    // The specification ignores paths that are not absolute.
     if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") { return URL(filePath: path) }
     return FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
     #else
@@ -59,7 +59,7 @@ package enum PlatformDefaults {
     #endif
   }
 
-  /// Where the files of the program are looked for, in order.
+  /// The folders of the program's own files, in the order of the search.
   static var resourceFolders: [String] {
     #if os(Linux)
     resourceFolders(
@@ -71,11 +71,11 @@ package enum PlatformDefaults {
     #endif
   }
 
-  /// The folder of the executable, then where the XDG Base Directory Specification has the data of programs.
+  /// The folder of the executable, then the data folders of the XDG Base Directory Specification.
   static func resourceFolders(environment: [String: String], executable: String) -> [String] {
     var parts = executable.split(separator: "/")
     guard let program = parts.popLast() else { return [] }
-    // Paths that are not absolute are to be ignored.
+    // The specification ignores paths that are not absolute.
     let home =
       environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
       ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".local/share").path

@@ -384,22 +384,22 @@ struct CacheAccessTests {
   func itIsSaidWhatIsNotAskedAndNotKept() async {
     #expect(
       await pipeline.explain(request([.memoryReads])).description == """
-        https://example.org/a.png: fetched from its server (nothing stored); it is decoded
+        https://example.org/a.png: fetched from the server (nothing stored); decoded
           policy: standard
           in memory: no
-          on disk: not asked, the request says so
-          kept in memory: no, the request says so
-          kept on disk: no, the request says so
+          on disk: skipped (excluded by the request)
+          stored in memory: no (excluded by the request)
+          stored on disk: no (excluded by the request)
         """
     )
     var local = ImageRequest(.data(file, id: "a"))
     local.cacheAccess = .none
     #expect(
       await pipeline.explain(local).description == """
-        data 'a': read on this machine; it is decoded
+        data 'a': from a local source; decoded
           policy: standard
-          in memory: not asked, the request says so
-          kept in memory: no, the request says so
+          in memory: skipped (excluded by the request)
+          stored in memory: no (excluded by the request)
         """
     )
   }

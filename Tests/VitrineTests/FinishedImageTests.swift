@@ -287,7 +287,7 @@ struct FinishedImageTests {
     let explanation = await pipeline.explain(english)
     let response = try await load(english, pipeline)
 
-    #expect(explanation.memory == .unusable("made for other header fields, which its server looks at (Vary)"))
+    #expect(explanation.memory == .unusable("made for other values of the fields in Vary"))
     #expect((explanation.origin, explanation.decodes) == (.disk, false))
     #expect(response.origin == .disk)
     #expect(response.info.width == 48)

@@ -1,12 +1,12 @@
 public import VitrineRuntime
 
-/// Gathers what background work has to tell the views of one main loop, and tells it in one hop of the main thread a frame.
+/// Collects updates for the views of one main loop and delivers them on the main thread, once a frame.
 ///
-/// There is one for each main loop, shared by all of its slots. However many images come between two frames, the loop is
-/// asked for one hop; and if telling them takes longer than the budget, the rest waits for the next frame.
+/// All slots of a main loop share one mailbox. However many images arrive between two frames, it requests one delivery.
+/// If a delivery exceeds the budget, the rest waits for the next frame.
 ///
-/// A toolkit whose loop runs Swift's main actor needs nothing: ``main`` is the default everywhere. A front door for
-/// another one makes a mailbox that asks for a tick of the frame clock, or for an idle call:
+/// ``main``, the default everywhere, suits any toolkit whose loop runs Swift's main actor. For other toolkits, make a
+/// mailbox that requests a tick of the frame clock or an idle call:
 ///
 /// ```swift
 /// let mailbox = FrameMailbox { mailbox in
@@ -14,17 +14,17 @@ public import VitrineRuntime
 /// }
 /// ```
 public final class FrameMailbox: Sendable {
-  /// The mailbox of the main actor, which asks for a `Task` on it.
+  /// The mailbox of the main actor; it requests delivery by a `Task`.
   public static let main = FrameMailbox(frameInterval: .milliseconds(16)) { mailbox in
     Task { @MainActor in mailbox.deliver() }
   }
 
-  /// Something to be told on the main thread.
+  /// An update to run on the main thread.
   typealias Telling = @MainActor @Sendable () -> Void
 
   private struct State {
     var waiting: [Telling] = []
-    /// Whether a delivery has been asked for that has not begun, or is under way.
+    /// True from the request for a delivery until that ends.
     var isAsked = false
   }
 
@@ -33,24 +33,25 @@ public final class FrameMailbox: Sendable {
   private let frameInterval: Duration
   private let ask: @Sendable (FrameMailbox) -> Void
   private let state = Lock(State())
-  /// What was taken out of `state`, the next to be told last.
+  /// Updates taken out of `state`, in reverse order.
   @MainActor
   private var batch: [Telling] = []
 
-  /// What the slots of this mailbox have done so far; for measuring.
+  /// Counts of what the slots of this mailbox have done, for measurements.
   @MainActor
   public internal(set) var statistics = ImageSlot.Statistics()
 
-  /// Makes a mailbox for a main loop.
+  /// Creates a mailbox for a main loop.
   ///
   /// - Parameters:
-  ///   - budget: The longest a ``deliver()`` may hold the main thread: 4 ms unless told. One item is always delivered.
-  ///   - frameInterval: How long to wait before `requestDelivery` is called again when the budget was used. Zero, the default,
-  ///     is right where `requestDelivery` itself waits for the next frame.
-  ///   - clock: What tells the time; the machine's clock unless told.
-  ///   - requestDelivery: Asks the main loop to call ``deliver()`` once, on the main thread, soon: at the next frame, or when it
-  ///     is idle. Called on any thread: it must post and return, and must not call ``deliver()`` itself. It
-  ///     is not called again before ``deliver()`` has been, so the call must come even if no window is on screen.
+  ///   - budget: The longest time that ``deliver()`` may hold the main thread. Defaults to 4 ms. At least one item is
+  ///     delivered.
+  ///   - frameInterval: The delay before `requestDelivery` is called again after the budget was used up. Defaults to
+  ///     zero, for a `requestDelivery` that itself waits for the next frame.
+  ///   - clock: The clock. Defaults to the system clock.
+  ///   - requestDelivery: Asks the main loop to call ``deliver()`` once, on the main thread, at the next frame or when
+  ///     idle. It is called on any thread, must return at once, and must not call ``deliver()`` itself. It is not
+  ///     called again before ``deliver()`` has been, so that call must come even if no window is on screen.
   public init(
     budget: Duration = .milliseconds(4),
     frameInterval: Duration = .zero,
@@ -70,9 +71,9 @@ public final class FrameMailbox: Sendable {
     if isFirst { ask(self) }
   }
 
-  /// Tells the slots what has come for them, for as long as the budget lasts.
+  /// Delivers pending updates to the slots until the budget is used up.
   ///
-  /// To be called on the main thread, as asked for; calling it more often does no harm. Complexity: O(n) in what has come.
+  /// Call it on the main thread, as requested; extra calls are harmless. Complexity: O(n) in the number of updates.
   @MainActor
   public func deliver() {
     let start = clock.uptime
@@ -83,7 +84,7 @@ public final class FrameMailbox: Sendable {
       let end = clock.uptime
       longest = max(longest, end - now)
       now = end
-      // The next one is taken to last as long as the longest so far.
+      // The next update is assumed to take as long as the longest so far.
       if now - start + longest > budget { break }
     }
     let isLeft = state.withLock { state in

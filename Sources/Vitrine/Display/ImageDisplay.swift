@@ -1,86 +1,86 @@
 public import VitrineImaging
 
-/// A view, as an ``ImageSlot`` sees it: something that shows what it is told.
+/// A view, as an ``ImageSlot`` sees it.
 ///
-/// The slot refers to it weakly, so the view owns the slot and both are freed together, also while an image is on its way.
+/// The slot refers to it weakly: the view owns the slot, and both are freed together, even during a load.
 @MainActor
 public protocol ImageDisplay: AnyObject {
-  /// Shows this and nothing else, until the next call.
+  /// Shows the content and nothing else, until the next call.
   ///
   /// Called on the main actor, within ``ImageSlot/load(_:placeholder:failure:)-(ImageRequest?,_,_)`` or
-  /// ``FrameMailbox/deliver()``. It may call the slot. It must be quick: what it does counts against the mailbox's budget.
+  /// ``FrameMailbox/deliver()``. It may call the slot. It must be quick: its time counts against the mailbox's budget.
   func show(_ content: ImageSlot.Content)
 }
 
 extension ImageSlot {
-  /// What a view is told to show.
+  /// The content of a view.
   public enum Content: Sendable {
     /// Nothing.
     case empty
-    /// What stands in for an image that is awaited; never ``Placeholder/keepCurrent``, ``Placeholder/none``
-    /// or ``Placeholder/cachedVariant(else:)``.
+    /// The placeholder of a loading image; never ``Placeholder/keepCurrent``, ``Placeholder/none`` or
+    /// ``Placeholder/cachedVariant(else:)``.
     case placeholder(Placeholder)
-    /// The image as far as it is known, or in another size; it is not faded in.
+    /// An early version of the image, or a variant of it; to be shown without a fade.
     case preview(ImageContainer)
     /// The image.
     ///
-    /// `fades` says whether it may be faded in over what was shown before: it was not in memory, and it does not take the
-    /// place of an earlier or smaller version of itself.
+    /// `fades` is `true` if the image may fade in over what was shown before: it was not in memory, and it does not
+    /// replace an earlier or smaller version of itself.
     case image(ImageResponse, fades: Bool)
-    /// The image failed; the placeholder is what to show for it, and ``Placeholder/none`` to show nothing.
+    /// A failed load, with the content to show for it; ``Placeholder/none`` shows nothing.
     ///
-    /// With ``Placeholder/keepCurrent`` what is shown stays.
+    /// With ``Placeholder/keepCurrent``, the view stays as it is.
     case failure(LoadError, Placeholder)
   }
 
-  /// How large an image is decoded whose request names no size.
+  /// The size at which a slot decodes an image whose request names none.
   public enum Sizing: Sendable, Hashable {
-    /// At its own size.
+    /// The image's own size.
     case asRequested
-    /// At the size of the view in device pixels, fitted like this; while that is not known, the load waits for it.
+    /// The view's size in device pixels, fitted like this; the load waits until that size is known.
     case view(TargetSize.Mode)
   }
 
-  /// What becomes of a load whose image the view does not need any more, or not now.
+  /// The handling of a load whose image the view no longer needs, or does not need now.
   public enum Leaving: Sendable, Hashable {
-    /// It is cancelled.
+    /// Cancels the load.
     case cancel
-    /// It goes on with low priority, so as to fill the caches.
+    /// Continues at low priority, to fill the caches.
     case lower
-    /// It goes on as it was, so as to fill the caches.
+    /// Continues unchanged, to fill the caches.
     case keepGoing
   }
 
-  /// What the slots of one mailbox have done so far.
+  /// Counts of what the slots of one mailbox have done.
   public struct Statistics: Sendable, Hashable {
-    /// Requests that slots were given.
+    /// Requests given to slots.
     public internal(set) var binds = 0
-    /// Loads begun.
+    /// Loads started.
     public internal(set) var loadsStarted = 0
     /// Loads cancelled.
     public internal(set) var loadsCancelled = 0
-    /// Loads that were left and go on for the sake of the caches.
+    /// Loads that slots left to continue, to fill the caches.
     public internal(set) var loadsLeft = 0
     /// Loads that failed.
     public internal(set) var failures = 0
     /// Previews shown.
     public internal(set) var previews = 0
-    /// Images of another size or kind shown in an image's place until that came.
+    /// Cached variants shown until the image came.
     public internal(set) var variants = 0
-    /// Images from memory shown.
+    /// Images shown from memory.
     public internal(set) var shownFromMemory = 0
-    /// Images from the disk cache shown, those that the server confirmed among them.
+    /// Images shown from the disk cache, including revalidated ones.
     public internal(set) var shownFromDisk = 0
-    /// Images from a server shown.
+    /// Images shown from a server.
     public internal(set) var shownFromNetwork = 0
-    /// Images of files, bytes at hand and closures shown.
+    /// Images shown from files, data and closures.
     public internal(set) var shownFromLocal = 0
-    /// Images that came while the same was shown already, so that nothing had to be.
+    /// Images that arrived while the same image was already shown.
     public internal(set) var unchanged = 0
-    /// Answers that came for something the slot no longer wanted, and were dropped.
+    /// Results discarded because the slot no longer wanted them.
     public internal(set) var late = 0
 
-    /// Nothing done yet.
+    /// Creates statistics in which every count is zero.
     public init() {}
 
     mutating func countShown(_ origin: ImageResponse.Origin) {

@@ -2,37 +2,37 @@ public import Observation
 public import VitrineImaging
 import VitrineRuntime
 
-/// An image and how far it is, for code that binds views to state.
+/// An observable image and its loading state, for code that binds views to state.
 ///
 /// ```swift
 /// let loader = ImageLoader()
 /// loader.load(ImageRequest(url: url, size: .pixels(300, 300)))
-/// // loader.image and loader.phase change, and whoever observes them is told.
+/// // loader.image and loader.phase change, and their observers are notified.
 /// ```
-/// It follows the rules of ``ImageSlot``: what is in memory is there when ``load(_:)-(ImageRequest?)`` returns, and an image
-/// that was asked for before never takes the place of one asked for later. Releasing it cancels what it loads.
+/// It follows the rules of ``ImageSlot``: an image in memory is there when ``load(_:)-(ImageRequest?)`` returns, and an
+/// earlier request's image never replaces a later one's. Releasing the loader cancels its load.
 @MainActor
 @Observable
 public final class ImageLoader {
-  /// How far the image is.
+  /// The state of a load.
   public enum Phase: Sendable {
-    /// Nothing was asked for.
+    /// Nothing was requested.
     case empty
-    /// It is being loaded.
+    /// The image is loading.
     case loading
-    /// It is there.
+    /// The image has loaded.
     case success(ImageResponse)
-    /// It does not come.
+    /// The load has failed.
     case failure(LoadError)
   }
 
-  /// How far the image is.
+  /// The state of the load.
   public private(set) var phase = Phase.empty
-  /// What is to be shown: the image, a preview of it, or what was shown before while ``keepsImage`` says so.
+  /// The bitmap to show: the image, a preview of it, or the previous image if ``keepsImage`` is `true`.
   public private(set) var image: Bitmap?
-  /// How many bytes have come of how many; `nil` before the first and after the end.
+  /// The progress of the download; `nil` before its first bytes and after its end.
   public private(set) var progress: LoadProgress?
-  /// Whether what is shown stays until the next image is there; `false` by default.
+  /// A Boolean value that indicates whether the previous image stays until the next has loaded; defaults to `false`.
   @ObservationIgnored
   public var keepsImage = false
 
@@ -41,16 +41,16 @@ public final class ImageLoader {
   @ObservationIgnored
   private let screen = Screen()
 
-  /// Makes a loader that shows nothing.
+  /// Creates a loader that shows nothing.
   ///
   /// - Parameters:
-  ///   - pipeline: What loads; the program's shared one by default.
-  ///   - mailbox: That of the main loop; ``FrameMailbox/main`` unless told.
+  ///   - pipeline: The pipeline. Defaults to ``ImagePipeline/shared``.
+  ///   - mailbox: The mailbox of the main loop. Defaults to ``FrameMailbox/main``.
   public convenience init(_ pipeline: ImagePipeline = .shared, mailbox: FrameMailbox = .main) {
     self.init(ImageSlot(pipeline: pipeline, mailbox: mailbox))
   }
 
-  /// Makes a loader whose loads are those of a scope.
+  /// Creates a loader whose loads belong to a scope.
   public convenience init(in scope: LoadScope, mailbox: FrameMailbox = .main) {
     self.init(ImageSlot(scope: scope, mailbox: mailbox))
   }
@@ -63,7 +63,7 @@ public final class ImageLoader {
     screen.owner = self
   }
 
-  /// Loads an image; `nil` clears, and the request that was made last changes nothing.
+  /// Loads an image; `nil` clears the loader, and the current request again changes nothing unless it had failed.
   public func load(_ request: ImageRequest?) {
     guard let request else { return slot.load(nil as ImageRequest?) }
     screen.hasAnswered = false
@@ -71,10 +71,10 @@ public final class ImageLoader {
     if !screen.hasAnswered, slot.isLoading { phase = .loading }
   }
 
-  /// Loads the image of an address; see ``load(_:)-(ImageRequest?)``.
+  /// Loads the image at a URL; see ``load(_:)-(ImageRequest?)``.
   public func load(_ url: URL?) { load(url.map { ImageRequest(url: $0) }) }
 
-  /// Stops loading, and leaves what is shown.
+  /// Stops loading and keeps what is shown.
   public func cancel() {
     slot.cancel()
     progress = nil
@@ -95,7 +95,7 @@ public final class ImageLoader {
     }
   }
 
-  /// What the slot shows things on; apart, so that a loader does not show them to everyone.
+  /// The slot's display; a type of its own, so that `show(_:)` is not a public method of the loader.
   private final class Screen: ImageDisplay {
     weak var owner: ImageLoader?
     var hasAnswered = false

@@ -1,20 +1,20 @@
 package import VitrineRuntime
 
-/// What a slot needs of a pipeline.
+/// The part of a pipeline that a slot needs.
 package protocol ImageLoading: Sendable {
-  /// The image, if it is in memory: one look-up, no waiting.
+  /// Returns the image if it is in memory; one look-up, no waiting.
   func cachedImage(for request: ImageRequest) -> ImageResponse?
 
-  /// What is in memory that is most like the image.
+  /// Returns the closest image in memory.
   func cachedVariant(for request: ImageRequest) -> CachedVariant?
 
-  /// Marks what is in memory for a request as in use, for as long as the answer lives.
+  /// Marks a request's image in memory as in use for as long as the returned value lives.
   func hold(_ request: ImageRequest) -> (any Sendable)?
 
-  /// Begins to load an image, in a scope when that lets it.
+  /// Starts to load an image, in a scope as soon as that allows it.
   ///
-  /// `observer` is called on any thread, in order, also before this returns: with the end, and before that with progress and
-  /// previews if it is watching.
+  /// `observer` is called on any thread, in order, also before this method returns: with the result, and before it with
+  /// progress and previews if `isWatching`.
   func startLoading(
     _ request: ImageRequest,
     isWatching: Bool,
@@ -23,7 +23,7 @@ package protocol ImageLoading: Sendable {
   ) -> any RunningLoad
 }
 
-/// One caller's hold on an image that is being loaded.
+/// One caller's hold on a load.
 package protocol RunningLoad: AnyObject, Sendable {
   var priority: Priority { get set }
 
@@ -36,7 +36,7 @@ extension ImagePipeline: ImageLoading {
   package func hold(_ request: ImageRequest) -> (any Sendable)? {
     let request = request.prepared(by: context.delegate)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap { self.hold($0) }.first }
-    // What neither came from there nor went there is another picture.
+    // An image that bypassed the memory cache is not the one in there.
     return request.cacheAccess.isDisjoint(with: .memory) ? nil : context.memoryCache?.hold(request.imageKey)
   }
 

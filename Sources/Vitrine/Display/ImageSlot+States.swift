@@ -3,7 +3,7 @@ import VitrineImaging
 import VitrineRuntime
 
 extension ImageSlot {
-  /// What a slot was asked for, and how far it is; a class, since copies of all that is in it took half of a bind's time.
+  /// A request and its state; a class, since copying all of its contents took half of a bind's time.
   final class Binding {
     enum Stage { case waitingForSize, waitingToBeVisible, loading, shown, failed }
 
@@ -11,15 +11,14 @@ extension ImageSlot {
     let placeholder: Placeholder
     let failure: Placeholder
     var stage = Stage.waitingForSize
-    /// Whether the placeholder is still to be shown.
     var needsPlaceholder = true
-    /// The box that the image is made for, where the view's size says that.
+    /// The box that the image is made for, where it derives from the view's size.
     var box: PixelBox?
-    /// Whether the box is one for a view that is still growing.
+    /// True if the box is an estimate for a growing view.
     var isProvisional = false
-    /// Whether what is shown is out of date, so that the server's word is waited for.
+    /// True while a stale image is shown and revalidated.
     var showsStale = false
-    /// Whether an image has come, of whatever size.
+    /// True once an image of any size has come.
     var wasAnswered = false
 
     init(request: ImageRequest, placeholder: Placeholder, failure: Placeholder) {
@@ -27,30 +26,30 @@ extension ImageSlot {
     }
   }
 
-  /// What a display shows.
+  /// The content of the display.
   enum Shown {
     case nothing
-    /// A placeholder, or what stands for a failure.
+    /// A placeholder or failure content.
     case standIn
-    /// A picture of what was asked for before, kept as ``Picture/hold`` says.
+    /// The picture of an earlier request; see ``Picture/hold``.
     case kept(hold: (any Sendable)?)
     case preview
-    /// The image in another size perhaps; `isSharp` if a preview would not be better.
+    /// A cached variant; `isSharp` if a preview would not be better.
     case variant(isSharp: Bool)
     case image(Picture)
   }
 
-  /// An image of the current binding, as far as it has to be told apart from another.
+  /// The image of the current binding, as far as it must be told apart from others.
   struct Picture {
     let key: CacheKey
     let contentID: ContentID
-    /// Whether it has all pixels that there are, so that asking for a larger one brings nothing.
+    /// True if it has all of its source's pixels, so that a larger size brings nothing.
     let isWhole: Bool
-    /// Keeps the image from being evicted before what is not shown.
+    /// Keeps the image from being evicted before those that are not shown.
     let hold: (any Sendable)?
   }
 
-  // MARK: Going on
+  // MARK: Loading
 
   func bind(_ binding: Binding, isAgain: Bool) {
     let old = takeCurrent()
@@ -62,11 +61,11 @@ extension ImageSlot {
     case .nothing, .standIn, .kept: break
     }
     proceed()
-    // Only now: what the two have in common, the transfer perhaps, goes on without a break.
+    // Left last, so that a transfer that both share goes on without a break.
     leave(old, whenLeft)
   }
 
-  /// Loads again at another size, keeping what is shown.
+  /// Loads again at another size and keeps what is shown.
   private func reload(in box: PixelBox, isProvisional: Bool) {
     let old = takeCurrent()
     binding?.box = box
@@ -75,7 +74,7 @@ extension ImageSlot {
     leave(old, .cancel)
   }
 
-  /// Goes as far as it can: waits for the size, shows what is in memory, waits to be visible, loads.
+  /// Proceeds as far as possible: waits for the size, shows an image in memory, waits for visibility, loads.
   private func proceed() {
     guard let binding else { return }
     guard let request = sized(binding) else {
@@ -94,19 +93,19 @@ extension ImageSlot {
     } else {
       showPlaceholder(of: binding, for: request)
     }
-    // The display may have asked for something else while it was told.
+    // The display may have made another request within `show`.
     guard isVisible, generation == self.generation, binding.stage == .waitingToBeVisible else { return }
     start(request)
   }
 
-  /// What is loaded: the request, at the view's size where it names none; `nil` while that is not known.
+  /// Returns the request, at the view's size where it names none; `nil` while that is unknown.
   private func sized(_ binding: Binding) -> ImageRequest? {
     guard case .view(let mode) = sizing, binding.request.size == nil else { return binding.request }
     guard let box = binding.box ?? viewSize else { return nil }
     binding.box = box
     var request = binding.request
     request.size = box.targetSize(mode)
-    // Another size of what was just fetched anew is not fetched anew.
+    // Another size of an image that was just reloaded need not be reloaded.
     if binding.wasAnswered, request.cachePolicy == .reload { request.cachePolicy = .standard }
     return request
   }
@@ -124,17 +123,17 @@ extension ImageSlot {
     receive(load.began(task), from: load, isImmediate: true)
   }
 
-  // MARK: What comes
+  // MARK: Results
 
   func receive(_ news: SlotLoad.News, from load: SlotLoad, isImmediate: Bool = false) {
-    // The one guard between an answer and the display: what another load brings is late, whatever it is.
+    // The one guard between a result and the display: any other load's results are late.
     guard load === current else {
       mailbox.statistics.late += 1
       return
     }
     if let progress = news.progress, let onProgress {
       onProgress(progress)
-      // Whoever was told may have asked for something else.
+      // The callback may have made another request.
       guard load === current else { return }
     }
     switch news.result {
@@ -155,7 +154,7 @@ extension ImageSlot {
     }
   }
 
-  /// Takes what is being loaded away from the slot, so that whatever comes of it is late.
+  /// Detaches the current load, so that its results are late.
   func takeCurrent() -> SlotLoad? {
     generation += 1
     cancelRest()
@@ -199,7 +198,7 @@ extension ImageSlot {
 
   private func show(preview: ImageContainer) {
     switch shown {
-    // A sharp picture, of before or out of date, is better than a blurred one.
+    // A sharp picture, even an earlier or a stale one, is better than a blurred one.
     case .kept, .image, .variant(isSharp: true): return
     case .nothing, .standIn, .preview, .variant: break
     }
@@ -221,7 +220,7 @@ extension ImageSlot {
     var replacesItself = false
     switch before {
     case .image(let older):
-      // The bytes of files and closures have no content id.
+      // Bytes of files and closures have no content ID.
       if older.key == picture.key, older.contentID == picture.contentID, picture.contentID != .none {
         mailbox.statistics.unchanged += 1
         return
@@ -237,7 +236,7 @@ extension ImageSlot {
   private func show(_ error: LoadError) {
     guard let binding else { return }
     mailbox.statistics.failures += 1
-    // An image that is out of date, or a little too small, is better than none.
+    // A stale image, or one that is a little too small, is better than none.
     if case .image = shown { return }
     switch binding.failure {
     case .none: shown = .nothing
@@ -247,14 +246,14 @@ extension ImageSlot {
     display?.show(.failure(error, binding.failure))
   }
 
-  // MARK: What happens to the view
+  // MARK: Events of the view
 
   func visibilityChanged() {
-    // What has come already and waits for its hop is shown, visible or not.
+    // A result that waits for its delivery is shown, visible or not.
     guard let binding, current?.isEnded != true else { return }
     switch (isVisible, binding.stage) {
     case (true, .waitingToBeVisible):
-      // For the size that the view has now.
+      // The size may have changed meanwhile.
       binding.box = nil
       binding.isProvisional = false
       proceed()
@@ -280,12 +279,12 @@ extension ImageSlot {
     }
   }
 
-  /// Whether a larger image would bring no pixel more.
+  /// True if a larger image would have no more pixels.
   private var isWhole: Bool {
     if case .image(let picture) = shown { picture.isWhole } else { false }
   }
 
-  /// Begins to wait for the view to keep its size, if the image is not made for just that.
+  /// Waits for the view's size to settle, unless the image is made for exactly that size.
   private func waitForRest() {
     cancelRest()
     guard binding?.isProvisional == true else { return }

@@ -2,56 +2,56 @@ import VitrineCaching
 import VitrineImaging
 public import VitrineRuntime
 
-/// The place where one image at a time is shown: what is behind a view, or a cell that is used again and again.
+/// A place that shows one image at a time: the state behind a view or a reused cell.
 ///
-/// It is given requests, and tells its display what to show: what is in memory at once, otherwise a placeholder, then the
-/// image or what stands for a failure. Whatever the order in which answers come, a display never shows what it was asked to
-/// show before.
+/// A slot takes requests and tells its display what to show: an image in memory at once, otherwise a placeholder, then
+/// the image or the failure content. In whatever order results arrive, those of earlier requests are never shown.
 ///
 /// ```swift
 /// slot.load(request, placeholder: .color(.init(0xE0E0E0)), failure: .symbol("image-missing"))
 /// ```
-/// - A stale image in memory is shown at once, revalidated behind it, and replaced only if it changed.
-/// - The request that the slot has already restarts nothing, unless it had failed.
-/// - The slot keeps neither its display nor itself alive; dropping it lets its load go, as ``whenLeft`` says.
+/// - A stale image in memory is shown at once, revalidated in the background, and replaced only if it changed.
+/// - Loading the current request again restarts nothing, unless it had failed.
+/// - The slot retains neither its display nor itself. Releasing it handles its load as ``whenLeft`` says.
 ///
-/// ## Making a front door
+/// ## Supporting a toolkit
 ///
-/// A view of any toolkit owns a slot, conforms to ``ImageDisplay`` and says what happens to it, all on the main thread:
+/// A view owns a slot, conforms to ``ImageDisplay`` and reports its events, all on the main thread:
 ///
-/// - Created: makes a slot with the ``FrameMailbox`` of its main loop, sets ``display``, and ``sizing`` to the way it fits
-///   images in. If it is not on screen yet, sets ``isVisible`` to `false`.
-/// - Bound to an item: calls ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``. What is in memory is shown within that call.
-/// - Laid out, or its display's scale changed: calls ``sizeChanged(width:height:)``; also before the first layout, where
+/// - Created: makes a slot with the ``FrameMailbox`` of its main loop, and sets ``display`` and ``sizing``. If it is
+///   not on screen yet, sets ``isVisible`` to `false`.
+/// - Bound to an item: calls ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``. An image in memory is shown within
+///   that call.
+/// - Laid out, or its display's scale changed: calls ``sizeChanged(width:height:)``; also before the first layout, if
 ///   the size is known from the cells around it.
-/// - Comes on screen or leaves it (mapped and unmapped, in GTK): sets ``isVisible``.
-/// - Unbound, to be used again: calls ``prepareForReuse()``.
-/// - Destroyed: drops the slot.
+/// - Enters or leaves the screen (mapped and unmapped, in GTK): sets ``isVisible``.
+/// - Unbound, for reuse: calls ``prepareForReuse()``.
+/// - Destroyed: releases the slot.
 @MainActor
 public final class ImageSlot {
-  /// What shows; nothing is told while it is `nil`.
+  /// The display; while it is `nil`, nothing is shown.
   public weak var display: (any ImageDisplay)?
 
-  /// How large an image is decoded whose request names no size; ``Sizing/asRequested`` unless told.
+  /// The decoding size of images whose requests name none; defaults to ``Sizing/asRequested``.
   ///
-  /// A change counts from the next load on.
+  /// A change applies from the next load on.
   public var sizing = Sizing.asRequested
 
-  /// What becomes of a load when the view is hidden, bound to something else or gone; it is cancelled unless told otherwise.
+  /// The handling of a load when the view is hidden, rebound or gone; defaults to ``Leaving/cancel``.
   public var whenLeft = Leaving.cancel
 
-  /// Is told how much of the image has been loaded, at most once a frame; counts from the next load on.
+  /// A closure called with the load's progress, at most once a frame; a change applies from the next load on.
   public var onProgress: ((LoadProgress) -> Void)?
 
-  /// Whether an image is shown as far as it is known while it comes; no, unless told.
+  /// A Boolean value that indicates whether previews are shown while an image loads; defaults to `false`.
   ///
-  /// Counts from the next load on.
+  /// A change applies from the next load on.
   public var showsPreviews = false
 
-  /// Whether the view is on screen, which it is unless told.
+  /// A Boolean value that indicates whether the view is on screen; defaults to `true`.
   ///
-  /// Only then loads are begun; what is in memory is shown either way. A load that is under way when the view is hidden is
-  /// dealt with as ``whenLeft`` says; where that is ``Leaving/cancel`` it is begun again when the view is visible again.
+  /// Loads start only while the view is visible; images in memory are shown either way. When the view is hidden, a
+  /// running load is handled as ``whenLeft`` says; with ``Leaving/cancel`` it starts again once the view is visible.
   public var isVisible = true {
     didSet { if isVisible != oldValue { visibilityChanged() } }
   }
@@ -60,31 +60,29 @@ public final class ImageSlot {
   let scope: LoadScope?
   let mailbox: FrameMailbox
 
-  /// What the slot was asked for.
+  /// The current request and its state.
   var binding: Binding?
-  /// What the display shows.
   var shown = Shown.nothing
-  /// The size of the view, once it is known.
   var viewSize: PixelBox?
-  /// The load that may show something; any other is late.
+  /// The load whose results are shown; those of any other are late.
   var current: SlotLoad?
-  /// Counts what the slot was asked to do, so that a call that was made in between is noticed.
+  /// Incremented by every call, so that a re-entrant call is noticed.
   var generation = 0
-  /// The wait for the view's size to rest.
+  /// The wait for the view's size to settle.
   var rest: ScheduledAction?
-  /// Counts the waits, so that one that is over is told apart from the one that goes on.
+  /// Incremented for each wait, so that a finished one is not taken for the current one.
   var restCount = 0
 
-  /// Makes a slot without a size, visible, that shows nothing.
+  /// Creates a visible slot without a size or content.
   ///
   /// - Parameters:
-  ///   - pipeline: What loads.
-  ///   - mailbox: That of the main loop of the view; ``FrameMailbox/main`` unless told.
+  ///   - pipeline: The pipeline.
+  ///   - mailbox: The mailbox of the view's main loop. Defaults to ``FrameMailbox/main``.
   public convenience init(pipeline: ImagePipeline, mailbox: FrameMailbox = .main) {
     self.init(loader: pipeline, mailbox: mailbox)
   }
 
-  /// Makes a slot whose loads are those of a scope; otherwise as ``init(pipeline:mailbox:)``.
+  /// Creates a slot whose loads belong to a scope; otherwise like ``init(pipeline:mailbox:)``.
   public convenience init(scope: LoadScope, mailbox: FrameMailbox = .main) {
     self.init(loader: scope.pipeline, scope: scope, mailbox: mailbox)
   }
@@ -98,22 +96,22 @@ public final class ImageSlot {
     current?.leave(whenLeft)
   }
 
-  /// Whether an image is being loaded, or waited with until it can be.
+  /// True while an image is loading or waits to be loaded.
   package var isLoading: Bool {
     binding.map { [.waitingForSize, .waitingToBeVisible, .loading].contains($0.stage) } ?? false
   }
 
-  // MARK: What a view calls
+  // MARK: Calls from the view
 
-  /// Shows an image: now if it is in memory, otherwise when it comes.
+  /// Shows an image: at once if it is in memory, otherwise when it has loaded.
   ///
-  /// The slot's own request again changes nothing but its priority, unless it had failed: then it is tried again.
+  /// Loading the current request again changes only its priority, unless it had failed: then it is retried.
   ///
   /// - Parameters:
-  ///   - request: What to show; `nil` is the same as ``prepareForReuse()``.
-  ///   - placeholder: What is shown until the image is there; by default nothing.
-  ///   - failure: What is shown if it does not come. By default the placeholder; nothing, if that is
-  ///     ``Placeholder/keepCurrent``. A picture out of the cache stands for no failure: then it is what would stand for that.
+  ///   - request: The image to show; `nil` is the same as ``prepareForReuse()``.
+  ///   - placeholder: The content while the image loads. Defaults to nothing.
+  ///   - failure: The content after a failure. Defaults to the placeholder, or to nothing if that is
+  ///     ``Placeholder/keepCurrent``. A cached variant never stands for a failure: its alternative does.
   public func load(_ request: ImageRequest?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
     guard let request else { return prepareForReuse() }
     mailbox.statistics.binds += 1
@@ -127,7 +125,7 @@ public final class ImageSlot {
     bind(Binding(request: request, placeholder: placeholder, failure: failure), isAgain: isAgain)
   }
 
-  /// Shows the image of an address; text that is none fails within this call.
+  /// Shows the image at a URL; text that is not a URL fails within this call.
   ///
   /// See ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``.
   @_disfavoredOverload
@@ -135,7 +133,7 @@ public final class ImageSlot {
     load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
   }
 
-  /// Shows the image of an address.
+  /// Shows the image at a URL.
   ///
   /// See ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``.
   @_disfavoredOverload
@@ -143,29 +141,29 @@ public final class ImageSlot {
     load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
   }
 
-  /// Cancels what is being loaded, whatever ``whenLeft`` says, and leaves what is shown.
+  /// Cancels the load, whatever ``whenLeft`` says, and keeps what is shown.
   ///
-  /// Does nothing when nothing is being loaded or waited for.
+  /// Does nothing if no image is loading or waiting to be loaded.
   public func cancel() {
     guard isLoading else { return }
     self.binding = nil
     leave(takeCurrent(), .cancel)
   }
 
-  /// Lets go of what is shown and of what is being loaded, as ``whenLeft`` says; the display is told to show nothing.
+  /// Clears the display and handles the load as ``whenLeft`` says.
   ///
-  /// The size stays known: it is that of the next image, too.
+  /// The view's size is kept for the next image.
   public func prepareForReuse() {
     binding = nil
     leave(takeCurrent(), whenLeft)
     clear()
   }
 
-  /// Says how large the view is, in device pixels; a size without an area is ignored.
+  /// Sets the size of the view in device pixels; a size without an area is ignored.
   ///
-  /// Begins what waited for it. An image is loaded again only if the view has become larger than what it is made for, by
-  /// more than a pixel; meanwhile what is shown stays. While the view goes on growing that is done for a few sizes only, and
-  /// for its very own when it has rested for a quarter of a second.
+  /// Starts a load that waited for the size. An image is loaded again only if the view has outgrown the size it was
+  /// made for by more than a pixel; meanwhile it stays. While the view keeps growing, only a few sizes are loaded; the
+  /// exact one follows when the size has rested for a quarter of a second.
   public func sizeChanged(width: Int, height: Int) {
     guard width > 0, height > 0 else { return }
     let size = PixelBox(width: width, height: height)

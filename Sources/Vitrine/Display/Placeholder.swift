@@ -1,24 +1,24 @@
 public import VitrineImaging
 
-/// What a view shows while its image is not there, or when it failed.
+/// The content of a view whose image is loading or has failed.
 public enum Placeholder: Sendable {
-  /// Nothing: the view is cleared.
+  /// Nothing: clears the view.
   case none
-  /// What the view shows already, whatever it is; for a slide show, or for an image whose address changes.
+  /// The current content of the view; for slide shows, and for images whose URL changes.
   case keepCurrent
-  /// An even colour.
+  /// A solid colour.
   case color(Color)
-  /// A picture at hand.
+  /// A bitmap.
   case image(Bitmap)
-  /// What is in memory that is most like the image (``ImagePipeline/cachedVariant(for:)``): the image in another size, mostly.
+  /// The closest image in memory (``ImagePipeline/cachedVariant(for:)``), mostly the image in another size.
   ///
-  /// It is shown as a preview of the image, which then takes its place without a fade. Where there is none, the other one is
-  /// shown. It may lack the request's processors, so it is not for images that these are to make unrecognisable.
+  /// It is shown as a preview, which the image replaces without a fade; if there is none, the alternative is shown. It
+  /// may lack the request's processors, so do not use it where these make an image unrecognisable.
   indirect case cachedVariant(else: Placeholder)
-  /// An icon by its name, which each toolkit looks up its own way: in the icon theme, among the system's symbols.
+  /// An icon by its name, which each toolkit resolves its own way: in the icon theme, or among the system's symbols.
   case symbol(String)
 
-  /// A colour in sRGB, 8 bits a component, not multiplied by its coverage.
+  /// A colour in sRGB, 8 bits a component, with straight alpha.
   public struct Color: Sendable, Hashable {
     /// The red component.
     public var red: UInt8
@@ -26,15 +26,15 @@ public enum Placeholder: Sendable {
     public var green: UInt8
     /// The blue component.
     public var blue: UInt8
-    /// Coverage: 0 is transparent, 255 opaque.
+    /// The alpha component: 0 is transparent, 255 opaque.
     public var alpha: UInt8
 
-    /// Makes a colour of its components, opaque unless told.
+    /// Creates a colour from its components; opaque by default.
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
       (self.red, self.green, self.blue, self.alpha) = (red, green, blue, alpha)
     }
 
-    /// Makes a colour as it is written in hexadecimal, `0xE0E0E0`; bits above the lowest 24 are ignored.
+    /// Creates a colour from a hexadecimal number such as `0xE0E0E0`; bits above the lowest 24 are ignored.
     public init(_ rgb: UInt32, alpha: UInt8 = 255) {
       self.init(
         red: UInt8(truncatingIfNeeded: rgb >> 16),
@@ -45,10 +45,10 @@ public enum Placeholder: Sendable {
     }
   }
 
-  /// What is in memory that is most like the image, or nothing; see ``cachedVariant(else:)``.
+  /// The closest image in memory, or nothing; see ``cachedVariant(else:)``.
   public static let cached = Placeholder.cachedVariant(else: .none)
 
-  /// What stands for an image that failed where nothing else was said: no picture of something else, or of another size.
+  /// The default failure content: never a picture of something else or in another size.
   var forFailure: Placeholder {
     switch self {
     case .keepCurrent: .none

@@ -2,12 +2,12 @@ import VitrineCaching
 import VitrineImaging
 import VitrineRuntime
 
-/// One load that a slot began: takes a note of what happens to it on any thread, and tells the slot on the main thread.
+/// One load of a slot: records events on any thread and delivers them on the main thread.
 ///
-/// However much happens between two frames, the latest of each kind is told, once. Its identity is what the slot verifies
+/// Of the events between two frames, the latest of each kind is delivered, once. The slot checks the load's identity
 /// before it shows anything.
 final class SlotLoad: Sendable {
-  /// What has happened since the slot was last told.
+  /// The events since the last delivery.
   struct News {
     var progress: LoadProgress?
     var preview: ImageContainer?
@@ -15,11 +15,11 @@ final class SlotLoad: Sendable {
   }
 
   private enum Phase {
-    /// Not begun for good: what happens now is told without a hop.
+    /// Until `began(_:)` returns what has happened so far, nothing is posted.
     case beginning
     case running
     case ended
-    /// The slot does not want it any more.
+    /// Abandoned by the slot.
     case left
   }
 
@@ -30,7 +30,6 @@ final class SlotLoad: Sendable {
     var task: (any RunningLoad)?
   }
 
-  /// What is loaded.
   let request: ImageRequest
 
   @MainActor
@@ -46,7 +45,7 @@ final class SlotLoad: Sendable {
     (wantsProgress, wantsPreviews) = (slot.onProgress != nil, slot.showsPreviews)
   }
 
-  /// Returns what happened while the load was begun.
+  /// Returns the events that happened while the load was started.
   func began(_ task: any RunningLoad) -> News {
     state.withLock { state in
       if state.phase == .beginning { state.phase = .running }
@@ -57,7 +56,7 @@ final class SlotLoad: Sendable {
   }
 
   func note(_ event: ImageEvent) {
-    // The copy keeps what is not needed any more until the lock is open.
+    // The copy keeps replaced values alive until the lock is released.
     let (before, posts) = state.withLock { state in
       let before = state
       guard before.phase == .beginning || before.phase == .running else { return (before, false) }
@@ -71,7 +70,7 @@ final class SlotLoad: Sendable {
       case .finished(let result):
         state.news.result = result
         state.phase = .ended
-        // The task holds on to this load until its end; from then on neither holds the other.
+        // The task retains this load until its end; from then on neither retains the other.
         state.task = nil
       }
       state.isPosted = before.isPosted || before.phase == .running
@@ -91,17 +90,17 @@ final class SlotLoad: Sendable {
     slot?.receive(news, from: self)
   }
 
-  /// Whether it has ended, be it that the slot has not been told.
+  /// True once the load has ended, even if the slot has not received the result.
   var isEnded: Bool { state.withLock { $0.phase == .ended } }
 
-  /// Changes the priority of the work, if it is still going on.
+  /// Changes the priority of a running load.
   func setPriority(_ priority: Priority) {
     state.withLock { $0.task }?.priority = priority
   }
 
-  /// Lets the work go: nothing is told any more, except what waits in the mailbox already.
+  /// Abandons the load: only what is already in the mailbox is still delivered.
   ///
-  /// - Returns: Whether it was still going on.
+  /// - Returns: `true` if the load was still running.
   @discardableResult
   func leave(_ leaving: ImageSlot.Leaving) -> Bool {
     let task = state.withLock { state in

@@ -2,7 +2,7 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// What decodes, as a pipeline's delegate may have chosen it; to be asked on threads that may take their time.
+/// The decoders of a pipeline, as its delegate may choose them; to be used on threads that may block.
 struct DecoderChoice: Sendable {
   static let firstByteCount = 4096
 
@@ -13,26 +13,26 @@ struct DecoderChoice: Sendable {
     (decoders, delegate) = (configuration.decoders, configuration.delegate)
   }
 
-  /// The pipeline's own, where nothing of a user's has to be asked: neither a delegate nor a decoder.
+  /// The pipeline's decoders, if there is neither a delegate nor a custom decoder to call.
   var own: DecoderRegistry? { delegate == nil && !decoders.hasForeignDecoders ? decoders : nil }
 
-  /// What decodes these bytes.
+  /// Returns the decoders for some bytes.
   func decoders(for request: ImageRequest, of data: Data) -> DecoderRegistry {
     guard let delegate else { return decoders }
     return delegate.decoders(for: request, firstBytes: Data(data.prefix(Self.firstByteCount))) ?? decoders
   }
 
-  /// What decodes a body that is still on its way; `nil` until enough of it is there to say.
+  /// Returns the decoders for an arriving body; `nil` until enough of it is there.
   func decoders(for request: ImageRequest, arriving body: Data) -> DecoderRegistry? {
     delegate != nil && body.count < Self.firstByteCount ? nil : decoders(for: request, of: body)
   }
 
-  /// Whether bytes begin as an image does; their pixels are not looked at.
+  /// Returns true if the bytes have the header of an image; pixels are not decoded.
   func isImage(_ data: Data, _ request: ImageRequest) -> Bool {
     (try? decoders(for: request, of: data).info(of: data)) != nil
   }
 
-  /// Whether both headers promise the same, or neither is one of an image.
+  /// Returns true if both headers promise the same picture, or neither is that of an image.
   func isSamePicture(_ data: Data, as original: Data, _ request: ImageRequest) -> Bool {
     let kept = try? decoders(for: request, of: data).info(of: data)
     let known = try? decoders(for: request, of: original).info(of: original)
@@ -41,10 +41,10 @@ struct DecoderChoice: Sendable {
 }
 
 extension ImageRequest {
-  /// The request as a delegate would have it, with its keys made; the one place where the delegate is asked.
+  /// Returns the request after the delegate's changes, with its keys; the only call of `willLoad(_:)`.
   ///
-  /// Whatever looks for or loads something by a request begins with this, so that all have the same keys, and so that the
-  /// closures that keys may need are called here and under no lock.
+  /// Every look-up and load begins with this, so that all have the same keys, and so that closures that keys may need
+  /// are called here, under no lock.
   func prepared(by delegate: (any PipelineDelegate)?) -> ImageRequest {
     let request = rewritten(by: delegate)
     _ = request.keys
@@ -56,7 +56,7 @@ extension ImageRequest {
     guard let delegate, !isPrepared else { return self }
     guard let alternatives else {
       var rewritten = delegate.willLoad(self)
-      // As it was, it has its keys already.
+      // Unchanged, it has its keys already.
       guard !rewritten.isCopy(of: self) else { return self }
       rewritten.isPrepared = true
       return rewritten

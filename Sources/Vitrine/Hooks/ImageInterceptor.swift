@@ -1,4 +1,4 @@
-/// Stands around the loading of images: asks for another one, answers itself, tries again, or refuses.
+/// A type that wraps the loading of images: it may load another image, answer itself, retry, or refuse.
 ///
 /// ```swift
 /// struct Fallback: ImageInterceptor {
@@ -13,29 +13,29 @@
 ///   }
 /// }
 /// ```
-/// It is asked for every image that is not in memory, fresh: once for each task, at the beginning of its work. What is shared
-/// among equal requests, and what is cached, is behind it, so a second task for the same image asks it again. Bytes
-/// (`data(for:)`, and prefetching to the disk) pass it by.
+/// An interceptor is called once for each task whose image is not fresh in memory, at the beginning of its work.
+/// Coalescing and the caches come after it, so a second task for the same image calls it again. It is not called for
+/// data (`data(for:)`, and prefetching to disk).
 ///
-/// What it makes of an answer is for whoever waits, and kept nowhere: the pipeline keeps images under the request that was
-/// given to `next`. So the place for a change to pixels is a processor, the place for a change to requests that look-ups in
-/// memory are to see is ``PipelineDelegate/willLoad(_:)``.
+/// Its result goes to the task and into no cache: the pipeline stores images under the request that was passed to
+/// `next`. Change pixels in a processor, and requests that look-ups in memory must see in
+/// ``PipelineDelegate/willLoad(_:)``.
 public protocol ImageInterceptor: Sendable {
-  /// Gives the image of a request.
+  /// Returns the image of a request.
   ///
-  /// The task's progress, previews and priority are those of what it waits for in `next`. When the task is cancelled, so is the
-  /// `Task` this runs in, and nobody waits for what it still does.
+  /// The task's progress, previews and priority are those of the loads in `next`. Cancelling the task cancels the
+  /// `Task` that runs this method, and discards its result.
   ///
   /// - Parameters:
-  ///   - request: What was asked for, as the delegate and the interceptors before have changed it.
-  ///   - next: What would be done without this one; may be called any number of times, also several at once.
-  /// - Returns: The image that the task gets.
-  /// - Throws: Anything. A ``LoadError`` is the task's error; anything else is the cause of one of code
-  ///   ``LoadError/Code/intercepted``.
+  ///   - request: The request, after changes by the delegate and earlier interceptors.
+  ///   - next: The rest of the chain. It may be called any number of times, also concurrently.
+  /// - Returns: The image for the task.
+  /// - Throws: Any error. A ``LoadError`` becomes the task's error; any other becomes the cause of a
+  ///   ``LoadError/Code/intercepted`` error.
   func image(for request: ImageRequest, next: InterceptorChain) async throws -> ImageResponse
 }
 
-/// What an ``ImageInterceptor`` stands in front of: those after it, and at last the pipeline itself.
+/// The rest of the chain behind an ``ImageInterceptor``: later interceptors, then the pipeline itself.
 public struct InterceptorChain: Sendable {
   typealias Proceed = @Sendable (ImageRequest) async throws(LoadError) -> ImageResponse
 
@@ -43,11 +43,11 @@ public struct InterceptorChain: Sendable {
 
   init(_ proceed: @escaping Proceed) { self.proceed = proceed }
 
-  /// Loads an image as if nobody had stood in between.
+  /// Loads an image with the rest of the chain.
   ///
-  /// The delegate is not asked again. After the end of the interceptor that it was given to it fails as cancelled.
+  /// The delegate is not called again. After the interceptor has returned, a call fails as cancelled.
   ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting `Task` is cancelled.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting `Task` is cancelled.
   public func callAsFunction(_ request: ImageRequest) async throws(LoadError) -> ImageResponse {
     try await proceed(request)
   }

@@ -1,18 +1,18 @@
 import VitrineRuntime
 
-/// One task's way through the interceptors; what they ask for are jobs that it waits for as any job does.
+/// The interceptors of one task; the job subscribes to the jobs of the images that they load.
 final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the jobs' lock.
   private typealias Outcome = Deferred<Result<ImageResponse, LoadError>>
 
-  /// What an interceptor waits for.
+  /// A load of an interceptor.
   private struct Load: Sendable {
     let request: ImageRequest
     let outcome: Outcome
     let subscription: Subscription<ImageResponse>
   }
 
-  /// What the task waits for, in the terms of the pool.
+  /// The image that the task waits for.
   let key: JobKey
   private let request: ImageRequest
   private let context: JobContext
@@ -54,7 +54,7 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
     for load in loads.values where load.request.continuesDownload { context.keepFetching(load.request, &turn) }
   }
 
-  // MARK: What interceptors ask for
+  // MARK: Loads of interceptors
 
   private func chain(from index: Int) -> InterceptorChain {
     InterceptorChain { [self] request throws(LoadError) in
@@ -88,7 +88,7 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   }
 
   private func begin(_ request: ImageRequest, _ outcome: Outcome, _ turn: inout Turn) {
-    // Asked for after the end, or by someone whom nobody waits for any more.
+    // The interceptor has returned, or its task has been cancelled.
     guard isRunning else { return cancel(request, outcome, &turn) }
     let job = context.imageJob(request, &turn)
     let subscription = job.subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {

@@ -2,7 +2,7 @@ public import VitrineHTTP
 public import VitrineImaging
 public import VitrineRuntime
 
-/// Takes part in what a pipeline does: rewrites requests, chooses decoders, says what is stored.
+/// A type that takes part in a pipeline's work: rewrites requests, chooses decoders, decides what is stored.
 ///
 /// ```swift
 /// struct Mirror: PipelineDelegate {
@@ -14,63 +14,63 @@ public import VitrineRuntime
 ///   }
 /// }
 /// ```
-/// Everything has a default that changes nothing, and a pipeline without a delegate spends nothing on it. Methods may be
-/// called on any threads, several at once. What is to be done to a request just before it is sent (signing it, say) is not for
-/// here.
+/// Every method has a default that changes nothing, and a pipeline without a delegate spends nothing on it. Methods are
+/// called on any thread, also concurrently. To sign a request just before it is sent, use
+/// ``ImagePipeline/Configuration/willSend``.
 public protocol PipelineDelegate: Sendable {
-  /// Rewrites a request before anything is known of it, its keys included; returns it as it is by default.
+  /// Returns the request to load in place of another; by default the same.
   ///
-  /// What comes back takes the request's place everywhere: when an image is loaded, prefetched or cancelled, looked for in
-  /// memory, and in the pipeline's ``PipelineCache``. So it has to be the same for the same request, for as long as what was
-  /// loaded is to be found. It is called for each of these, within the call and thus on the main thread too: it must be quick,
-  /// and one that changes a request costs the making of its keys, about a microsecond. A request that it returned is not
-  /// rewritten again. Of several sources each is rewritten, as a request of its own.
+  /// The result replaces the request everywhere: in loads, prefetches and cancellations, in look-ups in memory, and in
+  /// the pipeline's ``PipelineCache``. It must be the same for the same request for as long as the loaded images are to
+  /// be found. The method is called within each of these calls, also on the main thread, so it must be quick; a changed
+  /// request costs about a microsecond for new keys. A rewritten request is not rewritten again. Of several sources,
+  /// each is rewritten as a request of its own.
   func willLoad(_ request: ImageRequest) -> ImageRequest
 
-  /// Chooses what decodes an image; `nil`, the default, is for what the pipeline decodes with.
+  /// Returns the decoders for an image; `nil`, the default, for those of the pipeline.
   ///
-  /// Called on a thread that may take its time, before an image is decoded or a preview of it, once for all who wait for it.
+  /// Called on a thread that may block, before an image or a preview is decoded, once for all requests that share it.
   ///
   /// - Parameters:
-  ///   - request: What was asked for, as it was rewritten.
-  ///   - firstBytes: What the encoded image begins with: 4,096 bytes of it, or all where there are fewer.
-  /// - Returns: The decoders; always the same for the same arguments, since the image is kept under the request's key.
+  ///   - request: The request after ``willLoad(_:)``.
+  ///   - firstBytes: The first 4,096 bytes of the encoded image, or all of a shorter one.
+  /// - Returns: The decoders. They must be the same for the same arguments, since the image is cached under the
+  ///   request's key.
   func decoders(for request: ImageRequest, firstBytes: Data) -> DecoderRegistry?
 
-  /// Says what of bytes fetched from an address is kept in the cache of bytes; returns all of them by default.
+  /// Returns the part of fetched bytes to store in the data cache; by default all of them.
   ///
-  /// Called on a thread that may take its time, when they have proved to be what was asked for and may be kept, after whoever
-  /// waits was answered. What is returned takes their place from the next start on, also where somebody asks for the bytes
-  /// themselves, and goes by the same content id: images that were made of the bytes before are shown beside those made of
-  /// what is kept. It must therefore be the same picture, without its metadata perhaps or compressed again. Bytes whose header
-  /// says another size, turning included, or another number of frames are not kept, and neither is what makes an image of what
-  /// was none. As it is asked about whole bodies, a pipeline with a delegate keeps nothing of a download that breaks off. To
-  /// encrypt what is stored is the task of a cache (`SealedDataCache`).
+  /// Called on a thread that may block, once the bytes have proved to be an image and may be stored, after the caller
+  /// was answered. From the next start on, the returned bytes replace the originals, for data requests, too. They keep
+  /// the content ID, so they must show the same picture, for instance without metadata or compressed again. Bytes that
+  /// differ in size (after orientation) or frame count are not stored, nor is an image in place of other data. Since
+  /// this method needs whole bodies, a pipeline with a delegate keeps no partial downloads. To encrypt what is stored,
+  /// use a `SealedDataCache`.
   ///
   /// - Parameters:
-  ///   - data: The bytes as they came.
-  ///   - request: What was asked for, as it was rewritten; the first of several requests that share the transfer.
-  ///   - response: What the server said.
-  /// - Returns: What to keep; `nil` for nothing, and then what was kept of an earlier answer goes, too.
+  ///   - data: The bytes from the server.
+  ///   - request: The request after ``willLoad(_:)``; the first of those that share the transfer.
+  ///   - response: The server's response.
+  /// - Returns: The bytes to store; `nil` to store nothing and to remove those of an earlier response.
   func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data?
 
-  /// Says whether an image is kept on disk as it is shown, where the ``StoragePolicy`` would have it kept; it is by default.
+  /// Returns `true`, the default, to store a finished image that the ``StoragePolicy`` selects.
   ///
-  /// Asked apart from ``willStore(_:for:response:)``: what must not reach the disk at all is refused in both. Called on a
-  /// thread that may take its time, before whoever waits is answered.
+  /// It is independent of ``willStore(_:for:response:)``: refuse in both what must not reach the disk at all. Called on
+  /// a thread that may block, before the caller is answered.
   func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool
 }
 
 extension PipelineDelegate {
-  /// Returns it as it is.
+  /// Returns the request unchanged.
   public func willLoad(_ request: ImageRequest) -> ImageRequest { request }
 
-  /// Returns nothing, so that the pipeline's own are asked.
+  /// Returns `nil`, for the pipeline's own decoders.
   public func decoders(for request: ImageRequest, firstBytes: Data) -> DecoderRegistry? { nil }
 
-  /// Returns all bytes, as they are.
+  /// Returns all bytes unchanged.
   public func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data? { data }
 
-  /// Returns that it is.
+  /// Returns `true`.
   public func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { true }
 }

@@ -1,26 +1,26 @@
 import VitrineImaging
 import VitrineRuntime
 
-/// Looks at the bytes of an image while they arrive, and decodes what is worth it, one thing at a time.
+/// Inspects the bytes of an image while they arrive and decodes previews or an early image, one at a time.
 ///
-/// It keeps no bytes: the body belongs to the one who receives it, and a preview takes a copy of its beginning. Where a user's
-/// code has to be asked, a delegate or a decoder, that is done on a worker and not on the loader's thread.
+/// It keeps no bytes: the body belongs to its receiver, and a preview copies its beginning. Delegates and custom
+/// decoders are called on a worker, not on the loader's thread.
 // @unchecked: `job` is set once.
 final class ArrivalFeed: @unchecked Sendable {
-  /// What the bytes are looked at for.
+  /// The purpose of inspecting the bytes.
   enum Purpose: Sendable {
     case previews
-    /// The moment from which on the rest need not come, where it could be fetched later.
+    /// The moment from which the rest is not needed, if it could be fetched later.
     case beginning
   }
 
   private enum Phase {
-    /// Too little has come to say what decodes.
+    /// There are too few bytes to choose a decoder.
     case choosing
     case following(IncrementalDecoder)
-    /// Somebody looks at what has come; nothing else is looked at meanwhile.
+    /// A thread inspects the bytes; others wait.
     case looking
-    /// What was found is being decoded; nothing is looked at meanwhile.
+    /// A preview or image is being decoded; nothing is inspected meanwhile.
     case decoding(IncrementalDecoder)
     case ended
   }
@@ -28,9 +28,9 @@ final class ArrivalFeed: @unchecked Sendable {
   private struct State {
     var phase = Phase.choosing
     var priority: Priority
-    /// What has come while a worker looked: that need not wait for the next bytes.
+    /// Bytes that came while a worker inspected earlier ones, and need not wait for the next.
     var missed: (body: Data, head: BodySink.Head)?
-    /// The looking or decoding on a queue.
+    /// The inspection or decoding on a queue.
     var item: WorkItem?
 
     var isEnded: Bool { if case .ended = phase { true } else { false } }
@@ -49,9 +49,9 @@ final class ArrivalFeed: @unchecked Sendable {
     (ask, record, state) = (job.ask, job.record, Lock(State(priority: job.priority)))
   }
 
-  /// Ends it when the bytes are there, or not wanted any more; the image itself must not wait for a preview.
+  /// Ends the feed when the bytes are complete or no longer wanted; the image must not wait for a preview.
   ///
-  /// Not to be called within a turn.
+  /// Must not be called within a turn.
   func stop() {
     let left = state.withLock { state in
       let left = state
@@ -69,11 +69,11 @@ final class ArrivalFeed: @unchecked Sendable {
     item?.priority = priority
   }
 
-  // MARK: Looking
+  // MARK: Inspecting
 
-  /// Looks at the body as far as it has come, unless somebody looks or decodes already: the next bytes bring what was missed.
+  /// Inspects the body so far, unless that or a decode is under way; the next bytes make up for it.
   func follow(_ body: Data, of head: BodySink.Head) {
-    // On a worker, where a user's code has to be asked.
+    // On a worker if custom code has to be called.
     let worker = context.decoders.own == nil ? context.decodeQueue : nil
     let phase = state.withLock { state -> Phase? in
       switch state.phase {
@@ -92,7 +92,7 @@ final class ArrivalFeed: @unchecked Sendable {
   }
 
   private func look(_ phase: Phase, _ body: Data, _ head: BodySink.Head) {
-    // What could not be gone on with has to come whole.
+    // A download that cannot be resumed has to be complete.
     if case .choosing = phase, purpose == .beginning, !head.partial.isWorthKeeping { return goOn(with: .ended) }
     guard var decoder = decoder(phase, body) else { return goOn(with: .choosing) }
     if head.total > 0 { decoder.expectedByteCount = head.total }
@@ -101,7 +101,7 @@ final class ArrivalFeed: @unchecked Sendable {
       goOn(with: .decoding(decoder))
       decode(pending, of: head)
     } catch {
-      // Whatever is wrong with the header, the one who decodes the image says it.
+      // The decode of the image itself reports what is wrong with the header.
       goOn(with: .ended)
     }
   }
@@ -119,9 +119,9 @@ final class ArrivalFeed: @unchecked Sendable {
     return decoder
   }
 
-  /// Ends a look, and looks at what was missed; the next bytes bring that while something is decoded.
+  /// Ends an inspection and starts one of missed bytes; during a decode, the next bytes bring those.
   private func goOn(with phase: Phase) {
-    // What is not needed any more is released out here.
+    // Replaced values are released after the lock.
     let left = state.withLock { state in
       let left = state
       if !state.isEnded { (state.phase, state.missed) = (phase, nil) }
@@ -136,7 +136,7 @@ final class ArrivalFeed: @unchecked Sendable {
   private func decode(_ pending: PendingPreview, of head: BodySink.Head) {
     let isDone = enqueue(on: context.decodeQueue, bytes: pending.byteCount) { [self] item in
       defer { decoded() }
-      // A preview that fails is none, and an image is tried again with all of the bytes: what is wrong that one says.
+      // A failed preview is dropped, and an early image is decoded again from all bytes: that reports the error.
       guard let shown = try? pending.decode(isCancelled: { item.isCancelled }), !item.isCancelled else { return }
       var container = ImageContainer(shown.bitmap, info: shown.info)
       switch purpose {
@@ -161,7 +161,7 @@ final class ArrivalFeed: @unchecked Sendable {
     }
   }
 
-  /// Tells the job something in a turn of its own, unless it has left.
+  /// Passes something to the job in a turn of its own, unless the job has left.
   private func tell(_ body: (ImageJob, inout Turn) -> Void) {
     context.turn { turn in
       guard let job else { return }
@@ -170,7 +170,7 @@ final class ArrivalFeed: @unchecked Sendable {
     }
   }
 
-  /// Has a queue do something, unless too much is waiting there: this is what can be done without.
+  /// Enqueues work, unless the queue is full: previews are dispensable.
   private func enqueue(
     on queue: WorkQueue,
     bytes: Int = 0,

@@ -2,11 +2,11 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// Bytes of a URL: from disk while they are fresh, else from the server, as a ``BytesPlan`` says.
+/// The bytes of a URL: from disk while they are fresh, else from the server, as a ``BytesPlan`` says.
 ///
-/// What came from the server is stored when whoever asked has said that it is what was wanted; see ``Answer``.
+/// Bytes from the server are stored once the caller has confirmed that they are an image; see ``Answer``.
 final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
-  /// What is known of the bytes on disk before the job looks.
+  /// The knowledge about the bytes on disk before the job looks.
   enum KnownOriginal: Sendable {
     case unknown
     case missing
@@ -49,7 +49,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     transfer.take()?.cancel(&turn)
   }
 
-  /// Lets somebody look at the body while it comes from the server.
+  /// Adds a feed that inspects the body while it comes from the server.
   func add(_ feed: ArrivalFeed, _ turn: inout Turn) {
     guard isRunning else { return }
     feeds.append(feed)
@@ -63,7 +63,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     send(progress: progress.completed, of: progress.total, &turn)
   }
 
-  // MARK: Carrying a plan out
+  // MARK: Carrying out a plan
 
   private func carryOut(_ found: BytesSearch.Found, _ url: HTTPURL, _ turn: inout Turn) {
     guard isRunning else { return }
@@ -99,7 +99,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     guard let entry = found.entry, let stored = found.findings.original?.stored else {
       return finish(.failure(LoadError(.notCached, .fetch, source, "the stored bytes are gone")), &turn)
     }
-    // The plan's decision says all of it where the policy is the standard one, and nothing is parsed twice.
+    // With the standard policy, the plan's decision is complete, and nothing is parsed twice.
     let validity =
       request.cachePolicy == .standard
       ? Validity(of: stored, plan.decision, at: turn.now) : Validity(of: stored, at: turn.now)
@@ -125,23 +125,23 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       validity: validity,
       origin: origin,
       status: stored.status,
-      // What is stored and turns out to be no image is dropped, so that it is fetched anew the next time.
+      // Stored bytes that are no image are dropped, so that the next request fetches them again.
       answer: Answer { [key, settlement = context.settlement] word in
         if word == .bad { settlement.drop([key]) }
       },
     )
   }
 
-  // MARK: Asking the server
+  // MARK: Requests
 
-  /// What is asked of a server.
+  /// A request to a server.
   private struct Question {
     let url: HTTPURL
     let found: BytesSearch.Found
     let plan: BytesPlan
     let conditions: HTTPFields
     var resumption: Resumption?
-    /// Its place among all questions, and when it was asked.
+    /// The place among all requests, and the time of sending.
     var ask: SourceRecord.Ask
     var time: Date
   }
@@ -193,7 +193,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
         if head.resumption != nil || partial.isWorthKeeping, keepsOriginal {
           return BodyRecording(partial, for: key, in: partials, after: head.resumption, context.stepper)
         }
-        // What was left is the beginning of something else.
+        // The partial download belongs to another version.
         if isResuming, head.resumption == nil, head.response.status == 200 { context.settlement.dropPartial(of: key) }
         return nil
       }
@@ -201,7 +201,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     return plan
   }
 
-  /// Asks for the whole after the server would not go on with a part; once, since there is no part then.
+  /// Requests the whole after the server refused to resume; happens once, since no partial download is left.
   private func startOver(_ question: Question, _ turn: inout Turn) {
     guard isRunning else { return }
     transfer = nil
@@ -218,7 +218,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     }
   }
 
-  // MARK: What came
+  // MARK: Responses
 
   private func receive(_ result: Result<BodySink.Body, HTTPError>, _ question: Question, _ turn: inout Turn) {
     guard isRunning else { return }
@@ -246,7 +246,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     }
   }
 
-  /// Ends with what is stored, if it may stand in for the error, else with that.
+  /// Finishes with the stored bytes if they may stand in for the error, else with the error.
   private func fail(_ error: LoadError, _ question: Question, _ turn: inout Turn) {
     guard question.plan.allowsStale(after: error, now: turn.now) else { return finish(.failure(error), &turn) }
     standIn(question.found, question.plan, for: error, &turn)

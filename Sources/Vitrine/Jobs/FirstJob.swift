@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The first of several jobs that gives something; the next begins when one has failed.
+/// The first of several jobs that succeeds; each begins when the one before has failed.
 final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the jobs' lock.
   private let source: String
@@ -9,7 +9,7 @@ final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   private let whenFound: (Int, Value, inout Turn) -> Void
   private var firstError: LoadError?
 
-  /// `make` gives the job of a number below `count`; `whenFound` is told which one it was, before anyone gets the value.
+  /// `make` returns the job of an index below `count`; `whenFound` is called before subscribers get the value.
   init(
     _ source: String,
     count: Int,
@@ -45,7 +45,7 @@ final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
         if error.isCancellation { finish(.failure(error), &turn) } else { begin(index + 1, &turn) }
       }
     }
-    // One that fails at once has begun the next before it is noted down.
+    // A job that fails at once has already begun the next one.
     if job.isRunning { dependency = subscription }
   }
 }

@@ -2,18 +2,18 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-// How an image is made where none is at hand: decoded, resampled, processed.
+// The making of an image: decoding, resampling, processing.
 extension ImageJob {
   // MARK: Decoding
 
-  /// Makes the image of bytes that have just come.
+  /// Makes the image from bytes that have just come.
   func make(of bytes: FetchedBytes, _ turn: inout Turn) {
     guard step == 0 else { return process(context.imageJob(request, step: step - 1, .bytes(bytes), &turn), &turn) }
     enter(.decode, &turn)
     decode(bytes, &turn)
   }
 
-  /// Makes the image of its bytes, wherever they are, with all processors.
+  /// Makes the image from its bytes, wherever they are, with all processors.
   func makeAnew(_ turn: inout Turn) {
     guard step > 0 else { return fetch(&turn) }
     process(context.imageJob(request, step: step - 1, .anew(knownOriginal), &turn), &turn)
@@ -33,14 +33,14 @@ extension ImageJob {
         job.fail(error, &turn)
       }
     }
-    // A job that is over has nothing to look at.
+    // A finished job has nothing to inspect.
     guard isRunning, let fetch = job as? FetchJob, fetch.isRunning else { return }
     fetching = fetch
     if isWatched { followForPreviews(&turn) }
     if request.stopsEarly, !context.storage(of: request).keepsEveryOriginal { follow(for: .beginning, &turn) }
   }
 
-  /// Begins to look at what arrives for a purpose; once for each.
+  /// Starts to inspect arriving bytes, once for each purpose.
   private func follow(for purpose: ArrivalFeed.Purpose, _ turn: inout Turn) {
     guard let fetching, !arrivals.contains(where: { $0.purpose == purpose }) else { return }
     let arrival = ArrivalFeed(purpose, for: self)
@@ -48,13 +48,13 @@ extension ImageJob {
     fetching.add(arrival, &turn)
   }
 
-  /// Has previews made of what arrives, if the request has any.
+  /// Starts previews, if the request has any.
   func followForPreviews(_ turn: inout Turn) {
     guard request.previews.limit > 0, request.processors.allSatisfy(\.processesPreviews) else { return }
     follow(for: .previews, &turn)
   }
 
-  /// Looks no more at what arrives.
+  /// Stops inspecting arriving bytes.
   func stopFollowing(_ turn: inout Turn) {
     for arrival in arrivals { turn.afterwards { arrival.stop() } }
     arrivals = []
@@ -72,7 +72,7 @@ extension ImageJob {
       var container = try decoders.decode(bytes.data, options)
       if request.keepsEncodedData { container.encodedData = bytes.data }
       let image = LoadedImage(container, of: bytes, Rendition(of: container.info, options))
-      // The bytes first: what is made of others goes.
+      // The bytes first, since this drops what was made from others.
       bytes.answer?.accept(keeps: keepsOriginal)
       context.settlement.keep(made(image), from: bytes.origin)
       return ImageResponse(image, from: bytes)
@@ -81,13 +81,13 @@ extension ImageJob {
     }
   }
 
-  /// Whether decoding costs less than waking a thread for it, as far as the length tells; not where a user's code takes part.
+  /// True if the byte count suggests that decoding costs less than waking a thread; never with custom decoders.
   private func mayBeTiny(_ bytes: FetchedBytes) -> Bool {
     bytes.data.count <= 1024 && context.decoders.own != nil && context.configuration.decodesTinyImagesInline
       && !context.decodeQueue.isSuspended
   }
 
-  /// Whether it does, as the header tells; not to be asked within a turn.
+  /// True if the header confirms it; must not be called within a turn.
   private func isTiny(_ data: Data) -> Bool {
     guard let info = try? context.decoders.own?.info(of: data) else { return false }
     return info.width * info.height <= 4096 && !info.isVector
@@ -95,7 +95,7 @@ extension ImageJob {
 
   private func decoded(_ result: Result<ImageResponse, LoadError>, _ turn: inout Turn) {
     guard case .failure(let error) = result, !error.isCancellation, let bytes else { return conclude(result, &turn) }
-    // What the cache had is no image: the server is asked once. What it says takes the place of what was stored.
+    // Cached bytes that are no image are fetched again, once; the response replaces them.
     if undecodable == nil, request.cachePolicy != .cacheOnly, bytes.origin == .disk || bytes.origin == .revalidated {
       undecodable = bytes.answer
       return fetch(again: true, &turn)
@@ -104,14 +104,14 @@ extension ImageJob {
     fail(error, &turn)
   }
 
-  /// Ends with an image that was made of the beginning of its bytes.
+  /// Finishes with an image made from the beginning of its bytes.
   func finish(early image: LoadedImage, _ turn: inout Turn) {
     guard isRunning, !arrivals.isEmpty else { return }
     stopFollowing(&turn)
-    stage?.note("made of its beginning", .number(image.byteCount), at: turn.uptime)
-    // Nothing takes the place of what was stored and is no image.
+    stage?.note("made from its beginning", .number(image.byteCount), at: turn.uptime)
+    // Nothing replaces the stored bytes that are no image.
     if let undecodable { turn.afterwards { undecodable.reject() } }
-    // The last one to leave stops the download, and what has come of it is kept.
+    // The last subscriber to leave stops the download, whose beginning is kept.
     leave(&turn)
     conclude(.success(ImageResponse(image, from: .network)), &turn)
   }
@@ -136,7 +136,7 @@ extension ImageJob {
     }
   }
 
-  /// Runs the last processor of the job on what another job gives.
+  /// Runs the job's last processor on the result of another job.
   func process(_ input: Job<ImageResponse>, _ turn: inout Turn) {
     let processor = request.processors[step - 1]
     enter(.process, &turn)
@@ -165,13 +165,13 @@ extension ImageJob {
     }
   }
 
-  /// Processes a preview as the image will be; one at a time, and none where too much is waiting.
+  /// Processes a preview like the image; one at a time, and none if the queue is full.
   private func process(preview: ImageResponse, _ processor: ImageProcessor, _ turn: inout Turn) {
     guard processor.processesPreviews, !isProcessingPreview else { return }
     isProcessingPreview = true
     do throws(WorkQueueError) {
       try context.processQueue.enqueue(priority: priority) { [self, context] _ in
-        // A preview that fails is none; what is wrong the image says.
+        // A failed preview is dropped; the image reports the error.
         let processed = try? processor.process(preview.container)
         context.turn { turn in
           isProcessingPreview = false
@@ -186,7 +186,7 @@ extension ImageJob {
 
   // MARK: Waiting and working
 
-  /// Waits for a job, passes its progress on, and gives `receive` its end, `part` what comes before that.
+  /// Waits for a job and passes its progress on; calls `receive` with its result and `part` with values before that.
   func wait<Input>(
     for job: Job<Input>,
     _ turn: inout Turn,
@@ -206,13 +206,13 @@ extension ImageJob {
         receive(self, result, &turn)
       }
     }
-    // One that ends at once may have had the next waited for before it is noted down.
+    // A job that ends at once may have begun the next wait already.
     if job.isRunning { dependency = subscription }
   }
 
-  /// Does work on the queue of a stage and gives `end` what came of it, which by default ends the job.
+  /// Runs work on the queue of a stage and passes the result to `end`, which by default finishes the job.
   ///
-  /// An image of the bytes `tiny` is made on this thread once the turn is over, if their header says that it is tiny, too.
+  /// If the header of the bytes `tiny` confirms that they are, the work runs on this thread, after the turn.
   func work<Output: Sendable>(
     _ stage: LoadError.Stage,
     bytes: Int = 0,
@@ -265,14 +265,14 @@ extension ImageJob {
       item = try (isDecoding ? context.decodeQueue : context.processQueue)
         .enqueue(priority: priority, bytes: bytes, work)
     } catch {
-      let detail = "too much is waiting to be \(isDecoding ? "decoded" : "processed")"
+      let detail = "too many images are waiting to be \(isDecoding ? "decoded" : "processed")"
       conclude(.failure(LoadError(.overloaded, stage, source, detail)), &turn)
     }
   }
 }
 
 extension LoadError {
-  /// What the work of a stage has failed with.
+  /// Creates an error from what the work of a stage has thrown.
   fileprivate init(_ error: any Error, _ stage: Stage, _ source: String) {
     switch error {
     case let error as LoadError: self = error

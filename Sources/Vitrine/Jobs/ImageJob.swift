@@ -3,28 +3,28 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// The image of a request after some of its processors: carries a ``LoadPlan`` out.
+/// The image of a request after some of its processors; carries out a ``LoadPlan``.
 ///
-/// It looks in memory and, where that may help, once on disk; then it serves what it found, confirms it, makes the image of a
-/// larger one, decodes its bytes, or runs one processor on what the job of the step before gives. So `[a]` and `[a, b]` share
-/// the step `a`.
+/// It looks in memory and, where that may help, once on disk. Then it serves what it found, revalidates it, resamples a
+/// larger image, decodes the bytes, or runs one processor on the result of the previous step's job. So `[a]` and `[a,
+/// b]` share the step `a`.
 final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
-  /// What is known when the job begins.
+  /// The knowledge with which a job begins.
   enum Start: Sendable {
     case unknown
-    /// What is to be done, by the job that waits for this one.
+    /// The plan, made by the job that waits for this one.
     case plan(LoadPlan, Stored, FetchJob.KnownOriginal)
     /// The bytes, which are new.
     case bytes(FetchedBytes)
-    /// Nothing that is at hand will do: its bytes are fetched.
+    /// No cached image is usable: the bytes are fetched.
     case anew(FetchJob.KnownOriginal)
   }
 
-  /// A stored image that has been looked for, read as far as it is quickly read.
+  /// A stored image after its look-up; decoded if that is quick.
   enum Stored: Sendable {
     case none
     case image(LoadedImage)
-    /// One whose pixels have to be decoded.
+    /// An image whose pixels have yet to be decoded.
     case entry(CachedData)
   }
 
@@ -33,27 +33,27 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   let step: Int
   let context: JobContext
   let record: SourceRecord
-  /// The latest answer of the source when the job began: what comes later and is other content makes its image outdated.
+  /// The latest ask of the source when the job began; a later one with other content outdates the job's image.
   let ask: SourceRecord.Ask
   private let begin: Start
-  /// The stage that goes on; it is ``Job/trace`` itself, or one below.
+  /// The current stage: ``Job/trace`` itself, or one below it.
   private(set) var stage: StageTrace?
   private var findings = Findings()
   var original = FetchJob.KnownOriginal.unknown
-  /// Stored bytes that turned out to be no image, while others are fetched in their place.
+  /// Stored bytes that turned out to be no image, while others are fetched.
   var undecodable: Answer?
-  /// What brings the bytes, and what looks at them while they arrive.
+  /// The job that fetches the bytes, and the feeds that inspect them as they arrive.
   var fetching: FetchJob?
   var arrivals: [ArrivalFeed] = []
   var isProcessingPreview = false
-  /// An image whose time is over, which may stand in for an error.
+  /// A stale image, which may stand in for an error.
   private var fallback: LoadedImage?
-  /// The bytes that are being decoded.
+  /// The bytes being decoded.
   var bytes: FetchedBytes?
 
   var source: String { request.name }
 
-  /// What is known of the bytes on disk, as long as no answer has come since.
+  /// The knowledge about the bytes on disk, as long as no response has come since.
   var knownOriginal: FetchJob.KnownOriginal { record.ask == ask ? original : .unknown }
 
   init(_ request: ImageRequest, step: Int, _ begin: Start, _ context: JobContext) {
@@ -88,7 +88,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
 
   // MARK: Stages
 
-  /// Begins what the job does next: its own stage, or one below that.
+  /// Begins the next stage: the job's own, or one below it.
   func enter(_ kind: StageKind, _ turn: inout Turn) {
     guard let recorder = context.recorder else { return }
     if trace == nil {
@@ -115,10 +115,10 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
 
   // MARK: Deciding
 
-  /// Makes a plan of what there is, and carries it out; looks on disk before, if that was not done and may help.
+  /// Makes a plan and carries it out; looks on disk first if that may help and has not been done.
   private func decide(_ stored: Stored, _ turn: inout Turn) {
     let (inMemory, rest) = context.findingsInMemory(request, step: step, at: turn.now)
-    // What was found before, and what is found now and not used, is perhaps in no cache any more.
+    // The unused findings may be in no cache any more.
     if !rest.isEmpty || findings.known != nil || findings.larger != nil { turn.release((rest, findings)) }
     (findings.known, findings.larger) = (inMemory.known, inMemory.larger)
     if !findings.hasLookedUp, let search = FinishedSearch(request, upTo: step, findings, context) {
@@ -154,7 +154,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     decide(found.stored, &turn)
   }
 
-  // MARK: Carrying a plan out
+  // MARK: Carrying out a plan
 
   private func carryOut(_ plan: LoadPlan, _ stored: Stored, _ turn: inout Turn) {
     guard plan.step == step else {
@@ -168,7 +168,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     }
   }
 
-  /// Serves an image that is at hand, or asks whether it is still the same.
+  /// Serves a cached image, or revalidates it first.
   private func serve(_ image: LoadedImage, from origin: ImageResponse.Origin, _ use: LoadPlan.Use, _ turn: inout Turn) {
     switch use {
     case .serve(let isStale):
@@ -183,7 +183,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     Settlement.Made(image: image, request: request, step: step, ask: ask, record: record)
   }
 
-  // MARK: On disk as it is shown
+  // MARK: Finished images on disk
 
   private func read(_ stored: Stored, _ finished: Findings.Finished, _ use: LoadPlan.Use, _ turn: inout Turn) {
     switch stored {
@@ -202,7 +202,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     }
   }
 
-  /// Goes on without a stored image that cannot be read.
+  /// Continues without a stored image that cannot be read.
   private func forget(_ finished: Findings.Finished, _ turn: inout Turn) {
     turn.afterwards { [settlement = context.settlement] in settlement.drop([finished.key]) }
     findings.finished.removeAll { $0.key == finished.key }
@@ -216,13 +216,13 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     serve(image, from: .disk, use, &turn)
   }
 
-  // MARK: Confirming
+  // MARK: Revalidating
 
-  /// Asks for the bytes of an image whose time is over: it is served if they are the same, else made anew of the new ones.
+  /// Revalidates a stale image: serves it if its bytes are unchanged, else makes it again from the new ones.
   private func confirm(_ known: LoadedImage, from origin: ImageResponse.Origin, _ turn: inout Turn) {
     enter(.confirm, &turn)
     fallback = known
-    // All of its bytes would not tell whether they are the same as a beginning, and they are not wanted.
+    // All of the bytes could not confirm an image made from their beginning, and are not wanted.
     guard !known.contentID.isOfBeginning else { return makeAnew(&turn) }
     wait(for: context.fetchJob(request, original: knownOriginal, record: record, &turn), &turn) { job, result, turn in
       switch result {
@@ -243,10 +243,10 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
       return make(of: bytes, &turn)
     }
     let image = known.with(bytes.validity, status: bytes.status)
-    // An answer of the server has renewed what is in memory; what the disk says has not.
+    // A server's response has already renewed the image in memory; an entry on disk has not.
     let isRenewed = origin == .memory && (bytes.origin != .disk || bytes.isStale)
     turn.afterwards { [made = made(image), settlement = context.settlement] in
-      // They made an image before.
+      // The bytes are known to be an image.
       bytes.answer?.accept()
       if !isRenewed { settlement.keepInMemory(made) }
       settlement.renewFinished(made)
@@ -254,9 +254,9 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     conclude(.success(ImageResponse(image, from: bytes)), &turn)
   }
 
-  /// Ends with what was there, if it may stand in for the error.
+  /// Finishes with the stale image, if it may stand in for the error.
   func fail(_ error: LoadError, _ turn: inout Turn) {
-    // Who asks for it anew gets an error rather than what was there.
+    // A reload gets an error rather than a stale image.
     guard let known = fallback, request.cachePolicy != .reload,
       error.allowsStale(until: known.validity.usableOnErrorUntil, now: turn.now)
     else { return conclude(.failure(error), &turn) }

@@ -1,24 +1,24 @@
 import VitrineRuntime
 
-/// What a job tells those who wait for it.
+/// An event that a job sends to its subscribers.
 enum JobEvent<Value: Sendable>: Sendable {
-  /// Bytes so far, of how many (0 while that is unknown).
+  /// The bytes so far and in all; 0 for an unknown total.
   case progress(completed: Int, total: Int)
-  /// A part of the value, such as a preview; the value itself is still to come.
+  /// A partial value, such as a preview; the value is still to come.
   case partial(Value)
   /// The end.
   case finished(Result<Value, LoadError>)
 }
 
-/// Work that several wait for and that is done once.
+/// Work with several subscribers that is done once.
 ///
-/// Nothing starts before the first subscribes, and the work stops when the last one leaves. It runs at the highest priority
-/// of its subscribers. A subclass says only what the work is: ``start(_:)``, ``stop(_:)``, ``priorityChanged(_:)``.
-/// A job that waits for another is one of that one's subscribers, so cancelling and priorities go down the same way.
+/// It starts with the first subscriber, stops when the last one leaves, and runs at the highest priority of all. A
+/// subclass defines the work: ``start(_:)``, ``stop(_:)``, ``priorityChanged(_:)``. A job that waits for another is one
+/// of its subscribers, so cancellation and priorities travel the same way.
 ///
-/// Every method is called within a turn; that is what makes the class safe to share. Subscribers are linked in order, so
-/// that joining, leaving and changing a priority take the same time among ten thousand as among two.
-// @unchecked: all state is guarded by the jobs' lock, as every access asks for a `Turn`.
+/// Every method is called within a turn, which makes the class safe to share. Subscribers form a linked list: joining,
+/// leaving and changing a priority take O(1).
+// @unchecked: all state is guarded by the jobs' lock, as every access takes a `Turn`.
 class Job<Value: Sendable>: @unchecked Sendable {
   typealias Event = JobEvent<Value>
 
@@ -26,59 +26,56 @@ class Job<Value: Sendable>: @unchecked Sendable {
 
   private var first: Subscription<Value>?
   private var last: Subscription<Value>?
-  /// How many subscribers there are of each priority.
+  /// The number of subscribers of each priority.
   private var counts = SIMD8<UInt32>()
   private var phase = Phase.idle
   private var lastProgress: Event?
   private var result: Result<Value, LoadError>?
-  /// Where the job is to be forgotten at its end.
+  /// The pool entry to be removed at the end.
   private var place: (pool: JobPool, key: JobKey)?
 
-  // What the work waits for; given up when nobody waits for the job any more.
+  // Work to be given up when the last subscriber leaves.
 
-  /// The hold on another job, set while that one runs.
+  /// The subscription to another job, while that one runs.
   final var dependency: (any Dependency)?
-  /// What is awaited.
   final var task: Task<Void, Never>?
-  /// What a queue does.
   final var item: WorkItem?
 
-  /// Told what the job goes through, where that is recorded; set when the job starts, before anything it waits for does.
+  /// The trace of the job, if traces are recorded; set in ``start(_:)``, before anything the job waits for starts.
   final var trace: StageTrace? {
     didSet { starter?.wait(for: trace) }
   }
-  /// What the first subscriber goes through.
+  /// The trace of the first subscriber.
   private(set) final var starter: StageTrace?
 
   /// The highest of the subscribers' priorities.
   private(set) final var priority = Priority.veryLow
-  /// Whether a subscriber wants to know of progress and parts; once it is so it stays so.
+  /// True once a subscriber has wanted progress and partial values.
   private(set) final var isWatched = false
 
-  /// Has a pool forget the job when it has finished or nobody waits any more.
+  /// Registers the job's entry in a pool, to be removed at the end.
   final func takePlace(_ key: JobKey, in pool: JobPool) { place = (pool, key) }
 
-  // MARK: What a subclass says
+  // MARK: For subclasses
 
-  /// Begins the work; called once, when the first has subscribed.
+  /// Starts the work; called once, when the first subscriber has joined.
   func start(_ turn: inout Turn) {}
 
-  /// Stops the work; called at most once, when the last subscriber has left and ``dependency``, ``task`` and ``item`` have
-  /// been given up.
+  /// Stops the work; called at most once, after the last subscriber has left and the work above was cancelled.
   func stop(_ turn: inout Turn) {}
 
   /// Passes ``priority`` on to whatever does the work, besides ``dependency`` and ``item``.
   func priorityChanged(_ turn: inout Turn) {}
 
-  /// Asks whatever does the work for progress, besides ``dependency``; called at most once, and not before ``start(_:)``.
+  /// Requests progress from whatever does the work, besides ``dependency``; called at most once, after ``start(_:)``.
   func watchingBegan(_ turn: inout Turn) {}
 
-  // MARK: Waiting for it
+  // MARK: Subscribers
 
   /// Adds a subscriber and starts the work if it is the first.
   ///
-  /// One who comes late gets the last progress at once, and the end if there was one. Progress and parts are told to those
-  /// who watch only, so that they cost nothing where nobody does. `waiting` is what the subscriber goes through.
+  /// A late one gets the last progress at once, or the result. Progress and partial values go only to subscribers that
+  /// watch, so they cost nothing without those. `waiting` is the subscriber's own trace.
   @discardableResult
   final func subscribe(
     priority: Priority,
@@ -120,7 +117,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
   }
 
   private func remove(_ subscription: Subscription<Value>, _ turn: inout Turn) {
-    // Until the lock is open: with its closure something of a user's may be released.
+    // Kept until the lock is released: the closure may own a user's objects.
     turn.keep(subscription)
     counts[subscription.priority.rawValue] -= 1
     subscription.isActive = false
@@ -154,11 +151,11 @@ class Job<Value: Sendable>: @unchecked Sendable {
     phase = .ended
     turn.keep(self)
     leave(&turn)
-    // Whoever waits for the cancellation may call back, and what the work refers to may be a user's.
+    // Cancellation may call back, and the work may own a user's objects.
     if let task = task.take() { turn.afterwards { task.cancel() } }
     if let item = item.take() { turn.afterwards { item.cancel() } }
     stop(&turn)
-    trace?.note("error", "nobody waits any more", at: turn.uptime)
+    trace?.note("error", "no subscribers left", at: turn.uptime)
     trace?.end(at: turn.uptime)
     if let (pool, key) = place.take() { pool.forget(key, &turn) }
   }
@@ -181,12 +178,12 @@ class Job<Value: Sendable>: @unchecked Sendable {
     priorityChanged(&turn)
   }
 
-  // MARK: What the work tells
+  // MARK: Results
 
-  /// Whether the work is still wanted.
+  /// True while the work is wanted.
   final var isRunning: Bool { phase == .running }
 
-  /// Waits for the job before it no longer.
+  /// Unsubscribes from the job that this one waits for.
   final func leave(_ turn: inout Turn) { dependency.take()?.unsubscribe(&turn) }
 
   final func send(progress completed: Int, of total: Int, _ turn: inout Turn) {
@@ -210,13 +207,13 @@ class Job<Value: Sendable>: @unchecked Sendable {
       if case .failure(let error) = result { trace.note("error", .text("\(error)"), at: turn.uptime) }
       trace.end(at: turn.uptime)
     }
-    // Forgotten by its pool before anyone is told: who then asks again gets a new job and not this one's past.
+    // Removed from the pool before anyone is notified: a subscriber that requests it again gets a new job.
     if let (pool, key) = place.take() { pool.forget(key, &turn) }
     broadcast(.finished(result), &turn)
     while let first { remove(first, &turn) }
   }
 
-  /// Ends the wait of those who asked for this itself; jobs that go on from here have it still.
+  /// Ends the wait of callers; jobs that depend on this one keep waiting.
   final func cancelCallers(_ error: LoadError, _ turn: inout Turn) {
     guard phase == .running else { return }
     let callers = subscribers.filter(\.isCaller)
@@ -232,7 +229,7 @@ class Job<Value: Sendable>: @unchecked Sendable {
 
   private func broadcast(_ event: Event, _ turn: inout Turn) {
     if let first, first === last { return tell(first, event, &turn) }
-    // A subscriber may leave while it is told, and take others with it.
+    // A subscriber may leave within the call, and remove others.
     for subscriber in subscribers { tell(subscriber, event, &turn) }
   }
 
@@ -242,19 +239,19 @@ class Job<Value: Sendable>: @unchecked Sendable {
   }
 }
 
-/// One subscriber's hold on a job.
+/// A subscriber's hold on a job.
 ///
-/// Dropping it does not unsubscribe.
+/// Releasing it does not unsubscribe.
 // @unchecked: like the job, guarded by the jobs' lock.
 final class Subscription<Value: Sendable>: Dependency, @unchecked Sendable {
   private let job: Job<Value>
   fileprivate(set) var priority: Priority
   fileprivate var isWatching: Bool
-  /// Whether it is someone who asked for this, and no job that goes on from here.
+  /// True for a caller, false for a job that depends on this one.
   fileprivate let isCaller: Bool
   fileprivate let receive: (JobEvent<Value>, inout Turn) -> Void
   fileprivate var isActive = true
-  // The neighbours among the subscribers; both refer strongly, and every subscriber leaves.
+  // The neighbours in the list; the strong cycle ends since every subscriber leaves.
   fileprivate var next: Subscription?
   fileprivate var previous: Subscription?
 
@@ -273,11 +270,11 @@ final class Subscription<Value: Sendable>: Dependency, @unchecked Sendable {
 
   func setPriority(_ priority: Priority, _ turn: inout Turn) { job.setPriority(priority, self, &turn) }
 
-  /// Asks for progress and parts from now on.
+  /// Requests progress and partial values from now on.
   func watch(_ turn: inout Turn) { job.watch(self, &turn) }
 }
 
-/// A hold on a job, whatever that job gives.
+/// A subscription to a job of any value type.
 protocol Dependency: AnyObject {
   func unsubscribe(_ turn: inout Turn)
   func setPriority(_ priority: Priority, _ turn: inout Turn)

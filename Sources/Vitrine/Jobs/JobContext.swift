@@ -3,7 +3,7 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// What the jobs of a pipeline share: the lock, the pool, the queues, the caches and who writes to them.
+/// The parts that the jobs of a pipeline share: lock, pool, queues, caches and the one who writes to these.
 final class JobContext: Sendable {
   let configuration: ImagePipeline.Configuration
   let lock: JobLock
@@ -11,7 +11,7 @@ final class JobContext: Sendable {
   let decodeQueue: WorkQueue
   let processQueue: WorkQueue
   let fileQueue: WorkQueue
-  /// Where hooks are called that may block and have no better place.
+  /// The queue for hooks that may block and have no better place.
   let hookQueue: WorkQueue
   let decoders: DecoderChoice
   let partials: Partials?
@@ -19,14 +19,14 @@ final class JobContext: Sendable {
   let settlement: Settlement
   let sources = SourceRecords()
   let recorder: StageRecorder?
-  /// What the decoders can read, for the `Accept` field.
+  /// The fields of every request: `Accept` with what the decoders can read.
   private let plainFields: HTTPFields
 
   var delegate: (any PipelineDelegate)? { configuration.delegate }
   var clock: any TimeSource { configuration.clock }
   var diskCache: (any DataCaching)? { configuration.diskCache }
   var memoryCache: MemoryCache<CachedImage>? { configuration.memoryCache }
-  /// Where what is awaited runs; `nil` for where Swift runs it.
+  /// The executor of tasks; `nil` for Swift's own.
   var stepper: (any TaskExecutor)? { configuration.stepper }
 
   init(_ configuration: ImagePipeline.Configuration) {
@@ -50,7 +50,7 @@ final class JobContext: Sendable {
     hookQueue = WorkQueue(label: "hooks", width: 4)
     lock = JobLock(clock: configuration.clock, callbacks: hasThreads ? hookQueue : nil)
     decoders = DecoderChoice(configuration)
-    // What a delegate has not seen is not kept, so not in part either.
+    // Nothing is stored that a delegate has not seen, so no partial downloads either.
     partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
     settlement = Settlement(configuration, partials, decoders, processQueue)
     recorder = StageRecorder(configuration)
@@ -65,16 +65,16 @@ final class JobContext: Sendable {
     lock.turn(isOnLoaderThread: isOnLoaderThread, body)
   }
 
-  // MARK: What a request wants
+  // MARK: Requests
 
   func storage(of request: ImageRequest) -> StoragePolicy { request.storagePolicy ?? configuration.storagePolicy }
 
-  /// Whether the bytes of an image are to be kept.
+  /// Returns true if the original bytes of an image are to be stored.
   func keepsOriginal(of request: ImageRequest) -> Bool {
     request.cacheAccess.contains(.diskWrites) && storage(of: request).keepsOriginal(isChanged: request.isChanged)
   }
 
-  /// The fields that are sent for a request, before those that make it conditional.
+  /// Returns the fields to send for a request, without those that make it conditional.
   func fields(of request: ImageRequest) -> HTTPFields {
     guard !request.headers.isEmpty else { return plainFields }
     var fields = HTTPFields()
@@ -83,7 +83,7 @@ final class JobContext: Sendable {
     return fields
   }
 
-  /// The caches that a request uses; one that is not there keeps no two requests apart.
+  /// Returns the caches that a request uses; a cache that does not exist keeps no two requests apart.
   func caches(of request: ImageRequest) -> CacheAccess {
     var caches = request.cacheAccess
     if memoryCache == nil { caches.formUnion(.memory) }
@@ -91,17 +91,16 @@ final class JobContext: Sendable {
     return caches
   }
 
-  /// The memory cache, if the request uses it so.
+  /// Returns the memory cache, if the request uses it in this way.
   func memory(for request: ImageRequest, _ use: CacheAccess) -> MemoryCache<CachedImage>? {
     request.keepsEncodedData || !request.cacheAccess.contains(use) ? nil : memoryCache
   }
 
-  /// The cache of bytes, if the request uses it so.
+  /// Returns the data cache, if the request uses it in this way.
   func disk(for request: ImageRequest, _ use: CacheAccess) -> (any DataCaching)? {
     request.cacheAccess.contains(use) ? diskCache : nil
   }
 
-  /// What decoding is asked for.
   func decodeOptions(of request: ImageRequest) -> DecodeOptions {
     var options = DecodeOptions(size: request.size)
     options.quality = request.quality
@@ -111,7 +110,7 @@ final class JobContext: Sendable {
     return options
   }
 
-  /// The smallest of the images in memory that has all that is asked for.
+  /// Returns the smallest image in memory from which the requested one can be made.
   func largerVariant(
     of request: ImageRequest,
     among variants: [MemoryCache<CachedImage>.Variant],
@@ -132,16 +131,16 @@ final class JobContext: Sendable {
   }
 
   func fetchKey(of request: ImageRequest) -> JobKey {
-    // Bytes are kept in no memory, so that it keeps nobody from sharing them.
+    // Bytes are not kept in memory, so memory access keeps no two requests apart.
     JobKey(request.keys.fetch, .bytes, of: request, caches(of: request).intersection(.disk))
   }
 
-  /// The job of a request's image.
+  /// Returns the job of a request's image.
   func imageJob(_ request: ImageRequest, _ turn: inout Turn) -> Job<ImageResponse> {
     imageJob(request, step: request.processors.count, .unknown, &turn)
   }
 
-  /// The job of a request's image after some of its processors; a new one goes on from `start`.
+  /// Returns the job of a request's image after some of its processors; a new one begins with `start`.
   func imageJob(_ request: ImageRequest, step: Int, _ start: ImageJob.Start, _ turn: inout Turn) -> Job<ImageResponse> {
     pool.job(for: imageKey(of: request, step: step), &turn) { turn in
       guard let alternatives = request.alternatives else { return ImageJob(request, step: step, start, self) }
@@ -153,7 +152,7 @@ final class JobContext: Sendable {
     }
   }
 
-  /// The job of a request's bytes; a new one need not look for them on disk where it is known what is there.
+  /// Returns the job of a request's bytes; a new one does not look on disk for what is known.
   func fetchJob(
     _ request: ImageRequest,
     original: FetchJob.KnownOriginal = .unknown,
@@ -171,19 +170,19 @@ final class JobContext: Sendable {
     }
   }
 
-  /// Whether the bytes of a request are on their way.
+  /// Returns true if the bytes of a request are being fetched.
   func isFetching(_ request: ImageRequest, _ turn: inout Turn) -> Bool {
     (request.alternatives ?? [request]).contains { pool.contains(fetchKey(of: $0), &turn) }
   }
 
-  /// Asks the server of an image that was served meanwhile.
+  /// Revalidates an image that was served stale.
   func served(_ image: ImageResponse, _ request: ImageRequest, _ turn: inout Turn) {
-    // Of several sources, the one that was found is asked again.
+    // Of several sources, the one that was found is revalidated.
     guard image.isRevalidationDue, !request.keys.hasAlternatives else { return }
     revalidate(request, asImage: true, &turn)
   }
 
-  /// Asks the server behind what was served meanwhile, once for all to whom it was.
+  /// Revalidates what was served stale, once for all its callers.
   func revalidate(_ request: ImageRequest, asImage: Bool, _ turn: inout Turn) {
     var request = request
     request.revalidates = true
@@ -196,7 +195,7 @@ final class JobContext: Sendable {
         trace?.end(result, at: turn.uptime)
         return
       }
-      // What came anew may be anything; what is the same has been looked at.
+      // New bytes may be anything; unchanged ones have been decoded before.
       let (found, rest) = findingsInMemory(request, step: request.processors.count, at: turn.now)
       turn.release(rest)
       let isKnown = found.known?.step == request.processors.count && found.known?.image.contentID == bytes.contentID

@@ -3,16 +3,14 @@ import VitrineRuntime
 
 /// The one lock under which all jobs of a pipeline change.
 ///
-/// A job calls the job it depends on, and that one calls back with what it found. With a lock each, two threads that come
-/// from either end would wait for each other; with one lock for all, both directions are plain calls. Only numbers and
-/// references change under it. A user's code is called, and a user's objects are released, after the turn, when the lock
-/// is open; see ``Turn``.
+/// A job calls the job it depends on, and that one calls back. With a lock each, two threads that come from either end
+/// could deadlock; with one lock for all, both directions are plain calls. Only numbers and references change under it.
+/// A user's code is called, and a user's objects are released, after the turn, when the lock is released; see ``Turn``.
 final class JobLock: Sendable {
-  // How many turns there have been. A state of no size would have the address of the mutex beside it, which the thread
-  // sanitizer takes for a race.
+  // The number of turns. An empty state would share the mutex's address, which the thread sanitizer reports.
   private let lock = Lock(0)
   private let clock: any TimeSource
-  /// Where a user's closures are called that are due on a loader's thread; `nil` for where they are due.
+  /// The queue for users' closures that are due on a loader's thread; `nil` runs them there.
   private let callbacks: WorkQueue?
   #if DEBUG
   private let owner = Atomic<UInt>(0)
@@ -22,17 +20,15 @@ final class JobLock: Sendable {
     (self.clock, self.callbacks) = (clock, callbacks)
   }
 
-  /// Runs `body` alone, then, with the lock open, what it put off.
+  /// Runs `body` under the lock, then, with the lock released, the effects that it put off.
   ///
-  /// Traps in debug builds when it is called from within a turn.
-  ///
-  /// `isOnLoaderThread` says whether the calling thread is a loader's, which other transfers wait for.
+  /// Traps in debug builds when called within a turn. `isOnLoaderThread` is true on a thread of a loader.
   @discardableResult
   func turn<Answer: Sendable>(isOnLoaderThread: Bool = false, _ body: (inout Turn) -> Answer) -> Answer {
-    // The clock is a user's perhaps.
+    // The clock may be a user's.
     var turn = Turn(now: clock.now, uptime: clock.uptime, isOnLoaderThread: isOnLoaderThread)
     #if DEBUG
-    // This thread alone can have written its number there.
+    // Only this thread can have stored its own identity.
     let me = threadIdentity()
     precondition(owner.load(ordering: .relaxed) != me, "a turn within a turn")
     #endif
@@ -49,18 +45,18 @@ final class JobLock: Sendable {
   }
 }
 
-/// The proof that the lock of the jobs is held: whatever changes a job asks for it.
+/// The proof that the jobs' lock is held; every change to a job takes one.
 struct Turn {
   private enum Effect {
     case call(@Sendable () -> Void)
     case deliver(any Deliverable)
   }
 
-  /// The time at which the turn began; clocks are not asked within one.
+  /// The time at which the turn began; clocks are not called within one.
   let now: Date
-  /// The same, as a span.
+  /// The same as uptime.
   let uptime: Duration
-  /// Whether the thread is a loader's, which other transfers wait for.
+  /// True on a loader's thread, which other transfers wait for.
   let isOnLoaderThread: Bool
   private var effects = ShortList<Effect>()
   private var kept = ShortList<AnyObject>()
@@ -69,16 +65,16 @@ struct Turn {
     (self.now, self.uptime, self.isOnLoaderThread) = (now, uptime, isOnLoaderThread)
   }
 
-  /// Puts something off until the lock is open, in the order of the calls.
+  /// Puts off an effect until the lock is released; effects run in order.
   mutating func afterwards(_ effect: @escaping @Sendable () -> Void) { effects.append(.call(effect)) }
 
-  /// Has something delivered once the lock is open.
+  /// Delivers something once the lock is released.
   mutating func deliver(_ one: any Deliverable) { effects.append(.deliver(one)) }
 
-  /// Keeps an object until the lock is open, since its release may run a user's `deinit`.
+  /// Keeps an object until the lock is released, since its release may run a user's `deinit`.
   mutating func keep(_ object: AnyObject) { kept.append(object) }
 
-  /// Keeps a value until the lock is open.
+  /// Keeps a value until the lock is released.
   mutating func release<Value: Sendable>(_ value: Value) { afterwards { withExtendedLifetime(value) {} } }
 
   fileprivate func end(on queue: WorkQueue?) {
@@ -92,7 +88,7 @@ struct Turn {
   }
 }
 
-/// A list that is mostly short, of which the first elements need no allocation.
+/// A list whose first four elements need no allocation.
 private struct ShortList<Element> {
   private var first: (Element?, Element?, Element?, Element?)
   private var count = 0
@@ -118,11 +114,11 @@ private struct ShortList<Element> {
   }
 }
 
-/// Something with news for somebody outside of the jobs.
+/// A source of events for someone outside of the jobs.
 protocol Deliverable: AnyObject, Sendable {
-  /// Whether a user's closures are called.
+  /// True if delivery calls a user's closures.
   var callsOut: Bool { get }
 
-  /// Tells what there is to be told, in order and one after the other, whatever number of threads call; with no lock held.
+  /// Delivers all events in order and one at a time, however many threads call; with no lock held.
   func deliver()
 }

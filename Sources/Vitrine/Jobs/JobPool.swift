@@ -1,27 +1,24 @@
-/// The jobs under way, by key: requests with equal keys share one.
-// @unchecked: guarded by the jobs' lock, as every access asks for a `Turn`.
+/// The running jobs by key: requests with equal keys share one.
+// @unchecked: guarded by the jobs' lock, as every access takes a `Turn`.
 final class JobPool: @unchecked Sendable {
   private var jobs: [JobKey: AnyObject] = [:]
   private var lastTask = 0
   private let isCoalescing: Bool
 
-  /// - Parameter isCoalescing: Whether equal keys share a job; if not, every request has its own.
+  /// - Parameter isCoalescing: True if equal keys share a job; otherwise every request has its own.
   init(isCoalescing: Bool = true) {
     self.isCoalescing = isCoalescing
   }
 
-  /// How many jobs are under way.
   func count(_ turn: inout Turn) -> Int { jobs.count }
 
-  /// Whether there is one under way.
   func contains(_ key: JobKey, _ turn: inout Turn) -> Bool { jobs[key] != nil }
 
-  /// The one under way, if there is one.
   func running<Value: Sendable>(_ key: JobKey, _ turn: inout Turn) -> Job<Value>? { jobs[key] as? Job<Value> }
 
-  /// The job of a key: the one under way, else the one that `make` gives.
+  /// Returns the running job of a key, or else the one that `make` returns.
   ///
-  /// Whoever asks subscribes to it within the turn.
+  /// The caller subscribes within the turn.
   func job<Value: Sendable>(
     for key: @autoclosure () -> JobKey,
     _ turn: inout Turn,
@@ -44,11 +41,10 @@ final class JobPool: @unchecked Sendable {
     job.takePlace(key, in: self)
   }
 
-  /// Those of single tasks that wait for exactly one image.
+  /// Returns the jobs of single tasks that wait for exactly this image.
   func intercepted(for key: JobKey, _ turn: inout Turn) -> [InterceptJob] {
     jobs.values.compactMap { $0 as? InterceptJob }.filter { $0.key == key }
   }
 
-  /// Forgets a job that has ended.
   func forget(_ key: JobKey, _ turn: inout Turn) { jobs[key] = nil }
 }

@@ -1,7 +1,7 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// Bytes of sources that need no network: files, bytes at hand, closures.
+/// The bytes of sources that need no network: files, data, closures.
 final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the jobs' lock.
   private let source: ImageSource
@@ -49,11 +49,10 @@ final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
         context.turn { finish(result, &$0) }
       }
     case .url, .sized, .first:
-      finish(.failure(LoadError(.invalidURL, .request, name, "no source of bytes at hand")), &turn)
+      finish(.failure(LoadError(.invalidURL, .request, name, "not a local source")), &turn)
     }
   }
 
-  /// Why a `file:` URL is not loaded.
   static let refusal = "file URLs are not allowed here"
 
   private static func contents(of path: String, _ name: String) -> Result<FetchedBytes, LoadError> {
@@ -78,7 +77,7 @@ final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
         context.turn { finish(result, &$0) }
       }
     } catch {
-      finish(.failure(LoadError(.overloaded, .fetch, name, "too much is waiting to be read")), &turn)
+      finish(.failure(LoadError(.overloaded, .fetch, name, "too many files are waiting to be read")), &turn)
     }
   }
 }

@@ -1,10 +1,10 @@
 public import VitrineRuntime
 
 extension RequestMetrics {
-  /// Encodes requests in the format of Chrome's trace events, which ui.perfetto.dev and `chrome://tracing` show.
+  /// Encodes requests in Chrome's trace event format, which ui.perfetto.dev and `chrome://tracing` show.
   ///
-  /// Every stage and every phase of it is a span; requests that do not overlap share a row. The times begin with the first
-  /// request. Complexity: O(n) over the stages.
+  /// Each stage and each of its phases is a span; requests that do not overlap share a row. Times are relative to the
+  /// first request. Complexity: O(n) in the number of stages.
   public static func chromeTrace(of requests: [RequestMetrics]) -> Data {
     chromeTrace(of: requests, since: requests.map(\.began).min() ?? .zero)
   }
@@ -24,7 +24,7 @@ extension RequestMetrics {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let trace = ChromeTrace(traceEvents: names + events)
-    // Numbers and texts can always be encoded.
+    // Numbers and strings can always be encoded.
     return (try? encoder.encode(trace)) ?? Data()
   }
 }
@@ -47,7 +47,7 @@ private struct ChromeTrace: Encodable {
   let traceEvents: [Event]
   let displayTimeUnit = "ms"
 
-  /// A stage before what is within it, as spans that begin at once are nested in the order given.
+  /// Adds a stage before its children, since spans that begin together nest in the order given.
   static func append(_ stage: RequestMetrics.Stage, row: Int, since start: Duration, to events: inout [Event]) {
     func add(
       _ name: String,
@@ -77,7 +77,7 @@ private struct ChromeTrace: Encodable {
 }
 
 extension RequestMetrics.Fact: Encodable {
-  /// Encodes the words, the number or the truth value alone.
+  /// Encodes only the string, the number or the Boolean.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

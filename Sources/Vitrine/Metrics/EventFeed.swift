@@ -2,15 +2,14 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// Carries events from wherever they happen, mostly under a lock, to the observers, who may take their time.
+/// Carries events from where they happen, mostly under a lock, to the observers, which may be slow.
 final class EventFeed: Sendable {
-  /// Tells an observer of an event.
   typealias Telling = @Sendable (any PipelineObserver, PipelineEvent) -> Void
 
   private struct State {
     var waiting: [@Sendable () -> Void] = []
     var isDelivering = false
-    /// How many are being told.
+    /// The number of events being delivered.
     var taken = 0
     var missed = 0
   }
@@ -22,7 +21,7 @@ final class EventFeed: Sendable {
   private let state = Lock(State())
   private let queue = WorkQueue(label: "vitrine-observe", width: 1)
 
-  /// `nil` where nobody listens.
+  /// Returns `nil` if there are no observers and no log.
   init?(_ configuration: ImagePipeline.Configuration) {
     log = configuration.log.map { PipelineLog($0, clock: configuration.clock) }
     let listeners: [(any PipelineObserver)?] = [configuration.observer, log]
@@ -36,7 +35,7 @@ final class EventFeed: Sendable {
     }
   }
 
-  /// The same policy, with what it has tried again in the log.
+  /// Returns the same policy, which also logs each retry.
   func watching(_ policy: RetryPolicy) -> RetryPolicy {
     guard let log else { return policy }
     return RetryPolicy { [weak self] attempt in
@@ -46,7 +45,7 @@ final class EventFeed: Sendable {
     }
   }
 
-  /// Whether another request can be told of; those that have begun are told of to their end.
+  /// Returns false if the next request must be skipped; events of requests that have begun are never skipped.
   func begins() -> Bool {
     state.withLock { state in
       guard state.waiting.count + state.taken < Self.limit else {
@@ -61,7 +60,7 @@ final class EventFeed: Sendable {
     afterAll { [observers] in tell(observers, event) }
   }
 
-  /// Does something once all that was posted before has been told, on the observers' thread.
+  /// Runs an action on the observers' thread after everything that was posted before.
   func afterAll(_ action: @escaping @Sendable () -> Void) {
     let isDue = state.withLock { state in
       state.waiting.append(action)
@@ -94,9 +93,9 @@ final class EventFeed: Sendable {
 }
 
 extension ImagePipeline {
-  /// Waits until ``Configuration/observer`` and ``Configuration/log`` have been told everything that has happened so far.
+  /// Waits until ``Configuration/observer`` and ``Configuration/log`` have received all events so far.
   ///
-  /// A program that ends by itself calls it before. Returns at once where nobody listens.
+  /// Call it before a program ends. Returns at once if neither is set.
   public func flushEvents() async {
     guard let feed = context.recorder?.feed else { return }
     await withCheckedContinuation { continuation in feed.afterAll { continuation.resume() } }

@@ -1,19 +1,19 @@
 public import VitrineRuntime
 
-/// A line for a log.
+/// An entry of a pipeline's log.
 public struct LogEntry: Sendable, Hashable, CustomStringConvertible {
-  /// How much it matters.
+  /// The severity of an entry.
   public enum Level: Int, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
-    /// What the caches had and what was decided, stage by stage; cancelled requests.
+    /// Cache look-ups and decisions, stage by stage; cancelled requests.
     case debug
-    /// A request is done.
+    /// A request finished.
     case info
-    /// It went on, though not as it should: something stale was served, a transfer was tried again, the disk refuses.
+    /// A request goes on despite a problem: a stale image was served, a transfer is retried, the disk cache fails.
     case warning
     /// A request failed.
     case error
 
-    /// Whether one matters less than another.
+    /// Returns a Boolean value that indicates whether the first level is less severe than the second.
     public static func < (one: Level, other: Level) -> Bool { one.rawValue < other.rawValue }
 
     /// The level's name.
@@ -27,15 +27,15 @@ public struct LogEntry: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// How much it matters.
+  /// The severity.
   public let level: Level
-  /// The address, path or id of what is loaded; `nil` where it concerns no image.
+  /// The URL, path or id of the image; `nil` for entries that concern no image.
   public let source: String?
-  /// What happened, in one line without the source.
+  /// The event, in one line without the source.
   public let message: String
-  /// When it was told, by the pipeline's clock.
+  /// The time at which the entry was written, by the pipeline's clock.
   public let time: Date
 
-  /// The source and what happened.
+  /// The source and the message.
   public var description: String { (source.map { "\($0): " } ?? "") + message }
 }

@@ -1,11 +1,11 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// Puts events into words.
+/// Turns events into log entries.
 final class PipelineLog: PipelineObserver {
   private let write: @Sendable (LogEntry) -> Void
   private let clock: any TimeSource
-  /// When each request under way began.
+  /// The beginning of each running request.
   private let began = Lock<[Int: Duration]>([:])
 
   init(_ write: @escaping @Sendable (LogEntry) -> Void, clock: any TimeSource) {
@@ -16,12 +16,12 @@ final class PipelineLog: PipelineObserver {
     write(LogEntry(level: level, source: source?.onOneLine, message: message.onOneLine, time: clock.now))
   }
 
-  /// Says that the cache of bytes has trouble.
+  /// Logs a problem of the disk cache.
   func warn(_ trouble: String) { say(.warning, "disk cache: \(trouble)", nil) }
 
-  /// Says that a transfer is tried again.
+  /// Logs a retry of a transfer.
   func retry(_ attempt: RetryAttempt, after delay: Duration) {
-    let again = "trying again in \(delay.inMilliseconds) ms: \(attempt.error.detail)"
+    let again = "retrying in \(delay.inMilliseconds) ms: \(attempt.error.detail)"
     say(.warning, "attempt \(attempt.number) failed, \(again)", attempt.error.url)
   }
 
@@ -33,22 +33,22 @@ final class PipelineLog: PipelineObserver {
 
   func stageBegan(_ event: PipelineEvent) {
     switch event.kind {
-    case .confirm: say(.debug, "at hand, but not for longer; finding out whether it is still the same", event.source)
-    case .resample: say(.debug, "made of a larger one in memory", event.source)
+    case .confirm: say(.debug, "cached, but stale; revalidating", event.source)
+    case .resample: say(.debug, "made from a larger variant in memory", event.source)
     default: break
     }
   }
 
   func stageJoined(by request: Int, _ event: PipelineEvent) {
-    say(.debug, "waits for a \(event.kind) that is under way", event.source)
+    say(.debug, "shares a \(event.kind) that is under way", event.source)
   }
 
   func noted(_ fact: String, _ event: PipelineEvent) {
     guard let value = event.facts[fact] else { return }
     switch fact {
-    case "found" where value == .flag(true): say(.debug, "on disk as it was shown before", event.source)
+    case "found" where value == .flag(true): say(.debug, "finished image on disk", event.source)
     case "decision": say(.debug, Self.words(of: "\(value)"), event.source)
-    case "fallback": say(.warning, "could not be asked for anew, so an older one is shown: \(value)", event.source)
+    case "fallback": say(.warning, "revalidation failed, serving the stale copy: \(value)", event.source)
     default: break
     }
   }
@@ -71,18 +71,18 @@ final class PipelineLog: PipelineObserver {
     case .data(let byteCount):
       let origin = event.facts["from"].flatMap { ImageResponse.Origin(rawValue: "\($0)") }
       let place = origin.map { " " + Self.words(of: $0) } ?? ""
-      let purpose = event.facts["purpose"] == "revalidation" ? "asked anew, " : ""
+      let purpose = event.facts["purpose"] == "revalidation" ? "revalidation: " : ""
       let isStale = event.facts["stale"] == .flag(true)
       ended("\(purpose)\(Self.size(byteCount))\(place) in \(time)", isStale: isStale, event.source)
     }
   }
 
   func requestsMissed(_ count: Int) {
-    say(.warning, "\(count) requests are not in this log: it is written too slowly", nil)
+    say(.warning, "\(count) requests are missing from this log: it is written too slowly", nil)
   }
 
   private func ended(_ message: String, isStale: Bool, _ source: String) {
-    say(isStale ? .warning : .info, isStale ? "\(message), although its time is over" : message, source)
+    say(isStale ? .warning : .info, isStale ? "\(message), stale" : message, source)
   }
 
   // MARK: Words
@@ -91,24 +91,24 @@ final class PipelineLog: PipelineObserver {
     switch origin {
     case .memory: "from memory"
     case .disk: "from disk"
-    case .revalidated: "from disk, still the same by its server"
-    case .network: "from its server"
-    case .local: "from this machine"
+    case .revalidated: "from disk, revalidated"
+    case .network: "from the network"
+    case .local: "from a local source"
     }
   }
 
-  /// Of a decision as the trace has it, an action and its reason.
+  /// Describes a decision from the trace, which is an action and its reason.
   private static func words(of decision: String) -> String {
     let parts = decision.split(separator: ": ", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { return decision }
     let (action, reason) = (parts[0], parts[1])
     let isNothing = reason == Freshness.Reason.nothingStored.description
     switch action {
-    case "serve": return "on disk, and fresh (\(reason))"
-    case "serveAndRevalidate": return "on disk, and stale; shown while its server is asked (\(reason))"
-    case "revalidate": return "on disk, and stale; asking its server whether it has changed (\(reason))"
-    case "fetch": return isNothing ? "not on disk; fetching it" : "on disk, but fetched anew (\(reason))"
-    case "fail": return "not on disk, and no server may be asked"
+    case "serve": return "on disk, fresh (\(reason))"
+    case "serveAndRevalidate": return "on disk, stale; served while revalidating (\(reason))"
+    case "revalidate": return "on disk, stale; revalidating (\(reason))"
+    case "fetch": return isNothing ? "not on disk; fetching" : "on disk, but fetched again (\(reason))"
+    case "fail": return "not on disk, and the network may not be used"
     default: return decision
     }
   }
@@ -125,7 +125,7 @@ final class PipelineLog: PipelineObserver {
 }
 
 extension String {
-  /// Without line ends and other control characters, with which a server, or an address, could write lines of its own.
+  /// The string without line breaks and other control characters, with which a server or URL could forge lines.
   fileprivate var onOneLine: String {
     guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
     return String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))

@@ -1,4 +1,4 @@
-/// Is told what the requests of a pipeline go through, as it happens.
+/// A type that is notified of the events of a pipeline's requests.
 ///
 /// ```swift
 /// struct Counting: PipelineObserver {
@@ -6,12 +6,11 @@
 /// }
 /// let pipeline = ImagePipeline { $0.observer = Counting() }
 /// ```
-/// Implement what you want to know of; the rest does nothing. Calls come one at a time, on a thread of their own and never
-/// under a lock, so they may take their time and may use the pipeline. What happens to one stage is told in order, a stage
-/// begins after what waits for it, and every end follows its beginning. An event says when it happened, which may be some
-/// time before it is told.
+/// Every method has a default that does nothing. Calls come one at a time, on a thread of their own and never under a
+/// lock, so they may block and may use the pipeline. Events of one stage come in order, a stage begins after the one
+/// that waits for it, and every end follows its beginning. An event has its own time, which may precede the call.
 ///
-/// What `ImagePipeline.cachedImage(for:)` finds is not told of.
+/// Hits of `ImagePipeline.cachedImage(for:)` are not reported.
 public protocol PipelineObserver: Sendable {
   /// A request was made.
   func requestBegan(_ request: ImageRequest, _ event: PipelineEvent)
@@ -19,15 +18,15 @@ public protocol PipelineObserver: Sendable {
   func stageBegan(_ event: PipelineEvent)
   /// Another request waits for a stage that is under way, or has just ended.
   func stageJoined(by request: Int, _ event: PipelineEvent)
-  /// A stage began with something else, and so ended what it did before.
+  /// A stage entered a phase and so ended the one before.
   func phaseBegan(_ phase: String, _ event: PipelineEvent)
-  /// Something is known now; it is among the event's facts.
+  /// A fact became known; it is in the event's facts.
   func noted(_ fact: String, _ event: PipelineEvent)
-  /// A stage ended; the fact `error` says that it failed, or that nobody waits any more.
+  /// A stage ended; the fact `error` says that it failed, or that nobody waits for it any more.
   func stageEnded(_ event: PipelineEvent)
-  /// A request ended; whoever made it is told at the same time.
+  /// A request ended; its caller is notified at the same time.
   func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent)
-  /// So many requests were not told of, beginning to end, since observers were too slow: 10,000 events waited for them.
+  /// Requests were left out, from beginning to end, because 10,000 events were waiting for slow observers.
   func requestsMissed(_ count: Int)
 }
 
@@ -50,58 +49,58 @@ extension PipelineObserver {
   public func requestsMissed(_ count: Int) {}
 }
 
-/// Something that happened to a request or to one of its stages.
+/// An event of a request or of one of its stages.
 public struct PipelineEvent: Sendable, Hashable {
-  /// The request; of a stage that several wait for, the one that began it.
+  /// The id of the request; for a shared stage, of the request that began it.
   public let request: Int
-  /// The stage; the request itself has the same number in both.
+  /// The id of the stage; for the request itself, equal to ``request``.
   public let stage: Int
-  /// What the stage does.
+  /// The kind of the stage.
   public let kind: StageKind
-  /// The address, path or id of what is loaded.
+  /// The URL, path or id of the image.
   public let source: String
-  /// When it happened, by the clock that ``RequestMetrics`` has its times from.
+  /// The time of the event, by the clock of ``RequestMetrics``.
   public let time: Duration
-  /// What is known about the stage by then.
+  /// The facts known about the stage so far.
   public let facts: [String: RequestMetrics.Fact]
 }
 
-/// What came of a request.
+/// The outcome of a request.
 public enum PipelineOutcome: Sendable {
   /// An image.
   case image(ImageResponse)
-  /// Bytes, where no more was asked for.
+  /// The data of a request for data alone.
   case data(byteCount: Int)
-  /// An error, that of a cancelled request among them.
+  /// An error; a cancelled request ends with one, too.
   case failure(LoadError)
 }
 
-/// Several observers as one; each is told in turn.
+/// A list of observers that is one observer and notifies each in turn.
 public struct PipelineObserverList: PipelineObserver {
   private let observers: [any PipelineObserver]
 
-  /// Creates an observer of observers, the one to be told first in front.
+  /// Creates an observer from several, which are notified in the order given.
   public init(_ observers: [any PipelineObserver]) { self.observers = observers }
 
-  /// Tells each.
+  /// Notifies each observer.
   public func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
     each { $0.requestBegan(request, event) }
   }
-  /// Tells each.
+  /// Notifies each observer.
   public func stageBegan(_ event: PipelineEvent) { each { $0.stageBegan(event) } }
-  /// Tells each.
+  /// Notifies each observer.
   public func stageJoined(by request: Int, _ event: PipelineEvent) { each { $0.stageJoined(by: request, event) } }
-  /// Tells each.
+  /// Notifies each observer.
   public func phaseBegan(_ phase: String, _ event: PipelineEvent) { each { $0.phaseBegan(phase, event) } }
-  /// Tells each.
+  /// Notifies each observer.
   public func noted(_ fact: String, _ event: PipelineEvent) { each { $0.noted(fact, event) } }
-  /// Tells each.
+  /// Notifies each observer.
   public func stageEnded(_ event: PipelineEvent) { each { $0.stageEnded(event) } }
-  /// Tells each.
+  /// Notifies each observer.
   public func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) {
     each { $0.requestEnded(outcome, event) }
   }
-  /// Tells each.
+  /// Notifies each observer.
   public func requestsMissed(_ count: Int) { each { $0.requestsMissed(count) } }
 
   private func each(_ tell: (any PipelineObserver) -> Void) {

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// What one request went through: its stages as a tree, with their times, and what is known about each.
+/// The stages of one request as a tree, with their times and facts.
 ///
 /// ```swift
 /// let pipeline = ImagePipeline { $0.collectsMetrics = true }
@@ -8,37 +8,37 @@ import VitrineRuntime
 /// _ = try await task.image
 /// if let metrics = task.metrics { print(metrics) }
 /// ```
-/// Times are those of a clock that only goes forward, the pipeline's; they can be compared with one another and mean
-/// nothing else.
+/// Times are readings of the pipeline's monotonic clock: only their differences have a meaning.
 public struct RequestMetrics: Sendable, Hashable, Identifiable {
-  /// What a stage did for a while, such as waiting for its turn in a queue.
+  /// A part of a stage, such as waiting in a queue.
   public struct Phase: Sendable, Hashable {
-    /// What it did.
+    /// The name of the phase.
     ///
-    /// `wait` for another stage, `queue` for its turn, `look-up` in a cache, `request` until the answer begins, `body`, `work`.
+    /// `wait` for another stage, `queue` for a turn, `look-up` in a cache, `request` until the response, `body`,
+    /// `work`.
     public let name: String
-    /// When it began.
+    /// The beginning.
     public let began: Duration
-    /// When it ended; `nil` while it goes on.
+    /// The end; `nil` while the phase goes on.
     public internal(set) var ended: Duration?
 
-    /// How long it took; `nil` while it goes on.
+    /// The length; `nil` while the phase goes on.
     public var duration: Duration? { ended.map { $0 - began } }
   }
 
-  /// What is known about a stage beside its times.
+  /// A fact about a stage.
   public enum Fact: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// Some words.
+    /// A string.
     case text(String)
-    /// A number, in bytes or pixels where it has a unit.
+    /// A number, in bytes or pixels if it has a unit.
     case number(Int)
-    /// Whether something is so.
+    /// A Boolean.
     case flag(Bool)
 
-    /// Some words.
+    /// Creates a string fact.
     public init(stringLiteral text: String) { self = .text(text) }
 
-    /// The words, the number, or `true` or `false`.
+    /// The string or number, or `true` or `false`.
     public var description: String {
       switch self {
       case .text(let text): text
@@ -48,33 +48,33 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// One stage, with those that it waited for.
+  /// A stage, with the stages that it waited for.
   public struct Stage: Sendable, Hashable, Identifiable {
-    /// Tells it apart from all others of its pipeline, the requests included.
+    /// An id that is unique among the stages and requests of the pipeline.
     public let id: Int
-    /// What it does.
+    /// The kind of the stage.
     public let kind: StageKind
-    /// The address, path or id of what is loaded.
+    /// The URL, path or id of the image.
     public let source: String
-    /// When it began.
+    /// The beginning.
     public let began: Duration
-    /// When it ended; `nil` while it goes on.
+    /// The end; `nil` while the stage goes on.
     public internal(set) var ended: Duration?
-    /// When this request began to wait for it: ``began``, or later where it was under way for another.
+    /// The time at which this request began to wait for the stage: ``began``, or later if another request began it.
     public internal(set) var since: Duration
-    /// Whether it was under way for another request.
+    /// A Boolean value that indicates whether another request began the stage.
     public internal(set) var isShared = false
-    /// What it did, one after the other.
+    /// The phases, in order.
     public internal(set) var phases: [Phase] = []
-    /// What else is known about it, by name.
+    /// The facts, by name.
     public internal(set) var facts: [String: Fact] = [:]
-    /// The stages that it waited for, in order.
+    /// The stages that this stage waited for, in order.
     public internal(set) var stages: [Stage] = []
 
-    /// How long it took; `nil` while it goes on.
+    /// The length; `nil` while the stage goes on.
     public var duration: Duration? { ended.map { $0 - began } }
 
-    /// When the last of what belongs to it ended, what others own left out.
+    /// The end of the last part of the stage, without shared stages.
     var extent: Duration {
       let phases = phases.map { $0.ended ?? $0.began }.max() ?? began
       let stages = stages.filter { !$0.isShared }.map(\.extent).max() ?? began
@@ -85,36 +85,36 @@ public struct RequestMetrics: Sendable, Hashable, Identifiable {
   /// The request as a stage, of kind ``StageKind/request``.
   public let root: Stage
 
-  /// Tells it apart from all others of its pipeline.
+  /// An id that is unique among the stages and requests of the pipeline.
   public var id: Int { root.id }
-  /// The address, path or id of what was asked for.
+  /// The URL, path or id of the requested image.
   public var source: String { root.source }
-  /// When the request was made.
+  /// The time at which the request was made.
   public var began: Duration { root.began }
-  /// When its caller was told the end; `nil` while it goes on.
+  /// The time at which the caller received the result; `nil` while the request goes on.
   public var ended: Duration? { root.ended }
-  /// How long it took; `nil` while it goes on.
+  /// The length of the request; `nil` while it goes on.
   public var duration: Duration? { root.duration }
-  /// What is known about it: where it is `from`, `bytes`, `width` and `height`, or the `error`.
+  /// The facts: `from` (the origin), `bytes`, `width` and `height`, or the `error`.
   public var facts: [String: Fact] { root.facts }
-  /// The stages that it waited for, in order; none where the image was in memory.
+  /// The stages that the request waited for, in order; empty if the image was in memory.
   public var stages: [Stage] { root.stages }
 
-  /// How long it waited for its turn in queues, as far as that is over: for a connection, a decoder, a processor.
+  /// The total time that the request spent in queues so far: for a connection, a decoder, a processor.
   ///
-  /// Of stages that were under way for another, what this request waited.
+  /// Of a shared stage, only the time that this request waited counts.
   public var queueWait: Duration { root.queueWait(from: root.began) }
 
-  /// Where the image, or the bytes it was made of, came from; `nil` where there is none.
+  /// The origin of the image or its bytes; `nil` if there is none.
   public var origin: ImageResponse.Origin? {
     guard case .text(let name) = facts["from"] else { return nil }
     return ImageResponse.Origin(rawValue: name)
   }
 
-  /// What was decided about the bytes and why, such as `revalidate: max-age`; `nil` where no cache of bytes was asked.
+  /// The cache decision and its reason, such as `revalidate: max-age`; `nil` if no data cache was used.
   public var cacheDecision: String? { root.all.lazy.compactMap { $0.facts["decision"] }.first?.description }
 
-  /// Whether it shared a stage with a request that was under way.
+  /// A Boolean value that indicates whether the request shared a stage that another had begun.
   public var isCoalesced: Bool { root.all.contains { $0.isShared } }
 }
 
@@ -125,14 +125,14 @@ extension RequestMetrics.Stage {
     return (own + stages.map { $0.queueWait(from: start) }).reduce(.zero, +)
   }
 
-  /// The stage and those below it.
+  /// The stage and all stages below it.
   fileprivate var all: [Self] { [self] + stages.flatMap(\.all) }
 }
 
-// MARK: - In words
+// MARK: - Description
 
 extension RequestMetrics: CustomStringConvertible {
-  /// The tree, a stage a line, times in milliseconds since the request was made.
+  /// The tree, one stage a line, with times in milliseconds since the request was made.
   public var description: String {
     var lines: [String] = []
     root.describe(since: began, indent: "", &lines)
@@ -152,7 +152,7 @@ extension RequestMetrics.Stage {
 }
 
 extension Duration {
-  /// With one digit behind the point.
+  /// The duration in milliseconds, with one decimal place.
   var inMilliseconds: String {
     let tenths = Int((self / .milliseconds(1) * 10).rounded())
     return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"

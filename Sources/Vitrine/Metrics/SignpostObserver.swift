@@ -1,12 +1,12 @@
 import VitrineRuntime
 
-/// Shows each request and each of its stages as an interval in Instruments, under the subsystem `vitrine`.
+/// An observer that shows requests and their stages as intervals in Instruments, under the subsystem `vitrine`.
 ///
 /// ```swift
 /// let pipeline = ImagePipeline { $0.observer = SignpostObserver() }
 /// ```
-/// For Apple's systems; on others it does nothing. An interval is shown from when the observer is told, which on a busy
-/// machine is a little later than it was.
+/// It works on Apple platforms and does nothing elsewhere. An interval begins and ends when the observer is notified,
+/// which on a busy machine is slightly late.
 public struct SignpostObserver: PipelineObserver {
   private let intervals = SignpostIntervals()
 

@@ -1,37 +1,37 @@
-/// What a stage of a request does.
+/// The kind of a stage of a request.
 ///
-/// There may be more kinds in later versions; a `switch` over them has a default.
+/// Later versions may add kinds; a `switch` over them needs a default.
 public struct StageKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
-  /// Its name, as in traces.
+  /// The name, as in traces.
   public let rawValue: String
 
-  /// Makes one of its name.
+  /// Creates a kind with a name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Makes one of its name.
+  /// Creates a kind with a name.
   public init(stringLiteral name: String) { rawValue = name }
 
-  /// The request itself, from when it was made until its caller was told.
+  /// The request itself, from its creation until its caller has the result.
   public static let request: StageKind = "request"
-  /// What interceptors make of it, with what they ask for.
+  /// The interceptors, with the requests that they make.
   public static let intercept: StageKind = "intercept"
-  /// Several sources, tried one after the other.
+  /// Several sources, tried in order.
   public static let sources: StageKind = "sources"
-  /// The look for an image on disk as it was shown before.
+  /// The look-up of the finished image on disk.
   public static let finished: StageKind = "finished"
-  /// The question whether an image whose time is over is still the same.
+  /// The revalidation of a stale image.
   public static let confirm: StageKind = "confirm"
-  /// Getting bytes: from the disk, from a server, from a file.
+  /// The fetch of bytes: from disk, a server or a file.
   public static let fetch: StageKind = "fetch"
-  /// One transfer from a server; a fetch that is redirected or tried again has several.
+  /// One transfer from a server; a fetch with redirects or retries has several.
   public static let transfer: StageKind = "transfer"
-  /// Making pixels of bytes.
+  /// The decoding of an image.
   public static let decode: StageKind = "decode"
-  /// Making an image of a larger one that is in memory.
+  /// The making of an image from a larger variant in memory.
   public static let resample: StageKind = "resample"
   /// One processor.
   public static let process: StageKind = "process"
 
-  /// Its name.
+  /// The name.
   public var description: String { rawValue }
 }

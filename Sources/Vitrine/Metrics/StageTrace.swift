@@ -1,27 +1,27 @@
 package import VitrineRuntime
 
-/// Keeps what all requests of a pipeline went through; for the tool, whose requests are few.
+/// A record of all requests of a pipeline, for the command-line tool, whose requests are few.
 package final class TraceRecorder: Sendable {
   private let began: Duration
   private let recorded = Lock<[StageTrace]>([])
 
-  /// Creates one without requests, whose time begins now by the pipeline's clock.
+  /// Creates an empty recorder; its times are relative to now.
   package init(clock: any TimeSource = .system) { began = clock.uptime }
 
   /// The requests so far, in the order in which they began.
   package var requests: [RequestMetrics] { recorded.withLock { $0 }.map(\.metrics) }
 
-  /// All requests as Chrome's trace events; see ``RequestMetrics/chromeTrace(of:)``.
+  /// All requests in Chrome's trace event format; see ``RequestMetrics/chromeTrace(of:)``.
   package var chromeTrace: Data { RequestMetrics.chromeTrace(of: requests, since: began) }
 
   func append(_ request: StageTrace) { recorded.withLock { $0.append(request) } }
 }
 
-/// Makes the traces of a pipeline's stages, and keeps none of them.
+/// Creates the traces of a pipeline's stages and keeps none of them.
 ///
-/// A pipeline that records nothing has none, and spends the look at a `nil` on each stage.
+/// A pipeline without metrics or observers has no recorder, and pays for a `nil` check at each stage.
 final class StageRecorder: Sendable {
-  /// What a request is made for.
+  /// The purpose of a request.
   enum Purpose: String {
     case image, data, revalidation
   }
@@ -31,7 +31,7 @@ final class StageRecorder: Sendable {
   let feed: EventFeed?
   private let lastID = Lock(0)
 
-  /// `nil` where nobody wants to know anything.
+  /// Returns `nil` if nothing uses traces.
   init?(_ configuration: ImagePipeline.Configuration) {
     kept = configuration.recorder
     feed = EventFeed(configuration)
@@ -41,7 +41,7 @@ final class StageRecorder: Sendable {
 
   var now: Duration { clock.uptime }
 
-  /// Begins a request; whatever it waits for is part of it.
+  /// Begins a request; the stages that it waits for belong to it.
   func request(_ request: ImageRequest, for purpose: Purpose = .image, at time: Duration? = nil) -> StageTrace {
     let trace = stage(.request, request.name, at: time ?? now)
     kept?.append(trace)
@@ -49,7 +49,7 @@ final class StageRecorder: Sendable {
     return trace
   }
 
-  /// Begins a stage of no request, at a known time.
+  /// Begins a stage that belongs to no request yet, at a known time.
   func stage(_ kind: StageKind, _ source: String, at time: Duration) -> StageTrace {
     let id = lastID.withLock { last in
       last += 1
@@ -59,20 +59,19 @@ final class StageRecorder: Sendable {
   }
 }
 
-/// One stage on the way of a request: the phases it went through one after the other, and the stages it waited for.
+/// A stage of a request: its phases in order, and the stages that it waited for.
 ///
-/// Several requests may wait for one stage; the first of them owns it, to the others it is shared. What is said without a
-/// time happens now.
+/// Several requests may wait for one stage; the first owns it, the others share it. Events without a time happen now.
 package final class StageTrace: Sendable {
   package typealias Fact = RequestMetrics.Fact
 
   private struct State {
-    /// The stage as it is now, without those that it waited for.
+    /// The stage as it is now, without the stages that it waited for.
     var stage: RequestMetrics.Stage
     var waits: [(stage: StageTrace, since: Duration, isShared: Bool)] = []
     var lastTime: Duration
     var isOwned = false
-    /// The request whose observers are told of the stage; `nil` where nobody is.
+    /// The request under which observers are notified of the stage; `nil` for no notifications.
     var request: Int?
   }
 
@@ -86,7 +85,7 @@ package final class StageTrace: Sendable {
     state = Lock(State(stage: stage, lastTime: stage.began))
   }
 
-  /// The request as it is now, as a value; to be asked of the trace of a request.
+  /// The current metrics; meaningful for the trace of a request only.
   var metrics: RequestMetrics { RequestMetrics(root: stage(since: began, isShared: false)) }
 
   private func stage(since: Duration, isShared: Bool) -> RequestMetrics.Stage {
@@ -97,9 +96,9 @@ package final class StageTrace: Sendable {
     return stage
   }
 
-  // MARK: What a stage does
+  // MARK: Events of a stage
 
-  /// Begins a phase, which ends the one before.
+  /// Begins a phase, which ends the previous one.
   package func enter(_ phase: String, at time: Duration? = nil) {
     change(at: time, telling: { $0.phaseBegan(phase, $1) }) { stage, time in
       stage.endPhase(at: time)
@@ -109,12 +108,12 @@ package final class StageTrace: Sendable {
     }
   }
 
-  /// Says something about the stage, in place of what was said under that name.
+  /// Records a fact, replacing an earlier one of that name.
   package func note(_ name: String, _ fact: Fact, at time: Duration? = nil) {
     change(at: time, telling: { $0.noted(name, $1) }) { stage, _ in stage.facts[name] = fact }
   }
 
-  /// Ends the stage and its phase; the first end counts.
+  /// Ends the stage and its phase; later calls have no effect.
   package func end(_ facts: [String: Fact] = [:], at time: Duration? = nil) {
     end(facts, at: time, telling: { $0.stageEnded($1) })
   }
@@ -127,7 +126,7 @@ package final class StageTrace: Sendable {
     }
   }
 
-  /// After the end nothing changes any more: work that nobody waits for may still run into its next phase.
+  /// Ignores changes after the end: work that nobody waits for may still enter its next phase.
   private func change(
     at time: Duration?,
     telling: @autoclosure () -> EventFeed.Telling,
@@ -136,7 +135,7 @@ package final class StageTrace: Sendable {
     let time = time ?? recorder.now
     state.withLock { state in
       guard state.stage.ended == nil else { return }
-      // A turn has the time of its beginning, and may have waited for another one.
+      // A turn's time is that of its beginning, and it may have waited for another turn.
       let time = max(time, state.lastTime)
       state.lastTime = time
       change(&state.stage, time)
@@ -144,7 +143,7 @@ package final class StageTrace: Sendable {
     }
   }
 
-  // Within the lock, so that what is told of a stage is in order.
+  // Under the lock, so that a stage's events are posted in order.
   private func tell(_ telling: @autoclosure () -> EventFeed.Telling, _ state: State, at time: Duration) {
     guard let feed = recorder.feed, let request = state.request else { return }
     let (id, kind, facts) = (state.stage.id, state.stage.kind, state.stage.facts)
@@ -154,27 +153,27 @@ package final class StageTrace: Sendable {
     )
   }
 
-  // MARK: What it waits for
+  // MARK: Awaited stages
 
-  /// Begins a stage of this one's own.
+  /// Begins a stage that belongs to this one.
   package func stage(_ kind: StageKind, at time: Duration? = nil) -> StageTrace {
     let stage = recorder.stage(kind, source, at: time ?? recorder.now)
     wait(for: stage)
     return stage
   }
 
-  /// Says that this stage waits for another from now on.
+  /// Records that this stage waits for another from now on.
   func wait(for stage: StageTrace?) {
     guard let stage else { return }
     let isShared = stage.join(state.withLock { $0.request })
-    // Whoever joins what is under way has done something at about this time.
+    // A request that joins a running stage has recorded something at about this time.
     state.withLock { state in
       let since = isShared ? max(state.lastTime, stage.began) : stage.began
       state.waits.append((stage, since, isShared))
     }
   }
 
-  /// - Returns: Whether the stage belongs to somebody else.
+  /// - Returns: True if the stage belongs to another request.
   private func join(_ request: Int?) -> Bool {
     state.withLock { state in
       guard state.isOwned else {

@@ -2,11 +2,11 @@ import VitrineHTTP
 import VitrineRuntime
 
 extension StageTrace {
-  /// Adds what a transfer took as a stage that has just ended; a load that is redirected or tried again has several.
+  /// Adds a transfer as a stage that has just ended; a load with redirects or retries has several.
   func add(_ metrics: LoadMetrics) {
-    // When each phase ended, counted from the beginning.
+    // The end of each phase, relative to the beginning.
     var phases: [(name: String, end: Duration)] = []
-    // The times of a connection that was there already are those of its look-up in a list.
+    // A reused connection's times are those of its look-up in the pool.
     if !metrics.isConnectionReused {
       if let end = metrics.nameLookup { phases.append(("name look-up", end)) }
       if let end = metrics.connected { phases.append(("connect", end)) }
@@ -16,7 +16,7 @@ extension StageTrace {
       phases.append(("first byte", end))
       phases.append(("body", metrics.total))
     }
-    // What comes before something ends no later.
+    // A phase ends no later than the next.
     for index in phases.indices.dropLast().reversed() {
       phases[index].end = min(phases[index].end, phases[index + 1].end)
     }

@@ -4,147 +4,150 @@ public import VitrineImaging
 public import VitrineRuntime
 
 extension ImagePipeline {
-  /// What a pipeline is made of; every part can be replaced.
+  /// The parts and settings of a pipeline.
   public struct Configuration: Sendable {
-    /// Decoded images; `nil` for none.
+    /// The cache of decoded images; `nil` for none.
     ///
-    /// Unless told, a cache of the pipeline's own that holds a fifth of the memory that the process may take up (what the
-    /// machine has, or its control group allows), and no more than 768 MB.
+    /// Defaults to a cache of the pipeline's own, which holds a fifth of the memory that the process may use (the
+    /// machine's or its control group's), at most 768 MB.
     public var memoryCache: MemoryCache<CachedImage>?
-    /// What tells that memory is scarce, which has ``memoryCache`` give up half of what it holds, or all that no view shows;
-    /// the system unless told, `nil` for nothing.
+    /// The source of memory warnings, on which ``memoryCache`` frees half of its contents, or all that no view shows.
+    ///
+    /// `nil` ignores them. Defaults to the system.
     public var memoryPressure: (any MemoryPressureSource)? = .system
-    /// Encoded bytes of addresses; `nil`, the default, for none.
+    /// The cache of encoded bytes of URLs; defaults to `nil`, no cache.
     public var diskCache: (any DataCaching)?
-    /// What decodes; `DecoderRegistry.standard` unless told.
+    /// The decoders; defaults to `DecoderRegistry.standard`.
     public var decoders = DecoderRegistry.standard
-    /// What tells the time; the machine's clock unless told.
+    /// The clock; defaults to the system clock.
     public var clock: any TimeSource = .system
-    /// Whether equal requests share the work; they do unless told.
+    /// A Boolean value that indicates whether equal requests share work; defaults to `true`.
     public var isCoalescingEnabled = true
-    /// How many images are decoded at once; as many as there are cores, unless told.
+    /// The maximum number of concurrent decodes; defaults to the number of cores.
     public var maxConcurrentDecodes = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    /// How many encoded bytes may be in decoding at once: 64 MiB.
+    /// The maximum number of encoded bytes in concurrent decodes; defaults to 64 MiB.
     ///
-    /// An image that is larger is decoded alone.
+    /// An image beyond it is decoded alone.
     public var maxConcurrentDecodeBytes = 64 << 20
-    /// How much may wait: so many fetches for the loader to begin them, and as many images to be read from files, decoded or
-    /// processed; `nil`, the default, for any number.
+    /// The maximum number of queued fetches, and of queued file reads, decodes and processing steps.
     ///
-    /// What would be one more fails at once with ``LoadError/Code/overloaded``, whatever its priority; what waits already, and
-    /// whoever joins that, is served. Where an address has a stale answer that may stand in for errors, that is served. A fetch
-    /// waits for a moment even where connections are free, so a useful limit is several times as many as there are. What is
-    /// found fresh in memory, and bytes that are found fresh on disk, need no place. Low on the list of what is done, such as
-    /// previews and writing finished images to disk, is left out without an error.
+    /// A request beyond the limit fails at once with ``LoadError/Code/overloaded``, whatever its priority; queued ones,
+    /// and those that share their work, do not. If the cache has a stale image that may stand in for errors, that is
+    /// served. Fetches are queued for a moment even if connections are free, so a useful limit is several times their
+    /// number. Fresh images in memory and fresh bytes on disk need no place. Dispensable work, such as previews and
+    /// storing finished images, is left out without an error. Defaults to `nil`, no limit.
     public var queueLimit: Int?
-    /// The bounds for decoding.
+    /// The limits for decoding; defaults to `DecodeLimits()`.
     public var decodeLimits = DecodeLimits()
-    /// What of images fetched from addresses is kept in ``diskCache``; `.automatic` by default.
+    /// The forms of fetched images that are stored in ``diskCache``; defaults to `.automatic`.
     public var storagePolicy = StoragePolicy.automatic
-    /// What rewrites requests, chooses decoders and says what is stored; `nil`, the default, for nobody.
+    /// The delegate, which rewrites requests, chooses decoders and decides what is stored.
     ///
-    /// The pipeline keeps it.
+    /// The pipeline retains it. Defaults to `nil`.
     public var delegate: (any PipelineDelegate)?
-    /// What stands around the loading of images, the first one outermost; nothing by default.
+    /// The interceptors that wrap the loading of images, the outermost first; defaults to none.
     public var interceptors: [any ImageInterceptor] = []
-    /// Whether an address may be one of a `file:`; it may unless told.
+    /// A Boolean value that indicates whether `file:` URLs are loaded.
     ///
-    /// A server that loads the addresses of strangers says no. ``ImageSource/file(_:)`` is always allowed.
+    /// Set it to `false` for URLs from strangers. ``ImageSource/file(_:)`` is always allowed. Defaults to `true`.
     public var allowsFileURLs = true
-    /// Where what is awaited runs, in a test that takes every step itself and in which the queues have no threads; `nil`, the
-    /// default, for threads of the pipeline's own and where Swift runs tasks.
+    /// The executor of tasks, in tests that take every step themselves; `nil` for Swift's own and queues with threads.
     package var stepper: (any TaskExecutor)?
 
     // MARK: The network
 
-    /// What fetches addresses; unless told one of the program's that all pipelines share, so that they share connections.
+    /// The loader of URLs.
     ///
-    /// One that is set brings its own limits and its own `AddressGuard`; see ``addressGuard``.
+    /// A loader that is set has its own limits and its own `AddressGuard`; see ``addressGuard``. Defaults to a loader
+    /// that all pipelines share, so that they share connections.
     public var loader: any DataLoader {
       get { ownLoader ?? PlatformDefaults.loader }
       set { ownLoader = newValue }
     }
-    /// `nil` where none was set.
+    /// `nil` if none was set.
     private(set) var ownLoader: (any DataLoader)?
-    /// Whether a load that has failed is tried again, and after which wait; `.exponential(maxAttempts: 3)` by default.
+    /// The policy that decides whether and when a failed load is retried.
     ///
-    /// That is three attempts at most, with waits of at most half a second and a second between them, or as long as the server
-    /// asks for (`Retry-After`), and no attempt begins more than two minutes after the first. Tried again is what may well be
-    /// over a little later: time-outs, broken connections, the statuses 408, 429, 500, 502, 503 and 504. Only when all
-    /// attempts have failed is the next one of several sources asked.
+    /// The default makes up to three attempts, with waits of up to half a second and one second between them, or as
+    /// long as the server asks for (`Retry-After`). No attempt begins more than two minutes after the first. It retries
+    /// failures that may be temporary: time-outs, broken connections, and statuses 408, 429, 500, 502, 503 and 504. The
+    /// next of several sources is tried after the last attempt. Defaults to `.exponential(maxAttempts: 3)`.
     public var retryPolicy = RetryPolicy.exponential(maxAttempts: 3)
-    /// Changes each request shortly before it is sent, to sign it or to refresh a token; `nil`, the default, for nothing.
+    /// The closure that changes each request shortly before it is sent, to sign it or to refresh a token.
     ///
     /// ```swift
     /// $0.willSend = { request in
     ///   request.headers["Authorization"] = try await "Bearer \(tokens.current())"
     /// }
     /// ```
-    /// It runs once for each attempt, when that is about to have its turn; no connection is held meanwhile. What it adds
-    /// is not part of what tells answers apart in the caches: where users see different images at one address, set
-    /// ``ImageRequest/scope``. If it throws, nothing is sent and the load fails with ``LoadError/Code/fetchFailed``. When nobody
-    /// waits any more the task in which it runs is cancelled, and nothing is sent.
+    /// It runs once for each attempt, just before the attempt's turn, without holding a connection. Its changes do not
+    /// affect cache keys: if users see different images at one URL, set ``ImageRequest/cachePartition``. If it throws,
+    /// nothing is sent and the load fails with ``LoadError/Code/fetchFailed``. When the last caller leaves, the task in
+    /// which it runs is cancelled, and nothing is sent. Defaults to `nil`.
     public var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)?
-    /// Answers a response of status 401 with header fields to send the request with again, `nil` to take it as it is; by
-    /// default nobody does.
+    /// The closure that answers a response of status 401 with header fields to resend it with, or `nil` to accept it.
     ///
-    /// Asked at most twice a load; see `LoadHooks.challenge`.
+    /// It is called at most twice for each attempt; see `LoadHooks.challenge`. Defaults to `nil`.
     public var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
-    /// Whether what has failed is not asked for again for a while; `true` by default.
+    /// A Boolean value that indicates whether failed sources are not loaded again for a while.
     ///
-    /// A dead address on every cell of a list is then asked for once: after a 404 for 5 minutes, after a 410 for an hour,
-    /// after other statuses from 400 to 499 for a minute, after what failed on the way or in the server for 10 seconds,
-    /// twice as long after each further failure and up to 5 minutes; a `Retry-After` replaces that, within an hour. Meanwhile
-    /// loads fail at once with the same error, whose ``LoadError/detail`` says so, or are answered with what is stored, as
-    /// far as it may stand in for an error.
+    /// A dead URL in every cell of a list is then requested once. A failure is remembered for 5 minutes after a 404,
+    /// for an hour after a 410, for a minute after other statuses from 400 to 499, and for 10 seconds after failed
+    /// transfers and failing servers, doubled with each further failure up to 5 minutes. A `Retry-After` replaces these
+    /// times, up to an hour. Meanwhile loads fail at once with the same error, whose ``LoadError/detail`` says so, or
+    /// are served a stale image that may stand in for it.
     ///
-    /// A request of policy `.reload` always asks: it is what a user's tap on "try again" should make. Removing an address from
-    /// ``ImagePipeline/cache`` forgets its failure, too; ``ImagePipeline/forgetFailures()`` forgets all. The last 1,000
-    /// failures are kept, in memory only.
+    /// A request of policy `.reload` is always sent; use it when a user taps "try again". Removing a URL from
+    /// ``ImagePipeline/cache`` forgets its failure, ``ImagePipeline/forgetFailures()`` forgets all. The last 1,000
+    /// failures are kept, in memory only. Defaults to `true`.
     public var remembersFailures = true
-    /// Keeps the pipeline out of private networks: for servers that load what strangers name; `nil`, the default, for no guard.
+    /// The guard that keeps the pipeline out of private networks, for servers that load URLs from strangers.
     ///
-    /// The pipeline then has a loader of its own, which checks every URL, redirects included, and every address that a name
-    /// leads to. What is refused fails with ``LoadError/Code/forbidden``. If ``loader`` is set as well, that one must obey the
-    /// guard (`DataLoader.obeys(_:)`: a `CurlLoader` does that was made with the same one); with any other, everything that would have
-    /// to be loaded fails with ``LoadError/Code/forbidden``, since nobody would check what names mean.
+    /// The pipeline then uses a loader of its own, which checks every URL, including redirects, and every IP address to
+    /// which a name resolves. Refused loads fail with ``LoadError/Code/forbidden``. A ``loader`` that is set as well
+    /// must obey the guard (`DataLoader.obeys(_:)`), as a `CurlLoader` made with the same guard does; with any other
+    /// loader, everything that would have to be loaded fails with ``LoadError/Code/forbidden``.
     ///
-    /// What is stored already is served without being asked about. Files are another matter; see ``allowsFileURLs``.
+    /// Cached images are served without a check. For files, see ``allowsFileURLs``. Defaults to `nil`, no guard.
     public var addressGuard: AddressGuard?
-    /// Says what the network is good for at this moment; `.full` at all times by default.
+    /// The closure that returns the present state of the network.
     ///
-    /// Asked before each load, on a queue for hooks. What is stored and fresh is served without asking.
     /// ```swift
     /// $0.networkAccess = { monitor.isOnline ? .full : .offline("no network") }
     /// ```
+    /// It is called before each load that would send a request, on a queue where it may block; fresh cached images are
+    /// served without it. Defaults to `.full` at all times.
     public var networkAccess: @Sendable () -> NetworkAccess {
       get { access ?? { .full } }
       set { access = newValue }
     }
-    /// `nil` where the network is good for everything at all times.
+    /// `nil` if the network is always available.
     private(set) var access: (@Sendable () -> NetworkAccess)?
 
-    // MARK: Watching requests
+    // MARK: Observation
 
-    /// Whether each task records what it goes through, for ``ImageTask/metrics``; `false` by default, which costs nothing.
+    /// A Boolean value that indicates whether each task records its stages for ``ImageTask/metrics``.
+    ///
+    /// Recording none costs nothing. Defaults to `false`.
     public var collectsMetrics = false
-    /// Who is told what every request goes through; `nil`, the default, for nobody, which costs nothing.
+    /// The observer of all requests' events; defaults to `nil`, which costs nothing.
     public var observer: (any PipelineObserver)?
-    /// Where lines for a log go; `nil`, the default, for nowhere, which costs nothing.
+    /// The closure that receives log entries.
     ///
     /// ```swift
     /// $0.log = { entry in
     ///   if entry.level > .debug { print(entry.level, entry) }
     /// }
     /// ```
-    /// Called for every level, one line at a time, on a thread of its own: it may block.
+    /// It is called for every level, one entry at a time, on its own thread, so it may block. Defaults to `nil`, which
+    /// costs nothing.
     public var log: (@Sendable (LogEntry) -> Void)?
-    /// Where the stages of all requests are kept; `nil`, the default, for nowhere.
+    /// The recorder of all requests' stages; `nil` for none.
     package var recorder: TraceRecorder?
 
-    /// Whether an image of a few bytes is decoded where its bytes have come, which costs less than waking a thread for it.
+    /// True if tiny images are decoded where their bytes arrive, which costs less than waking a thread.
     ///
-    /// Not where a test takes the steps, or bounds say how much may wait.
+    /// False in tests that take every step themselves, and with a queue limit.
     var decodesTinyImagesInline: Bool { stepper == nil && queueLimit == nil }
 
     /// Creates a configuration of the defaults named at each property, with a memory cache of its own.

@@ -3,15 +3,15 @@ import VitrineHTTP
 public import VitrineRuntime
 
 extension ImagePipeline {
-  /// Loads the encoded bytes, whatever they are, the same way as those of an image.
+  /// Loads the encoded bytes of a request, whatever they are, through the same caches as an image.
   ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func data(for request: ImageRequest) async throws(LoadError) -> Data {
     let request = request.prepared(by: context.delegate)
     if let data = context.warmData(request) { return data }
     let outcome = Deferred<Result<Data, LoadError>>()
     let load = DataLoad(context, callsOut: false) { outcome.resolve($0.map(\.data)) }
-    // Whatever they are, they are what was asked for.
+    // Any bytes are accepted.
     context.turn { load.begin(request, priority: request.priority, storesOnlyImages: false, &$0) }
     let result = await withTaskCancellationHandler {
       await outcome.value()
@@ -24,12 +24,12 @@ extension ImagePipeline {
 
   /// Loads the bytes of a URL; see ``data(for:)-(ImageRequest)``.
   ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func data(for url: URL) async throws(LoadError) -> Data { try await data(for: ImageRequest(url: url)) }
 }
 
 extension JobContext {
-  /// The bytes of a request that are on disk, fresh, and read without a wait; `nil` leaves the request to a job.
+  /// Returns bytes that are on disk, fresh, and readable without a wait; `nil` leaves the request to a job.
   func warmData(_ request: ImageRequest) -> Data? {
     guard recorder == nil, request.cachePolicy != .reload, !request.keys.hasAlternatives, !Task.isCancelled,
       let disk = disk(for: request, .diskReads) as? any WarmDataCaching,
@@ -44,15 +44,15 @@ extension JobContext {
     return entry.data
   }
 
-  /// Waits in a leaving caller's place for a download that is under way.
+  /// Keeps a running download going in place of a leaving caller.
   func keepFetching(_ request: ImageRequest, _ turn: inout Turn) {
-    // Nothing would come of it.
+    // Nothing would be stored.
     guard caches(of: request).contains(.diskWrites), isFetching(request, &turn) else { return }
     DataLoad(self) { _ in }.begin(request, priority: .veryLow, storesOnlyImages: true, &turn)
   }
 }
 
-/// A hold on bytes that are being fetched, and whom to tell of them.
+/// A subscription to bytes that are being fetched.
 // @unchecked: `subscription` and `trace` are guarded by the jobs' lock, as every access is within a turn.
 final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
   typealias Outcome = Result<FetchedBytes, LoadError>
@@ -68,12 +68,12 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
   private var subscription: Subscription<FetchedBytes>?
   private var trace: StageTrace?
 
-  /// `onEnd` is called once with no lock held, unless the load is cancelled before; `callsOut` says whether it is a user's.
+  /// `onEnd` is called once, with no lock held, unless the load is cancelled; `callsOut` is true if it is a user's.
   init(_ context: JobContext, callsOut: Bool = true, onEnd: @escaping @Sendable (Outcome) -> Void) {
     (self.context, self.callsOut, state) = (context, callsOut, Lock(State(onEnd: onEnd)))
   }
 
-  /// Begins to fetch the bytes of a prepared request; called once, before the load is known to anyone else.
+  /// Begins to fetch the bytes of a prepared request; called once, before anyone else knows the load.
   func begin(_ request: ImageRequest, priority: Priority, storesOnlyImages: Bool, _ turn: inout Turn) {
     trace = context.recorder?.request(request, for: .data, at: turn.uptime)
     let job = context.fetchJob(request, &turn)
@@ -91,11 +91,11 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
     if job.isRunning { subscription = made }
   }
 
-  /// Has the bytes stored, with a request only if they are its image.
+  /// Has the bytes stored; with a request, only if they are an image.
   private func settle(_ bytes: FetchedBytes, of request: ImageRequest?, _ turn: inout Turn) {
     guard let answer = bytes.answer else { return }
     guard let request else { return turn.afterwards { answer.accept() } }
-    // On a worker: a delegate may choose what decodes.
+    // On a worker, since a delegate may choose the decoders.
     let say: @Sendable () -> Void = { [decoders = context.decoders] in
       decoders.isImage(bytes.data, request) ? answer.accept() : answer.reject()
     }
@@ -123,7 +123,7 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
     withExtendedLifetime(left) {}
   }
 
-  // MARK: Telling
+  // MARK: Delivery
 
   func deliver() {
     let ended = state.withLock { state in

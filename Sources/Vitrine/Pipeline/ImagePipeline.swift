@@ -2,22 +2,21 @@ import VitrineCaching
 public import VitrineImaging
 public import VitrineRuntime
 
-/// Loads images: from memory, from where their bytes are, once for however many ask.
+/// Loads images from memory, disk, or the network, once for all callers.
 ///
 /// ```swift
 /// let image = try await ImagePipeline.shared.image(for: url)
 /// ```
-/// May be used from any thread. What blocks runs on threads of the pipeline's own.
+/// Safe to use from any thread. Blocking work runs on threads of the pipeline's own.
 public final class ImagePipeline: Sendable {
-  /// The pipeline of the program, which needs no set-up.
+  /// The program's pipeline, which needs no set-up.
   ///
-  /// Its parts are those of ``Configuration`` and a disk cache of 300 MB (less where that is more than a tenth of the free
-  /// space) in `$XDG_CACHE_HOME/<program>/vitrine`, on Apple's systems in Caches. Where the folder cannot be made it goes
-  /// without. A host has 6 connections, freshness is honoured, and memory is given back when the system says that it is
-  /// scarce.
+  /// It has the defaults of ``Configuration`` and a disk cache of 300 MB (or a tenth of the free space, if that is
+  /// less) in `$XDG_CACHE_HOME/<program>/vitrine`, on Apple platforms in Caches. If the folder cannot be created, it
+  /// has no disk cache. It uses up to 6 connections per host, honours freshness, and frees memory under pressure.
   ///
-  /// A program that wants other parts sets it before its first use, as early as it can. Setting it later, or twice, is a
-  /// programming error that ends the process: parts of the program would go on with another one.
+  /// To use other parts, set it before its first use. Setting it after its first use, or twice, is a programming error
+  /// and stops the process.
   public static var shared: ImagePipeline {
     get { usedShared }
     set { precondition(chosenShared.set(newValue), "ImagePipeline.shared was set after its first use") }
@@ -27,12 +26,11 @@ public final class ImagePipeline: Sendable {
   private static let usedShared = chosenShared.use() ?? ImagePipeline { $0.diskCache = PlatformDefaults.diskCache() }
   private static let chosenShared = ChosenPipeline()
 
-  /// A pipeline of the program that keeps nothing on disk.
+  /// A pipeline that stores nothing on disk.
   ///
-  /// Its memory is not that of ``shared``.
+  /// It does not share the memory cache of ``shared``.
   public static let ephemeral = ImagePipeline()
 
-  /// What the jobs share.
   let context: JobContext
   private let pressure: MemoryPressureObservation?
 
@@ -66,30 +64,30 @@ public final class ImagePipeline: Sendable {
   /// ```
   public var configuration: Configuration { context.configuration }
 
-  /// The caches as one.
+  /// The caches of the pipeline.
   public var cache: PipelineCache { PipelineCache(context) }
 
-  /// How many jobs are under way: 0 when nothing is being loaded.
+  /// The number of running jobs.
   package var jobCount: Int { context.turn { context.pool.count(&$0) } }
 
   // MARK: Images
 
-  /// The image, if it is in memory: one look-up, no waiting.
+  /// Returns the image if it is in memory; one look-up, no waiting.
   ///
-  /// It may be one whose time is over, and then says so. Without ``CacheAccess/memoryReads`` there is none.
+  /// A stale image is returned, too, and marked as such. Returns `nil` without ``CacheAccess/memoryReads``.
   public func cachedImage(for request: ImageRequest) -> ImageResponse? {
-    // Without a delegate the request is not even copied.
+    // Without a delegate, the request is not even copied.
     context.delegate == nil
       ? context.imageInMemory(request) : context.imageInMemory(request.prepared(by: context.delegate))
   }
 
   /// Loads an image; see ``ImageTask/image``.
   ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func image(for request: ImageRequest) async throws(LoadError) -> Bitmap {
-    // A hit costs neither a task nor a hop. Whoever is told of requests is told of this one, too.
+    // A hit costs neither a task nor a hop, unless observers must be notified.
     guard context.recorder == nil else { return try await imageTask(for: request).image }
-    // Without a delegate a hit needs no other key than that of the image.
+    // Without a delegate, a hit needs only the image's own key.
     let rewritten = context.delegate == nil ? request : request.prepared(by: context.delegate)
     if let hit = context.imageInMemory(rewritten), !hit.isStale { return hit.image }
     let task = ImageTask(request, context, priority: rewritten.priority)
@@ -97,22 +95,22 @@ public final class ImagePipeline: Sendable {
     return try await task.image
   }
 
-  /// Loads an image of a URL; see ``ImageTask/image``.
+  /// Loads the image at a URL; see ``ImageTask/image``.
   ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func image(for url: URL) async throws(LoadError) -> Bitmap { try await image(for: ImageRequest(url: url)) }
 
-  /// Begins to load an image.
+  /// Starts to load an image.
   ///
-  /// The task goes on whether or not it is kept, and keeps what it needs of the pipeline until it ends.
+  /// The task runs even if it is not kept, and retains the parts of the pipeline that it needs until it ends.
   public func imageTask(for request: ImageRequest) -> ImageTask { imageTask(for: request, isWatching: false, nil) }
 
-  /// Begins to load an image of a URL.
+  /// Starts to load the image at a URL.
   public func imageTask(for url: URL) -> ImageTask { imageTask(for: ImageRequest(url: url)) }
 
-  /// Begins to load an image, and tells an observer of it; see ``ImageTask``'s initializer.
+  /// Starts to load an image for an observer; see ``ImageTask``'s initializer.
   ///
-  /// With a scope it begins when that lets it.
+  /// With a scope, the load begins as soon as that allows it.
   func imageTask(
     for request: ImageRequest,
     isWatching: Bool,
@@ -137,13 +135,13 @@ public final class ImagePipeline: Sendable {
     context.turn { context.begin(task, request, isWatching: isWatching, &$0) }
   }
 
-  /// Begins to load an image, and calls back when it is there or has failed.
+  /// Starts to load an image, and calls back with the result.
   ///
   /// - Parameters:
-  ///   - request: What to load.
-  ///   - completion: Called once, on any thread, also before this returns where the image is in memory, and with an error of
-  ///     code `.cancelled` when the task is cancelled. It may do anything: load, cancel, clear a cache, block.
-  /// - Returns: The task, to be cancelled or watched; it need not be kept.
+  ///   - request: The request.
+  ///   - completion: A closure called once, on any thread, before this method returns if the image is in memory, and
+  ///     with code `.cancelled` if the task is cancelled. It may do anything: load, cancel, clear a cache, block.
+  /// - Returns: The task, for cancelling and watching; it need not be kept.
   @discardableResult
   public func loadImage(
     for request: ImageRequest,
@@ -154,9 +152,9 @@ public final class ImagePipeline: Sendable {
     }
   }
 
-  /// Ends every task that waits for exactly this image, with an error of code `.cancelled`; who asks afterwards loads it.
+  /// Cancels every task that waits for exactly this image, with an error of code `.cancelled`; later requests load it.
   ///
-  /// Does nothing where none does.
+  /// Does nothing if there is no such task.
   public func cancel(for request: ImageRequest) {
     let request = request.prepared(by: context.delegate)
     context.turn { [context] turn in
@@ -170,13 +168,13 @@ public final class ImagePipeline: Sendable {
 }
 
 extension JobContext {
-  /// Has a task wait for the job of its image, or for the interceptors.
+  /// Subscribes a task to the job of its image, or to its interceptors.
   fileprivate func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool, _ turn: inout Turn) {
     guard !task.isEnded else { return }
     if !configuration.interceptors.isEmpty {
       let job = InterceptJob(request, self)
       pool.add(job, &turn)
-      // What was served is dealt with where it is.
+      // The intercepted loads revalidate what they served.
       return task.subscribe(to: job, for: nil, isWatching: isWatching, &turn) { job.keepFetching(&$0) }
     }
     var onCancel: (@Sendable (inout Turn) -> Void)?
@@ -184,7 +182,7 @@ extension JobContext {
     task.subscribe(to: imageJob(request, &turn), for: request, isWatching: isWatching, &turn, onCancel: onCancel)
   }
 
-  /// The image of a request that has been prepared, if it is in memory.
+  /// Returns the image of a prepared request, if it is in memory.
   func imageInMemory(_ request: ImageRequest) -> ImageResponse? {
     let policy = request.cachePolicy
     guard policy != .reload, let memory = memory(for: request, .memoryReads) else { return nil }

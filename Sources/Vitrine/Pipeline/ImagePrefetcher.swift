@@ -2,38 +2,38 @@ import VitrineCaching
 public import VitrineImaging
 public import VitrineRuntime
 
-/// Loads what will probably be asked for soon: a few at a time, behind everything that is waited for.
+/// Loads images that will probably be needed soon: a few at a time, behind everything that callers wait for.
 ///
 /// ```swift
 /// let prefetcher = ImagePrefetcher(.shared)
 /// prefetcher.start(requests)        // the next screen
 /// prefetcher.stop(requests)         // it scrolled the other way
 /// ```
-/// Whoever then asks for one of the images shares its load and gives it a priority of its own. Nothing begins within
-/// ``start(_:onResult:)``, so that what is stopped in the same turn of a main loop has cost nothing. May be used from any
-/// thread; when the prefetcher is released, everything is stopped.
+/// A caller that requests one of the images shares its load and raises its priority. No load begins within
+/// ``start(_:onResult:)``, so stopping in the same turn of a main loop costs nothing. Safe to use from any thread.
+/// Releasing the prefetcher stops everything.
 ///
-/// A request whose ``ImageRequest/caches`` let nothing be kept where the prefetcher would have it is not loaded, since whoever asks
-/// then would load it again. Its turn comes and it is done, without an error.
+/// A request whose ``ImageRequest/cacheAccess`` excludes the destination is not loaded, since nothing would be kept of
+/// it. It finishes in its turn, without an error.
 public final class ImagePrefetcher: Sendable {
-  /// Where images are to be.
+  /// The destination of prefetched images.
   public enum Destination: Sendable, Hashable {
-    /// Decoded and processed in memory, and their bytes on disk.
+    /// Memory, decoded and processed; the bytes are also stored on disk.
     case memory
-    /// Their bytes on disk; nothing is decoded.
+    /// The disk; nothing is decoded.
     ///
-    /// Of what came, only the header is looked at: what is no image is not stored.
+    /// Only the header is checked: bytes that are no image are not stored.
     case disk
   }
 
-  /// What came of one request: whether the image, or its bytes, is there.
+  /// A closure called with each request and whether its image or bytes are available.
   public typealias OnResult = @Sendable (ImageRequest, Result<Void, LoadError>) -> Void
 
-  /// A request that waits or is under way.
+  /// A request that waits or is running.
   private struct Item {
     let key: JobKey
     let request: ImageRequest
-    /// Those who want it; each call of ``load(_:)`` may change its mind alone.
+    /// Those who want it; each call of ``load(_:)`` withdraws for itself.
     var claims: [(owner: Int, tell: OnResult?)]
     var load: (any RunningLoad)?
 
@@ -47,14 +47,14 @@ public final class ImagePrefetcher: Sendable {
     var priority: Priority
     var isPaused = false
     var isScheduled = false
-    /// Of ``load(_:)``; 0 stands for all who only start.
+    /// The owner of the next ``load(_:)``; 0 is for all calls of `start`.
     var nextOwner = 1
-    /// What waits or is under way, numbered in the order in which it was asked for.
+    /// The waiting and running requests, numbered in order.
     var items: [Int: Item] = [:]
     var nextID = 0
-    /// What has a lower number has begun, or been stopped before.
+    /// Items with lower numbers have begun or been stopped.
     var nextToBegin = 0
-    /// The numbers by what is asked for.
+    /// The numbers by key.
     var ids: [JobKey: Int] = [:]
     var statistics = Statistics()
 
@@ -71,7 +71,7 @@ public final class ImagePrefetcher: Sendable {
       statistics.waiting += 1
     }
 
-    /// The next to begin, if one may.
+    /// Returns the next item to begin, if one may.
     mutating func takeNext() -> (id: Int, request: ImageRequest, priority: Priority)? {
       guard mayBegin else { return nil }
       while nextToBegin < nextID {
@@ -91,7 +91,7 @@ public final class ImagePrefetcher: Sendable {
       return item
     }
 
-    /// Withdraws the claims of an owner, or of all; what is returned has these, and the load if nobody wants it any more.
+    /// Withdraws the claims of an owner, or all; returns these, and the load if nobody wants it any more.
     mutating func withdraw(_ key: JobKey, _ owner: Int?) -> Item? {
       guard let id = ids[key], var item = items[id] else { return nil }
       let left = item.claims.filter { owner != nil && $0.owner != owner }
@@ -103,20 +103,20 @@ public final class ImagePrefetcher: Sendable {
     }
   }
 
-  /// What loads.
+  /// The pipeline.
   public let pipeline: ImagePipeline
-  /// Where images are to be.
+  /// The destination of the images.
   public let destination: Destination
   private let state: Lock<State>
   private let later: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  /// Makes a prefetcher with nothing to do.
+  /// Creates a prefetcher without requests.
   ///
   /// - Parameters:
-  ///   - pipeline: What loads.
-  ///   - destination: Where images are to be; in memory, by default.
-  ///   - maxConcurrentLoads: How many are loaded at once, 2 by default; at least one.
-  ///   - priority: How urgent they are; `.low` by default, whatever the requests say.
+  ///   - pipeline: The pipeline.
+  ///   - destination: The destination of the images. Defaults to memory.
+  ///   - maxConcurrentLoads: The maximum number of concurrent loads, at least 1. Defaults to 2.
+  ///   - priority: The priority of the loads, whatever the requests' own. Defaults to `.low`.
   public convenience init(
     _ pipeline: ImagePipeline,
     destination: Destination = .memory,
@@ -139,32 +139,33 @@ public final class ImagePrefetcher: Sendable {
     state = Lock(State(maxConcurrentLoads: max(1, maxConcurrentLoads), priority: priority))
   }
 
-  /// Stops everything, and says so to whoever asked to be told.
+  /// Stops everything; pending `onResult` closures are called with `.cancelled`.
   deinit { stopAll() }
 
-  // MARK: What to do
+  // MARK: Requests
 
-  /// Puts requests at the end of what is to be loaded; those that wait or are under way stay where they are.
+  /// Appends requests to the queue; those that are waiting or running keep their places.
   ///
   /// - Parameters:
-  ///   - requests: What to load, the most urgent first.
-  ///   - onResult: Told of each request when it is done, also if it was in memory before, on any thread, and with an error of
-  ///     code `.cancelled` if it is stopped or the prefetcher released; nobody by default. It may do anything.
+  ///   - requests: The requests, the most urgent first.
+  ///   - onResult: A closure called on any thread for each finished request, even if its image was in memory before. A
+  ///     request that is stopped, or whose prefetcher is released, ends with code `.cancelled`. The closure may do
+  ///     anything. Defaults to none.
   public func start(_ requests: [ImageRequest], onResult: OnResult? = nil) {
     add(requests.map { item($0, owner: 0, onResult) })
   }
 
-  /// Loads addresses; see ``start(_:onResult:)``.
+  /// Prefetches URLs; see ``start(_:onResult:)``.
   public func start(_ urls: [URL], size: TargetSize? = nil) {
     start(urls.map { ImageRequest(url: $0, size: size) })
   }
 
-  /// Loads requests and waits for all of them.
+  /// Prefetches requests and waits for all of them.
   ///
   /// Cancelling the awaiting task stops those that nobody else wants.
   ///
-  /// - Parameter requests: What to load, the most urgent first.
-  /// - Returns: What came of each, in the order of `requests`.
+  /// - Parameter requests: The requests, the most urgent first.
+  /// - Returns: The results, in the order of `requests`.
   public func load(_ requests: [ImageRequest]) async -> [Result<Void, LoadError>] {
     let outcomes = requests.map { _ in Deferred<Result<Void, LoadError>>() }
     let owner = state.withLock { state in
@@ -186,7 +187,7 @@ public final class ImagePrefetcher: Sendable {
     }
   }
 
-  /// Stops requests: what waits never begins, what is under way is cancelled unless someone else waits for it.
+  /// Stops requests: waiting ones never begin, running ones are cancelled unless someone else waits for them.
   public func stop(_ requests: [ImageRequest]) {
     end(of: nil, requests)
   }
@@ -200,11 +201,11 @@ public final class ImagePrefetcher: Sendable {
     cancel(items)
   }
 
-  // MARK: How it is done
+  // MARK: Settings
 
-  /// Whether nothing more begins.
+  /// A Boolean value that indicates whether no further load begins; defaults to `false`.
   ///
-  /// What is under way goes on. `false` by default.
+  /// Running loads go on.
   public var isPaused: Bool {
     get { state.withLock { $0.isPaused } }
     set {
@@ -213,7 +214,7 @@ public final class ImagePrefetcher: Sendable {
     }
   }
 
-  /// How urgent the loads are, those under way included.
+  /// The priority of all loads, including running ones.
   public var priority: Priority {
     get { state.withLock { $0.priority } }
     set {
@@ -225,7 +226,7 @@ public final class ImagePrefetcher: Sendable {
     }
   }
 
-  /// How many are loaded at once, at least one; with fewer than before, what is under way goes on.
+  /// The maximum number of concurrent loads, at least 1; lowering it does not stop running ones.
   public var maxConcurrentLoads: Int {
     get { state.withLock { $0.maxConcurrentLoads } }
     set {
@@ -234,15 +235,15 @@ public final class ImagePrefetcher: Sendable {
     }
   }
 
-  /// What has been done.
+  /// Counts of a prefetcher's requests.
   public struct Statistics: Sendable, Hashable {
-    /// The requests that wait.
+    /// The number of waiting requests.
     public var waiting = 0
-    /// Those under way.
+    /// The number of running requests.
     public var running = 0
-    /// Those whose image, or bytes, came or was there.
+    /// The number of requests whose image or bytes are available.
     public var completed = 0
-    /// Those that failed, not counting what was stopped.
+    /// The number of failed requests, without stopped ones.
     public var failed = 0
 
     package init(waiting: Int = 0, running: Int = 0, completed: Int = 0, failed: Int = 0) {
@@ -250,16 +251,16 @@ public final class ImagePrefetcher: Sendable {
     }
   }
 
-  /// What has been done since the prefetcher was made.
+  /// The counts since the prefetcher was created.
   public var statistics: Statistics { state.withLock { $0.statistics } }
 
-  // MARK: Doing it
+  // MARK: Loading
 
   private func item(_ request: ImageRequest, owner: Int, _ tell: OnResult?) -> Item {
     Item(key: key(request), request: request, claims: [(owner, tell)])
   }
 
-  /// To be made with no lock held: what names processors and sources may be a user's.
+  /// Must be called with no lock held: processors and sources may call a user's code for their names.
   private func key(_ request: ImageRequest) -> JobKey {
     pipeline.context.imageKey(of: request, step: request.processors.count)
   }
@@ -285,7 +286,7 @@ public final class ImagePrefetcher: Sendable {
     }
   }
 
-  /// Whether anything could come of loading a request; where there is no cache at all nobody said that nothing should.
+  /// Returns true unless caches exist for the destination and the request may write to none of them.
   private func isOfUse(_ prepared: ImageRequest) -> Bool {
     let configuration = pipeline.configuration
     var targets = CacheAccess.none
@@ -321,7 +322,7 @@ public final class ImagePrefetcher: Sendable {
     if known != priority { load.priority = known }
   }
 
-  /// Called when a load has ended; what follows is begun elsewhere, so that a long list is no deep stack.
+  /// Called when a load has ended; the next one begins elsewhere, so that a long list does not grow the stack.
   private func ended(_ id: Int, _ result: Result<Void, LoadError>) {
     let item = state.withLock { state -> Item? in
       guard let item = state.remove(id) else { return nil }
@@ -333,7 +334,7 @@ public final class ImagePrefetcher: Sendable {
     item.tell(result)
   }
 
-  /// Withdraws the claims of an owner, or of all, and stops what nobody wants any more.
+  /// Withdraws the claims of an owner, or all, and stops loads that nobody wants any more.
   private func end(of owner: Int?, _ requests: [ImageRequest]) {
     let keys = requests.map(key)
     cancel(state.withLock { state in keys.compactMap { state.withdraw($0, owner) } })

@@ -2,49 +2,49 @@ package import VitrineCaching
 public import VitrineImaging
 import VitrineRuntime
 
-/// An image as it was loaded, and where it came from.
+/// A loaded image and its origin.
 public struct ImageResponse: Sendable {
-  /// Where an image, or the bytes it was made of, came from.
+  /// The origin of an image or of the bytes it was made from.
   public enum Origin: String, Sendable, Hashable, CaseIterable {
     /// The memory cache: nothing was decoded.
     case memory
-    /// The disk cache, fresh: no request was made.
+    /// The disk cache, fresh: no request was sent.
     case disk
-    /// The disk cache, after the server said that nothing had changed.
+    /// The disk cache, after the server confirmed that nothing had changed.
     case revalidated
     /// The server.
     case network
-    /// A file, bytes at hand or a closure.
+    /// A file, data or a closure.
     case local
   }
 
   let loaded: LoadedImage
-  /// Where it came from.
+  /// The origin of the image.
   public let origin: Origin
-  /// Whether it was served although the time for which it may be is over.
+  /// A Boolean value that indicates whether the image was served stale.
   public let isStale: Bool
-  /// Whether it is stale and may be served, but its server has to be asked meanwhile.
+  /// True if the image was served stale and must be revalidated meanwhile.
   package let isRevalidationDue: Bool
 
-  /// The pixels: at the size asked for, upright, processed.
+  /// The pixels: at the requested size, upright, processed.
   public var image: Bitmap { loaded.container.bitmap }
-  /// The image with all that is known of it.
+  /// The image with its metadata.
   public var container: ImageContainer { loaded.container }
   /// The facts in the header of the encoded image.
   public var info: ImageInfo { loaded.container.info }
-  /// The HTTP status of the answer that brought the bytes; `nil` for other sources.
+  /// The HTTP status of the response that brought the bytes; `nil` for other sources.
   public var status: Int? { loaded.status }
-  /// The number of encoded bytes it was made of.
+  /// The number of encoded bytes.
   public var byteCount: Int { loaded.byteCount }
-  /// Tells the bytes it was made of apart from other versions of the same image.
+  /// The identity of the bytes, which tells versions of the image apart.
   package var contentID: ContentID { loaded.contentID }
-  /// The encoded bytes, for a request that wants them.
+  /// The encoded bytes, if the request wants them.
   package var encoded: Data? { loaded.container.encodedData }
 
-  /// Makes a response of an image that was made elsewhere, for an ``ImageInterceptor`` or a fake to answer with.
+  /// Creates a response from an image made elsewhere, for an ``ImageInterceptor`` or a fake.
   public init(_ image: Bitmap, from origin: Origin = .local) { self.init(ImageContainer(image), from: origin) }
 
-  /// Makes a response of an image that was made elsewhere, for an ``ImageInterceptor`` or a fake to answer with.
+  /// Creates a response from an image made elsewhere, for an ``ImageInterceptor`` or a fake.
   public init(_ image: ImageContainer, from origin: Origin = .local) {
     self.init(LoadedImage(image), from: origin)
   }
@@ -71,24 +71,24 @@ public struct ImageResponse: Sendable {
   }
 }
 
-/// Something that happens to an image that is being loaded.
+/// An event of a loading image.
 public enum ImageEvent: Sendable {
-  /// Bytes received, of how many; 0 while that is unknown.
+  /// The bytes received so far.
   case progress(LoadProgress)
-  /// The image as far as it is known.
+  /// An early version of the image.
   case preview(ImageContainer)
   /// The end.
   case finished(Result<ImageResponse, LoadError>)
 }
 
-/// How much of the encoded bytes is there.
+/// The progress of a download.
 public struct LoadProgress: Sendable, Hashable {
-  /// Bytes received.
+  /// The number of bytes received.
   public let completed: Int
-  /// Bytes expected; 0 while that is unknown.
+  /// The number of bytes expected; 0 if unknown.
   public let total: Int
 
-  /// From 0 to 1; 0 while the total is unknown, never above 1.
+  /// The fraction received, from 0 to 1; 0 while the total is unknown.
   public var fraction: Double {
     guard total > 0 else { return 0 }
     return min(1, Double(completed) / Double(total))

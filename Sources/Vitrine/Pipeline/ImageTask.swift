@@ -1,19 +1,19 @@
 public import VitrineImaging
 public import VitrineRuntime
 
-/// One caller's hold on an image that is being loaded.
+/// One caller's hold on an image that is loading.
 ///
-/// Callers of the same image share the work and each has a task of their own: cancelling one leaves the others alone.
+/// Callers of the same image share the work, and each has a task of its own: cancelling one does not affect the others.
 /// A task runs until it ends or is cancelled, whether or not it is kept.
 public final class ImageTask: @unchecked Sendable {
   // @unchecked: `subscription` and `onCancel` are guarded by the jobs' lock, as every access is within a turn.
 
-  /// What was asked for.
+  /// The request.
   public let request: ImageRequest
 
   private typealias Waiter = CheckedContinuation<Result<ImageResponse, LoadError>, Never>
 
-  /// Something to be told, to everyone or to one stream alone.
+  /// An event for every receiver, or for one stream alone.
   private struct News {
     let event: ImageEvent
     var stream: Int?
@@ -23,13 +23,13 @@ public final class ImageTask: @unchecked Sendable {
     var result: Result<ImageResponse, LoadError>?
     var progress: LoadProgress?
     var priority: Priority
-    /// What the scope of the task allows.
+    /// The limit of the task's scope.
     var priorityLimit = Priority.veryHigh
     var waiters: [Waiter] = []
     var streams: [Int: AsyncStream<ImageEvent>.Continuation] = [:]
     var nextID = 0
     var observer: (@Sendable (ImageEvent) -> Void)?
-    /// What is still to be told, in order, by one thread at a time.
+    /// The events still to be delivered, in order, by one thread at a time.
     var news: [News] = []
     var isTelling = false
     var onEnd: [@Sendable () -> Void] = []
@@ -37,17 +37,17 @@ public final class ImageTask: @unchecked Sendable {
     var isHeard: Bool { observer != nil || !streams.isEmpty || !onEnd.isEmpty }
   }
 
-  /// What the task goes through, where that is recorded.
+  /// The trace, if traces are recorded.
   package let trace: StageTrace?
 
   private let context: JobContext
   private let state: Lock<State>
-  /// The hold on a job, while that runs.
+  /// The subscription to a job, while that runs.
   private var subscription: Subscription<ImageResponse>?
   /// Called when the task is cancelled, before it leaves the job.
   private var onCancel: (@Sendable (inout Turn) -> Void)?
 
-  /// `observer` is told the end, and what came before if the task is subscribed as watching, in order and without a stream.
+  /// `observer` receives the end and, if the task is watching, the events before it, in order.
   init(
     _ request: ImageRequest,
     _ context: JobContext,
@@ -61,18 +61,16 @@ public final class ImageTask: @unchecked Sendable {
 
   // MARK: For callers
 
-  /// The image, when it is there.
+  /// The image, once it has loaded.
   ///
-  /// May be awaited many times, by many.
+  /// May be awaited any number of times. Cancelling an awaiting `Task` cancels this one.
   ///
-  /// Cancelling the awaiting `Task` cancels this one.
-  ///
-  /// - Throws: ``LoadError``; when the task was cancelled one of code `.cancelled`, at once.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the task is cancelled.
   public var image: Bitmap {
     get async throws(LoadError) { try await response.image }
   }
 
-  /// The image and where it came from; see ``image``.
+  /// The image and its origin; see ``image``.
   public var response: ImageResponse {
     get async throws(LoadError) {
       let result = await withTaskCancellationHandler {
@@ -90,11 +88,10 @@ public final class ImageTask: @unchecked Sendable {
     }
   }
 
-  /// What happens from now on; a new, independent stream at each call.
+  /// The events from now on; each call returns a new, independent stream.
   ///
-  /// It begins with the progress so far, if there is any, and ends with ``ImageEvent/finished(_:)``, at once where that
-  /// has been. A slow reader misses the oldest when more than 64 events wait for it, never the
-  /// last.
+  /// A stream begins with the progress so far, if any, and ends with ``ImageEvent/finished(_:)``, at once if the task
+  /// has ended. It buffers up to 64 events; a slow reader misses the oldest, never the last.
   public var events: AsyncStream<ImageEvent> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
       let known = state.withLock { state -> Result<ImageResponse, LoadError>? in
@@ -104,7 +101,7 @@ public final class ImageTask: @unchecked Sendable {
         if let progress = state.progress { state.news.append(News(event: .progress(progress), stream: id)) }
         state.streams[id] = continuation
         continuation.onTermination = { [weak self] _ in
-          // Whoever stops listening is forgotten; the image is still loaded.
+          // A stream that ends does not cancel the load.
           let stream = self?.state.withLock { $0.streams.removeValue(forKey: id) }
           withExtendedLifetime(stream) {}
         }
@@ -120,15 +117,15 @@ public final class ImageTask: @unchecked Sendable {
     }
   }
 
-  /// How urgent the image is; may be changed while it is loaded.
+  /// The priority of the load; may be changed while it runs.
   public var priority: Priority {
     get { state.withLock { $0.priority } }
     set { changePriority { $0.priority = newValue } }
   }
 
-  /// Ends the task with an error of code `.cancelled`, at once; does nothing after the end.
+  /// Cancels the task: it ends at once with an error of code `.cancelled`; does nothing after its end.
   ///
-  /// May be called from anywhere, any number of times.
+  /// May be called from any thread, any number of times.
   public func cancel() {
     let error = LoadError(.cancelled, .request, request.name, "cancelled")
     if state.withLock({ Self.end(.failure(error), &$0) }) {
@@ -141,28 +138,28 @@ public final class ImageTask: @unchecked Sendable {
     deliver()
   }
 
-  /// What the task goes through, as far as it has come; `nil` where its pipeline does not record that.
+  /// The metrics of the task so far; `nil` if its pipeline records none.
   ///
-  /// Recorded where ``ImagePipeline/Configuration/collectsMetrics`` is set, or somebody listens. Kept as long as the task.
-  /// Complexity: O(n) over the stages.
+  /// Recorded if ``ImagePipeline/Configuration/collectsMetrics``, an observer or a log is set; kept as long as the
+  /// task. Complexity: O(n) in the number of stages.
   public var metrics: RequestMetrics? { trace?.metrics }
 
   // MARK: For the pipeline
 
-  /// Bounds the priority of the work, whatever ``priority`` is; by default nothing does.
+  /// Limits the priority of the work, whatever ``priority`` is; without a call there is no limit.
   ///
-  /// `limit` is asked with the task's lock held.
+  /// `limit` is called with the task's lock held.
   func limitPriority(_ limit: () -> Priority) { changePriority { $0.priorityLimit = limit() } }
 
   private func changePriority(_ change: (inout State) -> Void) {
     state.withLock { change(&$0) }
-    // Looked up within the turn: of two changes on two threads the job is told the later one last.
+    // Read within the turn, so that of two concurrent changes the job gets the later one last.
     context.turn { subscription?.setPriority(effectivePriority, &$0) }
   }
 
   private var effectivePriority: Priority { state.withLock { min($0.priority, $0.priorityLimit) } }
 
-  /// Lets somebody know of the end, too; at once if that has been.
+  /// Adds a closure to be called at the end; at once if the task has ended.
   func whenEnded(_ tell: @escaping @Sendable () -> Void) {
     let isEnded = state.withLock { state in
       if state.result == nil { state.onEnd.append(tell) }
@@ -173,8 +170,8 @@ public final class ImageTask: @unchecked Sendable {
 
   var isEnded: Bool { state.withLock { $0.result != nil } }
 
-  /// Waits for a job; `request` is what it serves, where its server may have to be asked behind it, `onCancel` is called
-  /// when the task is cancelled, before the job is left.
+  /// Subscribes to a job; `request`, if any, is revalidated after the job serves it stale, `onCancel` is called when
+  /// the task is cancelled, before it leaves the job.
   func subscribe(
     to job: Job<ImageResponse>,
     for request: ImageRequest?,
@@ -193,12 +190,12 @@ public final class ImageTask: @unchecked Sendable {
       if let request, case .finished(.success(let image)) = event { context.served(image, request, &turn) }
       receive(event, &turn)
     }
-    // It may have ended at once, or been cancelled on another thread meanwhile.
+    // It may have ended at once, or been cancelled on another thread.
     guard !isEnded else { return subscription.unsubscribe(&turn) }
     (self.subscription, self.onCancel) = (subscription, onCancel)
   }
 
-  /// Forgets the job, which has told its end or been left.
+  /// Releases the job, which has ended or been left.
   private func leave(_ turn: inout Turn) {
     if let subscription = subscription.take() { turn.keep(subscription) }
     if let onCancel = onCancel.take() { turn.release(onCancel) }
@@ -222,11 +219,11 @@ public final class ImageTask: @unchecked Sendable {
     deliver()
   }
 
-  /// Takes note of the end; the first one counts.
+  /// Records the end; the first one counts.
   private static func end(_ result: Result<ImageResponse, LoadError>, _ state: inout State) -> Bool {
     guard state.result == nil else { return false }
     state.result = result
-    // Who awaits the image is told otherwise.
+    // Awaiting callers are resumed separately.
     if state.isHeard { state.news.append(News(event: .finished(result))) }
     return true
   }
@@ -236,7 +233,7 @@ public final class ImageTask: @unchecked Sendable {
       guard state.result == nil else { return }
       if case .progress(let progress) = event {
         state.progress = progress
-        // Who is slow needs the latest only.
+        // A slow receiver needs only the latest progress.
         if case .progress = state.news.last?.event, state.news.last?.stream == nil { state.news.removeLast() }
       }
       state.news.append(News(event: event))
@@ -244,14 +241,14 @@ public final class ImageTask: @unchecked Sendable {
   }
 }
 
-// MARK: - Telling
+// MARK: - Delivery
 
 extension ImageTask: Deliverable {
   var callsOut: Bool { state.withLock { $0.observer != nil || !$0.onEnd.isEmpty } }
 
-  /// Tells what has happened, with no lock held: whoever is told may do anything, also with this task.
+  /// Delivers all events, with no lock held: a receiver may do anything, even with this task.
   ///
-  /// Whoever awaits the image learns of the end at once, also while an observer still thinks about something earlier.
+  /// Awaiting callers are resumed at once, even if an observer is still busy with an earlier event.
   func deliver() {
     let (waiters, result) = state.withLock { state -> ([Waiter], Result<ImageResponse, LoadError>?) in
       guard state.result != nil else { return ([], nil) }
@@ -280,7 +277,7 @@ extension ImageTask: Deliverable {
     var onEnd: [@Sendable () -> Void] = []
   }
 
-  /// Takes the next thing to be told, for the one thread that tells.
+  /// Takes the next event, for the one thread that delivers.
   private func next() -> (News, Recipients)? {
     state.withLock { state in
       guard !state.isTelling, !state.news.isEmpty else { return nil }

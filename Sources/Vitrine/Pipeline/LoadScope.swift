@@ -1,75 +1,75 @@
 public import VitrineImaging
 public import VitrineRuntime
 
-/// Loads that pause, resume, lose their urgency or end together: those of a screen, of a list that is flung.
+/// A group of loads that pause, resume, lose priority or end together, such as those of a screen or a scrolling list.
 ///
 /// ```swift
 /// let scope = LoadScope(.shared)
 /// let slot = ImageSlot(scope: scope)
-/// // The list is flung: what is not under way waits, what is goes on behind everything else.
+/// // The list scrolls fast: new loads wait, running ones go on behind everything else.
 /// scope.pause()
-/// // It rests.
+/// // It comes to rest.
 /// scope.resume()
-/// // The screen goes.
+/// // The screen closes.
 /// scope.cancelAll()
 /// ```
-/// What is in memory is shown whether or not the scope is paused. May be used from any thread.
+/// Images in memory are shown even while the scope is paused. Safe to use from any thread.
 public final class LoadScope: Sendable {
   private struct State {
     var isPaused = false
     var limit = Priority.veryHigh
     var nextID = 0
     var tasks: [Int: ImageTask] = [:]
-    /// What begins when the scope goes on, numbered in the order in which it was asked for.
+    /// The loads that begin when the scope resumes, numbered in order.
     var waiting: [Int: @Sendable () -> Void] = [:]
   }
 
-  /// What loads.
+  /// The pipeline.
   public let pipeline: ImagePipeline
   private let state = Lock(State())
 
-  /// Makes a scope that lets everything through.
+  /// Creates a scope that is not paused and has no priority limit.
   public init(_ pipeline: ImagePipeline) {
     self.pipeline = pipeline
   }
 
-  /// Cancels what has not begun, since nothing could begin it any more; what is under way goes on.
+  /// Cancels waiting loads, since nothing could start them any more; running ones go on.
   deinit {
     let waiting = state.withLock { state in state.waiting.keys.compactMap { state.tasks[$0] } }
     for task in waiting { task.cancel() }
   }
 
-  // MARK: One load
+  // MARK: Single loads
 
-  /// Begins to load an image when the scope is not paused; see ``ImagePipeline/imageTask(for:)-(ImageRequest)``.
+  /// Starts to load an image once the scope is not paused; see ``ImagePipeline/imageTask(for:)-(ImageRequest)``.
   public func imageTask(for request: ImageRequest) -> ImageTask {
     pipeline.imageTask(for: request, isWatching: false, in: self, nil)
   }
 
-  /// Loads an image when the scope is not paused; see ``ImageTask/image``.
+  /// Loads an image once the scope is not paused; see ``ImageTask/image``.
   ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task or the scope is cancelled.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task or the scope is cancelled.
   public func image(for request: ImageRequest) async throws(LoadError) -> Bitmap {
     try await imageTask(for: request).image
   }
 
-  // MARK: All of them
+  // MARK: All loads
 
-  /// Whether loads wait.
+  /// A Boolean value that indicates whether the scope is paused.
   public var isPaused: Bool { state.withLock { $0.isPaused } }
 
-  /// How many loads have not ended, those that wait included.
+  /// The number of loads that have not ended, including waiting ones.
   ///
-  /// Complexity: O(n) over them.
+  /// Complexity: O(n) in the number of loads.
   public var taskCount: Int {
-    // Whoever awaits a task may be here before the scope has been told of its end. Their locks are never held together here,
-    // as a task asks for the limit with its own.
+    // A task's caller may be here before the scope has been notified of the end. The locks are not held together, since
+    // a task reads the limit under its own.
     state.withLock { $0.tasks }.values.count { !$0.isEnded }
   }
 
-  /// The highest priority at which the scope's loads run, whatever their own is; `.veryHigh`, thus no limit, by default.
+  /// The highest priority at which the scope's loads run; defaults to `.veryHigh`, which is no limit.
   ///
-  /// A load that someone outside of the scope waits for too runs at what that one asks for.
+  /// A load shared with callers outside the scope runs at the highest priority of those.
   public var priorityLimit: Priority {
     get { state.withLock { $0.limit } }
     set {
@@ -78,15 +78,15 @@ public final class LoadScope: Sendable {
     }
   }
 
-  /// Lets nothing begin, and what is under way go on behind everything else.
+  /// Keeps loads from starting, and lets running ones go on behind everything else.
   ///
-  /// Bytes that are on their way are not thrown away for a pause. Does nothing when the scope is paused.
+  /// Running downloads are not thrown away. Does nothing if the scope is paused.
   public func pause() {
     state.withLock { $0.isPaused = true }
     applyLimit()
   }
 
-  /// Begins what waited, in order, and gives what is under way its priority back; does nothing when nothing waits.
+  /// Starts waiting loads in order and restores the priority of running ones; does nothing if the scope is not paused.
   public func resume() {
     let waiting = state.withLock { state in
       state.isPaused = false
@@ -97,9 +97,9 @@ public final class LoadScope: Sendable {
     for (_, begin) in waiting { begin() }
   }
 
-  /// Ends every load with an error of code `.cancelled`; what is asked for afterwards is loaded.
+  /// Cancels every load with an error of code `.cancelled`; later requests are loaded.
   public func cancelAll() {
-    // What begins a load is released out here, too: it may be the last that keeps something of a user's.
+    // `waiting` is released outside of the lock, too: it may own a user's objects.
     let (tasks, waiting) = state.withLock { state in
       defer { (state.tasks, state.waiting) = ([:], [:]) }
       return (state.tasks.sorted { $0.key < $1.key }.map(\.value), state.waiting)
@@ -110,7 +110,7 @@ public final class LoadScope: Sendable {
 
   // MARK: For the pipeline
 
-  /// Takes a task in, and begins it now or later.
+  /// Adds a task and begins it, now or on `resume()`.
   func add(_ task: ImageTask, _ begin: @escaping @Sendable () -> Void) {
     let (id, isPaused) = state.withLock { state in
       let id = state.nextID
@@ -131,7 +131,7 @@ public final class LoadScope: Sendable {
 
   private func applyLimit() {
     let tasks = state.withLock { $0.tasks.values.map { $0 } }
-    // Each looks for itself, so that of two changes at once the later one counts.
+    // Each task reads the limit itself, so that the later of two concurrent changes wins.
     for task in tasks { task.limitPriority { effectiveLimit } }
   }
 

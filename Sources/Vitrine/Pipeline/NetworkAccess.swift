@@ -1,20 +1,20 @@
-/// What the network is good for.
+/// The state of the network, as far as it limits requests.
 public enum NetworkAccess: Sendable, Hashable {
-  /// For anything.
+  /// Every request may be sent.
   case full
-  /// For requests that allow it (``ImageRequest/allowsExpensiveNetworkAccess``), since it costs; the text says why, for errors.
+  /// The network is expensive; the reason appears in errors.
   ///
-  /// To the others it is as if there was none.
+  /// Requests without ``ImageRequest/allowsExpensiveNetworkAccess`` behave as with ``offline(_:)``.
   case expensive(_ reason: String)
-  /// For nothing; the text says why, for errors.
+  /// There is no network; the reason appears in errors.
   ///
-  /// No request is sent. What is stored is served however old it is, unless its server wants to be asked every time
-  /// (`no-cache`, `must-revalidate`), and is stale then; the rest fails at once with ``LoadError/Code/offline``.
+  /// No request is sent. Stored images are served however old they are, marked stale, unless their server demands
+  /// revalidation (`no-cache`, `must-revalidate`). Anything else fails at once with ``LoadError/Code/offline``.
   case offline(_ reason: String)
 }
 
 extension ImagePipeline {
-  /// Forgets what has failed lately, so that it is asked for again: for when the network has come back.
+  /// Forgets recent failures, so that failed sources are loaded again, for instance after the network has come back.
   ///
   /// See ``Configuration/remembersFailures``. Does not block.
   public func forgetFailures() { context.network.failures?.removeAll() }

@@ -18,20 +18,20 @@ public struct URLImage: Sendable {
   /// The image at its own size if it is in memory, else `nil`; does not wait.
   public var cachedImage: Bitmap? { cachedImage(size: nil) }
 
-  /// Returns the image at a size if it is in memory, else `nil`; does not wait.
+  /// Returns the image, if it is in memory at this size; does not wait.
   public func cachedImage(size: TargetSize?) -> Bitmap? {
     ImagePipeline.shared.cachedImage(for: ImageRequest(url: url, size: size))?.image
   }
 
-  /// Loads the image, at its own size by default.
+  /// Loads the image, by default at its own size.
   ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func image(size: TargetSize? = nil) async throws(LoadError) -> Bitmap {
     try await ImagePipeline.shared.image(for: ImageRequest(url: url, size: size))
   }
 
   /// Loads the encoded bytes, through the same caches.
   ///
-  /// - Throws: ``LoadError``; of code `.cancelled`, at once, when the awaiting task is cancelled.
+  /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func data() async throws(LoadError) -> Data { try await ImagePipeline.shared.data(for: url) }
 }

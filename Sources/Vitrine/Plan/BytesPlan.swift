@@ -2,16 +2,16 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// What is to be done for the bytes of a URL: the first half of a ``LoadPlan``.
+/// The plan for the bytes of a URL: the first half of a ``LoadPlan``.
 ///
-/// A pure function of what was found, by ``Freshness`` and by what stands in a server's way.
+/// A pure function of the findings, by ``Freshness`` and by whatever rules out a request.
 struct BytesPlan: Sendable {
   enum Step: Sendable {
     /// Serve the stored bytes.
     case serve(isStale: Bool)
-    /// Serve the stored bytes, and ask the server behind them.
+    /// Serve the stored bytes and revalidate them in the background.
     case serveAndRevalidate
-    /// Send a request with these fields, and go on from what an earlier download has left, where there is such.
+    /// Send a request with these fields, which resumes an earlier download if there is one.
     case ask(HTTPFields, after: Resumption?)
     /// Serve the stored bytes in place of an error.
     case standIn(LoadError)
@@ -20,11 +20,11 @@ struct BytesPlan: Sendable {
   }
 
   let step: Step
-  /// What decides about the stored bytes.
+  /// The freshness decision about the stored bytes.
   let decision: Freshness.Decision
   private let hasOriginal: Bool
 
-  /// `source` is what messages call the request, `fields` are the fields that would be sent.
+  /// `source` names the request in messages; `fields` are the fields that would be sent.
   init(_ request: ImageRequest, _ source: String, _ findings: Findings, fields: HTTPFields, now: Date) {
     let stored = findings.original?.stored
     let decision = Freshness().decide(stored, for: fields, policy: request.cachePolicy, now: now)
@@ -33,7 +33,7 @@ struct BytesPlan: Sendable {
     case .serve: step = .serve(isStale: decision.expires.map { $0 <= now } ?? false)
     case .serveAndRevalidate where !request.revalidates: step = .serveAndRevalidate
     case .fail:
-      step = .fail(LoadError(.notCached, .fetch, source, "the request allowed only caches, and none has it"))
+      step = .fail(LoadError(.notCached, .fetch, source, "the request allowed only caches, and none has the image"))
     case .fetch, .revalidate, .serveAndRevalidate:
       if let objection = findings.objection {
         step = .fail(LoadError(.forbidden, .request, source, objection))
@@ -48,23 +48,23 @@ struct BytesPlan: Sendable {
     }
   }
 
-  /// Whether a server is asked, as far as is known.
+  /// True if the plan sends a request, as far as is known.
   var asks: Bool { if case .ask = step { true } else { false } }
 
-  /// Whether the stored bytes may be served in place of an error.
+  /// Returns true if the stored bytes may be served in place of an error.
   func allowsStale(after error: LoadError, now: Date) -> Bool {
     hasOriginal && error.allowsStale(until: decision.usableOnErrorUntil, now: now)
   }
 }
 
 extension NetworkAccess {
-  /// Why no request may leave now; `nil` where one may.
+  /// Returns the reason why no request may be sent now; `nil` if one may.
   func refusal(of request: ImageRequest, _ source: String) -> LoadError? {
     switch self {
     case .full: nil
     case .expensive where request.allowsExpensiveNetworkAccess: nil
     case .expensive(let reason):
-      LoadError(.offline, .fetch, source, "the network is expensive, and the request does without it then: \(reason)")
+      LoadError(.offline, .fetch, source, "the network is expensive, and the request does not allow that: \(reason)")
     case .offline(let reason): LoadError(.offline, .fetch, source, "there is no network: \(reason)")
     }
   }

@@ -2,9 +2,9 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// Finds what is at hand for the bytes of a URL; it changes nothing.
+/// Finds what is stored of the bytes of a URL; changes nothing.
 struct BytesSearch: Sendable {
-  /// What was found, with the bytes themselves where the plan needs them.
+  /// The findings, with the bytes where the plan needs them.
   struct Found: Sendable {
     var findings = Findings()
     var entry: CachedData?
@@ -15,7 +15,7 @@ struct BytesSearch: Sendable {
   private let source: String
   private let context: JobContext
   private let disk: (any DataCaching)?
-  /// Whether looking is not to count as use.
+  /// True if a look-up must not count as use.
   private let isPeeking: Bool
 
   init(_ request: ImageRequest, _ url: HTTPURL, _ source: String, _ context: JobContext, isPeeking: Bool = false) {
@@ -26,20 +26,20 @@ struct BytesSearch: Sendable {
 
   private var fields: HTTPFields { context.fields(of: request) }
 
-  /// What is left of broken downloads, if it may be gone on with.
+  /// The cache of broken downloads, if this request may resume one.
   private var partials: Partials? {
     guard request.cacheAccess.contains(.diskReads), request.keys.allowsResuming else { return nil }
     return context.partials
   }
 
-  /// Returns what is found without a wait; `nil` where something has to be waited for.
+  /// Returns the findings if no wait is necessary, `nil` otherwise.
   func found(_ original: FetchJob.KnownOriginal, _ turn: inout Turn) -> Found? {
     if case .unknown = original, disk != nil { return nil }
     let found = found(original.entry, uptime: turn.uptime)
     return dependsOnMore(found, now: turn.now) ? nil : found
   }
 
-  /// Looks for the bytes, and, where the server would be asked, for what else matters then.
+  /// Looks for the bytes, and for what else matters if the server would be asked.
   func find(_ original: FetchJob.KnownOriginal) async -> Found {
     var entry = original.entry
     if case .unknown = original { entry = await readOriginal() }
@@ -51,7 +51,7 @@ struct BytesSearch: Sendable {
     return found
   }
 
-  /// Whether a server would be asked, and something has not been looked for that decides whether and how.
+  /// Returns true if a request would be sent and something is missing that decides about it.
   private func dependsOnMore(_ found: Found, now: Date) -> Bool {
     (context.network.access != nil || partials != nil)
       && BytesPlan(request, source, found.findings, fields: fields, now: now).asks
@@ -60,12 +60,12 @@ struct BytesSearch: Sendable {
   private func readOriginal() async -> CachedData? {
     guard let disk else { return nil }
     let key = request.keys.fetch
-    // A delegate may take its time with what is to be stored.
+    // A delegate may be slow to decide about storage.
     if context.delegate == nil { await context.settlement.pending.finished(for: key) }
     return isPeeking ? await disk.peek(key) : await disk.entry(for: key)
   }
 
-  /// What is found of these bytes, and of what stands in the way of a request.
+  /// Returns the findings for these bytes, and anything that rules out a request.
   private func found(_ entry: CachedData?, uptime: Duration) -> Found {
     var found = Found(entry: entry)
     found.findings.original = entry.map { Findings.Original($0.contentID, metadata: $0.metadata) }

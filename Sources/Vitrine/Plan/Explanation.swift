@@ -5,43 +5,43 @@ public import VitrineRuntime
 ///
 /// ```swift
 /// print(await pipeline.explain(request))
-/// // https://example.org/cat.jpg: from disk, nothing is asked of its server; it is decoded
+/// // https://example.org/cat.jpg: from disk, no request is sent; decoded
 /// //   policy: standard
 /// //   in memory: no
-/// //   on disk as it came: fresh for 58 s (max-age)
+/// //   original on disk: fresh for 58 s
 /// ```
 public struct Explanation: Sendable {
   /// The state of one place.
   public enum Find: Sendable, Hashable {
-    /// Not looked for: there is no such cache, or the request passes it by.
+    /// Not looked up: there is no such cache, or the request bypasses it.
     case notAsked
-    /// Nothing.
+    /// Looked up and not found.
     case missing
-    /// It may be served until then; for ever if `nil`.
+    /// Present, and fresh until then; for ever if `nil`.
     case fresh(until: Date?)
-    /// Since then it may not be served without revalidation.
+    /// Present, but stale since then.
     case stale(since: Date)
-    /// It is of no use, for this reason.
+    /// Present, but unusable for this reason.
     case unusable(String)
   }
 
   /// The request to a server.
   public enum Transfer: Sendable, Hashable {
-    /// Nothing.
+    /// No request.
     case none
-    /// All of it.
+    /// A request for the whole resource.
     case full
-    /// A conditional one: all of it, only if it has changed.
+    /// A conditional request: the whole resource if it has changed.
     case conditional
-    /// The missing rest of it.
+    /// A request for the missing rest.
     case rest
-    /// Any of those, while a stale image is served.
+    /// Any of these in the background, while a stale image is served.
     case behind
   }
 
-  /// Work of another request that this one would share.
+  /// The work of another request that this one would share.
   public enum Sharing: Sendable, Hashable {
-    /// The image, after so many processors.
+    /// The image after a number of processors.
     case image(steps: Int)
     /// The bytes.
     case bytes
@@ -49,57 +49,57 @@ public struct Explanation: Sendable {
 
   /// A width and a height in pixels.
   public struct Size: Sendable, Hashable {
-    /// In pixels.
+    /// The width in pixels.
     public let width: Int
-    /// In pixels.
+    /// The height in pixels.
     public let height: Int
   }
 
-  /// The URL, path or id that would be loaded; of several sources the one that would be served.
+  /// The URL, path or id that would be loaded; of several sources, the one that would be served.
   public let source: String
   /// The policy of the request: how fresh the answer must be.
   public let policy: CachePolicy
 
   /// The image itself, in memory.
   public internal(set) var memory = Find.notAsked
-  /// The number of processors that the image in memory has been through; `nil` where it needs no more, or is not there.
+  /// The number of processors that the image in memory has been through; `nil` if it is complete or missing.
   public internal(set) var stepsInMemory: Int?
-  /// The size of a larger image in memory that this one would be made of; `nil` for none.
+  /// The size of the larger image in memory from which this one would be made; `nil` for none.
   public internal(set) var largerVariant: Size?
   /// The finished image on disk.
   public internal(set) var finished = Find.notAsked
-  /// The original bytes on disk.
+  /// The original on disk.
   public internal(set) var original = Find.notAsked
-  /// The reason of the decision about the original bytes; `nil` where they are not needed.
+  /// The reason for the decision about the original; `nil` if the original is not needed.
   public internal(set) var reason: Freshness.Reason?
-  /// The time until which what is stored may be served if the server fails; `nil` for not at all.
+  /// The time until which the stored image may be served if the server fails; `nil` for not at all.
   public internal(set) var usableOnErrorUntil: Date?
-  /// The number of bytes of a broken download on disk.
+  /// The number of bytes of a partial download on disk.
   public internal(set) var partialByteCount = 0
-  /// The uses of existing caches that the request rules out; see ``ImageRequest/caches``.
+  /// The uses of existing caches that the request excludes; see ``ImageRequest/cacheAccess``.
   public internal(set) var unusedCaches = CacheAccess.none
 
-  /// The work under way that would be shared; `nil` for none.
+  /// The running work that would be shared; `nil` for none.
   public internal(set) var sharing: Sharing?
-  /// The request to a server that this request itself would cause.
+  /// The request to a server that this load would send.
   public internal(set) var transfer = Transfer.none
-  /// The origin of the image; `nil` where it fails, is shared, or depends on a server's answer.
+  /// The origin of the image; `nil` if the load fails, is shared, or depends on a server's response.
   public internal(set) var origin: ImageResponse.Origin?
   /// A Boolean value that indicates whether a stale image would be served.
   public internal(set) var isStale = false
-  /// A Boolean value that indicates whether bytes would be decoded; `nil` if only where they have changed.
+  /// A Boolean value that indicates whether bytes would be decoded; `nil` if only changed bytes would be.
   public internal(set) var decodes: Bool? = false
-  /// The number of processors that would run; where ``decodes`` is `nil`, all of them if the bytes have changed.
+  /// The number of processors that would run; if ``decodes`` is `nil`, all of them run if the bytes have changed.
   public internal(set) var processorCount = 0
-  /// The reason for a failure; `nil` where none is foreseen.
+  /// The reason for a failure; `nil` if none is foreseen.
   public internal(set) var failure: String?
 
-  /// The number of interceptors, each of which may answer otherwise.
+  /// The number of interceptors, each of which may change the outcome.
   public internal(set) var interceptorCount = 0
 
-  /// The reason why the server would not be asked just now.
+  /// The reason why no request would be sent now.
   var refusal: LoadError?
-  /// Whether the caller's own look into memory would find it.
+  /// True if `cachedImage(for:)` would find the image.
   var isHit = false
   let now: Date
 
@@ -108,10 +108,10 @@ public struct Explanation: Sendable {
   }
 }
 
-// MARK: - In words
+// MARK: - Description
 
 extension Explanation: CustomStringConvertible {
-  /// What would happen in the first line, then what there is, a place a line.
+  /// The outcome in the first line, then the findings, one place a line.
   public var description: String {
     var lines = ["\(source): \(conclusion)", "  policy: \(policy)"]
     func add(_ place: String, _ find: Find) {
@@ -120,20 +120,20 @@ extension Explanation: CustomStringConvertible {
     add("in memory", memory)
     if let stepsInMemory { lines.append("  in memory after \(Self.count(stepsInMemory, "processor")): yes") }
     if let larger = largerVariant { lines.append("  in memory, larger: \(larger.width)x\(larger.height)") }
-    add("on disk as it is shown", finished)
-    add("on disk as it came", original)
-    if partialByteCount > 0 { lines.append("  on disk of a broken download: \(partialByteCount) bytes") }
+    add("finished image on disk", finished)
+    add("original on disk", original)
+    if partialByteCount > 0 { lines.append("  partial download on disk: \(partialByteCount) bytes") }
     let ways: [(CacheAccess, String)] = [
-      (.memoryReads, "in memory: not asked"), (.diskReads, "on disk: not asked"),
-      (.memoryWrites, "kept in memory: no"), (.diskWrites, "kept on disk: no"),
+      (.memoryReads, "in memory: skipped"), (.diskReads, "on disk: skipped"),
+      (.memoryWrites, "stored in memory: no"), (.diskWrites, "stored on disk: no"),
     ]
-    for (use, words) in ways where unusedCaches.contains(use) { lines.append("  \(words), the request says so") }
-    if let refusal, failure == nil { lines.append("  its server is not asked: \(refusal.detail)") }
+    for (use, words) in ways where unusedCaches.contains(use) { lines.append("  \(words) (excluded by the request)") }
+    if let refusal, failure == nil { lines.append("  no request is sent: \(refusal.detail)") }
     if interceptorCount > 0 {
-      lines.append("  \(Self.count(interceptorCount, "interceptor")) may make something else of it")
+      lines.append("  \(Self.count(interceptorCount, "interceptor")) may change the outcome")
     }
     if let until = usableOnErrorUntil, transfer != .none {
-      lines.append("  if its server cannot be reached: what is stored serves for \(span(until)) more")
+      lines.append("  if the server cannot be reached: served for another \(span(until))")
     }
     return lines.joined(separator: "\n")
   }
@@ -142,51 +142,51 @@ extension Explanation: CustomStringConvertible {
     if let failure { return "fails: \(failure)" }
     let bytes =
       switch (sharing, transfer) {
-      case (.image, _): "waits for the same image, which is under way"
-      case (.bytes, _): "waits for its bytes, which are under way"
+      case (.image, _): "shares a running load of the same image"
+      case (.bytes, _): "shares a running load of its bytes"
       case (nil, .none): place
-      case (nil, .behind): "\(place) although its time is over, and its server is asked behind it"
-      case (nil, .full): "fetched from its server" + because
-      case (nil, .conditional): "its server is asked whether it has changed" + because
-      case (nil, .rest): "the rest of it is fetched from its server, after \(partialByteCount) bytes"
+      case (nil, .behind): "\(place), stale; revalidated in the background"
+      case (nil, .full): "fetched from the server" + because
+      case (nil, .conditional): "revalidated with the server" + because
+      case (nil, .rest): "the rest is fetched from the server, after \(partialByteCount) bytes"
       }
     return bytes + work
   }
 
   private var place: String {
-    let isLate = isStale && transfer == .none ? " although its time is over" : ""
+    let isLate = isStale && transfer == .none ? ", stale" : ""
     switch origin {
-    case .memory: return (largerVariant == nil ? "from memory" : "made of a larger one in memory") + isLate
-    case .disk: return "from disk" + isLate + (transfer == .none ? ", nothing is asked of its server" : "")
-    case .local: return "read on this machine"
-    case .revalidated, .network, nil: return "from its server"
+    case .memory: return (largerVariant == nil ? "from memory" : "made from a larger variant in memory") + isLate
+    case .disk: return "from disk" + isLate + (transfer == .none ? ", no request is sent" : "")
+    case .local: return "from a local source"
+    case .revalidated, .network, nil: return "from the server"
     }
   }
 
   private var because: String { reason.map { " (\($0))" } ?? "" }
 
   private var work: String {
-    let processors = processorCount > 0 ? "goes through \(Self.count(processorCount, "processor"))" : nil
-    guard decodes != false else { return processors.map { "; it \($0)" } ?? "" }
-    return (decodes == nil ? "; only if it has, it is decoded" : "; it is decoded")
-      + (processors.map { " and \($0)" } ?? "")
+    let processors = processorCount > 0 ? Self.count(processorCount, "processor") : nil
+    guard decodes != false else { return processors.map { "; \($0)" } ?? "" }
+    return (decodes == nil ? "; decoded if it has changed" : "; decoded")
+      + (processors.map { ", \($0)" } ?? "")
   }
 
   private func words(of find: Find) -> String? {
     switch find {
     case .notAsked: nil
     case .missing: "no"
-    case .fresh(nil): "fresh for ever"
-    case .fresh(let until?) where until <= now: "fresh, as the policy has it; its time was over \(span(until)) ago"
+    case .fresh(nil): "fresh, never expires"
+    case .fresh(let until?) where until <= now: "fresh by the policy; expired \(span(until)) ago"
     case .fresh(let until?): "fresh for \(span(until))"
-    case .stale(let since): "stale since \(span(since))"
-    case .unusable(let reason): "of no use: \(reason)"
+    case .stale(let since): "stale for \(span(since))"
+    case .unusable(let reason): "unusable: \(reason)"
     }
   }
 
   private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
-  /// From now until then, or the other way round.
+  /// The time between now and a date, in either direction.
   private func span(_ date: Date) -> String {
     let seconds = Int(abs(date.timeIntervalSince(now)).rounded())
     return switch seconds {

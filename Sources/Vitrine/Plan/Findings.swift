@@ -3,7 +3,7 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// What is at hand for a request at one moment, everywhere.
+/// Everything found for a request, in all places, at one moment.
 struct Findings: Sendable {
   /// An image in memory after some of the request's processors.
   struct InMemory: Sendable {
@@ -11,42 +11,42 @@ struct Findings: Sendable {
     let step: Int
   }
 
-  /// An image on disk as it is shown after some of the request's processors; its pixels are not read yet.
+  /// A finished image on disk after some of the request's processors; its pixels have not been read.
   struct Finished: Sendable {
     let key: CacheKey
     let step: Int
     let contentID: ContentID
-    /// `nil` where its metadata cannot be read.
+    /// `nil` if the metadata cannot be read.
     let validity: Validity?
   }
 
-  /// The bytes of the source on disk, without the bytes.
+  /// The original on disk, without its bytes.
   struct Original: Sendable {
     let contentID: ContentID
-    /// The answer that brought them; `nil` where its metadata cannot be read.
+    /// The response that brought the bytes; `nil` if the metadata cannot be read.
     let stored: StoredResponse?
   }
 
-  /// Of the images in memory after some of the processors, the one after the most of them.
+  /// The image in memory that has been through the most processors.
   var known: InMemory?
   /// A larger unprocessed image in memory.
   var larger: LargerVariant?
-  /// The images on disk, those after more processors first.
+  /// The finished images on disk, those after more processors first.
   var finished: [Finished] = []
-  /// The bytes on disk.
+  /// The original on disk.
   var original: Original?
-  /// Whether ``finished`` and ``original`` have been looked for.
+  /// True once ``finished`` and ``original`` have been looked up.
   var hasLookedUp = false
-  /// What is left of a download that broke off.
+  /// The partial download on disk.
   var partial: Resumption?
-  /// Why the source could not be loaded lately, while asking again is not worth it.
+  /// The recent failure of the source, while another attempt is not worth it.
   var failure: LoadError?
-  /// Why the URL may not be asked at all.
+  /// The reason why the URL must not be requested at all.
   var objection: String?
-  /// What the network is good for.
+  /// The state of the network.
   var access = NetworkAccess.full
 
-  /// Whether an image was made of other bytes than those that are there now.
+  /// Returns true if an image was made from bytes other than the current original.
   func isOrphan(_ image: Finished) -> Bool { original.map { $0.contentID != image.contentID } ?? false }
 }
 
@@ -57,9 +57,9 @@ extension Findings.Original {
 }
 
 extension JobContext {
-  /// Finds what memory has for a request after some of its processors; not counted as use.
+  /// Finds the images in memory after some of a request's processors; does not count as use.
   ///
-  /// - Returns: The findings, and what else was looked at: to be released with no lock held.
+  /// - Returns: The findings, and the other variants that were read: to be released with no lock held.
   func findingsInMemory(
     _ request: ImageRequest,
     step: Int,
@@ -75,7 +75,7 @@ extension JobContext {
       let key = keys.key(step: known)
       guard let variant = variants.first(where: { $0.key == key }),
         variant.value.validity.answers(fields(of: request)),
-        // What nobody could confirm is of no use to who wants it anew.
+        // A reload has no use for an image that cannot be revalidated.
         !isReload || variant.value.contentID != .none
       else { continue }
       findings.known = Findings.InMemory(image: variant.value.loaded, step: known)

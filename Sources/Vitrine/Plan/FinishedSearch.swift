@@ -2,31 +2,31 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// Looks on disk, once, for all that may be there of an image: as it is shown after some of its processors, and its bytes.
+/// Looks on disk, once, for everything about an image: finished images after some of its processors, and the original.
 ///
-/// It changes nothing. What the plan then begins with is read along.
+/// It changes nothing. The image that the plan begins with is read, too.
 struct FinishedSearch: Sendable {
   struct Found: Sendable {
-    /// What was found in memory, with what is on disk.
+    /// The findings in memory and on disk.
     var findings: Findings
     var original = FetchJob.KnownOriginal.missing
     /// The image that the plan begins with.
     var stored = ImageJob.Stored.none
-    /// What cannot be read.
+    /// The entries that cannot be read.
     var damaged: [CacheKey] = []
   }
 
   private let request: ImageRequest
   private let step: Int
-  /// The numbers of processors after which there may be something better than what is in memory.
+  /// The step numbers at which the disk may have something better than memory.
   private let steps: [Int]
   private let findings: Findings
   private let disk: any DataCaching
   private let context: JobContext
-  /// Whether looking is not to count as use.
+  /// True if a look-up must not count as use.
   private let isPeeking: Bool
 
-  /// `step` is the number of processors that are to be run, `findings` are those in memory; `nil` where looking on disk does not help.
+  /// Returns `nil` if the disk cannot help; `step` is the number of processors to run, `findings` are those in memory.
   init?(
     _ request: ImageRequest,
     upTo step: Int,
@@ -47,10 +47,10 @@ struct FinishedSearch: Sendable {
     var found = Found(findings: findings)
     found.findings.hasLookedUp = true
     let keys = steps.map { request.keys.key(step: $0) } + [request.keys.fetch]
-    // A delegate may take its time with what is to be stored.
+    // A delegate may be slow to decide about storage.
     if context.delegate == nil { await context.settlement.pending.finished(for: request.keys.fetch) }
     let heads = await disk.heads(for: keys)
-    // A cache of a user's own that gives less says nothing.
+    // A custom cache that returns too few heads tells nothing.
     guard heads.count == keys.count else {
       found.original = .unknown
       return found
@@ -73,7 +73,7 @@ struct FinishedSearch: Sendable {
     return found
   }
 
-  /// Reads the image that the plan begins with; one that cannot be read is left out, and the plan made anew.
+  /// Reads the image that the plan begins with; one that cannot be read is dropped, and the plan made again.
   private func read(_ entries: [CacheKey: CachedData], _ found: inout Found) async {
     let fields = context.fields(of: request)
     while case .finished(let finished, _) = LoadPlan(
@@ -96,7 +96,7 @@ struct FinishedSearch: Sendable {
 }
 
 extension CachedData {
-  /// The entry, where the cache had its bytes at hand.
+  /// The entry, if the head came with its bytes.
   fileprivate init?(_ head: CachedDataHead) {
     guard let data = head.data else { return nil }
     self.init(

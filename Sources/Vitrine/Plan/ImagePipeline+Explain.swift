@@ -3,11 +3,11 @@ import VitrineHTTP
 import VitrineRuntime
 
 extension ImagePipeline {
-  /// Explains what would come of a request at this moment, and why, without doing it.
+  /// Explains the outcome that a request would have at this moment, and why, without loading anything.
   ///
-  /// It makes the plans that a load would carry out, and carries none out: nothing counts as used, nothing is fetched, and
-  /// nothing changes. Writes of the request that are still under way are waited for. Whether a server answers, a file exists or
-  /// bytes are an image is not known before it is tried. Complexity: reads from disk what would be read.
+  /// It makes the plans that a load would carry out: nothing counts as used, is fetched or changes. It waits for
+  /// pending writes of the request. Whether a server answers, a file exists or bytes are an image is unknown.
+  /// Complexity: reads from disk what a load would read.
   public func explain(_ request: ImageRequest) async -> Explanation {
     await explainPrepared(request.prepared(by: context.delegate))
   }
@@ -20,13 +20,13 @@ extension ImagePipeline {
     var explanations: [Explanation] = []
     for alternative in alternatives { explanations.append(await explainPrepared(alternative)) }
     explainer.explanation.failure = "no source is given"
-    // What is in memory goes first, then the first that is not known to fail.
+    // An image in memory goes first, then the first source that is not known to fail.
     return explanations.first(where: \.isHit) ?? explanations.first { $0.failure == nil } ?? explanations.first
       ?? explainer.explanation
   }
 }
 
-/// Finds what a load of one source would find, plans what it would plan, and notes both in an ``Explanation``.
+/// Finds and plans what a load of one source would, and records both in an ``Explanation``.
 private struct Explainer {
   let request: ImageRequest
   let context: JobContext
@@ -48,7 +48,7 @@ private struct Explainer {
     LoadPlan(request, upTo: last, findings, fields: context.fields(of: request), now: now)
   }
 
-  // MARK: What there is
+  // MARK: Findings
 
   mutating func lookInMemory() async {
     for key in [request.keys.fetch] + (0...last).map({ request.keys.key(step: $0) }) {
@@ -59,7 +59,7 @@ private struct Explainer {
     guard context.memory(for: request, .memoryReads) != nil else { return }
     let image = variants.first { $0.key == request.keys.image }
     explanation.memory = image.map { find($0.value.validity) } ?? .missing
-    // The caller's own look into memory comes before the jobs.
+    // The caller's own look-up in memory comes before the jobs.
     guard case .memory(_, .serve) = plan.base, plan.step == last else { return }
     explanation.isHit = true
     explanation.origin = .memory
@@ -76,14 +76,14 @@ private struct Explainer {
     let key = request.keys.image
     guard !found.damaged.contains(key) else { return .unusable("damaged") }
     guard let finished = findings.finished.first(where: { $0.key == key }) else { return .missing }
-    guard !findings.isOrphan(finished) else { return .unusable("made of other bytes than are there now") }
+    guard !findings.isOrphan(finished) else { return .unusable("made from other bytes than the original on disk") }
     return finished.validity.map(find) ?? .unusable("damaged")
   }
 
-  /// An image; where only the request's policy keeps it from being served, it may be fresh.
+  /// An image that only the request's policy rules out may be fresh.
   private func find(_ validity: Validity) -> Explanation.Find {
     guard validity.answers(context.fields(of: request)) else {
-      return .unusable("made for other header fields, which its server looks at (Vary)")
+      return .unusable("made for other values of the fields in Vary")
     }
     guard !validity.isFresh(at: now, request.cachePolicy), let expires = validity.expires, expires <= now else {
       return .fresh(until: validity.expires)
@@ -97,19 +97,19 @@ private struct Explainer {
     switch (decision.action, decision.expires) {
     case (.serve, let expires): return .fresh(until: expires)
     case _ where decision.reason == .vary:
-      return .unusable("it answered other header fields, which its server looks at (Vary)")
+      return .unusable("received for other values of the fields in Vary")
     case (_, let expires?) where expires <= now: return .stale(since: expires)
-    default: return .unusable("its server wants to be asked every time (\(decision.reason))")
+    default: return .unusable("must be revalidated every time (\(decision.reason))")
     }
   }
 
-  // MARK: What would be done
+  // MARK: Plans
 
-  /// Explains what the jobs would do after the caller has not found the image in memory.
+  /// Explains what the jobs would do after a miss in memory.
   mutating func explainJob() async -> Explanation {
     await lookOnDisk()
     let plan = plan
-    // The job of a step before may be there to be joined.
+    // A request may join the job of an earlier step.
     for step in (plan.step...last).reversed() where isUnderWay(step) {
       explanation.sharing = .image(steps: step)
       explanation.processorCount = last - step
@@ -159,7 +159,7 @@ private struct Explainer {
     (explanation.origin, explanation.isStale, explanation.transfer) = (origin, isStale, transfer)
   }
 
-  /// Explains what confirms an image that is at hand, or takes its place.
+  /// Explains the revalidation of a cached image.
   private mutating func confirm(_ contentID: ContentID, _ validity: Validity) async {
     explanation.decodes = nil
     explanation.usableOnErrorUntil = validity.usableOnErrorUntil
@@ -169,14 +169,14 @@ private struct Explainer {
       (explanation.failure, explanation.decodes) = (nil, false)
       serve(from: .memory, isStale: true)
     case .serve?, .serveAndRevalidate?, .standIn?:
-      // What is stored may be newer than the image.
+      // The stored bytes may be newer than the image.
       explanation.decodes = findings.original?.contentID != contentID
       if explanation.decodes == true { explanation.processorCount = last }
     case .fail?, .ask?, nil: break
     }
   }
 
-  /// - Returns: The plan for the bytes; `nil` where there is nothing to plan.
+  /// - Returns: The plan for the bytes; `nil` if there is nothing to plan.
   @discardableResult
   private mutating func explainBytes() async -> BytesPlan? {
     if context.turn({ context.isFetching(request, &$0) }) {

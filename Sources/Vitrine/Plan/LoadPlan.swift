@@ -2,40 +2,40 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// What is to be done for an image: where to begin, and which processors to run on that.
+/// The plan for an image: where to begin, and which processors to run.
 ///
-/// A pure function of the request, of what was found, and of the time: jobs carry it out, `explain` prints it, tests have a
-/// table of it. Where the findings change it is made anew.
+/// A pure function of the request, the findings and the time: jobs carry it out, `explain` prints it, tests check it by
+/// table. It is made again when the findings change.
 struct LoadPlan: Sendable {
-  /// What is done with an image that is at hand.
+  /// The use of a cached image.
   enum Use: Sendable, Equatable {
-    /// It is served.
+    /// Serve it.
     case serve(isStale: Bool)
-    /// It is served although it is stale, and its server asked behind it.
+    /// Serve it stale and revalidate it in the background.
     case serveAndRevalidate
-    /// Its bytes are asked for; where they are the same it is served, else it is made anew.
+    /// Revalidate its bytes; serve it if they are unchanged, else make it again.
     case confirm
   }
 
-  /// What an image is made of.
+  /// The beginning of a plan.
   enum Base: Sendable {
     /// The image itself, in memory.
     case memory(LoadedImage, Use)
-    /// The image itself, on disk as it is shown.
+    /// The finished image on disk.
     case finished(Findings.Finished, Use)
-    /// A larger image in memory.
+    /// A larger variant in memory.
     case larger(LargerVariant)
-    /// Its bytes, which are decoded.
+    /// The bytes, to be decoded.
     case bytes
   }
 
   let base: Base
   /// The number of processors that the base has been through; the others are run.
   let step: Int
-  /// What is on disk and was made of other bytes than those that are there now.
+  /// The finished images on disk that were made from other bytes than the original there.
   let orphans: [CacheKey]
 
-  /// `last` is the number of processors that are to be run, `fields` are the fields that would be sent.
+  /// `last` is the number of processors to run, `fields` are the fields that would be sent.
   init(
     _ request: ImageRequest,
     upTo last: Int,
@@ -65,11 +65,11 @@ struct LoadPlan: Sendable {
 }
 
 extension LoadPlan.Use {
-  /// That of an image in memory; `nil` where nobody could confirm it.
+  /// The use of an image in memory; `nil` if it cannot be revalidated.
   fileprivate init?(of image: LoadedImage, _ request: ImageRequest, _ now: Date) {
     self.init(of: image.validity, request, now)
     switch self {
-    // Who says that its age does not matter is not told that it is over.
+    // A request that ignores the age is not told that the image is stale.
     case .serve: self = .serve(isStale: false)
     case .serveAndRevalidate: break
     case .confirm: if image.contentID == .none { return nil }
@@ -78,7 +78,7 @@ extension LoadPlan.Use {
 
   fileprivate init(of validity: Validity, _ request: ImageRequest, _ now: Date) {
     if request.cachePolicy != .reload, validity.isFresh(at: now, request.cachePolicy) {
-      // An age that the request names takes the place of what the server said.
+      // A maximum age in the request replaces the server's.
       let isOverdue = validity.expires.map { $0 <= now } ?? false
       if case .maxAge = request.cachePolicy { self = .serve(isStale: false) } else { self = .serve(isStale: isOverdue) }
     } else {

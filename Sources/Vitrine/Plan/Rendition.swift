@@ -1,10 +1,10 @@
 import VitrineImaging
 
-/// What makes one decoded image of a source serve a request for another: all but its size, which its pixels say.
+/// Everything but the size that a decoded image must share with a request to serve it; the pixels tell the size.
 struct Rendition: Sendable, Hashable {
   let frame: Int
   let quality: DecodeQuality
-  /// Whether it shows all of the source, in its aspect.
+  /// True if the image shows all of the source, in its aspect ratio.
   let isWhole: Bool
   var filter = ResamplingFilter.lanczos3
   var usesLinearLight = false
@@ -21,13 +21,14 @@ extension Rendition {
   }
 }
 
-/// An image in memory that has all that is asked for, and how to make that of it.
+/// An image in memory from which a requested one can be made, and the plan for that.
 struct LargerVariant: Sendable {
   let image: LoadedImage
   let plan: SamplingPlan
   let rendition: Rendition
 
-  /// Finds out whether `image` shows all of its source, in pixels enough for `options`, with one to spare for rounding.
+  /// Returns `nil` unless `image` shows all of its source in enough pixels for `options`, give or take one for
+  /// rounding.
   init?(_ image: LoadedImage, for options: DecodeOptions) {
     let info = image.info
     let wanted = Rendition(of: info, options)

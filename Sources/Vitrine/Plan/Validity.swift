@@ -1,32 +1,32 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// For how long bytes, and whatever is made of them, may be served without asking.
+/// The time for which bytes, and images made from them, may be served without revalidation.
 struct Validity: Sendable, Hashable {
-  /// Until when; `nil` for ever.
+  /// The end of freshness; `nil` for never.
   var expires: Date?
-  /// When their server last confirmed them; `nil` where there is nobody to ask.
+  /// The time of the server's last confirmation; `nil` if there is no server.
   let confirmed: Date?
-  /// Until when it may be served if its server cannot be reached or fails; `nil` for not at all.
+  /// The time until which it may be served if the server fails; `nil` for not at all.
   let usableOnErrorUntil: Date?
-  /// Until when it may be served while its server is asked; `nil` for not at all.
+  /// The time until which it may be served while it is revalidated; `nil` for not at all.
   var usableWhileRevalidatingUntil: Date?
-  /// What the request said in the fields that `Vary` named; empty for most.
+  /// The request's values of the fields that `Vary` named; mostly empty.
   var variation: HTTPFields = [:]
-  /// Whether a cache may keep it at all.
+  /// True if a cache may store it.
   let isKept: Bool
 }
 
 extension Validity {
-  /// That of bytes which came with a response.
+  /// The validity of the bytes of a response.
   init(of stored: StoredResponse, at now: Date) {
     self.init(of: stored, Freshness().decide(stored, for: stored.variation, now: now), at: now)
   }
 
-  /// The same, where the decision of the standard policy is known.
+  /// The same, given the decision of the standard policy.
   init(of stored: StoredResponse, _ decision: Freshness.Decision, at now: Date) {
     self.init(
-      // What is to be asked for every time is over from the start, whatever its age says.
+      // A response that must always be revalidated is stale from the start, whatever its age says.
       expires: decision.action == .serve ? decision.expires : decision.expires.map { min($0, now) },
       confirmed: stored.received,
       usableOnErrorUntil: decision.usableOnErrorUntil,
@@ -36,23 +36,23 @@ extension Validity {
     )
   }
 
-  /// That of sources that do not say.
+  /// The validity of sources without a server.
   static let unlimited = Validity(expires: nil, confirmed: nil, usableOnErrorUntil: nil, isKept: true)
 
-  /// Whether it may be served for now, if its server is asked behind it.
+  /// Returns true if it may be served now while it is revalidated in the background.
   func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
     guard request.cachePolicy == .standard, !request.revalidates else { return false }
     return usableWhileRevalidatingUntil.map { now() < $0 } ?? false
   }
 
-  /// Whether a request that says this would have had the same answer.
+  /// Returns true if a request with these fields would have had the same response.
   func answers(_ fields: @autoclosure () -> HTTPFields) -> Bool {
     guard !variation.isEmpty else { return true }
     let fields = fields()
     return variation.allSatisfy { (fields[$0.name] ?? "") == $0.value }
   }
 
-  /// `now` is asked for only where it matters.
+  /// Evaluates `now` only if it matters.
   func isFresh(at now: @autoclosure () -> Date, _ policy: CachePolicy) -> Bool {
     switch policy {
     case .cacheFirst, .cacheOnly: true

@@ -1,63 +1,61 @@
-/// Which caches of a pipeline a request is looked for in, and in which it is kept.
+/// The caches that a request may read and write.
 ///
 /// ```swift
 /// request.cacheAccess = .memory                 // nothing of it reaches the disk
-/// request.cacheAccess.remove(.memoryWrites)     // shown once, so nothing else has to make room for it
-/// request.cacheAccess = .none                   // as if there were no cache
+/// request.cacheAccess.remove(.memoryWrites)     // shown once, so it evicts nothing
+/// request.cacheAccess = .none                   // as if there were no caches
 /// ```
-/// How old what is found may be is the matter of ``ImageRequest/policy``, what is kept on disk that of ``ImageRequest/storage``. A
-/// cache that the pipeline does not have changes nothing.
+/// ``ImageRequest/cachePolicy`` decides how old cached data may be, ``ImageRequest/storagePolicy`` what is stored on
+/// disk. Access to a cache that the pipeline lacks has no effect.
 ///
-/// Requests of different values share no work that would break what one of them says: a transfer where they use the disk alike,
-/// an image where they are equal. What is under way for an equal request is shared whatever they say, since it is in no cache yet.
+/// Requests that differ in access to the disk do not share a transfer, and requests that differ at all do not share an
+/// image. Equal requests share running work even with ``none``.
 ///
-/// Whatever a request says, its answer counts for what is there already, so that nobody is served what its server has replaced:
-/// other bytes than before drop what was made of the old ones from memory and disk, the same bytes let images in memory be fresh
-/// for longer, and what turns out on disk to be damaged or no image is removed. Failures are remembered all the same
-/// (``ImagePipeline/Configuration/remembersFailures``), in memory and without a byte of the answer.
+/// A response always applies to data that is cached already, so that no outdated image is served: changed bytes remove
+/// what was made from the old ones, unchanged bytes renew images in memory, and damaged entries or those that are no
+/// image are removed. Failures are remembered, too (``ImagePipeline/Configuration/remembersFailures``), in memory and
+/// without a byte of the response.
 public struct CacheAccess: OptionSet, Sendable, Hashable {
-  /// The bit of each use.
+  /// The bits of the set.
   public let rawValue: UInt8
 
-  /// Makes a set of the bits of its uses.
+  /// Creates a set from its bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// To look for the image in memory.
+  /// Reading from memory.
   ///
-  /// Without it neither the image is looked for there, nor a larger one to make it of, nor what its first processors have made, nor one
-  /// to stand in for a server that fails, nor another size as a placeholder; ``ImagePipeline/cachedImage(for:)`` and
-  /// ``ImagePipeline/cachedVariant(for:)`` return `nil`.
+  /// Without it, memory supplies no image, no larger variant, no result of the first processors, no stale image for a
+  /// failing server and no placeholder; ``ImagePipeline/cachedImage(for:)`` and ``ImagePipeline/cachedVariant(for:)``
+  /// return `nil`.
   public static let memoryReads = CacheAccess(rawValue: 1)
 
-  /// To keep the image in memory, and what each of its processors has made.
+  /// Writing to memory: the image, and the result of each processor.
   ///
-  /// Without it nothing is put there; what is there of the same request stays, unless the answer brings other bytes.
+  /// Without it, nothing is added; earlier images of the request stay, unless the response brings other bytes.
   public static let memoryWrites = CacheAccess(rawValue: 2)
 
-  /// To look on disk, or wherever else ``ImagePipeline/Configuration/diskCache`` has its bytes, a `MemoryDataCache` included.
+  /// Reading from ``ImagePipeline/Configuration/diskCache``, even if that is a `MemoryDataCache`.
   ///
-  /// Without it neither the bytes are looked for there, nor the image as it was shown, nor the beginning of a download that broke
-  /// off, nor anything to stand in for a server that fails: what is not in memory is fetched whole, by a request without a
-  /// condition. With the policy `.cacheOnly` it fails then.
+  /// Without it, the data cache supplies no original, no finished image, no partial download and no stale image for a
+  /// failing server. An image that is not in memory is fetched whole and unconditionally; with `.cacheOnly` it fails.
   public static let diskReads = CacheAccess(rawValue: 4)
 
-  /// To keep on disk, or wherever else ``ImagePipeline/Configuration/diskCache`` has its bytes, what ``ImageRequest/storage`` says.
+  /// Writing to ``ImagePipeline/Configuration/diskCache``, as ``ImageRequest/storagePolicy`` says.
   ///
-  /// Without it nothing is written there: neither the bytes, nor the image as it is shown, nor the beginning of a download that
-  /// breaks off, nor that what is there is fresh again. A download whose caller leaves ends then, whatever
-  /// ``ImageRequest/continuesDownload`` says.
+  /// Without it, nothing is written there: no original, no finished image, no partial download, no renewal. A download
+  /// ends when its last caller leaves, whatever ``ImageRequest/continuesDownload`` says.
   public static let diskWrites = CacheAccess(rawValue: 8)
 
-  /// Memory, both ways.
+  /// Reading from and writing to memory.
   public static let memory: CacheAccess = [.memoryReads, .memoryWrites]
 
-  /// The disk, both ways.
+  /// Reading from and writing to the disk cache.
   public static let disk: CacheAccess = [.diskReads, .diskWrites]
 
-  /// All there is; what requests begin with.
+  /// All access, the default of a request.
   public static let all: CacheAccess = [.memory, .disk]
 
-  /// Nothing.
+  /// No access.
   public static let none: CacheAccess = []
 }
 

@@ -4,12 +4,12 @@ public import VitrineHTTP
 public import VitrineImaging
 public import VitrineRuntime
 
-/// What is wanted: which image, at what size, processed how, cached how.
+/// A request for an image: its source, size, processing and caching.
 ///
 /// ```swift
 /// let request = ImageRequest(url: url, size: .pixels(300, 300, .fill), priority: .high)
 /// ```
-/// A value one pointer wide, cheap to copy. Its keys are computed once, at its first use, and shared by its copies.
+/// A value one pointer wide, cheap to copy. Its keys are computed once, at the first use, and shared by copies.
 public struct ImageRequest: Sendable {
   private var shared: Storage
 
@@ -23,7 +23,8 @@ public struct ImageRequest: Sendable {
     self.init(.url(url), size: size, processors: processors, priority: priority)
   }
 
-  /// Creates a request for a URL given as text; loading fails with ``LoadError/Code/invalidURL`` if it is not one.
+  /// Creates a request for a URL given as text; loading text that is not a URL fails with
+  /// ``LoadError/Code/invalidURL``.
   public init(
     url: String,
     size: TargetSize? = nil,
@@ -58,7 +59,7 @@ public struct ImageRequest: Sendable {
     shared = Storage(fields)
   }
 
-  /// Where the bytes come from.
+  /// The source of the bytes.
   public var source: ImageSource {
     get { shared.fields.source }
     set {
@@ -68,161 +69,162 @@ public struct ImageRequest: Sendable {
     }
   }
 
-  /// The http or https URL that the image is loaded from at its size; `nil` for other sources, and for several.
+  /// The http or https URL from which the image is loaded at its size; `nil` for other sources, and for several.
   public var url: URL? {
     guard case .url(let url) = keys.source.kind else { return nil }
     return URL(string: url)
   }
 
-  /// The size that is shown; `nil`, the default, for the image's own.
+  /// The size at which the image is shown; defaults to `nil`, the image's own size.
   public var size: TargetSize? {
     get { shared.fields.size }
     set { change { $0.size = newValue } }
   }
 
-  /// What is done to the pixels, in order; nothing by default.
+  /// The processors, applied in order; defaults to none.
   public var processors: [ImageProcessor] {
     get { shared.fields.processors }
     set { change { $0.processors = newValue } }
   }
 
-  /// How urgent it is; `.normal` by default.
-  ///
-  /// A task's priority can be changed while it runs.
+  /// The priority of the load, which a task can change while it runs; defaults to `.normal`.
   public var priority: Priority {
     get { shared.fields.priority }
     set { change(keepsKeys: true) { $0.priority = newValue } }
   }
 
-  /// The care taken over pixels when shrinking; `.balanced` by default.
+  /// The care taken over pixels when shrinking.
   ///
-  /// With `.fast` a download stops when its beginning shows what is asked for: a thumbnail in the file that is large enough, or
-  /// the first scans of a progressive JPEG where at most an eighth of its size is wanted (a tenth to a third of its bytes). It stops only
-  /// where the rest, 128 KB or more, can be fetched later (a strong `ETag`, a known length), and goes on where the request says that originals are
-  /// kept (``StoragePolicy/original``, ``StoragePolicy/both``) or with ``continuesDownload``. What has come is kept on disk,
-  /// and who needs all of it later has the rest fetched.
+  /// With `.fast`, a download stops once its beginning suffices: a large enough thumbnail in the file, or the first
+  /// scans of a progressive JPEG, if at most an eighth of its size is wanted (a tenth to a third of its bytes). It
+  /// stops only if the rest, 128 KB or more, can be fetched later (a strong `ETag`, a known length). It does not stop
+  /// if the originals are stored (``StoragePolicy/original``, ``StoragePolicy/both``), or with ``continuesDownload``.
+  /// The beginning is kept on disk, and a request that needs all of it fetches the rest. Defaults to `.balanced`.
   public var quality: DecodeQuality {
     get { shared.fields.decoding.quality }
     set { change { $0.decoding.quality = newValue } }
   }
 
-  /// Which frame of an animation, from 0, the default.
+  /// The index of the frame of an animation; defaults to 0.
   public var frame: Int {
     get { shared.fields.decoding.frame }
     set { change { $0.decoding.frame = newValue } }
   }
 
-  /// How the pixels of the size asked for are made of the decoder's; `.lanczos3` by default.
+  /// The filter that resamples the decoder's pixels to the requested size; defaults to `.lanczos3`.
   public var filter: ResamplingFilter {
     get { shared.fields.decoding.filter }
     set { change { $0.decoding.filter = newValue } }
   }
 
-  /// Whether pixels are added up as light instead of as the numbers that stand for it; `false` by default, since the decoder
-  /// does all the work then.
+  /// A Boolean value that indicates whether pixels are resampled in linear light, after decoding at full size.
+  ///
+  /// Defaults to `false`.
   public var usesLinearLight: Bool {
     get { shared.fields.decoding.usesLinearLight }
     set { change { $0.decoding.usesLinearLight = newValue } }
   }
 
-  /// What colours the image is in: sRGB by default, Display P3 to keep those that sRGB lacks (wide colour).
+  /// The colour space of the image; Display P3 keeps the colours that sRGB lacks.
   ///
-  /// Images of different colour spaces are never made of one another.
+  /// Images of different colour spaces are never made from one another. Defaults to sRGB.
   public var colorSpace: ColorSpace {
     get { shared.fields.decoding.colorSpace }
     set { change { $0.decoding.colorSpace = newValue } }
   }
 
-  /// What a program wants to know of its requests, for its own hooks; empty by default.
+  /// Values for the program's own hooks.
   ///
-  /// It changes nothing of the image: requests that differ in it alone share the work and the result.
+  /// They do not affect the image: requests that differ only in these share work and result. Defaults to none.
   public var userInfo: [String: any Sendable] {
     get { shared.fields.userInfo }
     set { change(keepsKeys: true) { $0.userInfo = newValue } }
   }
 
-  /// How often previews are made while the bytes arrive, for those who watch: `PreviewPolicy()` by default.
+  /// The frequency of previews while bytes arrive.
   ///
-  /// They cost nothing where nobody listens to the task's events or a slot shows none, and there are none of images that
-  /// are processed or not fetched from an address. Where several requests share the work, the first one says.
+  /// Previews are made only if a task's events are read or a slot shows them, only of images fetched from a URL, and
+  /// only if all processors process previews. Requests that share work have the first one's policy. Defaults to
+  /// `PreviewPolicy()`.
   public var previews: PreviewPolicy {
     get { shared.fields.previews }
     set { change(keepsKeys: true) { $0.previews = newValue } }
   }
 
-  /// How fresh the answer must be; `.standard` by default.
+  /// The required freshness of the image; defaults to `.standard`.
   public var cachePolicy: CachePolicy {
     get { shared.fields.cachePolicy }
     set { change(keepsKeys: true) { $0.cachePolicy = newValue } }
   }
 
-  /// Whether it is fetched over a network that costs; `true` by default.
+  /// A Boolean value that indicates whether the image may be fetched over an expensive network.
   ///
-  /// If not, and `ImagePipeline.Configuration.networkAccess` says that it does, what is stored is served however old it is, and
-  /// else the request fails with ``LoadError/Code/offline``. Requests that a prefetcher makes are asked like any other.
+  /// If it may not and `ImagePipeline.Configuration.networkAccess` is expensive, a stored image is served however old
+  /// it is; without one, the request fails with ``LoadError/Code/offline``. Prefetches are no exception. Defaults to
+  /// `true`.
   public var allowsExpensiveNetworkAccess: Bool {
     get { shared.fields.allowsExpensiveNetworkAccess }
     set { change(keepsKeys: true) { $0.allowsExpensiveNetworkAccess = newValue } }
   }
 
-  /// Whether its download goes on when nobody waits for it any more, at the lowest priority, to be on disk the next time.
+  /// A Boolean value that indicates whether a download goes on at the lowest priority after its last caller has left.
   ///
-  /// `false` by default. Only its bytes are fetched then, and kept if their header is that of an image. It does nothing
-  /// for a download that has not begun, nor where nothing of it is to be kept on disk (``cacheAccess``).
+  /// Only the bytes are fetched, and stored if their header is that of an image. It does not apply to a download that
+  /// has not begun, nor if nothing of it may be stored on disk (``cacheAccess``). Defaults to `false`.
   public var continuesDownload: Bool {
     get { shared.fields.continuesDownload }
     set { change(keepsKeys: true) { $0.continuesDownload = newValue } }
   }
 
-  /// What of it is kept in the cache of bytes; `nil`, the default, for what the pipeline does.
+  /// The forms of the image that are stored in the data cache; defaults to `nil`, the pipeline's policy.
   public var storagePolicy: StoragePolicy? {
     get { shared.fields.storagePolicy }
     set { change(keepsKeys: true) { $0.storagePolicy = newValue } }
   }
 
-  /// Which caches it is looked for in, and which keep it; ``CacheAccess/all`` by default.
+  /// The caches that the request may read and write.
   ///
-  /// ``ImagePipeline/cache`` is asked by name, so that it goes by what it is told and not by this.
+  /// It does not restrict explicit calls of ``ImagePipeline/cache``. Defaults to ``CacheAccess/all``.
   public var cacheAccess: CacheAccess {
     get { shared.fields.cacheAccess }
     set { change(keepsKeys: true) { $0.cacheAccess = newValue } }
   }
 
-  /// Header fields to send, in order; none by default.
+  /// The header fields to send, in order; defaults to none.
   public var headers: [(name: String, value: String)] {
     get { shared.fields.headers }
     set { change { $0.headers = newValue } }
   }
 
-  /// The names of those ``headers`` whose values change what comes back, so that their answers are kept apart.
+  /// The names of those ``headers`` whose values change the response, so that responses are cached apart.
   ///
-  /// `Authorization` always does.
+  /// `Authorization` always counts. Defaults to none.
   public var significantHeaders: Set<String> {
     get { shared.fields.significantHeaders }
     set { change { $0.significantHeaders = newValue } }
   }
 
-  /// On whose behalf: users of one address with different scopes never share an answer.
-  ///
-  /// `nil` by default.
+  /// The user or group for whom the image is loaded: different partitions never share a response; defaults to `nil`.
   public var cachePartition: String? {
     get { shared.fields.cachePartition }
     set { change { $0.cachePartition = newValue } }
   }
 
-  /// What stands for the address in keys, for addresses that change while the image does not (signed ones).
+  /// The replacement for the URL in keys, for URLs that change while the image does not, such as signed ones.
+  ///
+  /// Defaults to `nil`, the URL itself.
   public var cacheID: String? {
     get { shared.fields.cacheID }
     set { change { $0.cacheID = newValue } }
   }
 
-  /// Whether the response brings the encoded bytes, too; then the image is neither looked for nor kept in memory.
+  /// True if the response has the encoded bytes, too; the image is then neither read from memory nor stored there.
   package var keepsEncodedData: Bool {
     get { shared.fields.keepsEncodedData }
     set { change(keepsKeys: true) { $0.keepsEncodedData = newValue } }
   }
 
-  /// Whether what may be served while its server is asked is not: for who has shown it and waits for the answer.
+  /// True if a stale image must not be served during revalidation: for a caller that shows it already.
   package var revalidates: Bool {
     get { shared.fields.revalidates }
     set { change(keepsKeys: true) { $0.revalidates = newValue } }
@@ -232,44 +234,44 @@ public struct ImageRequest: Sendable {
 
   var fields: Fields { shared.fields }
 
-  /// What messages call it.
+  /// The name of the request in messages.
   var name: String { keys.source.description }
 
-  /// The requests to be tried one after the other, if its source is several.
+  /// The requests to be tried in order, if the source is several.
   var alternatives: [ImageRequest]? { shared.fields.alternatives }
 
-  /// Says what its several sources are, after each has been rewritten.
+  /// Replaces the requests for the several sources after each has been rewritten.
   mutating func setAlternatives(_ alternatives: [ImageRequest]) {
     var fields = shared.fields
     fields.alternatives = alternatives
     shared = Storage(fields)
   }
 
-  /// Whether it is content with the beginning of its bytes where that shows enough.
+  /// True if the beginning of the bytes is enough where it suffices for the size.
   var stopsEarly: Bool { quality == .fast && !keepsEncodedData && !continuesDownload }
 
-  /// Whether it is as a pipeline's delegate has rewritten it.
+  /// True if a pipeline's delegate has rewritten it.
   var isPrepared: Bool {
     get { shared.fields.isPrepared }
     set { change(keepsKeys: true) { $0.isPrepared = newValue } }
   }
 
-  /// Whether nothing was changed since one was copied from the other.
+  /// Returns true if nothing was changed since one was copied from the other.
   func isCopy(of other: ImageRequest) -> Bool { shared === other.shared }
 
-  /// What the image is found by in memory.
+  /// The key of the image in memory.
   package var imageKey: CacheKey { shared.imageKey }
 
-  /// What its bytes are found by on disk.
+  /// The key of the bytes on disk.
   package var fetchKey: CacheKey { keys.fetch }
 
-  /// Whether this asks for what the other one asks for, however urgent either is.
+  /// Returns true if both request the same, at whatever priority.
   package func isSame(as other: ImageRequest) -> Bool {
     shared === other.shared
       || (imageKey == other.imageKey && cachePolicy == other.cachePolicy && cacheAccess == other.cacheAccess)
   }
 
-  /// Changes what is asked for; what names no result keeps the keys, if they have been made.
+  /// Changes the fields; a change that affects no key keeps the keys, if they have been made.
   private mutating func change(keepsKeys: Bool = false, _ body: (inout Fields) -> Void) {
     var fields = shared.fields
     body(&fields)
@@ -302,14 +304,14 @@ public struct ImageRequest: Sendable {
     var cachePartition: String?
     var cacheID: String?
     var isPrepared = false
-    /// The requests for its several sources.
+    /// The requests for the several sources.
     var alternatives: [ImageRequest]?
   }
 
   @safe
   private final class Storage: Sendable {
-    // Read at every look-up, and written once: a lock would cost more than the look-up. It is one retain that is given
-    // back in `deinit`, and never replaced, so that what is loaded lives as long as `self`.
+    // Read at every look-up and written once: a lock would cost more than the look-up. It holds one retain, released in
+    // `deinit`, and is never replaced, so a loaded reference lives as long as `self`.
     private let cachedKeys = unsafe Atomic<Unmanaged<RequestKeys>?>(nil)
     private let wasAsked = Atomic(false)
     let fields: Fields
@@ -321,7 +323,7 @@ public struct ImageRequest: Sendable {
 
     deinit { unsafe cachedKeys.load(ordering: .acquiring)?.release() }
 
-    /// Keeps the keys unless there are some, and returns those that are kept.
+    /// Stores the keys unless there are some, and returns the stored ones.
     @discardableResult
     private func keep(_ keys: RequestKeys) -> RequestKeys {
       let made = unsafe Unmanaged.passRetained(keys)
@@ -337,14 +339,14 @@ public struct ImageRequest: Sendable {
 
     var knownKeys: RequestKeys? { unsafe cachedKeys.load(ordering: .acquiring)?.takeUnretainedValue() }
 
-    /// The key of the image: of a request that is made for one look into memory nothing else is made.
+    /// The key of the image; a request made for a single look-up in memory needs no other.
     var imageKey: CacheKey {
       if let keys = knownKeys { return keys.image }
       guard wasAsked.exchange(true, ordering: .relaxed) else { return RequestKeys.Parts(fields).image }
       return keys.image
     }
 
-    // Where two threads make them at once, the first counts for both.
+    // If two threads make the keys at once, the first one's are kept.
     var keys: RequestKeys { knownKeys ?? keep(RequestKeys(fields)) }
   }
 }

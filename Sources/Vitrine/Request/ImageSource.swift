@@ -3,33 +3,32 @@ import VitrineHTTP
 public import VitrineImaging
 public import VitrineRuntime
 
-/// Where the bytes of an image come from.
+/// The source of an image's bytes.
 public struct ImageSource: Sendable {
   enum Kind: Sendable {
-    /// As written; whether it is an address is found out when it is loaded, so that a request can be made of anything.
+    /// As written; it is parsed when it is loaded, so that any text makes a request.
     case url(String)
-    /// `isAddress` where it was given as one.
+    /// `isAddress` if it was given as a URL.
     case file(String, isAddress: Bool)
     case resource(String, in: String?)
     case data(Data, id: String)
-    /// A `data:` URL as written, told apart from others by its length and a hash.
+    /// A `data:` URL as written, identified by its length and a hash.
     case inline(String, ContentID)
     case closure(id: String, @Sendable () async throws -> Data)
-    /// An address for the size that is asked for.
+    /// A URL that depends on the requested size.
     case sized(@Sendable (TargetSize?) -> String)
-    /// The first that gives an image.
+    /// The first source that has an image.
     case first([ImageSource])
   }
 
   let kind: Kind
 
-  /// An http or https address, or a `data:` URL.
+  /// An http or https URL, or a `data:` URL.
   ///
-  /// Text that is no address makes a source that fails with ``LoadError/Code/invalidURL`` when it is loaded. An address
-  /// of a `file:` becomes the file it stands for. A `data:` URL needs no loader: its bytes are read from the text, each time,
-  /// and never stored in the disk cache; keys hold a hash of the text and not the text.
+  /// Loading text that is not a URL fails with ``LoadError/Code/invalidURL``. A `file:` URL becomes the file it names.
+  /// A `data:` URL is decoded each time and never stored in the disk cache; keys hold a hash of it.
   public static func url(_ address: String) -> ImageSource {
-    // By its first byte most are told from the others: this is on the way of every look into memory.
+    // Most sources are recognised by the first byte: this precedes every look-up in memory.
     if address.utf8.first == UInt8(ascii: "h") { return ImageSource(kind: .url(address)) }
     if DataURL.isDataURL(address) {
       return ImageSource(kind: .inline(address, ContentID(of: Data(address.utf8))))
@@ -40,10 +39,10 @@ public struct ImageSource: Sendable {
     return ImageSource(kind: .url(address))
   }
 
-  /// An http or https address, or one of a `file:` or `data:`.
+  /// An http or https URL, or a `file:` or `data:` URL.
   public static func url(_ url: URL) -> ImageSource {
     let text = url.absoluteString
-    // Most begin with an h, and asking for the scheme costs more than the rest.
+    // Most begin with an h, and reading the scheme would cost more than the rest.
     guard text.utf8.first != UInt8(ascii: "h"), url.isFileURL else { return .url(text) }
     return ImageSource(kind: .file(url.path(percentEncoded: false), isAddress: true))
   }
@@ -55,18 +54,18 @@ public struct ImageSource: Sendable {
 
   /// A file that came with the program, by its name or its path within the program's own files.
   ///
-  /// It is looked for when it is loaded: in `folder` if that is given, else, on Linux, in the folder of the executable, in
-  /// `$XDG_DATA_HOME/<program>` and in `<program>` below each of `$XDG_DATA_DIRS`; on Apple's systems in the resources of
+  /// It is looked up when it is loaded. The places are `folder` if given; else, on Linux, the executable's folder,
+  /// `$XDG_DATA_HOME/<program>` and `<program>` below each of `$XDG_DATA_DIRS`; on Apple platforms, the resources of
   /// the main bundle. A name that is absolute or leads upwards is not found.
   public static func resource(_ name: String, in folder: URL? = nil) -> ImageSource {
     ImageSource(kind: .resource(name, in: folder?.path(percentEncoded: false)))
   }
 
-  /// An http or https address that depends on the size: for servers that resize.
+  /// An http or https URL that depends on the size, for servers that resize.
   ///
-  /// `address` is asked whenever the request's keys are made, with the size that the request then has (that of the view,
-  /// where a view decides), and must be quick and always give the same for the same size. The image is still
-  /// brought to that size if the server sends another.
+  /// `address` is called whenever the request's keys are made, with the request's size or, where a view decides, the
+  /// view's. It must be quick and always return the same URL for the same size. An image of another size is still
+  /// resized.
   /// ```swift
   /// ImageRequest(.url { "https://example.org/cat?w=\(Int($0?.width ?? 800))" })
   /// ```
@@ -74,23 +73,23 @@ public struct ImageSource: Sendable {
     ImageSource(kind: .sized(address))
   }
 
-  /// Several sources of one image, of which the first counts that gives one.
+  /// Several sources of one image; the first that succeeds is used.
   ///
-  /// The next is asked when one cannot be fetched or is no image; cancelling asks none. Each is cached for itself, and what
-  /// is in memory of any of them is shown before any is loaded. When all fail, the error is the first one's.
+  /// The next source is tried when one cannot be fetched or is no image; cancelling tries none. Each is cached on its
+  /// own, and an image in memory of any of them is shown before any is loaded. If all fail, the first error counts.
   public static func first(of sources: [ImageSource]) -> ImageSource { ImageSource(kind: .first(sources)) }
 
-  /// Bytes at hand, told apart from others by `id`.
+  /// Encoded data, identified by `id`.
   public static func data(_ data: Data, id: String) -> ImageSource { ImageSource(kind: .data(data, id: id)) }
 
-  /// Bytes that `load` brings, told apart from others by `id`.
+  /// Bytes that `load` returns, identified by `id`.
   ///
-  /// They are asked for each time and never stored in the disk cache; the image made of them is kept in memory.
+  /// The closure is called for each load; the bytes are never stored in the disk cache, the image is cached in memory.
   public static func closure(id: String, _ load: @escaping @Sendable () async throws -> Data) -> ImageSource {
     ImageSource(kind: .closure(id: id, load))
   }
 
-  /// What a message calls the source: the address, the path, the id.
+  /// The name of the source in messages: the URL, the path or the id.
   public var description: String {
     switch kind {
     case .url(let address): address
@@ -106,13 +105,13 @@ public struct ImageSource: Sendable {
 }
 
 extension ImageSource {
-  /// The sources to be tried one after the other, if it is several.
+  /// The sources to be tried in order; `nil` for a single source.
   var alternatives: [ImageSource]? {
     guard case .first(let sources) = kind else { return nil }
     return sources
   }
 
-  /// What is really to be loaded for a size.
+  /// Returns the source to load for a size.
   func resolved(for size: TargetSize?) -> ImageSource {
     guard case .sized(let address) = kind else { return self }
     return .url(address(size))

@@ -1,11 +1,11 @@
 import VitrineCaching
 import VitrineHTTP
 
-/// What jobs are told apart by: those with equal keys are one job.
+/// The key of a job: requests with equal keys share one job.
 ///
-/// Besides what names the result it has what keeps jobs apart although their results have one name. Requests that want
-/// other freshness are served differently. Headers that do not count may turn out to: which ones a server looks at is known
-/// when it has answered. Who shares a job shares what it found and what it keeps.
+/// Beside the key of the result, it has everything that a job acts on. Requests of other freshness are served
+/// differently. Any header may turn out to matter, since a server names the significant ones in its response. Requests
+/// that share a job share what it reads and writes.
 struct JobKey: Hashable, Sendable {
   enum Product: Hashable, Sendable {
     case bytes
@@ -24,10 +24,10 @@ struct JobKey: Hashable, Sendable {
   private let revalidates: Bool
   private let allowsExpensiveNetworkAccess: Bool
   private let headers: [Header]
-  /// The task that shares with nobody; `nil` for what is shared.
+  /// The task that shares with no other; `nil` for a shared job.
   private var task: Int?
 
-  /// `key` names the result; `caches` are those that each of who share the job must want alike.
+  /// `key` names the result; `caches` are those whose access must be equal.
   init(_ key: CacheKey, _ product: Product, of request: ImageRequest, _ caches: CacheAccess) {
     (self.key, self.product, self.caches) = (key, product, caches)
     (policy, revalidates, allowsExpensiveNetworkAccess) = (
@@ -38,7 +38,7 @@ struct JobKey: Hashable, Sendable {
       ? [] : request.headers.map { Header(name: $0.name.lowercased(), value: $0.value) }.sorted { $0.name < $1.name }
   }
 
-  /// The same for one task alone.
+  /// Returns the key for one task alone.
   func ofTask(_ task: Int) -> JobKey {
     var key = self
     key.task = task

@@ -3,23 +3,23 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// What names the results of a request, one key for each stage, each made of the one before, all in one buffer.
+/// The cache keys of a request: one for each stage, each an extension of the one before, all in one buffer.
 final class RequestKeys: Sendable {
-  /// The image that is asked for; first, since a look-up in memory needs no other.
+  /// The key of the image; first, since a look-up in memory needs no other.
   let image: CacheKey
-  /// What is really to be loaded, at the size asked for.
+  /// The source to load, for the requested size.
   let source: ImageSource
-  /// Its URL, where it has one of http or https.
+  /// The URL of the source, if it has an http or https one.
   let url: HTTPURL?
-  /// Whether a download may begin in the middle: no header of the request asks for a part.
+  /// True if a download may be resumed: no header of the request asks for a range.
   let allowsResuming: Bool
-  /// Whether the source is several, each of which has keys of its own.
+  /// True if the source is several, each with keys of its own.
   let hasAlternatives: Bool
-  /// The bytes: source, and for a URL whatever changes the answer.
+  /// The key of the bytes: the source and, for a URL, whatever changes the response.
   let fetch: CacheKey
-  /// The decoded image before any processing.
+  /// The key of the decoded image before any processing.
   let decode: CacheKey
-  /// Where the key of the image after each processor ends.
+  /// The ends of the keys after each processor.
   private let stepEnds: [Int]
 
   init(_ fields: ImageRequest.Fields) {
@@ -31,18 +31,18 @@ final class RequestKeys: Sendable {
     allowsResuming = !fields.headers.contains { $0.name.lowercased() == "range" }
   }
 
-  /// That of the image after its first `step` processors.
+  /// Returns the key of the image after its first `step` processors.
   func key(step: Int) -> CacheKey {
     if step == stepEnds.count { return image }
     return step == 0 ? decode : image.prefix(stepEnds[step - 1])
   }
 
-  /// What the keys of all images begin with that are made of the bytes.
+  /// The common prefix of the keys of all images made from the bytes.
   var images: CacheKey { fetch.extended { $0.append(Self.imageMark) } }
 
   private static let imageMark = "decode"
 
-  /// What was done to an image of the same bytes, by its key; `nil` if it is of another frame, in other colours, or no image.
+  /// Returns the processors of a variant by its key; `nil` for another frame or colour space, and for keys of no image.
   func processors(ofVariant key: CacheKey) -> [CacheKey.Part]? {
     guard key.isExtension(of: fetch), let own = Self.parts(of: decode, after: fetch),
       let parts = Self.parts(of: key, after: fetch), parts.count >= own.count
@@ -55,10 +55,10 @@ final class RequestKeys: Sendable {
     CacheKey(bytes: Array(key.bytes[source.bytes.count...])).parts
   }
 
-  /// Where the frame stands among the parts that `decode` adds; the first is the mark, the last the colours.
+  /// The index of the frame among the parts that `decode` adds; the first part is the mark, the last the colour space.
   private static let frameIndex = 8
 
-  /// The key of a request's image, and where those of the stages before end.
+  /// The key of a request's image, and the ends of earlier stages within it.
   struct Parts {
     let image: CacheKey
     let source: ImageSource
@@ -92,7 +92,7 @@ final class RequestKeys: Sendable {
     }
   }
 
-  /// How an image is decoded, its size apart.
+  /// The parameters of a decode, except the size.
   struct Decoding: Equatable, Sendable {
     var quality = DecodeQuality.balanced
     var frame = 0
@@ -112,7 +112,7 @@ final class RequestKeys: Sendable {
       key.append(colorSpace.rawValue)
     }
 
-    /// The bytes of what nearly all requests want, made once.
+    /// The bytes for the parameters of nearly all requests.
     private static let usual = CacheKey { Decoding().appendParts(to: &$0) }.bytes
   }
 
@@ -152,7 +152,7 @@ final class RequestKeys: Sendable {
     case .closure(let id, _):
       key.append("closure")
       key.append(id)
-    // It was resolved before.
+    // It has been resolved before.
     case .sized: break
     case .first(let sources):
       key.append("first")
@@ -163,9 +163,9 @@ final class RequestKeys: Sendable {
 }
 
 extension CacheKey {
-  /// The address, or what stands for it, whose bytes a pipeline keeps under this key; `nil` for a key of anything else.
+  /// The URL, or its replacement, whose bytes a pipeline stores under this key; `nil` for any other key.
   package var address: String? {
-    // The first part is the scope.
+    // The first part is the cache partition.
     guard let parts, parts.count >= 3, parts[1] == .text("url"), case .text(let address) = parts[2] else { return nil }
     return address
   }

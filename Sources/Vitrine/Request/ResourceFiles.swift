@@ -1,10 +1,10 @@
 import VitrineRuntime
 
-/// Where files that came with a program are.
+/// Finds files that came with a program.
 enum ResourceFiles {
-  /// The path of a file in the first of the folders that has it; `nil` where none has, and for a name that leads out of them.
+  /// Returns the path of a file in the first folder that has it; `nil` if none has, or if the name leads out of them.
   ///
-  /// Blocks for as long as the system needs to look into folders.
+  /// Blocks while the system looks up files.
   static func path(of name: String, in folders: [String]) -> String? {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
     guard !name.isEmpty, !parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }), !name.contains("\0") else {

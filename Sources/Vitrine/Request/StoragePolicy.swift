@@ -1,27 +1,27 @@
-/// What of an image fetched from an address is kept in the cache of bytes.
+/// The forms in which a fetched image is stored in the data cache.
 public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
-  /// The bytes as they came.
+  /// The original: the bytes as they came.
   case original
-  /// The image as it is shown: resized and processed; the bytes as they came only where nothing is done to them.
+  /// The finished image: resized and processed; the original only if nothing is done to it.
   ///
-  /// Another size of it is fetched anew.
+  /// Another size of the image is fetched again.
   case finished
-  /// The bytes as they came, and the image as it is shown where that spares work: where it is processed, or made of a
-  /// million pixels or more and at least four times as many as it has.
+  /// The original, and the finished image if that saves work: if it is processed, or made from a million pixels or more
+  /// and at least four times its own.
   ///
-  /// The default. Where a request of `DecodeQuality.fast` is content with the beginning of a file, it is that, and the
-  /// image; a request that needs more has the rest fetched.
+  /// This is the default. If a request of `DecodeQuality.fast` stopped its download early, the beginning is stored
+  /// instead of the original; a request that needs more fetches the rest.
   case automatic
-  /// The bytes as they came, and the image as it is shown where anything is done to it.
+  /// The original, and the finished image if anything is done to it.
   case both
 
-  /// Whether the bytes are wanted although no image needs all of them.
+  /// True if the original is wanted even though no image needs all of it.
   var keepsEveryOriginal: Bool { self == .original || self == .both }
 
-  /// Whether the bytes are kept of an image that is changed in some way or not.
+  /// Returns true if the original is stored of an image that is changed in some way or not.
   func keepsOriginal(isChanged: Bool) -> Bool { self != .finished || !isChanged }
 
-  /// Whether an image is kept as it is shown.
+  /// Returns true if the finished image is stored.
   func keepsFinished(_ image: LoadedImage, isProcessed: Bool, isResized: Bool) -> Bool {
     guard isProcessed || isResized, image.validity.isKept, image.contentID != .none else { return false }
     switch self {
@@ -30,7 +30,7 @@ public enum StoragePolicy: String, Sendable, Hashable, CaseIterable {
     case .automatic:
       let (info, bitmap) = (image.info, image.container.bitmap)
       let pixels = info.width * info.height
-      // Of what was made of a beginning nothing else is there that would spare its server a request.
+      // For an image made from a beginning, nothing else could spare its server a request.
       guard !isProcessed, !image.contentID.isOfBeginning else { return true }
       return pixels >= max(1_000_000, 4 * bitmap.width * bitmap.height)
     }

@@ -2,20 +2,19 @@ import VitrineCaching
 public import VitrineImaging
 import VitrineRuntime
 
-/// An image in the memory cache, with what its freshness depends on.
+/// An image in the memory cache, with its freshness.
 ///
-/// It carries the content id and the expiry of the bytes that it was made of, so it is never served as fresh for longer
-/// than they may be.
+/// It carries the content ID and the expiry of the bytes it was made from, so it is never served as fresh for longer.
 public struct CachedImage: Sendable, ObjectValue {
-  // Alone, so that the cache keeps the object itself.
+  // The only stored property, so that the cache holds the object itself.
   let loaded: LoadedImage
 
   init(_ loaded: LoadedImage) { self.loaded = loaded }
 
-  /// Makes one of an image that did not come through a pipeline; it never expires.
+  /// Creates a cached image that did not come through a pipeline; it never expires.
   public init(_ image: ImageContainer) { self.init(LoadedImage(image)) }
 
-  /// The image and what is known of it.
+  /// The image and its metadata.
   public var container: ImageContainer { loaded.container }
 
   /// The pixels.
@@ -25,24 +24,24 @@ public struct CachedImage: Sendable, ObjectValue {
   var contentID: ContentID { loaded.contentID }
 }
 
-/// An image and where it comes from, in one object that caches, jobs and responses share.
+/// An image and its origin, in one object that caches, jobs and responses share.
 ///
-/// In memory, among many, each object that a hit touches is a wait.
+/// In a large memory cache, each object that a hit touches costs a cache miss of the CPU.
 final class LoadedImage: Sendable {
-  // First, so that it lies beside the count of references, which a hit changes.
+  // First, so that it lies beside the reference count, which a hit changes.
   let validity: Validity
   let container: ImageContainer
-  /// Tells the bytes it was made of apart from other versions of the same image.
+  /// The identity of the bytes, which tells versions of the image apart.
   let contentID: ContentID
-  /// The HTTP status of the answer that brought the bytes; `nil` for other sources.
+  /// The HTTP status of the response that brought the bytes; `nil` for other sources.
   let status: Int?
-  /// The number of encoded bytes it was made of.
+  /// The number of encoded bytes.
   let byteCount: Int
-  /// How it was decoded; `nil` for what has been processed, or did not come from a decoder.
+  /// The parameters of the decode; `nil` for processed images and those that did not come from a decoder.
   let rendition: Rendition?
 
   var info: ImageInfo { container.info }
-  /// What it costs the memory cache.
+  /// The cost in the memory cache, in bytes.
   var cost: Int { container.bitmap.byteCount }
 
   init(
@@ -57,23 +56,23 @@ final class LoadedImage: Sendable {
     (self.status, self.byteCount, self.rendition) = (status, byteCount, rendition)
   }
 
-  /// One that was made of bytes.
+  /// Creates an image made from bytes.
   convenience init(_ container: ImageContainer, of bytes: FetchedBytes, _ rendition: Rendition?) {
     let count = bytes.data.count
     self.init(container, bytes.contentID, bytes.validity, status: bytes.status, byteCount: count, rendition)
   }
 
-  /// One that somebody made.
+  /// Creates an image that did not come through a pipeline.
   convenience init(_ container: ImageContainer) {
     self.init(container, .none, .unlimited, status: nil, byteCount: 0, nil)
   }
 
-  /// The same source with other pixels, made of these.
+  /// Returns the same source with other pixels, made from these.
   func replacing(_ container: ImageContainer, _ rendition: Rendition?) -> LoadedImage {
     LoadedImage(container, contentID, validity, status: status, byteCount: byteCount, rendition)
   }
 
-  /// The same image, good for another time.
+  /// Returns the same image with another validity.
   func with(_ validity: Validity, status: Int?) -> LoadedImage {
     LoadedImage(container, contentID, validity, status: status, byteCount: byteCount, rendition)
   }

@@ -2,56 +2,54 @@ import VitrineCaching
 public import VitrineImaging
 import VitrineRuntime
 
-/// An image in memory that was made of the same source as the one that is asked for; see ``ImagePipeline/cachedVariant(for:)``.
+/// An image in memory of the same source as a requested one; see ``ImagePipeline/cachedVariant(for:)``.
 public struct CachedVariant: Sendable {
-  /// What was done to its pixels.
+  /// The processing of a variant, compared with the request.
   public enum Processing: Int, Sendable, Hashable, CaseIterable {
-    /// What the request asks for.
+    /// The request's processing.
     case same
-    /// Nothing, while the request asks for something.
+    /// No processing, although the request has some.
     case none
-    /// Something else than the request asks for.
+    /// Other processing than the request's.
     case other
   }
 
-  /// The image and what is known of it.
+  /// The image and its metadata.
   public let container: ImageContainer
   /// The pixels.
   public var image: Bitmap { container.bitmap }
-  /// What was done to them.
+  /// The processing of the pixels.
   public let processing: Processing
-  /// Whether it shows all of the source, or the part that is asked for, in its aspect.
+  /// A Boolean value that indicates whether the variant shows all of the source, or the requested part, undistorted.
   ///
-  /// One that does not was cut out or stretched for another place.
+  /// Otherwise it was cropped or stretched for another purpose.
   public let isSameView: Bool
-  /// How many pixels it has for each that is asked for, along the side on which they are fewest.
+  /// The number of pixels for each requested pixel, along the side with fewer.
   ///
-  /// With 1 and more it is as sharp as the image itself.
+  /// From 1 on, the variant is as sharp as the image itself.
   public let pixelRatio: Double
-  /// Whether the time is over for which it may be served as it is.
+  /// A Boolean value that indicates whether the variant is stale.
   public let isStale: Bool
 
-  /// The better one comes first.
+  /// The rank of a variant; lower is better.
   var rank: (Int, Int, Int, Double) {
     let isSharp = pixelRatio >= 0.99
-    // Of those that are large enough the smallest, else the largest.
+    // Of the variants that are large enough, the smallest; else the largest.
     return (processing.rawValue, isSameView ? 0 : 1, isSharp ? 0 : 1, isSharp ? pixelRatio : -pixelRatio)
   }
 }
 
 extension ImagePipeline {
-  /// Returns the image in memory that is most like the one that is asked for, to be shown until that is there.
+  /// Returns the image in memory that is closest to a requested one, as a placeholder for it.
   ///
-  /// It is never the image itself in place of another: of the same source, on behalf of the same user, of the same frame and in
-  /// the same colours, but of any size, processed or not, stale or not. Whoever must not see an image without its processors (one that hides
-  /// something) looks at ``CachedVariant/processing``. Preferred is one that is processed in the same way, then one that is
-  /// not processed; then one that shows the same view; then the one that has pixels enough and least too many, or the largest.
-  /// What is in memory for exactly this request is among them. Does not count as use, does not wait. Complexity: O(k) for k
-  /// variants in memory.
+  /// A variant has the request's source, user, frame and colours, but any size and processing, and may be stale. If the
+  /// processors hide something, check ``CachedVariant/processing`` before you show it. Equal processing is preferred,
+  /// then none; then the same view; then the smallest variant with enough pixels, or else the largest. The requested
+  /// image itself counts, too. Does not count as use and does not block. Complexity: O(k) for k variants in memory.
   ///
-  /// - Parameter request: What is asked for; with the policy `.reload` there is none, nor without
-  ///   ``CacheAccess/memoryReads``.
-  /// - Returns: The image, and how good it is.
+  /// - Parameter request: The request; with the policy `.reload` or without ``CacheAccess/memoryReads`` it has no
+  ///   variants.
+  /// - Returns: The closest variant; `nil` for none.
   public func cachedVariant(for request: ImageRequest) -> CachedVariant? {
     let request = request.prepared(by: context.delegate)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap(cachedVariant).first }

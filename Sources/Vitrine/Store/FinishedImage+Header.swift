@@ -3,14 +3,14 @@ import VitrineImaging
 import VitrineRuntime
 
 extension FinishedImage {
-  /// What is kept beside the pixels of a finished image: numbers in words of eight bytes, little end first, then lines of text.
+  /// The metadata of a finished image: numbers in little-endian words of eight bytes, then lines of text.
   ///
-  /// What is chosen among names is kept by its name, so that the order of the names means nothing.
+  /// Choices are stored by name, so that the order of cases means nothing.
   struct Header: Sendable {
     private static let version: UInt64 = 3
     private static let wordCount = 18
     private static let lineCount = 6
-    /// Kept by their places here.
+    /// Stored by index.
     private static let alphas: [Bitmap.Alpha] = [.opaque, .straight, .premultiplied]
 
     let encoding: Encoding
@@ -21,7 +21,7 @@ extension FinishedImage {
     let info: ImageInfo
     let status: Int?
     let byteCount: Int
-    /// Its colour space is that of the pixels.
+    /// The rendition; its colour space is that of the pixels.
     let rendition: Rendition?
     private let validity: Validity
 
@@ -33,14 +33,14 @@ extension FinishedImage {
       (status, byteCount, rendition, validity) = (image.status, image.byteCount, image.rendition, image.validity)
     }
 
-    /// The end of freshness is kept by the cache, which may renew it.
+    /// Returns the validity with the end of freshness, which is stored by the cache and may be renewed there.
     func validity(until expires: Date?) -> Validity {
       var validity = validity
       validity.expires = expires
       return validity
     }
 
-    // MARK: As bytes
+    // MARK: Encoding
 
     var encoded: Data {
       var flags: UInt64 = 0
@@ -57,7 +57,7 @@ extension FinishedImage {
         word(info.frameCount), info.duration.bitPattern, word(info.loopCount), word(status ?? 0), word(byteCount),
         word(validity.confirmed), word(validity.usableOnErrorUntil), word(validity.usableWhileRevalidatingUntil),
       ]
-      // No field can hold a line end.
+      // No field can contain a line break.
       let lines =
         [
           info.format.name, info.format.mediaType, info.format.fileExtension, colorSpace.rawValue,
@@ -71,7 +71,7 @@ extension FinishedImage {
       return bytes
     }
 
-    /// Reads what ``encoded`` wrote; `nil` for anything else, that of other versions included.
+    /// Decodes ``encoded``; `nil` for anything else, including other versions.
     init?(encoded: Data) {
       let bytes = [UInt8](encoded)
       guard bytes.count >= Self.wordCount * 8, Self.word(0, bytes) == Self.version,
@@ -132,7 +132,7 @@ extension FinishedImage {
       )
     }
 
-    /// Whether the pixels are stored as they are.
+    /// Returns true if the pixels are stored uncompressed.
     static func isRaw(_ encoded: Data) -> Bool {
       encoded.count >= wordCount * 8 && encoded[encoded.startIndex + 8] == UInt8(Encoding.raw.rawValue)
     }

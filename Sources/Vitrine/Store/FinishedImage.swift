@@ -3,19 +3,19 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// An image as it is shown, in the form in which a cache of bytes keeps it.
+/// The form in which a data cache stores a finished image.
 ///
-/// Up to 512 KB it is the pixels as they are, since reading those costs less than decoding anything. What is larger is a
-/// JPEG of quality 90 or, where something shines through, a lossless WebP. What it was made of, and for how long that may
-/// be served, is in the metadata (``Header``); an embedded profile of the original is not kept.
+/// Up to 512 KB, these are raw pixels, which are cheaper to read than anything encoded. A larger image becomes a JPEG
+/// of quality 90 or, with transparency, a lossless WebP. The metadata (``Header``) has its origin and validity; an
+/// embedded profile of the original is lost.
 enum FinishedImage {
   enum Encoding: UInt64 { case raw = 0, file = 1 }
 
   static let rawLimit = 512 << 10
 
-  /// Makes the entry of an image; `nil` if it cannot be kept without loss of what matters.
+  /// Creates the entry of an image; `nil` if it cannot be stored without loss of what matters.
   ///
-  /// Blocks for as long as a large image needs to be encoded.
+  /// Blocks while a large image is encoded.
   static func entry(of image: LoadedImage, stored: Date) -> CachedData? {
     let bitmap = image.container.bitmap
     let header = Header(of: image)
@@ -32,7 +32,7 @@ enum FinishedImage {
 
   private static func data(of bitmap: Bitmap, _ encoding: Encoding) -> Data? {
     switch encoding {
-    // Only read while the closure runs.
+    // Only read within the closure.
     case .raw: return unsafe bitmap.withUnsafeBytes { unsafe Data($0) }
     case .file:
       // The encoders write sRGB.
@@ -43,14 +43,14 @@ enum FinishedImage {
     }
   }
 
-  /// Whether reading an entry is no more than copying its pixels.
+  /// Returns true if reading an entry only copies its pixels.
   static func isQuicklyRead(_ entry: CachedData) -> Bool {
     entry.data.count <= rawLimit && Header.isRaw(entry.metadata)
   }
 
-  /// Reads what ``entry(of:stored:)`` made; `nil` for anything else.
+  /// Decodes an entry made by ``entry(of:stored:)``; `nil` for anything else.
   ///
-  /// Copies the pixels; a large image is decoded, which takes milliseconds.
+  /// Copies the pixels; decoding a large image takes milliseconds.
   static func image(of entry: CachedData) -> LoadedImage? {
     guard entry.kind == .finished, let header = Header(encoded: entry.metadata),
       let bitmap = bitmap(of: entry.data, header)

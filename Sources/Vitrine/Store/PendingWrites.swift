@@ -1,27 +1,26 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// What is still being written to the caches after its callers were answered.
+/// The writes to the caches that go on after their callers were answered.
 final class PendingWrites: Sendable {
   private typealias Write = Task<Void, Never>
 
   private struct State {
     var count = 0
     var running: [Int: Write] = [:]
-    /// The last write about each key.
+    /// The last write for each key.
     var last: [CacheKey: (number: Int, write: Write)] = [:]
   }
 
   private let state = Lock(State())
   private let stepper: (any TaskExecutor)?
 
-  /// `stepper` is where the writes run; `nil` for where Swift runs them.
+  /// `stepper` runs the writes; `nil` for Swift's own executor.
   init(_ stepper: (any TaskExecutor)? = nil) {
     self.stepper = stepper
   }
 
-  /// Does something later, which ``finished()`` waits for; of what is about the same key one after the other, so that what
-  /// came last is what stays.
+  /// Adds a write, which ``finished()`` waits for; writes for the same key run in order, so that the last one stays.
   func add(for key: CacheKey? = nil, _ body: @escaping @Sendable () async -> Void) {
     state.withLock { state in
       state.count += 1
@@ -43,13 +42,13 @@ final class PendingWrites: Sendable {
     }
   }
 
-  /// Whether something is still being done about a key.
+  /// Returns true if a write for a key is pending.
   func isBusy(for key: CacheKey) -> Bool { state.withLock { $0.last[key] != nil } }
 
-  /// Waits for what was added for a key before.
+  /// Waits for the earlier writes for a key.
   func finished(for key: CacheKey) async { await state.withLock { $0.last[key]?.write }?.value }
 
-  /// Waits for everything that was added before.
+  /// Waits for all earlier writes.
   func finished() async {
     for write in state.withLock({ Array($0.running.values) }) { await write.value }
   }

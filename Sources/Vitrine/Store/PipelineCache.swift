@@ -2,21 +2,21 @@ import VitrineCaching
 public import VitrineImaging
 import VitrineRuntime
 
-/// The caches of a pipeline as one: every tier, every size and variant of an image.
+/// All caches of a pipeline as one: every tier, every size and variant of an image.
 ///
 /// ```swift
 /// pipeline.cache[request] = bitmap
 /// if await pipeline.cache.contains(url, in: .disk) { … }
 /// await pipeline.cache.remove(url)
 /// ```
-/// What it is asked it does, whatever a request's ``ImageRequest/caches`` say.
+/// It does not consult ``ImageRequest/cacheAccess``.
 public struct PipelineCache: Sendable {
-  /// Where something can be cached.
+  /// A set of caches.
   public struct Tier: OptionSet, Sendable, Hashable {
-    /// The bit of each tier.
+    /// The bits of the tiers.
     public let rawValue: Int
 
-    /// Makes a set of the bits of its tiers.
+    /// Creates a set from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Decoded images in memory.
@@ -39,9 +39,9 @@ public struct PipelineCache: Sendable {
 
   /// The image of exactly this request in memory: its source, size and processors.
   ///
-  /// Getting one counts as use and returns it whether or not its time is over; `ImagePipeline.cachedImage(for:)` says
-  /// which. One that is set is served for ever, until it is evicted or removed; it is not written to disk. Setting `nil`
-  /// removes this one variant. What is set for a request of several sources stands for all of them. Does not block.
+  /// Reading counts as use and returns stale images, too; use `ImagePipeline.cachedImage(for:)` to tell them apart. An
+  /// image that is set never expires and is not written to disk; it stays until it is evicted or removed. Setting `nil`
+  /// removes this one variant. For a request of several sources, the image stands for all of them. Does not block.
   public subscript(request: ImageRequest) -> Bitmap? {
     get { memory?.value(for: request.prepared(by: delegate).keys.image)?.image }
     nonmutating set {
@@ -59,15 +59,14 @@ public struct PipelineCache: Sendable {
     }
   }
 
-  /// Returns whether the image of exactly this request is in memory, or it or its source's bytes are on disk, fresh
-  /// or not.
+  /// Returns a Boolean value that indicates whether this image is in memory, or it or its original on disk, even stale.
   ///
   /// Does not count as use.
   ///
   /// - Parameters:
-  ///   - request: What would be asked for.
-  ///   - tiers: Where to look; everywhere by default.
-  /// - Returns: Whether one of them has it.
+  ///   - request: The request.
+  ///   - tiers: The caches to look in. Defaults to all.
+  /// - Returns: `true` if any of them has it.
   public func contains(_ request: ImageRequest, in tiers: Tier = .all) async -> Bool {
     let request = request.prepared(by: delegate)
     if tiers.contains(.memory), let memory, memory.contains(request.keys.image) { return true }
@@ -79,16 +78,17 @@ public struct PipelineCache: Sendable {
     return false
   }
 
-  /// Returns whether the image of an address is cached; see ``contains(_:in:)-(ImageRequest,_)``.
+  /// Returns a Boolean value that indicates whether the image at a URL is cached; see
+  /// ``contains(_:in:)-(ImageRequest,_)``.
   public func contains(_ url: URL, in tiers: Tier = .all) async -> Bool {
     await contains(ImageRequest(url: url), in: tiers)
   }
 
-  /// Removes everything that was made of a request's source: every size and variant in memory, the bytes on disk, and the
-  /// beginning of a download that broke off.
+  /// Removes everything made from a request's source: all variants in memory, and the original, finished images and
+  /// partial download on disk.
   ///
-  /// Of several sources, everything that was made of any of them. What is being loaded at this moment is stored when it
-  /// comes. That it could not be loaded lately is forgotten, too. When this returns it is gone.
+  /// Of several sources, everything made from any of them is removed. A running load is stored when it ends. The
+  /// source's recent failure is forgotten, too. The entries are gone when this method returns.
   public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
     let request = request.prepared(by: delegate)
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
@@ -101,12 +101,12 @@ public struct PipelineCache: Sendable {
     await disk.removeAll(extending: request.keys.images)
   }
 
-  /// Removes everything that was made of an address; see ``remove(_:in:)-(ImageRequest,_)``.
+  /// Removes everything made from the image at a URL; see ``remove(_:in:)-(ImageRequest,_)``.
   public func remove(_ url: URL, in tiers: Tier = .all) async {
     await remove(ImageRequest(url: url), in: tiers)
   }
 
-  /// Removes everything, and forgets what could not be loaded lately.
+  /// Removes everything, and forgets recent failures.
   public func removeAll(in tiers: Tier = .all) async {
     failures?.removeAll()
     if tiers.contains(.memory) { memory?.removeAll() }
@@ -115,9 +115,9 @@ public struct PipelineCache: Sendable {
     await disk.removeAll()
   }
 
-  /// Waits until everything loaded so far is where it outlives the process.
+  /// Waits until everything loaded so far is stored durably.
   ///
-  /// A program that ends by itself calls it before; one that is killed loses at most the last moment's entries.
+  /// Call it before a program ends; one that is killed loses at most the last moment's entries.
   public func flush() async {
     await pending.finished()
     await disk?.flush()

@@ -3,9 +3,9 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// The only writer of a pipeline's memory and disk: what comes of answers and of images made of them.
+/// The only writer of a pipeline's caches: stores responses and the images made from them.
 ///
-/// Not to be called within a turn. What is older than what has come since, by when it was asked for, changes nothing.
+/// Must not be called within a turn. A result has no effect if a later ask has brought other content.
 final class Settlement: Sendable {
   private let memory: MemoryCache<CachedImage>?
   private let disk: (any DataCaching)?
@@ -15,7 +15,7 @@ final class Settlement: Sendable {
   private let decoders: DecoderChoice
   private let defaultStorage: StoragePolicy
   private let clock: any TimeSource
-  /// Where images are encoded to be stored.
+  /// The queue on which images are encoded for storage.
   private let queue: WorkQueue
 
   init(
@@ -32,28 +32,28 @@ final class Settlement: Sendable {
 
   private func storage(of request: ImageRequest) -> StoragePolicy { request.storagePolicy ?? defaultStorage }
 
-  /// The disk, if the request lets it be written.
+  /// Returns the data cache, if the request may write to it.
   private func writableDisk(_ request: ImageRequest) -> (any DataCaching)? {
     request.cacheAccess.contains(.diskWrites) ? disk : nil
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
-  /// A whole body that came from a server.
+  /// A whole body from a server.
   struct Body {
     let data: Data
     let contentID: ContentID
     let stored: StoredResponse
     let validity: Validity
-    /// When it came.
+    /// The time of arrival.
     let time: Date
     let response: HTTPResponse
-    /// What the disk has of it already.
+    /// The part of it that is on disk already.
     let recording: BodyRecording?
     let ask: SourceRecord.Ask
     let record: SourceRecord
 
-    /// The form in which a cache keeps it.
+    /// The entry for a data cache.
     var entry: CachedData {
       CachedData(
         data: data,
@@ -65,7 +65,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Acts on what somebody has said of a body.
+  /// Acts on a verdict about a body.
   func settle(_ body: Body, of request: ImageRequest, _ word: Answer.Word) {
     let keys = request.keys
     let isOutdated = body.record.isOutdated(body.ask, body.contentID)
@@ -74,7 +74,7 @@ final class Settlement: Sendable {
     case .good where isOutdated: break
     case .good(let isKept):
       claim(body.ask, body.contentID, body.validity, of: keys.fetch, body.record)
-      // What is kept nowhere does not take the place of what was stored before.
+      // The previous version must not outlive this one, which is not stored.
       if !isKept || !allowsKeeping { dropOutdated(keys.fetch, and: keys.images, by: body.contentID) }
     case .keep where !isOutdated && allowsKeeping: keepOriginal(body, of: request)
     case .bad, .keep:
@@ -83,7 +83,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Acts on a server's word that what is stored has not changed.
+  /// Acts on a 304: renews the stored entry.
   func renew(
     _ request: ImageRequest,
     _ contentID: ContentID,
@@ -100,9 +100,9 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Brings what was made of a source into line with the latest answer.
+  /// Updates everything in memory that was made from a source after its latest response.
   ///
-  /// Images of its content are good for longer, images of any other are gone. What somebody put there is left alone.
+  /// Images of its content are renewed, those of other content removed. Images that a user has set stay.
   @discardableResult
   private func claim(
     _ ask: SourceRecord.Ask,
@@ -122,7 +122,7 @@ final class Settlement: Sendable {
     return true
   }
 
-  /// Drops the beginning of a download that is of no use.
+  /// Drops a partial download that is of no use.
   func dropPartial(of key: CacheKey) {
     guard let partials else { return }
     pending.add { await partials.disk.removePartial(for: key) }
@@ -146,28 +146,28 @@ final class Settlement: Sendable {
           return data == entry.data || decoders.isSamePicture(data, as: entry.data, request) ? kept : nil
         }
         guard !record.isOutdated(ask, entry.contentID) else { return }
-        // What is there of an earlier answer would be served in place of what nobody may keep.
+        // An entry of an earlier response would be served in place of one that must not be stored.
         if let kept { await disk.store(kept, for: key) } else { await disk.remove(key) }
       } catch {
-        // The queue takes no more: it is not kept this time.
+        // The queue is full: the bytes are not stored this time.
       }
     }
   }
 
-  /// Drops an entry that is of other content than what has just come, and the images made of it: else it would go on being served.
+  /// Drops an entry of other content than the latest, and the images made from it, which would be served for ever.
   private func dropOutdated(_ key: CacheKey, and images: CacheKey? = nil, by contentID: ContentID) {
     guard let disk else { return }
     pending.add(for: key) {
       guard let old = await disk.contentID(for: key), old != contentID else { return }
       await disk.remove(key)
-      // Without the bytes nothing would tell that these are out of date.
+      // Without the original nothing tells that these are outdated.
       if let images { await disk.removeAll(extending: images) }
     }
   }
 
   // MARK: Images
 
-  /// An image that was made, and of what.
+  /// A new image and its origin.
   struct Made {
     let image: LoadedImage
     let request: ImageRequest
@@ -180,21 +180,21 @@ final class Settlement: Sendable {
     var isFinal: Bool { step == request.processors.count }
   }
 
-  /// Keeps an image that was just made, in memory and, where its request wants that, on disk as it is shown.
+  /// Stores a new image in memory and, if its request wants that, on disk as a finished image.
   func keep(_ made: Made, from origin: ImageResponse.Origin) {
     keepInMemory(made)
     guard made.isFinal else { return }
     keepFinished(made, from: origin)
   }
 
-  /// Keeps an image in memory, unless other bytes of its source have come since its own.
+  /// Stores an image in memory, unless newer bytes of its source have come.
   func keepInMemory(_ made: Made) {
     let image = made.image
     guard image.validity.isKept, made.request.cacheAccess.contains(.memoryWrites), !made.request.keepsEncodedData,
       let memory, !isOutdated(made)
     else { return }
     memory.set(CachedImage(image), for: made.key, cost: image.cost, group: made.request.keys.fetch)
-    // Again, now that it is there: whoever brings newer bytes from now on takes it away.
+    // Checked again after the write: newer bytes that come from now on remove it themselves.
     guard isOutdated(made) else { return }
     memory.updateVariants(of: made.request.keys.fetch) { [key = made.key] in
       $0.key == key && $0.value.contentID == image.contentID ? nil : $0.value
@@ -218,7 +218,7 @@ final class Settlement: Sendable {
     else { return }
     let (key, now) = (made.key, clock.now)
     pending.add(for: key) { [queue] in
-      // What is large is encoded first, which takes a while.
+      // A large image is encoded first, which takes a while.
       guard
         let entry = try? await queue.run(priority: .veryLow, { _ in FinishedImage.entry(of: image, stored: now) }),
         !self.isOutdated(made)
@@ -227,7 +227,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Lets a stored image be fresh for as long as its bytes, which have just been confirmed.
+  /// Renews a finished image after its bytes have been revalidated.
   func renewFinished(_ made: Made) {
     let (image, request) = (made.image, made.request)
     guard made.isFinal, let disk = writableDisk(request),
@@ -239,7 +239,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Drops from disk what is out of date, damaged or no image.
+  /// Drops entries that are outdated, damaged or no images.
   func drop(_ keys: [CacheKey]) {
     guard let disk else { return }
     for key in keys { pending.add(for: key) { await disk.remove(key) } }
@@ -247,14 +247,14 @@ final class Settlement: Sendable {
 }
 
 extension StoragePolicy {
-  /// Whether an image of a request may be on disk as it is shown, after some of its processors.
+  /// Returns true if a finished image may be on disk after some of the request's processors.
   func looksForFinished(_ request: ImageRequest, step: Int) -> Bool {
     self != .original && !request.keepsEncodedData && request.isChanged(before: step) && request.keys.url != nil
   }
 }
 
 extension ImageRequest {
-  /// Whether anything is done to the image but to decode it.
+  /// True if anything is done to the image besides decoding it.
   var isChanged: Bool { isChanged(before: processors.count) }
 
   func isChanged(before step: Int) -> Bool { step > 0 || size != nil || frame > 0 }

@@ -1,13 +1,12 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// The latest answer about one source, while anything is under way that was made of an earlier one perhaps.
+/// The latest response of one source, kept while any work on that source is running.
 ///
-/// Answers are ordered by when they were asked for: one that was asked for earlier and comes later takes nobody back. Every
-/// job of a source holds a record from its beginning to its end, and all of them see the same answer; when nothing is under
-/// way, nothing can come late, and nothing is remembered.
+/// Responses are ordered by their requests: a late response to an earlier request changes nothing. Every job of a
+/// source holds a record, and all of them see the same response; without jobs, nothing is remembered.
 final class SourceRecord: Sendable {
-  /// A place in the order of all questions of a pipeline; the later one is the greater.
+  /// The place of a request in the order of all requests of a pipeline.
   typealias Ask = UInt64
 
   private let source: CacheKey
@@ -17,17 +16,17 @@ final class SourceRecord: Sendable {
 
   deinit { records.release(source) }
 
-  /// The question that the latest answer belongs to; what is in the caches counts as that answer.
+  /// The request of the latest response; cached data counts as that response.
   var ask: Ask { latest.ask }
 
   private var latest: SourceRecords.Entry { records.state.withLock { $0.entries[source] ?? SourceRecords.Entry() } }
 
-  /// Takes note of an answer, unless one to a later question has come.
+  /// Records a response, unless a later request has been answered.
   ///
-  /// - Returns: Whether it is the latest now.
+  /// - Returns: True if it is now the latest response.
   func claim(_ ask: Ask, _ contentID: ContentID) -> Bool {
     records.state.withLock { state in
-      // Whoever asks holds the record.
+      // The caller holds the record, so there is an entry.
       guard let index = state.entries.index(forKey: source), state.entries.values[index].ask <= ask else {
         return false
       }
@@ -36,14 +35,14 @@ final class SourceRecord: Sendable {
     }
   }
 
-  /// Whether other content has come in answer to a later question.
+  /// Returns true if a later request has brought other content.
   func isOutdated(_ ask: Ask, _ contentID: ContentID) -> Bool {
     let latest = latest
     return latest.ask > ask && latest.contentID != contentID
   }
 }
 
-/// The latest answers about all sources of which something is under way.
+/// The latest responses of all sources that are being worked on.
 final class SourceRecords: Sendable {
   fileprivate struct Entry {
     var holds = 1
@@ -58,13 +57,13 @@ final class SourceRecords: Sendable {
 
   fileprivate let state = Lock(State())
 
-  /// Returns the record of a source, for whoever works on it to hold.
+  /// Returns the record of a source, to be held while working on it.
   func record(of source: CacheKey) -> SourceRecord {
     state.withLock { $0.entries[source, default: Entry(holds: 0)].holds += 1 }
     return SourceRecord(source, self)
   }
 
-  /// Returns the place of a question that is asked now.
+  /// Returns the place of a request that is made now.
   func nextAsk() -> SourceRecord.Ask {
     state.withLock { state in
       state.lastAsk += 1

@@ -1,27 +1,27 @@
 import VitrineCaching
 import VitrineRuntime
 
-/// Has the disk take a body down while it comes, so that a download that breaks off, or whose process ends, can go on.
+/// Writes a body to disk while it arrives, so that an interrupted download can be resumed, even by another process.
 ///
-/// The body itself stays with the one who receives it. What the disk is too slow for waits there and not here.
+/// The body itself stays with its receiver, which a slow disk does not delay.
 final class BodyRecording: Sendable {
   private struct State {
     var writer: BodyWriter?
-    /// How many bytes of the body the writer has.
+    /// The number of bytes that the writer has.
     var written: Int
-    /// Whether the writer has enough to do.
+    /// True while the writer has enough to do.
     var isBusy = false
   }
 
-  /// As much at once costs the writer no copy.
+  /// Pieces of this size cost the writer no copy.
   private static let pieceSize = 256 << 10
 
   private let state: Lock<State>
   private let opening: Task<BodyWriter?, Never>
-  /// Whether the entry may be made of what was taken down; if not it is stored like any other.
+  /// True if the recording can become the entry; otherwise that is stored like any other.
   private let seals: Bool
 
-  /// Begins a body, or goes on after what `resumption` has of it.
+  /// Begins a recording, or continues that of `resumption`.
   init(
     _ head: PartialHead,
     for key: CacheKey,
@@ -38,7 +38,7 @@ final class BodyRecording: Sendable {
     }
   }
 
-  /// Takes note of the body as far as it has come; called by one thread at a time.
+  /// Records the body so far; called by one thread at a time.
   func follow(_ body: Data) {
     let next = state.withLock { state -> (BodyWriter, Range<Int>)? in
       guard let writer = state.writer, !state.isBusy, body.count - state.written >= Self.pieceSize else { return nil }
@@ -46,23 +46,23 @@ final class BodyRecording: Sendable {
       return (writer, state.written..<body.count)
     }
     guard let (writer, range) = next else { return }
-    // A copy: with a slice of the body it would be copied whole when it grows.
+    // A copy, since a slice would force the growing body to be copied whole.
     let hasRoom = writer.offer(body.subdata(in: range)) { [state] in state.withLock { $0.isBusy = false } }
     if hasRoom { state.withLock { $0.isBusy = false } }
   }
 
-  /// Leaves what has come for a later download.
+  /// Keeps the recording for a later download.
   func keep(_ body: Data) async {
     guard let writer = await finishedWriter(body) else { return }
     await writer.keep()
   }
 
-  /// Forgets what has come.
+  /// Drops the recording.
   func drop() async { await opening.value?.drop() }
 
-  /// Makes an entry of the whole body.
+  /// Turns the recording of the whole body into an entry.
   ///
-  /// - Returns: Whether that was tried: the entry is to be stored otherwise if not.
+  /// - Returns: True if that was tried; otherwise the entry must be stored another way.
   func seal(_ entry: CachedData) async -> Bool {
     guard seals else {
       await drop()
@@ -79,7 +79,7 @@ final class BodyRecording: Sendable {
     return true
   }
 
-  /// The writer once it has all of the body; `nil` where there is none.
+  /// Returns the writer once it has the whole body; `nil` if there is none.
   private func finishedWriter(_ body: Data) async -> BodyWriter? {
     guard let writer = await opening.value else { return nil }
     let written = state.withLock { state in
@@ -91,13 +91,13 @@ final class BodyRecording: Sendable {
   }
 }
 
-/// Where the beginnings of bodies are kept.
+/// The cache of partial downloads.
 struct Partials: Sendable {
   let disk: any PartialStoring
-  /// Whether what is stored there need not be stored elsewhere, too.
+  /// True if what is stored there need not be stored elsewhere.
   let isWholeCache: Bool
 
-  /// `nil` where a cache keeps none.
+  /// Returns `nil` if the cache does not store partial downloads.
   init?(in cache: (any DataCaching)?) {
     if let disk = cache as? any PartialStoring {
       (self.disk, isWholeCache) = (disk, true)

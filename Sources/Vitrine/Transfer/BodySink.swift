@@ -2,13 +2,13 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// Gathers a body, and says how far it is once somebody wants to know.
+/// Collects a body and reports its progress if someone watches.
 final class BodySink: LoadSink, @unchecked Sendable {
-  // @unchecked: a loader never makes two calls at once, and what others look at is behind the lock.
+  // @unchecked: a loader never makes two calls at once, and state that others read is behind the lock.
   enum Event {
     case progress(completed: Int, total: Int)
     case end(Result<Body, HTTPError>)
-    /// The server does not go on from where an earlier download has ended.
+    /// The server does not resume the earlier download.
     case startOver
   }
 
@@ -16,25 +16,25 @@ final class BodySink: LoadSink, @unchecked Sendable {
   struct Body {
     let head: Head
     let data: Data
-    /// The checksum of the bytes, made while they came.
+    /// The checksum of the bytes, computed while they came.
     let contentID: ContentID
-    /// What the disk has of it already.
+    /// The part of it that is on disk already.
     let recording: BodyRecording?
 
     var response: HTTPResponse { head.response }
   }
 
-  /// What is known of a body from its beginning on.
+  /// The facts about a body that are known from its beginning on.
   struct Head: Sendable {
     let response: HTTPResponse
-    /// What it began with, if it does not come whole.
+    /// The earlier download that it continues; `nil` for a whole body.
     let resumption: Resumption?
-    /// How many bytes it will have; 0 where nobody knows.
+    /// The number of bytes of the whole; 0 if unknown.
     let total: Int
-    /// What would be stored with the whole body.
+    /// The response to be stored with the whole body.
     let stored: StoredResponse
 
-    /// What would be kept beside its beginning.
+    /// The metadata of a partial download of this body.
     var partial: PartialHead {
       if let resumption { return PartialHead(total: resumption.total, stored: resumption.stored) }
       return PartialHead(total: response.contentLength, stored: stored)
@@ -44,33 +44,33 @@ final class BodySink: LoadSink, @unchecked Sendable {
   private struct Progress {
     var isWatched = false
     var completed = 0
-    /// What the head announced; 0 for nothing.
+    /// The announced number of bytes; 0 for none.
     var total = 0
     var told = 0
     var feeds: [ArrivalFeed] = []
 
-    /// Told some hundred times at most where the length is known, and with every packet only where packets are large.
+    /// The least progress to report: some hundred reports at most for a known length, none for small packets.
     var step: Int { max(total / 100, 4 << 10) }
   }
 
-  /// What becomes of a body on the way.
+  /// The handling of a body.
   struct Plan {
-    /// The header fields of the request, and when it was sent.
+    /// The header fields of the request, and the time at which it was sent.
     let fields: HTTPFields
     let requested: Date
     let clock: any TimeSource
-    /// Has ``PipelineCache/flush()`` wait for what is kept of a body that breaks off.
+    /// The writes for which ``PipelineCache/flush()`` waits, such as that of an interrupted body.
     let pending: PendingWrites
     var hooks = LoadHooks()
-    /// What is there of it.
+    /// The earlier download to resume.
     var resumption: Resumption?
-    /// Takes it down from its head on, if it is worth that.
+    /// Starts a recording after the head, if the body is worth that.
     var record: (@Sendable (Head) -> BodyRecording?)?
 
-    /// What would be stored with the whole body; its head has just come.
+    /// Returns the response to be stored with the whole body, whose head has just come.
     fileprivate func stored(_ response: HTTPResponse, after resumption: Resumption?) -> StoredResponse {
       let now = clock.now
-      // A part says of the whole what a 304 would (RFC 9111, section 3.4).
+      // A partial response renews the stored head as a 304 would (RFC 9111, section 3.4).
       return resumption?.stored.renewed(by: response, requested: requested, received: now)
         ?? StoredResponse(response, to: fields, requested: requested, received: now)
     }
@@ -85,17 +85,17 @@ final class BodySink: LoadSink, @unchecked Sendable {
   private var body = Data()
   private var hash = ContentHash()
   private var recording: BodyRecording?
-  /// How many bytes the body must have; `nil` where the loader knows better.
+  /// The number of bytes that the body must have; `nil` if only the loader knows.
   private var wholeCount: Int?
   private var mustStartOver = false
 
-  /// `trace` is told where the load is, `tell` what comes of it.
+  /// `trace` records the phases of the load, `tell` receives the events.
   init(_ plan: Plan, _ trace: StageTrace?, _ tell: @escaping @Sendable (Event) -> Void) {
     (self.plan, self.trace, self.tell) = (plan, trace, tell)
     hooks = plan.hooks
   }
 
-  /// Asks for progress from now on, and returns that so far, if there is any.
+  /// Starts progress reports, and returns the progress so far, if there is any.
   @discardableResult
   func watch() -> (completed: Int, total: Int)? {
     progress.withLock { progress in
@@ -105,7 +105,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
   }
 
-  /// Lets somebody look at the body from the next bytes on.
+  /// Adds a feed that inspects the body from the next bytes on.
   func add(_ feed: ArrivalFeed) { progress.withLock { $0.feeds.append(feed) } }
 
   func begin() { trace?.enter("request") }
@@ -117,7 +117,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     if let known = plan.resumption, response.status == 206 || response.status == 416 {
       guard response.status == 206, known.isContinued(by: response) else {
         mustStartOver = true
-        // A few bytes that say why are read to their end, which leaves the connection usable.
+        // Reading the few bytes of an error to their end leaves the connection usable.
         return response.status == 416 && total <= 64 << 10 ? .proceed : .stop
       }
       resumption = known
@@ -134,7 +134,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     self.head = head
     hash = resumption?.hash ?? ContentHash()
     recording = plan.record?(head)
-    // A server may announce what it likes; what comes is counted.
+    // A server may announce anything, so that number is not trusted.
     body.reserveCapacity(min(total, 16 << 20))
     let event = progress.withLock { progress -> Event? in
       (progress.total, progress.completed) = (total, body.count)
@@ -165,7 +165,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
     if let event { tell(event) }
     recording?.follow(body)
-    // What comes with an error is no image.
+    // The body of an error is no image.
     guard !feeds.isEmpty, let head, head.response.isSuccess else { return .proceed }
     for feed in feeds { feed.follow(body, of: head) }
     return .proceed
@@ -176,7 +176,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     if mustStartOver { return tell(.startOver) }
     if error == nil, let wholeCount, body.count != wholeCount {
       let url = head?.response.url.string ?? ""
-      error = HTTPError(.truncated, url: url, "\(body.count) bytes came of \(wholeCount)")
+      error = HTTPError(.truncated, url: url, "received \(body.count) of \(wholeCount) bytes")
     }
     if let error {
       leave(after: error)
@@ -188,11 +188,11 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
   }
 
-  /// Leaves what has come for a later download, unless that could not use it.
+  /// Keeps the recording for a later download, if that could use it.
   private func leave(after error: HTTPError) {
     guard let recording else { return }
     let total = progress.withLock { $0.total }
-    // All of it there, and yet an error: whatever it is, it is no part of something larger.
+    // A complete body with an error is no part of a larger one.
     let isPart = total == 0 || body.count < total
     let isOfUse = isPart && error.code != .tooLarge
     plan.pending.add { [body] in

@@ -2,9 +2,9 @@ import Synchronization
 import VitrineHTTP
 import VitrineRuntime
 
-/// Hands loads on to another loader, unless too many wait there already for their turn.
+/// Passes loads on to another loader, unless too many of them are waiting there.
 ///
-/// A load waits from when it is handed over until the loader says that it has begun. One that finds no place is refused at once.
+/// A load waits from being passed on until the loader calls `begin()`. A load beyond the limit fails at once.
 struct BoundedLoader: DataLoader {
   private let loader: any DataLoader
   private let limit: Int
@@ -22,14 +22,14 @@ struct BoundedLoader: DataLoader {
       return true
     }
     guard hasRoom else {
-      sink.finish(HTTPError(.overloaded, url: request.url.string, "\(limit) loads wait already"))
+      sink.finish(HTTPError(.overloaded, url: request.url.string, "\(limit) loads are waiting already"))
       return NoLoadHandle()
     }
     let place = Place(sink, waiting)
     return Handle(loader.load(request, into: place), place)
   }
 
-  /// The sink of one load that waits, until it begins or ends.
+  /// The sink of one load; it counts as waiting until the load begins or ends.
   private final class Place: LoadSink {
     private let sink: any LoadSink
     private let waiting: Lock<Int>
@@ -73,7 +73,7 @@ struct BoundedLoader: DataLoader {
     }
 
     func cancel() {
-      // The loader may take its time to say so.
+      // The loader may be slow to report the end.
       place.leave()
       handle.cancel()
     }

@@ -2,28 +2,28 @@ import Synchronization
 import VitrineCaching
 import VitrineRuntime
 
-/// Bytes, as a fetch gives them.
+/// The result of a fetch.
 struct FetchedBytes: Sendable {
   let data: Data
-  /// Tells these bytes apart from other versions of the same image.
+  /// The identity of the bytes, which tells versions of the image apart.
   let contentID: ContentID
   let validity: Validity
   let origin: ImageResponse.Origin
   var isStale = false
-  /// Whether they are stale and may be served, but their server has to be asked meanwhile.
+  /// True if the bytes are stale and served, but must be revalidated meanwhile.
   var isRevalidationDue = false
   let status: Int?
-  /// Told whether the bytes have proved to be what was asked for; `nil` for those that nothing is to be done about.
+  /// The receiver of a verdict on the bytes; `nil` if none is needed.
   var answer: Answer?
 }
 
 extension FetchedBytes {
-  /// Bytes of a source that needs no network.
+  /// Creates the bytes of a source that needs no network.
   init(local data: Data) {
     self.init(data: data, contentID: .none, validity: .unlimited, origin: .local, status: nil)
   }
 
-  /// The beginning of a body that could be gone on with; `nil` where it could not.
+  /// Creates bytes from the beginning of a body that could be resumed; `nil` for any other body.
   init?(_ data: Data, beginning head: BodySink.Head, at now: Date) {
     let stored = head.stored
     guard let contentID = head.partial.beginningID else { return nil }
@@ -44,35 +44,35 @@ extension ImageResponse {
   }
 }
 
-/// Bytes that wait for somebody to say whether they are what was asked for.
+/// Bytes from a server, until a caller accepts or rejects them.
 ///
-/// The first word on what they are counts. That they are to be stored may be said later, by another who wants them. Not to be
-/// called within a turn: what follows takes locks of the caches.
+/// The first verdict counts. A wish to store them may follow later, from another caller. Must not be called within a
+/// turn, since caches take locks.
 final class Answer: Sendable {
   enum Word: Sendable, Equatable {
-    /// They are what was asked for, and kept by who says so or not.
+    /// The bytes are good; `isKept` if this caller wants them stored.
     case good(isKept: Bool)
-    /// They are not.
+    /// The bytes are unusable.
     case bad
-    /// They are to be kept.
+    /// The bytes are to be stored.
     case keep
   }
 
   private static let (good, bad, kept): (UInt8, UInt8, UInt8) = (1, 2, 3)
 
-  /// What has been said so far, 0 for nothing.
+  /// The verdict so far; 0 for none.
   private let word = Atomic<UInt8>(0)
   private let settle: @Sendable (Word) -> Void
 
   init(_ settle: @escaping @Sendable (Word) -> Void) { self.settle = settle }
 
-  /// Says that they are what was asked for, and whether they are to be kept.
+  /// Accepts the bytes, and has them stored if `keeps`.
   func accept(keeps: Bool = true) {
     if say(Self.good, after: 0) { settle(.good(isKept: keeps)) }
     if keeps, say(Self.kept, after: Self.good) { settle(.keep) }
   }
 
-  /// Says that they are not what was asked for.
+  /// Rejects the bytes.
   func reject() {
     if say(Self.bad, after: 0) { settle(.bad) }
   }
@@ -83,15 +83,15 @@ final class Answer: Sendable {
 }
 
 extension ContentID {
-  /// Whether it names what is known by its beginning alone, whose checksum nobody has.
+  /// True for the identity of a body known only by its beginning, without a checksum.
   var isOfBeginning: Bool { high == Self.beginningMark }
 
-  /// That of a body of which no more than the beginning was read.
+  /// Creates the identity of a body of which only the beginning was read.
   init(ofBodyTagged tag: String) { self.init(low: Self(of: Data(tag.utf8)).low, high: Self.beginningMark) }
 
-  /// No checksum ends like this, but for one in 2^64.
+  /// Only one checksum in 2^64 ends like this.
   private static let beginningMark = UInt64.max
 
-  /// That of sources whose bytes are not told apart.
+  /// The identity of sources whose bytes are not told apart.
   static let none = ContentID(low: 0, high: 0)
 }

@@ -2,13 +2,13 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// What the jobs of a pipeline know of the network: what loads, whether it may, and what has failed lately.
+/// The state of the network for a pipeline's jobs: the loader, its permissions, and recent failures.
 final class NetworkContext: Sendable {
   let loader: any DataLoader
-  /// Those of the configuration; what measures is added by each load that is traced.
+  /// The configuration's hooks; each traced load adds the one that measures.
   let hooks: LoadHooks
   let failures: RecentFailures?
-  /// `nil` where there is always all of it.
+  /// `nil` if the network is always available.
   let access: (@Sendable () -> NetworkAccess)?
   private let addressGuard: AddressGuard?
   private let isGuarded: Bool
@@ -18,7 +18,7 @@ final class NetworkContext: Sendable {
     let base =
       configuration.ownLoader ?? addressGuard.map { PlatformDefaults.loader(guardedBy: $0) } ?? PlatformDefaults.loader
     isGuarded = addressGuard.map { base.obeys($0) } ?? true
-    // Inside: what waits for its next attempt waits for no place.
+    // Inside the retrying loader: a load that waits for its next attempt takes no place.
     let bounded = configuration.queueLimit.map { BoundedLoader(base, limit: $0) } ?? base
     let retry = log?.watching(configuration.retryPolicy) ?? configuration.retryPolicy
     loader = RetryingLoader(bounded, retry, clock: configuration.clock)
@@ -29,30 +29,30 @@ final class NetworkContext: Sendable {
     access = configuration.access
   }
 
-  /// Says why a URL may not be asked, as far as it tells.
+  /// Returns the reason why a URL must not be requested, as far as the URL tells.
   func objection(to url: HTTPURL) -> String? {
     guard isGuarded else {
-      return "a loader was set beside an address guard that it does not obey, so nothing is loaded; give it the guard"
+      return "the loader does not obey the pipeline's address guard, so nothing is loaded; create it with that guard"
     }
     return addressGuard?.objection(to: url)
   }
 
-  /// Asks what the network is good for, on a queue where whoever says that may block.
+  /// Returns the state of the network, determined on a queue where the hook may block.
   func accessNow(on queue: WorkQueue) async -> NetworkAccess {
     guard let access else { return .full }
     return (try? await queue.run { _ in access() }) ?? .full
   }
 }
 
-/// What could not be loaded lately, so that it is not asked for again each time a cell comes by.
+/// The recent failures, so that a failed source is not loaded again for each cell of a list.
 final class RecentFailures: Sendable {
   private let memory = Lock(FailureMemory<CacheKey>())
 
-  /// The error that asking again would most likely give; `nil` where that is worth trying.
+  /// Returns the error that another attempt would most likely give; `nil` if one is worth it.
   func error(for key: CacheKey, _ source: String, at now: Duration) -> LoadError? {
     guard let standing = memory.withLock({ $0.standing(for: key, now: now) }) else { return nil }
     let (age, rest) = (standing.age.wholeSeconds(.down), standing.rest.wholeSeconds(.up))
-    return LoadError(standing.error, source, "failed \(age) s ago, not asked again for \(rest) s: ")
+    return LoadError(standing.error, source, "failed \(age) s ago, not retried for \(rest) s: ")
   }
 
   func record(_ error: HTTPError, retryAfter: Duration? = nil, for key: CacheKey, at now: Duration) {

@@ -2,27 +2,27 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// The beginning of a body that an earlier download has left, and what is needed to ask for the rest.
+/// The beginning of a body from an earlier download, with everything needed to request the rest.
 struct Resumption: Sendable {
   let partial: PartialBody
-  /// How many bytes there are.
+  /// The number of bytes.
   var count: Int { partial.count }
-  /// The bytes, until they are taken: they may be many, and are not to be in memory twice.
+  /// The bytes, until they are taken: there may be many, and they must not be in memory twice.
   private let prefix: Lock<Data>
-  /// The checksum of these bytes, to be gone on with.
+  /// The checksum of these bytes, to be continued.
   let hash: ContentHash
-  /// The head that they came with.
+  /// The head of the response that brought them.
   let stored: StoredResponse
-  /// How many bytes the whole has, where the server said so.
+  /// The number of bytes of the whole, if the server said so.
   let total: Int?
   private let tag: String
 
-  /// Looks for one that a request with these fields could go on from.
+  /// Looks for a partial download that a request with these fields can resume.
   init?(for key: CacheKey, in disk: any PartialStoring, fields: HTTPFields) async {
     guard let partial = await disk.partial(for: key), let head = PartialHead(encoded: partial.metadata),
       let tag = head.stored.strongEntityTag, partial.count > 0, partial.count < head.total ?? .max
     else { return nil }
-    // What came for other fields is no part of this answer.
+    // Bytes received for other fields belong to another response.
     guard head.stored.answers(fields), let prefix = await partial.bytes(0..<partial.count),
       prefix.count == partial.count
     else { return nil }
@@ -32,7 +32,7 @@ struct Resumption: Sendable {
     (stored, total) = (head.stored, head.total)
   }
 
-  /// Gives the bytes, once.
+  /// Returns the bytes, once.
   func takePrefix() -> Data {
     prefix.withLock { prefix in
       defer { prefix = Data() }
@@ -40,16 +40,16 @@ struct Resumption: Sendable {
     }
   }
 
-  /// Asks for the rest, or for all of it if the file has changed (RFC 9110, sections 13.1.5 and 14.2).
+  /// Requests the rest, or the whole if the file has changed (RFC 9110, sections 13.1.5 and 14.2).
   func ask(in request: inout HTTPRequest) {
     request.headers["Range"] = "bytes=\(count)-"
     request.headers["If-Range"] = tag
     request.bodyLimit -= count
   }
 
-  /// Whether a response of status 206 brings the rest of the same bytes.
+  /// Returns true if a response of status 206 has the rest of the same bytes.
   ///
-  /// Without the strong tag in it nothing tells.
+  /// Only the strong tag tells.
   func isContinued(by response: HTTPResponse) -> Bool {
     guard let range = ContentRange(response), range.start == count, response.headers["ETag"] == tag else {
       return false
@@ -59,7 +59,7 @@ struct Resumption: Sendable {
   }
 }
 
-/// What is kept beside the beginning of a body: how long it will be, and the head that it came with.
+/// The metadata of a partial download: the length of the whole, and the head of the response.
 struct PartialHead: Sendable {
   let total: Int?
   let stored: StoredResponse
@@ -68,15 +68,15 @@ struct PartialHead: Sendable {
     (self.total, self.stored) = (total, stored)
   }
 
-  /// What tells images made of the beginning from those of other versions; `nil` where nothing does for good.
+  /// The identity of images made from the beginning; `nil` if the version is not certain.
   var beginningID: ContentID? { stored.strongEntityTag.map { ContentID(ofBodyTagged: $0) } }
 
-  /// Whether a download that breaks off could and should go on: it names its bytes for good, may be stored, and is not small.
+  /// True if an interrupted download should be resumed: it has a strong tag, may be stored, and is not small.
   var isWorthKeeping: Bool {
     stored.status == 200 && stored.isStorable && stored.strongEntityTag != nil && total ?? .max >= 256 << 10
   }
 
-  /// The length in eight bytes, little end first and all ones where it is not known, then the head.
+  /// The length in eight bytes, least significant first and all ones if unknown, then the head.
   var encoded: Data {
     let number = total.map { UInt64($0) } ?? .max
     return Data((0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }) + stored.encoded

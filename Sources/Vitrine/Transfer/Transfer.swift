@@ -1,24 +1,24 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// One load that a job has begun: brings what the job wants of it to the loader, in order and with no lock held.
+/// One load of a job: passes the job's wishes to the loader, in order and with no lock held.
 ///
-/// The loader is a user's perhaps: it may answer within the call that starts it, block, or call the pipeline.
+/// The loader may be a user's: it may finish within `load`, block, or call the pipeline.
 final class Transfer: Deliverable {
   private struct State {
     var request: HTTPRequest?
     var handle: (any LoadHandle)?
-    /// What the loader knows.
+    /// The priority that the loader has.
     var toldPriority: Priority
-    /// What the job wants.
+    /// The priority that the job wants.
     var priority: Priority
     var isCancelled = false
     var isDelivering = false
 
-    /// Takes what the loader does not know yet.
+    /// Takes the next call that the loader has not received.
     mutating func takeCall() -> Call? {
       if var request = request.take() {
-        // Left before it began.
+        // Cancelled before it began.
         guard !isCancelled else { return nil }
         (request.priority, toldPriority) = (priority, priority)
         return .start(request)
@@ -45,13 +45,13 @@ final class Transfer: Deliverable {
     state = Lock(State(request: request, toldPriority: request.priority, priority: request.priority))
   }
 
-  /// Takes note of a priority for the loader; within a turn, that is to be followed by a delivery.
+  /// Sets the priority; the loader gets it after the turn.
   func setPriority(_ priority: Priority, _ turn: inout Turn) {
     state.withLock { $0.priority = priority }
     turn.deliver(self)
   }
 
-  /// Ends the load, or keeps it from beginning.
+  /// Cancels the load, or keeps it from beginning.
   func cancel(_ turn: inout Turn) {
     state.withLock { $0.isCancelled = true }
     turn.deliver(self)
@@ -72,7 +72,7 @@ final class Transfer: Deliverable {
     }
   }
 
-  /// Takes the next call, for the one thread that makes it.
+  /// Takes the next call, which only one thread makes at a time.
   private func next() -> Call? {
     state.withLock { state in
       guard !state.isDelivering, let call = state.takeCall() else { return nil }

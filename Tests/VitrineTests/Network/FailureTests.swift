@@ -42,7 +42,7 @@ struct RecentFailureTests {
     #expect(error?.stage == .fetch)
     #expect(error?.source == url)
     #expect(
-      error?.detail == "failed 3 s ago, not asked again for 297 s: the server answered with status 404"
+      error?.detail == "failed 3 s ago, not retried for 297 s: the server answered with status 404"
     )
     // In no size either, nor as bytes.
     _ = await failure(ImageRequest(url: url, size: .pixels(8, 8)))
@@ -146,7 +146,7 @@ struct RecentFailureTests {
     parts.loader.answer(url, FakeResponse(status: 503, headers: ["Retry-After": "30"]))
     _ = try await restarted.imageTask(for: request).response
     parts.clock.advance(by: .seconds(10))
-    #expect(await failure(nil, restarted)?.detail.contains("not asked again for 20 s") == true)
+    #expect(await failure(nil, restarted)?.detail.contains("not retried for 20 s") == true)
     #expect(parts.loader.counts.loads == 4)
   }
 

@@ -247,7 +247,7 @@ struct ExplainTests {
     #expect(explanation.partialByteCount == 300 << 10)
     // It has no entity tag, so nobody could go on with it.
     #expect(explanation.transfer == .full)
-    #expect(explanation.description.contains("on disk of a broken download: 307200 bytes"))
+    #expect(explanation.description.contains("partial download on disk: 307200 bytes"))
     await cache.close()
   }
 
@@ -276,7 +276,7 @@ struct ExplainTests {
       #expect(explanation.failure == nil)
       #expect(explanation.transfer == .none)
       #expect(explanation.isStale)
-      #expect(explanation.description.contains("its server is not asked: there is no network: the cable is out"))
+      #expect(explanation.description.contains("no request is sent: there is no network: the cable is out"))
       let response = try await pipeline.imageTask(for: request).response
       #expect(response.origin == explanation.origin)
       #expect(response.isStale)
@@ -305,7 +305,7 @@ struct ExplainTests {
     entry.contentID = ContentID(low: 1, high: 2)
     await parts.diskCache.store(entry, for: request.imageKey)
     let orphan = await pipeline.explain(request)
-    #expect(orphan.finished == .unusable("made of other bytes than are there now"))
+    #expect(orphan.finished == .unusable("made from other bytes than the original on disk"))
     #expect(orphan.processorCount == 1)
 
     parts.diskCache.damage(with: Data("no pixels".utf8))
@@ -322,10 +322,10 @@ struct ExplainTests {
     let first = ImagePipeline.testing(parts) { $0.storagePolicy = .original }
     #expect(
       await first.explain(request).description == """
-        https://example.org/a.png: fetched from its server (nothing stored); it is decoded and goes through 1 processor
+        https://example.org/a.png: fetched from the server (nothing stored); decoded, 1 processor
           policy: standard
           in memory: no
-          on disk as it came: no
+          original on disk: no
         """
     )
     _ = try await first.image(for: request)
@@ -341,20 +341,20 @@ struct ExplainTests {
     let pipeline = ImagePipeline.testing(parts) { $0.storagePolicy = .original }
     #expect(
       await pipeline.explain(request).description == """
-        https://example.org/a.png: from disk, nothing is asked of its server; it is decoded and goes through 1 processor
+        https://example.org/a.png: from disk, no request is sent; decoded, 1 processor
           policy: standard
           in memory: no
-          on disk as it came: fresh for 50 s
+          original on disk: fresh for 50 s
         """
     )
     parts.clock.advance(by: .seconds(110))
     #expect(
       await pipeline.explain(request).description == """
-        https://example.org/a.png: its server is asked whether it has changed (max-age); it is decoded and goes through 1 processor
+        https://example.org/a.png: revalidated with the server (max-age); decoded, 1 processor
           policy: standard
           in memory: no
-          on disk as it came: stale since 60 s
-          if its server cannot be reached: what is stored serves for 23 h more
+          original on disk: stale for 60 s
+          if the server cannot be reached: served for another 23 h
         """
     )
   }

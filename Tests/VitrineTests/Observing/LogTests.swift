@@ -43,8 +43,8 @@ struct LogTests {
     _ = try await pipeline.image(for: ImageRequest(url: Self.url))
     #expect(
       await logged() == [
-        "debug https://example.org/a.png: not on disk; fetching it",
-        "info https://example.org/a.png: 64x48 of \(size) from its server in 0.0 ms",
+        "debug https://example.org/a.png: not on disk; fetching",
+        "info https://example.org/a.png: 64x48 of \(size) from the network in 0.0 ms",
       ]
     )
     _ = try await pipeline.image(for: ImageRequest(url: Self.url))
@@ -65,7 +65,7 @@ struct LogTests {
     await second.flushEvents()
     #expect(
       await logged() == [
-        "debug https://example.org/a.png: on disk, and fresh (max-age)",
+        "debug https://example.org/a.png: on disk, fresh (max-age)",
         "info https://example.org/a.png: 64x48 of \(size) from disk in 0.0 ms",
       ]
     )
@@ -76,8 +76,8 @@ struct LogTests {
     await third.flushEvents()
     #expect(
       await logged() == [
-        "debug https://example.org/a.png: on disk, and stale; asking its server whether it has changed (max-age)",
-        "info https://example.org/a.png: 64x48 of \(size) from disk, still the same by its server in 0.0 ms",
+        "debug https://example.org/a.png: on disk, stale; revalidating (max-age)",
+        "info https://example.org/a.png: 64x48 of \(size) from disk, revalidated in 0.0 ms",
       ]
     )
   }
@@ -95,10 +95,9 @@ struct LogTests {
     let warnings = await logged().filter { $0.hasPrefix("warning") }
     #expect(
       warnings == [
-        "warning https://example.org/a.png: could not be asked for anew, so an older one is shown: "
+        "warning https://example.org/a.png: revalidation failed, serving the stale copy: "
           + "the server answered with status 503",
-        "warning https://example.org/a.png: 64x48 of \(size) from disk in 0.0 ms, "
-          + "although its time is over",
+        "warning https://example.org/a.png: 64x48 of \(size) from disk in 0.0 ms, stale",
       ]
     )
   }
@@ -119,7 +118,7 @@ struct LogTests {
     await pipeline.flushEvents()
     let warnings = lines.value.filter { $0.level == .warning }
     #expect(warnings.map(\.source) == [Self.url])
-    #expect(warnings.first?.message.hasPrefix("attempt 1 failed, trying again in 300.0 ms: ") == true)
+    #expect(warnings.first?.message.hasPrefix("attempt 1 failed, retrying in 300.0 ms: ") == true)
   }
 
   @Test
