@@ -6,7 +6,7 @@ public struct CachedData: Sendable, Hashable {
   public enum Kind: UInt8, Sendable, CaseIterable {
     /// The bytes as they came from the source.
     case original = 0
-    /// A processed image, encoded.
+    /// A finished image: decoded, resized and processed.
     case finished = 1
   }
 

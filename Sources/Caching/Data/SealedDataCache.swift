@@ -22,7 +22,7 @@ public import VitrineRuntime
 /// **Errors.** An entry that cannot be sealed is not stored. An entry that does not open (another secret, damage, a
 /// swap) is dropped and counts as a miss.
 ///
-/// Originals and processed images work as in the underlying cache, at the cost of the cipher. More than 16 KB are
+/// Originals and finished images work as in the underlying cache, at the cost of the cipher. More than 16 KB are
 /// sealed and opened on the cache's own threads. Partial bodies of broken downloads are not kept, since an AEAD cannot
 /// authenticate half a message. For a tier in memory, put a ``MemoryDataCache`` in front of this cache in a
 /// ``DataCacheList``. An underlying cache belongs to one secret: for another secret use another folder, or remove

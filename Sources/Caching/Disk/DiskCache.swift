@@ -14,7 +14,7 @@ public import VitrineRuntime
 ///
 /// **Limit.** The folder never exceeds the limit by more than 5 %, with everything in it counted. Entries unused for
 /// long leave first, entries used often leave late, and large entries leave before small ones of the same age.
-/// Originals may take up 80 % of the limit and processed images 20 %. Either may use what the other leaves free.
+/// Originals may take up 80 % of the limit and finished images 20 %. Either may use what the other leaves free.
 ///
 /// If others have nearly filled the disk, the cache takes up less. It leaves a twentieth of the disk free, at least 1
 /// GB and at most a fifth of the disk, but keeps a tenth of its limit.

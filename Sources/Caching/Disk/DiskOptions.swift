@@ -28,7 +28,7 @@ package struct DiskOptions: Sendable {
   package var lifetime: Duration?
 
   let scores = [EvictionScore(fixedCost: 200_000), EvictionScore(fixedCost: 200_000)]
-  /// The shares of originals and processed images when both need more than there is, in percent.
+  /// The shares of originals and finished images when both need more than there is, in percent.
   let laneShares = [80, 20]
 
   package init(sizeLimit: Int) {
