@@ -31,7 +31,7 @@ struct CacheFolder {
   }
 
   /// The error for a folder that has other contents.
-  static let foreign = FileError("the folder contains other files and is not a cache; it was left unchanged")
+  static let foreign = FileError("the folder contains other files and is not a cache; left unchanged")
 
   private var url: URL { URL(filePath: path, directoryHint: .isDirectory) }
 

@@ -96,7 +96,7 @@ enum CommandLineTool {
       SOURCE is a file, - for standard input, or an http or https URL. After -- nothing is an option. Nothing is enlarged.
       \(Manual.formats)
 
-      'vitrine thumbnail --help' lists the options of a command. With --json, each prints JSON lines that all have the same keys.
+      'vitrine thumbnail --help' lists the options of a command. With --json, each prints JSON lines with the same keys.
       \(Manual.exitStatus)
 
       """

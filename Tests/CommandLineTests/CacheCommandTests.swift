@@ -176,7 +176,8 @@ struct CacheCommandTests {
     for action in ["verify", "trim", "clear"] {
       let outcome = try await cache(action)
       #expect(outcome.status == 1)
-      #expect(outcome.errors == "vitrine: cache: another process is using this cache; \(action) needs exclusive access\n")
+      let message = "vitrine: cache: another process is using this cache; \(action) needs exclusive access\n"
+      #expect(outcome.errors == message)
     }
     #expect(await other.statistics().entries == 3)
     await other.close()

@@ -125,7 +125,7 @@ struct FetchCacheTests {
     try tool.write(Data("mine".utf8), to: "mine/index")
     let outcome = try await tool.run("fetch", server.url("/a.png"), "-o", "out/", "--cache-dir", "mine")
     #expect(outcome.status == 1)
-    #expect(outcome.errors == "vitrine: mine: the folder contains other files and is not a cache; it was left unchanged\n")
+    #expect(outcome.errors == "vitrine: mine: the folder contains other files and is not a cache; left unchanged\n")
     #expect(try tool.files("mine") == ["index"])
     #expect(server.counts.requests == 0)
   }
