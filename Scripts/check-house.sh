@@ -41,7 +41,7 @@ complain "A file has one subject; these have over 450 lines:" \
 complain "Tests do not sleep:" \
   "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -v 'sleep(for:' )"
 
-# The README's code is compiled as snippets, except for the lines of a manifest.
+# Code in the README and in the recipes is compiled, as a snippet; only the lines of a manifest do not stand alone.
 rotten=""
 block=""
 inside=0
@@ -60,8 +60,8 @@ while IFS= read -r line; do
     line=${line#"${line%%[! ]*}"}
     block+=${block:+$'\n'}$line
   fi
-done <README.md
-complain "Code in README.md must also be in Snippets/, where it is compiled:" "$rotten"
+done < <(cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md)
+complain "Code in README.md and Recipes.md stands in Snippets/ too, where it is compiled:" "$rotten"
 
 [ "$failures" -eq 0 ] && echo "All project rules are kept."
 exit $((failures > 0))
