@@ -65,7 +65,7 @@ public struct HTTPMethod: Sendable, Hashable {
   public static let head = HTTPMethod(name: "HEAD")
 }
 
-/// The time-outs of a load, each counted from the time at which it left the queue.
+/// The time-outs of a load, none of which runs while it is queued.
 public struct HTTPTimeouts: Sendable, Hashable {
   /// The limit for a connection, from the name look-up to the end of the TLS handshake.
   ///

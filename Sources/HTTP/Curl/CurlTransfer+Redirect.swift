@@ -21,7 +21,7 @@ extension CurlTransfer {
     let detail = handle.explanation(of: result)
     switch result {
     case CURLE_OK:
-      // libcurl reports no error if a connection ends within the head.
+      // libcurl reports no error if a connection ends within the head, after some of it arrived.
       return isHeadDelivered ? nil : error(.protocolError, "the response has no complete head")
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
       return error(.cannotResolve, detail)
