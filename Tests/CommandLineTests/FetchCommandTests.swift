@@ -154,7 +154,7 @@ struct FetchCommandTests {
       outcome.errors == """
         vitrine: photo.jpg: not an http or https URL
         vitrine: \(missing): the server answered with status 404
-        vitrine: https://: not a host: ""
+        vitrine: https://: invalid host ""
 
         """
     )

@@ -49,9 +49,8 @@ private final class NaiveDictionary: @unchecked Sendable {
 
 /// Images that are in no cache, from a loader that answers at once.
 ///
-/// They have 8 pixels a side, so that decoding costs little.
-///
-/// The number of allocations per request is pinned: unlike times, counts are the same in every run.
+/// They have 8 pixels a side, so that decoding costs little. The number of allocations per request is pinned: unlike
+/// times, counts are the same in every run.
 func benchCold(rounds: Int) async throws -> [String] {
   let body = try Bitmap.solid(SIMD4(200, 100, 50, 255), width: 8, height: 8).encoded(as: .png)
   let loader = InstantLoader(body: body)

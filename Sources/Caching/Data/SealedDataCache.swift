@@ -6,10 +6,10 @@ public import VitrineRuntime
 /// let disk = try DiskCache(directory: folder, sizeLimit: 300 << 20)
 /// let cache = SealedDataCache(disk, secret: secret, seal: { bytes, authenticating in … }, open: { … })
 /// ```
-/// The cipher is yours. It must be an AEAD, such as AES-GCM or ChaCha20-Poly1305: it encrypts with a new nonce each
-/// time and authenticates further bytes. `open` receives the result of `seal` and must throw if a bit of it, or of the
-/// authenticated bytes, has changed. The authenticated bytes are derived from the key, so no entry can be passed off as
-/// another.
+/// The cipher is yours. It must be authenticated encryption with associated data (AEAD), such as AES-GCM or
+/// ChaCha20-Poly1305: it encrypts with a new nonce each time and authenticates further bytes. `open` receives the
+/// result of `seal` and must throw if a bit of it, or of the authenticated bytes, has changed. The authenticated bytes
+/// are derived from the key, so no entry can be passed off as another.
 ///
 /// **Hidden.** Bodies, metadata and expiry are sealed. Keys, most of which are URLs, are replaced by hashes under the
 /// secret. Content ids are encrypted under it. An attacker with the folder cannot even test whether a given URL or file

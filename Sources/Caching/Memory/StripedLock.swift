@@ -3,11 +3,10 @@ import VitrineRuntime
 
 /// A lock for many readers or one writer.
 ///
-/// A reader takes one of eight mutexes, a writer takes all of them.
-///
-/// With a single mutex, two threads that read all the time achieve less together than one alone, since every hand-over
-/// of the mutex is a system call. A readers-writer lock has a word that all readers write. Here the first eight threads
-/// of a process share nothing when they read. Further threads share a stripe with one of these.
+/// A reader takes one of eight mutexes, a writer takes all of them. With a single mutex, two threads that read all the
+/// time achieve less together than one alone, since every hand-over of the mutex is a system call. A readers-writer
+/// lock has a word that all readers write. Here the first eight threads of a process share nothing when they read.
+/// Further threads share a stripe with one of these.
 ///
 /// Hold it for a few instructions only: never across a call to unknown code, and never while waiting. It is not
 /// recursive.

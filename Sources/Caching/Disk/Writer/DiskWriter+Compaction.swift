@@ -43,7 +43,7 @@ extension DiskWriter {
     }
   }
 
-  // MARK: - Doing
+  // MARK: - Steps
 
   private func evict(_ entries: [(KeyHash, DiskEntry)]) throws(FileError) {
     for (hash, entry) in entries {

@@ -1,9 +1,8 @@
 extension EvictionCandidates {
   /// Returns the fewest places that free enough, by descending rank.
   ///
-  /// Of equal ranks the one unused for longer comes first.
-  ///
-  /// `rank` is called once for each entry and must return 0 or more.
+  /// Of equal ranks the one unused for longer comes first. `rank` is called once for each entry and must return 0 or
+  /// more.
   func highest(
     freeing cost: Int,
     count: Int,

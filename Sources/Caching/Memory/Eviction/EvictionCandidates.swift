@@ -25,9 +25,8 @@ public struct EvictionCandidates {
   private let source: Source
   /// The current time, counted in uses of the whole cache.
   ///
-  /// It wraps around.
-  ///
-  /// An entry has been used since an earlier time if its age is less than the difference between the two times.
+  /// It wraps around. An entry has been used since an earlier time if its age is less than the difference between the
+  /// two times.
   public let now: UInt32
 
   init(_ places: MemoryPlaces, now: UInt32, except newcomer: Int? = nil, includesHeld: Bool) {
