@@ -12,7 +12,7 @@ struct Options {
   /// Folders, files, URLs, or text files of URLs.
   var sources: [String] = []
   var isHeadless = false
-  /// The styles to show one after the other. More than one requires `isHeadless`.
+  /// The styles to show one after the other. More than one makes the run headless.
   var styles: [Style] = [.vitrine]
   var output = "gallery.png"
   var cacheFolder: String?

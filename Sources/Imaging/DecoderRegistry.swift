@@ -27,7 +27,7 @@ public final class DecoderRegistry: Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether a decoder is not one of Vitrine's own, so that code of a user's may run in it.
+  /// A Boolean value that indicates whether any decoder is not Vitrine's own, so that a user's code may run in it.
   package var hasForeignDecoders: Bool { list.withLock(\.hasForeign) }
 
   private var decoders: [any ImageDecoder] { list.withLock(\.decoders) }
