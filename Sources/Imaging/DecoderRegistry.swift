@@ -38,7 +38,9 @@ public final class DecoderRegistry: Sendable {
     return decoders.flatMap(\.formats).filter { seen.insert($0).inserted }
   }
 
-  /// Reads the facts in an image's header without decoding a pixel. Blocks until done.
+  /// Reads the facts in an image's header without decoding a pixel.
+  ///
+  /// Blocks until done.
   ///
   /// - Throws: ``ImageError``: `.unrecognised`, `.unsupported`, `.truncated`, `.corrupt`, `.overLimit`.
   public func info(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageInfo {
