@@ -164,7 +164,14 @@ private struct DecoderList {
 }
 
 extension Bitmap {
-  /// Decodes an image with the standard decoders; see ``DecoderRegistry/decode(_:_:)``.
+  /// Decodes an image with the standard decoders, as ``DecoderRegistry/decode(_:_:)`` does.
+  ///
+  /// Blocks until done.
+  ///
+  /// - Parameters:
+  ///   - data: The encoded image.
+  ///   - size: The requested size. Defaults to `nil`: the image's own size.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public init(decoding data: Data, size: TargetSize? = nil) throws(ImageError) {
     self = try DecoderRegistry.standard.decode(data, DecodeOptions(size: size)).bitmap
   }
