@@ -5,7 +5,9 @@ package struct Wire {
   /// The error that the other end is gone.
   package struct Ended: Error {}
 
-  /// The maximum length of a message. A longer one is invalid.
+  /// The maximum length of a message.
+  ///
+  /// A longer one is invalid.
   private static let messageLimit = 1 << 30
 
   package let socket: Int32
@@ -62,8 +64,9 @@ package struct Wire {
     }
   }
 
-  /// Waits until there is something to receive, or for `milliseconds`. Returns `true` if there is, or if the other
-  /// end is gone.
+  /// Waits until there is something to receive, or for `milliseconds`.
+  ///
+  /// Returns `true` if there is, or if the other end is gone.
   package func hasAnswer(within milliseconds: Int32) -> Bool {
     var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&entry, 1, milliseconds) > 0

@@ -6,7 +6,9 @@ import VitrineRuntime
 import VitrineSVG
 import VitrineTIFF
 
-/// The process in which `vitrine` decodes heavy formats. It is not meant to be started by hand.
+/// The process in which `vitrine` decodes heavy formats.
+///
+/// It is not meant to be started by hand.
 @main
 enum CodecWorker {
   static func main() {

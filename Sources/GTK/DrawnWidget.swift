@@ -2,7 +2,9 @@ import CGTK
 import CVitrineGTK
 import VitrineRuntime
 
-/// A `GtkWidget` whose layout and drawing are done in Swift. The widget owns this object.
+/// A `GtkWidget` whose layout and drawing are done in Swift.
+///
+/// The widget owns this object.
 ///
 /// All subclasses share one GObject class, whose functions look up the object and call it.
 @MainActor
@@ -39,7 +41,9 @@ class DrawnWidget {
   func measure(_ orientation: GtkOrientation) -> (minimum: Int, natural: Int) { (0, 0) }
   /// Lays out the children.
   func allocate(width: Int, height: Int) {}
-  /// Draws the widget. Children are drawn only from here.
+  /// Draws the widget.
+  ///
+  /// Children are drawn only from here.
   func draw(into snapshot: OpaquePointer) {}
   /// Called when the widget becomes visible or invisible.
   func mappedDidChange(_ isMapped: Bool) {}

@@ -1,7 +1,9 @@
 import CGTK
 import VitrineRuntime
 
-/// Measures how long Vitrine holds the main thread. Off by default.
+/// Measures how long Vitrine holds the main thread.
+///
+/// Off by default.
 @MainActor
 package enum MainThreadWork {
   /// A duration on the main thread, in microseconds.

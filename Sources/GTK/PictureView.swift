@@ -102,7 +102,9 @@ final class PictureView: DrawnWidget {
     redraw()
   }
 
-  /// Shows an image. The previous content stays beneath while it fades in.
+  /// Shows an image.
+  ///
+  /// The previous content stays beneath while it fades in.
   private func show(_ bitmap: Bitmap, fades: Bool) {
     let previous = image.map { Beneath.texture($0, .image) } ?? beneath
     image = Texture(bitmap)
@@ -252,7 +254,9 @@ private final class Layer: DrawnWidget {
     super.init(cssName: "vitrine-image")
   }
 
-  /// Restarts the animation. The two class names do the same; changing the name restarts it even within one frame.
+  /// Restarts the animation.
+  ///
+  /// The two class names do the same; changing the name restarts it even within one frame.
   func beginFade() {
     endFade()
     let name = turn ? "arriving" : "arriving-again"

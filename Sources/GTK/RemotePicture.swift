@@ -102,7 +102,9 @@ public final class RemotePicture {
   /// The current content of the widget.
   public var content: ImageSlot.Content { view.content }
 
-  /// A closure that is called after each change of the content. Defaults to an empty one.
+  /// A closure that is called after each change of the content.
+  ///
+  /// Defaults to an empty one.
   public var onChange: @MainActor (ImageSlot.Content) -> Void {
     get { view.onChange }
     set { view.onChange = newValue }

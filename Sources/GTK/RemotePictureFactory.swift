@@ -96,8 +96,9 @@ public final class RemotePictureFactory {
     unsafe OpaquePointer(g_object_ref(UnsafeMutableRawPointer(pointer)))
   }
 
-  /// A closure that is called with each new cell, to put other widgets around or beside its picture. Defaults to an
-  /// empty one.
+  /// A closure that is called with each new cell, to put other widgets around or beside its picture.
+  ///
+  /// Defaults to an empty one.
   public var onSetup: @MainActor (RemotePictureCell) -> Void {
     get { binding.onSetup }
     set { binding.onSetup = newValue }
@@ -110,15 +111,21 @@ public final class RemotePictureFactory {
 public final class RemotePictureCell {
   /// The cell's picture.
   public let picture: RemotePicture
-  /// The widget that fills the cell. Defaults to the picture.
+  /// The widget that fills the cell.
+  ///
+  /// Defaults to the picture.
   public var child: UnsafeMutablePointer<GtkWidget>
   /// The item that the cell shows, of the model's type; `nil` between two items.
   public internal(set) var item: UnsafeMutablePointer<GObject>?
   /// The position of the item in the model.
   public internal(set) var position = 0
-  /// A closure that is called before the cell shows an item, to update its other widgets. Defaults to an empty one.
+  /// A closure that is called before the cell shows an item, to update its other widgets.
+  ///
+  /// Defaults to an empty one.
   public var onBind: @MainActor (RemotePictureCell) -> Void = { _ in }
-  /// A closure that is called after the cell has released its item. Defaults to an empty one.
+  /// A closure that is called after the cell has released its item.
+  ///
+  /// Defaults to an empty one.
   public var onUnbind: @MainActor (RemotePictureCell) -> Void = { _ in }
 
   init(_ picture: RemotePicture) {

@@ -1,8 +1,9 @@
 package import CGTK
 import CVitrineGTK
 
-/// Connects Swift closures to GObject's signals. Each is released when its signal is disconnected or its object is
-/// destroyed.
+/// Connects Swift closures to GObject's signals.
+///
+/// Each is released when its signal is disconnected or its object is destroyed.
 @MainActor
 package enum Signals {
   @safe

@@ -3,7 +3,9 @@ import CVitrineGTK
 public import Vitrine
 
 extension Bitmap {
-  /// Makes a `GdkTexture` of the pixels, without copying them. The caller owns the reference.
+  /// Makes a `GdkTexture` of the pixels, without copying them.
+  ///
+  /// The caller owns the reference.
   ///
   /// The texture retains the pixels. A bitmap that is not in sRGB is converted first. May be called on any thread.
   ///

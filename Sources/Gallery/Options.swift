@@ -12,13 +12,17 @@ struct Options {
   /// Folders, files, URLs, or text files of URLs.
   var sources: [String] = []
   var isHeadless = false
-  /// The styles to show one after the other. More than one requires `isHeadless`.
+  /// The styles to show one after the other.
+  ///
+  /// More than one makes the run headless.
   var styles: [Style] = [.vitrine]
   var output = "gallery.png"
   var cacheFolder: String?
   /// The side of a picture, in points.
   var size = 188
-  /// The number of pictures to show; the sources are repeated, or cut off. Defaults to `nil`: all of them, once.
+  /// The number of pictures to show; the sources are repeated, or cut off.
+  ///
+  /// Defaults to `nil`: all of them, once.
   var count: Int?
   /// True if everything is downloaded after the tour, so that the next one needs no server.
   var fillsCache = false

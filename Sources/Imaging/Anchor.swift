@@ -8,7 +8,9 @@ public struct Anchor: Hashable, Sendable {
   /// The vertical position, from 0 (the top edge) to 1 (the bottom edge).
   public let y: Double
 
-  /// Makes an anchor. Coordinates are clamped to 0...1; NaN becomes 0.5.
+  /// Makes an anchor.
+  ///
+  /// Coordinates are clamped to 0...1; NaN becomes 0.5.
   public init(x: Double, y: Double) {
     func inside(_ value: Double) -> Double { value.isNaN ? 0.5 : min(max(value, 0), 1) }
     self.x = inside(x)

@@ -61,21 +61,27 @@ extension Bitmap {
 }
 
 extension ImageProcessor {
-  /// Keeps a part of the image, in pixels from the top left. See ``Bitmap/cropped(x:y:width:height:)``.
+  /// Keeps a part of the image, in pixels from the top left.
+  ///
+  /// See ``Bitmap/cropped(x:y:width:height:)``.
   public static func crop(x: Int, y: Int, width: Int, height: Int) -> ImageProcessor {
     ImageProcessor(identifier: "cropPart(\(x),\(y),\(width),\(height))") { bitmap in
       try bitmap.cropped(x: x, y: y, width: width, height: height)
     }
   }
 
-  /// Keeps at most `width` x `height` pixels at `anchor`. See ``Bitmap/cropped(width:height:anchor:)``.
+  /// Keeps at most `width` x `height` pixels at `anchor`.
+  ///
+  /// See ``Bitmap/cropped(width:height:anchor:)``.
   public static func crop(width: Int, height: Int, anchor: Anchor = .center) -> ImageProcessor {
     ImageProcessor(identifier: "cropSize(\(width),\(height),\(anchor.x),\(anchor.y))") { bitmap in
       try bitmap.cropped(width: width, height: height, anchor: anchor)
     }
   }
 
-  /// Keeps the largest part with the given aspect ratio. See ``Bitmap/cropped(aspectRatio:anchor:)``.
+  /// Keeps the largest part with the given aspect ratio.
+  ///
+  /// See ``Bitmap/cropped(aspectRatio:anchor:)``.
   public static func crop(aspectRatio: Double, anchor: Anchor = .center) -> ImageProcessor {
     ImageProcessor(identifier: "cropRatio(\(aspectRatio),\(anchor.x),\(anchor.y))") { bitmap in
       try bitmap.cropped(aspectRatio: aspectRatio, anchor: anchor)

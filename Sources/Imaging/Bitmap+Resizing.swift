@@ -11,6 +11,7 @@ extension Bitmap {
   ///     ``DecodeOptions/usesLinearLight``. Defaults to `false`.
   ///   - limits: The limits to check the result against. Defaults to ``DecodeLimits``' defaults.
   ///   - isCancelled: Called now and then; `true` stops the work. Defaults to `nil`.
+  /// - Returns: The resized bitmap.
   /// - Throws: ``ImageError`` of code `.invalidSize`, `.overLimit`, `.outOfTime` or `.cancelled`.
   public func resized(
     to size: TargetSize,

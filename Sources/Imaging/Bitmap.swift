@@ -27,7 +27,9 @@ public struct Bitmap: Sendable {
   public let colorSpace: ColorSpace
   private let storage: PixelStorage
 
-  /// The size of the pixels in memory, in bytes. Caches count it as the cost.
+  /// The size of the pixels in memory, in bytes.
+  ///
+  /// Caches count it as the cost.
   public var byteCount: Int { bytesPerRow * height }
 
   /// Makes a bitmap whose pixels `fill` writes.

@@ -3,30 +3,46 @@
 /// All but the warnings and the time are checked from headers, before a pixel is allocated. ``ImageError/limit``
 /// names the limit that was exceeded.
 public struct DecodeLimits: Hashable, Sendable {
-  /// The maximum number of pixels of an image that must be held in memory as a whole to be decoded. Defaults to 100
-  /// million.
+  /// The maximum number of pixels of an image that must be held in memory as a whole to be decoded.
+  ///
+  /// Defaults to 100 million.
   public var pixelCount = 100_000_000
-  /// The maximum number of pixels of an image whose rows stream, whatever the requested size. Defaults to 1,000
-  /// million.
+  /// The maximum number of pixels of an image whose rows stream, whatever the requested size.
+  ///
+  /// Defaults to 1,000 million.
   public var streamedPixelCount = 1_000_000_000
-  /// The maximum number of pixels composed for one picture. Defaults to 2,000 million.
+  /// The maximum number of pixels composed for one picture.
+  ///
+  /// Defaults to 2,000 million.
   ///
   /// For an animation these are the frames needed for the requested one, times the pixels of each. For a progressive
   /// JPEG these are its scans, times its pixels.
   public var composedPixelCount = 2_000_000_000
-  /// The maximum length of a side, in pixels. Defaults to 65,535.
+  /// The maximum length of a side, in pixels.
+  ///
+  /// Defaults to 65,535.
   public var side = 65_535
-  /// The maximum size of the decoded bitmap, in bytes. Defaults to 256 MiB.
+  /// The maximum size of the decoded bitmap, in bytes.
+  ///
+  /// Defaults to 256 MiB.
   public var outputByteCount = 256 << 20
-  /// The maximum number of frames of an animation, and of pictures in an icon. Defaults to 10,000.
+  /// The maximum number of frames of an animation, and of pictures in an icon.
+  ///
+  /// Defaults to 10,000.
   public var frameCount = 10_000
-  /// The maximum number of faults that a decoder may ignore before the file counts as corrupt. Defaults to 100.
+  /// The maximum number of faults that a decoder may ignore before the file counts as corrupt.
+  ///
+  /// Defaults to 100.
   public var warningCount = 100
-  /// The maximum size of a profile or other metadata, in bytes. Defaults to 16 MiB.
+  /// The maximum size of a profile or other metadata, in bytes.
+  ///
+  /// Defaults to 16 MiB.
   ///
   /// Larger metadata is left out, and the picture is decoded without it.
   public var metadataByteCount = 16 << 20
-  /// The maximum time to decode one image, checked between rows. Defaults to `nil`: no limit.
+  /// The maximum time to decode one image, checked between rows.
+  ///
+  /// Defaults to `nil`: no limit.
   public var timeLimit: Duration?
 
   /// Makes limits with the default values.

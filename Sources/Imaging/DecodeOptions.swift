@@ -33,38 +33,57 @@ public enum DecodeQuality: String, Hashable, Sendable, CaseIterable {
 
 /// The options for decoding an image.
 public struct DecodeOptions: Sendable {
-  /// The requested size. Defaults to `nil`: the image's own size.
+  /// The requested size.
+  ///
+  /// Defaults to `nil`: the image's own size.
   public var size: TargetSize?
-  /// The requested part of the upright image, in its pixels, clamped to the image. Defaults to `nil`: all of it.
+  /// The requested part of the upright image, in its pixels, clamped to the image.
+  ///
+  /// Defaults to `nil`: all of it.
   ///
   /// ``size`` is the size of that part. Decoders skip the pixels around it where they can. The result equals the same
   /// part of the whole image.
   public var region: PixelRegion?
-  /// The quality of downsampling. Defaults to ``DecodeQuality/balanced``.
+  /// The quality of downsampling.
+  ///
+  /// Defaults to ``DecodeQuality/balanced``.
   public var quality = DecodeQuality.balanced
-  /// The filter that resamples the decoder's pixels to the requested size. Defaults to ``ResamplingFilter/lanczos3``.
+  /// The filter that resamples the decoder's pixels to the requested size.
+  ///
+  /// Defaults to ``ResamplingFilter/lanczos3``.
   public var filter = ResamplingFilter.lanczos3
   /// A Boolean value that indicates whether pixels are averaged as linear light, by sRGB's curve, rather than as
-  /// encoded values. Defaults to `false`.
+  /// encoded values.
+  ///
+  /// Defaults to `false`.
   ///
   /// With linear light, fine bright detail keeps its brightness: a checkerboard of black and white becomes gray at
   /// level 188, not 128. The decoder then cannot downsample, and decodes every pixel. Inks are not light and are
   /// always averaged as encoded.
   public var usesLinearLight = false
-  /// The colour space of the result. Defaults to ``ColorSpace/sRGB``.
+  /// The colour space of the result.
+  ///
+  /// Defaults to ``ColorSpace/sRGB``.
   ///
   /// ``ColorSpace/displayP3`` keeps colours that sRGB lacks.
   public var colorSpace = ColorSpace.sRGB
-  /// The index of the frame to decode, counted from 0. Defaults to 0.
+  /// The index of the frame to decode, counted from 0.
+  ///
+  /// Defaults to 0.
   public var frame = 0
-  /// The limits. Defaults to ``DecodeLimits``' defaults.
+  /// The limits.
+  ///
+  /// Defaults to ``DecodeLimits``' defaults.
   public var limits = DecodeLimits()
   /// A Boolean value that indicates whether the decoded part of a damaged image is a result rather than an error.
+  ///
   /// Defaults to `false`.
   ///
   /// The missing part is transparent.
   public var acceptsPartial = false
-  /// A closure that is called every few rows; `true` stops decoding with `.cancelled`. Defaults to `nil`.
+  /// A closure that is called every few rows; `true` stops decoding with `.cancelled`.
+  ///
+  /// Defaults to `nil`.
   public var isCancelled: (@Sendable () -> Bool)?
 
   /// The size of a pixel of the result, in bytes.

@@ -1,6 +1,8 @@
 public import VitrineRuntime
 
-/// Decoding or resizing in the background. Releasing the task does not cancel it.
+/// Decoding or resizing in the background.
+///
+/// Releasing the task does not cancel it.
 public final class DecodeTask: Sendable {
   private let stop: @Sendable () -> Void
 
@@ -78,7 +80,9 @@ extension Bitmap {
     try await DecoderRegistry.standard.byDecoding(data, DecodeOptions(size: size)).bitmap
   }
 
-  /// Resizes on a background thread. Returns at once.
+  /// Resizes on a background thread.
+  ///
+  /// Returns at once.
   ///
   /// See ``resized(to:filter:usesLinearLight:limits:isCancelled:)``.
   ///

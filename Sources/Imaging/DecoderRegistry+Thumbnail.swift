@@ -127,7 +127,9 @@ extension ImageInfo {
 }
 
 extension EXIFFields {
-  /// Returns `true` if the camera's size is that of the image. If not, a program has cropped the image since.
+  /// Returns `true` if the camera's size is that of the image.
+  ///
+  /// If not, a program has cropped the image since.
   fileprivate func agree(with image: ImageInfo) -> Bool {
     guard let pixelWidth, let pixelHeight, pixelWidth > 0, pixelHeight > 0 else { return true }
     let size = [image.storedWidth, image.storedHeight]

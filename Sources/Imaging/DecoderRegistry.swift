@@ -27,7 +27,7 @@ public final class DecoderRegistry: Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether a decoder is not one of Vitrine's own, so that code of a user's may run in it.
+  /// A Boolean value that indicates whether any decoder is not Vitrine's own, so that a user's code may run in it.
   package var hasForeignDecoders: Bool { list.withLock(\.hasForeign) }
 
   private var decoders: [any ImageDecoder] { list.withLock(\.decoders) }
@@ -38,7 +38,9 @@ public final class DecoderRegistry: Sendable {
     return decoders.flatMap(\.formats).filter { seen.insert($0).inserted }
   }
 
-  /// Reads the facts in an image's header without decoding a pixel. Blocks until done.
+  /// Reads the facts in an image's header without decoding a pixel.
+  ///
+  /// Blocks until done.
   ///
   /// - Throws: ``ImageError``: `.unrecognised`, `.unsupported`, `.truncated`, `.corrupt`, `.overLimit`.
   public func info(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageInfo {
@@ -162,7 +164,14 @@ private struct DecoderList {
 }
 
 extension Bitmap {
-  /// Decodes an image with the standard decoders; see ``DecoderRegistry/decode(_:_:)``.
+  /// Decodes an image with the standard decoders, as ``DecoderRegistry/decode(_:_:)`` does.
+  ///
+  /// Blocks until done.
+  ///
+  /// - Parameters:
+  ///   - data: The encoded image.
+  ///   - size: The requested size. Defaults to `nil`: the image's own size.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public init(decoding data: Data, size: TargetSize? = nil) throws(ImageError) {
     self = try DecoderRegistry.standard.decode(data, DecodeOptions(size: size)).bitmap
   }

@@ -13,13 +13,16 @@ public protocol ImageEncoder: Sendable {
 
 /// The options for encoding an image.
 public struct EncodeOptions: Sendable, Hashable {
-  /// The quality of lossy formats, from 1 (lowest) to 100. Defaults to 85.
+  /// The quality of lossy formats, from 1 (lowest) to 100.
+  ///
+  /// Defaults to 85.
   ///
   /// Values outside that range are clamped.
   public var quality: Int
 
-  /// A Boolean value that indicates whether encoding is lossless, in formats that allow both, such as WebP. Defaults
-  /// to `false`.
+  /// A Boolean value that indicates whether encoding is lossless, in formats that allow both, such as WebP.
+  ///
+  /// Defaults to `false`.
   ///
   /// Lossless encoding ignores ``quality``. Even so, colours of fully transparent pixels may be lost.
   public var isLossless: Bool
@@ -43,7 +46,9 @@ public final class EncoderRegistry: Sendable {
 
   private let encoders: Lock<[any ImageEncoder]>
 
-  /// Makes a registry. The first of several encoders of a format is used.
+  /// Makes a registry.
+  ///
+  /// The first of several encoders of a format is used.
   public init(_ encoders: [any ImageEncoder]) {
     self.encoders = Lock(encoders)
   }
@@ -56,7 +61,9 @@ public final class EncoderRegistry: Sendable {
   /// The formats that can be encoded.
   public var formats: [ImageFormat] { encoders.withLock { $0 }.map(\.format) }
 
-  /// Encodes a bitmap in a format. Blocks until done.
+  /// Encodes a bitmap in a format.
+  ///
+  /// Blocks until done.
   ///
   /// The bitmap is converted to sRGB first, the colour space that readers assume.
   ///
@@ -75,7 +82,9 @@ public final class EncoderRegistry: Sendable {
 }
 
 extension Bitmap {
-  /// Encodes the bitmap with the standard encoders; see ``EncoderRegistry/encode(_:as:_:)``. Blocks until done.
+  /// Encodes the bitmap with the standard encoders; see ``EncoderRegistry/encode(_:as:_:)``.
+  ///
+  /// Blocks until done.
   public func encoded(
     as format: ImageFormat,
     _ options: EncodeOptions = EncodeOptions(),

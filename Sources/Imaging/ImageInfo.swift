@@ -14,7 +14,9 @@ public struct ImageInfo: Sendable, Hashable {
   public var frameCount = 1
   /// The duration of one loop of an animation, in seconds; 0 for a still image.
   public var duration = 0.0
-  /// The number of times an animation plays; 0 for endless. 1 for a still image and if the file does not say.
+  /// The number of times an animation plays; 0 for endless.
+  ///
+  /// 1 for a still image and if the file does not say.
   public var loopCount = 1
   /// A Boolean value that indicates whether pixels of the file can be transparent.
   public var hasAlpha = false
@@ -23,9 +25,12 @@ public struct ImageInfo: Sendable, Hashable {
   /// The embedded ICC profile.
   public var colorProfile: ColorProfile?
   /// A Boolean value that indicates whether the picture can be drawn at any size, also one larger than the file's.
+  ///
   /// Defaults to `false`.
   public var isVector = false
-  /// The meaning of the stored components. Defaults to ``ColorModel/rgb``, also for palettes.
+  /// The meaning of the stored components.
+  ///
+  /// Defaults to ``ColorModel/rgb``, also for palettes.
   public var colorModel = ColorModel.rgb
   /// The colours that the file declares without a profile.
   package var colorEncoding: ColorEncoding?

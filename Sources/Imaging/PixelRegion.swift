@@ -9,7 +9,9 @@ public struct PixelRegion: Hashable, Sendable, CustomStringConvertible {
   /// The number of rows.
   public var height: Int
 
-  /// Makes a rectangle. An empty one, or one outside the image, is rejected where it is used.
+  /// Makes a rectangle.
+  ///
+  /// An empty one, or one outside the image, is rejected where it is used.
   public init(x: Int, y: Int, width: Int, height: Int) {
     (self.x, self.y, self.width, self.height) = (x, y, width, height)
   }

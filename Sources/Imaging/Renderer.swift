@@ -10,7 +10,9 @@ struct Renderer {
   var resampling = ResamplingOptions()
   var colorSpace = ColorSpace.sRGB
 
-  /// Renders the rows. `shown` is the share of the picture's rows that were decoded, 1 without damage.
+  /// Renders the rows.
+  ///
+  /// `shown` is the share of the picture's rows that were decoded, 1 without damage.
   func render(
     _ source: any RowSource,
     acceptsPartial: Bool,
@@ -196,7 +198,9 @@ struct Renderer {
     }
   }
 
-  /// Reads rows up to `last` and calls `body` with each. Finishes the writer even on failure.
+  /// Reads rows up to `last` and calls `body` with each.
+  ///
+  /// Finishes the writer even on failure.
   private func forEachRow<Writer: RowWriter>(
     _ source: any RowSource,
     through last: Int,

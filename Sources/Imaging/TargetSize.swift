@@ -25,9 +25,13 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   public let height: Double?
   /// The way the image is fitted into the box.
   public let mode: Mode
-  /// A Boolean value that indicates whether an image smaller than the box is enlarged. Defaults to `false`.
+  /// A Boolean value that indicates whether an image smaller than the box is enlarged.
+  ///
+  /// Defaults to `false`.
   public var enlarges: Bool
-  /// The part of the image that stays when ``Mode/fill`` crops it. Defaults to ``Anchor/center``.
+  /// The part of the image that stays when ``Mode/fill`` crops it.
+  ///
+  /// Defaults to ``Anchor/center``.
   public var anchor = Anchor.center
 
   private init(width: Double?, height: Double?, mode: Mode, enlarges: Bool) {
@@ -65,7 +69,9 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
     TargetSize(width: width, height: nil, mode: .fit, enlarges: enlarges)
   }
 
-  /// Makes a limit on the height, in pixels. The width follows the image's aspect ratio.
+  /// Makes a limit on the height, in pixels.
+  ///
+  /// The width follows the image's aspect ratio.
   public static func pixels(height: Double, enlarges: Bool = false) -> TargetSize {
     TargetSize(width: nil, height: height, mode: .fit, enlarges: enlarges)
   }

@@ -137,7 +137,9 @@ package enum AtomicFile {
     guard code == 0 else { throw FileError(code: code) }
   }
 
-  /// Writes everything. Returns 0, or the system's error number.
+  /// Writes everything.
+  ///
+  /// Returns 0, or the system's error number.
   package static func fill(_ file: Int32, with bytes: UnsafeRawBufferPointer) -> Int32 {
     var offset = 0
     while offset < bytes.count, let start = bytes.baseAddress {

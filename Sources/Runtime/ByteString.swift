@@ -14,7 +14,9 @@ package struct ByteString: Hashable, Sendable {
   /// The bytes as text; `nil` if they are not valid UTF-8.
   package var text: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// Text for people and for JSON. Invalid UTF-8 appears as `\xE9`.
+  /// Text for people and for JSON.
+  ///
+  /// Invalid UTF-8 appears as `\xE9`.
   package var readable: String {
     if let text { return text }
     var result = ""

@@ -55,7 +55,9 @@ public struct ScheduledAction: Sendable {
     self.onCancel = onCancel
   }
 
-  /// Cancels the action. If the action has begun, does nothing and does not wait for it.
+  /// Cancels the action.
+  ///
+  /// If the action has begun, does nothing and does not wait for it.
   ///
   /// - Returns: `true` if the action had not begun, and now never will.
   @discardableResult

@@ -42,7 +42,9 @@ package final class Deferred<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the value. Call it only once.
+  /// Waits for the value.
+  ///
+  /// Call it only once.
   ///
   /// It ignores cancellation: a caller that cancels resolves with an error.
   package func value() async -> Value {

@@ -3,7 +3,9 @@ package enum FileContents {
   /// The maximum size that is read: 2 GiB.
   package static let sizeLimit = 2 << 30
 
-  /// Reads the file at `path` into private memory. It is not mapped, so truncating the file meanwhile does no harm.
+  /// Reads the file at `path` into private memory.
+  ///
+  /// It is not mapped, so truncating the file meanwhile does no harm.
   ///
   /// Blocks.
   package static func at(_ path: String) throws(FileError) -> Data {

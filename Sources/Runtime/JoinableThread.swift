@@ -7,8 +7,9 @@ package struct JoinableThread: @unchecked Sendable {
   // Sendable, because a `pthread_t` names a thread and is only read.
   private let thread: pthread_t
 
-  /// Starts a thread with a stack of 1 MB that runs `body` and then ends. Returns `nil` if the system refuses a
-  /// thread.
+  /// Starts a thread with a stack of 1 MB that runs `body` and then ends.
+  ///
+  /// Returns `nil` if the system refuses a thread.
   package init?(named label: String, _ body: @escaping @Sendable () -> Void) {
     // `attributes` outlives the calls, and `pthread_create` copies it.
     var attributes = pthread_attr_t()
@@ -34,7 +35,9 @@ package struct JoinableThread: @unchecked Sendable {
     #endif
   }
 
-  /// Blocks until the thread has ended. Call it only once, and not on the thread itself.
+  /// Blocks until the thread has ended.
+  ///
+  /// Call it only once, and not on the thread itself.
   package func join() {
     // Joined only once, by the contract.
     #if canImport(Glibc)

@@ -14,7 +14,9 @@ public protocol MemoryPressureSource: Sendable {
   func observe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureObservation
 }
 
-/// An observation of memory pressure. It ends when it is released.
+/// An observation of memory pressure.
+///
+/// It ends when it is released.
 public final class MemoryPressureObservation: Sendable {
   private let onEnd: @Sendable () -> Void
 
@@ -30,7 +32,9 @@ public final class MemoryPressureObservation: Sendable {
   }
 }
 
-/// Forwards memory pressure to observers. Each system's source, and the one for tests, keeps its observers here.
+/// Forwards memory pressure to observers.
+///
+/// Each system's source, and the one for tests, keeps its observers here.
 package final class MemoryPressureObservers: Sendable {
   private struct State {
     var next = 0

@@ -121,7 +121,9 @@ package enum MonitorStep<Answer> {
 
 extension MonitorStep: Sendable where Answer: Sendable {}
 
-/// Returns the time for which the machine has been up and awake. Steps of the wall clock do not affect it.
+/// Returns the time for which the machine has been up and awake.
+///
+/// Steps of the wall clock do not affect it.
 package func systemUptime() -> Duration {
   var time = timespec()
   // `time` outlives the call, which fails only for a clock that does not exist.
@@ -133,8 +135,9 @@ package func systemUptime() -> Duration {
   return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
-/// The maximum time of one wait. A deadline many years ahead does not fit every system's `timespec`, and waking once
-/// a day costs nothing.
+/// The maximum time of one wait.
+///
+/// A deadline many years ahead does not fit every system's `timespec`, and waking once a day costs nothing.
 private let longestWait = Duration.seconds(86_400)
 
 extension timespec {

@@ -57,7 +57,9 @@ package final class SerialCalls: Sendable {
     }
   }
 
-  /// Returns the calls added meanwhile. If it is empty, the run is over and another may begin.
+  /// Returns the calls added meanwhile.
+  ///
+  /// If it is empty, the run is over and another may begin.
   private func takeWaiting() -> [(@Sendable () -> Void)?] {
     state.withLock { state in
       defer { state.waiting = [] }

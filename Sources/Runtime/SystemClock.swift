@@ -34,7 +34,9 @@ extension TimeSource where Self == SystemClock {
   public static var system: SystemClock { SystemClock() }
 }
 
-/// A thread that calls actions when they are due. It exists only while there are actions.
+/// A thread that calls actions when they are due.
+///
+/// It exists only while there are actions.
 final class TimerThread: Sendable {
   private struct State {
     var timeline = Timeline()

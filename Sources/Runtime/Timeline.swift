@@ -1,4 +1,6 @@
-/// Actions in the order of their due times. Actions that are due at once keep the order in which they were added.
+/// Actions in the order of their due times.
+///
+/// Actions that are due at once keep the order in which they were added.
 ///
 /// - Complexity: O(log n) to add and to take, amortised O(1) to remove, the common case: every request makes a
 ///   time-out, and hardly one ever fires.

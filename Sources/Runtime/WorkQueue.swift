@@ -68,7 +68,9 @@ package final class WorkQueue: Sendable {
   /// The number of threads of the queue, busy or idle.
   package var threadCount: Int { scheduler.threadCount }
 
-  /// Suspends the queue: no item starts until ``resume()``. Running items continue.
+  /// Suspends the queue: no item starts until ``resume()``.
+  ///
+  /// Running items continue.
   package func suspend() {
     scheduler.setSuspended(true)
   }

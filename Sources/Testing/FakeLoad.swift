@@ -94,7 +94,9 @@ public final class FakeLoad: Sendable {
 
   // MARK: What a test says
 
-  /// Sends the head of the response, exactly as given. Call it only once a load.
+  /// Sends the head of the response, exactly as given.
+  ///
+  /// Call it only once a load.
   public func respond(status: Int = 200, headers: HTTPFields = [:]) {
     add(.head(HTTPResponse(status: status, headers: headers, url: request.url)))
   }

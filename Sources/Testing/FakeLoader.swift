@@ -25,7 +25,9 @@ public final class FakeLoader: DataLoader {
   public struct Counts: Sendable, Hashable {
     /// The number of loads that wait for their hook before sending (`LoadHooks.willSend`), and have not begun.
     public internal(set) var preparing = 0
-    /// The number of loads that have begun. One that is sent again after a challenge counts as another.
+    /// The number of loads that have begun.
+    ///
+    /// One that is sent again after a challenge counts as another.
     public internal(set) var loads = 0
     /// The number of loads whose sink has not been told the end.
     public internal(set) var running = 0
@@ -60,7 +62,9 @@ public final class FakeLoader: DataLoader {
 
   // MARK: What a test says
 
-  /// Answers every later load of a URL at once. The URL `*` stands for all without a response of their own.
+  /// Answers every later load of a URL at once.
+  ///
+  /// The URL `*` stands for all without a response of their own.
   ///
   /// The body arrives in pieces of 16 KiB, from another task. A missing `Content-Length` is added. A request whose
   /// `If-None-Match` is the response's `ETag` gets 304.
@@ -100,8 +104,9 @@ public final class FakeLoader: DataLoader {
   /// The requests of all loads, in the order in which they began.
   public var requests: [HTTPRequest] { state.value.requests }
 
-  /// Waits until a load of a URL has begun, and returns it. Each load is returned once, in the order in which they
-  /// began.
+  /// Waits until a load of a URL has begun, and returns it.
+  ///
+  /// Each load is returned once, in the order in which they began.
   ///
   /// Loads with a response are returned too. If none begins, it waits for ever: give the test a time limit, which
   /// cancels its task.
@@ -239,13 +244,21 @@ public final class FakeLoader: DataLoader {
 
 /// A response of a ``FakeLoader``, given in advance.
 public struct FakeResponse: Sendable, Hashable {
-  /// The status. Defaults to 200.
+  /// The status.
+  ///
+  /// Defaults to 200.
   public var status: Int
-  /// The header fields. Defaults to none.
+  /// The header fields.
+  ///
+  /// Defaults to none.
   public var headers: HTTPFields
-  /// The body. Defaults to an empty one.
+  /// The body.
+  ///
+  /// Defaults to an empty one.
   public var body: Data
-  /// The error after the body, or instead of a response if the body is empty. Defaults to `nil`: success.
+  /// The error after the body, or instead of a response if the body is empty.
+  ///
+  /// Defaults to `nil`: success.
   public var error: HTTPError.Code?
 
   /// Creates a response.

@@ -12,7 +12,9 @@ public import Vitrine
 public struct PipelineParts: Sendable {
   /// The loader, which answers as the test decides.
   public let loader = FakeLoader()
-  /// The stand-in for the disk cache. It keeps its entries from one pipeline to the next.
+  /// The stand-in for the disk cache.
+  ///
+  /// It keeps its entries from one pipeline to the next.
   public let diskCache = CountingDataCache()
   /// The pipeline's clock.
   public let clock = ManualClock()

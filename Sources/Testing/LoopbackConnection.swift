@@ -54,7 +54,9 @@ final class LoopbackConnection: @unchecked Sendable {
     isReset = withReset
   }
 
-  /// Blocks until all bytes are written. Returns `false` if the client has gone.
+  /// Blocks until all bytes are written.
+  ///
+  /// Returns `false` if the client has gone.
   func write(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while isOpen, !rest.isEmpty {

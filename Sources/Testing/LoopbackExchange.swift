@@ -34,18 +34,25 @@ public struct LoopbackRequest: Sendable, Hashable {
 
 /// A response of a ``LoopbackServer``, given in advance.
 public struct LoopbackResponse: Sendable {
-  /// The status. Defaults to 200.
+  /// The status.
+  ///
+  /// Defaults to 200.
   public var status: Int
   /// The header fields, without the length.
   public var headers: [(name: String, value: String)]
   /// The body.
   public var body: Data
-  /// A Boolean value that indicates whether the body is sent in chunks, without a declared length. Defaults to
-  /// `false`.
+  /// A Boolean value that indicates whether the body is sent in chunks, without a declared length.
+  ///
+  /// Defaults to `false`.
   public var isChunked: Bool
-  /// The declared length. Defaults to `nil`: the true one.
+  /// The declared length.
+  ///
+  /// Defaults to `nil`: the true one.
   public var claimedLength: Int?
-  /// The entity tag of the response. A client that has it gets status 304. Defaults to `nil`: none.
+  /// The entity tag of the response.
+  ///
+  /// A client that has it gets status 304. Defaults to `nil`: none.
   public var entityTag: String?
 
   /// Creates a response.

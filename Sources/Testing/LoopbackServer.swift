@@ -33,7 +33,9 @@ public final class LoopbackServer: Sendable {
 
   private let state: LoopbackState
 
-  /// Starts a server on a free port. Paths without a route get 404.
+  /// Starts a server on a free port.
+  ///
+  /// Paths without a route get 404.
   ///
   /// - Throws: `POSIXError` if the system refuses a socket or a thread.
   public init() throws {
@@ -59,7 +61,9 @@ public final class LoopbackServer: Sendable {
     "http://127.0.0.1:\(port)\(path)"
   }
 
-  /// Sets the route for a path, whatever the query. The path `*` stands for all without a route of their own.
+  /// Sets the route for a path, whatever the query.
+  ///
+  /// The path `*` stands for all without a route of their own.
   ///
   /// Data that is not HTTP, such as the beginning of TLS, counts as a request with an empty method and path.
   public func route(_ path: String, _ route: @escaping Route) {
@@ -71,7 +75,9 @@ public final class LoopbackServer: Sendable {
     route(path) { $0.respond(response) }
   }
 
-  /// Makes a gate at which routes can wait. It opens when the server stops.
+  /// Makes a gate at which routes can wait.
+  ///
+  /// It opens when the server stops.
   public func makeGate() -> LoopbackGate {
     let gate = LoopbackGate()
     let isStopped = state.monitor.withLock { state in

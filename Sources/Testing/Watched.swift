@@ -30,8 +30,9 @@ package final class Watched<State: Sendable>: Sendable {
     return answer
   }
 
-  /// Waits until the state satisfies `condition`. Returns early if the awaiting task is cancelled, so that a test's
-  /// time limit ends the test.
+  /// Waits until the state satisfies `condition`.
+  ///
+  /// Returns early if the awaiting task is cancelled, so that a test's time limit ends the test.
   package func wait(until condition: @escaping @Sendable (State) -> Bool) async {
     let arrived = Deferred<Void>()
     let isReached = guarded.withLock { guarded in

@@ -70,7 +70,9 @@ final class HEIFFile {
   }
 }
 
-/// An image of a file, not decoded yet. Its size is that of the upright image.
+/// An image of a file, not decoded yet.
+///
+/// Its size is that of the upright image.
 @safe
 final class HEIFImage {
   let width: Int

@@ -7,8 +7,9 @@ import VitrineRuntime
 final class JXLReader {
   /// The number of bytes passed to libjxl at once; between two steps decoding can be cancelled.
   private static let step = 64 << 10
-  /// The maximum number of extra channels. Each channel beyond colour and alpha takes four bytes a pixel; cameras and
-  /// painting programs use one or two.
+  /// The maximum number of extra channels.
+  ///
+  /// Each channel beyond colour and alpha takes four bytes a pixel; cameras and painting programs use one or two.
   private static let extraChannelLimit = 8
 
   // Owned: made in init, destroyed in deinit, used by one thread at a time. `bytes` is the caller's.
@@ -50,7 +51,9 @@ final class JXLReader {
     return header
   }
 
-  /// Returns the profile of the decoded pixels. It must be read directly after the header.
+  /// Returns the profile of the decoded pixels.
+  ///
+  /// It must be read directly after the header.
   func profile(_ header: JxlBasicInfo, byteLimit: Int) throws(ImageError) -> ColorProfile? {
     guard try next("inside its header") == JXL_DEC_COLOR_ENCODING else {
       throw ImageError(.corrupt, format: .jxl, "corrupt: the file does not declare its colours")
@@ -117,7 +120,9 @@ final class JXLReader {
     }
   }
 
-  /// Writes the decoded part of an incomplete picture. Returns `false` if there is none.
+  /// Writes the decoded part of an incomplete picture.
+  ///
+  /// Returns `false` if there is none.
   func flush() -> Bool { unsafe JxlDecoderFlushImage(decoder) == JXL_DEC_SUCCESS }
 
   /// Returns the next event.

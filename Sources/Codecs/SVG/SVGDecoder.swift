@@ -57,7 +57,7 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
         .overLimit,
         format: .svg,
         limit: max(scaled.0, scaled.1) <= side ? .pixelCount : .side,
-        "svg to be drawn with \(scaled.0.rounded())x\(scaled.1.rounded()) pixels, over the limit of \(Int(side)) on a side"
+        "svg drawn at \(scaled.0.rounded())x\(scaled.1.rounded()) pixels, over the limit of \(Int(side)) on a side"
           + " or \(limits.pixelCount) in all",
       )
     }

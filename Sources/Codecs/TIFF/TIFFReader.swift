@@ -24,7 +24,7 @@ final class TIFFReader {
         bytes.count,
         most,
       )
-    else { throw ImageError(.corrupt, format: .tiff, "corrupt inside its header, or not enough memory to decode TIFF") }
+    else { throw ImageError(.corrupt, format: .tiff, "corrupt inside its header, or not enough memory") }
     unsafe self.reader = reader
     isCut = directory.isCut
     var page = unsafe vitrine_tiff_info()

@@ -4,8 +4,9 @@
 /// which avoids a second copy.
 @safe
 package final class HeldRows: RowSource {
-  /// Writes all `4 * width * height` bytes, which are zero before. Counts the whole rows from the top, for the case
-  /// that it throws.
+  /// Writes all `4 * width * height` bytes, which are zero before.
+  ///
+  /// Counts the whole rows from the top, for the case that it throws.
   package typealias Fill = (_ pixels: UnsafeMutableRawBufferPointer, _ wholeRows: inout Int) throws(ImageError) -> Void
 
   package let width: Int

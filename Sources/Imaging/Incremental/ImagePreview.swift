@@ -26,14 +26,20 @@ public struct ImagePreview: Sendable {
 ///
 /// It measures bytes, not seconds, so that the same bytes give the same previews at any speed.
 public struct PreviewPolicy: Hashable, Sendable {
-  /// The maximum number of previews tried for one image. Defaults to 3.
+  /// The maximum number of previews tried for one image.
+  ///
+  /// Defaults to 3.
   ///
   /// Each is made from at least twice the bytes of the previous one, or from scans of a progressive JPEG that look
   /// visibly better. So all of them together cost at most as much as decoding the image once more.
   public var limit = 3
-  /// The minimum number of bytes before the first preview and between two previews. Defaults to 8 KiB.
+  /// The minimum number of bytes before the first preview and between two previews.
+  ///
+  /// Defaults to 8 KiB.
   public var interval = 8 << 10
-  /// A Boolean value that indicates whether rows are shown before the last one has arrived. Defaults to `false`.
+  /// A Boolean value that indicates whether rows are shown before the last one has arrived.
+  ///
+  /// Defaults to `false`.
   ///
   /// Files that arrive row by row (most PNG, WebP and baseline JPEG files) have previews only if it is set.
   public var showsRows = false

@@ -38,13 +38,16 @@ public struct IncrementalDecoder: Sendable {
   public private(set) var info: ImageInfo?
   /// All bytes so far.
   public private(set) var data = Data()
-  /// The expected total number of bytes. Defaults to `nil`: not known.
+  /// The expected total number of bytes.
+  ///
+  /// Defaults to `nil`: not known.
   ///
   /// Previews by rows are spread over it. None is made from three quarters on, because the image itself is about to
   /// arrive.
   public var expectedByteCount: Int?
 
   /// A Boolean value that indicates whether ``follow(_:)`` may return the image before the whole file has arrived.
+  ///
   /// Defaults to `false`.
   ///
   /// It applies only to ``DecodeQuality/fast``, with an embedded thumbnail that is large enough, or with the first
@@ -120,7 +123,9 @@ public struct IncrementalDecoder: Sendable {
     return try pending.decode()
   }
 
-  /// Decodes the image from the bytes so far. Blocks until done.
+  /// Decodes the image from the bytes so far.
+  ///
+  /// Blocks until done.
   ///
   /// - Returns: The image. It is partial only if ``DecodeOptions/acceptsPartial`` is set, and then has
   ///   ``ImageContainer/damage``.
@@ -130,8 +135,9 @@ public struct IncrementalDecoder: Sendable {
     return try decoders.decode(data, options)
   }
 
-  /// Returns the preview that ``preview()`` would decode, to be decoded elsewhere while bytes arrive. It counts as
-  /// shown.
+  /// Returns the preview that ``preview()`` would decode, to be decoded elsewhere while bytes arrive.
+  ///
+  /// It counts as shown.
   package mutating func takePreview() -> PendingPreview? {
     guard let due else { return nil }
     attempts += 1

@@ -89,7 +89,9 @@ struct JPEGArrival: FileArrival {
     }
   }
 
-  /// Searches for the marker after entropy-coded data. Returns `false` if it has not arrived yet.
+  /// Searches for the marker after entropy-coded data.
+  ///
+  /// Returns `false` if it has not arrived yet.
   private mutating func passScan(_ bytes: ByteReader) -> Bool {
     guard let base = unsafe bytes.bytes.baseAddress else { return false }
     while offset < bytes.count {

@@ -66,7 +66,9 @@ package struct ByteReader {
     return text
   }
 
-  /// Returns the beginning as text, without a byte order mark and leading white space. Invalid UTF-8 is replaced.
+  /// Returns the beginning as text, without a byte order mark and leading white space.
+  ///
+  /// Invalid UTF-8 is replaced.
   package func textStart(limit: Int) -> String {
     let head = unsafe slice(0, limit).bytes
     let text = unsafe String(decoding: head, as: UTF8.self)

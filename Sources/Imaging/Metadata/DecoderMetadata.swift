@@ -5,7 +5,9 @@ enum JPEGMetadata {
   private static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
   private static let extensionName = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
 
-  /// Four times the number that 16 MiB of text need. For each new one the first packet is searched for its name.
+  /// Four times the number that 16 MiB of text need.
+  ///
+  /// For each new one the first packet is searched for its name.
   private static let pieceLimit = 1024
 
   static func read(_ bytes: ByteReader, limit: Int) -> ImageMetadata {

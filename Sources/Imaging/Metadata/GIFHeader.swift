@@ -12,7 +12,9 @@ struct GIFHeader {
   /// True if a pixel can be transparent: by a colour, or because the first frame leaves part of the canvas free.
   var hasAlpha = false
 
-  /// Reads to the end of the data. A truncated file counts the frames that begin in it.
+  /// Reads to the end of the data.
+  ///
+  /// A truncated file counts the frames that begin in it.
   init(_ bytes: ByteReader, collectsDelays: Bool = false) throws(ImageError) {
     guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8),
       let packed = bytes.byte(at: 10)

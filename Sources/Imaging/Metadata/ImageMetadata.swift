@@ -19,7 +19,9 @@ public struct ImageMetadata: Sendable, Hashable {
   public init() {}
 }
 
-/// The common fields of EXIF (CIPA DC-008). A field is `nil` if the file does not have it, or has an invalid value.
+/// The common fields of EXIF (CIPA DC-008).
+///
+/// A field is `nil` if the file does not have it, or has an invalid value.
 public struct EXIFFields: Sendable, Hashable {
   /// The transform from the stored pixels to the upright image.
   public var orientation: Orientation?
@@ -55,7 +57,9 @@ public struct EXIFFields: Sendable, Hashable {
   public var longitude: Double?
   /// The altitude in metres above sea level.
   public var altitude: Double?
-  /// The width in pixels that the camera wrote, before orientation. Programs that crop may not have updated it.
+  /// The width in pixels that the camera wrote, before orientation.
+  ///
+  /// Programs that crop may not have updated it.
   public var pixelWidth: Int?
   /// The height in pixels that the camera wrote, before orientation.
   public var pixelHeight: Int?
@@ -63,7 +67,9 @@ public struct EXIFFields: Sendable, Hashable {
   /// Makes empty fields.
   public init() {}
 
-  /// Reads the fields of a TIFF block. From a damaged block it reads the fields that it can.
+  /// Reads the fields of a TIFF block.
+  ///
+  /// From a damaged block it reads the fields that it can.
   ///
   /// Complexity: O(entries), at most 65,535 in each of three directories.
   public init(_ exif: Data) {

@@ -11,7 +11,9 @@ struct PNGHeader {
   var isInterlaced = false
   var hasTransparency = false
   var hasProfile = false
-  /// The contents of `cICP`, if supported. It takes precedence over a profile.
+  /// The contents of `cICP`, if supported.
+  ///
+  /// It takes precedence over a profile.
   private(set) var codePoints: ColorEncoding?
   private var isSRGB = false
   private var chromaticities: ColorEncoding?

@@ -2,7 +2,9 @@
 ///
 /// Each directory is read only through a reference to it, and only once, so that none can lead back to itself.
 struct TIFFBlock {
-  /// The maximum length of a text. No camera writes more, and files come from strangers.
+  /// The maximum length of a text.
+  ///
+  /// No camera writes more, and files come from strangers.
   static let textLimit = 64 * 1024
 
   let bytes: ByteReader

@@ -4,7 +4,9 @@
 public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   /// The name of the processor, with all its parameters.
   public let identifier: String
-  /// A Boolean value that indicates whether previews are processed too. Defaults to `true`.
+  /// A Boolean value that indicates whether previews are processed too.
+  ///
+  /// Defaults to `true`.
   ///
   /// Otherwise previews are shown unprocessed.
   public let processesPreviews: Bool
@@ -71,8 +73,9 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     ImageProcessor(identifier: "container(\(id))", processesPreviews: processesPreviews, body: body)
   }
 
-  /// Resizes to a size. Enlarges only if the size says so. See
-  /// ``Bitmap/resized(to:filter:usesLinearLight:limits:isCancelled:)``.
+  /// Resizes to a size.
+  ///
+  /// Enlarges only if the size says so. See ``Bitmap/resized(to:filter:usesLinearLight:limits:isCancelled:)``.
   public static func resize(
     _ size: TargetSize,
     filter: ResamplingFilter = .lanczos3,
@@ -83,12 +86,16 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Returns the changed image. Blocks until done.
+  /// Returns the changed image.
+  ///
+  /// Blocks until done.
   ///
   /// - Throws: The error of the change.
   public func process(_ image: ImageContainer) throws -> ImageContainer { try body(image) }
 
-  /// Returns the changed pixels of a bare bitmap. Blocks until done.
+  /// Returns the changed pixels of a bare bitmap.
+  ///
+  /// Blocks until done.
   ///
   /// - Throws: The error of the change.
   public func process(_ bitmap: Bitmap) throws -> Bitmap { try process(ImageContainer(bitmap)).bitmap }

@@ -22,7 +22,9 @@ final class BoxFilter {
     sums = usesLinearLight ? .light(FloatRow(count: width * 4)) : .integers(WideRow(count: width * 4))
   }
 
-  /// Adds a row. Returns `true` if a row of averages, one pixel a block, is now in `line`.
+  /// Adds a row.
+  ///
+  /// Returns `true` if a row of averages, one pixel a block, is now in `line`.
   func push(_ pixels: UnsafeRawBufferPointer, into line: UnsafeMutablePointer<Float>) -> Bool {
     // `pixels` and the sums are `width` pixels.
     switch sums {

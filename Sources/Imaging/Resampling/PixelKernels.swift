@@ -15,8 +15,10 @@ struct PixelKernels {
 
   private let isNative: Bool
 
-  /// True if rows should stay bytes until they are added. With AVX2 the conversion is one instruction; without it
-  /// each tap needs a conversion that takes four times as long as the addition.
+  /// True if rows should stay bytes until they are added.
+  ///
+  /// With AVX2 the conversion is one instruction; without it each tap needs a conversion that takes four times as
+  /// long as the addition.
   var prefersBytes: Bool { isNative }
 
   /// The element type of the rows of ``combine(_:of:weights:taps:into:count:)``.

@@ -154,7 +154,9 @@ final class Resampler {
     }
   }
 
-  /// Adds a source row to the ring. Returns `false` if it only completes part of a row there.
+  /// Adds a source row to the ring.
+  ///
+  /// Returns `false` if it only completes part of a row there.
   private func keep(_ pixels: UnsafeRawBufferPointer) -> Bool {
     // A row of the ring has `rowLength` elements; without a box filter that is the number of elements in the window.
     let target = unsafe ring.row(filterRow)

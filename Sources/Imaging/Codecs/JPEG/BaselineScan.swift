@@ -97,7 +97,9 @@ final class BaselineScan {
     unsafe sums.deallocate()
   }
 
-  /// Decodes the next row of units. Returns `false` if the data are damaged or end.
+  /// Decodes the next row of units.
+  ///
+  /// Returns `false` if the data are damaged or end.
   func decodeBand() -> Bool {
     var unit = 0
     while unit < unitsAcross {

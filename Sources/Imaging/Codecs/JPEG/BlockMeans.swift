@@ -77,7 +77,9 @@ struct BlockMeans {
   /// Four times the mean of samples 0 to 3 of each odd basis function, times 2^13, rounded as libjpeg does.
   private static let half = [1: 29_692, 3: -10_426, 5: 6_967, 7: -5_906]
 
-  /// The same for samples 0 and 1, and for 2 and 3. The other samples mirror these, negated for the odd functions.
+  /// The same for samples 0 and 1, and for 2 and 3.
+  ///
+  /// The other samples mirror these, negated for the odd functions.
   fileprivate static let quarters: [(outer: Int, inner: Int)] = (0..<8).map { index in
     func mean(_ first: Int) -> Int {
       let samples = (first...first + 1).map { cos(Double((2 * $0 + 1) * index) * Double.pi / 16) }
@@ -122,7 +124,9 @@ struct BlockMeans {
   }
 }
 
-/// Writes the cells of a block. It holds plain values, so that a loop over blocks counts no references.
+/// Writes the cells of a block.
+///
+/// It holds plain values, so that a loop over blocks counts no references.
 struct CellWriter: BitwiseCopyable {
   let layout: BlockMeans.Layout
   /// The step of the DC coefficient.

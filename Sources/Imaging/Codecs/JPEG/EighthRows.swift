@@ -70,7 +70,9 @@ package final class EighthRows: RowSource {
     return got
   }
 
-  /// Decodes the next rows into the planes. Returns `false` if the data do not contain them.
+  /// Decodes the next rows into the planes.
+  ///
+  /// Returns `false` if the data do not contain them.
   private func decode() throws(ImageError) -> Bool {
     if script.frame.isProgressive {
       let decoder = unsafe ProgressiveDecoder(bytes, script, request.control)

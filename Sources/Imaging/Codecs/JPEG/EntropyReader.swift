@@ -7,7 +7,9 @@ import VitrineRuntime
 struct BitCursor {
   /// The next bits, from the most significant down.
   private(set) var bits: UInt64 = 0
-  /// The number of bits counted as available. Bits below them are either correct too or 0.
+  /// The number of bits counted as available.
+  ///
+  /// Bits below them are either correct too or 0.
   private(set) var count = 0
   /// The byte after the counted ones; within an ``EntropyReader``'s chunk.
   fileprivate(set) var next: UnsafeRawPointer
@@ -128,7 +130,9 @@ final class EntropyReader {
     return Place(position: load.position, bits: bits - load.offset * 8)
   }
 
-  /// Loads more data after the cursor. Call it when the cursor's next byte is after ``latestStart``.
+  /// Loads more data after the cursor.
+  ///
+  /// Call it when the cursor's next byte is after ``latestStart``.
   @inline(never)
   func advance(_ cursor: BitCursor) -> BitCursor {
     var cursor = cursor

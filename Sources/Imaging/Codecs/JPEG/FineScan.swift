@@ -107,7 +107,9 @@ final class FineScan {
   /// True if the data end where they should.
   var isAtEnd: Bool { reader.isAtEnd(cursor) }
 
-  /// Decodes a row of blocks. Returns `false` if the data are damaged or end.
+  /// Decodes a row of blocks.
+  ///
+  /// Returns `false` if the data are damaged or end.
   func decodeRow(_ row: Int) -> Bool {
     precondition(row >= 0 && row < plane.blocksDown)
     var cursor = cursor

@@ -79,7 +79,9 @@ final class HuffmanTable {
   /// 0x8000 if the block ends after it, plus the coefficient times 65,536; 0 if that is more than 12 bits.
   private(set) lazy var coefficients = Self.coefficients(codes, runsOfBlocks: false)
 
-  /// The same for progressive scans. Only a single end of block is decoded here, not runs of them.
+  /// The same for progressive scans.
+  ///
+  /// Only a single end of block is decoded here, not runs of them.
   private(set) lazy var progressiveCoefficients = Self.coefficients(codes, runsOfBlocks: true)
 
   /// The AC coefficients that begin within 12 bits, to skip: total bits, plus 32 times their reach (an end of block

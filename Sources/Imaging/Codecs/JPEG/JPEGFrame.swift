@@ -6,7 +6,9 @@ struct JPEGFrame {
     let columns: Int
     let rows: Int
     let quantizationTable: Int
-    /// The number of cells of a block, across and down. A cell is a pixel at an eighth of the image's resolution.
+    /// The number of cells of a block, across and down.
+    ///
+    /// A cell is a pixel at an eighth of the image's resolution.
     var cellColumns = 1
     var cellRows = 1
     /// The number of blocks across and down that hold pixels: those of a scan of this component alone.

@@ -65,7 +65,9 @@ public struct JPEGIndex: Sendable {
     }
   }
 
-  /// Decodes a part of the picture, or all of it. Blocks until done.
+  /// Decodes a part of the picture, or all of it.
+  ///
+  /// Blocks until done.
   ///
   /// - Parameter options: The options, with the part in ``DecodeOptions/region``.
   /// - Returns: The same as ``DecoderRegistry/decode(_:_:)``.

@@ -34,7 +34,9 @@ struct JPEGPatchWriter {
     segment(0xDA, [UInt8(components.count)] + choices + [0, 63, 0])
   }
 
-  /// Appends a block of 64 coefficients in zigzag order. Returns `false` if its difference has no code.
+  /// Appends a block of 64 coefficients in zigzag order.
+  ///
+  /// Returns `false` if its difference has no code.
   mutating func append(_ block: ArraySlice<Int16>, component: Int) -> Bool {
     let start = block.startIndex
     let difference = Int(block[start]) - predictions[component]

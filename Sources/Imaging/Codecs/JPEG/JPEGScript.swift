@@ -7,7 +7,9 @@ import VitrineRuntime
 struct JPEGScript {
   enum Color { case grey, ycc, rgb }
 
-  /// The maximum number of scans. A progressive file with more is not worth its cost; libjpeg has a limit of its own.
+  /// The maximum number of scans.
+  ///
+  /// A progressive file with more is not worth its cost; libjpeg has a limit of its own.
   static let scanLimit = 100
 
   private(set) var frame: JPEGFrame
@@ -15,8 +17,9 @@ struct JPEGScript {
   /// The scans: one for a baseline file, whose data reach to the end of the bytes; for a progressive file, those that
   /// are complete.
   private(set) var scans: [JPEGScan] = []
-  /// True if the end of the image was found, and all bits of all coefficients before it. For a baseline file the data
-  /// decide.
+  /// True if the end of the image was found, and all bits of all coefficients before it.
+  ///
+  /// For a baseline file the data decide.
   private(set) var isComplete = false
 
   private var tables: JPEGTables

@@ -145,7 +145,9 @@ struct RestartCounter {
     left = interval
   }
 
-  /// True if a marker comes before the next unit. Read it once for each unit.
+  /// True if a marker comes before the next unit.
+  ///
+  /// Read it once for each unit.
   var isDue: Bool {
     mutating get {
       guard interval > 0 else { return false }

@@ -55,7 +55,9 @@ final class UnitScan {
     return Checkpoint(place: reader.place(of: cursor), predictions: predictions)
   }
 
-  /// Moves to a unit from a checkpoint taken before it. Returns `false` if the data end earlier.
+  /// Moves to a unit from a checkpoint taken before it.
+  ///
+  /// Returns `false` if the data end earlier.
   func seek(_ checkpoint: Checkpoint, unit: Int) -> Bool {
     guard data.contains(checkpoint.place.position) else { return false }
     reader = unsafe EntropyReader(bytes, checkpoint.place.position..<data.upperBound)
@@ -65,11 +67,14 @@ final class UnitScan {
     return true
   }
 
-  /// Skips the next unit. Returns `false` if the data are damaged or end.
+  /// Skips the next unit.
+  ///
+  /// Returns `false` if the data are damaged or end.
   func skip() -> Bool { unsafe pass(nil) }
 
-  /// Reads the next unit: 64 coefficients in zigzag order for each of its blocks. The first is the coefficient
-  /// itself, not a difference.
+  /// Reads the next unit: 64 coefficients in zigzag order for each of its blocks.
+  ///
+  /// The first is the coefficient itself, not a difference.
   func read(into coefficients: inout [Int16]) -> Bool {
     precondition(coefficients.count == blocks.count * 64)
     return unsafe coefficients.withUnsafeMutableBufferPointer { target in

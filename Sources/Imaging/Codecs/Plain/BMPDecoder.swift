@@ -1,7 +1,8 @@
 import VitrineRuntime
 
-/// Decodes Windows and OS/2 bitmaps: 1 to 32 bits, palettes, masks and run lengths. Uncompressed bitmaps are decoded
-/// row by row.
+/// Decodes Windows and OS/2 bitmaps: 1 to 32 bits, palettes, masks and run lengths.
+///
+/// Uncompressed bitmaps are decoded row by row.
 ///
 /// JPEG or PNG files inside a bitmap and OS/2's Huffman compression are reported as unsupported.
 public struct BMPDecoder: ImageDecoder, VitrineDecoder {

@@ -1,6 +1,7 @@
 extension BMPHeader {
-  /// Returns the rows of a run-length picture. It begins with its last row and may skip pixels, so it is decoded as a
-  /// whole.
+  /// Returns the rows of a run-length picture.
+  ///
+  /// It begins with its last row and may skip pixels, so it is decoded as a whole.
   func runLengthRows(_ bytes: ByteReader, _ control: DecodeControl) throws(ImageError) -> HeldRows {
     guard bytes.count > pixelOffset else {
       throw ImageError(.truncated, format: .bmp, "truncated: the file ends before its first row")
@@ -100,7 +101,9 @@ private struct RunLengthDecoder {
     offset += (offset - start) & 1
   }
 
-  /// Draws a pixel. Pixels past the end of a row are dropped, as in other readers.
+  /// Draws a pixel.
+  ///
+  /// Pixels past the end of a row are dropped, as in other readers.
   private mutating func put(_ color: UInt32, _ draw: (Int, Int, UInt32) -> Void) {
     if x < header.width, line < header.height {
       draw(x, header.isTopDown ? line : header.height - 1 - line, color)

@@ -1,6 +1,8 @@
 import VitrineRuntime
 
-/// Decodes Windows icons and cursors. It picks the picture in the file that best suits the requested size.
+/// Decodes Windows icons and cursors.
+///
+/// It picks the picture in the file that best suits the requested size.
 ///
 /// That is the smallest one that need not be enlarged; of several of that size, the one with the most colours. The
 /// largest one gives the image's size. The image has one frame.
@@ -69,7 +71,9 @@ private struct IconFile {
     var content: Content
   }
 
-  /// The readable pictures, at least one. The largest with the most colours comes first.
+  /// The readable pictures, at least one.
+  ///
+  /// The largest with the most colours comes first.
   private let pictures: [Picture]
   let largest: Picture
 

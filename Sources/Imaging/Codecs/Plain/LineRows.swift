@@ -1,6 +1,8 @@
 /// Rows that one of our own codecs makes one at a time, each in a line of bounds-checked memory.
 final class LineRows: RowSource {
-  /// Writes every pixel of one row, RGBA in memory order. It is called for the rows in order.
+  /// Writes every pixel of one row, RGBA in memory order.
+  ///
+  /// It is called for the rows in order.
   typealias Fill = (_ row: Int, _ line: inout [UInt32]) throws(ImageError) -> Void
 
   let width: Int

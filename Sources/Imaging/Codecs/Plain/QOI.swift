@@ -19,7 +19,7 @@ public struct QOIDecoder: ImageDecoder, VitrineDecoder {
       let channels = reader.byte(at: 12), let colorSpace = reader.byte(at: 13)
     else { throw ImageError(.truncated, format: .qoi, "truncated: the file ends inside its header") }
     guard channels == 3 || channels == 4, colorSpace < 2 else {
-      throw ImageError(.corrupt, format: .qoi, "corrupt: it claims \(channels) channels and colour space \(colorSpace)")
+      throw ImageError(.corrupt, format: .qoi, "corrupt: \(channels) channels, colour space \(colorSpace)")
     }
     var info = ImageInfo(format: .qoi, storedWidth: Int(width), storedHeight: Int(height))
     info.hasAlpha = channels == 4
@@ -111,7 +111,9 @@ public struct QOIEncoder: ImageEncoder {
   /// QOI.
   public var format: ImageFormat { .qoi }
 
-  /// Encodes a bitmap, with four channels if any pixel is transparent, otherwise three. Blocks until done.
+  /// Encodes a bitmap, with four channels if any pixel is transparent, otherwise three.
+  ///
+  /// Blocks until done.
   public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
     let bitmap = bitmap.straightened()
     let hasAlpha = bitmap.hasTransparency

@@ -13,7 +13,9 @@ public struct JPEGEncoder: ImageEncoder {
   /// JPEG.
   public var format: ImageFormat { .jpeg }
 
-  /// Encodes the bitmap, whose sides may have up to 65,500 pixels. Blocks until done.
+  /// Encodes the bitmap, whose sides may have up to 65,500 pixels.
+  ///
+  /// Blocks until done.
   public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
     try Self.check(bitmap, .jpeg, longestSide: Self.longestSide)
     let flat = bitmap.flattenedOverWhite()

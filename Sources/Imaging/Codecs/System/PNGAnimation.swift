@@ -10,7 +10,7 @@ struct PNGAnimation {
     var height: Int
     var disposal = Disposal.none
     var blend = Blend.source
-    /// Compressed pixels, without the number that stands before them.
+    /// Compressed pixels, without the sequence number before them.
     fileprivate(set) var pieces: [ByteReader] = []
     fileprivate(set) var isCut = false
 

@@ -37,8 +37,9 @@ extension PNGDecoder {
     return text.count > 0 && text.count <= limits.metadataByteCount ? Data(text.copy()) : nil
   }
 
-  /// Inflates the chunk with libpng, within the limit. It is wrapped in a file of one pixel, because it may follow
-  /// the picture.
+  /// Inflates the chunk with libpng, within the limit.
+  ///
+  /// It is wrapped in a file of one pixel, because it may follow the picture.
   private static func inflated(_ chunk: PNGHeader.Chunk, _ limits: DecodeLimits) -> Data? {
     let header: [UInt8] = [0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]
     var file = PNGHeader.signature

@@ -6,7 +6,9 @@ import VitrineRuntime
 /// The intent is relative colorimetric with black point compensation: white stays white and black becomes black.
 @safe
 final class ProfileTransform: Sendable {
-  /// The maximum size of a profile in bytes. Larger ones are ignored; printer profiles have half a megabyte to two.
+  /// The maximum size of a profile in bytes.
+  ///
+  /// Larger ones are ignored; printer profiles have half a megabyte to two.
   static let profileLimit = 4 << 20
 
   // Owned: made in init, destroyed in deinit, constant in between. Without Little CMS's cache of the last pixel any
@@ -124,7 +126,9 @@ extension ProfileTransform {
     }
   }
 
-  /// The most recently used transforms, newest first. Making one takes 4 ms for three components and more for inks.
+  /// The most recently used transforms, newest first.
+  ///
+  /// Making one takes 4 ms for three components and more for inks.
   ///
   /// Profiles are compared and released outside the lock: comparing takes time proportional to their size, and a
   /// user's closure may free their bytes.

@@ -9,7 +9,9 @@ public struct WebPEncoder: ImageEncoder {
   /// WebP.
   public var format: ImageFormat { .webp }
 
-  /// Encodes the bitmap, whose sides may have up to 16,383 pixels. Blocks until done.
+  /// Encodes the bitmap, whose sides may have up to 16,383 pixels.
+  ///
+  /// Blocks until done.
   public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
     try Self.check(bitmap, .webp, longestSide: Int(WEBP_MAX_DIMENSION))
     let straight = bitmap.straightened()
