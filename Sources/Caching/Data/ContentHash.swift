@@ -1,4 +1,4 @@
-package import VitrineRuntime
+import VitrineRuntime
 
 /// An incremental 128-bit content hash: XXH64 of the same bytes under two seeds.
 ///

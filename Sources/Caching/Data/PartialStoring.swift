@@ -1,4 +1,4 @@
-package import VitrineRuntime
+import VitrineRuntime
 
 /// A cache that keeps the beginning of a body whose download broke, for a later download to resume.
 ///

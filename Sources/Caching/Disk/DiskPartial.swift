@@ -1,4 +1,4 @@
-package import VitrineRuntime
+import VitrineRuntime
 
 /// The shared state of a body that is being streamed.
 struct StreamedFile: SizedFile {

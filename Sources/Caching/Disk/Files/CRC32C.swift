@@ -1,5 +1,5 @@
 import CVitrineCaching
-package import VitrineRuntime
+import VitrineRuntime
 
 /// The checksum of everything on disk: CRC-32C (Castagnoli), as in iSCSI (RFC 3720, appendix B.4).
 ///
