@@ -1,5 +1,6 @@
 import Testing
 import Vitrine
+import VitrineRuntime
 import VitrineTesting
 
 /// The pipeline that a user's test would be written with.
