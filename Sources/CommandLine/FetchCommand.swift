@@ -82,6 +82,7 @@ struct FetchCommand: Command {
       // Nothing is asked for twice, and what was shown once is not needed again.
       $0.memoryCache = nil
       $0.diskCache = cache
+      $0.decoders = .ofTool
       $0.loader = console.loader(connectionsPerHost: jobs)
     }
     let close: @Sendable () -> Void = {

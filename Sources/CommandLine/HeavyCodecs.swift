@@ -9,16 +9,26 @@ import VitrineCodecProcess
 enum HeavyCodecs {
   static let formats: [ImageFormat] = [.avif, .heic, .jxl, .svg, .tiff]
 
-  /// Has them decoded by the program `vitrine-codecs`, where that stands beside this one.
-  static func install() {
+  /// Their decoder, the program `vitrine-codecs`; `nil` if that is not beside this one.
+  fileprivate static var decoder: (any ImageDecoder)? {
     #if CODEC_PROCESS
     var path = [CChar](repeating: 0, count: 4096)
     // As much room as is said, less one for the zero at the end.
     let count = unsafe readlink("/proc/self/exe", &path, path.count - 1)
-    guard count > 0, let slash = path[..<count].lastIndex(of: CChar(UInt8(ascii: "/"))) else { return }
+    guard count > 0, let slash = path[..<count].lastIndex(of: CChar(UInt8(ascii: "/"))) else { return nil }
     let folder = ByteString(bytes: path[...slash].map { UInt8(bitPattern: $0) })
-    guard let decoder = ProcessDecoder(folder + "vitrine-codecs", formats: formats) else { return }
-    DecoderRegistry.standard.add(decoder)
+    return ProcessDecoder(folder + "vitrine-codecs", formats: formats)
+    #else
+    return nil
     #endif
   }
+}
+
+extension DecoderRegistry {
+  /// The decoders of the tool.
+  static let ofTool: DecoderRegistry = {
+    var decoders = DecoderRegistry.standard
+    if let decoder = HeavyCodecs.decoder { decoders.add(decoder) }
+    return decoders
+  }()
 }

@@ -36,7 +36,7 @@ struct Manual {
 
   /// The formats that can be read here, as the decoders themselves say.
   static var formats: String {
-    let here = DecoderRegistry.standard.formats
+    let here = DecoderRegistry.ofTool.formats
     var text = "Reads \(listed(here)).\nThe bytes say which it is, and not the name."
     let missing = HeavyCodecs.formats.filter { !here.contains($0) }
     if !missing.isEmpty { text += "\n\(listed(missing)) need the program vitrine-codecs beside this one." }

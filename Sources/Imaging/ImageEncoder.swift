@@ -31,29 +31,27 @@ public struct EncodeOptions: Sendable, Hashable {
   var clampedQuality: Int { min(max(quality, 1), 100) }
 }
 
-/// The encoders at hand, by format.
+/// Encoders by format.
 ///
-/// Adding and encoding may happen on any threads at once.
-public final class EncoderRegistry: Sendable {
-  /// PNG, JPEG, WebP and QOI.
-  ///
-  /// What is added to it is there for the whole program.
+/// A registry is a value: an encoder that is added to a copy is in no other.
+public struct EncoderRegistry: Sendable {
+  /// The encoders for PNG, JPEG, WebP and QOI.
   public static let standard = EncoderRegistry([PNGEncoder(), JPEGEncoder(), WebPEncoder(), QOIEncoder()])
 
-  private let encoders: Lock<[any ImageEncoder]>
+  private var encoders: [any ImageEncoder]
 
   /// Makes a registry; of several encoders of a format the first is used.
   public init(_ encoders: [any ImageEncoder]) {
-    self.encoders = Lock(encoders)
+    self.encoders = encoders
   }
 
   /// Adds an encoder that is preferred over those already there.
-  public func add(_ encoder: some ImageEncoder) {
-    encoders.withLock { $0.insert(encoder, at: 0) }
+  public mutating func add(_ encoder: some ImageEncoder) {
+    encoders.insert(encoder, at: 0)
   }
 
   /// The formats that can be written.
-  public var formats: [ImageFormat] { encoders.withLock { $0 }.map(\.format) }
+  public var formats: [ImageFormat] { encoders.map(\.format) }
 
   /// Writes a bitmap in a format, in sRGB, which readers take for granted.
   ///
@@ -63,8 +61,7 @@ public final class EncoderRegistry: Sendable {
     as format: ImageFormat,
     _ options: EncodeOptions = EncodeOptions(),
   ) throws(ImageError) -> Data {
-    // Asked with the lock open: an encoder of somebody else's may do anything to say what it writes.
-    guard let encoder = encoders.withLock({ $0 }).first(where: { $0.format == format }) else {
+    guard let encoder = encoders.first(where: { $0.format == format }) else {
       throw ImageError(.notEncodable, format: format, "\(format) cannot be written by this build")
     }
     return try encoder.encode(bitmap.converted(to: .sRGB), options)

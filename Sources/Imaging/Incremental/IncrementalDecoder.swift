@@ -16,8 +16,9 @@ public import VitrineRuntime
 /// makes of all bytes at once, to the last bit.
 ///
 /// Previews show the first frame of what the file has: of a progressive JPEG the whole picture, coarsely, of an interlaced
-/// PNG or GIF too, of an animated GIF its first frame once that is whole; of other PNG, GIF and JPEG files and of still
-/// WebP the rows that are there, if ``PreviewPolicy/showsRows`` is set. Other formats have none.
+/// PNG or GIF too, of an animated GIF its first frame once that is whole; of other PNG, GIF and JPEG files, of still
+/// WebP and of formats that only a decoder of yours knows the rows that are there, if ``PreviewPolicy/showsRows`` is set. Other
+/// formats have none.
 ///
 /// It is a value: a copy goes its own way, and one may be handed to another thread. Memory: the bytes that have come.
 public struct IncrementalDecoder: Sendable {
@@ -201,6 +202,7 @@ public struct IncrementalDecoder: Sendable {
       let info = try decoders.info(of: data, limits: options.limits)
       if options.frame == 0 { scale = try options.plan(for: info).scale * options.quality.oversampling }
       self.info = info
+      if ImageFormat.sniff(data) == nil { arrival = UnknownArrival() }
     } catch {
       // Of formats that are not followed nobody knows how long the header is.
       guard error.code == .truncated || mayYetBeRecognized(error) else { throw error }
