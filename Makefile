@@ -55,6 +55,15 @@ format: ## Formats all Swift code in place.
 docs: setup ## Builds the documentation's site into site/; fails where a public symbol has no comment.
 	@Scripts/docs.sh
 
+.PHONY: dependents
+dependents: setup ## Builds a package on each product, or on those in PRODUCTS, and the snippets by default on the main actor; no warnings.
+	@Scripts/dependents.sh $(PRODUCTS)
+
+.PHONY: roots
+roots: ## Does so in Debians of their own, each with only the packages of its product. As root; installs debootstrap.
+	@Scripts/setup.sh roots
+	@Scripts/roots.sh $(PRODUCTS)
+
 # Swift's runtime keeps memory that it does not give back; one fault is of Foundation's own.
 ASAN := detect_leaks=0:suppressions=$(CURDIR)/Scripts/asan.supp
 

@@ -63,5 +63,23 @@ while IFS= read -r line; do
 done <README.md
 complain "Code in README.md stands in Snippets/ too, where it is compiled:" "$rotten"
 
+# A row of README's table names products, and behind them the packages that these are built on.
+wrong=""
+while IFS='|' read -r _ products _ packages _; do
+  needed=$(for product in $(tr -d '`,' <<<"$products"); do Scripts/setup.sh packages "$product"; done | xargs)
+  # A package is between backquotes; the rest is words.
+  named=$(grep -oE '`[^`]+`' <<<"$packages" | tr -d '`' | grep -v '^Vitrine\|^make ' | xargs)
+  [ "$named" = "$needed" ] || wrong+="$products: README has '$named', Scripts/setup.sh '$needed'"$'\n'
+done < <(grep '^| `Vitrine' README.md)
+brew=$(Scripts/setup.sh packages brew)
+grep -qF "\`brew install $brew\`" README.md || wrong+="Homebrew's: Scripts/setup.sh has '$brew'"$'\n'
+for package in $(grep -oE '"[a-z0-9-]+-dev"' Package.swift | tr -d '"'); do
+  grep -q "^  \"$package:.*:Vitrine[A-Z]*" Scripts/setup.sh || wrong+="Package.swift has '$package'"$'\n'
+done
+for package in $(grep -oE 'brew: "[a-z0-9-]+"' Package.swift | cut -d '"' -f 2); do
+  [[ " $brew " == *" $package "* ]] || wrong+="Package.swift has '$package' of Homebrew's"$'\n'
+done
+complain "The packages to install are those of Scripts/setup.sh, in README.md and Package.swift too:" "$wrong"
+
 [ "$failures" -eq 0 ] && echo "The rules of the house are kept."
 exit $((failures > 0))
