@@ -55,6 +55,15 @@ format: ## Formats all Swift code in place.
 docs: setup ## Builds the documentation into site/; fails if a public symbol has no comment.
 	@Scripts/docs.sh
 
+.PHONY: dependents
+dependents: setup ## Builds a package for each product, or for PRODUCTS, and the snippets isolated to the main actor; fails on a warning.
+	@Scripts/dependents.sh $(PRODUCTS)
+
+.PHONY: roots
+roots: ## Does the same in minimal Debian systems that have only a product's packages. Needs root; installs debootstrap.
+	@Scripts/setup.sh roots
+	@Scripts/roots.sh $(PRODUCTS)
+
 # Swift's runtime never frees some memory, and one fault is Foundation's own.
 ASAN := detect_leaks=0:suppressions=$(CURDIR)/Scripts/asan.supp
 

@@ -12,6 +12,36 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// A library of the system; `make setup` installs it.
+///
+/// SwiftPM reads the pkg-config files of all targets of a package, whichever products are used, and each file that is missing
+/// or has flags that SwiftPM does not pass on is a warning in every package that depends on this one. So on Linux a file is
+/// named only for headers that compilers do not find, and it is ours, in the module's folder. `PKG_CONFIG_PATH` says that the
+/// libraries are elsewhere; then their own files are read.
+func library(
+  _ module: String,
+  _ pkgConfig: String,
+  apt: String,
+  brew: String? = nil,
+  needsFlags: Bool = false,
+) -> Target {
+  let path = "Sources/System/\(module)"
+  var file: String? = pkgConfig
+  #if os(Linux)
+  if Context.environment["PKG_CONFIG_PATH"] == nil {
+    let own = "\(Context.packageDirectory)/\(path)/\(pkgConfig).pc"
+    // SwiftPM takes what is behind a space for another file.
+    file = !needsFlags ? nil : own.contains(" ") ? pkgConfig : own
+  }
+  #endif
+  return .systemLibrary(
+    name: module,
+    path: path,
+    pkgConfig: file,
+    providers: [.apt([apt])] + (brew.map { [.brew([$0])] } ?? []),
+  )
+}
+
 let package = Package(
   name: "Vitrine",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -72,6 +102,8 @@ let package = Package(
       name: "CVitrineCodecs",
       dependencies: ["CLibJPEG", "CLibPNG"],
       path: "Sources/Shims/CVitrineCodecs",
+      // Swift links what it imports, and C does not.
+      linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("png")],
     ),
     // C: the loops of resampling for processors with AVX2.
     .target(name: "CVitrineKernels", path: "Sources/Shims/CVitrineKernels"),
@@ -84,37 +116,11 @@ let package = Package(
     // C: the processor's instruction for checksums, and the sync of file data.
     .target(name: "CVitrineCaching", path: "Sources/Shims/CVitrineCaching"),
 
-    // Libraries of the system. `make setup` installs them.
-    .systemLibrary(
-      name: "CLibJPEG",
-      path: "Sources/System/CLibJPEG",
-      pkgConfig: "libjpeg",
-      providers: [.apt(["libjpeg-dev"]), .brew(["jpeg-turbo"])],
-    ),
-    .systemLibrary(
-      name: "CLibPNG",
-      path: "Sources/System/CLibPNG",
-      pkgConfig: "libpng",
-      providers: [.apt(["libpng-dev"]), .brew(["libpng"])],
-    ),
-    .systemLibrary(
-      name: "CLibWebP",
-      path: "Sources/System/CLibWebP",
-      pkgConfig: "libwebpdemux",
-      providers: [.apt(["libwebp-dev"]), .brew(["webp"])],
-    ),
-    .systemLibrary(
-      name: "CLibGIF",
-      path: "Sources/System/CLibGIF",
-      pkgConfig: "libgif",
-      providers: [.apt(["libgif-dev"]), .brew(["giflib"])],
-    ),
-    .systemLibrary(
-      name: "CLibLCMS",
-      path: "Sources/System/CLibLCMS",
-      pkgConfig: "lcms2",
-      providers: [.apt(["liblcms2-dev"]), .brew(["little-cms2"])],
-    ),
+    library("CLibJPEG", "libjpeg", apt: "libjpeg-dev", brew: "jpeg-turbo"),
+    library("CLibPNG", "libpng", apt: "libpng-dev", brew: "libpng"),
+    library("CLibWebP", "libwebpdemux", apt: "libwebp-dev", brew: "webp"),
+    library("CLibGIF", "libgif", apt: "libgif-dev", brew: "giflib"),
+    library("CLibLCMS", "lcms2", apt: "liblcms2-dev", brew: "little-cms2"),
 
     .testTarget(
       name: "RuntimeTests",
@@ -189,12 +195,7 @@ package.targets += [
 
   // C: GTK's macros, casts and variadic functions as plain ones.
   .target(name: "CVitrineGTK", dependencies: ["CGTK"], path: "Sources/Shims/CVitrineGTK"),
-  .systemLibrary(
-    name: "CGTK",
-    path: "Sources/System/CGTK",
-    pkgConfig: "gtk4",
-    providers: [.apt(["libgtk-4-dev"])],
-  ),
+  library("CGTK", "gtk4", apt: "libgtk-4-dev", needsFlags: true),
 
   // XCTest, since only that runs on the main thread.
   .testTarget(
@@ -208,35 +209,34 @@ package.targets += [
 
 #if os(Linux)
 // One heavy codec each, so that who depends on Vitrine builds only those that it names.
-let codecs: [(name: String, shim: String?, libraries: [(module: String, pkgConfig: String)], apt: String)] = [
-  ("AVIF", nil, [("CLibAVIF", "libavif")], "libavif-dev"),
-  ("HEIF", nil, [("CLibHEIF", "libheif")], "libheif-dev"),
-  ("JXL", nil, [("CLibJXL", "libjxl")], "libjxl-dev"),
-  ("SVG", "CVitrineSVG", [("CLibRSVG", "librsvg-2.0")], "librsvg2-dev"),
-  ("TIFF", "CVitrineTIFF", [("CLibTIFF", "libtiff-4")], "libtiff-dev"),
+let codecs: [(name: String, shim: String?, library: Target)] = [
+  ("AVIF", nil, library("CLibAVIF", "libavif", apt: "libavif-dev")),
+  ("HEIF", nil, library("CLibHEIF", "libheif", apt: "libheif-dev")),
+  ("JXL", nil, library("CLibJXL", "libjxl", apt: "libjxl-dev")),
+  ("SVG", "CVitrineSVG", library("CLibRSVG", "librsvg-2.0", apt: "librsvg2-dev", needsFlags: true)),
+  ("TIFF", "CVitrineTIFF", library("CLibTIFF", "libtiff-4", apt: "libtiff-dev")),
 ]
 for codec in codecs {
-  let libraries = codec.libraries.map { Target.Dependency.target(name: $0.module) }
   package.products.append(.library(name: "Vitrine\(codec.name)", targets: ["Vitrine\(codec.name)"]))
   package.targets += [
     .target(
       name: "Vitrine\(codec.name)",
-      dependencies: ["VitrineRuntime", "VitrineImaging"] + (codec.shim.map { [.target(name: $0)] } ?? libraries),
+      dependencies: ["VitrineRuntime", "VitrineImaging", .target(name: codec.shim ?? codec.library.name)],
       path: "Sources/Codecs/\(codec.name)",
       swiftSettings: strict,
-    )
+    ),
+    codec.library,
   ]
-  if let shim = codec.shim {
-    package.targets.append(.target(name: shim, dependencies: libraries, path: "Sources/Shims/\(shim)"))
-  }
-  package.targets += codec.libraries.map { module, pkgConfig in
-    .systemLibrary(
-      name: module,
-      path: "Sources/System/\(module)",
-      pkgConfig: pkgConfig,
-      providers: [.apt([codec.apt])],
+  guard let shim = codec.shim else { continue }
+  let dependency = Target.Dependency.target(name: codec.library.name)
+  package.targets.append(
+    .target(
+      name: shim,
+      dependencies: [dependency],
+      path: "Sources/Shims/\(shim)",
+      linkerSettings: codec.name == "TIFF" ? [.linkedLibrary("tiff")] : nil,
     )
-  }
+  )
 }
 
 // `vitrine` has heavy formats decoded by another process, so that it does not pay for their libraries at every start.

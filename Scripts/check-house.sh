@@ -63,5 +63,23 @@ while IFS= read -r line; do
 done < <(cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md)
 complain "Code in README.md and Recipes.md stands in Snippets/ too, where it is compiled:" "$rotten"
 
+# A row of README's table names products and the packages that these need.
+wrong=""
+while IFS='|' read -r _ products _ packages _; do
+  needed=$(for product in $(tr -d '`,' <<<"$products"); do Scripts/setup.sh packages "$product"; done | xargs)
+  # Package names are in backquotes.
+  named=$(grep -oE '`[^`]+`' <<<"$packages" | tr -d '`' | grep -v '^Vitrine\|^make ' | xargs)
+  [ "$named" = "$needed" ] || wrong+="$products: README lists '$named', Scripts/setup.sh '$needed'"$'\n'
+done < <(grep '^| `Vitrine' README.md)
+brew=$(Scripts/setup.sh packages brew)
+grep -qF "\`brew install $brew\`" README.md || wrong+="Homebrew: README.md does not list '$brew'"$'\n'
+for package in $(grep -oE '"[a-z0-9-]+-dev"' Package.swift | tr -d '"'); do
+  grep -q "^  \"$package:.*:Vitrine[A-Z]*" Scripts/setup.sh || wrong+="only Package.swift lists '$package'"$'\n'
+done
+for package in $(grep -oE 'brew: "[a-z0-9-]+"' Package.swift | cut -d '"' -f 2); do
+  [[ " $brew " == *" $package "* ]] || wrong+="only Package.swift lists '$package' for Homebrew"$'\n'
+done
+complain "README.md and Package.swift must list the packages of Scripts/setup.sh:" "$wrong"
+
 [ "$failures" -eq 0 ] && echo "All project rules are kept."
 exit $((failures > 0))

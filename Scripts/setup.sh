@@ -1,26 +1,29 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
-# `bench-imaging`, `bombs` and `conformance` install what these make targets need.
+# `bench-imaging`, `bombs`, `conformance` and `roots` install what these make targets need. `setup.sh packages PRODUCT`
+# lists the packages of a product, and `packages brew` those of Homebrew; README and Package.swift are checked against
+# them.
 set -euo pipefail
 
-# package : test of its presence : reason
+# package : test of its presence : reason : the product that needs it
 libraries=(
-  "pkg-config:command pkg-config:locates libraries for the compiler"
-  "libjpeg-dev:module libjpeg:reads and writes JPEG"
-  "libpng-dev:module libpng:reads and writes PNG"
-  "libwebp-dev:module libwebpdemux:reads and writes WebP"
-  "libgif-dev:header gif_lib.h:reads GIF"
-  "liblcms2-dev:module lcms2:reads colour profiles"
-  "libcurl4-openssl-dev:module libcurl:loads from HTTP servers"
-  "libgtk-4-dev:module gtk4:shows windows"
-  "xvfb:command xvfb-run:a virtual display for tests and the demo"
-  "xauth:command xauth:gives programs access to that display"
-  "libavif-dev:module libavif:reads AVIF, for VitrineAVIF"
-  "libheif-dev:module libheif:reads HEIC, for VitrineHEIF"
-  "libjxl-dev:module libjxl:reads JPEG XL, for VitrineJXL"
-  "libtiff-dev:module libtiff-4:reads TIFF, for VitrineTIFF"
-  "librsvg2-dev:module librsvg-2.0:draws SVG, for VitrineSVG"
+  "pkg-config:command pkg-config:locates libraries for the compiler:"
+  "libjpeg-dev:module libjpeg:reads and writes JPEG:VitrineImaging"
+  "libpng-dev:module libpng:reads and writes PNG:VitrineImaging"
+  "libwebp-dev:module libwebpdemux:reads and writes WebP:VitrineImaging"
+  "libgif-dev:header gif_lib.h:reads GIF:VitrineImaging"
+  "liblcms2-dev:module lcms2:reads colour profiles:VitrineImaging"
+  "libcurl4-openssl-dev:module libcurl:loads from HTTP servers:VitrineHTTP"
+  "libgtk-4-dev:module gtk4:shows windows:VitrineGTK"
+  "xvfb:command xvfb-run:a virtual display for tests and the demo:"
+  "xauth:command xauth:gives programs access to that display:"
+  "libavif-dev:module libavif:reads AVIF:VitrineAVIF"
+  "libheif-dev:module libheif:reads HEIC:VitrineHEIF"
+  "libjxl-dev:module libjxl:reads JPEG XL:VitrineJXL"
+  "libtiff-dev:module libtiff-4:reads TIFF:VitrineTIFF"
+  "librsvg2-dev:module librsvg-2.0:draws SVG:VitrineSVG"
 )
+brew="pkg-config jpeg-turbo libpng webp giflib little-cms2"
 programs=(
   "libvips-tools:command vipsthumbnail:for comparison in make bench-imaging"
   "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:for comparison in make bench-imaging"
@@ -36,6 +39,7 @@ programs=(
   "libheif-examples:command heif-enc:makes HEIC for make bench-imaging"
 )
 timers=("time:command /usr/bin/time:measures memory in make bombs")
+roots=("debootstrap:command debootstrap:makes the systems in which make roots builds")
 decoders=(
   "libjpeg-turbo-progs:command djpeg:for comparison in make conformance"
   "webp:command dwebp:for comparison in make conformance"
@@ -55,9 +59,19 @@ databases=(
   "liblmdb-dev:module lmdb:for comparison in make bench-cache"
 )
 
+if [ "${1:-}" = packages ]; then
+  if [ "$2" = brew ]; then
+    echo "$brew"
+  else
+    for entry in "${libraries[@]}"; do [ "${entry##*:}" = "$2" ] && echo "${entry%%:*}"; done | xargs
+  fi
+  exit 0
+fi
+
 wanted=("${libraries[@]}")
 case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
+[ "${1:-}" = roots ] && wanted=("${roots[@]}")
 [ "${1:-}" = bombs ] && wanted=("${timers[@]}")
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
 [ "${1:-}" = conformance ] && wanted=("${decoders[@]}")
@@ -69,7 +83,7 @@ fi
 
 if [ "$(uname)" = Darwin ]; then
   if ! pkg-config --exists libjpeg libpng libwebpdemux lcms2 2>/dev/null; then
-    echo "setup: Vitrine needs libraries from Homebrew: brew install pkg-config jpeg-turbo libpng webp giflib little-cms2" >&2
+    echo "setup: Vitrine needs libraries from Homebrew: brew install $brew" >&2
     exit 1
   fi
   exit 0
@@ -89,10 +103,10 @@ is_there() { # kind name
 
 missing=()
 for entry in "${wanted[@]}"; do
-  IFS=: read -r package test why <<<"$entry"
+  IFS=: read -r package test why product <<<"$entry"
   # shellcheck disable=SC2086
   if ! is_there $test; then
-    echo "setup: $package is missing ($why)"
+    echo "setup: $package is missing ($why${product:+, for $product})"
     missing+=("$package")
   fi
 done

@@ -14,8 +14,16 @@ func pipelineWithAVIF() -> ImagePipeline {
 }
 #endif
 
-func install(_ decoder: some ImageDecoder) {
+func image(_ data: Data, _ decoder: some ImageDecoder) throws -> Bitmap {
   // snippet.show
-  DecoderRegistry.standard.add(decoder)
+  // In a pipeline.
+  let pipeline = ImagePipeline { $0.decoders.add(decoder) }
+
+  // Without one.
+  var decoders = DecoderRegistry.standard
+  decoders.add(decoder)
+  let image = try decoders.decode(data).bitmap
   // snippet.hide
+  _ = pipeline
+  return image
 }

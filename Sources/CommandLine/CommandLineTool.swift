@@ -22,7 +22,6 @@ enum CommandLineTool {
   static func main() {
     reserveStandardFiles()
     Signals.install()
-    HeavyCodecs.install()
     Signals.exit(Console.exitCode(run(Array(arguments.dropFirst()))))
   }
 

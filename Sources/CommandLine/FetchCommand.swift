@@ -82,6 +82,7 @@ struct FetchCommand: Command {
       // Each URL is loaded once, so a memory cache would have no hits.
       $0.memoryCache = nil
       $0.diskCache = cache
+      $0.decoders = .ofTool
       $0.loader = console.loader(connectionsPerHost: jobs)
     }
     let close: @Sendable () -> Void = {

@@ -46,7 +46,7 @@ struct InfoCommand: Command {
     do throws(Failure) {
       let data = try reader.read(source)
       do throws(ImageError) {
-        return .success(Report(info: try DecoderRegistry.standard.info(of: data), bytes: data.count))
+        return .success(Report(info: try DecoderRegistry.ofTool.info(of: data), bytes: data.count))
       } catch {
         throw Failure(error)
       }

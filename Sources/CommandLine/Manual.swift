@@ -36,7 +36,7 @@ struct Manual {
 
   /// The formats that this installation can read, as listed by its decoders.
   static var formats: String {
-    let here = DecoderRegistry.standard.formats
+    let here = DecoderRegistry.ofTool.formats
     var text = "Reads \(listed(here)).\nThe format is detected from the bytes, not from the name."
     let missing = HeavyCodecs.formats.filter { !here.contains($0) }
     if !missing.isEmpty { text += "\n\(listed(missing)) need the program vitrine-codecs next to this one." }

@@ -18,6 +18,7 @@ struct SourceReader: Sendable {
     }
     pipeline = ImagePipeline {
       $0.memoryCache = nil
+      $0.decoders = .ofTool
       $0.loader = console.loader(connectionsPerHost: connections)
     }
   }
@@ -53,7 +54,7 @@ struct SourceReader: Sendable {
     }
     let data = try read(source)
     do throws(ImageError) {
-      return try DecoderRegistry.standard.decode(data, options).bitmap
+      return try DecoderRegistry.ofTool.decode(data, options).bitmap
     } catch {
       throw Failure(error)
     }

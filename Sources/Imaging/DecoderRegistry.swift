@@ -1,36 +1,34 @@
 public import VitrineRuntime
 
-/// The decoders at hand, in the order in which they are asked.
+/// The decoders of a pipeline, in the order in which they are asked.
 ///
-/// Adding and decoding may happen on any threads at once. Complexity of finding a decoder: O(decoders).
-public final class DecoderRegistry: Sendable {
-  /// JPEG, PNG, WebP, GIF, BMP, ICO and QOI.
-  ///
-  /// What is added to it is there for the whole program.
+/// ```swift
+/// var decoders = DecoderRegistry.standard
+/// decoders.add(decoder)
+/// ```
+/// A registry is a value: a decoder that is added to a copy is in no other. Complexity of finding a decoder: O(decoders).
+public struct DecoderRegistry: Sendable {
+  /// The decoders for JPEG, PNG, WebP, GIF, BMP, ICO and QOI.
   public static let standard = DecoderRegistry([
     JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder(), BMPDecoder(), ICODecoder(), QOIDecoder(),
   ])
 
-  private let list: Lock<DecoderList>
+  private var decoders: [any ImageDecoder]
+
+  /// A Boolean value that indicates whether a decoder is not one of Vitrine's own, so that code of a user's may run in it.
+  package private(set) var hasForeignDecoders: Bool
 
   /// Makes a registry that asks `decoders` from the first to the last.
   public init(_ decoders: [any ImageDecoder]) {
-    list = Lock(DecoderList(decoders: decoders, hasForeign: decoders.contains { !($0 is any VitrineDecoder) }))
+    self.decoders = decoders
+    hasForeignDecoders = decoders.contains { !($0 is any VitrineDecoder) }
   }
 
   /// Adds a decoder that is asked before those already there.
-  public func add(_ decoder: some ImageDecoder) {
-    let isForeign = !(decoder is any VitrineDecoder)
-    list.withLock {
-      $0.decoders.insert(decoder, at: 0)
-      $0.hasForeign = $0.hasForeign || isForeign
-    }
+  public mutating func add(_ decoder: some ImageDecoder) {
+    decoders.insert(decoder, at: 0)
+    if !(decoder is any VitrineDecoder) { hasForeignDecoders = true }
   }
-
-  /// A Boolean value that indicates whether any decoder is not Vitrine's own, so that a user's code may run in it.
-  package var hasForeignDecoders: Bool { list.withLock(\.hasForeign) }
-
-  private var decoders: [any ImageDecoder] { list.withLock(\.decoders) }
 
   /// The formats that can be decoded, in the order of their decoders.
   public var formats: [ImageFormat] {
@@ -130,7 +128,6 @@ public final class DecoderRegistry: Sendable {
   ) throws(ImageError) -> R {
     let reader = unsafe ByteReader(bytes)
     guard reader.count > 0 else { throw ImageError(.unrecognised, "not an image: it is empty") }
-    let decoders = decoders
     func ask(_ format: ImageFormat) throws(ImageError) -> R? {
       for decoder in decoders where decoder.formats.contains(format) {
         guard let info = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
@@ -156,11 +153,6 @@ public final class DecoderRegistry: Sendable {
     }
     throw ImageError(.unsupported, format: first, "\(first) images cannot be decoded by this build")
   }
-}
-
-private struct DecoderList {
-  var decoders: [any ImageDecoder]
-  var hasForeign: Bool
 }
 
 extension Bitmap {

@@ -37,29 +37,27 @@ public struct EncodeOptions: Sendable, Hashable {
 
 /// The available encoders, by format.
 ///
-/// Encoders may be added and used on any threads at once.
-public final class EncoderRegistry: Sendable {
+/// A registry is a value: adding an encoder to a copy changes no other copy.
+public struct EncoderRegistry: Sendable {
   /// The standard encoders: PNG, JPEG, WebP and QOI.
-  ///
-  /// An encoder added here is available to the whole program.
   public static let standard = EncoderRegistry([PNGEncoder(), JPEGEncoder(), WebPEncoder(), QOIEncoder()])
 
-  private let encoders: Lock<[any ImageEncoder]>
+  private var encoders: [any ImageEncoder]
 
   /// Makes a registry.
   ///
   /// The first of several encoders of a format is used.
   public init(_ encoders: [any ImageEncoder]) {
-    self.encoders = Lock(encoders)
+    self.encoders = encoders
   }
 
   /// Adds an encoder that takes precedence over the existing ones.
-  public func add(_ encoder: some ImageEncoder) {
-    encoders.withLock { $0.insert(encoder, at: 0) }
+  public mutating func add(_ encoder: some ImageEncoder) {
+    encoders.insert(encoder, at: 0)
   }
 
   /// The formats that can be encoded.
-  public var formats: [ImageFormat] { encoders.withLock { $0 }.map(\.format) }
+  public var formats: [ImageFormat] { encoders.map(\.format) }
 
   /// Encodes a bitmap in a format.
   ///
@@ -73,8 +71,7 @@ public final class EncoderRegistry: Sendable {
     as format: ImageFormat,
     _ options: EncodeOptions = EncodeOptions(),
   ) throws(ImageError) -> Data {
-    // Called outside the lock: a user's encoder may do anything in its `format`.
-    guard let encoder = encoders.withLock({ $0 }).first(where: { $0.format == format }) else {
+    guard let encoder = encoders.first(where: { $0.format == format }) else {
       throw ImageError(.notEncodable, format: format, "\(format) cannot be encoded by this build")
     }
     return try encoder.encode(bitmap.converted(to: .sRGB), options)

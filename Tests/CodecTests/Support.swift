@@ -45,7 +45,7 @@ enum Corpus {
 
 /// The heavy codecs and no others, added as a user adds them.
 let registry: DecoderRegistry = {
-  let registry = DecoderRegistry([])
+  var registry = DecoderRegistry([])
   registry.add(.avif)
   registry.add(.heif)
   registry.add(.jxl)

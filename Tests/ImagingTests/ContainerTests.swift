@@ -87,7 +87,7 @@ struct ContainerTests {
 
   @Test
   func aRegistryTellsDecodersOfVitrinesFromOthers() {
-    let registry = DecoderRegistry([JPEGDecoder(), PNGDecoder()])
+    var registry = DecoderRegistry([JPEGDecoder(), PNGDecoder()])
     #expect(!registry.hasForeignDecoders)
     #expect(!DecoderRegistry.standard.hasForeignDecoders)
     registry.add(QOIDecoder())

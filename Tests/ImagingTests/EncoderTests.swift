@@ -121,7 +121,7 @@ struct EncoderTests {
       var format: ImageFormat { .png }
       func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data { Data([1, 2, 3]) }
     }
-    let registry = EncoderRegistry([PNGEncoder()])
+    var registry = EncoderRegistry([PNGEncoder()])
 
     registry.add(Own())
 

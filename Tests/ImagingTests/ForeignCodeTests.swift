@@ -8,25 +8,6 @@ import VitrineTesting
 @Suite(.timeLimit(.minutes(5)))
 struct ForeignCodeTests {
   @Test
-  func anEncoderMayUseItsRegistryToSayWhatItWrites() throws {
-    let registry = EncoderRegistry([])
-    registry.add(CallingEncoder(registry))
-
-    let file = try registry.encode(Bitmap.testPattern(width: 4, height: 4), as: .png)
-
-    #expect(file == Data([1]))
-  }
-
-  @Test
-  func aDecoderMayUseItsRegistryToSayWhatItReads() throws {
-    let registry = DecoderRegistry([])
-    registry.add(CallingDecoder(registry))
-
-    #expect(try registry.info(of: StubDecoder.file).format == .qoi)
-    #expect(registry.formats == [.qoi])
-  }
-
-  @Test
   func theBytesOfAProfileMayBeFreedByWhoUsesProfiles() {
     let freed = Lock(0)
     // None of them is a profile; that is kept as well.
@@ -48,41 +29,4 @@ struct ForeignCodeTests {
     }
     #expect(freed.withLock { $0 } > 0)
   }
-}
-
-/// An encoder whose every answer asks the registry that it is in.
-private struct CallingEncoder: ImageEncoder {
-  private unowned let registry: EncoderRegistry
-
-  init(_ registry: EncoderRegistry) { self.registry = registry }
-
-  var format: ImageFormat {
-    registry.add(PNGEncoder())
-    return .png
-  }
-
-  func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data { Data([1]) }
-}
-
-/// A decoder whose every answer adds another to the registry that it is in.
-private struct CallingDecoder: ImageDecoder {
-  private unowned let registry: DecoderRegistry
-
-  init(_ registry: DecoderRegistry) { self.registry = registry }
-
-  var formats: [ImageFormat] {
-    registry.add(StubDecoder())
-    return [.qoi]
-  }
-
-  func info(
-    of bytes: UnsafeRawBufferPointer,
-    format: ImageFormat,
-    limits: DecodeLimits,
-  ) throws(ImageError) -> ImageInfo? {
-    registry.add(StubDecoder())
-    return ImageInfo(format: .qoi, storedWidth: 1, storedHeight: 1)
-  }
-
-  func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? { nil }
 }

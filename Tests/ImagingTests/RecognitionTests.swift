@@ -79,7 +79,7 @@ struct RecognitionTests {
 
   @Test
   func aDecoderOfOnesOwnForAFormatThatVitrineKnowsComesFirst() throws {
-    let registry = DecoderRegistry([PNGDecoder()])
+    var registry = DecoderRegistry([PNGDecoder()])
     registry.add(StubDecoder(formats: [.png], color: SIMD4(1, 2, 3, 255)))
 
     let png = try Bitmap.testPattern(width: 4, height: 4).encoded(as: .png)

@@ -99,7 +99,7 @@ func judge(_ file: (path: String, name: String)) -> Outcome {
     return outcome
   }
   do throws(ImageError) {
-    let image = try DecoderRegistry.standard.decode(data)
+    let image = try decoders.decode(data)
     outcome.sourceMegapixels = Double(image.info.width * image.info.height) / 1e6
     guard outcome.extraMemory <= memoryLimit else {
       outcome.note = String(format: "takes %.0f MB beyond the picture", outcome.extraMemory)
@@ -160,17 +160,18 @@ var explanations = try Explanations(
     encoding: .utf8,
   )
 )
-DecoderRegistry.standard.add(Uncolored(base: JPEGDecoder()))
-DecoderRegistry.standard.add(Uncolored(base: PNGDecoder()))
-DecoderRegistry.standard.add(Uncolored(base: WebPDecoder()))
-DecoderRegistry.standard.add(Uncolored(base: GIFDecoder()))
-DecoderRegistry.standard.add(Uncolored(base: BMPDecoder()))
-DecoderRegistry.standard.add(Uncolored(base: ICODecoder()))
-DecoderRegistry.standard.add(Uncolored(base: AVIFDecoder()))
-DecoderRegistry.standard.add(Uncolored(base: HEIFDecoder()))
-DecoderRegistry.standard.add(Uncolored(base: JXLDecoder()))
-DecoderRegistry.standard.add(Uncolored(base: TIFFDecoder()))
-DecoderRegistry.standard.add(.svg)
+var decoders = DecoderRegistry.standard
+decoders.add(Uncolored(base: JPEGDecoder()))
+decoders.add(Uncolored(base: PNGDecoder()))
+decoders.add(Uncolored(base: WebPDecoder()))
+decoders.add(Uncolored(base: GIFDecoder()))
+decoders.add(Uncolored(base: BMPDecoder()))
+decoders.add(Uncolored(base: ICODecoder()))
+decoders.add(Uncolored(base: AVIFDecoder()))
+decoders.add(Uncolored(base: HEIFDecoder()))
+decoders.add(Uncolored(base: JXLDecoder()))
+decoders.add(Uncolored(base: TIFFDecoder()))
+decoders.add(.svg)
 var outcomes: [Outcome] = []
 var tiles: [Bitmap] = []
 for (index, file) in files.enumerated() {

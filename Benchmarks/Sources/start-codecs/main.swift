@@ -14,11 +14,12 @@ import Foundation
 #endif
 
 if CommandLine.arguments.count > 1 {
-  DecoderRegistry.standard.add(.avif)
-  DecoderRegistry.standard.add(.heif)
-  DecoderRegistry.standard.add(.jxl)
-  DecoderRegistry.standard.add(.tiff)
-  DecoderRegistry.standard.add(.svg)
+  var decoders = DecoderRegistry.standard
+  decoders.add(.avif)
+  decoders.add(.heif)
+  decoders.add(.jxl)
+  decoders.add(.tiff)
+  decoders.add(.svg)
   let data = try Data(contentsOf: URL(filePath: CommandLine.arguments[1]))
-  print(try Bitmap(decoding: data, size: .pixels(300, 300)).width)
+  print(try decoders.decode(data, DecodeOptions(size: .pixels(300, 300))).bitmap.width)
 }

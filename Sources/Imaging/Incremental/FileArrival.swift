@@ -46,6 +46,17 @@ extension ImageFormat {
   }
 }
 
+/// A file of a format that only a decoder knows, whose header has been read.
+struct UnknownArrival: FileArrival {
+  var hasHeader: Bool { true }
+
+  mutating func advance(_ bytes: ByteReader) {}
+
+  func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart {
+    .rows(isInterlaced: false, estimate: info.storedWidth * info.storedHeight)
+  }
+}
+
 /// PNG: chunks, up to the first with image data.
 struct PNGArrival: FileArrival {
   private(set) var hasHeader = false

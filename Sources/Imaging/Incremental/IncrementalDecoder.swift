@@ -18,7 +18,8 @@ public import VitrineRuntime
 /// Previews show the first frame:
 /// - A progressive JPEG and an interlaced PNG or GIF show the whole picture, from coarse to fine.
 /// - An animated GIF shows its first frame once that is complete.
-/// - Other PNG, GIF and JPEG files and still WebP show the rows so far, if ``PreviewPolicy/showsRows`` is set.
+/// - Other PNG, GIF and JPEG files, still WebP and formats that only a decoder of yours knows show the rows so far, if
+///   ``PreviewPolicy/showsRows`` is set.
 /// - Other formats have no previews.
 ///
 /// A decoder is a value: a copy is independent, and may be passed to another thread. Memory: the bytes so far.
@@ -210,6 +211,7 @@ public struct IncrementalDecoder: Sendable {
       let info = try decoders.info(of: data, limits: options.limits)
       if options.frame == 0 { scale = try options.plan(for: info).scale * options.quality.oversampling }
       self.info = info
+      if ImageFormat.sniff(data) == nil { arrival = UnknownArrival() }
     } catch {
       // For formats that are not followed, the length of the header is unknown.
       guard error.code == .truncated || mayYetBeRecognized(error) else { throw error }

@@ -55,7 +55,7 @@ final class JobContext: Sendable {
     settlement = Settlement(configuration, partials, decoders, processQueue)
     recorder = StageRecorder(configuration)
     network = NetworkContext(configuration, log: recorder?.feed)
-    let types = configuration.decoders.formats.map(\.mediaType)
+    let types = configuration.decoders.formats.map(\.mediaType).filter { !$0.isEmpty }
     plainFields = ["Accept": (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ", ")]
   }
 
