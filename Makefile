@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# Real files and traces for further tests and benchmarks, where they are at hand.
+# Real files and traces for further tests and benchmarks, if they are available.
 ifneq ($(wildcard ../shared/corpus),)
 export VITRINE_CORPUS ?= $(abspath ../shared/corpus)
 endif
@@ -11,7 +11,7 @@ ifneq ($(wildcard ../shared/traces),)
 export VITRINE_TRACES ?= $(abspath ../shared/traces)
 endif
 
-# With Swift's own libraries inside the program starts in half the time and runs where there is no Swift.
+# With Swift's own libraries linked in, the program starts in half the time and runs without a Swift installation.
 STATIC := $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
 RELEASE := swift build -c release $(STATIC)
 
@@ -23,27 +23,27 @@ help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: ## Installs the system libraries that are missing, saying which and why.
+setup: ## Installs missing system libraries, and prints which and why.
 	@Scripts/setup.sh
 
 .PHONY: build
-build: setup ## Builds everything for release; the tool is .build/release/vitrine.
+build: setup ## Builds everything in release mode; the tool is .build/release/vitrine.
 	$(RELEASE)
 
 .PHONY: test
-test: setup ## Runs all tests, those of widgets on a display that nobody sees.
+test: setup ## Runs all tests, those of widgets on a virtual display.
 	@Scripts/setup.sh test
 	swift build --build-tests
 	$(if $(filter Linux,$(shell uname)),Scripts/headless.sh swift test --skip-build --disable-swift-testing)
 	swift test --skip-build --disable-xctest
 
 .PHONY: demo
-demo: setup ## Shows the shipped photographs, or PHOTOS=folder, in the gallery; without a display it writes gallery.png.
+demo: setup ## Shows Examples/Photographs, or PHOTOS=folder, in the gallery; without a display it writes gallery.png.
 	$(RELEASE) --product vitrine-gallery
 	@Scripts/demo.sh "$(PHOTOS)"
 
 .PHONY: lint
-lint: ## Checks format, comments and the rules of the house.
+lint: ## Checks formatting, comments and the project's own rules.
 	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 	@Scripts/check-house.sh
 
@@ -52,10 +52,10 @@ format: ## Formats all Swift code in place.
 	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)
 
 .PHONY: docs
-docs: setup ## Builds the documentation's site into site/; fails where a public symbol has no comment.
+docs: setup ## Builds the documentation into site/; fails if a public symbol has no comment.
 	@Scripts/docs.sh
 
-# Swift's runtime keeps memory that it does not give back; one fault is of Foundation's own.
+# Swift's runtime never frees some memory, and one fault is Foundation's own.
 ASAN := detect_leaks=0:suppressions=$(CURDIR)/Scripts/asan.supp
 
 .PHONY: sanitize
@@ -64,60 +64,60 @@ sanitize: setup ## Runs all tests under the thread sanitizer, then under the add
 	ASAN_OPTIONS=$(ASAN) swift test --disable-xctest --sanitize=address --scratch-path .build/asan
 
 .PHONY: crash
-crash: setup ## Kills processes over one disk cache ROUNDS (200) times and cuts its power, spoils its files; SEED replays.
+crash: setup ## Tests a disk cache with ROUNDS (200) crashes, power failures and damaged files; SEED replays.
 	swift build --build-tests
 	VITRINE_CRASH_ROUNDS=$(or $(ROUNDS),200) VITRINE_CRASH_SEED=$(or $(SEED),$(shell date +%s)) \
 		VITRINE_POWER_HISTORIES=100 VITRINE_DAMAGE_STEPS=100 \
 		swift test --skip-build --disable-xctest --filter 'DiskCrashTests|DiskPowerTests|DiskSpoilingTests'
 
 .PHONY: soak
-soak: setup ## Has both caches and the pipeline under everything at once for SOAK_SECONDS (60) under each sanitizer.
+soak: setup ## Stresses both caches and the pipeline for SOAK_SECONDS (60) under each sanitizer.
 	VITRINE_SOAK_SECONDS=$(or $(SOAK_SECONDS),60) swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan \
 		--filter SoakTests
 	ASAN_OPTIONS=$(ASAN) VITRINE_SOAK_SECONDS=$(or $(SOAK_SECONDS),60) swift test --disable-xctest \
 		--sanitize=address --scratch-path .build/asan --filter SoakTests
 
 .PHONY: model
-model: setup ## Plays ROUNDS (10,000) random histories of a pipeline against a model; SEED replays.
+model: setup ## Checks ROUNDS (10,000) random histories of a pipeline against a model; SEED replays.
 	swift build --build-tests
 	VITRINE_MODEL_ROUNDS=$(or $(ROUNDS),10000) VITRINE_MODEL_SEED=$(or $(SEED),$(shell date +%s)) \
 		swift test --skip-build --disable-xctest --filter PipelineModelTests
 
 .PHONY: fuzz
-fuzz: setup ## Feeds each decoder FUZZ_SECONDS (300) of spoiled files under the address sanitizer, or only TARGETS.
+fuzz: setup ## Fuzzes each decoder, or TARGETS, for FUZZ_SECONDS (300) under the address sanitizer.
 	@Scripts/fuzz.sh $(TARGETS)
 
 .PHONY: bombs
-bombs: setup ## Has the tool refuse files that promise gigabytes, each within 100 ms and 64 MB.
+bombs: setup ## Checks that the tool refuses files that claim gigabytes, each within 100 ms and 64 MB.
 	@Scripts/setup.sh bombs
 	$(RELEASE)
 	@Scripts/bombs.sh
 
 .PHONY: torture
-torture: setup ## Gives COUNT (10,000) spoiled files to the tool, each within 5 s and MEMORY (1,024) MB.
+torture: setup ## Runs the tool on COUNT (10,000) damaged files, each within 5 s and MEMORY (1,024) MB.
 	$(RELEASE)
 	@Scripts/torture.sh
 
-# SwiftPM does not see files that were added to the package beside it, unless it plans anew.
+# SwiftPM misses files added to the parent package unless it plans the build anew.
 BENCHMARKS := rm -f .build/benchmarks/release.yaml && swift build -c release --package-path Benchmarks \
 	--scratch-path .build/benchmarks
 
 .PHONY: bench bench-pipeline
 bench: bench-pipeline ## The same as bench-pipeline.
 
-bench-pipeline: setup ## Measures an image in memory, on disk, from a server, and nowhere yet: CPU, allocations, which are pinned.
+bench-pipeline: setup ## Measures CPU and (pinned) allocations of an image in memory, on disk, from a server and cold.
 	@Scripts/setup.sh bench
 	$(BENCHMARKS) --product bench-pipeline
 	set -o pipefail; .build/benchmarks/release/bench-pipeline | tee Benchmarks/Results/pipeline.txt
 
 .PHONY: page
-page: setup ## Draws what the 200 images of a page wait for, for the documentation.
+page: setup ## Draws what each of a page's 200 images waits for, for the documentation.
 	$(BENCHMARKS) --product bench-pipeline
 	mkdir -p Sources/Vitrine/Vitrine.docc/Resources
 	.build/benchmarks/release/bench-pipeline --page Sources/Vitrine/Vitrine.docc/Resources/page.svg
 
 .PHONY: bench-cache
-bench-cache: setup ## Compares the caches: on disk with files, SQLite and LMDB, in memory with NSCache and dictionaries. Installs those.
+bench-cache: setup ## Compares the disk cache with files, SQLite and LMDB (installed if missing), the memory cache with NSCache.
 	@Scripts/setup.sh bench-cache
 	$(BENCHMARKS) --product bench-cache-disk
 	$(BENCHMARKS) --product bench-cache-memory
@@ -125,26 +125,26 @@ bench-cache: setup ## Compares the caches: on disk with files, SQLite and LMDB, 
 	set -o pipefail; .build/benchmarks/release/bench-cache-memory | tee Benchmarks/Results/cache-memory.txt
 
 .PHONY: bench-policy
-bench-policy: setup ## Replays traces (VITRINE_TRACES, or made ones) with each policy of eviction: ratios of hits, and a plot.
+bench-policy: setup ## Replays traces (VITRINE_TRACES, or synthetic ones) with each eviction policy: hit ratios and a plot.
 	$(BENCHMARKS) --product bench-policy
 	mkdir -p Sources/Caching/VitrineCaching.docc/Resources
 	set -o pipefail; .build/benchmarks/release/bench-policy Sources/Caching/VitrineCaching.docc/Resources/policies.svg \
 		| tee Benchmarks/Results/policy.txt
 
 .PHONY: soak-memory
-soak-memory: ## Lets 16 threads use a memory cache in random ways for VITRINE_SOAK_SECONDS (60) under the thread sanitizer.
+soak-memory: ## Stresses a memory cache with 16 threads for VITRINE_SOAK_SECONDS (60) under the thread sanitizer.
 	VITRINE_SOAK_SECONDS=$${VITRINE_SOAK_SECONDS:-60} swift test --disable-xctest --sanitize=thread \
 		--scratch-path .build/tsan --filter MemoryCacheRaceTests
 
 .PHONY: bench-http
-bench-http: setup ## Loads from nginx beside curl and URLSession: rate, CPU, latency, memory; a storm of cancels; a long run.
+bench-http: setup ## Compares loads from nginx with curl and URLSession: rate, CPU, latency, memory; many cancels; a long run.
 	@Scripts/setup.sh bench-http
 	$(BENCHMARKS) --product measure
 	$(BENCHMARKS) --product bench-http
 	set -o pipefail; .build/benchmarks/release/bench-http | tee Benchmarks/Results/http.txt
 
 .PHONY: bench-imaging
-bench-imaging: setup ## Compares thumbnails with other programs, format by format, and sizes. Installs those programs.
+bench-imaging: setup ## Compares thumbnails and program sizes with other programs, by format; installs them if missing.
 	@Scripts/setup.sh bench-imaging
 	$(RELEASE) --product vitrine
 	$(RELEASE) --product vitrine-codecs
@@ -153,7 +153,7 @@ bench-imaging: setup ## Compares thumbnails with other programs, format by forma
 	set -o pipefail; .build/benchmarks/release/bench-imaging | tee Benchmarks/Results/imaging.txt
 
 .PHONY: conformance
-conformance: setup ## Compares what is decoded of the images at hand with other programs, format by format. Installs those.
+conformance: setup ## Compares decoded images with other programs, by format; installs them if missing.
 	@Scripts/setup.sh conformance
 	$(RELEASE)
 	$(BENCHMARKS) --product measure
@@ -161,5 +161,5 @@ conformance: setup ## Compares what is decoded of the images at hand with other 
 	set -o pipefail; .build/benchmarks/release/conformance | tee Benchmarks/Results/conformance.txt
 
 .PHONY: clean
-clean: ## Removes what was built.
+clean: ## Removes all build products.
 	rm -rf .build site demo gallery.png contact-sheet.png

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Rules of the house that the compiler does not know. Says what is broken, where and why.
+# Checks project rules that the compiler does not know, and prints each violation with the reason.
 set -uo pipefail
 failures=0
 complain() { # title, lines
@@ -14,12 +14,12 @@ complain "Foundation is imported in Sources/Runtime/Foundation.swift only (Found
   "$(grep -HnE '^\s*(@_exported )?((public|package|internal) )?import (Foundation|FoundationEssentials|FoundationNetworking|Glibc|Musl|Darwin)\s*$' $sources |
     grep -v '^Sources/Runtime/Foundation.swift:')"
 
-complain "Platform conditions belong to the front doors, Sources/Runtime, Codecs/System, Codecs/ImageIO, HTTP/Curl and HTTP/URLSession:" \
+complain "Platform conditions belong in Runtime, GTK, Apple, Codecs/System, Codecs/ImageIO, HTTP/Curl, HTTP/URLSession and PlatformDefaults.swift:" \
   "$(grep -HnE '^\s*#(if|elseif) .*(os\(|canImport\()' $sources |
     grep -vE '^Sources/(Runtime|GTK|Apple|Imaging/Codecs/(System|ImageIO)|HTTP/(Curl|URLSession))/|^Sources/Vitrine/PlatformDefaults.swift:')"
 
-# What each room may import, beyond what the compiler already refuses because the package does not list it.
-complain "C is imported where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, GTK in its rooms:" \
+# The C modules that each folder may import, beyond what the package manifest already enforces.
+complain "C is imported only where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, GTK in its modules:" \
   "$(grep -HnE '^\s*(@_exported )?((public|package) )?import (CLib|CVitrine|CGTK)' $sources |
     grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/Imaging/Resampling/.*import CVitrineKernels|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Caching/.*import CVitrineCaching')"
 
@@ -35,13 +35,13 @@ complain "@unchecked Sendable says beside it why it is right:" \
 
 complain "No try!, as! or fatalError in Sources:" "$(grep -HnE 'try!|\bas!|fatalError\(' $sources)"
 
-complain "A file is one thing; these have over 450 lines:" \
+complain "A file has one subject; these have over 450 lines:" \
   "$(wc -l $sources | awk '$2 != "total" && $1 > 450 { print $2 ": " $1 }')"
 
 complain "Tests do not sleep:" \
   "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -v 'sleep(for:' )"
 
-# Code in the README is compiled, as a snippet; only the manifest's lines are not Swift that stands alone.
+# Code in the README and in the recipes is compiled, as a snippet; only the lines of a manifest do not stand alone.
 rotten=""
 block=""
 inside=0
@@ -60,8 +60,8 @@ while IFS= read -r line; do
     line=${line#"${line%%[! ]*}"}
     block+=${block:+$'\n'}$line
   fi
-done <README.md
-complain "Code in README.md stands in Snippets/ too, where it is compiled:" "$rotten"
+done < <(cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md)
+complain "Code in README.md and Recipes.md stands in Snippets/ too, where it is compiled:" "$rotten"
 
-[ "$failures" -eq 0 ] && echo "The rules of the house are kept."
+[ "$failures" -eq 0 ] && echo "All project rules are kept."
 exit $((failures > 0))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation of every module into one static site, site/. Warnings (dead links among them) and public symbols
-# without a comment are errors.
+# Builds the documentation of every module into one static site, site/. Warnings, such as dead links, are errors, and so are
+# public symbols without a comment.
 set -euo pipefail
 modules=(
   VitrineRuntime:Runtime VitrineImaging:Imaging VitrineCaching:Caching VitrineHTTP:HTTP Vitrine:Vitrine
@@ -19,7 +19,7 @@ swift build
 built=$(swift build --show-bin-path)
 triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
 
-# The C modules that a Swift module is built on are looked up when it is loaded.
+# Loading a Swift module also needs the C modules that it imports.
 includes=(-I "$built/Modules" -I "$built")
 for folder in Sources/Shims/*/include/ Sources/System/*/; do includes+=(-I "$folder"); done
 
@@ -30,7 +30,7 @@ archives=()
 for entry in "${modules[@]}"; do
   module=${entry%%:*}
   mkdir -p "$work/$module"
-  # VitrineRuntime hands Foundation and the C library on to the other rooms; they are not ours to document.
+  # VitrineRuntime re-exports Foundation and the C library to the other modules; do not document those.
   "$extract" -module-name "$module" -target "$triple" "${includes[@]}" -minimum-access-level public \
     -skip-synthesized-members -experimental-allowed-reexported-modules=none -output-dir "$work/$module"
   "$docc" convert "Sources/${entry##*:}/$module.docc" --fallback-display-name "$module" \
@@ -42,7 +42,7 @@ for entry in "${modules[@]}"; do
 done
 "$docc" merge "${archives[@]}" --synthesized-landing-page-name Vitrine --output-path site >/dev/null
 
-# The columns are: name | kind | has an abstract | …; what the compiler made itself has none.
+# The columns are: name | kind | has an abstract | …. Synthesized members have none.
 undocumented=$(awk -F ' *[|] *' '$3 == "false" && $2 != "CollectionGroup" && $2 != "Article" &&
   $1 !~ /^(!=\(|hash\(into|hashValue|init\(rawValue|allCases|AllCases|RawValue|localizedDescription)/ { print "  " $NF }' \
   "$work"/*.coverage)
@@ -52,5 +52,5 @@ if [ -n "$undocumented" ]; then
   exit 1
 fi
 documented=$(awk -F ' *[|] *' '$3 == "true"' "$work"/*.coverage | wc -l)
-echo "docs: $documented public symbols, each with a page and a comment, in site/; a web server shows it, for instance"
+echo "docs: $documented public symbols, each with a page and a comment, in site/; view it with a web server, such as"
 echo "      python3 -m http.server --directory site"

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for FUZZ_SECONDS (300) under the address sanitizer, or those named as arguments. What is found is
-# kept in .build/fuzz/findings/TARGET, what was learnt in .build/fuzz/corpus/TARGET, where the next run goes on.
+# Runs all fuzz targets, or those given as arguments, for FUZZ_SECONDS (300) under the address sanitizer. Findings are kept
+# in .build/fuzz/findings/TARGET. The corpus in .build/fuzz/corpus/TARGET is where the next run continues.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-300}
 work=.build/fuzz
 resources=$(swift -print-target-info | sed -nE 's/.*"runtimeResourcePath" *: *"([^"]*)".*/\1/p')
 driver=$(ls "$resources"/../clang/*/lib/linux/libclang_rt.fuzzer_no_main-"$(uname -m)".a 2>/dev/null | head -n 1)
-[ -n "$driver" ] || { echo "fuzz: this Swift toolchain comes without libFuzzer" >&2; exit 1; }
+[ -n "$driver" ] || { echo "fuzz: this Swift toolchain has no libFuzzer" >&2; exit 1; }
 
 nice swift build -c release --package-path Fuzz --scratch-path $work/build --product vitrine-fuzz --sanitize=address \
   -Xswiftc -enable-testing -Xswiftc -sanitize-coverage=edge,inline-8bit-counters,pc-table,trace-cmp,indirect-calls \
   -Xlinker --whole-archive -Xlinker "$driver" -Xlinker --no-whole-archive -Xlinker -lstdc++
 program=$work/build/release/vitrine-fuzz
 
-seeds() { # target: files to begin with
+seeds() { # target: seed files
   local names
   case $1 in
     jpeg-*) names="jpg jpeg" ;;
@@ -28,12 +28,12 @@ seeds() { # target: files to begin with
   [ -n "${VITRINE_CORPUS:-}" ] && folders+=("$VITRINE_CORPUS")
   local extension
   for extension in $names; do
-    # Mutating megabytes finds little in the time.
+    # Mutating megabytes finds little in the given time.
     find "${folders[@]}" -name "*.$extension" -size -24k
   done
 }
 
-# A report of the crash handler would hide the sanitizer's.
+# A report of the crash handler would hide that of the sanitizer.
 export SWIFT_BACKTRACE=enable=no
 failed=()
 for target in ${*:-$("$program")}; do
@@ -47,8 +47,8 @@ for target in ${*:-$("$program")}; do
   [ -d "Fuzz/Seeds/$target" ] && cp "Fuzz/Seeds/$target"/* "$corpus/"
   log=$work/$target.log
   before=$(find "$findings" -type f | wc -l)
-  # The driver gets stuck now and then instead of ending; nothing may be lost with it.
-  # No search for leaks: Swift keeps pointers with bits set, so that it takes what caches hold for lost. Memory is bounded.
+  # The driver hangs now and then instead of ending, which must not end this script.
+  # No leak detection: Swift stores pointers with extra bits, so cached memory would count as lost. Memory is bounded.
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=1024 \
     nice timeout -s KILL $((seconds + 120)) "$program" "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 \
     -max_len=32768 -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" </dev/null >"$log" 2>&1 || true
@@ -61,4 +61,4 @@ for target in ${*:-$("$program")}; do
     grep -m 3 -E 'ERROR:|SUMMARY:|Fatal error' "$log" || tail -n 3 "$log"
   fi
 done
-[ ${#failed[@]} -eq 0 ] || { echo "fuzz: look into $work/findings and $work/*.log: ${failed[*]}" >&2; exit 1; }
+[ ${#failed[@]} -eq 0 ] || { echo "fuzz: see $work/findings and $work/*.log: ${failed[*]}" >&2; exit 1; }

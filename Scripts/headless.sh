@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs a program that opens windows on a display of its own, which nobody sees: `headless.sh PROGRAM ARGUMENT...`
+# Runs a program with windows on a virtual display: `headless.sh PROGRAM ARGUMENT...`
 set -euo pipefail
 if [ -z "${XDG_RUNTIME_DIR:-}" ]; then
   XDG_RUNTIME_DIR=$(mktemp -d)
   trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
 fi
-# Drawn by the processor, over X, without the buses of a desktop.
+# Software rendering over X, without desktop buses.
 export XDG_RUNTIME_DIR GDK_BACKEND=x11 GSK_RENDERER=cairo LIBGL_ALWAYS_SOFTWARE=1 GTK_A11Y=none
 xvfb-run -a -s "-screen 0 1280x900x24" "$@"

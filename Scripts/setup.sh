@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs the system libraries that Vitrine is built on, where they are missing. `setup.sh test`, `bench`, `bench-http`,
-# `bench-cache`, `bench-imaging`, `bombs` and `conformance` install what make needs for these.
+# Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
+# `bench-imaging`, `bombs` and `conformance` install what these make targets need.
 set -euo pipefail
 
-# package : what tells that it is there : why
+# package : test of its presence : reason
 libraries=(
-  "pkg-config:command pkg-config:tells the compiler where libraries are"
+  "pkg-config:command pkg-config:locates libraries for the compiler"
   "libjpeg-dev:module libjpeg:reads and writes JPEG"
   "libpng-dev:module libpng:reads and writes PNG"
   "libwebp-dev:module libwebpdemux:reads and writes WebP"
@@ -13,8 +13,8 @@ libraries=(
   "liblcms2-dev:module lcms2:reads colour profiles"
   "libcurl4-openssl-dev:module libcurl:loads from HTTP servers"
   "libgtk-4-dev:module gtk4:shows windows"
-  "xvfb:command xvfb-run:a display for tests and for the demo where there is none"
-  "xauth:command xauth:lets programs onto that display"
+  "xvfb:command xvfb-run:a virtual display for tests and the demo"
+  "xauth:command xauth:gives programs access to that display"
   "libavif-dev:module libavif:reads AVIF, for VitrineAVIF"
   "libheif-dev:module libheif:reads HEIC, for VitrineHEIF"
   "libjxl-dev:module libjxl:reads JPEG XL, for VitrineJXL"
@@ -22,37 +22,37 @@ libraries=(
   "librsvg2-dev:module librsvg-2.0:draws SVG, for VitrineSVG"
 )
 programs=(
-  "libvips-tools:command vipsthumbnail:compared with in make bench-imaging"
-  "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:compared with in make bench-imaging"
+  "libvips-tools:command vipsthumbnail:for comparison in make bench-imaging"
+  "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:for comparison in make bench-imaging"
   "webp-pixbuf-loader:loader webp:reads WebP for gdk-pixbuf in make bench-imaging"
   "libavif-gdk-pixbuf:loader avif:reads AVIF for gdk-pixbuf in make bench-imaging"
   "heif-gdk-pixbuf:loader heif:reads HEIC for gdk-pixbuf in make bench-imaging"
-  "python3-pil:python PIL:compared with in make bench-imaging"
-  "python3-opencv:python cv2:compared with in make bench-imaging"
-  "imagemagick:command convert:compared with in make bench-imaging"
+  "python3-pil:python PIL:for comparison in make bench-imaging"
+  "python3-opencv:python cv2:for comparison in make bench-imaging"
+  "imagemagick:command convert:for comparison in make bench-imaging"
   "libjpeg-turbo-progs:command jpegtran:makes progressive files for make bench-imaging"
   "webp:command cwebp:makes WebP for make bench-imaging"
   "libavif-bin:command avifenc:makes AVIF for make bench-imaging"
   "libheif-examples:command heif-enc:makes HEIC for make bench-imaging"
 )
-timers=("time:command /usr/bin/time:measures the memory of each process in make bombs")
+timers=("time:command /usr/bin/time:measures memory in make bombs")
 decoders=(
-  "libjpeg-turbo-progs:command djpeg:compared with in make conformance"
-  "webp:command dwebp:compared with in make conformance"
-  "imagemagick:command convert:compared with in make conformance"
-  "python3-pil:python PIL:compared with in make conformance"
-  "libavif-bin:command avifdec:compared with in make conformance"
-  "libheif-examples:command heif-convert:compared with in make conformance"
-  "libjxl-tools:command djxl:compared with in make conformance"
-  "libtiff-tools:command tiff2rgba:compared with in make conformance"
+  "libjpeg-turbo-progs:command djpeg:for comparison in make conformance"
+  "webp:command dwebp:for comparison in make conformance"
+  "imagemagick:command convert:for comparison in make conformance"
+  "python3-pil:python PIL:for comparison in make conformance"
+  "libavif-bin:command avifdec:for comparison in make conformance"
+  "libheif-examples:command heif-convert:for comparison in make conformance"
+  "libjxl-tools:command djxl:for comparison in make conformance"
+  "libtiff-tools:command tiff2rgba:for comparison in make conformance"
 )
 servers=(
-  "nginx-light:command nginx:serves tests of VitrineHTTP, which are skipped without it, and the benchmarks"
+  "nginx-light:command nginx:serves the tests of VitrineHTTP, which are skipped without it, and the benchmarks"
   "openssl:command openssl:makes the certificates of that server"
 )
 databases=(
-  "libsqlite3-dev:module sqlite3:compared with in make bench-cache"
-  "liblmdb-dev:module lmdb:compared with in make bench-cache"
+  "libsqlite3-dev:module sqlite3:for comparison in make bench-cache"
+  "liblmdb-dev:module lmdb:for comparison in make bench-cache"
 )
 
 wanted=("${libraries[@]}")
@@ -69,7 +69,7 @@ fi
 
 if [ "$(uname)" = Darwin ]; then
   if ! pkg-config --exists libjpeg libpng libwebpdemux lcms2 2>/dev/null; then
-    echo "setup: Vitrine is built on libraries that Homebrew brings: brew install pkg-config jpeg-turbo libpng webp giflib little-cms2" >&2
+    echo "setup: Vitrine needs libraries from Homebrew: brew install pkg-config jpeg-turbo libpng webp giflib little-cms2" >&2
     exit 1
   fi
   exit 0
@@ -79,7 +79,7 @@ is_there() { # kind name
   case $1 in
     command) PATH=$PATH:/usr/sbin command -v "$2" >/dev/null ;;
     module) pkg-config --exists "$2" 2>/dev/null ;;
-    # Debian's packages belong to Debian's Python, whichever else comes first.
+    # Debian's packages belong to Debian's Python, even if another one comes first in PATH.
     python) PATH=/usr/bin:$PATH python3 -c "import $2" 2>/dev/null ;;
     loader) compgen -G "/usr/lib/*/gdk-pixbuf-2.0/*/loaders/*[-_]$2.so" >/dev/null ;;
     header) echo "#include <stdio.h>
@@ -99,7 +99,7 @@ done
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if ! command -v apt-get >/dev/null; then
-  echo "setup: this is neither Debian nor Ubuntu; install what these packages hold: ${missing[*]}" >&2
+  echo "setup: this is neither Debian nor Ubuntu; install the equivalents of these packages: ${missing[*]}" >&2
   exit 1
 fi
 sudo=()
@@ -109,17 +109,17 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "setup: installing ${missing[*]}${sudo:+ with sudo}"
 "${sudo[@]}" apt-get update -qq
-# From libheif 1.16 on the decoder and the encoder of HEVC are packages of their own, which libheif only recommends.
-add_plugin() { # package that needs it, plugin, why
+# Since libheif 1.16, the decoder and encoder of HEVC are separate packages, which libheif only recommends.
+add_plugin() { # package that needs it, plugin, reason
   if [[ " ${missing[*]} " == *" $1 "* ]] && apt-cache show "$2" >/dev/null 2>&1; then
-    echo "setup: and $2 ($3)"
+    echo "setup: $2 is missing ($3)"
     missing+=("$2")
   fi
 }
 add_plugin libheif-dev libheif-plugin-libde265 "reads HEIC, for VitrineHEIF"
 add_plugin libheif-examples libheif-plugin-x265 "makes HEIC for make bench-imaging"
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-# Debian starts a server as soon as it is installed; here only those that tests start themselves are wanted.
+# Debian starts a server when it is installed, but the tests start their own.
 if [[ " ${missing[*]} " == *" nginx-light "* ]] && command -v systemctl >/dev/null; then
   "${sudo[@]}" systemctl disable --now nginx >/dev/null 2>&1 || true
 fi

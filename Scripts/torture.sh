@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gives COUNT (10,000) spoiled images to `vitrine thumbnail`, each in a process of its own with MEMORY (1,024) MB of address
-# space and 5 seconds of processor time. Fails where one crashes or hangs, and keeps what did it in .build/torture/failed. SEED chooses others.
+# Runs `vitrine thumbnail` on COUNT (10,000) damaged images, each in its own process with MEMORY (1,024) MB of address space
+# and 5 seconds of CPU time. Fails if one crashes or hangs, and keeps its input in .build/torture/failed. SEED selects others.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 count=${COUNT:-10000}
@@ -10,7 +10,7 @@ swift build -c release --package-path Fuzz --scratch-path .build/bombs --product
 work=$PWD/.build/torture
 rm -rf "$work"
 mkdir -p "$work/in" "$work/out" "$work/failed" "$work/bin"
-# Copies, so that whoever builds meanwhile takes nothing away.
+# Copies, so that a concurrent build does not replace them.
 cp "$VITRINE" "$work/bin/vitrine"
 codecs=$(dirname "$VITRINE")/vitrine-codecs
 if [ -x "$codecs" ]; then cp "$codecs" "$work/bin/"; fi
@@ -51,12 +51,12 @@ one() { # file
   echo "${1##*.}: $said"
 }
 export -f one
-# A crash report takes longer than all the rest.
+# Printing a crash report takes longer than everything else.
 export SWIFT_BACKTRACE=enable=no
 xargs -a <(find "$work/in" -type f) -P "$(nproc)" -I '{}' nice bash -c 'one "$1" "$2"' one '{}' "$work" >"$work/results" 2>/dev/null
-echo "$(wc -l <"$work/results") files, of $(wc -l <"$work/seeds") whole ones"
+echo "$(wc -l <"$work/results") files, made from $(wc -l <"$work/seeds") originals"
 sed 's/^[^:]*: //' "$work/results" | sort | uniq -c | sort -rn
-echo "by format, decoded of all:"
+echo "decoded, by format:"
 awk -F ': ' '{ all[$1]++; if ($2 == "decoded") good[$1]++ } END { for (f in all) printf "  %-5s %5d of %5d\n", f, good[f], all[f] }' \
   "$work/results" | sort
 if [ -n "$(ls "$work/failed")" ]; then

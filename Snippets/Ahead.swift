@@ -1,21 +1,28 @@
-// Images before anyone asks for them, and loads that stay together.
+// Loads images before they are needed, and groups the loads of a screen.
 
 import Foundation
 import Vitrine
 
 func ahead(of requests: [ImageRequest], leaving others: [ImageRequest]) async {
   // snippet.show
-  // What comes next in a list, behind everything that is waited for; whoever then asks shares the load.
+  // The next rows of a list, at low priority. A view that needs one of them shares its load.
   let prefetcher = ImagePrefetcher(.shared)
   prefetcher.start(requests)
-  prefetcher.stop(others)  // it scrolled the other way
+  prefetcher.stop(others)  // the list scrolled the other way
+  // snippet.hide
 
-  // The loads of a screen: they pause while it is flung, and end with it.
+  // snippet.show
+  // Before going offline: bytes to disk, nothing decoded.
+  let results = await ImagePrefetcher(.shared, destination: .disk, maxConcurrentLoads: 4).load(requests)
+  // snippet.hide
+  print(results.count)
+
+  // snippet.show
   let scope = LoadScope(.shared)
   let task = scope.imageTask(for: requests[0])
-  scope.pause()
-  scope.resume()
-  scope.cancelAll()
+  scope.pause()  // the list is flung: nothing begins
+  scope.resume()  // it rests
+  scope.cancelAll()  // the screen is closed
   // snippet.hide
   _ = task
 }

@@ -1,4 +1,4 @@
-// Pictures that are not to be kept everywhere.
+// Chooses the caches that a request reads and writes.
 
 import Foundation
 import Vitrine
@@ -6,15 +6,19 @@ import Vitrine
 func show(avatar: URL, scan: URL, wallpaper: URL) async throws -> [Bitmap] {
   let pipeline = ImagePipeline.shared
   // snippet.show
-  // Private: in memory while the program runs, and nothing of it on disk.
+  // Private: kept in memory while the program runs, never on disk.
   var secret = ImageRequest(url: scan)
   secret.cacheAccess = .memory
+  // snippet.hide
 
-  // Shown once, and large: it is to push nothing else out of memory.
+  // snippet.show
+  // Large and shown once: it evicts nothing else from memory.
   var once = ImageRequest(url: wallpaper)
   once.cacheAccess.remove(.memoryWrites)
+  // snippet.hide
 
-  // Taken anew, as if nothing were there, and kept for all who ask afterwards.
+  // snippet.show
+  // Loaded as if nothing were cached, then cached for everyone.
   var anew = ImageRequest(url: avatar)
   anew.cacheAccess = [.memoryWrites, .diskWrites]
   // snippet.hide

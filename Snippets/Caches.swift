@@ -1,4 +1,4 @@
-// A pipeline with caches of one's own, and the caches as one.
+// Makes a pipeline with caches of its own, and looks into them.
 
 import Foundation
 import Vitrine
@@ -10,8 +10,22 @@ func caches(in folder: URL, of url: URL) async throws {
     $0.diskCache = try DiskCache(directory: folder, sizeLimit: 500 << 20)
   }
 
-  if await pipeline.cache.contains(url, in: .disk) { print("here after the next start, too") }
-  await pipeline.cache.remove(url)  // every size of it, in memory and on disk
+  if await pipeline.cache.contains(url, in: .disk) { print("survives a restart") }
+  await pipeline.cache.remove(url)  // every size, in memory and on disk
   await pipeline.cache.removeAll()
   // snippet.hide
+}
+
+func keep(_ url: URL, in folder: URL) throws -> (ImagePipeline, ImageRequest) {
+  // snippet.show
+  let pipeline = try ImagePipeline {
+    // An entry is dropped 12 hours after it was stored.
+    $0.diskCache = try DiskCache(directory: folder, sizeLimit: 300 << 20, lifetime: .seconds(12 * 3600))
+  }
+
+  // Until then it is fresh, whatever its server says.
+  var request = ImageRequest(url: url)
+  request.cachePolicy = .maxAge(.seconds(12 * 3600))
+  // snippet.hide
+  return (pipeline, request)
 }

@@ -1,7 +1,18 @@
-// A decoder of one's own, asked before those of the system.
+// Adds formats.
 
 import Foundation
-import VitrineImaging
+import Vitrine
+
+#if canImport(VitrineAVIF)
+import VitrineAVIF
+
+func pipelineWithAVIF() -> ImagePipeline {
+  // snippet.show
+  let pipeline = ImagePipeline { $0.decoders.add(.avif) }
+  // snippet.hide
+  return pipeline
+}
+#endif
 
 func install(_ decoder: some ImageDecoder) {
   // snippet.show

@@ -1,4 +1,4 @@
-// What a pipeline asks its owner: which address, which decoders, what to keep.
+// Rewrites requests, chooses decoders, and decides what is kept.
 
 import Foundation
 import Vitrine
@@ -7,11 +7,11 @@ import Vitrine
 struct House: PipelineDelegate {
   let decodersOfScans: DecoderRegistry
 
-  // Before a request has keys: look-ups, prefetching and the caches all see the same one.
+  // Before the request has keys, so look-ups, prefetching and the caches all see the result.
   func willLoad(_ request: ImageRequest) -> ImageRequest {
-    guard let address = request.address, address.hasPrefix("https://images.example.org/") else { return request }
+    guard let url = request.url, url.host() == "images.example.org" else { return request }
     var request = request
-    request.source = .url(address.replacingOccurrences(of: "https://images.", with: "https://images-eu."))
+    request.source = .url(url.absoluteString.replacingOccurrences(of: "https://images.", with: "https://images-eu."))
     return request
   }
 
@@ -20,7 +20,7 @@ struct House: PipelineDelegate {
     firstBytes.starts(with: [0x49, 0x49, 0x2A, 0x00]) ? decodersOfScans : nil
   }
 
-  // Nothing of what is private reaches the disk: neither as it came nor as it is shown.
+  // Nothing private reaches the disk: neither the original nor the finished image.
   func willStore(_ data: Data, for request: ImageRequest, response: HTTPResponse) -> Data? {
     request.cachePartition == nil ? data : nil
   }

@@ -1,11 +1,11 @@
-// Images on disk that nobody can read who has only the folder.
+// Encrypts images on disk.
 
 import Foundation
 import Vitrine
 
-/// A cipher of your choice that encrypts, and authenticates the second argument along: AES-GCM, ChaCha20-Poly1305.
+/// An authenticated cipher of your choice, such as AES-GCM or ChaCha20-Poly1305.
 ///
-/// With swift-crypto, for a `key` out of the system's key store:
+/// With swift-crypto, for a `key` from the system's key store:
 ///
 ///     seal: { try ChaChaPoly.seal($0, using: key, authenticating: $1).combined }
 ///     open: { try ChaChaPoly.open(ChaChaPoly.SealedBox(combined: $0), using: key, authenticating: $1) }
@@ -18,7 +18,7 @@ struct BadSecret: Error {}
 
 func pipeline(in folder: URL, sealedWith cipher: UserCipher, secretBytes: Data) throws -> ImagePipeline {
   // snippet.show
-  // What keys are hidden with: 16 bytes, kept where the cipher's key is.
+  // 16 bytes that hide the keys. Store them where the cipher's key is.
   guard let secret = SealedDataCache.Secret(bytes: secretBytes) else { throw BadSecret() }
 
   let pipeline = try ImagePipeline {

@@ -1,4 +1,4 @@
-// What goes wrong with an image, and where.
+// Handles errors of a load.
 
 import Vitrine
 

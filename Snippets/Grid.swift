@@ -1,4 +1,4 @@
-// A grid of pictures in a program with GTK 4.
+// Shows a grid of pictures in a GTK 4 program.
 #if canImport(VitrineGTK)
 import VitrineGTK
 

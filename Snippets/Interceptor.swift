@@ -1,9 +1,8 @@
-// What stands around the loading of images.
+// Limits the time of a load, and answers a 404 with another image.
 
 import Vitrine
 
 // snippet.show
-/// Shows what stands for a missing picture, and lets no load take longer than it may.
 struct Patience: ImageInterceptor {
   let limit: Duration
 

@@ -1,9 +1,10 @@
-// What a pipeline does with the network: tries again, signs, keeps out of private networks, and obeys what the app knows.
+// Tells a pipeline how to use the network: retries, signatures, offline, private networks.
 
 import Foundation
 import Vitrine
 
 protocol Session: Sendable {
+  var userID: String { get }
   func token() async throws -> String
 }
 
@@ -15,7 +16,7 @@ protocol Connectivity: Sendable {
 func makePipeline(_ session: any Session, _ connectivity: any Connectivity, cache: DiskCache) -> ImagePipeline {
   // snippet.show
   let pipeline = ImagePipeline {
-    // Downloads that break off go on from here, also after a restart.
+    // Interrupted downloads continue from here, also after a restart.
     $0.diskCache = cache
     $0.retryPolicy = .exponential(maxAttempts: 4, totalTime: .seconds(30))
     $0.willSend = { request in
@@ -25,19 +26,62 @@ func makePipeline(_ session: any Session, _ connectivity: any Connectivity, cach
       guard connectivity.isOnline else { return .offline("no network") }
       return connectivity.isExpensive ? .expensive("mobile data") : .full
     }
-    // For a server that loads what strangers name: nothing private, whatever a name or a redirect leads to.
-    $0.addressGuard = AddressGuard()
-    $0.allowsFileURLs = false
   }
   // snippet.hide
   return pipeline
 }
 
+func request(_ url: URL, of session: any Session) -> ImageRequest {
+  // snippet.show
+  var request = ImageRequest(url: url)
+  request.cachePartition = session.userID  // users never share a cached answer
+  // snippet.hide
+  return request
+}
+
+func signed(_ url: URL) -> ImageRequest {
+  // snippet.show
+  var request = ImageRequest(url: url)  // …/cat.jpg?expires=1700000000&signature=…
+  request.cacheID = url.path()
+  // snippet.hide
+  return request
+}
+
+func offline(_ url: URL) async throws -> Bitmap {
+  // snippet.show
+  var request = ImageRequest(url: url)
+  request.cachePolicy = .cacheOnly  // or .cacheFirst, which loads what is not cached
+  let image = try await ImagePipeline.shared.image(for: request)
+  // snippet.hide
+  return image
+}
+
+func sparing(_ url: URL) -> ImageRequest {
+  // snippet.show
+  var request = ImageRequest(url: url, size: .pixels(280, 280))
+  request.allowsExpensiveNetworkAccess = false
+  request.quality = .fast  // may stop the download when its beginning shows enough
+  // snippet.hide
+  return request
+}
+
 func retry(_ request: ImageRequest, _ pipeline: ImagePipeline) async throws -> Bitmap {
   // snippet.show
-  // A tap on "try again" asks, whatever has failed lately.
+  // A tap on "try again" asks the server, even if the URL failed a moment ago.
   var again = request
   again.cachePolicy = .reload
-  return try await pipeline.image(for: again)
+  let image = try await pipeline.image(for: again)
   // snippet.hide
+  return image
+}
+
+func patient() -> ImagePipeline {
+  // snippet.show
+  let pipeline = ImagePipeline {
+    $0.retryPolicy = RetryPolicy { attempt in
+      attempt.number < 5 && attempt.error.isWorthRetrying ? .seconds(attempt.number) : nil
+    }
+  }
+  // snippet.hide
+  return pipeline
 }

@@ -1,4 +1,4 @@
-// What a server says about strangers' files.
+// Decodes files from strangers within limits.
 
 import Foundation
 import VitrineImaging

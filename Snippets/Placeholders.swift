@@ -1,4 +1,4 @@
-// What is in memory of an image, until it comes.
+// Shows another size of an image until it arrives.
 
 import Foundation
 import Vitrine
@@ -6,8 +6,11 @@ import Vitrine
 @MainActor
 func show(_ url: URL, in slot: ImageSlot) {
   // snippet.show
-  // A tap on a thumbnail: the thumbnail at once, the photograph in its place when it is there, without a flash.
+  // A tap on a thumbnail: the thumbnail at once, then the photograph in its place, without a flash.
   slot.load(ImageRequest(url: url), placeholder: .cachedVariant(else: .color(.init(0x303030))))
+  // snippet.hide
+  // snippet.show
+  slot.showsPreviews = true
   // snippet.hide
 }
 

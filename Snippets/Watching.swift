@@ -1,4 +1,4 @@
-// Why an image came when it did, and from where.
+// Finds out why an image came when it did, and from where.
 
 import Foundation
 import Vitrine
@@ -12,10 +12,10 @@ func watch(_ request: ImageRequest) async throws {
     }
   }
 
-  // What would come of it just now: where it is, how fresh, what would be asked of whom.
+  // Before: what is cached, how fresh it is, which server would be asked.
   print(await pipeline.explain(request))
 
-  // What it went through: each stage, what it waited for, and whose work it shared.
+  // Afterwards: each stage, what it waited for, and whose work it shared.
   let task = pipeline.imageTask(for: request)
   _ = try await task.image
   if let metrics = task.metrics { print(metrics) }

@@ -1,7 +1,7 @@
 import VitrineImaging
 import VitrineRuntime
 
-/// A running codec process; one thread at a time speaks with it.
+/// A running codec process, used by one thread at a time.
 final class CodecProcess: Sendable {
   private let process: pid_t
   let wire: Wire
@@ -17,10 +17,11 @@ final class CodecProcess: Sendable {
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-    // `actions` lives in this function; each call copies what it is given. Some codecs write to standard error what they think of a damaged file.
+    // `actions` lives in this function; each call copies its arguments. Standard error is discarded, because some
+    // codecs write their diagnostics of damaged files to it.
     unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
     var process: pid_t = 0
-    // A copy that outlives the call, in an array that ends in nothing.
+    // A copy that outlives the call, in an array that ends in a null pointer.
     let name = unsafe path.withCString { unsafe strdup($0) }
     defer { unsafe free(name) }
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [name, nil]
@@ -34,7 +35,7 @@ final class CodecProcess: Sendable {
     wire = Wire(ends[0])
   }
 
-  /// Ends the process, whatever it is at, and waits until it is gone: at once, since nothing can hold it up.
+  /// Kills the process, whatever it does, and waits until it is gone, which takes no time.
   deinit {
     close(wire.socket)
     kill(process, SIGKILL)

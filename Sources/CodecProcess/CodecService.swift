@@ -1,7 +1,7 @@
 package import VitrineImaging
 import VitrineRuntime
 
-/// Answers what a program asks of its codec process, until the program closes the socket.
+/// Serves the requests of a program to its codec process, until the program closes the socket.
 @safe
 package final class CodecService {
   private let decoders: [any ImageDecoder]
@@ -33,7 +33,7 @@ package final class CodecService {
         }
       }
     } catch {
-      // The program has ended, or wants no more.
+      // The program has ended, or needs no more.
     }
   }
 
@@ -67,7 +67,7 @@ package final class CodecService {
   private func find(_ request: DecodeRequest) throws(ImageError) -> (decoder: any ImageDecoder, info: ImageInfo) {
     let format = request.format
     for decoder in decoders where decoder.formats.contains(format) {
-      // The image stays where it is until the next one comes.
+      // The image stays in place until the next one arrives.
       let bytes = unsafe UnsafeRawBufferPointer(image)
       guard let header = try unsafe decoder.info(of: bytes, format: format, limits: request.limits) else { continue }
       guard request.frame > 0 else { return (decoder, header) }
@@ -129,12 +129,12 @@ package final class CodecService {
     answer.add(source.damage != nil)
     if let damage = source.damage { answer.add(damage) }
     try wire.send(answer)
-    // `got` rows at most `count` of them were written.
+    // `got` rows, at most `count` of them, were written.
     try unsafe wire.send(UnsafeRawBufferPointer(rebasing: rows[..<(got * bytesPerRow)]))
   }
 }
 
-/// What an image is asked for, without its bytes.
+/// A request for an image, without the image's bytes.
 struct DecodeRequest {
   var format: ImageFormat
   var limits: DecodeLimits

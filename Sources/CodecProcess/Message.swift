@@ -1,10 +1,10 @@
 package import VitrineImaging
 import VitrineRuntime
 
-/// What goes over the socket, put together and taken apart in the same order.
+/// A message over the socket, written and read in the same order.
 ///
-/// Both ends are the same build on the same machine, so there is neither an order of bytes nor a version to agree on. What is
-/// missing when it is taken apart is zero: a process that sends too little is answered by what checks its numbers.
+/// Both ends are the same build on the same machine, so there is no byte order and no version to agree on. Missing
+/// fields are read as zero: the checks of the numbers catch a process that sends too little.
 package struct Message {
   package private(set) var bytes: [UInt8] = []
   private var offset = 0
@@ -115,19 +115,19 @@ extension Message {
   }
 }
 
-/// What is asked of a codec process.
+/// The operation of a request to a codec process.
 package enum Operation: Int {
   /// The header of an image.
   case info
-  /// What is different about a frame.
+  /// The facts of one frame.
   case frameInfo
-  /// A frame, for reading rows.
+  /// Opens a frame for reading rows.
   case open
-  /// The next rows of the frame that was opened last.
+  /// Reads the next rows of the frame opened last.
   case read
 }
 
-/// How an answer begins.
+/// The first field of an answer.
 package enum Answer: Int {
   case done
   case failed

@@ -1,17 +1,17 @@
 package import VitrineImaging
 package import VitrineRuntime
 
-/// Has images decoded by other processes, which are started with the first such image and serve one image after another.
+/// Decodes images in other processes, which start with the first image and serve one image after another.
 ///
-/// A program that decodes heavy formats now and then does not pay for their libraries at its start; a library that crashes or
-/// does not come to an end takes no more with it than its image; and a cancellation is heard at any moment.
+/// A program that rarely decodes heavy formats does not pay for their libraries at its start. A library that crashes
+/// or hangs affects only its image. Cancellation takes effect at any moment.
 package final class ProcessDecoder: ImageDecoder, VitrineDecoder {
   package let formats: [ImageFormat]
   private let path: ByteString
-  /// Processes that nothing is asked of.
+  /// The processes without work.
   private let idle = Lock<[CodecProcess]>([])
 
-  /// `nil` when there is no program at `path`.
+  /// Returns `nil` if there is no program at `path`.
   package init?(_ path: ByteString, formats: [ImageFormat]) {
     guard unsafe path.withCString({ unsafe access($0, X_OK) }) == 0 else { return nil }
     (self.path, self.formats) = (path, formats)
@@ -84,19 +84,19 @@ package final class ProcessDecoder: ImageDecoder, VitrineDecoder {
   }
 }
 
-/// Questions and answers about one image.
+/// The requests and answers for one image.
 final class CodecSession {
   private let process: CodecProcess
   let format: ImageFormat
   private let control: DecodeControl
-  /// Whether the process waits for the next question.
+  /// True if the process is ready for the next request.
   private(set) var isAlive = true
 
   init(_ process: CodecProcess, _ format: ImageFormat, _ control: DecodeControl) {
     (self.process, self.format, self.control) = (process, format, control)
   }
 
-  /// Asks, and waits for the answer as long as `control` wants to go on.
+  /// Sends a request and waits for the answer, as long as `control` allows.
   func ask(_ question: Message, _ bytes: UnsafeRawBufferPointer? = nil) throws(ImageError) -> Message {
     isAlive = false
     var answer: Message
@@ -128,11 +128,11 @@ final class CodecSession {
   }
 
   var ended: ImageError {
-    ImageError(.corrupt, format: format, "corrupt: the process that decodes \(format) images broke off")
+    ImageError(.corrupt, format: format, "corrupt: the process that decodes \(format) images ended unexpectedly")
   }
 }
 
-/// Rows as another process reads them.
+/// Rows that another process reads.
 private final class ProcessRows: RowSource {
   let width: Int
   let height: Int
@@ -143,7 +143,7 @@ private final class ProcessRows: RowSource {
   private let session: CodecSession
   private let giveBack: () -> Void
 
-  /// `giveBack` takes the process back when it waits for the next question.
+  /// `giveBack` receives the process when it is ready for the next request.
   init(_ session: CodecSession, _ answer: inout Message, giveBack: @escaping () -> Void) {
     (self.session, self.giveBack) = (session, giveBack)
     var content = Message(bytes: answer.content())

@@ -2,15 +2,17 @@ import VitrineRuntime
 
 /// One end of the socket between a program and its codec process.
 package struct Wire {
-  /// The other end is gone.
+  /// The error that the other end is gone.
   package struct Ended: Error {}
 
-  /// A message longer than this is none of ours.
+  /// The maximum length of a message.
+  ///
+  /// A longer one is invalid.
   private static let messageLimit = 1 << 30
 
   package let socket: Int32
 
-  /// `socket` is a stream socket that stays open as long as this is used.
+  /// `socket` must be a stream socket that stays open for the life of the wire.
   package init(_ socket: Int32) { self.socket = socket }
 
   package func send(_ message: Message) throws(Ended) {
@@ -25,7 +27,7 @@ package struct Wire {
   package func send(_ bytes: UnsafeRawBufferPointer) throws(Ended) {
     var sent = 0
     while sent < bytes.count {
-      // Within `bytes` by the condition. A process that has ended is an error here and no signal.
+      // Within `bytes` by the condition. If the process has ended, the call fails instead of raising a signal.
       let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[sent...])
       let count = unsafe VitrineRuntime.send(socket, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
       if count < 0, errno == EINTR { continue }
@@ -62,8 +64,9 @@ package struct Wire {
     }
   }
 
-  /// Waits until there is something to receive or `milliseconds` are over; `true` in the first case, and when the other end is
-  /// gone.
+  /// Waits until there is something to receive, or for `milliseconds`.
+  ///
+  /// Returns `true` if there is, or if the other end is gone.
   package func hasAnswer(within milliseconds: Int32) -> Bool {
     var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&entry, 1, milliseconds) > 0

@@ -6,7 +6,9 @@ import VitrineRuntime
 import VitrineSVG
 import VitrineTIFF
 
-/// The process in which `vitrine` has heavy formats decoded; it is nothing to start by hand.
+/// The process in which `vitrine` decodes heavy formats.
+///
+/// It is not meant to be started by hand.
 @main
 enum CodecWorker {
   static func main() {
@@ -14,7 +16,7 @@ enum CodecWorker {
     let watch = WorkQueue(label: "watch", width: 1)
     _ = try? watch.enqueue { _ in
       var program = pollfd(fd: 0, events: 0, revents: 0)
-      // The kernel writes into `program` only.
+      // The kernel writes only into `program`.
       while unsafe poll(&program, 1, -1) < 0, errno == EINTR {}
       exit(0)
     }

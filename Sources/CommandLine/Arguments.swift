@@ -2,9 +2,11 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// A command line taken apart: what is no option is a source.
+/// A parsed command line.
+///
+/// Arguments that are not options are sources.
 struct Arguments {
-  /// The sources as they stand on the command line; those of lists are in ``allSources(of:)``.
+  /// The sources on the command line; ``allSources(of:)`` adds those from lists.
   private(set) var sources: [ByteString] = []
   private var values: [String: [ByteString]] = [:]
   private var flags: Set<String> = []
@@ -40,13 +42,15 @@ struct Arguments {
 
   func has(_ flag: Option) -> Bool { flags.contains(flag.name) }
 
-  /// The option's value, in whatever encoding; the last where it is repeated.
+  /// Returns the option's value, in any encoding.
+  ///
+  /// The last one counts if it is repeated.
   func bytes(_ option: Option) -> ByteString? { values[option.name]?.last }
 
-  /// All values of an option that may be repeated, in order.
+  /// Returns all values of a repeatable option, in order.
   func all(_ option: Option) -> [ByteString] { values[option.name] ?? [] }
 
-  /// The option's value as text.
+  /// Returns the option's value as text.
   func text(_ option: Option) throws(UsageError) -> String? {
     guard let bytes = bytes(option) else { return nil }
     guard let text = bytes.text else {
@@ -58,26 +62,27 @@ struct Arguments {
   func number(_ option: Option, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
     guard let text = try text(option) else { return nil }
     guard let number = Int(text), range.contains(number) else {
-      let most = range.upperBound == Int.max ? "or more" : "to \(range.upperBound)"
-      throw UsageError("\(option.name) takes a number from \(range.lowerBound) \(most), not '\(text)'")
+      let (least, most) = (range.lowerBound, range.upperBound)
+      let bounds = most == Int.max ? "of at least \(least)" : "from \(least) to \(most)"
+      throw UsageError("\(option.name) takes a number \(bounds), not '\(text)'")
     }
     return number
   }
 
-  /// Bytes: `1000`, `64K`, `300M`, `2G`, where K is 1024.
+  /// Parses a number of bytes: `1000`, `64K`, `300M`, `2G`, where K is 1024.
   func byteCount(_ option: Option) throws(UsageError) -> Int? {
     guard let text = try text(option) else { return nil }
     let shifts: [Character: Int] = ["K": 10, "M": 20, "G": 30]
     let shift = text.last.flatMap { shifts[Character($0.uppercased())] }
     let digits = shift == nil ? text[...] : text.dropLast()
-    // What 64 bits cannot hold is more than any disk has.
+    // Any number that exceeds 64 bits exceeds every disk.
     guard let number = Int(digits), number >= 0, number <= Int.max >> (shift ?? 0) else {
       throw UsageError("\(option.name) takes a number of bytes such as 1000000, 64K, 300M or 2G, not '\(text)'")
     }
     return number << (shift ?? 0)
   }
 
-  /// Header fields, each given as `Name: value`.
+  /// Parses header fields, each given as `Name: value`.
   func headers(_ option: Option) throws(UsageError) -> [(name: String, value: String)] {
     var headers: [(name: String, value: String)] = []
     for bytes in all(option) {
@@ -107,7 +112,7 @@ struct Arguments {
     return choice
   }
 
-  /// `400`, `400x300`, `400x` or `x300`.
+  /// Parses a size: `400`, `400x300`, `400x` or `x300`.
   func size(_ mode: TargetSize.Mode) throws(UsageError) -> TargetSize? {
     guard let text = try text(.size) else { return nil }
     let sides = text.split(separator: "x", omittingEmptySubsequences: false)
@@ -126,13 +131,13 @@ struct Arguments {
 // MARK: - Lists of sources
 
 extension Arguments {
-  /// The sources on the command line, then those in the lists of `--files-from`, in order.
+  /// Returns the sources on the command line, then those in the lists of `--files-from`, in order.
   ///
-  /// Blocks while it reads the lists. There may be none where a list has none, since then nothing is left to do.
+  /// Blocks while it reads the lists. The result is empty if all lists are, which leaves nothing to do.
   func allSources(of command: String) throws(UsageError) -> [ByteString] {
     let lists = all(.filesFrom)
     guard !lists.isEmpty else {
-      guard !has(.zero) else { throw UsageError("-0 says how the list of --files-from is written, and there is none") }
+      guard !has(.zero) else { throw UsageError("-0 needs --files-from") }
       guard !sources.isEmpty else { throw UsageError("\(command) needs at least one source") }
       return sources
     }
@@ -140,7 +145,7 @@ extension Arguments {
     for list in lists { all += try names(in: list) }
     let fromInput = lists.count { $0 == "-" }
     guard fromInput == 0 || fromInput == 1 && !all.contains("-") else {
-      throw UsageError("--files-from - reads standard input, so that nothing else can be read from there")
+      throw UsageError("--files-from - reads standard input, so nothing else can")
     }
     return all
   }
@@ -157,11 +162,11 @@ extension Arguments {
     let end: UInt8 = has(.zero) ? 0 : UInt8(ascii: "\n")
     let names = data.split(separator: end).map { ByteString(bytes: $0) }
     guard has(.zero) || !data.contains(0) else {
-      throw UsageError("--files-from \(list.readable): its names end in zero bytes; -0 reads such a list")
+      throw UsageError("--files-from \(list.readable): the list contains zero bytes; use -0 to read it")
     }
     guard !has(.zero) else { return names }
     return names.compactMap { name in
-      // What a person has written may have blank lines, and the line ends of other systems, which end no URL.
+      // A list written by hand may have blank lines, and carriage returns from other systems, which no URL contains.
       let isURL = Source(name).isURL
       let trimmed = isURL || name == "\r" ? ByteString(bytes: name.bytes.filter { $0 != UInt8(ascii: "\r") }) : name
       return trimmed.isEmpty ? nil : trimmed

@@ -1,27 +1,27 @@
 import VitrineRuntime
 
-/// Does work for every source on several threads and hands the results over in order, on the calling thread.
+/// Does work for all sources on several threads, and passes on the results in order, on the calling thread.
 enum Batch {
-  /// How many addresses are loaded at once, unless told.
+  /// The default maximum number of concurrent loads.
   static let standardConnections = 6
 
-  /// How many sources are worked on at once, unless told: files need a core each, addresses wait more than they work.
+  /// The default concurrency limit: the number of cores for files, more for URLs, which mostly wait.
   static func standardWidth(for sources: [Source]) -> Int {
     let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     if sources.allSatisfy(\.isURL) { return standardConnections }
     return sources.contains(where: \.isURL) ? max(cores, standardConnections) : cores
   }
 
-  /// Does the work for each different source once, and reports every argument in its place.
+  /// Does the work once for each distinct source, and reports every argument in order.
   ///
   /// - Parameters:
-  ///   - arguments: The sources as they were given, repeats among them.
-  ///   - width: How many are worked on at once.
-  ///   - console: Told of each source that is done.
-  ///   - work: Does one source, on a thread of the batch.
-  ///   - finish: Takes each result, from the first to the last, and makes of it what is reported.
-  ///   - report: Called for every argument, in order; says whether it was done.
-  /// - Returns: How many arguments were not done.
+  ///   - arguments: The sources as given, including repeats.
+  ///   - width: The maximum number of concurrent sources.
+  ///   - console: The console that shows the progress.
+  ///   - work: Does the work for one source, on a thread of the batch.
+  ///   - finish: Turns each result into an outcome, from the first to the last.
+  ///   - report: Reports the outcome of every argument, in order, and returns whether it succeeded.
+  /// - Returns: The number of arguments that failed.
   static func run<Value: Sendable, Outcome>(
     _ arguments: [ByteString],
     width: Int,
@@ -49,10 +49,10 @@ enum Batch {
   }
 
   /// - Parameters:
-  ///   - count: How many pieces of work there are.
-  ///   - width: How many are done at once.
-  ///   - work: Does one piece, on a thread of the batch.
-  ///   - finish: Takes each result, from the first to the last.
+  ///   - count: The number of pieces of work.
+  ///   - width: The maximum number of concurrent pieces.
+  ///   - work: Does one piece of work, on a thread of the batch.
+  ///   - finish: Receives each result, from the first to the last.
   private static func run<Value: Sendable>(
     count: Int,
     width: Int,
@@ -61,7 +61,7 @@ enum Batch {
   ) {
     let results = Monitor<[Int: Value]>([:])
     let queue = WorkQueue(label: "images", width: width)
-    // Results that wait for an earlier one take memory, so only so many are begun ahead of it.
+    // Results waiting for an earlier one take memory, so limit how far ahead work begins.
     let ahead = width * 4
     var begun = 0
     for index in 0..<count {
@@ -76,7 +76,7 @@ enum Batch {
         do {
           try queue.enqueue { _ in store() }
         } catch {
-          // The system has no thread to give: then it is done here.
+          // The system has no thread to spare, so do the work here.
           store()
         }
       }
@@ -85,9 +85,9 @@ enum Batch {
   }
 }
 
-/// Waits, blocking the calling thread, for what is awaited on others.
+/// Blocks the calling thread until asynchronous work is done.
 ///
-/// For threads of our own only.
+/// Only for threads outside the concurrency runtime.
 func blocking<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) -> Value {
   let answer = Monitor<Value?>(nil)
   Task {

@@ -2,7 +2,7 @@ import Vitrine
 import VitrineCaching
 import VitrineRuntime
 
-/// `vitrine cache`: what is in the disk cache, whether it is whole, and less of it.
+/// `vitrine cache`: inspects, verifies and shrinks the disk cache.
 struct CacheCommand: Command {
   private enum Action: String, CaseIterable {
     case stats, list, verify, trim, clear
@@ -11,12 +11,12 @@ struct CacheCommand: Command {
   static let manual = Manual(
     name: "cache",
     synopsis: "stats|list|verify|trim|clear",
-    summary: "Says what is in the cache of fetch, or makes it less.",
+    summary: "Inspects or shrinks the disk cache of fetch.",
     notes: [
-      "stats    how much it holds, and how often it was of use",
-      "list     what it holds, the oldest first",
-      "verify   reads all of it, drops what is damaged and says what that was",
-      "trim     evicts what is over --size-limit",
+      "stats    shows its size and its hits and misses",
+      "list     lists its entries, the oldest first",
+      "verify   reads every entry, drops damaged ones and lists them",
+      "trim     evicts entries until it is within --size-limit",
       "clear    removes everything",
     ],
     options: CacheFolder.options + [.jsonOfCache],
@@ -33,7 +33,7 @@ struct CacheCommand: Command {
     guard let name = parsed.sources.first?.readable else { throw UsageError("cache needs one of \(actions)") }
     guard let action = Action(rawValue: name) else { throw UsageError("cache takes one of \(actions), not '\(name)'") }
     guard parsed.sources.count == 1 else {
-      throw UsageError("cache \(name) takes no further arguments, so not '\(parsed.sources[1].readable)'")
+      throw UsageError("cache \(name) takes no argument, but got '\(parsed.sources[1].readable)'")
     }
     self.action = action
     folder = try CacheFolder(parsed)
@@ -59,7 +59,7 @@ struct CacheCommand: Command {
     }
   }
 
-  /// Prints the line of JSON that would have come, with nothing in it but why it did not.
+  /// Prints a JSON line of nulls with the error in place of the usual one.
   private func tell(_ error: FileError) {
     switch action {
     case .stats, .trim, .clear: console.out(json(nil, error.description))
@@ -68,14 +68,14 @@ struct CacheCommand: Command {
     }
   }
 
-  // MARK: - Looking
+  // MARK: - Reading
 
   private func stats() throws(FileError) {
     guard let cache = try folder.openForReading() else { return show(nothing) }
     show(blocking { await cache.statistics() })
   }
 
-  /// What a cache that does not exist holds.
+  /// The statistics of a cache that does not exist.
   private var nothing: DataCacheStatistics {
     var nothing = DataCacheStatistics()
     nothing.limit = folder.limit
@@ -133,24 +133,24 @@ struct CacheCommand: Command {
     let bytes = entry.byteCount.asBytes
     let padding = String(repeating: " ", count: max(0, 10 - bytes.count))
     let freshness =
-      entry.expires.map { "\($0 < .now ? "expired" : "expires") \($0.formatted(.iso8601))" } ?? "keeps fresh"
+      entry.expires.map { "\($0 < .now ? "expired" : "expires") \($0.formatted(.iso8601))" } ?? "never expires"
     return "\(padding)\(bytes)  stored \(entry.stored.formatted(.iso8601))  \(freshness)  \(name(of: entry.key))"
   }
 
   private func name(of key: CacheKey) -> String { key.address ?? key.description }
 
-  // MARK: - Changing
+  // MARK: - Writing
 
-  /// Opens the cache as the one that writes to it; `nil` where there is none.
+  /// Opens the cache for writing, or returns `nil` if there is none.
   private func openForWriting() throws(FileError) -> DiskCache? {
     switch try folder.state() {
     case .missing, .empty: return nil
     case .cache, .foreign: break
     }
-    // Opening evicts what is over the limit, and only trimming is to do that.
+    // Opening with a limit would evict, which only trimming may do.
     let cache = try folder.open(limit: .max)
     guard !cache.isReadOnly else {
-      throw FileError("another process is using this cache; \(action.rawValue) needs it for itself")
+      throw FileError("another process is using this cache; \(action.rawValue) needs exclusive access")
     }
     Signals.beforeTheEnd { blocking { await cache.close() } }
     return cache
@@ -186,20 +186,20 @@ struct CacheCommand: Command {
       report = DiskVerification()
     }
     for key in report.damaged {
-      let name = key.map(name) ?? "an entry whose name is damaged, too"
-      console.error(ByteString(name), "damaged, and dropped from the cache")
-      if isJSON { console.out(json(key, nil, "damaged, and dropped from the cache")) }
+      let name = key.map(name) ?? "an entry with a damaged key"
+      console.error(ByteString(name), "damaged; dropped from the cache")
+      if isJSON { console.out(json(key, nil, "damaged; dropped from the cache")) }
     }
     if isJSON {
       console.out(json(nil, report, nil))
     } else {
-      let damage = report.damaged.isEmpty ? "all whole" : "\(report.damaged.count) damaged and dropped"
+      let damage = report.damaged.isEmpty ? "none damaged" : "\(report.damaged.count) damaged and dropped"
       console.out("\(folder.path): \(report.checked.counted("entry", "entries")) checked, \(damage)")
     }
     return report.damaged.isEmpty ? ExitCode.success : ExitCode.failure
   }
 
-  /// What is damaged has a line each, and all of it one at the end.
+  /// Returns a line for a damaged entry, or for the final report.
   private func json(_ key: CacheKey?, _ report: DiskVerification?, _ error: String?) -> String {
     var json = JSONLine()
     json.add("directory", folder.path)

@@ -2,20 +2,20 @@ import Vitrine
 import VitrineCaching
 import VitrineRuntime
 
-/// The folder of the disk cache, as the options or the environment name it.
+/// The folder of the disk cache, from the options or the environment.
 struct CacheFolder {
   static let options: [Option] = [.cacheFolder, .sizeLimit]
   static let standardLimit = 300 << 20
 
-  /// What a folder is before anyone opens it as a cache.
+  /// The state of a folder before it is opened as a cache.
   enum State {
     case missing, empty, cache, foreign
   }
 
   let path: String
-  /// Whether the command line names it.
+  /// Set if the command line names the folder.
   let isGiven: Bool
-  /// How many bytes it may take up.
+  /// The maximum size of the cache, in bytes.
   let limit: Int
 
   init(_ arguments: Arguments) throws(UsageError) {
@@ -30,8 +30,8 @@ struct CacheFolder {
     PlatformDefaults.userCaches(ProcessInfo.processInfo.environment).appending(path: "vitrine").path
   }
 
-  /// The folder is somebody's who keeps other things there.
-  static let foreign = FileError("the folder holds other files and is no cache; nothing was done to it")
+  /// The error for a folder that has other contents.
+  static let foreign = FileError("the folder contains other files and is not a cache; left unchanged")
 
   private var url: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
@@ -46,29 +46,29 @@ struct CacheFolder {
     guard unsafe access(path, R_OK | X_OK) == 0 else { throw FileError(code: errno) }
     let names = try SystemFiles().names(in: path)
     if names.contains("format") { return .cache }
-    // A process that was killed at once has left no more than these.
+    // A process killed during creation leaves only these.
     return names.allSatisfy { ["lock", "format.tmp"].contains($0) } ? .empty : .foreign
   }
 
-  /// Opens it for reading and writing; makes it where it is missing.
+  /// Opens the cache for reading and writing, and creates it if it is missing.
   func open(
     limit: Int,
     warn: @escaping @Sendable (String) -> Void = { _ in },
   ) throws(FileError) -> DiskCache {
-    // What a cache finds in its folder and does not know it removes.
+    // A cache removes unknown files from its folder.
     guard try state() != .foreign else { throw Self.foreign }
     do throws(DiskCacheError) {
       return try DiskCache(directory: url, sizeLimit: limit, warn: warn)
     } catch {
-      throw FileError("no cache can be made there: \(error.reason)")
+      throw FileError("cannot create a cache: \(error.reason)")
     }
   }
 
-  /// Opens it for looking only, beside whoever writes to it; `nil` where there is none.
+  /// Opens the cache read-only, even if another process writes to it, or returns `nil` if there is none.
   func openForReading() throws(FileError) -> DiskCache? {
     switch try state() {
     case .missing, .empty: return nil
-    case .foreign: throw FileError("the folder holds other files and is no cache")
+    case .foreign: throw FileError("the folder contains other files and is not a cache")
     case .cache: break
     }
     var options = DiskOptions(sizeLimit: limit)

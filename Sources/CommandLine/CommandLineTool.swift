@@ -1,12 +1,12 @@
 import VitrineRuntime
 
-/// What `vitrine` does by the name of its first argument.
+/// A command of `vitrine`, named by its first argument.
 protocol Command {
   static var manual: Manual { get }
 
   init(_ arguments: Arguments) throws(UsageError)
 
-  /// - Returns: What the process ends with.
+  /// - Returns: The exit status.
   func run() -> Int32
 }
 
@@ -26,21 +26,23 @@ enum CommandLineTool {
     Signals.exit(Console.exitCode(run(Array(arguments.dropFirst()))))
   }
 
-  /// The arguments as the system gives them: Swift's own are text, and what is no UTF-8 is lost in them.
+  /// The arguments as bytes.
+  ///
+  /// Swift's own are text, which loses bytes that are not UTF-8.
   private static var arguments: [ByteString] {
-    // There are `argc` of them, each ending in a zero.
+    // There are `argc` arguments, each terminated by a zero.
     (0..<Int(CommandLine.argc)).compactMap { index in
       guard let argument = unsafe CommandLine.unsafeArgv[index] else { return nil }
       return unsafe ByteString(bytes: UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
     }
   }
 
-  /// Sees to it that no file is opened in the place of standard input or output that was closed, and then printed into.
+  /// Opens placeholders for closed standard files, so that no other file takes their numbers and gets printed into.
   ///
-  /// What stands in for input cannot be read and what stands in for output cannot be written, so that it is an error to use it.
+  /// The placeholder for input cannot be read and that for output cannot be written, so using them is an error.
   private static func reserveStandardFiles() {
     for (file, mode) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDWR)] where fcntl(file, F_GETFD) < 0 {
-      // The lowest free number is given, which is `file`, as those below it are taken.
+      // `open` returns the lowest free number, which is `file`, since those below it are taken.
       _ = unsafe open("/dev/null", mode)
     }
   }
@@ -77,7 +79,7 @@ enum CommandLineTool {
 
   private static func command(_ name: ByteString) throws(UsageError) -> any Command.Type {
     guard let command = commands.first(where: { $0.manual.name == name.text }) else {
-      throw UsageError("there is no command '\(name.readable)'")
+      throw UsageError("unknown command '\(name.readable)'")
     }
     return command
   }
@@ -88,13 +90,13 @@ enum CommandLineTool {
       return "\(call)\n      \(command.manual.summary)\n"
     }
     return """
-      Loads, shows and shrinks images.
+      Loads, inspects and shrinks images.
 
       \(calls.joined())
-      SOURCE is a file, - for standard input, or a URL of http or https. Behind -- nothing is an option. Nothing is enlarged.
+      SOURCE is a file, - for standard input, or an http or https URL. After -- nothing is an option. Nothing is enlarged.
       \(Manual.formats)
 
-      'vitrine thumbnail --help' lists the options of a command. All take --json: one JSON object a line, all with the same keys.
+      'vitrine thumbnail --help' lists the options of a command. With --json, each prints JSON lines with the same keys.
       \(Manual.exitStatus)
 
       """

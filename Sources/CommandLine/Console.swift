@@ -1,12 +1,14 @@
 import VitrineRuntime
 
-/// Standard output and standard error, with progress on the latter where it is a terminal.
+/// Standard output and standard error, with progress on the latter if it is a terminal.
 ///
-/// Lines are shown without the control characters that files and servers may have put into them.
+/// Control characters, which files and servers may supply, are escaped in every line.
 final class Console: Sendable {
   private struct State {
     var done = 0
-    /// How much of the only source has come, of how much; `nil` for what no server has said.
+    /// The progress of a single source.
+    ///
+    /// The total is `nil` if the server has not stated it.
     var download: (received: Int, total: Int?)?
     var bar = ""
     var isDrawingDue = false
@@ -15,12 +17,12 @@ final class Console: Sendable {
   private let total: Int
   private let showsProgress: Bool
   private let state = Lock(State())
-  /// Draws the progress of a download: whoever receives it must not wait for a terminal.
+  /// The queue that draws a download's progress, since its receiver must not wait for a terminal.
   private let drawing: WorkQueue?
 
   /// - Parameters:
-  ///   - total: How many sources there are: of several it is shown how many are done, of one how much has come.
-  ///   - isQuiet: Whether no progress is shown at all.
+  ///   - total: The number of sources. With several the progress counts sources, with one it counts bytes.
+  ///   - isQuiet: Set to hide the progress.
   init(total: Int, isQuiet: Bool = false) {
     self.total = total
     showsProgress = !isQuiet && isatty(2) == 1
@@ -28,7 +30,7 @@ final class Console: Sendable {
     if showsProgress { Signals.beforeTheEnd { Self.wipe() } }
   }
 
-  /// Whether somebody is to be told how much of a download has come.
+  /// A Boolean value that indicates whether to report the progress of a download.
   var showsDownload: Bool { drawing != nil }
 
   func out(_ line: String) { print(line, to: 1) }
@@ -45,7 +47,7 @@ final class Console: Sendable {
     }
   }
 
-  /// Tells a person at the end what was done, where there were several.
+  /// Prints a summary for a person at the end, if there were several sources.
   func summarize(count: Int, failures: Int, time: Duration) {
     guard showsProgress, count > 1 else { return }
     let seconds = (time.seconds * 10).rounded() / 10
@@ -54,7 +56,7 @@ final class Console: Sendable {
 
   // MARK: - Progress
 
-  /// Takes note that one more source is done.
+  /// Counts one more source as done.
   func advance() {
     state.withLock { state in
       state.done += 1
@@ -62,7 +64,7 @@ final class Console: Sendable {
     }
   }
 
-  /// Takes note of how much of a download has come, on any thread, and returns at once.
+  /// Records the progress of a download, on any thread, and returns at once.
   func receive(_ received: Int, of total: Int?) {
     let isFirst = state.withLock { state in
       defer { state.isDrawingDue = true }
@@ -78,7 +80,7 @@ final class Console: Sendable {
     }
   }
 
-  /// What is to be seen now; empty for nothing.
+  /// The current progress bar, or an empty string.
   private func bar(_ state: State) -> String {
     guard showsProgress, state.done < total else { return "" }
     guard total == 1 else { return "\(Self.bar(state.done, of: total)) \(state.done) of \(total)" }
@@ -100,7 +102,7 @@ final class Console: Sendable {
     Self.print(blank + bar, to: 2)
   }
 
-  /// Removes whatever bar there is, without waiting for whoever draws one.
+  /// Removes the progress bar without waiting for a thread that draws one.
   private static func wipe() {
     let blank = "\r" + String(repeating: " ", count: 70) + "\r"
     _ = unsafe Array(blank.utf8).withUnsafeBytes { unsafe AtomicFile.fill(2, with: $0) }
@@ -108,12 +110,12 @@ final class Console: Sendable {
 
   // MARK: - Printing
 
-  /// Why standard output could not be written; 0 where it could.
+  /// The error of writing to standard output, or 0.
   private static let failure = Lock<Int32>(0)
 
   /// Prints text as it is.
   ///
-  /// Where nobody reads it any more the process ends, as it would if nothing had been done about SIGPIPE.
+  /// If the reader has closed the pipe, the process ends as it would by an unhandled SIGPIPE.
   static func print(_ text: String, to file: Int32) {
     var text = text
     let code = text.withUTF8 { unsafe AtomicFile.fill(file, with: UnsafeRawBufferPointer($0)) }
@@ -121,7 +123,9 @@ final class Console: Sendable {
     if file == 1, code != 0 { failure.withLock { if $0 == 0 { $0 = code } } }
   }
 
-  /// What the process ends with, after `code` so far: what could not be printed is an error too, and is told here.
+  /// Returns the exit status, given the status so far.
+  ///
+  /// A failure to print is reported here and counts as an error.
   static func exitCode(_ code: Int32) -> Int32 {
     let failure = failure.withLock { $0 }
     guard failure != 0 else { return code }

@@ -2,9 +2,9 @@ import Vitrine
 import VitrineImaging
 import VitrineRuntime
 
-/// Why one source could not be done.
+/// The failure of one source.
 struct Failure: Error {
-  /// Where on an image's way it happened.
+  /// The stage at which it failed.
   enum Stage: String {
     case request, fetch, decode, process, encode, write
   }
@@ -28,14 +28,14 @@ struct Failure: Error {
   }
 
   init(_ error: LoadError) {
-    // The stages of the pipeline are among ours, under the same names.
+    // The pipeline's stages have the same names.
     stage = Stage(rawValue: error.stage.rawValue) ?? .fetch
     reason = error.detail
   }
 }
 
 extension Result {
-  /// What was done, or why it was not.
+  /// The value and the error, one of which is `nil`.
   var parts: (Success?, Failure?) {
     switch self {
     case .success(let value): (value, nil)
@@ -45,11 +45,11 @@ extension Result {
 }
 
 extension FileError {
-  /// The reason in words, for standard input and output.
+  /// A description of the error for standard input and output.
   var ofStandardFile: String { code == EBADF ? "it is closed" : description }
 }
 
-/// The command line was not understood, or names a list of sources that cannot be read.
+/// An error in the command line, or in a list of sources that cannot be read.
 struct UsageError: Error {
   let message: String
   let exitCode: Int32
@@ -59,7 +59,7 @@ struct UsageError: Error {
   }
 }
 
-/// What a process ends with (sysexits.h has 64).
+/// The exit statuses of the tool; 64 is from sysexits.h.
 enum ExitCode {
   static let success: Int32 = 0
   static let failure: Int32 = 1

@@ -4,14 +4,14 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// `vitrine fetch`: images of addresses, through the disk cache.
+/// `vitrine fetch`: loads images from URLs, through the disk cache.
 struct FetchCommand: Command {
   static let manual = Manual(
     name: "fetch",
     synopsis: "URL... [-o OUT]",
-    summary: "Loads images of http and https through a cache on disk; without -o into the cache only.",
+    summary: "Loads images from http and https URLs through a disk cache; without -o only into the cache.",
     notes: [
-      "Without --size and --format the bytes are written as they came; what is no image is neither written nor kept."
+      "Without --size and --format the original bytes are written. Only images are written or cached."
     ],
     options: [
       .output, .size, .mode, .format, .quality, .jobs, .noCache, .offline, .reload, .header, .trace, .filesFrom, .zero,
@@ -54,13 +54,13 @@ struct FetchCommand: Command {
 
   private static func policy(_ parsed: Arguments) throws(UsageError) -> CachePolicy {
     let (isOffline, isReloading) = (parsed.has(.offline), parsed.has(.reload))
-    guard !(isOffline && isReloading) else { throw UsageError("--offline asks no server and --reload always does") }
+    guard !(isOffline && isReloading) else { throw UsageError("--offline and --reload exclude each other") }
     if parsed.has(.noCache) {
       guard !isOffline else {
-        throw UsageError("--offline takes everything from the cache, which --no-cache does without")
+        throw UsageError("--offline loads only from the cache, which --no-cache turns off")
       }
       guard parsed.bytes(.cacheFolder) == nil else {
-        throw UsageError("--cache-dir names a cache, and --no-cache does without any")
+        throw UsageError("--cache-dir and --no-cache exclude each other")
       }
     }
     return isOffline ? .cacheOnly : isReloading ? .reload : .standard
@@ -79,14 +79,14 @@ struct FetchCommand: Command {
     let recorder = tracePath.map { _ in TraceRecorder() }
     let pipeline = ImagePipeline {
       $0.recorder = recorder
-      // Nothing is asked for twice, and what was shown once is not needed again.
+      // Each URL is loaded once, so a memory cache would have no hits.
       $0.memoryCache = nil
       $0.diskCache = cache
       $0.loader = console.loader(connectionsPerHost: jobs)
     }
     let close: @Sendable () -> Void = {
       blocking {
-        // What was loaded is stored a moment later.
+        // Images are stored shortly after they are loaded.
         await pipeline.cache.flush()
         await cache?.close()
       }
@@ -105,12 +105,12 @@ struct FetchCommand: Command {
     for trouble in troubles { console.note("vitrine: \(trouble)") }
     console.summarize(count: arguments.count, failures: failures, time: ContinuousClock.now - start)
     let isTraced = recorder.map { write($0, console) } ?? true
-    // Without outputs the cache was all that this was for.
+    // Without outputs, storing in the cache was the whole task.
     let isKept = plan != nil || troubles.isEmpty
     return failures == 0 && isTraced && isKept ? ExitCode.success : ExitCode.failure
   }
 
-  /// - Returns: Whether the trace could be written.
+  /// - Returns: A Boolean value that indicates whether the trace was written.
   private func write(_ recorder: TraceRecorder, _ console: Console) -> Bool {
     guard let tracePath else { return true }
     do throws(FileError) {
@@ -124,7 +124,7 @@ struct FetchCommand: Command {
     }
   }
 
-  /// Says that nothing is done without the cache.
+  /// Reports that the command cannot run without the cache.
   private func refuse(_ error: FileError, _ console: Console) -> Int32 {
     let path = folder?.path ?? ""
     console.error(ByteString(path), error.description)
@@ -135,34 +135,34 @@ struct FetchCommand: Command {
     return ExitCode.failure
   }
 
-  /// Opens the cache, or says why it is done without where that can be.
+  /// Opens the cache, or warns and returns `nil` if the command can run without it.
   private func openCache(
     _ console: Console,
     warn: @escaping @Sendable (String) -> Void,
   ) throws(FileError) -> DiskCache? {
     guard let folder else { return nil }
-    // With nothing to write elsewhere, or nowhere else to look, the cache is what this is about.
+    // The cache is needed if it is the only output, or the only input.
     let isNeeded = plan == nil || policy == .cacheOnly
     do throws(FileError) {
       let cache = try folder.open(limit: folder.limit, warn: warn)
       guard cache.isReadOnly, policy != .cacheOnly else { return cache }
-      guard !isNeeded else { throw FileError("another process is using this cache, so nothing can be kept in it now") }
+      guard !isNeeded else { throw FileError("another process is using this cache, so nothing can be stored") }
       console.error(
         ByteString(folder.path),
-        "another process is using this cache; it is read, and nothing new is kept in it",
+        "another process is using this cache; reading it without storing anything",
       )
       return cache
     } catch {
-      // Whoever names a folder of other files has named the wrong one.
+      // A named folder with other files is probably a mistake.
       if isNeeded || folder.isGiven && error == CacheFolder.foreign { throw error }
-      console.error(ByteString(folder.path), "\(error.description); going on without a cache")
+      console.error(ByteString(folder.path), "\(error.description); continuing without a cache")
       return nil
     }
   }
 
-  // MARK: - One address
+  // MARK: - One URL
 
-  /// What is done on a thread of its own: all but writing.
+  /// Loads and encodes one source on a thread of its own, without writing it.
   private func load(_ source: Source, _ pipeline: ImagePipeline) -> Result<Loaded, Failure> {
     let start = ContinuousClock.now
     do throws(Failure) {
@@ -185,7 +185,7 @@ struct FetchCommand: Command {
     var request = ImageRequest(url: address, size: size)
     request.cachePolicy = policy
     request.headers = headers
-    // Any of them may change the answer, so that answers to others are not for these.
+    // Any header may change the response, so all of them are part of the cache key.
     request.significantHeaders = Set(headers.map(\.name))
     request.keepsEncodedData = plan != nil && !isEncoding
     let task = pipeline.imageTask(for: request)
@@ -195,7 +195,7 @@ struct FetchCommand: Command {
       } catch {
         return .failure(
           error.code == .notCached
-            ? Failure(stage: .fetch, "not in the cache, and --offline asks no server")
+            ? Failure(stage: .fetch, "not in the cache, and --offline allows no request")
             : Failure(error)
         )
       }
@@ -208,7 +208,7 @@ struct FetchCommand: Command {
     _ trace: StageTrace?,
   ) throws(Failure) -> (data: Data, format: ImageFormat) {
     guard isEncoding else {
-      guard let data = response.encoded else { throw Failure(stage: .fetch, "its bytes are not at hand") }
+      guard let data = response.encoded else { throw Failure(stage: .fetch, "the original bytes are not available") }
       return (data, response.info.format)
     }
     let encoding = trace?.stage("encode")
@@ -241,7 +241,7 @@ struct FetchCommand: Command {
     }
   }
 
-  /// - Returns: Whether it was done.
+  /// - Returns: A Boolean value that indicates whether the source succeeded.
   private func report(
     _ argument: ByteString,
     _ outcome: Result<Fetched, Failure>,
@@ -271,7 +271,7 @@ struct FetchCommand: Command {
     return json.line
   }
 
-  /// What is told about an image, without its pixels, which are large.
+  /// The reported facts about an image, without its pixels, which are large.
   private struct Facts: Sendable {
     var origin: ImageResponse.Origin
     let isStale: Bool
@@ -289,7 +289,7 @@ struct FetchCommand: Command {
   private struct Loaded: Sendable {
     let facts: Facts
     var output: (data: Data, format: ImageFormat)?
-    /// The stage of writing, which begins with waiting for its turn.
+    /// The trace stage of writing, which begins with waiting for its turn.
     var writing: StageTrace?
     var time: Duration
   }

@@ -5,15 +5,15 @@ import VitrineRuntime
 import VitrineCodecProcess
 #endif
 
-/// The formats whose libraries would slow down every start.
+/// The formats whose libraries would slow down every start of the tool.
 enum HeavyCodecs {
   static let formats: [ImageFormat] = [.avif, .heic, .jxl, .svg, .tiff]
 
-  /// Has them decoded by the program `vitrine-codecs`, where that stands beside this one.
+  /// Delegates their decoding to the program `vitrine-codecs`, if it lies beside this one.
   static func install() {
     #if CODEC_PROCESS
     var path = [CChar](repeating: 0, count: 4096)
-    // As much room as is said, less one for the zero at the end.
+    // The given count leaves room for the terminating zero.
     let count = unsafe readlink("/proc/self/exe", &path, path.count - 1)
     guard count > 0, let slash = path[..<count].lastIndex(of: CChar(UInt8(ascii: "/"))) else { return }
     let folder = ByteString(bytes: path[...slash].map { UInt8(bitPattern: $0) })

@@ -1,13 +1,13 @@
 import VitrineImaging
 import VitrineRuntime
 
-/// `vitrine info`: what the headers say.
+/// `vitrine info`: shows the contents of image headers.
 struct InfoCommand: Command {
   static let manual = Manual(
     name: "info",
     synopsis: "SOURCE...",
-    summary: "Says what the headers of images say: format, size, orientation, frames, profile.",
-    notes: ["SOURCE is a file, - for standard input, or a URL of http or https. Behind -- nothing is an option."],
+    summary: "Shows format, size, orientation, frames and color profile of images, from their headers.",
+    notes: ["SOURCE is a file, - for standard input, or an http or https URL. After -- nothing is an option."],
     options: [.filesFrom, .zero, .json, .quiet],
   )
 

@@ -1,8 +1,8 @@
 import VitrineRuntime
 
-/// One JSON object on one line, its members in the order in which they are given (RFC 8259).
+/// A JSON object on one line, with its members in the order in which they are added (RFC 8259).
 ///
-/// Controls are escaped in it, so that whoever shows the line in a terminal is not steered by what it holds.
+/// Control characters are escaped, so that they cannot control a terminal.
 struct JSONLine {
   private(set) var text = "{"
 
@@ -16,14 +16,14 @@ struct JSONLine {
 
   mutating func add(_ name: String, _ value: Bool?) { member(name, value.map { $0 ? "true" : "false" } ?? "null") }
 
-  /// Rounded to three places, which is what is known of times.
+  /// Adds a number, rounded to three decimal places.
   mutating func add(_ name: String, _ value: Double?) {
     guard let value else { return member(name, "null") }
     let rounded = (value * 1000).rounded() / 1000
     member(name, Int(exactly: rounded).map(String.init) ?? "\(rounded)")
   }
 
-  /// The last members of the line of every source: `null` both where all went well.
+  /// Adds the last members of every source's line, both `null` on success.
   mutating func add(_ failure: Failure?) {
     add("error", failure?.reason)
     add("stage", failure?.stage.rawValue)

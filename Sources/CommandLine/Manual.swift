@@ -1,16 +1,16 @@
 import VitrineImaging
 
-/// What `--help` says of a command.
+/// The text of a command's `--help`.
 struct Manual {
   let name: String
-  /// How it is called, behind its name.
+  /// The arguments after the command's name.
   let synopsis: String
-  /// What it does, in one line.
+  /// A summary in one line.
   let summary: String
-  /// What else there is to know, in lines.
+  /// Further lines about the command.
   var notes: [String] = []
   let options: [Option]
-  /// Whether it reads images, so that it is said which.
+  /// Set if the command reads images, so that the text lists their formats.
   var readsImages = true
 
   var text: String {
@@ -30,16 +30,16 @@ struct Manual {
   }
 
   static let exitStatus = """
-    Exit status: 0 all done; 1 some failed, or the result could not be written; 64 the command line was not understood;
-    129, 130, 141, 143 ended by SIGHUP, SIGINT, SIGPIPE, SIGTERM.
+    Exit status: 0 success; 1 some sources failed, or the result could not be written; 64 the command line is invalid;
+    129, 130, 141, 143 terminated by SIGHUP, SIGINT, SIGPIPE, SIGTERM.
     """
 
-  /// The formats that can be read here, as the decoders themselves say.
+  /// The formats that this installation can read, as listed by its decoders.
   static var formats: String {
     let here = DecoderRegistry.standard.formats
-    var text = "Reads \(listed(here)).\nThe bytes say which it is, and not the name."
+    var text = "Reads \(listed(here)).\nThe format is detected from the bytes, not from the name."
     let missing = HeavyCodecs.formats.filter { !here.contains($0) }
-    if !missing.isEmpty { text += "\n\(listed(missing)) need the program vitrine-codecs beside this one." }
+    if !missing.isEmpty { text += "\n\(listed(missing)) need the program vitrine-codecs next to this one." }
     return text
   }
 

@@ -1,11 +1,11 @@
 import VitrineRuntime
 
-/// An option of a command: what the command line is read by and what `--help` says.
+/// An option of a command, as the command line is parsed and as `--help` shows it.
 struct Option {
   let name: String
-  /// What stands for its value in the help; `nil` where it takes none.
+  /// The placeholder of its value in the help text, or `nil` if it takes none.
   let value: String?
-  /// What it does, in lines.
+  /// The lines of its help text.
   let help: [String]
 
   init(_ name: String, _ value: String? = nil, _ help: String...) {
@@ -17,37 +17,37 @@ extension Option {
   static let filesFrom = Option(
     "--files-from",
     "LIST",
-    "further sources, one a line of the file LIST; - for standard input;",
-    "blank lines are passed over; may be repeated",
+    "reads further sources from the file LIST, one a line; - for standard input;",
+    "ignores blank lines; may be repeated",
   )
-  static let zero = Option("-0", nil, "the sources in LIST end in a zero byte each, as find -print0 writes them")
+  static let zero = Option("-0", nil, "reads a LIST whose sources end in zero bytes, as from find -print0")
   static let json = Option(
     "--json",
     nil,
-    "one JSON object a line for each source, in their order, all with the same keys;",
-    "error and stage are null where all went well",
+    "prints one JSON object a line for each source, in order, all with the same keys;",
+    "error and stage are null on success",
   )
-  /// The same option; `cache` has no sources.
+  /// The same option for `cache`, which has no sources.
   static let jsonOfCache = Option(
     "--json",
     nil,
-    "one JSON object a line, all with the same keys; error is null where all went well",
+    "prints one JSON object a line, all with the same keys; error is null on success",
   )
-  static let quiet = Option("--quiet", nil, "no progress, which else is shown on a terminal; errors are still told")
+  static let quiet = Option("--quiet", nil, "hides the progress bar of a terminal; errors are still printed")
 
-  static let help = Option("--help", nil, "this text")
+  static let help = Option("--help", nil, "shows this text")
 
   static let output = Option(
     "-o",
     "OUT",
-    "a folder if it is one, ends in /, or there are several sources; else a file;",
-    "- for standard output, of one source; folders that are missing are made;",
-    "in a folder a symbolic link is replaced and not followed",
+    "a folder if it exists as one, ends in /, or there are several sources; otherwise a file;",
+    "- for standard output, with one source only; missing folders are created;",
+    "in a folder, symbolic links are replaced and not followed",
   )
   static let size = Option(
     "--size",
     "WxH",
-    "the box in pixels; 400 is 400x400, 400x and x400 bound one side; full size without it",
+    "the box in pixels; 400 means 400x400, 400x and x400 bound one side; full size by default",
   )
   static let mode = Option(
     "--mode",
@@ -57,37 +57,37 @@ extension Option {
   static let format = Option(
     "--format",
     "FORMAT",
-    "png, jpeg or webp; else by OUT's extension; else png where something is transparent,",
-    "jpeg where nothing is",
+    "png, jpeg or webp; by default that of OUT's extension, otherwise png for images with",
+    "transparency and jpeg for others",
   )
   static let quality = Option("--quality", "Q", "1 to 100, for jpeg and webp; 85 by default")
   static let jobs = Option(
     "--jobs",
     "N",
-    "how many images at once; as many as there are cores by default, 6 for URLs",
+    "the maximum number of concurrent images; by default the number of cores, and 6 for URLs",
   )
 
   static let qualityMode = Option("--quality-mode", "MODE", "fast, balanced (default) or best")
-  static let frame = Option("--frame", "N", "which frame of an animation, from 0")
+  static let frame = Option("--frame", "N", "the frame of an animation, counted from 0")
 
-  static let noCache = Option("--no-cache", nil, "without a cache")
-  static let offline = Option("--offline", nil, "from the cache only, however old")
-  static let reload = Option("--reload", nil, "from the server, whatever the cache has")
-  static let header = Option("--header", "'K: V'", "sent with each request; may be repeated")
+  static let noCache = Option("--no-cache", nil, "uses no cache")
+  static let offline = Option("--offline", nil, "loads only from the cache, even stale images")
+  static let reload = Option("--reload", nil, "loads from the server, ignoring what is cached")
+  static let header = Option("--header", "'K: V'", "a header field for each request; may be repeated")
   static let trace = Option(
     "--trace",
     "FILE",
-    "when which stage of which request ran and waited, for ui.perfetto.dev",
+    "writes when each stage of each request ran and waited, for ui.perfetto.dev",
   )
 
   static let cacheFolder = Option(
     "--cache-dir",
     "DIR",
-    "where the cache is; $XDG_CACHE_HOME/vitrine or ~/.cache/vitrine by default",
+    "the folder of the cache; by default $XDG_CACHE_HOME/vitrine or ~/.cache/vitrine",
   )
   static let sizeLimit = Option(
     "--size-limit",
     "BYTES",
-    "the most that it takes up, such as 64K, 500M or 2G; 300M by default",
+    "the maximum size of the cache, such as 64K, 500M or 2G; 300M by default",
   )
 }

@@ -1,9 +1,9 @@
 import VitrineImaging
 import VitrineRuntime
 
-/// Where results go and in which format.
+/// The destinations and formats of the outputs.
 struct OutputPlan {
-  /// The formats that can be written, as `--format` takes them.
+  /// The formats that can be written, as `--format` names them.
   enum Format: String, CaseIterable {
     case png, jpeg, webp
 
@@ -28,12 +28,13 @@ struct OutputPlan {
   private let isStandardOutput: Bool
   private let format: Format?
   private var given: Set<ByteString> = []
-  /// The last number for each name, as thousands of addresses may have the same one.
+  /// The last number appended to each name, since thousands of URLs may share a name.
   private var numbers: [ByteString: Int] = [:]
   private let inputs: Set<FileIdentity>
 
-  /// `path` is what `-o` says, `sources` are all different ones; with `isEncoding` false bytes are written as they come, and
-  /// so under any name.
+  /// Creates a plan from the value of `-o` and the distinct sources.
+  ///
+  /// Set `isEncoding` to `false` if original bytes are written, which may have any name.
   init(
     _ path: ByteString,
     format: Format?,
@@ -48,7 +49,7 @@ struct OutputPlan {
     if isEncoding, format == nil, !isFolder, path.lastComponent.bytes.contains(UInt8(ascii: ".")) {
       guard let named = Format(extensionOf: path) else {
         throw UsageError(
-          "-o: '\(path.readable)' names no format that can be written (png, jpeg, webp); --format says which"
+          "-o: the extension of '\(path.readable)' is no format that can be written (png, jpeg, webp); use --format"
         )
       }
       self.format = named
@@ -58,7 +59,7 @@ struct OutputPlan {
     inputs = Set(
       sources.flatMap { source -> [FileIdentity] in
         guard case .file(let path) = source else { return [] }
-        // A link that was given is no less one of the sources than the file behind it.
+        // A link given as a source counts as one, like the file behind it.
         return [FileIdentity(path), FileIdentity(path, followingLinks: false)].compactMap { $0 }
       }
     )
@@ -75,12 +76,14 @@ struct OutputPlan {
     }
   }
 
-  /// What was asked for; else PNG where there is transparency, JPEG where there is none.
+  /// Returns the format that was set, or else PNG for an image with transparency and JPEG for others.
   func format(for bitmap: Bitmap) -> ImageFormat {
     format?.format ?? (bitmap.hasTransparency ? .png : .jpeg)
   }
 
-  /// Names the output of a source; in a folder no name is given twice in a run.
+  /// Returns the name of a source's output.
+  ///
+  /// In a folder, no name is returned twice in a run.
   mutating func name(for source: Source, _ format: ImageFormat) -> ByteString {
     guard isFolder else { return path }
     let stem = source.stem
@@ -96,16 +99,16 @@ struct OutputPlan {
 
   func write(_ data: Data, to output: ByteString) throws(Failure) {
     guard !isStandardOutput else { return try print(data) }
-    // In a folder the names are ours, and must not cost anyone an original.
+    // The tool chooses the names in a folder, and must not overwrite an original.
     if isFolder, let identity = FileIdentity(output, followingLinks: false), inputs.contains(identity) {
       throw Failure(
         stage: .write,
-        "'\(output.readable)' is one of the sources and is not replaced; give another folder",
+        "'\(output.readable)' is one of the sources and is not replaced; use another folder",
       )
     }
     do throws(FileError) {
       try AtomicFile.makeParents(of: output)
-      // Whoever reads a pipe may let it wait for ever, and a signal is to end that.
+      // The reader of a pipe may make it wait forever, and a signal must be able to end that.
       guard isFolder || !AtomicFile.isSpecial(output) else { return try AtomicFile.replace(output, with: data) }
       try Signals.whileUninterrupted { () throws(FileError) in
         try AtomicFile.replace(output, with: data, replacingLinks: isFolder)
@@ -119,14 +122,14 @@ struct OutputPlan {
     do throws(FileError) {
       try AtomicFile.fill(1, with: data)
     } catch {
-      // Whoever has read enough of it is told no more, as by any other program.
+      // A reader that has closed the pipe gets no error message, as with other programs.
       if error.code == EPIPE { Signals.end(with: SIGPIPE) }
       throw Failure(stage: .write, "cannot write to standard output: \(error.ofStandardFile)")
     }
   }
 }
 
-/// Which file it is, under whatever name.
+/// The identity of a file, under any name.
 private struct FileIdentity: Hashable {
   let device: UInt64
   let number: UInt64

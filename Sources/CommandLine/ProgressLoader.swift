@@ -1,10 +1,12 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// Hands loads on to another loader, and tells how much of each body has come.
+/// A loader that delegates to another one and reports how much of each body has arrived.
 struct ProgressLoader: DataLoader {
   let loader: any DataLoader
-  /// Called on the loader's thread, so that it must not block; without a total where the server has not said it.
+  /// Reports the progress.
+  ///
+  /// Called on the loader's thread, so it must not block. The total is `nil` if unknown.
   let tell: @Sendable (_ received: Int, _ total: Int?) -> Void
 
   @discardableResult
@@ -21,7 +23,7 @@ struct ProgressLoader: DataLoader {
     private let tell: @Sendable (Int, Int?) -> Void
     private var received = 0
     private var total: Int?
-    /// Whether it is an image that comes, and not the page of an error.
+    /// Set if the body is that of a success, and not an error page.
     private var isWanted = false
 
     init(_ sink: any LoadSink, _ tell: @escaping @Sendable (Int, Int?) -> Void) {

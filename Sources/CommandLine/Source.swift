@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Where an image comes from, as named on the command line.
+/// A source of an image, as named on the command line.
 enum Source: Hashable {
   case file(ByteString)
   case standardInput
@@ -17,7 +17,7 @@ enum Source: Hashable {
     }
   }
 
-  /// The sources that arguments name, each once, in order.
+  /// Returns the distinct sources of the arguments, in order.
   static func different(among arguments: [ByteString]) -> [Source] {
     var seen: Set<Source> = []
     return arguments.map(Source.init).filter { seen.insert($0).inserted }
@@ -27,7 +27,7 @@ enum Source: Hashable {
     if case .url = self { true } else { false }
   }
 
-  /// The last component of its path without the extension; `image` where there is none.
+  /// The last component of the path without its extension, or `image` if there is none.
   var stem: ByteString {
     switch self {
     case .standardInput: "image"
@@ -41,18 +41,18 @@ enum Source: Hashable {
     return ByteString(bytes: name.bytes[..<dot])
   }
 
-  /// The last component of a URL's path, decoded; empty where there is none.
+  /// Returns the decoded last component of a URL's path, or an empty string if there is none.
   private static func lastComponent(of url: ByteString) -> ByteString {
     let path = url.bytes.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-    // Before the path are the scheme, an empty component and the host.
+    // The components before the path are the scheme, an empty one and the host.
     let components = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst(3)
     guard let component = components.last(where: { !$0.isEmpty }) else { return "" }
     let decoded = decoded(component)
-    // What is encoded and no text stays as it is.
+    // A component that does not decode to text stays encoded.
     return decoded.text == nil ? ByteString(bytes: component) : decoded
   }
 
-  /// Without percent-encoding, which FoundationEssentials cannot take off.
+  /// Decodes percent-encoding, which FoundationEssentials cannot do.
   private static func decoded(_ text: ArraySlice<UInt8>) -> ByteString {
     var bytes: [UInt8] = []
     var rest = text
@@ -68,8 +68,10 @@ enum Source: Hashable {
     return ByteString(bytes: bytes)
   }
 
-  /// A name of whoever wrote the URL, made harmless: in no other folder, not hidden, no option of other programs, nothing that
-  /// steers a terminal or shows it in another order, and of a length that file systems take.
+  /// Returns a safe version of a name from a URL.
+  ///
+  /// It leads to no other folder, is not hidden, is no option of other programs, has no characters that control a
+  /// terminal or the order of text, and fits the limits of file systems.
   private static func safeName(_ name: ByteString) -> ByteString {
     var safe = ""
     for scalar in name.readable.unicodeScalars {

@@ -3,12 +3,14 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// Reads whole sources: files, standard input, and addresses, of which it keeps nothing.
+/// A reader of whole sources: files, standard input, and URLs, without a cache.
 struct SourceReader: Sendable {
-  /// There is none where no source is an address, as making one takes a millisecond.
+  /// The pipeline, or `nil` if no source is a URL, since creating one takes a millisecond.
   private let pipeline: ImagePipeline?
 
-  /// `connections` is how many loads run at once from one host, `console` is told how they get on.
+  /// Creates a reader with at most `connections` concurrent loads from one host.
+  ///
+  /// The console shows their progress.
   init(_ sources: [Source], connections: Int, _ console: Console) {
     guard sources.contains(where: \.isURL) else {
       pipeline = nil
@@ -20,7 +22,7 @@ struct SourceReader: Sendable {
     }
   }
 
-  /// All bytes of a source.
+  /// Returns all bytes of a source.
   ///
   /// Blocks.
   func read(_ source: Source) throws(Failure) -> Data {
@@ -38,9 +40,9 @@ struct SourceReader: Sendable {
     }
   }
 
-  /// The image of a source.
+  /// Returns the image of a source.
   ///
-  /// Blocks. Of an address no more is fetched than that takes.
+  /// Blocks. Of a URL, fetches only as much as the image needs.
   func image(of source: Source, _ options: DecodeOptions) throws(Failure) -> Bitmap {
     guard !source.isURL else {
       return try load(source) { (pipeline, address) throws(LoadError) in
@@ -62,7 +64,7 @@ struct SourceReader: Sendable {
     _ body: @escaping @Sendable (ImagePipeline, String) async throws(LoadError) -> Value,
   ) throws(Failure) -> Value {
     let address = try source.requireURL()
-    guard let pipeline else { throw Failure(stage: .request, "not an address") }
+    guard let pipeline else { throw Failure(stage: .request, "not a URL") }
     let result: Result<Value, Failure> = blocking {
       do throws(LoadError) {
         return .success(try await body(pipeline, address))
@@ -75,18 +77,18 @@ struct SourceReader: Sendable {
 }
 
 extension Source {
-  /// The URL as text.
+  /// Returns the URL as text.
   func requireURL() throws(Failure) -> String {
-    guard case .url(let url) = self else { throw Failure(stage: .request, "not an address of http or https") }
+    guard case .url(let url) = self else { throw Failure(stage: .request, "not an http or https URL") }
     guard let text = url.text else {
-      throw Failure(stage: .request, "not valid UTF-8; a URL has such bytes written as in %E9")
+      throw Failure(stage: .request, "not valid UTF-8; percent-encode such bytes, as in %E9")
     }
     return text
   }
 }
 
 extension Console {
-  /// A loader whose only download is shown where somebody watches.
+  /// Returns a loader that shows the progress of the only download, if progress is shown.
   func loader(connectionsPerHost count: Int) -> any DataLoader {
     let loader = PlatformDefaults.loader(connectionsPerHost: count)
     guard showsDownload else { return loader }

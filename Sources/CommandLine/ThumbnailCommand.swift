@@ -1,13 +1,13 @@
 import VitrineImaging
 import VitrineRuntime
 
-/// `vitrine thumbnail`: images in, smaller images out.
+/// `vitrine thumbnail`: writes smaller copies of images.
 struct ThumbnailCommand: Command {
   static let manual = Manual(
     name: "thumbnail",
     synopsis: "SOURCE... -o OUT",
     summary: "Writes smaller copies of images, upright.",
-    notes: ["SOURCE is a file, - for standard input, or a URL of http or https. Behind -- nothing is an option."],
+    notes: ["SOURCE is a file, - for standard input, or an http or https URL. After -- nothing is an option."],
     options: [
       .output, .size, .mode, .qualityMode, .format, .quality, .frame, .jobs, .filesFrom, .zero, .json, .quiet,
     ],
@@ -24,7 +24,7 @@ struct ThumbnailCommand: Command {
 
   init(_ parsed: Arguments) throws(UsageError) {
     guard let output = parsed.bytes(.output), !output.isEmpty else {
-      throw UsageError("thumbnail needs -o, a file or a folder")
+      throw UsageError("thumbnail needs -o with a file or a folder")
     }
     arguments = try parsed.allSources(of: "thumbnail")
     sources = Source.different(among: arguments)
@@ -54,7 +54,7 @@ struct ThumbnailCommand: Command {
     return failures == 0 ? ExitCode.success : ExitCode.failure
   }
 
-  /// What is done on a thread of its own: all but writing.
+  /// Loads, decodes and encodes one source on a thread of its own, without writing it.
   private func encode(_ source: Source, _ reader: SourceReader) -> Result<Encoded, Failure> {
     let start = ContinuousClock.now
     do throws(Failure) {
@@ -102,7 +102,7 @@ struct ThumbnailCommand: Command {
     }
   }
 
-  /// - Returns: Whether it was done.
+  /// - Returns: A Boolean value that indicates whether the source succeeded.
   private func report(_ source: ByteString, _ result: Result<Written, Failure>, _ console: Console) -> Bool {
     let (written, failure) = result.parts
     if let failure { console.error(source, failure.reason) }

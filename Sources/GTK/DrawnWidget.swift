@@ -2,13 +2,15 @@ import CGTK
 import CVitrineGTK
 import VitrineRuntime
 
-/// A `GtkWidget` whose layout and drawing are done in Swift; the widget owns this object.
+/// A `GtkWidget` whose layout and drawing are done in Swift.
 ///
-/// One class of GObject serves all subclasses: its functions look up the object and call it.
+/// The widget owns this object.
+///
+/// All subclasses share one GObject class, whose functions look up the object and call it.
 @MainActor
 @safe
 class DrawnWidget {
-  /// The widget, which lives longer than this object.
+  /// The widget, which outlives this object.
   let widget: UnsafeMutablePointer<GtkWidget>
 
   /// Makes a widget without a parent, with a floating reference.
@@ -23,27 +25,29 @@ class DrawnWidget {
     )
   }
 
-  /// The object of a widget, if it is one of ours.
+  /// Returns the object of a widget; `nil` if the widget is not of this class.
   static func object(of widget: UnsafeMutablePointer<GtkWidget>?) -> DrawnWidget? {
     guard let widget = unsafe widget, let instance = unsafe UnsafeMutableRawPointer(widget) as UnsafeMutableRawPointer?,
       unsafe g_type_check_instance_is_a(instance.assumingMemoryBound(to: GTypeInstance.self), type) != 0,
       let object = unsafe g_object_get_qdata(vitrine_gtk_object(instance), vitrine_gtk_quark())
     else { return nil }
-    // Set in `init`, and nothing else is ever stored under our quark in a widget of our class.
+    // Set in `init`. Nothing else is ever stored under our quark in a widget of our class.
     return unsafe Unmanaged<DrawnWidget>.fromOpaque(object).takeUnretainedValue()
   }
 
   // MARK: For subclasses
 
-  /// The least and the natural length in points.
+  /// Returns the minimum and the natural length, in points.
   func measure(_ orientation: GtkOrientation) -> (minimum: Int, natural: Int) { (0, 0) }
-  /// Lays children out.
+  /// Lays out the children.
   func allocate(width: Int, height: Int) {}
-  /// Draws; children draw only if this says so.
+  /// Draws the widget.
+  ///
+  /// Children are drawn only from here.
   func draw(into snapshot: OpaquePointer) {}
-  /// The widget has become visible, or is so no longer.
+  /// Called when the widget becomes visible or invisible.
   func mappedDidChange(_ isMapped: Bool) {}
-  /// The widget is being destroyed: children must go.
+  /// Called when the widget is being destroyed: removes the children.
   func dispose() {}
 
   // MARK: The class
@@ -54,7 +58,7 @@ class DrawnWidget {
     unsafe info.instance_size = guint16(MemoryLayout<GtkWidget>.size)
     unsafe info.class_init = { type, _ in
       guard let type = unsafe type else { return }
-      // GTK hands over the class that it has just allocated at the size said above.
+      // GTK passes the class that it has just allocated at the size given above.
       unsafe fill(type.assumingMemoryBound(to: GtkWidgetClass.self))
     }
     return unsafe g_type_register_static(gtk_widget_get_type(), "VitrineDrawnWidget", &info, GTypeFlags(rawValue: 0))
@@ -96,7 +100,7 @@ class DrawnWidget {
   }
 }
 
-/// Runs `body` with the object of the widget that GTK calls back with, on the main thread as always.
+/// Calls `body` with the object of the widget in GTK's callback, on the main thread as always.
 private func withObject(
   _ widget: UnsafeMutablePointer<GtkWidget>?,
   _ body: @MainActor (DrawnWidget) -> Void,

@@ -1,3 +1,3 @@
-// Who imports VitrineGTK calls GTK, too, and has the requests to load.
+// A client of VitrineGTK also calls GTK, and makes requests.
 @_exported public import CGTK
 @_exported public import Vitrine

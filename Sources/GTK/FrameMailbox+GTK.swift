@@ -4,11 +4,11 @@ public import Vitrine
 extension FrameMailbox {
   /// The mailbox of GTK's main loop, which all pictures share.
   ///
-  /// It is emptied before the loop draws, after what is more urgent, for at most 4 ms; what is left then waits until a
-  /// frame may have been drawn.
+  /// It is emptied before the loop draws and after more urgent work, for at most 4 ms. The rest waits until a frame
+  /// may have been drawn.
   public static let gtk = FrameMailbox(frameInterval: .milliseconds(8)) { mailbox in
-    // Before redrawing, after input and layout: a loop that draws without a pause must not keep images waiting.
-    // The reference is released by GLib when the call is over.
+    // Before redrawing, after input and layout: a loop that draws without a pause must not delay images.
+    // GLib releases the reference after the call.
     unsafe g_idle_add_full(
       G_PRIORITY_HIGH_IDLE + 15,
       { mailbox in

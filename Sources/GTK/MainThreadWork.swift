@@ -1,14 +1,16 @@
 import CGTK
 import VitrineRuntime
 
-/// Measures how long Vitrine holds the main thread, for programs that want to know; off unless switched on.
+/// Measures how long Vitrine holds the main thread.
+///
+/// Off by default.
 @MainActor
 package enum MainThreadWork {
-  /// A time span of the main thread, in microseconds.
+  /// A duration on the main thread, in microseconds.
   package struct Span {
-    /// What the processor spent on it.
+    /// The processor time.
     package var processor = 0
-    /// What the clock says, in which other threads may have had the processor.
+    /// The elapsed time, during which other threads may have had the processor.
     package var clock = 0
 
     fileprivate static var now: Span {
@@ -25,13 +27,13 @@ package enum MainThreadWork {
     }
   }
 
-  /// Whether anything is measured.
+  /// True if time is measured.
   package static var isMeasured = false
-  /// What has been spent since it was last taken.
+  /// The time spent since the last ``take()``.
   private static var spent = Span()
   private static var depth = 0
 
-  /// Runs `body`, and counts its time once however deep such calls are nested.
+  /// Runs `body`, and counts its time once, however deep such calls are nested.
   package static func measure<Result>(_ body: () -> Result) -> Result {
     guard isMeasured, depth == 0 else { return body() }
     let start = Span.now
@@ -43,7 +45,7 @@ package enum MainThreadWork {
     return body()
   }
 
-  /// Runs what is the program's own within what is measured, and does not count it.
+  /// Runs the program's own code inside a measured call, without counting it.
   package static func exclude(_ body: () -> Void) {
     guard isMeasured, depth > 0 else { return body() }
     let start = Span.now
@@ -51,7 +53,7 @@ package enum MainThreadWork {
     spent.add(since: start, sign: -1)
   }
 
-  /// Returns what has been spent since the last call.
+  /// Returns the time spent since the last call.
   package static func take() -> Span {
     defer { spent = Span() }
     return spent

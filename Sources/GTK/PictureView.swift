@@ -2,17 +2,17 @@ import CGTK
 import CVitrineGTK
 import Vitrine
 
-/// The widget of a picture: an image that may be fading in, what is beneath it meanwhile, or an icon.
+/// The widget of a picture: an image that may be fading in, the content beneath it, or an icon.
 ///
-/// Its size does not depend on what it shows, so an image that arrives is drawn and nothing else is laid out again.
+/// Its size does not depend on its content, so an arriving image is drawn without a new layout.
 @safe
 final class PictureView: DrawnWidget {
-  /// How long an image takes to appear, in microseconds; the style sheet says the same.
+  /// The time that an image takes to appear, in microseconds; the same as in the style sheet.
   private static let fadeTime: gint64 = 200_000
 
   let slot: ImageSlot
   let mode: TargetSize.Mode
-  /// What the widget was last told to show.
+  /// The current content.
   private(set) var content = ImageSlot.Content.empty
   var onChange: @MainActor (ImageSlot.Content) -> Void = { _ in }
 
@@ -31,7 +31,7 @@ final class PictureView: DrawnWidget {
 
   private enum Fade {
     case none
-    /// The first frame is still to be drawn; it is when the style sheet's animation begins, too.
+    /// The first frame has not been drawn; the style sheet's animation begins with it too.
     case waiting
     case running(since: gint64)
   }
@@ -46,16 +46,16 @@ final class PictureView: DrawnWidget {
     slot.display = self
     slot.sizing = .view(mode)
     slot.isVisible = false
-    // Its likely size, so that memory can be asked before the first layout.
+    // The likely size, so that memory can be checked before the first layout.
     tellSize(width: minimumSize.width, height: minimumSize.height)
     layer.view = self
-    // Both are alive; the child belongs to the parent from now on, until `dispose`.
+    // Both are alive. The parent owns the child from now on, until `dispose`.
     unsafe gtk_widget_set_parent(layer.widget, widget)
     unsafe gtk_widget_set_overflow(widget, GTK_OVERFLOW_HIDDEN)
     unsafe Signals.connect(UnsafeMutableRawPointer(widget), "notify::scale-factor") { [weak self] in self?.tellSize() }
   }
 
-  /// Device pixels a point.
+  /// The number of device pixels a point.
   var scale: Double { unsafe vitrine_gtk_scale(widget) }
 
   private func tellSize() {
@@ -67,7 +67,7 @@ final class PictureView: DrawnWidget {
     slot.sizeChanged(width: Int((Double(width) * scale).rounded()), height: Int((Double(height) * scale).rounded()))
   }
 
-  /// Whether the style sheet is told to let the image appear, and has not had the time for it.
+  /// True if the image is still fading in.
   var isFading: Bool {
     if case .none = fade { false } else { true }
   }
@@ -102,7 +102,9 @@ final class PictureView: DrawnWidget {
     redraw()
   }
 
-  /// Shows an image; what was there stays beneath while it fades in.
+  /// Shows an image.
+  ///
+  /// The previous content stays beneath while it fades in.
   private func show(_ bitmap: Bitmap, fades: Bool) {
     let previous = image.map { Beneath.texture($0, .image) } ?? beneath
     image = Texture(bitmap)
@@ -118,9 +120,9 @@ final class PictureView: DrawnWidget {
     redraw()
   }
 
-  /// A style sheet may animate in another time, or not at all; what is beneath must go nevertheless.
+  /// The program's style sheet may animate for another time, or not at all; the content beneath must go nevertheless.
   private func redrawUntilFadeIsOver() {
-    // The tick goes with its widget and is given nothing, so it outlives neither.
+    // The tick ends with its widget and has no user data, so it outlives neither.
     unsafe gtk_widget_add_tick_callback(
       widget,
       { widget, _, _ in
@@ -166,7 +168,7 @@ final class PictureView: DrawnWidget {
   // MARK: The widget
 
   override func measure(_ orientation: GtkOrientation) -> (minimum: Int, natural: Int) {
-    // A child has to be measured before it is laid out.
+    // GTK requires that a child is measured before it is laid out.
     unsafe gtk_widget_measure(layer.widget, orientation, -1, nil, nil, nil, nil)
     if let icon = unsafe icon { unsafe gtk_widget_measure(icon, orientation, -1, nil, nil, nil, nil) }
     let length = orientation == GTK_ORIENTATION_HORIZONTAL ? minimumSize.width : minimumSize.height
@@ -181,7 +183,7 @@ final class PictureView: DrawnWidget {
   }
 
   override func mappedDidChange(_ isMapped: Bool) {
-    // A grid maps all its cells before it lays them out, and then unmaps the many that are out of sight.
+    // A grid maps all its cells before it lays them out, and then unmaps the many that are invisible.
     slot.isVisible = unsafe isMapped && gtk_widget_get_width(widget) > 0
   }
 
@@ -216,7 +218,7 @@ final class PictureView: DrawnWidget {
     if unsafe gtk_widget_get_parent(layer.widget) != nil { unsafe gtk_widget_unparent(layer.widget) }
   }
 
-  /// Follows the fade by the frames; whatever is beneath goes with its last one.
+  /// Follows the fade by the frames; the content beneath goes with its last one.
   private func fadeIsOver() -> Bool {
     guard image != nil else { return false }
     let now = unsafe gdk_frame_clock_get_frame_time(gtk_widget_get_frame_clock(widget))
@@ -242,7 +244,7 @@ extension PictureView: ImageDisplay {
   }
 }
 
-/// The image itself, a widget of its own so that a style sheet can let it appear.
+/// The image itself: a widget of its own, so that a style sheet can animate it.
 private final class Layer: DrawnWidget {
   weak var view: PictureView?
   private var fadeClass: String?
@@ -252,7 +254,9 @@ private final class Layer: DrawnWidget {
     super.init(cssName: "vitrine-image")
   }
 
-  /// The two classes do the same: another name makes the animation begin anew even within one frame.
+  /// Restarts the animation.
+  ///
+  /// The two class names do the same; changing the name restarts it even within one frame.
   func beginFade() {
     endFade()
     let name = turn ? "arriving" : "arriving-again"

@@ -2,36 +2,36 @@ public import CGTK
 import CVitrineGTK
 public import Vitrine
 
-/// A widget that shows images as they are loaded.
+/// A widget that loads and shows images.
 ///
 /// ```swift
 /// let picture = RemotePicture(width: 300, height: 200)
 /// gtk_box_append(box, picture.widget)
 /// picture.load(ImageRequest(url: url), placeholder: .color(.init(0x303030)), failure: .symbol("image-missing"))
 /// ```
-/// What is in memory is there with the next frame, without a placeholder and without an animation; anything else fades
-/// in. Only images that can be seen are loaded, at exactly the display's pixels, and one that is no longer wanted is
-/// cancelled. Another request on the same widget never shows the first one's image.
+/// An image in memory appears with the next frame, without a placeholder or an animation. Any other image fades in.
+/// Only visible images are loaded, at exactly the display's pixels, and loads that are no longer needed are
+/// cancelled. After another request on the same widget, the first request's image never appears.
 ///
-/// This object is a handle: the widget does all that without it, for as long as it lives. To style sheets it is
-/// `vitrine-picture`, and its image `vitrine-image`; corners are rounded by `border-radius`, and a rule
-/// `vitrine-image { animation: none; }` puts an end to fading. Every call is for the main thread.
+/// This object is a handle: the widget works without it, for as long as it lives. In style sheets the widget is
+/// `vitrine-picture` and its image `vitrine-image`. `border-radius` rounds the corners. The rule
+/// `vitrine-image { animation: none; }` turns fading off. Call everything on the main thread.
 @MainActor
 @safe
 public final class RemotePicture {
-  /// The widget; kept alive by this object too.
+  /// The widget, which this object retains.
   ///
-  /// - Important: It is valid for as long as this object or a parent of the widget keeps it.
+  /// - Important: It is valid as long as this object or a parent of the widget retains it.
   public let widget: UnsafeMutablePointer<GtkWidget>
   let view: PictureView
 
   /// Makes a widget without a parent.
   ///
   /// - Parameters:
-  ///   - pipeline: What loads; the program's shared pipeline by default.
-  ///   - width: The least width in points; 0 by default, which leaves the size to the layout around it.
-  ///   - height: The least height in points; 0 by default.
-  ///   - mode: How an image is fitted into the widget, where its request names no size: it covers it, by default.
+  ///   - pipeline: The pipeline that loads. Defaults to the program's shared pipeline.
+  ///   - width: The minimum width in points. Defaults to 0, which leaves the size to the layout.
+  ///   - height: The minimum height in points. Defaults to 0.
+  ///   - mode: The way an image is fitted into the widget if its request has no size. Defaults to `.fill`.
   public convenience init(
     _ pipeline: ImagePipeline = .shared,
     width: Int = 0,
@@ -41,7 +41,7 @@ public final class RemotePicture {
     self.init(slot: ImageSlot(pipeline: pipeline, mailbox: .gtk), width: width, height: height, mode: mode)
   }
 
-  /// Makes a widget whose loads are those of a scope.
+  /// Makes a widget that loads in a scope.
   ///
   /// See ``init(_:width:height:mode:)``.
   public convenience init(
@@ -55,12 +55,12 @@ public final class RemotePicture {
 
   init(slot: ImageSlot, width: Int, height: Int, mode: TargetSize.Mode) {
     view = PictureView(slot, minimumSize: (width, height), mode: mode)
-    // Held from here to `deinit`; it had only the floating reference before.
+    // Retained from here to `deinit`; before, it had only the floating reference.
     unsafe widget = view.widget
     unsafe g_object_ref_sink(UnsafeMutableRawPointer(widget))
   }
 
-  /// The handle of a widget, if it is one that this class has made.
+  /// Makes the handle of a widget; returns `nil` if the widget is not a remote picture.
   public init?(_ widget: UnsafeMutablePointer<GtkWidget>?) {
     guard let view = unsafe DrawnWidget.object(of: widget) as? PictureView else { return nil }
     self.view = view
@@ -73,15 +73,15 @@ public final class RemotePicture {
     unsafe g_object_unref(UnsafeMutableRawPointer(widget))
   }
 
-  /// Shows an image: at once if it is in memory, else when it has come.
+  /// Shows an image: at once if it is in memory, otherwise when it has been loaded.
   ///
-  /// The same request again changes nothing, `nil` clears. A request without a size is loaded at the widget's, in device
-  /// pixels, once that is known.
+  /// The same request again changes nothing; `nil` clears the widget. A request without a size is loaded at the
+  /// widget's size, in device pixels, once that is known.
   ///
   /// - Parameters:
-  ///   - request: What to show.
-  ///   - placeholder: What to show until then; nothing by default.
-  ///   - failure: What to show if it fails; the placeholder by default.
+  ///   - request: The request; `nil` for no image.
+  ///   - placeholder: The content until then. Defaults to none.
+  ///   - failure: The content if loading fails. Defaults to `nil`: the placeholder.
   public func load(
     _ request: ImageRequest?,
     placeholder: Placeholder = .none,
@@ -90,23 +90,26 @@ public final class RemotePicture {
     MainThreadWork.measure { view.slot.load(request, placeholder: placeholder, failure: failure) }
   }
 
-  /// Shows nothing, and cancels what is being loaded.
+  /// Shows nothing, and cancels the current load.
   public func clear() { load(nil) }
 
-  /// What decides what is shown, for what is seldom needed: progress, and what becomes of a load that nobody waits for.
+  /// The slot that decides what the widget shows, for rarely needed settings: progress, and what happens to loads
+  /// that nobody waits for.
   ///
-  /// Its display, its size and its visibility are the widget's.
+  /// The widget sets its display, its size and its visibility.
   public var slot: ImageSlot { view.slot }
 
-  /// What the widget was last told to show.
+  /// The current content of the widget.
   public var content: ImageSlot.Content { view.content }
 
-  /// Called after each change of what is shown; with nothing by default.
+  /// A closure that is called after each change of the content.
+  ///
+  /// Defaults to an empty one.
   public var onChange: @MainActor (ImageSlot.Content) -> Void {
     get { view.onChange }
     set { view.onChange = newValue }
   }
 
-  /// Sets the text that screen readers say for the image.
+  /// Sets the text that screen readers speak for the image.
   public func setAlternativeText(_ text: String) { unsafe vitrine_gtk_set_label(widget, text) }
 }

@@ -2,37 +2,38 @@ public import CGTK
 import CVitrineGTK
 public import Vitrine
 
-/// Makes and binds cells of `GtkGridView`, `GtkListView` and `GtkColumnView` that show images as they are loaded.
+/// Makes and binds cells of `GtkGridView`, `GtkListView` and `GtkColumnView` that load and show images.
 ///
 /// ```swift
 /// let factory = RemotePictureFactory(width: 188, height: 188) { item in
-///   ImageRequest(url: address(of: item))
+///   ImageRequest(url: url(of: item))
 /// }
 /// let grid = gtk_grid_view_new(selection, factory.retained())
 /// ```
-/// GTK binds many more cells than can be seen. All of them look in memory when they are bound; only those that can be seen load,
-/// and a load is cancelled when its cell is bound to something else. Cells are recycled, and never show another item's image.
+/// GTK binds many more cells than are visible. Every cell checks memory when it is bound, and only visible ones load.
+/// A load is cancelled when its cell is bound to another item. Cells are recycled, and never show another item's
+/// image.
 ///
-/// This object is a handle: what it has set up goes on without it. Every call is for the main thread.
+/// This object is a handle: the factory works without it. Call everything on the main thread.
 @MainActor
 @safe
 public final class RemotePictureFactory {
-  /// Makes the request of an item of the model; `nil` leaves the cell empty.
+  /// A closure that makes the request of an item of the model; `nil` leaves the cell empty.
   public typealias RequestOfItem = @MainActor (_ item: UnsafeMutablePointer<GObject>) -> ImageRequest?
 
-  /// The `GtkListItemFactory`; kept alive by this object too.
+  /// The `GtkListItemFactory`, which this object retains.
   public let pointer: OpaquePointer
   private let binding: Binding
 
   /// Makes a factory.
   ///
   /// - Parameters:
-  ///   - pipeline: What loads; the program's shared pipeline by default.
+  ///   - pipeline: The pipeline that loads. Defaults to the program's shared pipeline.
   ///   - width: The width of a picture in points.
   ///   - height: The height of a picture in points.
-  ///   - mode: How an image is fitted into its picture: it covers it, by default.
-  ///   - placeholder: What to show until an image has come; nothing by default.
-  ///   - failure: What to show if one fails; the theme's icon for missing images by default.
+  ///   - mode: The way an image is fitted into its picture. Defaults to `.fill`.
+  ///   - placeholder: The content until an image has been loaded. Defaults to none.
+  ///   - failure: The content if loading fails. Defaults to the theme's icon for missing images.
   ///   - request: Makes the request of an item.
   public convenience init(
     _ pipeline: ImagePipeline = .shared,
@@ -48,7 +49,7 @@ public final class RemotePictureFactory {
     }
   }
 
-  /// Makes a factory of pictures whose loads are those of a scope.
+  /// Makes a factory of pictures that load in a scope.
   ///
   /// See ``init(_:width:height:mode:placeholder:failure:request:)``.
   public convenience init(
@@ -81,7 +82,7 @@ public final class RemotePictureFactory {
     (binding.placeholder, binding.failure) = (placeholder, failure)
     self.binding = binding
     let object = unsafe UnsafeMutableRawPointer(pointer)
-    // The connections keep the binding for as long as the factory lives, and refer to nothing that keeps the factory.
+    // The connections retain the binding for the life of the factory, and do not retain the factory.
     unsafe Signals.connect(object, "setup", argument: { unsafe binding.setUp($0) })
     unsafe Signals.connect(object, "bind", argument: { unsafe binding.bind($0) })
     unsafe Signals.connect(object, "unbind", argument: { unsafe binding.unbind($0) })
@@ -90,12 +91,14 @@ public final class RemotePictureFactory {
 
   isolated deinit { unsafe g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
-  /// The factory with a reference of its own, for functions that take one over, such as `gtk_grid_view_new`.
+  /// Returns the factory with a reference of its own, for functions that take ownership, such as `gtk_grid_view_new`.
   public func retained() -> OpaquePointer {
     unsafe OpaquePointer(g_object_ref(UnsafeMutableRawPointer(pointer)))
   }
 
-  /// Called with each new cell, to put something else around or beside its picture; with nothing by default.
+  /// A closure that is called with each new cell, to put other widgets around or beside its picture.
+  ///
+  /// Defaults to an empty one.
   public var onSetup: @MainActor (RemotePictureCell) -> Void {
     get { binding.onSetup }
     set { binding.onSetup = newValue }
@@ -108,15 +111,21 @@ public final class RemotePictureFactory {
 public final class RemotePictureCell {
   /// The cell's picture.
   public let picture: RemotePicture
-  /// What fills the cell: the picture, unless told.
+  /// The widget that fills the cell.
+  ///
+  /// Defaults to the picture.
   public var child: UnsafeMutablePointer<GtkWidget>
-  /// The item that the cell shows, of the model's type; `nil` between two.
+  /// The item that the cell shows, of the model's type; `nil` between two items.
   public internal(set) var item: UnsafeMutablePointer<GObject>?
-  /// The item's place in the model.
+  /// The position of the item in the model.
   public internal(set) var position = 0
-  /// Called before the cell begins to show an item, to update what else is in it; with nothing by default.
+  /// A closure that is called before the cell shows an item, to update its other widgets.
+  ///
+  /// Defaults to an empty one.
   public var onBind: @MainActor (RemotePictureCell) -> Void = { _ in }
-  /// Called after the cell has let go of its item; with nothing by default.
+  /// A closure that is called after the cell has released its item.
+  ///
+  /// Defaults to an empty one.
   public var onUnbind: @MainActor (RemotePictureCell) -> Void = { _ in }
 
   init(_ picture: RemotePicture) {
@@ -125,7 +134,7 @@ public final class RemotePictureCell {
   }
 }
 
-/// What the factory's signals do.
+/// The handlers of the factory's signals.
 @MainActor
 @safe
 private final class Binding {
@@ -143,12 +152,12 @@ private final class Binding {
   func setUp(_ listItem: UnsafeMutableRawPointer?) {
     guard let listItem = unsafe listItem else { return }
     let cell = RemotePictureCell(makePicture())
-    // A grid gives its columns whatever width there is; a picture keeps its own.
+    // A grid gives its columns all available width; a picture keeps its own.
     unsafe gtk_widget_set_halign(cell.picture.widget, GTK_ALIGN_CENTER)
     unsafe gtk_widget_set_valign(cell.picture.widget, GTK_ALIGN_CENTER)
     MainThreadWork.exclude { onSetup(cell) }
     unsafe gtk_list_item_set_child(OpaquePointer(listItem), cell.child)
-    // The list item keeps the cell, until `tearDown`.
+    // The list item retains the cell, until `tearDown`.
     unsafe g_object_set_qdata_full(
       vitrine_gtk_object(listItem),
       vitrine_gtk_quark(),
@@ -171,7 +180,7 @@ private final class Binding {
 
   func unbind(_ listItem: UnsafeMutableRawPointer?) {
     guard let cell = unsafe cell(of: listItem) else { return }
-    // Cancels, and frees the pixels of a cell that is out of sight.
+    // Cancels, and frees the pixels of an invisible cell.
     cell.picture.clear()
     unsafe cell.item = nil
     MainThreadWork.exclude { cell.onUnbind(cell) }
@@ -187,7 +196,7 @@ private final class Binding {
     guard let listItem = unsafe listItem,
       let cell = unsafe g_object_get_qdata(vitrine_gtk_object(listItem), vitrine_gtk_quark())
     else { return nil }
-    // Set in `setUp`, and nothing else is stored under our quark in a list item.
+    // Set in `setUp`. Nothing else is stored under our quark in a list item.
     return unsafe Unmanaged<RemotePictureCell>.fromOpaque(cell).takeUnretainedValue()
   }
 }

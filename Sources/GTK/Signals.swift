@@ -1,7 +1,9 @@
 package import CGTK
 import CVitrineGTK
 
-/// Connects Swift closures to GObject's signals; each is released when its signal is disconnected or its object dies.
+/// Connects Swift closures to GObject's signals.
+///
+/// Each is released when its signal is disconnected or its object is destroyed.
 @MainActor
 package enum Signals {
   @safe
@@ -13,14 +15,14 @@ package enum Signals {
     }
   }
 
-  /// Calls `body` at a signal that hands over nothing.
+  /// Calls `body` at a signal without an argument.
   @discardableResult
   package static func connect(
     _ object: UnsafeMutableRawPointer,
     _ signal: String,
     _ body: @escaping @MainActor () -> Void,
   ) -> gulong {
-    // The box is released with the connection, and GTK emits on the main thread only.
+    // The box is released with the connection, and GTK emits only on the main thread.
     unsafe vitrine_gtk_connect(
       object,
       signal,
@@ -30,7 +32,7 @@ package enum Signals {
     )
   }
 
-  /// Calls `body` with what a signal hands over.
+  /// Calls `body` with the argument of a signal.
   @discardableResult
   package static func connect(
     _ object: UnsafeMutableRawPointer,
@@ -59,9 +61,9 @@ package enum Signals {
   }
 }
 
-/// Gives up the reference that was handed to C, as its function to free with.
+/// Releases a reference that was passed to C, as C's destroy function.
 package func releaseObject(_ reference: UnsafeMutableRawPointer?) {
   guard let reference = unsafe reference else { return }
-  // Only references from `passRetained` are handed over with this function.
+  // Only references from `passRetained` are passed with this function.
   unsafe Unmanaged<AnyObject>.fromOpaque(reference).release()
 }

@@ -1,7 +1,7 @@
 import CGTK
 import CVitrineGTK
 
-/// What pictures look like unless the program's own style sheet says otherwise.
+/// The default appearance of pictures, which the program's own style sheet may override.
 @MainActor
 enum StyleSheet {
   private static let rules = """
@@ -18,7 +18,7 @@ enum StyleSheet {
     isLoaded = true
     let provider = unsafe gtk_css_provider_new()
     unsafe vitrine_gtk_load_css(provider, rules)
-    // The lowest priority, below themes, so that any rule of the program's wins. The display takes a reference.
+    // The lowest priority, below themes, so that any rule of the program wins. The display takes a reference.
     unsafe gtk_style_context_add_provider_for_display(
       display,
       OpaquePointer(provider),

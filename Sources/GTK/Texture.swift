@@ -3,16 +3,18 @@ import CVitrineGTK
 public import Vitrine
 
 extension Bitmap {
-  /// Makes a `GdkTexture` of the pixels, without copying them; the caller owns the reference.
+  /// Makes a `GdkTexture` of the pixels, without copying them.
   ///
-  /// The texture keeps the pixels for as long as it lives. May be called on any thread.
+  /// The caller owns the reference.
   ///
-  /// - Complexity: O(1).
+  /// The texture retains the pixels. A bitmap that is not in sRGB is converted first. May be called on any thread.
+  ///
+  /// - Complexity: O(1), or O(pixels) with a conversion.
   public func makeTexture() -> OpaquePointer {
-    // GDK shows numbers as sRGB.
+    // GDK takes components as sRGB.
     guard colorSpace == .sRGB else { return unsafe converted(to: .sRGB).makeTexture() }
     return unsafe withUnsafeBytes { pixels in
-      // The owner is released when GDK is done with the bytes; until then it keeps the pixels where they are.
+      // The owner is released when GDK is done with the bytes; until then it keeps the pixels in place.
       let owner = unsafe Unmanaged.passRetained(PixelOwner(self))
       let bytes = unsafe g_bytes_new_with_free_func(
         pixels.baseAddress,
@@ -21,7 +23,7 @@ extension Bitmap {
         owner.toOpaque(),
       )
       defer { unsafe g_bytes_unref(bytes) }
-      // Straight alpha is what decoders give, and what draws fastest.
+      // Straight alpha is what decoders deliver, and what draws fastest.
       let format = alpha == .premultiplied ? GDK_MEMORY_R8G8B8A8_PREMULTIPLIED : GDK_MEMORY_R8G8B8A8
       return unsafe gdk_memory_texture_new(gint(width), gint(height), format, bytes, gsize(bytesPerRow))
     }
@@ -49,15 +51,15 @@ final class Texture {
 
   deinit { unsafe g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
-  /// How an image stands in a box.
+  /// The way an image is fitted into a box.
   enum Fit {
-    /// As its mode says, never larger than its pixels unless it has to cover the box.
+    /// By its mode, never larger than its pixels unless it has to cover the box.
     case image
-    /// As what it stands for will: its own pixels are few.
+    /// Like the image that it stands for: its own pixels are few.
     case placeholder
   }
 
-  /// Draws into the box from 0, 0, at exactly the display's pixels where the texture has as many.
+  /// Draws into the box from 0, 0, at exactly the display's pixels if the texture has that many.
   func draw(
     into snapshot: OpaquePointer,
     width: Double,
@@ -67,7 +69,7 @@ final class Texture {
     fit: Fit,
   ) {
     guard width > 0, height > 0 else { return }
-    // In device pixels first, since that is where a picture is sharp or not.
+    // In device pixels first, which decide whether a picture is sharp.
     let (boxWidth, boxHeight) = ((width * scale).rounded(), (height * scale).rounded())
     let (scaleX, scaleY) = (boxWidth / Double(bitmap.width), boxHeight / Double(bitmap.height))
     var (drawnWidth, drawnHeight) = (boxWidth, boxHeight)

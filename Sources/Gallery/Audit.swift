@@ -2,20 +2,22 @@ import Vitrine
 import VitrineRuntime
 import VitrineTesting
 
-/// Looks at what the cells really show.
+/// Checks what the cells actually show.
 @MainActor
 final class Audit {
   struct Findings {
-    /// Cells in sight that showed another picture than the one they were bound to, each counted once for each picture.
+    /// The number of visible cells that showed another picture than their own, each counted once for each picture.
     var wrong = 0
-    /// The same, when everything had come to rest.
+    /// The same, at rest.
     var wrongAtRest = 0
-    /// Cells in sight that were painted without their image although it was in memory when they were bound.
+    /// The number of visible cells that were painted without their image although it was in memory when they were
+    /// bound.
     var flashes = 0
-    /// Cells in sight at rest whose pixels were compared with their file's, and how many of them were the same.
+    /// The number of visible cells at rest whose pixels were compared with their file's, and of those that were
+    /// identical.
     var compared = 0
     var identical = 0
-    /// Cells in sight at rest that showed nothing.
+    /// The number of visible cells at rest that showed nothing.
     var empty = 0
   }
 
@@ -23,7 +25,7 @@ final class Audit {
   private let pictures: Pictures
   private let window: Window
   private let style: any CellStyle
-  /// What each cell was last seen to show wrongly, so that it is counted once and not with each frame.
+  /// The wrong picture last seen in each cell, so that it is counted once and not with each frame.
   private var seen: [ObjectIdentifier: Int] = [:]
 
   init(_ pictures: Pictures, window: Window, style: any CellStyle) {
@@ -34,13 +36,13 @@ final class Audit {
     style.cells.filter { unsafe $0.isVisible(in: window.scrolled) }
   }
 
-  /// Whether every cell in sight shows an image.
+  /// True if every visible cell shows an image.
   var isComplete: Bool {
     let cells = visibleCells
     return !cells.isEmpty && cells.allSatisfy { $0.shown != nil }
   }
 
-  /// Looks at a frame that has just been painted.
+  /// Checks a frame that has just been painted.
   func lookAtFrame() {
     for cell in visibleCells {
       if cell.wasInMemory, cell.shown == nil, !cell.hasFlashed {
@@ -58,7 +60,7 @@ final class Audit {
     }
   }
 
-  /// Compares what is in sight with the files, pixel by pixel, when nothing moves any more.
+  /// Compares the visible cells with the files, pixel by pixel, when nothing moves any more.
   func lookAtRest() async {
     for cell in visibleCells {
       guard let index = cell.index, let shown = cell.shown else {
@@ -76,7 +78,7 @@ final class Audit {
     }
   }
 
-  /// The length of the encoded bytes tells the pictures that the gallery serves apart.
+  /// The length of the encoded bytes identifies the pictures that the gallery serves.
   private func isWrong(_ shown: ImageResponse, at index: Int) -> Bool {
     pictures.all[index].byteCount.map { $0 != shown.byteCount } ?? false
   }
@@ -85,7 +87,7 @@ final class Audit {
 extension Bitmap {
   fileprivate func hasSamePixels(as other: Bitmap) -> Bool {
     guard width == other.width, height == other.height else { return false }
-    // Both are read while they are lent.
+    // Both are read only inside these closures.
     return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }
   }
 }

@@ -8,35 +8,36 @@ import VitrineRuntime
 final class FrameMeter {
   struct Figures {
     var frames = 0
-    /// The most that Vitrine's code, or the naive cells', took within one turn of the main loop, in microseconds: of the
-    /// processor's time, and by the clock, in which decoding threads may have had the processor instead.
+    /// The longest time that Vitrine's code, or the naive cells', took within one turn of the main loop, in
+    /// microseconds: the processor time, and the elapsed time, during which decoding threads may have had the
+    /// processor.
     var longestHold = 0
     var longestHoldByTheClock = 0
-    /// The longest frame from before-paint to after-paint, all of GTK included, in microseconds.
+    /// The longest frame from before-paint to after-paint, including all of GTK, in microseconds.
     var longestFrame = 0
     var frameTime = 0
-    /// The most memory the process had, in bytes.
+    /// The peak memory of the process, in bytes.
     var peakMemory = 0
 
     var meanFrame: Int { frames == 0 ? 0 : frameTime / frames }
   }
 
   private(set) var figures = Figures()
-  /// Called after each frame that was painted.
+  /// Called after each painted frame.
   var onFrame: () -> Void = {}
   private var start: gint64 = 0
   private var isRunning = false
 
-  /// The functions that GLib calls know no object.
+  /// The functions that GLib calls have no user data.
   private static weak var current: FrameMeter?
 
-  /// Begins with the frames of a window that has been shown.
+  /// Starts with the frames of a window that has been shown.
   init(window: UnsafeMutablePointer<GtkWidget>) {
     let clock = unsafe UnsafeMutableRawPointer(gtk_widget_get_frame_clock(window))
     guard let clock = unsafe clock else { return }
     unsafe connect(clock, "before-paint") { $0.start = g_get_monotonic_time() }
     unsafe connect(clock, "after-paint") { $0.painted() }
-    // Wraps the poll in which the main loop waits, so that a turn is what lies between two of them.
+    // Wraps the poll in which the main loop waits: a turn is the time between two of them.
     unsafe g_main_context_set_poll_func(nil) { descriptors, count, timeout in
       MainActor.assumeIsolated { FrameMeter.current?.turnEnded() }
       return unsafe g_poll(descriptors, count, timeout)
@@ -46,7 +47,7 @@ final class FrameMeter {
 
   func begin() {
     figures = Figures()
-    // What an earlier style has freed is no part of this one's peak.
+    // Memory that an earlier style has freed must not count in this one's peak.
     vitrine_gtk_trim_heap()
     resetPeakMemory()
     MainThreadWork.isMeasured = true
@@ -87,7 +88,7 @@ final class FrameMeter {
   }
 }
 
-/// Makes the highest memory use of the process its present one.
+/// Resets the peak memory of the process to its current use.
 private func resetPeakMemory() {
   let file = unsafe open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC)
   guard file >= 0 else { return }
@@ -96,7 +97,7 @@ private func resetPeakMemory() {
   close(file)
 }
 
-/// The highest memory use of the process, in bytes.
+/// Returns the peak memory of the process, in bytes.
 private func peakMemory() -> Int {
   let status = (try? FileContents.at("/proc/self/status")).map { String(decoding: $0, as: UTF8.self) } ?? ""
   let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

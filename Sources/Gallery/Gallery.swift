@@ -4,7 +4,7 @@ import Vitrine
 import VitrineGTK
 import VitrineRuntime
 
-/// The gallery: a window with a grid over a list of pictures.
+/// The gallery: a window with a grid of pictures.
 @main
 @MainActor
 enum Gallery {
@@ -12,7 +12,7 @@ enum Gallery {
   private static var pictures: Pictures?
   private static var window: Window?
   private static var style: (any CellStyle)?
-  /// What is to be written out before the program ends.
+  /// The cache to close before the program ends.
   private static var disk: DiskCache?
   private static var status: Int32 = 0
 
@@ -67,7 +67,7 @@ enum Gallery {
     }
   }
 
-  /// Turns the main loop until the disk cache has been written out.
+  /// Runs the main loop until the disk cache has been written.
   private static func closeDisk() {
     guard let disk else { return }
     var isClosed = false
@@ -78,7 +78,7 @@ enum Gallery {
     while !isClosed { g_main_context_iteration(nil, 1) }
   }
 
-  /// Shows each style in turn, and says how it went.
+  /// Shows each style in turn, and reports the results.
   private static func tour(
     _ options: Options,
     _ pictures: Pictures,
@@ -121,7 +121,7 @@ enum Gallery {
     if !report.isGood { status = 1 }
   }
 
-  /// Downloads what is not on the disk yet, six at a time as the pipeline does anyway.
+  /// Downloads what is not on disk, six at a time, the pipeline's own limit.
   private static func fill(_ pictures: Pictures, _ pipeline: ImagePipeline) async {
     pictures.isSlow.withLock { $0 = false }
     await withTaskGroup { group in

@@ -4,25 +4,25 @@ import Vitrine
 import VitrineGTK
 import VitrineRuntime
 
-/// A cell of the grid, as the audit sees it.
+/// A cell of the grid, for the audit.
 ///
-/// Its widgets are the grid's, and alive while it is bound.
+/// The grid owns its widgets, which are alive while it is bound.
 @MainActor
 @safe
 final class GridCell {
-  /// The place of the picture that the cell is bound to; `nil` between two.
+  /// The index of the picture that the cell is bound to; `nil` between two.
   var index: Int?
-  /// What the cell shows of an image; `nil` while it shows none.
+  /// The image that the cell shows; `nil` if it shows none.
   var shown: ImageResponse?
-  /// Whether the image was in memory when the cell was bound to it.
+  /// True if the image was in memory when the cell was bound to it.
   var wasInMemory = false
-  /// Whether a frame was painted that should have shown that image, and did not.
+  /// True if a frame was painted that should have shown that image, and did not.
   var hasFlashed = false
   /// The picture's widget.
   let picture: UnsafeMutablePointer<GtkWidget>
   private let size: Int
   private let label: UnsafeMutablePointer<GtkWidget>
-  /// What fills the cell in the grid.
+  /// The widget that fills the cell.
   let root: UnsafeMutablePointer<GtkWidget>
 
   init(picture: UnsafeMutablePointer<GtkWidget>, size: Int) {
@@ -56,18 +56,18 @@ final class GridCell {
     (index, shown) = (nil, nil)
   }
 
-  /// Whether any of the picture can be seen within `view`.
+  /// Returns `true` if any part of the picture is visible within `view`.
   func isVisible(in view: UnsafeMutablePointer<GtkWidget>) -> Bool {
     guard index != nil, unsafe gtk_widget_get_mapped(picture) != 0 else { return false }
     var bounds = graphene_rect_t()
-    // Both are in one window; without a common parent the call says so.
+    // Both are in one window; without a common parent the call fails.
     guard unsafe gtk_widget_compute_bounds(picture, view, &bounds) != 0 else { return false }
     return bounds.size.height > 0 && bounds.origin.y + bounds.size.height > 0
       && bounds.origin.y < Float(unsafe gtk_widget_get_height(view))
   }
 }
 
-/// Counts of one way of filling cells.
+/// The counts of one style of cells.
 struct CellCounts {
   var cellsMade = 0
   var binds = 0
@@ -80,17 +80,17 @@ struct CellCounts {
   var shown: Int { fromMemory + fromDisk + fromNetwork }
 }
 
-/// A way of filling the cells of the grid.
+/// A style of cells of the grid.
 @MainActor
 protocol CellStyle: AnyObject {
-  /// A `GtkListItemFactory` with a reference for who takes it.
+  /// Returns a `GtkListItemFactory` with a reference for the caller.
   func makeFactory() -> OpaquePointer
-  /// The cells that exist.
+  /// The existing cells.
   var cells: [GridCell] { get }
   var counts: CellCounts { get }
 }
 
-/// The place of an item in the gallery; the model is a list of numbers as text.
+/// Returns the index of an item of the gallery; the model is a list of numbers as text.
 func index(of item: UnsafeMutablePointer<GObject>) -> Int {
   // Every item of the gallery's model is a `GtkStringObject`, whose text lives as long as it does.
   let text = unsafe gtk_string_object_get_string(OpaquePointer(item))

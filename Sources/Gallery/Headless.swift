@@ -1,26 +1,26 @@
 import CGTK
 import VitrineRuntime
 
-/// Runs the gallery under a display of its own, where there is none or none is wanted.
+/// Runs the gallery under a virtual display, if there is no display or none is wanted.
 @MainActor
 enum Headless {
   private static let marker = "VITRINE_GALLERY_HEADLESS"
 
-  /// Whether this process runs under a display that was made for it.
+  /// True if this process runs under a virtual display of its own.
   static var isEntered: Bool { ProcessInfo.processInfo.environment[marker] != nil }
 
-  /// Becomes the same program under Xvfb if that is needed; returns where it is not.
+  /// Replaces the process with the same program under Xvfb, if needed; otherwise returns.
   static func enterIfNeeded(_ options: Options, _ arguments: [String]) throws(Options.Mistake) {
     if isEntered { return }
     let wantsTour = options.isHeadless || options.styles.count > 1
     if !wantsTour, gtk_init_check() != 0 { return }
     guard isInstalled("xvfb-run") else {
       throw Options.Mistake(
-        message: "there is no display to open a window on, and no xvfb-run to do without: apt-get install xvfb xauth"
+        message: "there is no display to open a window on; for a virtual one, apt-get install xvfb xauth"
       )
     }
     unsafe setenv(marker, "1", 1)
-    // Drawing on the processor, over X, and without asking for what a machine without a desktop has not.
+    // Draws on the processor, over X, without features that a machine without a desktop lacks.
     unsafe setenv("GDK_BACKEND", "x11", 1)
     unsafe setenv("GSK_RENDERER", "cairo", 1)
     unsafe setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1)
@@ -32,7 +32,7 @@ enum Headless {
     }
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "vitrine-gallery"
     let words = ["xvfb-run", "-a", "-s", "-screen 0 1280x900x24", program] + arguments
-    // Freed by nobody: the process becomes another one.
+    // Never freed: the process is replaced.
     var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
     unsafe pointers.append(nil)
     unsafe execvp("xvfb-run", &pointers)

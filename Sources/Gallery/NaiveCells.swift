@@ -3,10 +3,10 @@ import CVitrineGTK
 import Vitrine
 import VitrineGTK
 
-/// What one writes first: begin to load when a cell is bound, set the image when it comes.
+/// The obvious first attempt: start loading when a cell is bound, set the image when it arrives.
 ///
-/// Nothing asks memory beforehand, nothing is cancelled, and nothing looks whether the cell still wants what has come. It loads
-/// through the same kind of pipeline, so that all the difference is here.
+/// It does not check memory first, cancels nothing, and does not check whether the cell still needs the image. It
+/// loads with the same kind of pipeline, so that this is the only difference.
 @MainActor
 @safe
 final class NaiveCells: CellStyle {
@@ -29,7 +29,7 @@ final class NaiveCells: CellStyle {
         unsafe gtk_widget_set_overflow(picture, GTK_OVERFLOW_HIDDEN)
         let cell = unsafe GridCell(picture: picture, size: size)
         unsafe gtk_list_item_set_child(OpaquePointer(listItem), cell.root)
-        // Kept with the list item.
+        // Owned by the list item.
         unsafe g_object_set_data_full(
           vitrine_gtk_object(listItem),
           "cell",
@@ -55,7 +55,7 @@ final class NaiveCells: CellStyle {
         unsafe gtk_picture_set_paintable(OpaquePointer(cell.picture), nil)
         self?.counts.binds += 1
         self?.counts.loadsStarted += 1
-        // The one thing that it does right: the widget lives until its image has come.
+        // The only thing that it does right: the widget lives until its image has arrived.
         let picture = unsafe cell.picture
         unsafe g_object_ref(UnsafeMutableRawPointer(picture))
         Task {

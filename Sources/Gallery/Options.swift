@@ -1,30 +1,32 @@
 import VitrineRuntime
 
-/// What the command line says.
+/// The options on the command line.
 struct Options {
   enum Style: String {
     /// Cells of VitrineGTK.
     case vitrine
-    /// What one writes first: load in bind, never cancel, never look again.
+    /// The obvious first attempt: load in bind, never cancel, never check.
     case naive
   }
 
-  /// A folder, files, addresses, or a text file of addresses.
+  /// Folders, files, URLs, or text files of URLs.
   var sources: [String] = []
   var isHeadless = false
-  /// The styles shown one after the other; only headless may have two.
+  /// The styles to show one after the other.
+  ///
+  /// More than one makes the run headless.
   var styles: [Style] = [.vitrine]
   var output = "gallery.png"
   var cacheFolder: String?
   /// The side of a picture, in points.
   var size = 188
-  /// How many pictures to show; the sources are repeated, or cut, to that.
+  /// The number of pictures to show; the sources are repeated, or cut off.
   ///
-  /// All of them, once, unless told.
+  /// Defaults to `nil`: all of them, once.
   var count: Int?
-  /// Whether everything is downloaded after the tour, so that the next one needs no server.
+  /// True if everything is downloaded after the tour, so that the next one needs no server.
   var fillsCache = false
-  /// The longest a picture's answer is held back by the gallery's own server, in milliseconds.
+  /// The maximum delay of the answers of the gallery's own server, in milliseconds.
   var latency = 0
 
   struct Mistake: Error {
@@ -76,19 +78,18 @@ struct Options {
 
     vitrine-gallery SOURCE... [options]
 
-    SOURCE is a folder, a picture, an address, a text file of addresses (one a line), or - for addresses on standard
-    input. Pictures of the machine are served to the gallery over HTTP, by itself.
+    SOURCE is a folder, a picture, a URL, a text file of URLs (one a line), or - for URLs on standard input.
+    Local pictures are served over HTTP by the gallery itself.
 
-      --headless         scrolls by itself under Xvfb, writes a screenshot and prints what happened; also where there is
-                         no display
-      --naive            shows them the way one writes first: load in bind, no cancel, no check
-      --compare          headless, both ways one after the other, beside each other in the table
-      -o, --output FILE  the screenshot; gallery.png by default
-      --cache-dir DIR    where encoded pictures are kept; $XDG_CACHE_HOME/vitrine-gallery by default
-      --size N           the side of a picture in points; 188 by default
-      --count N          how many pictures; the sources are repeated, each time under another address
-      --fill             headless, at the end downloads what was not seen, so that the next run needs no server
-      --latency MS       the longest that the gallery's server holds an answer back; 0 by default
+      --headless         scroll under Xvfb, write a screenshot and print a report; the default without a display
+      --naive            use the obvious first attempt: load in bind, never cancel, never check
+      --compare          headless, both ways one after the other, side by side in the report
+      -o, --output FILE  the screenshot; defaults to gallery.png
+      --cache-dir DIR    the folder of the disk cache; defaults to $XDG_CACHE_HOME/vitrine-gallery
+      --size N           the side of a picture in points; defaults to 188
+      --count N          the number of pictures; the sources are repeated, each time under another URL
+      --fill             headless, download everything at the end, so that the next run needs no server
+      --latency MS       the maximum delay of the gallery's server; defaults to 0
 
     """
 }

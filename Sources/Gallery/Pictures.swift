@@ -6,23 +6,23 @@ import VitrineTesting
 struct Pictures {
   struct Picture {
     let name: String
-    /// How long the encoded bytes are: a number that no other picture has, where the gallery serves them itself.
+    /// The length of the encoded bytes, unique among all pictures that the gallery serves.
     let byteCount: Int?
-    /// The file it comes from.
+    /// The path of its file.
     let path: String?
 
-    /// What a cell loads, without a size.
+    /// The cell's request, without a size.
     let request: ImageRequest
 
     init(name: String, address: String, identity: String? = nil, byteCount: Int? = nil, path: String? = nil) {
       (self.name, self.byteCount, self.path) = (name, byteCount, path)
       var request = ImageRequest(url: address)
-      // The address of the gallery's own server is another one in each run.
+      // The URL of the gallery's own server is different in each run.
       request.cacheID = identity
       self.request = request
     }
 
-    /// What a cell loads, at `pixels` a side.
+    /// Returns the cell's request, at `pixels` a side.
     func request(pixels: Int) -> ImageRequest {
       var request = request
       request.size = .pixels(Double(pixels), Double(pixels), .fill)
@@ -31,23 +31,23 @@ struct Pictures {
   }
 
   let all: [Picture]
-  /// Whether answers are held back, as said on the command line.
+  /// True if answers are delayed, as set on the command line.
   let isSlow = Lock(true)
-  /// Serves what is on this machine; it stops when it is released.
+  /// The server of local pictures; it stops when it is released.
   private let server: LoopbackServer?
 
-  /// How many requests the gallery's server has seen; `nil` where it has none.
+  /// The number of requests to the gallery's server; `nil` if there is none.
   var requestCount: Int? { server?.counts.requests }
 
   init(_ options: Options) throws(Options.Mistake) {
     let found = try Self.sources(options.sources)
-    guard !found.isEmpty else { throw Options.Mistake(message: "there are no pictures in what was given") }
+    guard !found.isEmpty else { throw Options.Mistake(message: "the sources contain no pictures") }
     let count = options.count ?? found.count
     let files = found.compactMap { if case .file(let file) = $0 { file } else { nil } }
     let server = files.isEmpty ? nil : try? LoopbackServer()
-    if !files.isEmpty, server == nil { throw Options.Mistake(message: "the system has no port to give") }
+    if !files.isEmpty, server == nil { throw Options.Mistake(message: "the gallery's server could not be started") }
 
-    // Bytes appended to a picture change nothing about it, and make its length tell it from all others.
+    // Bytes appended to a picture do not change it, and make its length unique.
     var taken: Set<Int> = []
     var served: [ServedFile] = []
     all = (0..<count).map { index in
@@ -76,7 +76,7 @@ struct Pictures {
         return
       }
       if latency > 0, isSlow.withLock({ $0 }) {
-        // Answers that come out of order, the same ones in every run.
+        // Answers arrive out of order, in the same order in every run.
         let share = (UInt64(number) &* 0x9E37_79B9_7F4A_7C15) >> 32 % 100
         usleep(useconds_t(UInt64(latency) * 10 * share))
       }
@@ -129,7 +129,7 @@ struct Pictures {
       }
       var isFolder = false
       guard FileManager.default.fileExists(atPath: argument, isDirectory: &isFolder) else {
-        throw Options.Mistake(message: "there is no '\(argument)'")
+        throw Options.Mistake(message: "'\(argument)' does not exist")
       }
       let paths = isFolder ? contents(of: argument) : [argument]
       for path in paths {
@@ -154,7 +154,7 @@ struct Pictures {
     return names.filter { !$0.hasPrefix(".") }.sorted().map { "\(folder)/\($0)" }
   }
 
-  /// Enough of a file to tell its format; `nil` where it is none.
+  /// Returns enough of a file to detect its format; `nil` if it cannot be read.
   private static func head(of path: String) -> Data? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }

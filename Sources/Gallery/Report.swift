@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// What happened, as a table with a column for each style.
+/// The results, as a table with a column for each style.
 struct Report {
   struct Column {
     let title: String
@@ -12,7 +12,7 @@ struct Report {
 
   var columns: [Column] = []
 
-  /// Whether VitrineGTK's cells did all that they promise.
+  /// True if VitrineGTK's cells kept all their promises.
   var isGood: Bool {
     columns.filter { $0.title == Options.Style.vitrine.rawValue }.allSatisfy { column in
       let findings = column.findings

@@ -10,7 +10,7 @@ final class Tour {
 
   init(_ window: Window, audit: Audit) {
     (self.window, self.audit) = (window, audit)
-    // The tick is the window's; it goes with it, or when the tour is over.
+    // The window owns the tick; it ends with the window, or with the tour.
     unsafe gtk_widget_add_tick_callback(
       window.scrolled,
       { _, _, tour in
@@ -39,11 +39,11 @@ final class Tour {
     await withCheckedContinuation { frame = $0 }
   }
 
-  /// Goes through all of it.
+  /// Runs the whole tour.
   func run() async {
     defer { isOver = true }
     await rest()
-    // Down: reading speed, then flicks that begin fast and run out.
+    // Down: at reading speed, then in flicks that start fast and slow down.
     for _ in 0..<60 { await move(by: 12) }
     for _ in 0..<8 {
       var speed = 220.0
@@ -52,13 +52,13 @@ final class Tour {
         speed *= 0.93
       }
     }
-    // Far jumps, as by dragging the scroll bar, each too short for most to arrive.
+    // Far jumps, as by dragging the scroll bar, each too short for most images to arrive.
     for step in 1...10 {
       await jump(to: Double(step * 7 % 11) / 11 * window.end)
       for _ in 0..<6 { await move(by: 30) }
     }
     await rest()
-    // Back over what has just been seen, then all the way up.
+    // Back over what has just been visible, then all the way up.
     for _ in 0..<30 { await move(by: -40) }
     await jump(to: window.position * 0.15)
     while window.position > 0 { await move(by: -240) }
@@ -70,7 +70,7 @@ final class Tour {
     await nextFrame()
   }
 
-  /// A grid that has not measured all of its rows may stop short, and go the whole way when told again.
+  /// Jumps twice: a grid that has not measured all its rows may stop short the first time.
   private func jump(to position: Double) async {
     for _ in 0..<2 {
       window.position = position
@@ -78,7 +78,7 @@ final class Tour {
     }
   }
 
-  /// Waits until everything in sight has come, or for about twenty seconds.
+  /// Waits until every visible cell has its image, for at most about twenty seconds.
   private func rest() async {
     for _ in 0..<1200 {
       await nextFrame()

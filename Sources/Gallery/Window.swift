@@ -2,7 +2,7 @@ import CGTK
 import CVitrineGTK
 import VitrineRuntime
 
-/// The window: a header bar over a grid that scrolls.
+/// The window: a header bar over a scrolling grid.
 @MainActor
 @safe
 final class Window {
@@ -11,7 +11,7 @@ final class Window {
 
   init(_ application: UnsafeMutablePointer<GtkApplication>) {
     Self.loadStyle()
-    // All widgets are the window's, which the application keeps until it is closed.
+    // The window owns all widgets, and the application keeps the window until it is closed.
     unsafe widget = gtk_application_window_new(application)
     unsafe scrolled = gtk_scrolled_window_new()
     unsafe gtk_window_set_default_size(vitrine_gtk_window(widget), 1280, 900)
@@ -26,7 +26,7 @@ final class Window {
     unsafe gtk_window_set_title(vitrine_gtk_window(widget), "\(count) pictures")
     let model = unsafe gtk_string_list_new(nil)
     for index in 0..<count { unsafe gtk_string_list_append(model, "\(index)") }
-    // The selection takes the model, the grid the selection and the factory, the window the grid.
+    // The selection takes ownership of the model, the grid of the selection and the factory, the window of the grid.
     let selection = unsafe gtk_no_selection_new(model)
     let grid: UnsafeMutablePointer<GtkWidget> = unsafe gtk_grid_view_new(selection, style.makeFactory())
     unsafe gtk_grid_view_set_max_columns(OpaquePointer(grid), 8)
@@ -35,31 +35,31 @@ final class Window {
     unsafe gtk_window_present(vitrine_gtk_window(widget))
   }
 
-  /// Takes the grid away, and with it the cells.
+  /// Removes the grid, and with it the cells.
   func clear() { unsafe gtk_scrolled_window_set_child(OpaquePointer(scrolled), nil) }
 
-  /// How far the grid is scrolled, in points.
+  /// The scroll position of the grid, in points.
   var position: Double {
     get { unsafe gtk_adjustment_get_value(gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))) }
     set { unsafe gtk_adjustment_set_value(gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled)), newValue) }
   }
 
-  /// The furthest that it can be scrolled.
+  /// The maximum scroll position.
   var end: Double {
     let adjustment = unsafe gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
     return unsafe max(0, gtk_adjustment_get_upper(adjustment) - gtk_adjustment_get_page_size(adjustment))
   }
 
-  /// Writes what the window shows as PNG.
+  /// Writes the contents of the window as PNG.
   ///
-  /// - Returns: Whether that could be done; not before the window has been drawn.
+  /// - Returns: `true` on success; `false` before the window has been drawn.
   func writeScreenshot(to path: String) -> Bool {
     let (width, height) = unsafe (gtk_widget_get_width(widget), gtk_widget_get_height(widget))
     let paintable = unsafe gtk_widget_paintable_new(widget)
     defer { unsafe g_object_unref(UnsafeMutableRawPointer(paintable)) }
     let snapshot = unsafe gtk_snapshot_new()
     unsafe gdk_paintable_snapshot(paintable, snapshot, Double(width), Double(height))
-    // The snapshot is freed by the call, the node by us; both texture and node are ours.
+    // The call frees the snapshot; texture and node are freed below.
     guard let node = unsafe gtk_snapshot_free_to_node(snapshot) else { return false }
     defer { unsafe gsk_render_node_unref(node) }
     let renderer = unsafe gtk_native_get_renderer(gtk_widget_get_native(widget))

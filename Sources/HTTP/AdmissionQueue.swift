@@ -1,11 +1,11 @@
 import VitrineRuntime
 
-/// Decides which of the waiting loads starts next: the most urgent, the first to come among equals, of those
-/// whose host has a slot free.
+/// A queue that decides which waiting load starts next: the most urgent whose host has a free slot, first come first
+/// served.
 ///
-/// A value without threads or sockets, so that its order can be tested without either.
+/// A value without threads or sockets, so its order can be tested without either.
 ///
-/// - Complexity: Every operation is O(log n) over the waiting ones, amortised.
+/// - Complexity: O(log n) over the waiting loads for each operation, amortised.
 struct AdmissionQueue<ID: Hashable> {
   private struct Entry {
     let id: ID
@@ -27,10 +27,12 @@ struct AdmissionQueue<ID: Hashable> {
   private struct Host {
     var running = 0
     var limit: Int
-    /// Those that came to the head while the host had no slot; they return as slots become free.
+    /// The entries that came to the head while the host had no slot.
+    ///
+    /// They return as slots become free.
     var parked = Heap()
 
-    /// Takes a slot for an entry, or parks it, and says which.
+    /// Takes a slot for an entry, or parks the entry, and returns whether it took one.
     mutating func admit(_ entry: Entry) -> Bool {
       guard running < limit else {
         parked.add(entry)
@@ -57,14 +59,14 @@ struct AdmissionQueue<ID: Hashable> {
   var waitingCount: Int { waiting.count }
   var runningCount: Int { running }
 
-  /// Makes a load wait for its turn.
+  /// Adds a load to the queue.
   ///
   /// - Parameters:
-  ///   - id: Names the load.
-  ///   - host: Shares a limit with others of that name.
-  ///   - priority: How urgent it is.
-  ///   - sequence: The place that an earlier call returned, to take it again after a redirect.
-  /// - Returns: Its place among those of its priority.
+  ///   - id: The identity of the load.
+  ///   - host: The name under which the load shares a limit with others.
+  ///   - priority: The priority.
+  ///   - sequence: The position that an earlier call returned, to keep it after a redirect. Defaults to a new one.
+  /// - Returns: The position of the load among those of its priority.
   @discardableResult
   mutating func add(_ id: ID, host: String, priority: Priority, sequence: Int? = nil) -> Int {
     let place = sequence ?? nextSequence
@@ -74,11 +76,11 @@ struct AdmissionQueue<ID: Hashable> {
     return place
   }
 
-  /// Takes a waiting load out, and says whether it was waiting.
+  /// Removes a waiting load, and returns whether it was waiting.
   @discardableResult
   mutating func remove(_ id: ID) -> Bool {
     guard let removed = waiting.removeValue(forKey: id) else { return false }
-    // What is left in the heaps is skipped when it comes up, or goes when it is most of them.
+    // Stale heap entries are skipped when they come up, or removed here when they are the majority.
     if ready.count > 2 * waiting.count + 64 {
       for dropped in ready.keepOnly({ [waiting] in waiting[$0.id]?.sequence == $0.sequence }) { unpark(dropped.host) }
     }
@@ -88,22 +90,22 @@ struct AdmissionQueue<ID: Hashable> {
     return true
   }
 
-  /// Changes the priority of a waiting load; it keeps its place by time.
+  /// Changes the priority of a waiting load, which keeps its position by time.
   mutating func reprioritize(_ id: ID, _ priority: Priority) {
     guard let entry = waiting[id], entry.priority != priority else { return }
     waiting[id]?.priority = priority
     ready.add(Entry(id: id, host: entry.host, priority: priority, sequence: entry.sequence))
   }
 
-  /// Takes the load whose turn it is and gives it a slot; nil when none may start.
+  /// Takes the next load and gives it a slot, or returns `nil` if none may start.
   mutating func admit() -> ID? {
     while running < limit, let entry = ready.takeFirst() {
       guard let candidate = waiting[entry.id], candidate.priority == entry.priority else {
-        // It may have been unparked for a slot that is still free.
+        // The entry may have been unparked for a slot that is still free.
         unpark(entry.host)
         continue
       }
-      // Changed in place: a copy of a host would copy all that is parked there.
+      // Changed in place, since a copy of a host would copy all its parked entries.
       let isAdmitted = hosts[candidate.host, default: Host(limit: hostLimit)].admit(entry)
       guard isAdmitted else { continue }
       running += 1
@@ -113,7 +115,7 @@ struct AdmissionQueue<ID: Hashable> {
     return nil
   }
 
-  /// Gives the slot of a load that was admitted back.
+  /// Returns the slot of an admitted load.
   mutating func release(host name: String) {
     running -= 1
     hosts[name]?.running -= 1
@@ -121,7 +123,7 @@ struct AdmissionQueue<ID: Hashable> {
     if let host = hosts[name], host.running == 0, host.parked.count == 0, host.limit == hostLimit { hosts[name] = nil }
   }
 
-  /// Lets a host have more slots than others, since its loads share a connection.
+  /// Raises the limit of a host whose loads share a connection.
   mutating func raiseLimit(ofHost name: String, to limit: Int) {
     guard let old = hosts[name]?.limit, old < limit else { return }
     hosts[name]?.limit = limit
@@ -130,7 +132,7 @@ struct AdmissionQueue<ID: Hashable> {
 
   private mutating func unpark(_ name: String) {
     while let entry = hosts[name]?.parked.takeFirst() {
-      // One that was cancelled, or has another entry since its priority changed, would waste the slot.
+      // A cancelled entry, or one with a changed priority, would waste the slot.
       guard waiting[entry.id]?.priority == entry.priority else { continue }
       ready.add(entry)
       return
@@ -167,7 +169,7 @@ struct AdmissionQueue<ID: Hashable> {
       return first
     }
 
-    /// Returns those that are not kept.
+    /// Removes the entries that `isKept` rejects, and returns them.
     mutating func keepOnly(_ isKept: (Entry) -> Bool) -> [Entry] {
       let dropped = entries.filter { !isKept($0) }
       // A sorted array is a heap.

@@ -1,9 +1,9 @@
 public import VitrineRuntime
 
-/// Keeps cookies in memory, each for the very host that set it (RFC 6265, host-only).
+/// A store of cookies in memory, each only for the host that set it (RFC 6265, host-only).
 ///
-/// What a server says of a wider domain is ignored, so that no list of public suffixes is needed and no host sees another's
-/// cookies. A loader without a jar keeps and sends none. Several loaders may share one.
+/// The `Domain` attribute is ignored. No list of public suffixes is needed, and no host sees another's cookies. A
+/// loader without a jar stores and sends none. Several loaders may share a jar.
 public final class CookieJar: Sendable {
   private struct Cookie {
     let name: String
@@ -26,20 +26,20 @@ public final class CookieJar: Sendable {
   private let clock: any TimeSource
   private let state = Lock(State())
 
-  /// Creates an empty jar.
+  /// Creates an empty jar, with the system clock by default.
   public init(clock: any TimeSource = .system) {
     self.clock = clock
   }
 
-  /// How many cookies there are, expired ones that nobody has asked for included.
+  /// The number of cookies, including expired ones.
   public var count: Int { state.withLock { $0.count } }
 
-  /// Forgets all.
+  /// Removes all cookies.
   public func removeAll() {
     state.withLock { $0 = State() }
   }
 
-  /// Returns the value of the `Cookie` field for a URL; nil where there is none to send.
+  /// Returns the value of the `Cookie` field for a URL, or `nil` if there is no cookie to send.
   public func header(for url: HTTPURL) -> String? {
     let now = clock.now
     let sent = state.withLock { state in
@@ -49,14 +49,15 @@ public final class CookieJar: Sendable {
       }
     }
     guard !sent.isEmpty else { return nil }
-    // Longer paths first, older ones first among equals (RFC 6265 5.4).
+    // Longer paths first, older cookies first among equals (RFC 6265 5.4).
     return sent.sorted { ($1.path.utf8.count, $0.sequence) < ($0.path.utf8.count, $1.sequence) }
       .map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
   }
 
-  /// Keeps what the `Set-Cookie` fields of a response say; what is no cookie is ignored.
+  /// Stores the cookies of a response's `Set-Cookie` fields, and ignores invalid ones.
   ///
-  /// At most 50 are kept of a host, the oldest go first, and 3,000 in all, above which no new ones are taken.
+  /// Stores at most 50 cookies of a host, and drops the oldest first. Stores at most 3,000 in all, and accepts no new
+  /// ones above that.
   public func store(_ fields: [String], from url: HTTPURL) {
     guard !fields.isEmpty else { return }
     let now = clock.now
@@ -84,7 +85,7 @@ public final class CookieJar: Sendable {
         maxAge = now.addingTimeInterval(Double(min(max(seconds, -1), 400 * 86_400)))
       }
     }
-    // Over http nobody may set, or replace, what is meant for https.
+    // A response over http may neither set nor replace a secure cookie.
     guard url.isSecure || !isSecure else { return }
     let end = maxAge ?? expires
     state.withLock { state in
@@ -120,7 +121,7 @@ public final class CookieJar: Sendable {
 }
 
 extension HTTPURL {
-  /// The path, without the query.
+  /// The path without the query.
   var path: String {
     let rest = string.dropFirst(isSecure ? 8 : 7)
     return String(rest[(rest.firstIndex(of: "/") ?? rest.startIndex)...].prefix { $0 != "?" })

@@ -1,9 +1,9 @@
 public import VitrineRuntime
 
-/// Gets bytes from a URL.
+/// A source of bytes by URL.
 ///
-/// `CurlLoader` is the one for Linux. To write one of your own, a fake for tests among them, answer
-/// through the sink: one head, any number of chunks, one end.
+/// `CurlLoader` is the implementation for Linux, and `URLSessionLoader` the one for Apple's systems. A loader of your
+/// own, such as a fake for tests, answers through the sink: one head, any number of chunks, one end.
 /// ```swift
 /// struct FixedLoader: DataLoader {
 ///   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
@@ -19,97 +19,109 @@ public import VitrineRuntime
 /// }
 /// ```
 public protocol DataLoader: Sendable {
-  /// Starts a load, or queues it, and returns at once.
+  /// Starts or queues a load, and returns at once.
   ///
-  /// The loader keeps the sink until it has called ``LoadSink/finish(_:)``, exactly once, whatever happens:
-  /// also when the load is cancelled, and when the loader itself is released.
+  /// The loader keeps the sink until it has called ``LoadSink/finish(_:)``. It calls that exactly once, even if the
+  /// load is cancelled or the loader is released.
   ///
-  /// - Returns: The handle to cancel the load or to change its priority. Dropping it cancels nothing.
+  /// - Returns: A handle to cancel the load or change its priority. Releasing it does not cancel the load.
   @discardableResult
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle
 
-  /// Returns whether nothing that the guard refuses is ever connected to: names are looked up and redirects followed under
-  /// it; false unless implemented.
+  /// Returns a Boolean value that indicates whether the loader never connects to anything that the guard refuses.
+  ///
+  /// That includes addresses from name look-ups, and redirects. Defaults to `false`.
   func obeys(_ addressGuard: AddressGuard) -> Bool
 }
 
 extension DataLoader {
-  /// Returns false, since nothing is known of what the loader connects to.
+  /// Returns `false`, since nothing is known about the loader's connections.
   public func obeys(_ addressGuard: AddressGuard) -> Bool { false }
 }
 
-/// Takes what a ``DataLoader`` gets.
+/// A receiver of a ``DataLoader``'s response.
 ///
-/// Calls come one after the other, never two at once, from a thread of the loader's that serves other loads
-/// too: they must not block, and what takes more than some microseconds belongs elsewhere.
+/// Calls come one at a time, from a thread of the loader that also serves other loads. They must not block, and should
+/// return within microseconds.
 public protocol LoadSink: AnyObject, Sendable {
-  /// What takes part in the load beside the sink; nothing unless implemented.
+  /// The hooks of the load.
   ///
-  /// Asked for once, when the load is queued.
+  /// Defaults to none. Read once, when the load is queued.
   var hooks: LoadHooks { get }
 
-  /// Learns that the load has left the queue; does nothing unless implemented.
+  /// Tells the sink that the load has left the queue.
   ///
-  /// Called at most once, before anything else. A load that is cancelled in the queue ends without it.
+  /// Defaults to doing nothing. Called at most once, before anything else. A load that is cancelled in the queue ends
+  /// without this call.
   func begin()
 
-  /// Takes the head of the response, of whatever status; redirects that are followed are not shown.
+  /// Receives the head of the response, of any status.
   ///
-  /// - Returns: Whether to go on with the body.
+  /// Followed redirects are not reported.
+  ///
+  /// - Returns: The way to continue with the body.
   func receive(_ response: HTTPResponse) -> LoadFlow
 
-  /// Takes the next bytes of the body; they are valid within the call only.
+  /// Receives the next bytes of the body, which are valid only within the call.
   ///
-  /// - Returns: Whether to go on. With ``LoadFlow/pause`` these bytes count as taken, and no more come
-  ///   until ``LoadHandle/resume()``; a server that goes on sending fills the connection, not memory.
+  /// - Returns: The way to continue. After ``LoadFlow/pause`` these bytes count as received, and no more arrive until
+  ///   ``LoadHandle/resume()``. If the server keeps sending, the data stays in the connection and not in memory.
   func receive(_ bytes: RawSpan) -> LoadFlow
 
-  /// Learns that there is no more to come; the last call of all.
+  /// Tells the sink that the load has ended.
   ///
-  /// - Parameter error: Nil when the body is whole.
+  /// The last of all calls.
+  ///
+  /// - Parameter error: The error, or `nil` if the body is complete.
   func finish(_ error: HTTPError?)
 }
 
 extension LoadSink {
-  /// None.
+  /// No hooks.
   public var hooks: LoadHooks { LoadHooks() }
 
   /// Does nothing.
   public func begin() {}
 
-  /// Takes the next bytes of the body from data; for fakes.
+  /// Receives the next bytes of the body as data, for fakes.
   ///
-  /// - Returns: What the sink says to the bytes.
+  /// - Returns: The sink's answer.
   public func receive(_ data: Data) -> LoadFlow {
     receive(data.bytes)
   }
 }
 
-/// What a ``LoadSink`` wants to happen next.
+/// The way in which a ``LoadSink`` wants to continue.
 public enum LoadFlow: Sendable, Hashable {
-  /// To receive more.
+  /// Continue.
   case proceed
-  /// To receive nothing until ``LoadHandle/resume()``; time-outs wait too, save the total one.
+  /// Send nothing until ``LoadHandle/resume()``.
+  ///
+  /// Time-outs pause too, except for the total one.
   case pause
-  /// To receive no more at all: the load ends with ``HTTPError/Code/cancelled``.
+  /// End the load with ``HTTPError/Code/cancelled``.
   case stop
 }
 
-/// A load that is queued or under way.
+/// A queued or running load.
 public protocol LoadHandle: AnyObject, Sendable {
-  /// How urgent the load is; what is queued moves, what runs goes on.
+  /// The priority.
+  ///
+  /// A change moves a queued load and does not affect a running one.
   var priority: Priority { get set }
 
   /// Ends the load with ``HTTPError/Code/cancelled``, unless it has ended.
   ///
-  /// Returns at once; the sink is told from the loader's thread.
+  /// Returns at once. The sink is called from the loader's thread.
   func cancel()
 
-  /// Goes on with a load that its sink has paused; does nothing otherwise. Returns at once.
+  /// Resumes a load that its sink has paused, and otherwise does nothing.
+  ///
+  /// Returns at once.
   func resume()
 }
 
-/// The handle of a load that is over when it starts; for fakes.
+/// A handle of a load that ends as it starts, for fakes.
 public final class NoLoadHandle: LoadHandle {
   /// Always `Priority.normal`.
   public var priority: Priority {
@@ -117,7 +129,9 @@ public final class NoLoadHandle: LoadHandle {
     set { _ = newValue }
   }
 
-  /// Creates one; all are the same.
+  /// Creates a handle.
+  ///
+  /// All are the same.
   public init() {}
 
   /// Does nothing.
@@ -130,13 +144,13 @@ public final class NoLoadHandle: LoadHandle {
 extension DataLoader {
   /// Loads a whole body into memory, without blocking a thread.
   ///
-  /// When the task is cancelled this throws at once, and the connection is freed some milliseconds later.
+  /// If the task is cancelled, this throws at once, and the connection is freed some milliseconds later.
   ///
   /// - Parameters:
-  ///   - request: What to load; its ``HTTPRequest/bodyLimit`` bounds the memory.
-  ///   - hooks: What takes part in it; nothing by default.
-  /// - Returns: The response, of whatever status (see ``HTTPResponse/requireSuccess()``), and its body.
-  /// - Throws: ``HTTPError`` if no complete response came, also on cancellation.
+  ///   - request: The request, whose ``HTTPRequest/bodyLimit`` bounds the memory.
+  ///   - hooks: The hooks of the load. Defaults to none.
+  /// - Returns: The response, of any status (see ``HTTPResponse/requireSuccess()``), and its body.
+  /// - Throws: ``HTTPError`` if no complete response arrives, and on cancellation.
   public func data(
     for request: HTTPRequest,
     hooks: LoadHooks = LoadHooks(),

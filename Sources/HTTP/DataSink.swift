@@ -1,8 +1,8 @@
 import VitrineRuntime
 
-/// Gathers a body in memory.
+/// A sink that collects a body in memory.
 final class DataSink: LoadSink, @unchecked Sendable {
-  // Sendable, since a loader never makes two calls at once, and the rest is behind `handle`'s lock.
+  // Sendable, since a loader makes one call at a time, and all other state has a lock.
 
   private enum Handle {
     case none
@@ -44,13 +44,13 @@ final class DataSink: LoadSink, @unchecked Sendable {
 
   func receive(_ response: HTTPResponse) -> LoadFlow {
     self.response = response
-    // A server may announce what it likes; what comes is counted.
+    // The announced length is not trusted: bytes are counted as they arrive.
     if let length = response.contentLength { body.reserveCapacity(min(length, bodyLimit, 16 << 20)) }
     return .proceed
   }
 
   func receive(_ bytes: RawSpan) -> LoadFlow {
-    // The pointer is used within the closure only.
+    // The pointer is used only within the closure.
     unsafe bytes.withUnsafeBytes { unsafe body.append(contentsOf: $0) }
     return .proceed
   }
@@ -64,7 +64,7 @@ final class DataSink: LoadSink, @unchecked Sendable {
       outcome.resolve(.failure(HTTPError(.protocolError, url: url, "the loader delivered no response")))
     }
     body = Data()
-    // Released with the lock open, since it may be the last one to refer to a handle of somebody else's.
+    // Released without the lock, since this may be the last reference to a foreign handle.
     let attached: (any LoadHandle)? = handle.withLock { handle in
       guard case .attached(let attached) = handle else { return nil }
       handle = .none

@@ -1,25 +1,29 @@
 public import VitrineRuntime
 
-/// The bytes that a `data:` URL holds (RFC 2397).
+/// The contents of a `data:` URL (RFC 2397).
 ///
 /// ```swift
 /// let dot = try DataURL("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=")
 /// ```
 public struct DataURL: Sendable, Hashable {
-  /// What the URL says of the bytes, in lower case and without parameters; `text/plain` where it says nothing.
+  /// The media type in lower case, without parameters.
+  ///
+  /// Defaults to `text/plain`.
   public let mediaType: String
   /// The bytes.
   public let data: Data
 
-  /// Returns whether a string begins like a `data:` URL, in any case.
+  /// Returns a Boolean value that indicates whether a string begins with `data:`, ignoring case.
   public static func isDataURL(_ string: String) -> Bool {
     string.trimmed.prefix(5).equalsIgnoringCase("data:")
   }
 
-  /// Reads a URL; white space within base64 is ignored, as is missing padding, as browsers do.
+  /// Parses a `data:` URL.
   ///
-  /// - Complexity: O(n) in the length of the string; the bytes are never more than that.
-  /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``; its text is cut, since such URLs are long.
+  /// Like browsers, ignores white space in base64 and missing padding.
+  ///
+  /// - Complexity: O(n) in the length of the string. The bytes are never more than that.
+  /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``, which contains at most 40 bytes of the URL.
   public init(_ string: String) throws(HTTPError) {
     func invalid(_ why: String) -> HTTPError {
       let beginning = String(decoding: string.utf8.prefix(40), as: UTF8.self)
@@ -40,7 +44,7 @@ public struct DataURL: Sendable, Hashable {
       data = Data(bytes)
       return
     }
-    guard let decoded = Self.base64Decoded(bytes) else { throw invalid("a data: URL whose base64 is none") }
+    guard let decoded = Self.base64Decoded(bytes) else { throw invalid("a data: URL with invalid base64") }
     data = decoded
   }
 
@@ -59,7 +63,7 @@ public struct DataURL: Sendable, Hashable {
         bytes.append(value)
         escape = []
       } else {
-        // No escape; its last byte may begin one.
+        // Not an escape, but its last byte may begin one.
         let last = escape.popLast()
         bytes += escape
         escape = []
@@ -75,7 +79,7 @@ public struct DataURL: Sendable, Hashable {
     for _ in 0..<2 where text.count % 4 == 0 || text.count % 4 == 3 {
       if text.last == UInt8(ascii: "=") { text.removeLast() }
     }
-    // Of six bits there is no byte; and Foundation takes padding for more than it is.
+    // A remainder of six bits is not a byte, and Foundation accepts too much padding.
     guard text.count % 4 != 1, !text.contains(UInt8(ascii: "=")) else { return nil }
     while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
     return Data(base64Encoded: Data(text))

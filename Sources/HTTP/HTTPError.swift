@@ -1,6 +1,6 @@
-/// Says why no complete response came, and for which URL.
+/// An error that explains why no complete response to a request arrived.
 ///
-/// It is a struct over private cases, so that a new reason in a later version breaks no one:
+/// Codes are values of a struct with private cases, so that a new one in a later version breaks no code:
 /// ```swift
 /// do {
 ///   let (response, data) = try await loader.data(for: request)
@@ -9,7 +9,7 @@
 /// }
 /// ```
 public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A reason, to compare with.
+  /// The kind of an error.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
       case invalidURL, invalidRequest, cancelled, timedOut, cannotResolve, cannotConnect, tls, connectionLost
@@ -19,70 +19,70 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     private let value: Value
 
-    /// The string is no URL, or none of http or https.
+    /// The string is not an http or https URL.
     public static let invalidURL = Code(value: .invalidURL)
     /// The request has a header field or a method that cannot be sent.
     public static let invalidRequest = Code(value: .invalidRequest)
-    /// The caller asked to stop, or the loader was released.
+    /// The load was cancelled, or the loader released.
     public static let cancelled = Code(value: .cancelled)
-    /// One of the ``HTTPTimeouts`` passed; ``HTTPError/timeout`` says which.
+    /// One of the ``HTTPTimeouts`` passed, which ``HTTPError/timeout`` names.
     public static let timedOut = Code(value: .timedOut)
-    /// The host's name was not found.
+    /// The host name could not be resolved.
     public static let cannotResolve = Code(value: .cannotResolve)
-    /// No connection could be made.
+    /// No connection could be established.
     public static let cannotConnect = Code(value: .cannotConnect)
-    /// The server could not be trusted, or no secure connection be agreed on.
+    /// The server is not trusted, or TLS could not be negotiated.
     public static let tls = Code(value: .tls)
-    /// The connection ended before the head of a response had come.
+    /// The connection ended before the head of a response arrived.
     public static let connectionLost = Code(value: .connectionLost)
-    /// The server pointed to where Vitrine does not follow: from https to http, or to another scheme.
+    /// The server redirected from https to http, or to another scheme.
     public static let redirectRefused = Code(value: .redirectRefused)
-    /// The server pointed elsewhere once too often.
+    /// The server redirected more often than allowed.
     public static let tooManyRedirects = Code(value: .tooManyRedirects)
-    /// The status is not one of 200 to 299; ``HTTPError/status`` has it.
+    /// The status is not in 200 to 299, see ``HTTPError/status``.
     public static let badStatus = Code(value: .badStatus)
-    /// The body is larger than ``HTTPRequest/bodyLimit``.
+    /// The body exceeds ``HTTPRequest/bodyLimit``.
     public static let tooLarge = Code(value: .tooLarge)
-    /// The body ended before it was whole.
+    /// The body ended before it was complete.
     public static let truncated = Code(value: .truncated)
-    /// The ``AddressGuard`` allows neither the URL, or that to which it led, nor an address of its host.
+    /// The ``AddressGuard`` refuses the URL, a redirect, or an address of the host.
     public static let addressRefused = Code(value: .addressRefused)
-    /// ``LoadHooks/willSend`` or ``LoadHooks/challenge`` threw.
+    /// ``LoadHooks/willSend`` or ``LoadHooks/challenge`` threw an error.
     public static let preparationFailed = Code(value: .preparationFailed)
-    /// More loads wait for their turn than may; nothing was sent.
+    /// The queue of loads is full, and nothing was sent.
     public static let overloaded = Code(value: .overloaded)
-    /// What the server sent breaks the rules of HTTP.
+    /// The response violates HTTP.
     public static let protocolError = Code(value: .protocolError)
 
-    /// The reason's name.
+    /// The name of the code.
     public var description: String { value.rawValue }
   }
 
-  /// Which of the ``HTTPTimeouts`` passed.
+  /// The kind of a time-out, one of the ``HTTPTimeouts``.
   public struct Timeout: Hashable, Sendable, CustomStringConvertible {
-    /// The property's name.
+    /// The name of the property.
     public let description: String
 
-    /// ``HTTPTimeouts/connect``.
+    /// The time-out of ``HTTPTimeouts/connect``.
     public static let connect = Timeout(description: "connect")
-    /// ``HTTPTimeouts/idle``.
+    /// The time-out of ``HTTPTimeouts/idle``.
     public static let idle = Timeout(description: "idle")
-    /// ``HTTPTimeouts/total``.
+    /// The time-out of ``HTTPTimeouts/total``.
     public static let total = Timeout(description: "total")
   }
 
-  /// The reason.
+  /// The kind of the error.
   public let code: Code
-  /// The URL that was asked for.
+  /// The requested URL.
   public let url: String
   /// The status, with ``Code/badStatus``.
   public let status: Int?
-  /// Which wait was too long, with ``Code/timedOut``.
+  /// The kind of the time-out, with ``Code/timedOut``.
   public let timeout: Timeout?
-  /// What happened, for a person, without a capital at its start and a full stop at its end.
+  /// A description of the cause for people, which starts in lower case and has no full stop.
   public let detail: String
 
-  /// Makes an error; for loaders of your own.
+  /// Creates an error, for loaders of your own.
   public init(
     _ code: Code,
     url: String,
@@ -97,10 +97,10 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     self.detail = detail
   }
 
-  /// Whether the caller asked to stop; the counterpart of `catch is CancellationError`.
+  /// A Boolean value that indicates whether the load was cancelled; the counterpart of `catch is CancellationError`.
   public var isCancellation: Bool { code == .cancelled }
 
-  /// Whether the same request may well succeed a little later.
+  /// A Boolean value that indicates whether the same request may succeed a little later.
   public var isWorthRetrying: Bool {
     switch code {
     case .timedOut, .cannotResolve, .cannotConnect, .connectionLost, .truncated: true

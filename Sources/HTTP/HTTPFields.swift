@@ -1,16 +1,16 @@
-/// The header fields of a request or a response, in order, looked up without regard to case.
+/// The header fields of a request or a response, in order, with names that ignore case.
 ///
 /// ```swift
 /// var headers: HTTPFields = ["Accept": "image/webp, image/*;q=0.8"]
 /// headers["accept-language"] = "eo"
 /// ```
-/// - Complexity: A look-up is O(n) over the fields; there are some ten of them.
+/// - Complexity: O(n) for a look-up, with about ten fields.
 public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, ExpressibleByDictionaryLiteral {
-  /// One field.
+  /// A header field.
   public struct Element: Sendable, Hashable {
-    /// The name, as it was written.
+    /// The name as written.
     public let name: String
-    /// The value, without space around it.
+    /// The value, without surrounding white space.
     public let value: String
 
     /// Creates a field.
@@ -25,7 +25,9 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
   /// Creates a list without fields.
   public init() {}
 
-  /// Creates a list of names and values, in order; a name may occur several times.
+  /// Creates a list of names and values, in order.
+  ///
+  /// A name may occur several times.
   public init(dictionaryLiteral elements: (String, String)...) {
     fields = elements.map { Element(name: $0.0, value: $0.1) }
   }
@@ -38,9 +40,10 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
   /// Returns the field at a position.
   public subscript(position: Int) -> Element { fields[position] }
 
-  /// The value of a field; those of repeated fields joined by a comma, as RFC 9110 5.2 says.
+  /// The value of a field.
   ///
-  /// Setting replaces all fields of that name by one, or removes them.
+  /// Values of repeated fields are joined by commas (RFC 9110 5.2). Setting it replaces all fields of that name by one,
+  /// or removes them if it is `nil`.
   public subscript(name: String) -> String? {
     get {
       var joined: String?
@@ -60,19 +63,21 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
     fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
   }
 
-  /// Adds a field at the end, beside others of the same name.
+  /// Appends a field, and keeps others of the same name.
   public mutating func append(name: String, value: String) {
     fields.append(Element(name: name, value: value))
   }
 
-  /// Removes every field whose name is not among `names`, given in lower case.
+  /// Removes every field whose name is not in `names`, which are in lower case.
   mutating func keepOnly(_ names: Set<String>) {
     fields.removeAll { !names.contains($0.name.lowercased()) }
   }
 }
 
 extension HTTPFields.Element {
-  /// Whether it can be sent: a name that is a token, a value that ends no line (RFC 9110 5.1, 5.5).
+  /// A Boolean value that indicates whether the field can be sent.
+  ///
+  /// The name must be a token, and the value must have no line ends (RFC 9110 5.1, 5.5).
   package var isSendable: Bool {
     !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter)
       && value.utf8.allSatisfy { $0 != 13 && $0 != 10 && $0 != 0 }
@@ -86,12 +91,12 @@ extension UInt8 {
 
   var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
 
-  /// Whether it may stand in a token (RFC 9110 5.6.2).
+  /// A Boolean value that indicates whether the byte may be part of a token (RFC 9110 5.6.2).
   var isTokenCharacter: Bool { isDigit || isLetter || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }
 
 extension StringProtocol where SubSequence == Substring {
-  /// Compares as ASCII, which is all that names in HTTP may be.
+  /// Compares as ASCII, the only characters in names of HTTP.
   func equalsIgnoringCase(_ other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     return zip(utf8, other.utf8).allSatisfy { left, right in
@@ -99,7 +104,7 @@ extension StringProtocol where SubSequence == Substring {
     }
   }
 
-  /// Without space and tabs at both ends.
+  /// The text without spaces and tabs at both ends.
   var trimmed: Substring {
     var rest = self[...]
     while let first = rest.utf8.first, first == 32 || first == 9 { rest = rest.dropFirst() }

@@ -1,20 +1,30 @@
 public import VitrineRuntime
 
-/// What to ask a server for, and within which bounds.
+/// A request, with its limits.
 public struct HTTPRequest: Sendable, Hashable {
-  /// What to get.
+  /// The URL.
   public var url: HTTPURL
-  /// How to ask; `GET` by default.
+  /// The method.
+  ///
+  /// Defaults to `GET`.
   public var method: HTTPMethod
-  /// The header fields to send; on a redirect to another origin only those go along that hold no secret.
+  /// The header fields.
+  ///
+  /// A redirect to another origin keeps only those that contain no secret.
   public var headers: HTTPFields
-  /// How soon it starts, compared to others that wait; `Priority.normal` by default.
+  /// The priority in the loader's queue.
+  ///
+  /// Defaults to `Priority.normal`.
   public var priority: Priority
-  /// How many bytes the body may have, counted as they come; 100 MB by default.
+  /// The maximum number of bytes of the body, counted as they arrive.
+  ///
+  /// Defaults to 100 MB.
   public var bodyLimit: Int
-  /// How long to wait for what.
+  /// The time-outs.
   public var timeouts: HTTPTimeouts
-  /// What to do when the server points elsewhere; up to 10 redirects are followed by default.
+  /// The handling of redirects.
+  ///
+  /// Defaults to following up to 10.
   public var redirects: RedirectPolicy
 
   /// Creates a request.
@@ -36,7 +46,7 @@ public struct HTTPRequest: Sendable, Hashable {
     self.redirects = redirects
   }
 
-  /// Creates a `GET` request for what a string says.
+  /// Creates a `GET` request from a string.
   ///
   /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``.
   public init(_ string: String, headers: HTTPFields = [:]) throws(HTTPError) {
@@ -44,29 +54,37 @@ public struct HTTPRequest: Sendable, Hashable {
   }
 }
 
-/// How a request asks.
+/// The method of a request.
 public struct HTTPMethod: Sendable, Hashable {
-  /// The name that is sent.
+  /// The name in the request line.
   public let name: String
 
-  /// Asks for the head and the body.
+  /// The method that returns the head and the body.
   public static let get = HTTPMethod(name: "GET")
-  /// Asks for the head alone.
+  /// The method that returns only the head.
   public static let head = HTTPMethod(name: "HEAD")
 }
 
-/// How long a load may wait for what; each is counted from when it left the queue.
+/// The time-outs of a load, none of which runs while it is queued.
 public struct HTTPTimeouts: Sendable, Hashable {
-  /// For a connection, from the look-up of the name to the end of the TLS handshake; 10 seconds by default.
+  /// The limit for a connection, from the name look-up to the end of the TLS handshake.
+  ///
+  /// Defaults to 10 seconds.
   public var connect: Duration
-  /// For the next byte once there is a connection; 30 seconds by default.
+  /// The limit for the next byte on a connection.
+  ///
+  /// Defaults to 30 seconds.
   public var idle: Duration
-  /// How many bytes a second must come, or for ``idle``, rounded up to a second, it counts as silence; 100 by default.
+  /// The minimum rate in bytes a second.
+  ///
+  /// Defaults to 100. A load below that rate for ``idle``, rounded up to a second, counts as silent.
   public var minimumRate: Int
-  /// For all of it, redirects, pauses and ``LoadHooks`` included; without limit by default.
+  /// The limit for the whole load, with redirects, pauses and ``LoadHooks``.
+  ///
+  /// Defaults to `nil`, no limit.
   public var total: Duration?
 
-  /// Creates a set of them.
+  /// Creates a set of time-outs.
   public init(
     connect: Duration = .seconds(10),
     idle: Duration = .seconds(30),
@@ -80,14 +98,16 @@ public struct HTTPTimeouts: Sendable, Hashable {
   }
 }
 
-/// What to do when a server points elsewhere.
+/// The handling of redirects.
 ///
-/// Followed or not, a redirect from https to http, or to anything that is neither, is an error.
+/// A redirect from https to http, or to another scheme, is always an error.
 public struct RedirectPolicy: Sendable, Hashable {
-  /// How many are followed; nil when a redirect is a response like any other.
+  /// The maximum number of redirects to follow, or `nil` to deliver a redirect like any other response.
   let limit: Int?
 
-  /// Follows up to `limit` of them; the next is an error.
+  /// Follows up to `limit` redirects.
+  ///
+  /// One more is an error.
   public static func follow(limit: Int) -> RedirectPolicy {
     RedirectPolicy(limit: max(0, limit))
   }
@@ -96,18 +116,18 @@ public struct RedirectPolicy: Sendable, Hashable {
   public static let deliver = RedirectPolicy(limit: nil)
 }
 
-/// The head of what a server answered.
+/// The head of a response.
 public struct HTTPResponse: Sendable, Hashable {
   /// The status code, such as 200.
   public var status: Int
   /// The header fields.
   public var headers: HTTPFields
-  /// Where it came from, after redirects.
+  /// The final URL, after redirects.
   public var url: HTTPURL
-  /// How many redirects led there.
+  /// The number of redirects.
   public var redirectCount: Int
 
-  /// Creates a response; for fakes.
+  /// Creates a response, for fakes.
   public init(status: Int, headers: HTTPFields = [:], url: HTTPURL, redirectCount: Int = 0) {
     self.status = status
     self.headers = headers
@@ -115,17 +135,17 @@ public struct HTTPResponse: Sendable, Hashable {
     self.redirectCount = redirectCount
   }
 
-  /// The length of the body that the server announced, if it did.
+  /// The announced length of the body, if there is one.
   public var contentLength: Int? {
     headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
   }
 
-  /// Whether the status is one of 200 to 299.
+  /// A Boolean value that indicates whether the status is in 200 to 299.
   public var isSuccess: Bool { (200...299).contains(status) }
 
-  /// Does nothing if the status is one of 200 to 299.
+  /// Does nothing if the status is in 200 to 299.
   ///
-  /// - Throws: ``HTTPError`` with ``HTTPError/Code/badStatus`` otherwise.
+  /// - Throws: ``HTTPError`` with ``HTTPError/Code/badStatus`` for any other status.
   public func requireSuccess() throws(HTTPError) {
     guard !isSuccess else { return }
     throw HTTPError(.badStatus, url: url.string, status: status, "the server answered with status \(status)")

@@ -1,10 +1,11 @@
 import VitrineRuntime
 
 extension HTTPURL {
-  /// Takes a text that is in canonical form already, as most are; `nil` where that cannot be told at a glance.
+  /// Accepts a text that is already in canonical form, as most are, or returns `nil` if that is not obvious.
   ///
-  /// One pass over the bytes: a request for an image in memory waits for it each time, and the long way takes ten times as
-  /// long as the look-up. A port, an address in place of a name, a leading dot in a segment or a fragment go that way.
+  /// One pass over the bytes. Every request for an image in memory waits for this, and full parsing takes ten times as
+  /// long as the look-up. A port, an address as the host, a segment with a leading dot and a fragment need full
+  /// parsing.
   init?(canonical text: String) {
     var text = text
     let found = text.withUTF8 { bytes -> (isSecure: Bool, host: String)? in
@@ -20,7 +21,7 @@ extension HTTPURL {
     self.init(string: text, host: host, port: isSecure ? 443 : 80, isSecure: isSecure)
   }
 
-  /// Where a name in lower case ends, with a slash behind it.
+  /// Returns the end of a host name in lower case that is followed by a slash.
   private static func endOfName(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
     var label = start
     var index = start
@@ -33,7 +34,7 @@ extension HTTPURL {
         guard (1...63).contains(index - label) else { return nil }
         label = index + 1
       case UInt8(ascii: "/"):
-        // A last label that begins with a digit may be that of an address.
+        // A last label that begins with a digit may belong to an address.
         guard (1...63).contains(index - label), index - start <= 253, unsafe bytes[label].isLetter else { return nil }
         return index
       default:
@@ -44,7 +45,7 @@ extension HTTPURL {
     return nil
   }
 
-  /// Whether nothing from the slash on would be encoded, resolved or dropped.
+  /// Returns `true` if nothing from the slash on would be encoded, resolved or dropped.
   private static func isCanonicalPath(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
     var isPath = true
     var index = start

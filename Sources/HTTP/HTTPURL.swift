@@ -1,27 +1,27 @@
 import VitrineRuntime
 
-/// A URL of http or https in the one form that servers, caches and comparisons share.
+/// An http or https URL in canonical form, as servers, caches and comparisons need it.
 ///
-/// The scheme and the host are in lower case, international names in Punycode, the default port and the
-/// fragment dropped, `.` and `..` resolved, an empty path is `/`, and what may not stand in a URL is
-/// percent-encoded as browsers do. Two strings that differ only in those are one URL.
+/// Scheme and host are in lower case. International names are in Punycode. The default port and the fragment are
+/// dropped, and `.` and `..` are resolved. An empty path is `/`. Characters that a URL cannot contain are
+/// percent-encoded as browsers do. Strings that differ only in these points are one URL.
 ///
-/// International names are mapped to lower case and otherwise taken as they are: not composed (NFC),
-/// and not checked against IDNA's tables, which the name's registry does.
+/// International names are mapped to lower case and otherwise unchanged. They are neither composed (NFC) nor checked
+/// against IDNA's tables, which the registry of the name does.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The canonical form.
   public let string: String
   /// The host: a name, an IPv4 address, or an IPv6 address in brackets.
   public let host: String
-  /// The port, also where it is the scheme's own.
+  /// The port, including the default of the scheme.
   public let port: Int
-  /// Whether the scheme is https.
+  /// A Boolean value that indicates whether the scheme is https.
   public let isSecure: Bool
 
-  /// Scheme, host and port, which decide who may see a secret (RFC 6454).
+  /// The origin: scheme, host and port, which decide who may see a secret (RFC 6454).
   public var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
 
-  /// Whether the host is an address and needs no look-up.
+  /// A Boolean value that indicates whether the host is an address and needs no look-up.
   var isAddress: Bool {
     host.hasPrefix("[") || host.utf8.last?.isDigit == true && host.utf8.allSatisfy { $0.isDigit || $0 == 46 }
   }
@@ -29,10 +29,12 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The canonical form.
   public var description: String { string }
 
-  /// Brings a string into the canonical form; spaces around it are ignored.
+  /// Parses a string and brings it into canonical form.
   ///
-  /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``; also for a URL with a user's name, since a
-  ///   password there ends up in logs: send an `Authorization` field instead.
+  /// Ignores surrounding spaces.
+  ///
+  /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL``. That includes URLs with a user name, since a password
+  ///   in a URL ends up in logs. Send an `Authorization` field instead.
   public init(_ string: String) throws(HTTPError) {
     if let canonical = HTTPURL(canonical: string) {
       self = canonical
@@ -45,27 +47,27 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     (self.string, self.host, self.port, self.isSecure) = (string, host, port, isSecure)
   }
 
-  /// Brings a string into the canonical form step by step, whatever it is.
+  /// Parses any string, step by step.
   init(parsing string: String) throws(HTTPError) {
     func invalid(_ why: String) -> HTTPError { HTTPError(.invalidURL, url: string, why) }
 
     let text = string.trimmed
-    guard !text.utf8.contains(where: { $0 < 32 || $0 == 127 }) else { throw invalid("a control character in a URL") }
+    guard !text.utf8.contains(where: { $0 < 32 || $0 == 127 }) else { throw invalid("a control character") }
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw invalid("not a URL: no scheme") }
     let scheme = text[..<colon].lowercased()
-    guard scheme == "http" || scheme == "https" else { throw invalid("not a URL of http or https") }
+    guard scheme == "http" || scheme == "https" else { throw invalid("not an http or https URL") }
     var rest = text[colon...].dropFirst()
     guard rest.hasPrefix("//") else { throw invalid("not a URL: no // after the scheme") }
     rest = rest.dropFirst(2)
 
-    // By bytes: a mark that combines with what stands before it makes another character of a slash, but no other URL.
+    // By bytes: a combining mark after a slash makes another character, but not another URL.
     let end = rest.utf8.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
     let authority = rest[..<end]
-    guard !authority.utf8.contains(UInt8(ascii: "@")) else { throw invalid("a user's name in a URL is not supported") }
+    guard !authority.utf8.contains(UInt8(ascii: "@")) else { throw invalid("user names in URLs are not supported") }
     let (name, digits) = Self.split(authority)
-    guard let host = HostName.canonical(name) else { throw invalid("not a host: \"\(name)\"") }
+    guard let host = HostName.canonical(name) else { throw invalid("invalid host \"\(name)\"") }
     let standard = scheme == "https" ? 443 : 80
-    guard let port = digits.isEmpty ? standard : Self.port(digits) else { throw invalid("not a port: \"\(digits)\"") }
+    guard let port = digits.isEmpty ? standard : Self.port(digits) else { throw invalid("invalid port \"\(digits)\"") }
 
     let beforeFragment = rest[end..<(rest.utf8.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex)]
     let path = beforeFragment[..<(beforeFragment.utf8.firstIndex(of: UInt8(ascii: "?")) ?? beforeFragment.endIndex)]
@@ -79,15 +81,15 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
       + Self.encoded(query, escaping: "\"<>'")
   }
 
-  /// Returns what a reference on this page means, such as `Location` (RFC 3986 5.2).
+  /// Resolves a reference relative to this URL, such as that of `Location` (RFC 3986 5.2).
   ///
-  /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL`` where that is nothing of http or https.
+  /// - Throws: ``HTTPError`` with ``HTTPError/Code/invalidURL`` if the result is not an http or https URL.
   func resolving(_ reference: String) throws(HTTPError) -> HTTPURL {
     let reference = reference.trimmed
     let scheme = string.prefix { $0 != ":" }
     let page = string.prefix { $0 != "?" }
     switch reference.unicodeScalars.first(where: { "/:?#".unicodeScalars.contains($0) }) {
-    // The first of them decides: what precedes a colon is a scheme.
+    // The first of these characters decides: text before a colon is a scheme.
     case ":": return try HTTPURL(String(reference))
     case "/" where reference.utf8.starts(with: "//".utf8): return try HTTPURL("\(scheme):\(reference)")
     case "/" where reference.utf8.starts(with: "/".utf8): return try HTTPURL(origin + reference)
@@ -97,7 +99,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Compares the canonical forms.
+  /// Returns a Boolean value that indicates whether two URLs have the same canonical form.
   public static func == (left: HTTPURL, right: HTTPURL) -> Bool {
     left.string == right.string
   }
@@ -108,7 +110,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   }
 
   private static func split(_ authority: Substring) -> (host: Substring, port: Substring) {
-    // An IPv6 address has colons of its own, within brackets.
+    // An IPv6 address has its own colons, within brackets.
     let afterHost = authority.lastIndex(of: "]") ?? authority.startIndex
     guard let colon = authority[afterHost...].lastIndex(of: ":") else { return (authority, "") }
     return (authority[..<colon], authority[colon...].dropFirst())
@@ -119,7 +121,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     return port
   }
 
-  /// Percent-encodes what is not ASCII, spaces, `escaped`, and a percent sign that encodes nothing.
+  /// Percent-encodes non-ASCII bytes, spaces, `escaped`, and a percent sign that encodes nothing.
   private static func encoded(_ part: Substring, escaping escaped: String) -> String {
     let bytes = Array(part.utf8)
     var result: [UInt8] = []

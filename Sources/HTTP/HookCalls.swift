@@ -1,28 +1,28 @@
 import VitrineRuntime
 
-/// Calls to what takes part in one load, in order, on threads that serve no transfer.
+/// The calls to the hooks of one load, in order, on threads that serve no transfer.
 ///
-/// A loader's own thread serves all of its loads, so nothing runs there that may block: a hook of a user's that does holds
-/// back what is to be called behind it, of the same load, and nothing else.
+/// A loader has one thread for all loads, so nothing that may block runs there. A hook that blocks delays only the
+/// following calls of its own load.
 final class HookCalls: Sendable {
   private let calls = SerialCalls()
   private let queue: WorkQueue
 
-  /// The queue is that of all loads of a loader.
+  /// Creates the calls of a load on the queue of its loader.
   init(on queue: WorkQueue) {
     self.queue = queue
   }
 
-  /// Creates the queue of a loader; it has no thread until there is something to call.
+  /// Creates the queue of a loader, which has no thread until there is a call.
   static func makeQueue() -> WorkQueue { WorkQueue(label: "vitrine-hooks", width: 4) }
 
-  /// Has something called behind all that was added before, and returns at once.
+  /// Adds a call behind all earlier ones, and returns at once.
   func add(_ call: @escaping @Sendable () -> Void) {
     calls.add(call)
     do throws(WorkQueueError) {
       try queue.enqueue { [calls] _ in calls.run() }
     } catch {
-      // Without a thread to be had late is still better than never.
+      // Without a thread to spare, call on this one.
       calls.run()
     }
   }

@@ -1,15 +1,16 @@
 import VitrineRuntime
 
-/// The one spelling of a host.
+/// The canonical form of a host.
 enum HostName {
-  /// Returns a name in lower case with international labels in Punycode, or an address in its usual form; nil
-  /// if it is neither.
+  /// Returns a name in lower case with international labels in Punycode, or an address in canonical form.
+  ///
+  /// Returns `nil` if the text is neither.
   static func canonical(_ text: Substring) -> String? {
     if text.hasPrefix("[") { return text.hasSuffix("]") ? address6(text.dropFirst().dropLast()) : nil }
     guard let decoded = percentDecoded(text) else { return nil }
     let name = decoded.utf8.allSatisfy { $0 < 128 } ? decoded.lowercased() : international(decoded)
     guard let name, isName(name) else { return nil }
-    // Every program takes 0x7f.1 for an address: so must who checks addresses.
+    // Every program treats 0x7f.1 as an address, so a check of addresses must do so too.
     let labels = name.split(separator: ".")
     guard let last = labels.last else { return nil }
     let isNumber =
@@ -38,7 +39,7 @@ enum HostName {
 
   private static func international(_ name: String) -> String? {
     let labels = name.lowercased().unicodeScalars.split(omittingEmptySubsequences: false) { scalar in
-      // The full stops that East Asian keyboards write (RFC 3490 3.1).
+      // The full stops of East Asian keyboards (RFC 3490 3.1).
       scalar == "." || scalar == "\u{3002}" || scalar == "\u{FF0E}" || scalar == "\u{FF61}"
     }
     var encoded: [String] = []
@@ -69,7 +70,7 @@ enum HostName {
     }
   }
 
-  /// Reads what `inet_aton` reads: one to four numbers, decimal, octal or hexadecimal, the last filling the rest.
+  /// Parses like `inet_aton`: one to four decimal, octal or hexadecimal numbers, the last of which fills the rest.
   private static func address4(_ labels: [Substring]) -> String? {
     guard labels.count <= 4 else { return nil }
     var numbers: [UInt64] = []
@@ -89,7 +90,7 @@ enum HostName {
   private static func address6(_ text: Substring) -> String? {
     var address = in6_addr()
     var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    // Both are as large as the functions ask for, and outlive the calls.
+    // Both have the sizes that the functions require, and outlive the calls.
     guard unsafe inet_pton(AF_INET6, String(text), &address) == 1,
       unsafe inet_ntop(AF_INET6, &address, &buffer, socklen_t(buffer.count)) != nil
     else { return nil }
@@ -98,11 +99,11 @@ enum HostName {
   }
 }
 
-/// Writes the scalars of a label in letters, digits and hyphens (RFC 3492).
+/// An encoder of a label's scalars as letters, digits and hyphens (RFC 3492).
 enum Punycode {
-  /// Returns the label without its `xn--`, or nil where it is too long for one.
+  /// Returns the label without its `xn--`, or `nil` if it is too long.
   static func encode(_ label: some Collection<Unicode.Scalar>) -> String? {
-    // A label has at most 63 bytes; numbers stay small below.
+    // A label has at most 63 bytes, so all numbers below stay small.
     guard label.count <= 63 else { return nil }
     var output = label.filter(\.isASCII).map { UInt8($0.value) }
     let basicCount = output.count

@@ -1,4 +1,4 @@
-/// What takes part in a load beside its sink: signs the request, answers a challenge, measures.
+/// The hooks of a load: sign the request, answer a challenge, measure transfers.
 ///
 /// ```swift
 /// var hooks = LoadHooks()
@@ -7,45 +7,46 @@
 /// }
 /// let (response, data) = try await loader.data(for: request, hooks: hooks)
 /// ```
-/// A hook may load with the same loader: no connection is held while it runs.
+/// A hook may use the same loader, since no connection is held while it runs.
 public struct LoadHooks: Sendable {
-  /// Changes the request shortly before it is sent, once a load; nil by default.
+  /// A hook that changes the request shortly before it is sent, once for each load.
   ///
-  /// It runs when the load is about to have its turn, so that a signature does not grow old in the queue; of one host only
-  /// as many do as loads may run. Redirects and answers to challenges are sent without asking again. If it throws, nothing
-  /// is sent and the load fails with ``HTTPError/Code/preparationFailed``. A cancelled load ends at once, and the
-  /// task in which the hook runs is cancelled.
+  /// Defaults to `nil`. It runs when the load is about to leave the queue, so that a signature does not age there. At
+  /// most as many hooks run for one host as loads may. Redirects and answered challenges do not call it again. If it
+  /// throws, nothing is sent and the load fails with ``HTTPError/Code/preparationFailed``. A cancelled load ends at
+  /// once and cancels the task of the hook.
   public var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)?
 
-  /// Answers a response of status 401 with header fields to send the request with again, nil to take it as it is.
+  /// A hook that answers a response of status 401 with header fields for another attempt.
   ///
-  /// Asked at most twice a load. The fields replace those of the same names, and like all that may be secret they do not go
-  /// along to another origin. If it throws, the load fails with ``HTTPError/Code/preparationFailed``. Nil by default.
+  /// Defaults to `nil`. It returns `nil` to accept the response as it is. It is called at most twice for each load. The
+  /// fields replace those of the same names, and like other possible secrets they are not sent to another origin. If it
+  /// throws, the load fails with ``HTTPError/Code/preparationFailed``.
   public var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
 
-  /// Takes the figures of each transfer, of which a load has several if it is redirected; nil by default.
+  /// A hook that receives the metrics of each transfer, of which a redirected load has several.
   ///
-  /// Called before the sink learns of the end, also for transfers that fail, on a thread that serves no transfer: while it
-  /// blocks, the end of its own load waits, and no other.
+  /// Defaults to `nil`. It is called before the sink's end, also for failed transfers, on a thread that serves no
+  /// transfer. If it blocks, it delays only the end of its own load.
   public var didTransfer: (@Sendable (LoadMetrics) -> Void)?
 
-  /// Whether ``didTransfer`` is Vitrine's own and known to be short, so that the loader's thread may call it.
+  /// Set if ``didTransfer`` is Vitrine's own and known to be short, so that the loader's thread may call it.
   package var measuresInPlace = false
 
-  /// Creates a set of none.
+  /// Creates a set without hooks.
   public init() {}
 }
 
-/// A server's demand to say who asks.
+/// A server's demand for authentication.
 public struct HTTPChallenge: Sendable, Hashable {
-  /// The response of status 401; its `WWW-Authenticate` fields say what is wanted, its URL by whom.
+  /// The response of status 401, whose `WWW-Authenticate` fields describe the demand.
   public let response: HTTPResponse
   /// The header fields that were sent and did not suffice.
   public let sent: HTTPFields
-  /// How many answers have been tried in this load.
+  /// The number of answers already tried in this load.
   public let previousAnswers: Int
 
-  /// Creates a challenge; for fakes.
+  /// Creates a challenge, for fakes.
   public init(response: HTTPResponse, sent: HTTPFields, previousAnswers: Int = 0) {
     self.response = response
     self.sent = sent
@@ -53,34 +54,34 @@ public struct HTTPChallenge: Sendable, Hashable {
   }
 }
 
-/// What one transfer took.
+/// The metrics of a transfer.
 public struct LoadMetrics: Sendable, Hashable {
-  /// What was asked for, in this transfer.
+  /// The URL of this transfer.
   public var url: HTTPURL
-  /// The status of the response; nil where there was none.
+  /// The status of the response, or `nil` if there was none.
   public var status: Int?
-  /// How long it waited for its turn, hooks included.
+  /// The time in the queue, including hooks.
   public var queued: Duration = .zero
-  /// When the name had been looked up, counted from the start of the transfer; nil where that was not reached.
+  /// The time from the start of the transfer to the end of the name look-up, or `nil` if it did not get there.
   public var nameLookup: Duration?
-  /// When there was a connection, counted likewise.
+  /// The time from the start to the connection.
   public var connected: Duration?
-  /// When the TLS handshake was over, counted likewise; nil without TLS.
+  /// The time from the start to the end of the TLS handshake, or `nil` without TLS.
   public var secured: Duration?
-  /// When the first byte of the response came, counted likewise.
+  /// The time from the start to the first byte of the response.
   public var firstByte: Duration?
-  /// How long all of it took, its wait in the queue not counted.
+  /// The total time, without the queue.
   public var total: Duration = .zero
-  /// How many bytes came, head and body, before TLS.
+  /// The number of bytes received, head and body, without the overhead of TLS.
   public var bytesReceived = 0
-  /// Whether the connection had been there already.
+  /// A Boolean value that indicates whether an existing connection was used.
   public var isConnectionReused = false
-  /// The version of HTTP, such as `1.1` or `2`; nil where there was no response.
+  /// The version of HTTP, such as `1.1` or `2`, or `nil` if there was no response.
   public var httpVersion: String?
-  /// The address of the server, or of the proxy; nil where there was no connection.
+  /// The address of the server or proxy, or `nil` if there was no connection.
   public var remoteAddress: IPAddress?
 
-  /// Creates figures of a transfer that took no time; for fakes.
+  /// Creates the metrics of a transfer that took no time, for fakes.
   public init(url: HTTPURL) {
     self.url = url
   }

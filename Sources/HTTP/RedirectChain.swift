@@ -1,23 +1,23 @@
-/// Where a load is on its way from one redirect to the next, and what it may tell there.
+/// The current hop of a load over its redirects, and the header fields that it may send there.
 struct RedirectChain: Sendable {
-  /// What may be told to any origin: it holds no secret, and conditional requests must survive a redirect.
+  /// The fields that any origin may see: they contain no secret, and conditional requests must survive a redirect.
   private static let safeFields: Set<String> = [
     "accept", "accept-language", "user-agent", "cache-control",
     "if-none-match", "if-modified-since", "range", "if-range",
   ]
 
-  /// The hop that is under way.
+  /// The URL of the current hop.
   private(set) var url: HTTPURL
   var headers: HTTPFields
-  /// How many redirects led there.
+  /// The number of redirects so far.
   private(set) var count = 0
-  /// What was asked for first, for messages.
+  /// The requested URL, for messages.
   private let asked: String
   private let policy: RedirectPolicy
 
   /// - Parameters:
-  ///   - request: Where the chain begins.
-  ///   - asked: The URL that errors name; that of the request by default.
+  ///   - request: The first request of the chain.
+  ///   - asked: The URL for error messages. Defaults to that of the request.
   init(_ request: HTTPRequest, asked: String? = nil) {
     url = request.url
     headers = request.headers
@@ -25,14 +25,14 @@ struct RedirectChain: Sendable {
     self.asked = asked ?? request.url.string
   }
 
-  /// Whether the response only points elsewhere, and we go there.
+  /// Returns `true` if the response is a redirect to follow.
   func isToFollow(_ head: HTTPResponse) -> Bool {
     policy.limit != nil && [301, 302, 303, 307, 308].contains(head.status) && head.headers["Location"] != nil
   }
 
-  /// Turns to where the server points.
+  /// Moves to the target of a redirect.
   ///
-  /// - Throws: ``HTTPError`` where Vitrine does not follow.
+  /// - Throws: ``HTTPError`` if the redirect must not be followed.
   mutating func follow(_ head: HTTPResponse?, _ addressGuard: AddressGuard?) throws(HTTPError) {
     let location = head?.headers.values(for: "Location").first ?? ""
     let next: HTTPURL
@@ -55,7 +55,7 @@ struct RedirectChain: Sendable {
     count += 1
   }
 
-  /// An error that names what was asked for, and what it led to.
+  /// Returns an error that names the requested URL, and the current one after redirects.
   func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
     let detour = count > 0 && code != .cancelled ? " (after \(count) redirects, at \(url.string))" : ""
     return HTTPError(code, url: asked, timeout: timeout, detail + detour)

@@ -1,36 +1,38 @@
-/// The part of an upright image that stays when the rest is cut off.
+/// The part of an upright image that stays when the image is cropped.
 ///
-/// It is a point in the unit square, 0, 0 at the top left and 1, 1 at the bottom right: the share of what is cut off that
-/// lies left of the part that stays, and above it.
+/// An anchor is a point in the unit square: 0, 0 is the top left, 1, 1 the bottom right. It gives the share of the
+/// removed pixels that is taken from the left, and from the top.
 public struct Anchor: Hashable, Sendable {
-  /// From 0, the left edge, to 1, the right one.
+  /// The horizontal position, from 0 (the left edge) to 1 (the right edge).
   public let x: Double
-  /// From 0, the upper edge, to 1, the lower one.
+  /// The vertical position, from 0 (the top edge) to 1 (the bottom edge).
   public let y: Double
 
-  /// Makes an anchor; coordinates are cut to 0...1, and what is not a number becomes 0.5.
+  /// Makes an anchor.
+  ///
+  /// Coordinates are clamped to 0...1; NaN becomes 0.5.
   public init(x: Double, y: Double) {
     func inside(_ value: Double) -> Double { value.isNaN ? 0.5 : min(max(value, 0), 1) }
     self.x = inside(x)
     self.y = inside(y)
   }
 
-  /// The upper left corner.
+  /// The top left corner.
   public static let topLeft = Anchor(x: 0, y: 0)
-  /// The middle of the upper edge.
+  /// The middle of the top edge.
   public static let top = Anchor(x: 0.5, y: 0)
-  /// The upper right corner.
+  /// The top right corner.
   public static let topRight = Anchor(x: 1, y: 0)
   /// The middle of the left edge.
   public static let left = Anchor(x: 0, y: 0.5)
-  /// The middle.
+  /// The centre.
   public static let center = Anchor(x: 0.5, y: 0.5)
   /// The middle of the right edge.
   public static let right = Anchor(x: 1, y: 0.5)
-  /// The lower left corner.
+  /// The bottom left corner.
   public static let bottomLeft = Anchor(x: 0, y: 1)
-  /// The middle of the lower edge.
+  /// The middle of the bottom edge.
   public static let bottom = Anchor(x: 0.5, y: 1)
-  /// The lower right corner.
+  /// The bottom right corner.
   public static let bottomRight = Anchor(x: 1, y: 1)
 }

@@ -1,7 +1,7 @@
 extension Bitmap {
-  /// The same picture with straight or no alpha: itself unless it is premultiplied.
+  /// Returns the bitmap with straight or no alpha; returns itself unless it is premultiplied.
   ///
-  /// Complexity: O(1), else O(pixels).
+  /// Complexity: O(1) for itself, otherwise O(pixels).
   public func straightened() -> Bitmap {
     guard alpha == .premultiplied else { return self }
     return mapped(to: .straight) { pixel in
@@ -12,9 +12,9 @@ extension Bitmap {
     }
   }
 
-  /// The same picture with colours multiplied by their coverage: itself unless its alpha is straight.
+  /// Returns the bitmap with colours multiplied by their coverage; returns itself unless its alpha is straight.
   ///
-  /// Complexity: O(1), else O(pixels).
+  /// Complexity: O(1) for itself, otherwise O(pixels).
   public func premultiplied() -> Bitmap {
     guard alpha == .straight else { return self }
     return mapped(to: .premultiplied) { pixel in
@@ -24,7 +24,7 @@ extension Bitmap {
     }
   }
 
-  /// The same picture laid over white: itself when nothing is transparent.
+  /// Returns the bitmap composited over white; returns itself if nothing is transparent.
   ///
   /// Complexity: O(pixels).
   public func flattenedOverWhite() -> Bitmap {
@@ -36,7 +36,7 @@ extension Bitmap {
     }
   }
 
-  /// `change` takes and gives components from 0 to 255; larger ones are cut to 255.
+  /// `change` maps components from 0 to 255; larger results are clamped to 255.
   private func mapped(to alpha: Alpha, _ change: (SIMD4<UInt32>) -> SIMD4<UInt32>) -> Bitmap {
     unsafe withUnsafeBytes { source in
       unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace) { target in

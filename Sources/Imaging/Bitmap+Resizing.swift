@@ -1,11 +1,18 @@
 extension Bitmap {
-  /// The same picture at another size: itself where nothing has to change.
+  /// Returns the bitmap at another size; returns itself if nothing has to change.
   ///
-  /// It goes the way of decoded rows, so the result is that of decoding to `size` but for what the decoder shrinks
-  /// itself, and ``DecodeOptions`` says what `filter` and `usesLinearLight` mean. Straight or no alpha comes out. Blocks for as
-  /// long as it takes; complexity O(pixels).
+  /// The pixels take the path of decoded rows. The result equals that of decoding to `size`, except where the decoder
+  /// itself downsamples. The result has straight or no alpha. Blocks until done. Complexity: O(pixels).
   ///
-  /// - Throws: ``ImageError`` of code `.invalidSize`, `.overLimit`, `.cancelled`.
+  /// - Parameters:
+  ///   - size: The size of the result.
+  ///   - filter: The filter. Defaults to ``ResamplingFilter/lanczos3``.
+  ///   - usesLinearLight: A Boolean value that indicates whether colours are averaged as light; see
+  ///     ``DecodeOptions/usesLinearLight``. Defaults to `false`.
+  ///   - limits: The limits to check the result against. Defaults to ``DecodeLimits``' defaults.
+  ///   - isCancelled: Called now and then; `true` stops the work. Defaults to `nil`.
+  /// - Returns: The resized bitmap.
+  /// - Throws: ``ImageError`` of code `.invalidSize`, `.overLimit`, `.outOfTime` or `.cancelled`.
   public func resized(
     to size: TargetSize,
     filter: ResamplingFilter = .lanczos3,
@@ -21,7 +28,7 @@ extension Bitmap {
     )
   }
 
-  /// What a plan for a larger source gives, made of this picture of all of that source.
+  /// Carries out a plan for a larger source on this bitmap, which shows all of that source.
   package func resampled(
     _ plan: SamplingPlan,
     of source: (width: Int, height: Int),
@@ -38,7 +45,7 @@ extension Bitmap {
       width: plan.crop.width * x,
       height: plan.crop.height * y,
     )
-    // A picture that is a pixel short for its rounding is not stretched by that.
+    // A bitmap that is one pixel short from rounding is not stretched.
     plan.width = min(plan.width, max(1, Int(plan.crop.width.rounded())))
     plan.height = min(plan.height, max(1, Int(plan.crop.height.rounded())))
     let options = ResamplingOptions(filter: filter, usesLinearLight: usesLinearLight)
@@ -79,7 +86,7 @@ private final class BitmapRows: RowSource {
     unsafe bitmap.withUnsafeBytes { pixels in
       for index in 0..<count {
         let start = (row + index) * bitmap.bytesPerRow
-        // Slices of a row each, checked on both sides.
+        // One row each; the slices check the bounds on both sides.
         unsafe UnsafeMutableRawBufferPointer(rebasing: rows[index * bytesPerRow..<index * bytesPerRow + width * 4])
           .copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[start..<start + width * 4]))
       }

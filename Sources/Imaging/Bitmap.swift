@@ -1,46 +1,47 @@
-/// Decoded pixels: RGBA with 8 bits a component, rows from top to bottom, in sRGB unless
-/// ``colorSpace`` says otherwise.
+/// Decoded pixels: RGBA with 8 bits a component, rows from top to bottom, in the colour space ``colorSpace``.
 ///
-/// Copies share their pixels, which are freed once, with the last copy. The pixels never change after they are made, so
-/// a bitmap may be read on any thread.
+/// Copies share their pixels, which are freed with the last copy. The pixels are immutable, so a bitmap may be read
+/// on any thread.
 ///
-/// Shape: ``height`` rows of ``bytesPerRow`` bytes, of which the first `4 * width` are pixels (R, G, B, A).
+/// Shape: ``height`` rows of ``bytesPerRow`` bytes. The first `4 * width` bytes of a row are pixels (R, G, B, A).
 public struct Bitmap: Sendable {
-  /// What the fourth byte of a pixel means.
+  /// The meaning of a pixel's fourth byte.
   public enum Alpha: Hashable, Sendable {
-    /// Always 255.
+    /// The fourth byte is always 255.
     case opaque
-    /// Coverage; colours are stored as they are.
+    /// The fourth byte is coverage; colours are not multiplied by it.
     case straight
-    /// Coverage; colours are stored multiplied by it.
+    /// The fourth byte is coverage; colours are multiplied by it.
     case premultiplied
   }
 
-  /// Pixels in a row.
+  /// The number of pixels in a row.
   public let width: Int
-  /// Rows.
+  /// The number of rows.
   public let height: Int
-  /// Bytes from one row to the next.
+  /// The number of bytes from the start of one row to the next.
   public let bytesPerRow: Int
-  /// What the fourth byte of a pixel means.
+  /// The meaning of a pixel's fourth byte.
   public let alpha: Alpha
-  /// What colours the numbers stand for.
+  /// The colour space of the components.
   public let colorSpace: ColorSpace
   private let storage: PixelStorage
 
-  /// The size of the pixels in memory, in bytes: what a cache counts as cost.
+  /// The size of the pixels in memory, in bytes.
+  ///
+  /// Caches count it as the cost.
   public var byteCount: Int { bytesPerRow * height }
 
   /// Makes a bitmap whose pixels `fill` writes.
   ///
   /// - Parameters:
-  ///   - width: Pixels in a row, at least 1.
-  ///   - height: Rows, at least 1.
-  ///   - alpha: What the fourth byte of a pixel means.
-  ///   - colorSpace: What colours the numbers stand for; sRGB unless told.
-  ///   - fill: Writes all `4 * width * height` bytes, which have no defined value before; rows follow one another without
+  ///   - width: The number of pixels in a row, at least 1.
+  ///   - height: The number of rows, at least 1.
+  ///   - alpha: The meaning of a pixel's fourth byte.
+  ///   - colorSpace: The colour space of the components. Defaults to sRGB.
+  ///   - fill: Writes all `4 * width * height` bytes, which are uninitialised before. Rows follow one another without
   ///     a gap.
-  /// - Throws: What `fill` throws; nothing is kept then.
+  /// - Throws: The error of `fill`; the memory is freed.
   public init<E: Error>(
     width: Int,
     height: Int,
@@ -50,7 +51,7 @@ public struct Bitmap: Sendable {
   ) throws(E) {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
     let storage = PixelStorage(count: 4 * width * height)
-    // Nobody else has seen the storage yet, so writing to it is not shared.
+    // The storage is not shared yet, so it may be written.
     try unsafe fill(storage.buffer)
     self.init(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
   }
@@ -64,13 +65,13 @@ public struct Bitmap: Sendable {
     self.storage = storage
   }
 
-  /// Gives `body` the pixels as raw memory, valid until it returns.
+  /// Calls `body` with the pixels as raw memory, valid until it returns.
   public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     defer { withExtendedLifetime(storage) {} }
     return try unsafe body(UnsafeRawBufferPointer(storage.buffer))
   }
 
-  /// Gives `body` the pixels with bounds checked, valid until it returns.
+  /// Calls `body` with the pixels as a bounds-checked span, valid until it returns.
   public func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try unsafe withUnsafeBytes { (bytes) throws(E) -> R in try unsafe body(bytes.bytes) }
   }
@@ -84,9 +85,9 @@ public struct Bitmap: Sendable {
     }
   }
 
-  /// Whether any pixel lets something shine through.
+  /// A Boolean value that indicates whether any pixel is not fully opaque.
   ///
-  /// Complexity: O(pixels), O(1) when ``alpha`` is opaque.
+  /// Complexity: O(1) if ``alpha`` is opaque, otherwise O(pixels).
   public var hasTransparency: Bool {
     guard alpha != .opaque else { return false }
     return unsafe withUnsafeBytes { bytes in
@@ -98,7 +99,7 @@ public struct Bitmap: Sendable {
     }
   }
 
-  /// The same pixels, shared and not copied, with another meaning of the fourth byte.
+  /// Returns a bitmap that shares these pixels and declares another meaning of the fourth byte.
   package func declared(_ alpha: Alpha) -> Bitmap {
     Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
   }

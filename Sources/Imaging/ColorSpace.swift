@@ -1,11 +1,13 @@
-/// The colours that a bitmap's numbers stand for.
+/// The colour space of a bitmap's components.
 public enum ColorSpace: String, Hashable, Sendable, CaseIterable {
-  /// IEC 61966-2-1: what numbers mean on the web where nothing else is said.
+  /// sRGB (IEC 61966-2-1), the web's default.
   case sRGB
-  /// The primaries of DCI-P3 with the white and the curve of sRGB: what many displays of phones and laptops can show.
+  /// Display P3: the primaries of DCI-P3 with the white point and the curve of sRGB. Many displays of phones and
+  /// laptops can show it.
   case displayP3
 
-  /// From XYZ relative to D50 to linear light: the inverse of the primaries adapted to D50 with the Bradford transform.
+  /// The matrix from XYZ relative to D50 to linear light: the inverse of the primaries, adapted to D50 with the
+  /// Bradford transform.
   var fromConnectionSpace: [[Double]] {
     switch self {
     case .sRGB:
@@ -15,11 +17,11 @@ public enum ColorSpace: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// What takes numbers of this space to light.
+  /// The encoding that converts components of this space to light.
   var encoding: ColorEncoding { self == .sRGB ? .sRGB : .displayP3 }
 }
 
-/// What the numbers of an image count.
+/// The quantities that an image's components measure.
 public enum ColorModel: String, Hashable, Sendable, CaseIterable {
   /// Red, green and blue light.
   case rgb
@@ -30,9 +32,9 @@ public enum ColorModel: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Bitmap {
-  /// The same picture in another colour space: itself where it is in that one.
+  /// Returns the bitmap in another colour space; returns itself if it is already in that space.
   ///
-  /// Colours that the space lacks are cut to it. Straight or no alpha comes out. Complexity: O(pixels).
+  /// Colours outside the space are clamped to it. The result has straight or no alpha. Complexity: O(pixels).
   public func converted(to space: ColorSpace) -> Bitmap {
     guard space != colorSpace else { return self }
     let source = straightened()

@@ -1,4 +1,4 @@
-/// Tells a decoder whether to go on: the caller's wish and the time limit in one.
+/// A check for cancellation and for the time limit, passed to decoders.
 public struct DecodeControl: Sendable {
   private let isCancelled: (@Sendable () -> Bool)?
   private let limit: Duration?
@@ -10,9 +10,9 @@ public struct DecodeControl: Sendable {
     start = .now
   }
 
-  /// Returns if work is to go on.
+  /// Returns if work may continue; throws if it must stop.
   ///
-  /// Cheap enough to be asked every few rows.
+  /// The check is cheap enough for every few rows.
   ///
   /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`.
   public func check() throws(ImageError) {

@@ -1,38 +1,54 @@
-/// The bounds within which an image is decoded.
+/// The limits within which an image is decoded.
 ///
-/// All but the warnings and the time are checked from headers, before a pixel is allocated. An ``ImageError`` says with
-/// ``ImageError/limit`` which of them was passed.
+/// All but the warnings and the time are checked from headers, before a pixel is allocated. ``ImageError/limit``
+/// names the limit that was exceeded.
 public struct DecodeLimits: Hashable, Sendable {
-  /// The most pixels an image may have that must be held whole to be decoded: 100 million.
+  /// The maximum number of pixels of an image that must be held in memory as a whole to be decoded.
+  ///
+  /// Defaults to 100 million.
   public var pixelCount = 100_000_000
-  /// The most pixels an image may have whose rows stream through, whatever the size asked for: 1,000 million.
+  /// The maximum number of pixels of an image whose rows stream, whatever the requested size.
+  ///
+  /// Defaults to 1,000 million.
   public var streamedPixelCount = 1_000_000_000
-  /// The most pixels that may be drawn over one another for one picture: 2,000 million.
+  /// The maximum number of pixels composed for one picture.
   ///
-  /// They are the frames of an animation up to the one asked for, where that builds on those before it, times the pixels
-  /// of each; and the scans of a progressive JPEG, times its pixels.
+  /// Defaults to 2,000 million.
+  ///
+  /// For an animation these are the frames needed for the requested one, times the pixels of each. For a progressive
+  /// JPEG these are its scans, times its pixels.
   public var composedPixelCount = 2_000_000_000
-  /// The longest side, in pixels: 65,535.
+  /// The maximum length of a side, in pixels.
+  ///
+  /// Defaults to 65,535.
   public var side = 65_535
-  /// The most bytes the decoded bitmap may take: 256 MiB.
+  /// The maximum size of the decoded bitmap, in bytes.
+  ///
+  /// Defaults to 256 MiB.
   public var outputByteCount = 256 << 20
-  /// The most frames an animation may have, and the most pictures an icon: 10,000.
+  /// The maximum number of frames of an animation, and of pictures in an icon.
+  ///
+  /// Defaults to 10,000.
   public var frameCount = 10_000
-  /// The most things in a file that a decoder may overlook before it is called corrupt: 100.
+  /// The maximum number of faults that a decoder may ignore before the file counts as corrupt.
+  ///
+  /// Defaults to 100.
   public var warningCount = 100
-  /// The most bytes a profile or other metadata may take: 16 MiB.
+  /// The maximum size of a profile or other metadata, in bytes.
   ///
-  /// What takes more is left out, and the picture is decoded without it.
+  /// Defaults to 16 MiB.
+  ///
+  /// Larger metadata is left out, and the picture is decoded without it.
   public var metadataByteCount = 16 << 20
-  /// The longest one image may take; checked between rows.
+  /// The maximum time to decode one image, checked between rows.
   ///
-  /// `nil`, the default, sets no bound.
+  /// Defaults to `nil`: no limit.
   public var timeLimit: Duration?
 
-  /// The defaults named at each limit.
+  /// Makes limits with the default values.
   public init() {}
 
-  /// A limit's name, to compare with ``ImageError/limit``.
+  /// The name of a limit, for comparison with ``ImageError/limit``.
   public struct Name: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
       case pixelCount, streamedPixelCount, composedPixelCount, side, outputByteCount, frameCount, warningCount
@@ -67,7 +83,7 @@ public struct DecodeLimits: Hashable, Sendable {
       self.value = value
     }
 
-    /// The limit of that ``description``.
+    /// Makes the name with the given ``description``; `nil` if there is none.
     package init?(_ description: String) {
       guard let value = Value(rawValue: description) else { return nil }
       self.value = value
@@ -81,7 +97,7 @@ extension DecodeLimits {
     guard width > 0, height > 0, width < 1 << 31, height < 1 << 31 else {
       throw ImageError(.corrupt, format: info.format, "the header says \(width)x\(height) pixels")
     }
-    // A drawing takes no memory for the size it says, only for the one it is drawn at.
+    // A drawing takes memory only for the size at which it is drawn, not for the size in its header.
     guard !info.isVector else { return }
     guard max(width, height) <= side else {
       throw Self.passed(.side, info.format, "\(width)x\(height) pixels, over the limit of \(side) on a side")
@@ -109,18 +125,18 @@ extension DecodeLimits {
     throw Self.passed(.frameCount, format, "\(frames) frames, over the limit of \(frameCount)")
   }
 
-  /// To be asked where a picture that streams otherwise must be held, since a frame is composed on it.
+  /// Checks a picture that usually streams but must be held, because a frame is composed on it.
   package func check(heldWidth width: Int, height: Int, format: ImageFormat) throws(ImageError) {
     guard width * height > pixelCount else { return }
-    let most = "over the limit of \(pixelCount / 1_000_000) megapixels for what must be held to compose a frame"
+    let most = "over the limit of \(pixelCount / 1_000_000) megapixels for a picture that frames are composed on"
     throw Self.passed(.pixelCount, format, "\(width)x\(height) pixels, \(most)")
   }
 
-  /// To be asked with what is drawn for one picture altogether, layer over layer.
+  /// Checks the total number of pixels composed for one picture.
   package func check(composed count: Int, format: ImageFormat) throws(ImageError) {
     guard count > composedPixelCount else { return }
     let most = composedPixelCount / 1_000_000
-    throw Self.passed(.composedPixelCount, format, "more than \(most) megapixels drawn over one another, the limit")
+    throw Self.passed(.composedPixelCount, format, "over the limit of \(most) megapixels composed for one picture")
   }
 
   package func check(
@@ -128,14 +144,14 @@ extension DecodeLimits {
     of info: ImageInfo,
     bytesPerPixel: Int = 4,
   ) throws(ImageError) {
-    // Lengths are below 1e9, so their product fits.
+    // Lengths are below 1e9, so their product does not overflow.
     guard max(plan.width, plan.height) <= max(side, 65_535),
       plan.width * plan.height * bytesPerPixel <= outputByteCount
     else {
       throw Self.passed(
         .outputByteCount,
         info.format,
-        "\(plan.width)x\(plan.height) pixels asked for, over the limit of \(outputByteCount >> 20) MiB",
+        "\(plan.width)x\(plan.height) requested pixels, over the limit of \(outputByteCount >> 20) MiB",
       )
     }
   }

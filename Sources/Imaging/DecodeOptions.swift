@@ -1,24 +1,27 @@
-/// How much care is taken over the pixels of a thumbnail.
+/// The quality of downsampling.
 ///
-/// A decoder that can shrink while it decodes, to 1/8, 2/8 or 4/8 of a JPEG's size, is asked for the smallest of these that
-/// is still so many times the size wanted; a Lanczos filter does the rest and restores what the decoder's averaging has
-/// blurred. The decibels are the signal-to-noise ratio against the whole photograph decoded and filtered in floating point,
-/// for photographs of 8 to 12 megapixels; where that lies in a range, most fine detail and least margin make the lower
-/// end. Images that are not shrunk while decoding look the same in all three.
+/// Some decoders can downsample while they decode, a JPEG for example to 1/8, 2/8 or 4/8 of its size. They deliver
+/// the smallest such size that is at least a given multiple of the requested size. The filter, Lanczos by default,
+/// does the rest and restores what the decoder's averaging has blurred.
+///
+/// The decibels below are the signal-to-noise ratio against the whole photograph decoded and filtered in floating
+/// point, for photographs of 8 to 12 megapixels. The lower end of a range applies to the finest detail and the
+/// smallest margin. Images that are not downsampled while decoding look the same at all three levels.
 public enum DecodeQuality: String, Hashable, Sendable, CaseIterable {
-  /// The decoder leaves at least what is asked for: 37 dB and more.
+  /// The decoder delivers at least the requested size: 37 dB and more.
   ///
-  /// An eighth of the size serves thumbnails up to that eighth. A thumbnail in the file serves where it is large enough
-  /// and has the image's shape; how good it is the camera decided.
+  /// An eighth of the size is used for thumbnails up to that eighth. A thumbnail embedded in the file is used if it
+  /// is large enough and has the image's shape; its quality is the camera's choice.
   case fast
-  /// The decoder leaves at least 4/3 of what is asked for: 41 dB and more, 45 and more to 300 pixels.
+  /// The decoder delivers at least 4/3 of the requested size: 41 dB and more, or 45 dB and more up to 300 pixels.
+  /// This is the default.
   ///
-  /// The default. A photograph of 8 megapixels still comes to 300 pixels from an eighth of its size.
+  /// A photograph of 8 megapixels is still decoded at an eighth of its size for a thumbnail of 300 pixels.
   case balanced
-  /// The decoder leaves at least three times what is asked for: 50 dB and more, differences no one sees.
+  /// The decoder delivers at least three times the requested size: 50 dB and more, without visible differences.
   case best
 
-  /// How many times the size asked for the decoder is to deliver at least.
+  /// The minimum ratio of the decoder's size to the requested size.
   package var oversampling: Double {
     switch self {
     case .fast: 1
@@ -28,56 +31,75 @@ public enum DecodeQuality: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// How an image is to be decoded.
+/// The options for decoding an image.
 public struct DecodeOptions: Sendable {
-  /// The size wanted; `nil`, the default, for the image's own.
+  /// The requested size.
+  ///
+  /// Defaults to `nil`: the image's own size.
   public var size: TargetSize?
-  /// The part of the upright image that is wanted, in its pixels, cut to what there is; `nil`, the default, for all of it.
+  /// The requested part of the upright image, in its pixels, clamped to the image.
   ///
-  /// ``size`` is the size of that part. Decoders leave out what lies around it where they can, and the result is the same
-  /// as that part of the whole image.
+  /// Defaults to `nil`: all of it.
+  ///
+  /// ``size`` is the size of that part. Decoders skip the pixels around it where they can. The result equals the same
+  /// part of the whole image.
   public var region: PixelRegion?
-  /// The care taken over pixels; ``DecodeQuality/balanced`` unless told.
-  public var quality = DecodeQuality.balanced
-  /// How the pixels of the size asked for are made of the decoder's; ``ResamplingFilter/lanczos3`` unless told.
-  public var filter = ResamplingFilter.lanczos3
-  /// Whether pixels are added up as light instead of as the numbers that stand for it, by sRGB's curve; `false` unless told.
+  /// The quality of downsampling.
   ///
-  /// Fine bright detail keeps its brightness then: a checkerboard of black and white becomes the gray of level 188, not 128.
-  /// Nothing can be shrunk while it is decoded, so the decoder does all the work there is. Inks are not light and are added
-  /// as they are.
+  /// Defaults to ``DecodeQuality/balanced``.
+  public var quality = DecodeQuality.balanced
+  /// The filter that resamples the decoder's pixels to the requested size.
+  ///
+  /// Defaults to ``ResamplingFilter/lanczos3``.
+  public var filter = ResamplingFilter.lanczos3
+  /// A Boolean value that indicates whether pixels are averaged as linear light, by sRGB's curve, rather than as
+  /// encoded values.
+  ///
+  /// Defaults to `false`.
+  ///
+  /// With linear light, fine bright detail keeps its brightness: a checkerboard of black and white becomes gray at
+  /// level 188, not 128. The decoder then cannot downsample, and decodes every pixel. Inks are not light and are
+  /// always averaged as encoded.
   public var usesLinearLight = false
-  /// What colours the result is in; ``ColorSpace/sRGB`` unless told.
+  /// The colour space of the result.
+  ///
+  /// Defaults to ``ColorSpace/sRGB``.
   ///
   /// ``ColorSpace/displayP3`` keeps colours that sRGB lacks.
   public var colorSpace = ColorSpace.sRGB
-  /// Which frame of an animation, from 0, the default.
+  /// The index of the frame to decode, counted from 0.
+  ///
+  /// Defaults to 0.
   public var frame = 0
-  /// The bounds to keep.
+  /// The limits.
+  ///
+  /// Defaults to ``DecodeLimits``' defaults.
   public var limits = DecodeLimits()
-  /// Whether the part of a damaged image that could be decoded is a result rather than an error; `false` unless told.
+  /// A Boolean value that indicates whether the decoded part of a damaged image is a result rather than an error.
   ///
-  /// What is missing is transparent.
+  /// Defaults to `false`.
+  ///
+  /// The missing part is transparent.
   public var acceptsPartial = false
-  /// Asked every few rows; `true` ends decoding with `.cancelled`.
+  /// A closure that is called every few rows; `true` stops decoding with `.cancelled`.
   ///
-  /// `nil`, the default, for no such question.
+  /// Defaults to `nil`.
   public var isCancelled: (@Sendable () -> Bool)?
 
-  /// How much of the result a pixel takes.
+  /// The size of a pixel of the result, in bytes.
   var bytesPerPixel = 4
 
-  /// Whether something smaller in the file may stand for the image.
+  /// True if a smaller picture in the file may stand for the image.
   var allowsShortcut: Bool { quality == .fast && frame == 0 && region == nil && !usesLinearLight }
 
   package var resampling: ResamplingOptions { ResamplingOptions(filter: filter, usesLinearLight: usesLinearLight) }
 
-  /// The defaults named at each property, at `size`.
+  /// Makes options with the default values and the given size.
   public init(size: TargetSize? = nil) {
     self.size = size
   }
 
-  /// What is to be made of an image whose header is known; checks what can be checked by then.
+  /// Returns the plan for an image whose header is known, and checks all that can be checked at this point.
   func plan(for info: ImageInfo) throws(ImageError) -> SamplingPlan {
     var size = size
     if info.isVector { size?.enlarges = true }
@@ -87,7 +109,7 @@ public struct DecodeOptions: Sendable {
         throw ImageError(
           .invalidSize,
           format: info.format,
-          "nothing of \(info.width)x\(info.height) pixels is in \(region)",
+          "the region \(region) is outside the image of \(info.width)x\(info.height) pixels",
         )
       }
       plan = try SamplingPlan(size, part)
@@ -102,9 +124,9 @@ public struct DecodeOptions: Sendable {
     RowRequest(
       info: info,
       frame: frame,
-      // Decoders average numbers, not light.
+      // Decoders average encoded values, not light.
       minimumScale: usesLinearLight ? 1 : min(1, plan.scale * quality.oversampling),
-      // A drawing of which a part is wanted is drawn whole, and no larger than it says.
+      // If only a part of a drawing is requested, the drawing is drawn whole, at no more than its nominal size.
       scales: region == nil ? plan.scales : (min(1, plan.scales.x), min(1, plan.scales.y)),
       region: region.map { _ in plan.needed(of: info) },
       limits: limits,
@@ -112,7 +134,7 @@ public struct DecodeOptions: Sendable {
     )
   }
 
-  /// What makes the bitmap of a decoder's rows.
+  /// Returns the renderer of the decoder's rows.
   func renderer(for info: ImageInfo, _ plan: SamplingPlan, _ control: DecodeControl) -> Renderer {
     Renderer(info: info, plan: plan, control: control, resampling: resampling, colorSpace: colorSpace)
   }

@@ -1,6 +1,8 @@
 public import VitrineRuntime
 
-/// Decoding or resizing that goes on elsewhere; letting go of it changes nothing.
+/// Decoding or resizing in the background.
+///
+/// Releasing the task does not cancel it.
 public final class DecodeTask: Sendable {
   private let stop: @Sendable () -> Void
 
@@ -8,22 +10,22 @@ public final class DecodeTask: Sendable {
     self.stop = stop
   }
 
-  /// Asks it to end: whoever waits gets ``ImageError/Code/cancelled``, unless the result was there before.
+  /// Cancels the work: the caller gets ``ImageError/Code/cancelled``, unless the result was ready before.
   ///
-  /// Returns at once; what runs ends at its next few rows.
+  /// Returns at once. Running work stops within a few rows.
   public func cancel() { stop() }
 }
 
 extension DecoderRegistry {
-  /// Decodes on a thread of its own; see ``decode(_:_:)``.
+  /// Decodes on a background thread; see ``decode(_:_:)``.
   ///
-  /// Returns at once. As many images as there are cores are decoded at a time, in the order of the calls.
+  /// Returns at once. At most as many images as there are cores are decoded at a time, in the order of the calls.
   ///
   /// - Parameters:
   ///   - data: The encoded image.
-  ///   - options: How it is to be decoded; ``DecodeOptions/isCancelled`` is asked too.
-  ///   - completion: Called once, on some thread.
-  /// - Returns: What to cancel it with; may be dropped.
+  ///   - options: The options for decoding; ``DecodeOptions/isCancelled`` is called too.
+  ///   - completion: Called once, on any thread.
+  /// - Returns: The task, for cancelling; may be discarded.
   @discardableResult
   public func decode(
     _ data: Data,
@@ -37,9 +39,9 @@ extension DecoderRegistry {
     }
   }
 
-  /// Decodes on a thread of its own and waits for it, which blocks no one; see ``decode(_:_:)``.
+  /// Decodes on a background thread without blocking the caller's; see ``decode(_:_:)``.
   ///
-  /// Cancelling the task that waits ends decoding.
+  /// Cancelling the awaiting task stops decoding.
   ///
   /// - Throws: ``ImageError``, as ``decode(_:_:)``.
   public func byDecoding(
@@ -51,15 +53,15 @@ extension DecoderRegistry {
 }
 
 extension Bitmap {
-  /// Makes a thumbnail of encoded bytes on a thread of its own; see ``init(decoding:size:)``.
+  /// Decodes a thumbnail on a background thread; see ``init(decoding:size:)``.
   ///
-  /// What comes is decoded: a bitmap never decodes when it is shown, so there is nothing else to prepare.
+  /// The result is fully decoded: a bitmap never decodes when it is shown, so it needs no further preparation.
   ///
   /// - Parameters:
   ///   - data: The encoded image.
-  ///   - size: The size wanted; its own by default.
-  ///   - completion: Called once, on some thread.
-  /// - Returns: What to cancel it with; may be dropped.
+  ///   - size: The requested size. Defaults to `nil`: the image's own size.
+  ///   - completion: Called once, on any thread.
+  /// - Returns: The task, for cancelling; may be discarded.
   @discardableResult
   public static func decode(
     _ data: Data,
@@ -69,24 +71,26 @@ extension Bitmap {
     DecoderRegistry.standard.decode(data, DecodeOptions(size: size)) { completion($0.map(\.bitmap)) }
   }
 
-  /// Makes a thumbnail of encoded bytes on a thread of its own and waits for it, which blocks no one.
+  /// Decodes a thumbnail on a background thread without blocking the caller's.
   ///
-  /// Cancelling the task that waits ends decoding.
+  /// Cancelling the awaiting task stops decoding.
   ///
   /// - Throws: ``ImageError``, as ``DecoderRegistry/decode(_:_:)``.
   public static func byDecoding(_ data: Data, size: TargetSize? = nil) async throws(ImageError) -> Bitmap {
     try await DecoderRegistry.standard.byDecoding(data, DecodeOptions(size: size)).bitmap
   }
 
-  /// Resizes on a thread of its own.
+  /// Resizes on a background thread.
+  ///
+  /// Returns at once.
   ///
   /// See ``resized(to:filter:usesLinearLight:limits:isCancelled:)``.
   ///
   /// - Parameters:
-  ///   - size: The size wanted.
-  ///   - limits: The bounds to keep.
-  ///   - completion: Called once, on some thread.
-  /// - Returns: What to cancel it with; may be dropped.
+  ///   - size: The size of the result.
+  ///   - limits: The limits. Defaults to ``DecodeLimits``' defaults.
+  ///   - completion: Called once, on any thread.
+  /// - Returns: The task, for cancelling; may be discarded.
   @discardableResult
   public func resize(
     to size: TargetSize,
@@ -98,13 +102,11 @@ extension Bitmap {
     }
   }
 
-  /// Resizes on a thread of its own and waits for it, which blocks no one.
+  /// Resizes on a background thread without blocking the caller's.
   ///
-  /// See ``resized(to:filter:usesLinearLight:limits:isCancelled:)``.
+  /// See ``resized(to:filter:usesLinearLight:limits:isCancelled:)``. Cancelling the awaiting task stops resizing.
   ///
-  /// Cancelling the task that waits ends resizing.
-  ///
-  /// - Throws: ``ImageError`` of code `.invalidSize`, `.overLimit`, `.cancelled`.
+  /// - Throws: ``ImageError`` of code `.invalidSize`, `.overLimit`, `.outOfTime` or `.cancelled`.
   public func byResizing(
     to size: TargetSize,
     limits: DecodeLimits = DecodeLimits(),
@@ -113,7 +115,7 @@ extension Bitmap {
   }
 }
 
-/// Blocking work on threads that are nobody else's, with one answer whatever happens.
+/// Blocking work on threads reserved for it; each item gives exactly one answer.
 private enum BackgroundWork {
   private static let queue = WorkQueue(
     label: "vitrine.imaging",
@@ -136,10 +138,10 @@ private enum BackgroundWork {
         }
         completion(result)
       }
-      // Only one of the two answers: an item that cancel() takes out of the queue never runs.
+      // Exactly one answer: an item that cancel() removes from the queue never runs.
       return DecodeTask { if item.cancel() { completion(.failure(cancelled)) } }
     } catch {
-      completion(.failure(ImageError(.overLimit, "no thread to decode on: \(error)")))
+      completion(.failure(ImageError(.overLimit, "no thread could be started for decoding: \(error)")))
       return DecodeTask {}
     }
   }

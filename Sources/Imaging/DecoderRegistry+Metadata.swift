@@ -1,10 +1,10 @@
 public import VitrineRuntime
 
 extension DecoderRegistry {
-  /// Reads what a file says beside its pixels, without decoding one: EXIF, XMP and the colour profile.
+  /// Reads a file's metadata without decoding a pixel: EXIF, XMP and the colour profile.
   ///
-  /// JPEG, PNG, WebP and GIF have them; of other formats there is the profile, where the header's ``ImageInfo`` has one.
-  /// What is larger than ``DecodeLimits/metadataByteCount`` is left out. Blocks for the time of that reading.
+  /// JPEG, PNG, WebP and GIF have all three. For other formats the result has the profile, if the header's
+  /// ``ImageInfo`` has one. Metadata larger than ``DecodeLimits/metadataByteCount`` is left out. Blocks until done.
   ///
   /// - Throws: ``ImageError``, as ``info(of:limits:)``.
   public func metadata(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageMetadata {
@@ -16,9 +16,9 @@ extension DecoderRegistry {
     }
   }
 
-  /// Reads how long each frame is shown, in seconds: as many as ``ImageInfo/frameCount``, 0 for a still image.
+  /// Reads the duration of each frame, in seconds: ``ImageInfo/frameCount`` values, 0 for a still image.
   ///
-  /// 0.01 s and less become 0.1 s, as in browsers. Blocks for the time of that reading; complexity O(bytes).
+  /// Durations of 0.01 s and less become 0.1 s, as in browsers. Blocks until done. Complexity: O(bytes).
   ///
   /// - Throws: ``ImageError``, as ``info(of:limits:)``.
   public func frameDelays(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> [Double] {
@@ -27,7 +27,7 @@ extension DecoderRegistry {
       try unsafe find(bytes, limits) { (decoder, info) throws(ImageError) -> [Double]? in
         guard info.frameCount > 1 || info.duration > 0 else { return [0] }
         let delays = try unsafe decoder.frameDelays(of: bytes, info).prefix(info.frameCount)
-        // A damaged file may announce frames without saying how long.
+        // A damaged file may declare frames without a duration.
         return delays + [Double](repeating: FrameDelay.shown(0), count: info.frameCount - delays.count)
       }
     }

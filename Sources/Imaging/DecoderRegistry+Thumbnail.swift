@@ -1,14 +1,14 @@
 public import VitrineRuntime
 
 extension DecoderRegistry {
-  /// Decodes the small picture that cameras put beside the large one in EXIF, upright and in the colours of the large one.
+  /// Decodes the thumbnail that cameras embed in EXIF, upright and in the colours of the image itself.
   ///
-  /// It is most often 160x120 pixels, whatever the shape of the large one, and may show what the picture was before a
-  /// program changed it: ``decode(_:_:)`` uses it for ``DecodeQuality/fast`` alone, where it is large enough and has the
-  /// picture's shape. Blocks for some 0.3 ms.
+  /// It usually has 160x120 pixels, whatever the shape of the image, and may predate an edit of the image. So
+  /// ``decode(_:_:)`` uses it only for ``DecodeQuality/fast``, if it is large enough and has the image's shape.
+  /// Blocks for about 0.3 ms.
   ///
-  /// - Returns: `nil` where there is none.
-  /// - Throws: ``ImageError``, as ``info(of:limits:)``, and what is wrong with the small picture.
+  /// - Returns: The thumbnail; `nil` if there is none.
+  /// - Throws: ``ImageError``, as ``info(of:limits:)``, and for damage in the thumbnail.
   public func embeddedThumbnail(
     of data: Data,
     limits: DecodeLimits = DecodeLimits(),
@@ -19,7 +19,7 @@ extension DecoderRegistry {
     // The bytes are only read while the closure runs: row sources do not outlive it.
     return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
       try unsafe find(bytes, limits) { (decoder, own) throws(ImageError) -> ImageContainer? in
-        // The large picture says how both are stored.
+        // The image's header decides how both are stored.
         var info = ImageInfo(
           format: own.format,
           storedWidth: own.storedWidth,
@@ -44,7 +44,8 @@ extension DecoderRegistry {
     }
   }
 
-  /// What `plan` gives of a still image whose embedded thumbnail is large enough; `nil` where there is none that would do.
+  /// Renders `plan` from the embedded thumbnail of a still image; returns `nil` if there is none that is large
+  /// enough.
   func renderThumbnail(
     of bytes: UnsafeRawBufferPointer,
     _ decoder: any ImageDecoder,
@@ -66,13 +67,13 @@ extension DecoderRegistry {
             control: control,
           )
           guard let source = try unsafe decoder.open(bytes, request) else { return nil }
-          // To the renderer it is the large picture, shrunk by its decoder.
+          // The renderer takes it for the image itself, downsampled by its decoder.
           let result = try options.renderer(for: info, plan, control).render(source, acceptsPartial: false)
           return ImageContainer(result.bitmap, info: info)
         }
       }
     } catch {
-      // A spoiled thumbnail says nothing of the picture.
+      // A damaged thumbnail says nothing about the image.
       guard error.code == .cancelled || error.code == .outOfTime else { return nil }
       throw error
     }
@@ -80,7 +81,7 @@ extension DecoderRegistry {
 }
 
 extension DecoderRegistry {
-  /// The file of a still image's embedded thumbnail, if it is large enough for `plan`.
+  /// Returns the file of a still image's embedded thumbnail, if it is large enough for `plan`.
   private func thumbnail(
     of bytes: UnsafeRawBufferPointer,
     _ decoder: any ImageDecoder,
@@ -88,7 +89,7 @@ extension DecoderRegistry {
     _ plan: SamplingPlan,
     _ options: DecodeOptions,
   ) throws(ImageError) -> Data? {
-    // No thumbnail in 64 KB of EXIF is larger, so it need not be looked for.
+    // No thumbnail within 64 KB of EXIF is larger, so it is not searched for.
     guard info.frameCount == 1, max(plan.scales.x * Double(info.width), plan.scales.y * Double(info.height)) <= 1024
     else { return nil }
     let metadata = try unsafe decoder.metadata(of: bytes, info, limits: options.limits)
@@ -98,9 +99,9 @@ extension DecoderRegistry {
     return file
   }
 
-  /// Whether ``decode(_:_:)`` would make the image of a thumbnail, which is among the first bytes of the file.
+  /// Returns `true` if ``decode(_:_:)`` would decode the embedded thumbnail; `beginning` is the start of the file.
   func usesThumbnail(in beginning: Data, _ options: DecodeOptions) -> Bool {
-    // The bytes are only read while the closure runs. What cannot be read has none.
+    // The bytes are only read while the closure runs. Unreadable data has no thumbnail.
     let uses = try? unsafe beginning.withImageBytes { (bytes) throws(ImageError) in
       try unsafe find(bytes, options.limits) { (decoder, info) throws(ImageError) -> Bool? in
         try unsafe thumbnail(of: bytes, decoder, info, options.plan(for: info), options) != nil
@@ -111,31 +112,34 @@ extension DecoderRegistry {
 }
 
 extension ImageInfo {
-  /// Whether a thumbnail, of which this is the header, has the pixels that `plan` needs and the shape of the image.
+  /// Returns `true` if a thumbnail with this header has enough pixels for `plan` and the shape of the image.
   ///
-  /// Cameras put black bars around pictures of another shape than 4:3; a program that crops may leave the old one there.
+  /// Cameras add black bars around pictures of another shape than 4:3, and a program that crops may keep the old
+  /// thumbnail.
   fileprivate func stands(for image: ImageInfo, at plan: SamplingPlan) -> Bool {
     let (width, height) = image.orientation.applied(width: storedWidth, height: storedHeight)
     let (scaleX, scaleY) = (Double(width) / Double(image.width), Double(height) / Double(image.height))
     guard scaleX <= 1, scaleY <= 1, scaleX >= plan.scales.x, scaleY >= plan.scales.y else { return false }
-    // The shorter side is a whole number of pixels.
+    // The shorter side is rounded to a whole number of pixels.
     let most = 0.01 * max(scaleX, scaleY)
     return abs(scaleX - scaleY) <= most
   }
 }
 
 extension EXIFFields {
-  /// Whether the size that the camera wrote is that of the image; if not, a program has cropped it since.
+  /// Returns `true` if the camera's size is that of the image.
+  ///
+  /// If not, a program has cropped the image since.
   fileprivate func agree(with image: ImageInfo) -> Bool {
     guard let pixelWidth, let pixelHeight, pixelWidth > 0, pixelHeight > 0 else { return true }
     let size = [image.storedWidth, image.storedHeight]
-    // Some programs that turn a picture turn its size with it.
+    // Some programs that rotate a picture swap its size too.
     return size == [pixelWidth, pixelHeight] || size == [pixelHeight, pixelWidth]
   }
 }
 
 extension ImageMetadata {
-  /// The file of the thumbnail in EXIF.
+  /// The thumbnail's file within EXIF.
   fileprivate var exifThumbnail: Data? {
     // The bytes are only read while the closure runs.
     unsafe exif?.withUnsafeBytes { bytes in

@@ -27,20 +27,20 @@ public final class DecoderRegistry: Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether a decoder is not one of Vitrine's own, so that code of a user's may run in it.
+  /// A Boolean value that indicates whether any decoder is not Vitrine's own, so that a user's code may run in it.
   package var hasForeignDecoders: Bool { list.withLock(\.hasForeign) }
 
   private var decoders: [any ImageDecoder] { list.withLock(\.decoders) }
 
-  /// The formats that can be decoded, those asked first at the front.
+  /// The formats that can be decoded, in the order of their decoders.
   public var formats: [ImageFormat] {
     var seen: Set<ImageFormat> = []
     return decoders.flatMap(\.formats).filter { seen.insert($0).inserted }
   }
 
-  /// Reads what an image's header says, without decoding a pixel.
+  /// Reads the facts in an image's header without decoding a pixel.
   ///
-  /// Blocks for the time of that reading.
+  /// Blocks until done.
   ///
   /// - Throws: ``ImageError``: `.unrecognised`, `.unsupported`, `.truncated`, `.corrupt`, `.overLimit`.
   public func info(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageInfo {
@@ -50,12 +50,12 @@ public final class DecoderRegistry: Sendable {
     }
   }
 
-  /// Decodes an image: upright, at the size asked for, never in more pixels than that needs.
+  /// Decodes an image upright, at the requested size, using no more pixels than that size needs.
   ///
-  /// Blocks for as long as it takes, so it is not to be called where others wait, such as on the main thread. The peak of
-  /// memory is the result and a few rows, for formats and sizes where rows can stream.
+  /// Blocks until done, so do not call it on the main thread. Peak memory is the result and a few rows, for formats
+  /// and sizes whose rows can stream.
   ///
-  /// - Throws: ``ImageError``, of any code but `.notEncodable`.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> ImageContainer {
     try unsafe open(data, options) { (bytes, decoder, info, plan, control) throws(ImageError) in
       guard options.allowsShortcut else { return nil }
@@ -69,7 +69,7 @@ public final class DecoderRegistry: Sendable {
     }
   }
 
-  /// Opens an image and gives its rows to `render`, unless `shortcut` has a result without them.
+  /// Opens an image and passes its rows to `render`, unless `shortcut` returns a result without them.
   func open<R>(
     _ data: Data,
     _ options: DecodeOptions,
@@ -94,9 +94,10 @@ public final class DecoderRegistry: Sendable {
     }
   }
 
-  /// Tells the format of an encoded image from its first bytes, also of one that only a decoder recognises.
+  /// Returns the format of an encoded image by its first bytes, including formats that only a decoder recognises.
   ///
-  /// - Returns: What ``ImageFormat/sniff(_:)`` says, else what the first decoder says that knows; `nil` where none does.
+  /// - Returns: The format by ``ImageFormat/sniff(_:)``, otherwise by the first decoder that recognises the bytes;
+  ///   `nil` if none does.
   public func format(of data: Data) -> ImageFormat? {
     // The bytes are only read while the closure runs.
     unsafe data.withUnsafeBytes {
@@ -104,7 +105,8 @@ public final class DecoderRegistry: Sendable {
     }
   }
 
-  /// The formats that decoders recognise in bytes which are of none that is sniffed, in their order.
+  /// The formats that decoders recognise in bytes that ``ImageFormat/sniff(_:)`` does not know, in the order of the
+  /// decoders.
   private static func recognizedFormats(
     of bytes: UnsafeRawBufferPointer,
     _ decoders: [any ImageDecoder],
@@ -162,7 +164,14 @@ private struct DecoderList {
 }
 
 extension Bitmap {
-  /// Decodes an image with the standard decoders; see ``DecoderRegistry/decode(_:_:)``.
+  /// Decodes an image with the standard decoders, as ``DecoderRegistry/decode(_:_:)`` does.
+  ///
+  /// Blocks until done.
+  ///
+  /// - Parameters:
+  ///   - data: The encoded image.
+  ///   - size: The requested size. Defaults to `nil`: the image's own size.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public init(decoding data: Data, size: TargetSize? = nil) throws(ImageError) {
     self = try DecoderRegistry.standard.decode(data, DecodeOptions(size: size)).bitmap
   }

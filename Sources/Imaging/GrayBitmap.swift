@@ -1,18 +1,18 @@
 public import VitrineRuntime
 
-/// Decoded levels of gray, a quarter of what a ``Bitmap`` of the same size takes.
+/// Decoded gray levels, in a quarter of the memory of a ``Bitmap`` of the same size.
 ///
 /// ```swift
 /// let page = try DecoderRegistry.standard.decodeGray(scan).bitmap
 /// ```
-/// For masks, scans and displays without colour. Copies share their pixels, which never change after they are made, so a
-/// bitmap may be read on any thread.
+/// Use it for masks, scans and displays without colour. Copies share their pixels, which are immutable, so a bitmap
+/// may be read on any thread.
 ///
 /// Shape: ``height`` rows of ``width`` bytes, from top to bottom, 0 for black and 255 for white, in sRGB's curve.
 public struct GrayBitmap: Sendable {
-  /// Pixels, and bytes, in a row.
+  /// The number of pixels, and of bytes, in a row.
   public let width: Int
-  /// Rows.
+  /// The number of rows.
   public let height: Int
   private let storage: PixelStorage
 
@@ -22,10 +22,10 @@ public struct GrayBitmap: Sendable {
   /// Makes a bitmap whose pixels `fill` writes.
   ///
   /// - Parameters:
-  ///   - width: Pixels in a row, at least 1.
-  ///   - height: Rows, at least 1.
-  ///   - fill: Writes all `width * height` bytes, which have no defined value before.
-  /// - Throws: What `fill` throws; nothing is kept then.
+  ///   - width: The number of pixels in a row, at least 1.
+  ///   - height: The number of rows, at least 1.
+  ///   - fill: Writes all `width * height` bytes, which are uninitialised before.
+  /// - Throws: The error of `fill`; the memory is freed.
   public init<E: Error>(
     width: Int,
     height: Int,
@@ -34,19 +34,19 @@ public struct GrayBitmap: Sendable {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
     (self.width, self.height) = (width, height)
     storage = PixelStorage(count: width * height)
-    // Nobody else has seen the storage yet, so writing to it is not shared.
+    // The storage is not shared yet, so it may be written.
     try unsafe fill(storage.buffer)
   }
 
-  /// Makes levels of gray of colours.
+  /// Converts colours to gray levels.
   ///
-  /// They are luma, with the weights of Recommendation ITU-R BT.709-6, item 3.2, of the numbers as they are.
+  /// The levels are luma of the encoded values, with the weights of Recommendation ITU-R BT.709-6, item 3.2.
   ///
   /// Complexity: O(pixels).
   ///
   /// - Parameters:
   ///   - bitmap: The colours.
-  ///   - background: The level that shines through what is transparent; white unless told.
+  ///   - background: The level behind transparent pixels. Defaults to white.
   public init(_ bitmap: Bitmap, over background: UInt8 = 255) {
     let straight = bitmap.straightened()
     self = unsafe GrayBitmap(width: bitmap.width, height: bitmap.height) { levels in
@@ -63,13 +63,13 @@ public struct GrayBitmap: Sendable {
     }
   }
 
-  /// Gives `body` the pixels as raw memory, valid until it returns.
+  /// Calls `body` with the pixels as raw memory, valid until it returns.
   public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     defer { withExtendedLifetime(storage) {} }
     return try unsafe body(UnsafeRawBufferPointer(storage.buffer))
   }
 
-  /// Gives `body` the pixels with bounds checked, valid until it returns.
+  /// Calls `body` with the pixels as a bounds-checked span, valid until it returns.
   public func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try unsafe withUnsafeBytes { (bytes) throws(E) -> R in try unsafe body(bytes.bytes) }
   }
@@ -82,7 +82,7 @@ public struct GrayBitmap: Sendable {
   }
 
   static func level(of pixel: SIMD4<UInt8>) -> UInt8 {
-    // The weights in units of 1/65536, which they add up to: what is gray keeps its level.
+    // The weights are in units of 1/65536 and add up to 1, so gray pixels keep their level.
     let sum = UInt32(pixel.x) * 13_933 + UInt32(pixel.y) * 46_871 + UInt32(pixel.z) * 4732
     return UInt8(truncatingIfNeeded: (sum + 32_768) >> 16)
   }
@@ -95,7 +95,7 @@ public struct GrayBitmap: Sendable {
 }
 
 extension Bitmap {
-  /// Makes the same picture with a red, a green and a blue that are equal, opaque.
+  /// Makes an opaque bitmap with equal red, green and blue from gray levels.
   ///
   /// Complexity: O(pixels).
   public init(_ gray: GrayBitmap) {
@@ -115,29 +115,29 @@ extension Bitmap {
   }
 }
 
-/// A decoded image without colour.
+/// A decoded image in gray levels.
 public struct DecodedGrayImage: Sendable {
-  /// The levels: upright, at the size asked for.
+  /// The levels: upright, at the requested size.
   public let bitmap: GrayBitmap
-  /// What the header said.
+  /// The facts of the image's header.
   public let info: ImageInfo
-  /// `nil` when the image is whole; what went wrong when it is partial because ``DecodeOptions/acceptsPartial`` was set.
+  /// The reason why a part of the image is missing, if ``DecodeOptions/acceptsPartial`` allowed that; `nil` for a
+  /// whole image.
   public let damage: ImageError?
 }
 
 extension DecoderRegistry {
-  /// Decodes an image to levels of gray: upright, at the size asked for, in a quarter of the memory.
+  /// Decodes an image to gray levels: upright, at the requested size, in a quarter of the memory.
   ///
-  /// Rows go from the decoder to the result a few at a time, as in ``decode(_:_:)``, and colours become luma (ITU-R
-  /// BT.709-6, item 3.2) on the way. Whether the image was gray, its ``ImageInfo/colorModel`` says. Blocks for as long as it
-  /// takes.
+  /// Rows stream from the decoder to the result, as in ``decode(_:_:)``. Colours become luma (ITU-R BT.709-6, item
+  /// 3.2) on the way. ``ImageInfo/colorModel`` tells whether the image itself was gray. Blocks until done.
   ///
   /// - Parameters:
   ///   - data: The encoded image.
-  ///   - options: How it is to be decoded; ``DecodeLimits/outputByteCount`` counts the result's own bytes.
-  ///   - background: The level that shines through what is transparent, and shows what is missing; white unless told.
-  /// - Returns: The levels, and what the header said.
-  /// - Throws: ``ImageError``, of any code but `.notEncodable`.
+  ///   - options: The options for decoding; ``DecodeLimits/outputByteCount`` counts one byte a pixel.
+  ///   - background: The level behind transparent and missing pixels. Defaults to white.
+  /// - Returns: The levels, and the facts of the header.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public func decodeGray(
     _ data: Data,
     _ options: DecodeOptions = DecodeOptions(),
@@ -154,19 +154,19 @@ extension DecoderRegistry {
       )
       return DecodedGrayImage(bitmap: result.bitmap, info: info, damage: result.damage)
     }
-    // Nothing that is not safe is done here; what opens images gives a shortcut the bytes.
+    // Nothing unsafe is done here; `open` is unsafe because its shortcut receives the bytes.
     return try unsafe open(data, options, render: render)
   }
 }
 
-/// Memory of pixels, which is written once.
+/// The memory of a bitmap's pixels, which is written once.
 // @unchecked: written only before the initialiser that made it returns, read only after.
 @safe
 final class PixelStorage: @unchecked Sendable {
   let buffer: UnsafeMutableRawBufferPointer
 
   init(count: Int) {
-    // Not zeroed: whoever makes it writes every byte. 64 is a cache line, and enough for any vector instruction.
+    // Not zeroed, because its maker writes every byte. 64 is a cache line, and enough for any vector instruction.
     unsafe buffer = .allocate(byteCount: count, alignment: 64)
   }
 

@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// An image and what belongs to it: the one value that travels from a decoder to a view.
+/// An image and its data: the value that travels from a decoder to a view.
 ///
 /// A decoder fills it in, processors change it, caches keep it and views show its ``bitmap``:
 /// ```swift
@@ -8,32 +8,32 @@ public import VitrineRuntime
 /// image.userInfo["album"] = "Holidays"
 /// show(image.bitmap)
 /// ```
-/// It is one reference wide: to copy it costs one count, and copies share what they hold until one of them is changed.
+/// It is the size of one reference. Copying costs one retain, and copies share their contents until one is changed.
 public struct ImageContainer: Sendable {
-  /// The pixels: upright, at the size asked for, straight alpha or opaque.
+  /// The pixels: upright, at the requested size, with straight alpha or opaque.
   public var bitmap: Bitmap {
     get { storage.values.bitmap }
     set { update { $0.bitmap = newValue } }
   }
   /// The facts of the source: format, size, orientation, frames.
   ///
-  /// They are those of the encoded image, whatever has become of its pixels since.
+  /// They describe the encoded image, even after processors have changed the pixels.
   public var info: ImageInfo {
     get { storage.values.info }
     set { update { $0.info = newValue } }
   }
-  /// The reason why a part of the image is missing, where ``DecodeOptions/acceptsPartial`` allowed that; `nil` for a whole
-  /// image.
+  /// The reason why a part of the image is missing, if ``DecodeOptions/acceptsPartial`` allowed that; `nil` for a
+  /// whole image.
   public var damage: ImageError? {
     get { storage.values.damage }
     set { update { $0.damage = newValue } }
   }
-  /// EXIF and the like; `nil` unless asked for.
+  /// EXIF and similar data; `nil` unless requested.
   public var metadata: ImageMetadata? {
     get { storage.values.metadata }
     set { update { $0.metadata = newValue } }
   }
-  /// The encoded bytes; `nil` unless asked for.
+  /// The encoded bytes; `nil` unless requested.
   public var encodedData: Data? {
     get { storage.values.encodedData }
     set { update { $0.encodedData = newValue } }
@@ -43,7 +43,7 @@ public struct ImageContainer: Sendable {
     get { storage.values.isPreview }
     set { update { $0.isPreview = newValue } }
   }
-  /// Values of your own, by names of your own.
+  /// Values of your own, by keys of your own.
   public var userInfo: [String: any Sendable] {
     get { storage.values.userInfo }
     set { update { $0.userInfo = newValue } }
@@ -55,11 +55,12 @@ public struct ImageContainer: Sendable {
   ///
   /// - Parameters:
   ///   - bitmap: The pixels.
-  ///   - info: The facts of the source. Defaults to those of a bitmap that no file stands behind, ``ImageFormat/bitmap``.
+  ///   - info: The facts of the source. Defaults to those of a bitmap without a file, ``ImageFormat/bitmap``.
   ///   - damage: The reason why a part is missing. Defaults to `nil`: the image is whole.
-  ///   - metadata: EXIF and the like. Defaults to `nil`.
+  ///   - metadata: EXIF and similar data. Defaults to `nil`.
   ///   - encodedData: The encoded bytes. Defaults to `nil`.
-  ///   - isPreview: A Boolean value that indicates whether this is a preview rather than the image. Defaults to `false`.
+  ///   - isPreview: A Boolean value that indicates whether this is a preview rather than the image. Defaults to
+  ///     `false`.
   ///   - userInfo: Values of your own. Defaults to none.
   public init(
     _ bitmap: Bitmap,
@@ -83,7 +84,7 @@ public struct ImageContainer: Sendable {
     )
   }
 
-  /// Returns the same with other pixels.
+  /// Returns a copy with other pixels.
   package func replacing(_ bitmap: Bitmap) -> ImageContainer {
     var other = self
     other.bitmap = bitmap

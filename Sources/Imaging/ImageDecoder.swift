@@ -1,24 +1,24 @@
 import VitrineRuntime
 
-/// Reads images of one or more formats.
+/// A decoder of one or more formats.
 ///
-/// A decoder is a value without state of its own: what belongs to one image lives in the ``RowSource`` it opens. All of
-/// it runs on the thread that asks and blocks that thread; nothing is called twice at once for one source.
+/// A decoder is a value without state; the state of decoding one image is in the ``RowSource`` that it opens. All its
+/// functions run on the caller's thread and block it. No two calls to one source overlap.
 public protocol ImageDecoder: Sendable {
-  /// The formats it may be asked for, as ``ImageFormat/sniff(_:)`` or ``recognizes(_:)`` tells them.
+  /// The formats it can decode, as ``ImageFormat/sniff(_:)`` or ``recognizes(_:)`` names them.
   var formats: [ImageFormat] { get }
 
-  /// Tells the format of a file that begins with these bytes, for formats that Vitrine does not know.
+  /// Returns the format of a file that begins with these bytes, for formats that Vitrine does not know.
   ///
-  /// Asked only about bytes that ``ImageFormat/sniff(_:)`` knows nothing of, and perhaps of a file that is still coming:
-  /// again when there are more. It must be short. Defaults to `nil`.
+  /// It is called only for bytes that ``ImageFormat/sniff(_:)`` does not recognise. The file may still be loading;
+  /// then it is called again with more bytes. It must be fast. Defaults to `nil`.
   ///
-  /// - Returns: One of ``formats``; `nil` where the bytes are of none, or too few to say.
+  /// - Returns: One of ``formats``; `nil` if the bytes are of none, or too few to tell.
   func recognizes(_ bytes: UnsafeRawBufferPointer) -> ImageFormat?
 
-  /// Reads the header, and no pixel.
+  /// Reads the header without decoding a pixel.
   ///
-  /// - Returns: `nil` to decline: the next decoder of the format is asked.
+  /// - Returns: The facts; `nil` to decline, so that the next decoder of the format is used.
   /// - Throws: ``ImageError``: `.truncated`, `.corrupt`, `.unsupported`.
   func info(
     of bytes: UnsafeRawBufferPointer,
@@ -26,9 +26,10 @@ public protocol ImageDecoder: Sendable {
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo?
 
-  /// Says what is different about one frame of a file whose frames have sizes, orientations or profiles of their own.
+  /// Returns the facts of one frame, for files whose frames have sizes, orientations or profiles of their own.
   ///
-  /// - Returns: `info`, unless the decoder has more to say.
+  /// Defaults to `info`.
+  ///
   /// - Throws: ``ImageError``: `.truncated`, `.corrupt`, `.unsupported`, `.noSuchFrame`.
   func info(
     ofFrame frame: Int,
@@ -37,19 +38,20 @@ public protocol ImageDecoder: Sendable {
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo
 
-  /// Opens one frame for reading rows, which must be done before the memory of `bytes` goes: within the call to the
-  /// registry that led here.
+  /// Opens one frame for reading rows.
   ///
-  /// - Returns: `nil` to decline.
+  /// The rows are read before the registry's call returns, while the memory of `bytes` is valid.
+  ///
+  /// - Returns: The rows; `nil` to decline.
   /// - Throws: ``ImageError``: `.truncated`, `.corrupt`, `.unsupported`, `.noSuchFrame`.
   func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)?
 
-  /// Reads how long each frame of an animation is shown, in seconds.
+  /// Reads the duration of each frame of an animation, in seconds.
   ///
   /// - Throws: ``ImageError``: `.truncated`, `.corrupt`.
   func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double]
 
-  /// Reads what a file says beside its pixels; what takes more than the limit is left out.
+  /// Reads a file's metadata. Metadata larger than the limit is left out.
   ///
   /// - Throws: ``ImageError``: `.truncated`, `.corrupt`.
   func metadata(
@@ -60,15 +62,15 @@ public protocol ImageDecoder: Sendable {
 }
 
 extension ImageDecoder {
-  /// Nothing that Vitrine does not.
+  /// Returns `nil`: no formats beyond those that Vitrine knows.
   public func recognizes(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? { nil }
 
-  /// The same for all frames.
+  /// Returns the same duration for all frames.
   public func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] {
     [Double](repeating: info.duration / Double(max(1, info.frameCount)), count: info.frameCount)
   }
 
-  /// The profile, and nothing else.
+  /// Returns the profile, and nothing else.
   public func metadata(
     of bytes: UnsafeRawBufferPointer,
     _ info: ImageInfo,
@@ -81,7 +83,7 @@ extension ImageDecoder {
 }
 
 extension ImageDecoder {
-  /// The same for all frames.
+  /// Returns `info`: all frames are alike.
   public func info(
     ofFrame frame: Int,
     of bytes: UnsafeRawBufferPointer,
@@ -90,31 +92,30 @@ extension ImageDecoder {
   ) throws(ImageError) -> ImageInfo { info }
 }
 
-/// A decoder of Vitrine's own: no code of a user's runs in it.
+/// A decoder of Vitrine's own: it runs no code of a user.
 package protocol VitrineDecoder: ImageDecoder {}
 
-/// What a decoder is asked to open.
+/// A request to a decoder to open an image.
 public struct RowRequest: Sendable {
-  /// What ``ImageDecoder/info(of:format:limits:)`` said; within the limits.
+  /// The result of ``ImageDecoder/info(of:format:limits:)``, which is within the limits.
   public let info: ImageInfo
-  /// Which frame, from 0.
+  /// The index of the frame, counted from 0.
   public let frame: Int
   /// The smallest scale at which the caller can use the image, above 0 and at most 1.
   ///
-  /// A decoder that can shrink while it decodes delivers any scale between this and 1; what is left to shrink the
-  /// caller does.
+  /// A decoder that can downsample delivers any scale between this and 1. The caller resamples the rest.
   public let minimumScale: Double
-  /// How many pixels the caller wants for one of the upright picture, across and down.
+  /// The number of pixels that the caller needs for each of the upright picture, across and down.
   ///
   /// A drawing is drawn at this scale, which may be above 1.
   package let scales: (x: Double, y: Double)
-  /// The part that is needed, in stored pixels and within the image; `nil` for all of it.
+  /// The part that is needed, in stored pixels and inside the image; `nil` for all of it.
   ///
-  /// A decoder may leave out what lies beyond and say so in ``RowSource/origin``. Filters' reach is in it.
+  /// It includes the reach of the filter. A decoder may skip pixels outside and report so in ``RowSource/origin``.
   public let region: PixelRegion?
-  /// The bounds to keep.
+  /// The limits.
   public let limits: DecodeLimits
-  /// To be asked now and then, in work that is not reading rows, whether to go on.
+  /// The check that work other than reading rows must call now and then, to stop when asked to.
   public let control: DecodeControl
 
   package init(
@@ -130,7 +131,7 @@ public struct RowRequest: Sendable {
     (self.region, self.limits, self.control) = (region, limits, control)
   }
 
-  /// The same without a region.
+  /// The request without a region.
   package var ofWhole: RowRequest {
     RowRequest(info: info, frame: frame, minimumScale: minimumScale, scales: scales, limits: limits, control: control)
   }

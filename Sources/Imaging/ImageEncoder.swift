@@ -1,29 +1,33 @@
 public import VitrineRuntime
 
-/// Writes images of one format.
+/// An encoder of one format.
 public protocol ImageEncoder: Sendable {
   /// The format it writes.
   var format: ImageFormat { get }
 
-  /// Writes a whole bitmap. Blocks for as long as it takes.
+  /// Encodes a whole bitmap. Blocks until done.
   ///
-  /// - Throws: ``ImageError`` of code `.notEncodable`, for instance when the format cannot hold so many pixels.
+  /// - Throws: ``ImageError`` of code `.notEncodable`, for example if the format does not allow so many pixels.
   func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data
 }
 
-/// How an image is to be encoded.
+/// The options for encoding an image.
 public struct EncodeOptions: Sendable, Hashable {
-  /// The quality of formats that lose something, 1 (least) to 100: 85.
+  /// The quality of lossy formats, from 1 (lowest) to 100.
   ///
-  /// Values beyond are brought into that range.
+  /// Defaults to 85.
+  ///
+  /// Values outside that range are clamped.
   public var quality: Int
 
-  /// Whether nothing may be lost, in formats that can do either, which WebP is of those here; `false` by default.
+  /// A Boolean value that indicates whether encoding is lossless, in formats that allow both, such as WebP.
   ///
-  /// ``quality`` counts for nothing then. Colours of pixels that are wholly transparent may be lost all the same.
+  /// Defaults to `false`.
+  ///
+  /// Lossless encoding ignores ``quality``. Even so, colours of fully transparent pixels may be lost.
   public var isLossless: Bool
 
-  /// Options of the given quality.
+  /// Makes options with the given quality.
   public init(quality: Int = 85, isLossless: Bool = false) {
     (self.quality, self.isLossless) = (quality, isLossless)
   }
@@ -31,31 +35,37 @@ public struct EncodeOptions: Sendable, Hashable {
   var clampedQuality: Int { min(max(quality, 1), 100) }
 }
 
-/// The encoders at hand, by format.
+/// The available encoders, by format.
 ///
-/// Adding and encoding may happen on any threads at once.
+/// Encoders may be added and used on any threads at once.
 public final class EncoderRegistry: Sendable {
-  /// PNG, JPEG, WebP and QOI.
+  /// The standard encoders: PNG, JPEG, WebP and QOI.
   ///
-  /// What is added to it is there for the whole program.
+  /// An encoder added here is available to the whole program.
   public static let standard = EncoderRegistry([PNGEncoder(), JPEGEncoder(), WebPEncoder(), QOIEncoder()])
 
   private let encoders: Lock<[any ImageEncoder]>
 
-  /// Makes a registry; of several encoders of a format the first is used.
+  /// Makes a registry.
+  ///
+  /// The first of several encoders of a format is used.
   public init(_ encoders: [any ImageEncoder]) {
     self.encoders = Lock(encoders)
   }
 
-  /// Adds an encoder that is preferred over those already there.
+  /// Adds an encoder that takes precedence over the existing ones.
   public func add(_ encoder: some ImageEncoder) {
     encoders.withLock { $0.insert(encoder, at: 0) }
   }
 
-  /// The formats that can be written.
+  /// The formats that can be encoded.
   public var formats: [ImageFormat] { encoders.withLock { $0 }.map(\.format) }
 
-  /// Writes a bitmap in a format, in sRGB, which readers take for granted.
+  /// Encodes a bitmap in a format.
+  ///
+  /// Blocks until done.
+  ///
+  /// The bitmap is converted to sRGB first, the colour space that readers assume.
   ///
   /// - Throws: ``ImageError`` of code `.notEncodable`.
   public func encode(
@@ -63,9 +73,9 @@ public final class EncoderRegistry: Sendable {
     as format: ImageFormat,
     _ options: EncodeOptions = EncodeOptions(),
   ) throws(ImageError) -> Data {
-    // Asked with the lock open: an encoder of somebody else's may do anything to say what it writes.
+    // Called outside the lock: a user's encoder may do anything in its `format`.
     guard let encoder = encoders.withLock({ $0 }).first(where: { $0.format == format }) else {
-      throw ImageError(.notEncodable, format: format, "\(format) cannot be written by this build")
+      throw ImageError(.notEncodable, format: format, "\(format) cannot be encoded by this build")
     }
     return try encoder.encode(bitmap.converted(to: .sRGB), options)
   }
@@ -73,6 +83,8 @@ public final class EncoderRegistry: Sendable {
 
 extension Bitmap {
   /// Encodes the bitmap with the standard encoders; see ``EncoderRegistry/encode(_:as:_:)``.
+  ///
+  /// Blocks until done.
   public func encoded(
     as format: ImageFormat,
     _ options: EncodeOptions = EncodeOptions(),

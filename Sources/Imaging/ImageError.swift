@@ -1,6 +1,6 @@
-/// Says why bytes could not become pixels, or pixels bytes.
+/// The reason why an image could not be decoded or encoded.
 ///
-/// It is a struct over private cases, so that a new reason in a later version breaks no one:
+/// Errors are compared by ``code``, a struct with private cases, so that new codes in later versions break no code:
 /// ```swift
 /// do {
 ///   let image = try DecoderRegistry.standard.decode(data)
@@ -9,7 +9,7 @@
 /// }
 /// ```
 public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A reason, to compare with.
+  /// The kind of an error, for comparison.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
       case unrecognised, unsupported, truncated, corrupt, overLimit, invalidSize, noSuchFrame, outOfTime, cancelled
@@ -18,43 +18,43 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
 
     private let value: Value
 
-    /// The bytes begin like no format that is known.
+    /// The bytes are not of a known format.
     public static let unrecognised = Code(value: .unrecognised)
-    /// The format, or a feature of it, is known but cannot be read by the decoders at hand.
+    /// The format, or a feature of it, is known, but the available decoders cannot decode it.
     public static let unsupported = Code(value: .unsupported)
     /// The data ends before the image does.
     public static let truncated = Code(value: .truncated)
     /// The data breaks the rules of its format.
     public static let corrupt = Code(value: .corrupt)
-    /// The image, or what is asked of it, passes one of the ``DecodeLimits``.
+    /// The image, or the request, exceeds one of the ``DecodeLimits``.
     public static let overLimit = Code(value: .overLimit)
-    /// The size asked for is zero, negative, infinite or not a number.
+    /// The requested size is zero, negative, infinite or not a number.
     public static let invalidSize = Code(value: .invalidSize)
-    /// The image has fewer frames than the one asked for.
+    /// The image has no frame with the requested index.
     public static let noSuchFrame = Code(value: .noSuchFrame)
     /// Decoding took longer than ``DecodeLimits/timeLimit``.
     public static let outOfTime = Code(value: .outOfTime)
-    /// The caller asked to stop.
+    /// The caller cancelled.
     public static let cancelled = Code(value: .cancelled)
-    /// The bitmap cannot be written in the format asked for.
+    /// The bitmap cannot be encoded in the requested format.
     public static let notEncodable = Code(value: .notEncodable)
 
-    /// The reason's name.
+    /// The name of the code.
     public var description: String { value.rawValue }
   }
 
-  /// The reason.
+  /// The kind of the error.
   public let code: Code
-  /// The format of the data, as far as it is known.
+  /// The format of the data; `nil` if it is not known.
   public let format: ImageFormat?
-  /// Which of the ``DecodeLimits`` was passed.
+  /// The limit that was exceeded.
   ///
-  /// `nil` where none was, and where what is over is no setting, such as the memory there is.
+  /// `nil` if none was, or if it is not a setting, such as the available memory.
   public let limit: DecodeLimits.Name?
-  /// A sentence for a person, without a capital at its start and a full stop at its end.
+  /// A message for a person, without an initial capital or a full stop.
   public let detail: String
 
-  /// Makes an error; for decoders and encoders of your own.
+  /// Makes an error, for decoders and encoders of your own.
   public init(_ code: Code, format: ImageFormat? = nil, limit: DecodeLimits.Name? = nil, _ detail: String) {
     self.code = code
     self.format = format
@@ -62,7 +62,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
     self.detail = detail
   }
 
-  /// Whether the caller asked to stop; the counterpart of `catch is CancellationError`.
+  /// A Boolean value that indicates whether the caller cancelled; the counterpart of `catch is CancellationError`.
   public var isCancellation: Bool { code == .cancelled }
 
   /// The ``detail``.

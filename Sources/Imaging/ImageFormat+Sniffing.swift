@@ -1,10 +1,11 @@
 public import VitrineRuntime
 
 extension ImageFormat {
-  /// Tells the format of an encoded image from its first bytes, or `nil` if they are of none that is known.
+  /// Returns the format of an encoded image by its first bytes; `nil` if it is not known.
   ///
-  /// APNG is told from PNG by an `acTL` chunk before the first `IDAT`, so that chunk must be within `data`; SVG by an
-  /// `<svg` element within the first 4,096 bytes. 32 bytes are enough for all others.
+  /// For all formats but two, 32 bytes are enough. APNG differs from PNG by an `acTL` chunk before the first `IDAT`,
+  /// so `data` must contain that chunk. SVG is recognised by an `<svg` element within the first 4,096 bytes.
+  ///
   /// Complexity: O(number of chunks) for PNG, O(1) for all others.
   public static func sniff(_ data: Data) -> ImageFormat? {
     // The bytes are only read while the closure runs.
@@ -39,7 +40,7 @@ extension ImageFormat {
     return nil
   }
 
-  /// Says what bytes that are no image look like, for a message; `nil` when they look like nothing known.
+  /// Describes bytes that are not an image, for a message; returns `nil` if they are unknown.
   static func describeOther(_ bytes: ByteReader) -> String? {
     let start = bytes.textStart(limit: 512).lowercased()
     if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") || start.contains("<html") {
@@ -54,7 +55,8 @@ extension ImageFormat {
     return nil
   }
 
-  /// The brands of an ISO base media file (ISO/IEC 14496-12, `ftyp`): the major one decides, then the compatible ones.
+  /// Returns the format by the brands of an ISO base media file (ISO/IEC 14496-12, `ftyp`): the major brand decides,
+  /// then the compatible ones.
   private static func brand(_ bytes: ByteReader) -> ImageFormat? {
     let avif: Set<String> = ["avif", "avis"]
     let heic: Set<String> = ["heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs"]
@@ -72,7 +74,7 @@ extension ImageFormat {
     return nil
   }
 
-  /// "BM" begins many texts, so the size of the header behind it must be one that exists.
+  /// Many texts begin with "BM", so the size of the following header must be a valid one.
   private static func isBMPHeader(_ bytes: ByteReader) -> Bool {
     guard let size = bytes.littleEndian32(at: 14) else { return false }
     return size == 12 || size == 16 || size == 64 || (40...124).contains(size)

@@ -1,15 +1,15 @@
-/// A file format of images, told from the bytes and never from a name or a content type.
+/// A file format of images, detected from the bytes and never from a name or a content type.
 ///
-/// The type is open: a codec of your own may add a format by making one with its own ``name``.
+/// The type is open: a codec of your own may add a format with its own ``name``.
 public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
-  /// The short lower-case name, such as `jpeg`; what the command line prints and takes.
+  /// The short lower-case name, such as `jpeg`, which the command-line tool prints and accepts.
   public let name: String
   /// The registered media type, such as `image/jpeg`.
   public let mediaType: String
-  /// The usual extension of a file's name, without the dot, such as `jpg`.
+  /// The usual file name extension, without the dot, such as `jpg`.
   public let fileExtension: String
 
-  /// Makes a format that Vitrine does not name itself.
+  /// Makes a format that Vitrine does not define.
   public init(name: String, mediaType: String, fileExtension: String) {
     self.name = name
     self.mediaType = mediaType
@@ -19,7 +19,7 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
   /// The ``name``.
   public var description: String { name }
 
-  /// Two formats are the same when their names are.
+  /// Returns `true` if the names are equal.
   public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
 
   /// Hashes the name.
@@ -29,9 +29,9 @@ public struct ImageFormat: Hashable, Sendable, CustomStringConvertible {
 extension ImageFormat {
   /// JPEG (ITU-T T.81).
   public static let jpeg = Self(name: "jpeg", mediaType: "image/jpeg", fileExtension: "jpg")
-  /// PNG with one picture.
+  /// PNG with a single picture.
   public static let png = Self(name: "png", mediaType: "image/png", fileExtension: "png")
-  /// PNG with an animation in it.
+  /// PNG with an animation.
   public static let apng = Self(name: "apng", mediaType: "image/apng", fileExtension: "png")
   /// GIF, 87a and 89a.
   public static let gif = Self(name: "gif", mediaType: "image/gif", fileExtension: "gif")
@@ -49,12 +49,12 @@ extension ImageFormat {
   public static let bmp = Self(name: "bmp", mediaType: "image/bmp", fileExtension: "bmp")
   /// Windows icon or cursor.
   public static let ico = Self(name: "ico", mediaType: "image/vnd.microsoft.icon", fileExtension: "ico")
-  /// SVG; told by its root element.
+  /// SVG, recognised by its root element.
   public static let svg = Self(name: "svg", mediaType: "image/svg+xml", fileExtension: "svg")
   /// The Quite OK Image format.
   public static let qoi = Self(name: "qoi", mediaType: "image/qoi", fileExtension: "qoi")
   /// JPEG 2000, recognised so that a message can name it.
   public static let jpeg2000 = Self(name: "jp2", mediaType: "image/jp2", fileExtension: "jp2")
-  /// No file at all: pixels that a program made.
+  /// No file: pixels made by a program.
   public static let bitmap = Self(name: "bitmap", mediaType: "", fileExtension: "")
 }

@@ -1,35 +1,40 @@
 public import VitrineRuntime
 
-/// What the header of an encoded image says, without a pixel decoded.
+/// The facts in the header of an encoded image, read without decoding a pixel.
 public struct ImageInfo: Sendable, Hashable {
-  /// The format, told from the bytes.
+  /// The format, detected from the bytes.
   public let format: ImageFormat
-  /// The width in pixels of the image as stored, before ``orientation`` is applied.
+  /// The stored width in pixels, before ``orientation`` is applied.
   public let storedWidth: Int
-  /// The height in pixels of the image as stored, before ``orientation`` is applied.
+  /// The stored height in pixels, before ``orientation`` is applied.
   public let storedHeight: Int
-  /// How the stored pixels are turned to be upright.
+  /// The transform from the stored pixels to the upright image.
   public let orientation: Orientation
-  /// Frames of an animation; 1 for a still image.
+  /// The number of frames of an animation; 1 for a still image.
   public var frameCount = 1
-  /// How long an animation takes once through, in seconds; 0 for a still image.
+  /// The duration of one loop of an animation, in seconds; 0 for a still image.
   public var duration = 0.0
-  /// How often an animation plays, 0 for without end; 1 for a still image and where the file says nothing.
+  /// The number of times an animation plays; 0 for endless.
+  ///
+  /// 1 for a still image and if the file does not say.
   public var loopCount = 1
-  /// Whether the file has a way to say that pixels are transparent.
+  /// A Boolean value that indicates whether pixels of the file can be transparent.
   public var hasAlpha = false
-  /// Bits of one component of a pixel, as stored; for a palette, those of its colours.
+  /// The number of bits of a stored component; for a palette, of its colours.
   public var bitsPerComponent = 8
   /// The embedded ICC profile.
   public var colorProfile: ColorProfile?
-  /// Whether the picture is drawn at the size asked for, which may be larger than the one that the file says; `false` unless
-  /// told.
+  /// A Boolean value that indicates whether the picture can be drawn at any size, also one larger than the file's.
+  ///
+  /// Defaults to `false`.
   public var isVector = false
-  /// What the stored numbers count; ``ColorModel/rgb``, which palettes hold too, unless told.
+  /// The meaning of the stored components.
+  ///
+  /// Defaults to ``ColorModel/rgb``, also for palettes.
   public var colorModel = ColorModel.rgb
-  /// What the file says of its colours where it has no profile.
+  /// The colours that the file declares without a profile.
   package var colorEncoding: ColorEncoding?
-  /// Whether the decoder gives rows as it reads them, so that the image is never held whole.
+  /// A Boolean value that indicates whether the decoder streams rows, so that the image is never held as a whole.
   public var streamsRows = false
 
   /// The width of the upright image, in pixels.
@@ -37,7 +42,7 @@ public struct ImageInfo: Sendable, Hashable {
   /// The height of the upright image, in pixels.
   public var height: Int { orientation.applied(width: storedWidth, height: storedHeight).height }
 
-  /// Makes the least a header says; for decoders of your own.
+  /// Makes the required facts, for decoders of your own.
   public init(format: ImageFormat, storedWidth: Int, storedHeight: Int, orientation: Orientation = .up) {
     self.format = format
     self.storedWidth = storedWidth
@@ -46,12 +51,12 @@ public struct ImageInfo: Sendable, Hashable {
   }
 }
 
-/// An ICC colour profile as it stands in a file.
+/// An ICC colour profile as stored in a file.
 public struct ColorProfile: Sendable, Hashable {
   /// The profile's bytes (ICC.1).
   public let data: Data
 
-  /// Keeps the bytes of a profile.
+  /// Makes a profile from its bytes.
   public init(data: Data) {
     self.data = data
   }

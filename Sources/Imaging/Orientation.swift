@@ -1,4 +1,4 @@
-/// How stored pixels are turned to be upright: the eight values of the EXIF tag `Orientation` (0x0112).
+/// The transform from stored pixels to the upright image: the eight values of the EXIF tag `Orientation` (0x0112).
 ///
 /// Complexity: every operation is O(1).
 public enum Orientation: Int, Hashable, Sendable, CaseIterable {
@@ -6,28 +6,28 @@ public enum Orientation: Int, Hashable, Sendable, CaseIterable {
   case up = 1
   /// Mirrored left to right.
   case upMirrored = 2
-  /// Turned by 180 degrees.
+  /// Rotated by 180 degrees.
   case down = 3
   /// Mirrored top to bottom.
   case downMirrored = 4
-  /// Mirrored over the diagonal from top left.
+  /// Mirrored over the diagonal from the top left.
   case leftMirrored = 5
-  /// To be turned by 90 degrees clockwise.
+  /// To be rotated by 90 degrees clockwise.
   case right = 6
-  /// Mirrored over the diagonal from top right.
+  /// Mirrored over the diagonal from the top right.
   case rightMirrored = 7
-  /// To be turned by 90 degrees counter-clockwise.
+  /// To be rotated by 90 degrees counter-clockwise.
   case left = 8
 
-  /// Whether width and height change places on the way upright.
+  /// A Boolean value that indicates whether the upright image swaps width and height.
   public var swapsAxes: Bool { rawValue >= 5 }
 
-  /// The size of the upright image, in pixels, from the size as stored (or the other way round).
+  /// Returns the size of the upright image, in pixels, from the stored size, or the other way round.
   public func applied(width: Int, height: Int) -> (width: Int, height: Int) {
     swapsAxes ? (height, width) : (width, height)
   }
 
-  /// Where the pixel stored at `x`, `y` of a `width` x `height` image belongs in the upright one.
+  /// Returns the position in the upright image of the pixel stored at `x`, `y` of a `width` x `height` image.
   public func upright(x: Int, y: Int, width: Int, height: Int) -> (x: Int, y: Int) {
     let right = width - 1 - x
     let bottom = height - 1 - y
@@ -43,7 +43,7 @@ public enum Orientation: Int, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The stored rectangle that becomes `rect` of the upright image; `width` and `height` are those as stored.
+  /// Returns the stored rectangle of `rect` in the upright image; `width` and `height` are the stored ones.
   func stored(_ rect: PixelRect, width: Double, height: Double) -> PixelRect {
     var result = swapsAxes ? PixelRect(x: rect.y, y: rect.x, width: rect.height, height: rect.width) : rect
     let mirrorsX = self == .upMirrored || self == .down || self == .left || self == .rightMirrored
@@ -54,7 +54,7 @@ public enum Orientation: Int, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// A rectangle in pixels, from the top left, with fractions.
+/// A rectangle in pixels from the top left, with fractions.
 package struct PixelRect: Hashable, Sendable {
   package var x: Double
   package var y: Double

@@ -1,23 +1,25 @@
-/// A rectangle of whole pixels, from the top left.
+/// A rectangle of whole pixels, measured from the top left.
 public struct PixelRegion: Hashable, Sendable, CustomStringConvertible {
   /// The first column.
   public var x: Int
   /// The first row.
   public var y: Int
-  /// How many columns.
+  /// The number of columns.
   public var width: Int
-  /// How many rows.
+  /// The number of rows.
   public var height: Int
 
-  /// Makes a rectangle; one that is empty or lies outside is refused where it is used.
+  /// Makes a rectangle.
+  ///
+  /// An empty one, or one outside the image, is rejected where it is used.
   public init(x: Int, y: Int, width: Int, height: Int) {
     (self.x, self.y, self.width, self.height) = (x, y, width, height)
   }
 
-  /// The region for a message: `300x200 at 10, 20`.
+  /// The region in the form `300x200 at 10, 20`.
   public var description: String { "\(width)x\(height) at \(x), \(y)" }
 
-  /// What of it lies within `width` x `height` pixels; `nil` for nothing.
+  /// Returns the part inside `width` x `height` pixels; `nil` if it is empty.
   func clipped(width: Int, height: Int) -> PixelRegion? {
     guard let columns = Self.clip(x, self.width, width), let rows = Self.clip(y, self.height, height) else {
       return nil
@@ -41,7 +43,7 @@ extension SamplingPlan {
     crop.y += Double(part.y)
   }
 
-  /// The stored pixels that go into the output: the crop and what filters reach beyond it.
+  /// Returns the stored pixels that the output needs: the crop and the reach of filters beyond it.
   func needed(of info: ImageInfo) -> PixelRegion {
     let scales = scales
     // Three lobes of the kernel and the correction of means, as wide as an output pixel, and one more for rounding.

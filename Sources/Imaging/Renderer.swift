@@ -1,6 +1,7 @@
-/// Makes a bitmap of rows: crops, resamples and turns them upright on the way, holding a few at a time.
+/// Makes a bitmap from rows: crops, resamples and orients them on the way, holding a few at a time.
 struct Renderer {
-  /// How many rows are read at once: enough for libjpeg to decode whole blocks, few enough to stay in a core's cache.
+  /// The number of rows read at once: enough for libjpeg to decode whole blocks, few enough to stay in a core's
+  /// cache.
   static let batch = 16
 
   let info: ImageInfo
@@ -9,12 +10,14 @@ struct Renderer {
   var resampling = ResamplingOptions()
   var colorSpace = ColorSpace.sRGB
 
-  /// `shown` is the share of the picture's rows that came, 1 unless there is damage.
+  /// Renders the rows.
+  ///
+  /// `shown` is the share of the picture's rows that were decoded, 1 without damage.
   func render(
     _ source: any RowSource,
     acceptsPartial: Bool,
   ) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?, shown: Double) {
-    // Nothing needs to be drawn of what is known to be damaged and wanted whole.
+    // An image that is damaged and must be whole needs no rendering.
     if !acceptsPartial, let damage = source.damage { throw damage }
     let height = info.orientation.applied(width: plan.width, height: plan.height).height
     let transform = ColorTransform(info, rows: source.colorModel, to: colorSpace)
@@ -39,14 +42,14 @@ struct Renderer {
         damage = error
       }
     }
-    // The rows that are missing are transparent, whatever the image was.
+    // Missing rows are transparent, even in an opaque image.
     let isCovered = damage == nil || wholeRows == height
     return (
       isCovered ? bitmap : bitmap.declared(.straight), damage, isCovered ? 1 : Double(wholeRows) / Double(height),
     )
   }
 
-  /// Renders levels of gray, one byte a pixel; what is transparent, or missing, shows `background`.
+  /// Renders gray levels, one byte a pixel; transparent and missing pixels show `background`.
   func renderGray(
     _ source: any RowSource,
     over background: UInt8,
@@ -67,20 +70,20 @@ struct Renderer {
     return (bitmap, damage)
   }
 
-  /// Whether all rows of a source are rows of the output.
+  /// Returns `true` if all rows of a source are rows of the output.
   private func isWhole(_ source: any RowSource) -> Bool {
     let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)
     return source.width == width && source.height == height && plan.crop.width == Double(info.width)
       && plan.crop.height == Double(info.height)
   }
 
-  /// Makes rows of the output, as stored, and gives them to a writer.
+  /// Makes rows of the output, in stored orientation, and passes them to a writer.
   private func write(
     _ source: any RowSource,
     _ transform: ColorTransform?,
     _ writer: inout some RowWriter,
   ) throws(ImageError) {
-    // From here on in the source's own geometry: not yet upright, and perhaps shrunk by the decoder.
+    // From here on in the source's geometry: not oriented yet, and possibly downsampled by the decoder.
     let crop = info.orientation.stored(plan.crop, width: Double(info.storedWidth), height: Double(info.storedHeight))
     let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)
     if isWhole(source) {
@@ -95,7 +98,7 @@ struct Renderer {
     }
   }
 
-  /// Rows that are those of the bitmap.
+  /// Copies rows that are already those of the bitmap.
   private func copy(
     _ source: any RowSource,
     _ transform: ColorTransform?,
@@ -133,7 +136,7 @@ struct Renderer {
     if let damage = source.damage { throw damage }
   }
 
-  /// The delivered pixels that are the output as they are; `nil` where they have to be filtered.
+  /// Returns the delivered pixels that are the output without filtering; `nil` if they must be filtered.
   private func part(of source: any RowSource, _ crop: PixelRect, width: Int, height: Int) -> PixelRegion? {
     guard source.extentWidth == Double(info.storedWidth), source.extentHeight == Double(info.storedHeight),
       let x = Int(exactly: crop.x), let y = Int(exactly: crop.y), crop.width == Double(width),
@@ -150,7 +153,7 @@ struct Renderer {
   ) throws(ImageError) {
     var row = 0
     try unsafe forEachRow(source, through: part.y + part.height - 1, &writer) { (line, writer) throws(ImageError) in
-      // In bounds by the slice.
+      // The slice checks the bounds.
       if row >= part.y {
         let shown = unsafe UnsafeMutableRawBufferPointer(rebasing: line[part.x * 4..<(part.x + part.width) * 4])
         unsafe transform?.apply(to: shown)
@@ -195,7 +198,9 @@ struct Renderer {
     }
   }
 
-  /// Reads rows up to `last` and gives them to `body` one by one; ends the writer whether or not that succeeds.
+  /// Reads rows up to `last` and calls `body` with each.
+  ///
+  /// Finishes the writer even on failure.
   private func forEachRow<Writer: RowWriter>(
     _ source: any RowSource,
     through last: Int,

@@ -1,4 +1,4 @@
-/// The size at which an image is wanted, and how it is to be fitted in.
+/// The requested size of an image, and the way it is fitted into that size.
 ///
 /// ```swift
 /// TargetSize.pixels(300, 300, .fill)
@@ -6,27 +6,32 @@
 /// TargetSize.pixels(width: 400)                 // any height
 /// ```
 /// No mode enlarges an image unless ``enlarges`` is set. Zero, negative, infinite and undefined lengths are accepted
-/// here and refused where the size is used, with ``ImageError/Code/invalidSize``.
-public struct TargetSize: Hashable, Sendable {
-  /// How an image is fitted into a box of another shape.
+/// here and rejected where the size is used, with ``ImageError/Code/invalidSize``.
+public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
+  /// The way an image is fitted into a box of another shape.
   public enum Mode: String, Hashable, Sendable, CaseIterable {
-    /// Inside the box, aspect kept: the whole image is seen and one side may be shorter than the box.
+    /// Inside the box, keeping the aspect ratio: the whole image is visible, and one side may be shorter than the
+    /// box.
     case fit
-    /// Covers the box, aspect kept, cropped to it; ``TargetSize/anchor`` says what part stays.
+    /// Covering the box, keeping the aspect ratio, cropped to the box at ``TargetSize/anchor``.
     case fill
     /// Stretched to the box.
     case exact
   }
 
-  /// The box's width in pixels; `nil` leaves it open.
+  /// The width of the box in pixels; `nil` for any width.
   public let width: Double?
-  /// The box's height in pixels; `nil` leaves it open.
+  /// The height of the box in pixels; `nil` for any height.
   public let height: Double?
-  /// How the image is fitted in.
+  /// The way the image is fitted into the box.
   public let mode: Mode
-  /// Whether an image smaller than the box is enlarged; `false` unless told.
+  /// A Boolean value that indicates whether an image smaller than the box is enlarged.
+  ///
+  /// Defaults to `false`.
   public var enlarges: Bool
-  /// What part of the image stays when ``Mode/fill`` crops it; ``Anchor/center`` unless told.
+  /// The part of the image that stays when ``Mode/fill`` crops it.
+  ///
+  /// Defaults to ``Anchor/center``.
   public var anchor = Anchor.center
 
   private init(width: Double?, height: Double?, mode: Mode, enlarges: Bool) {
@@ -36,7 +41,7 @@ public struct TargetSize: Hashable, Sendable {
     self.enlarges = enlarges
   }
 
-  /// A box in pixels.
+  /// Makes a box in pixels.
   public static func pixels(
     _ width: Double,
     _ height: Double,
@@ -49,17 +54,29 @@ public struct TargetSize: Hashable, Sendable {
     return size
   }
 
-  /// A bound on the width, in pixels; the height follows the image's aspect.
+  /// A square box with sides of `side` pixels.
+  public static func pixels(
+    _ side: Double,
+    _ mode: Mode = .fit,
+    anchor: Anchor = .center,
+    enlarges: Bool = false,
+  ) -> TargetSize {
+    .pixels(side, side, mode, anchor: anchor, enlarges: enlarges)
+  }
+
+  /// Makes a limit on the width, in pixels. The height follows the image's aspect ratio.
   public static func pixels(width: Double, enlarges: Bool = false) -> TargetSize {
     TargetSize(width: width, height: nil, mode: .fit, enlarges: enlarges)
   }
 
-  /// A bound on the height, in pixels; the width follows the image's aspect.
+  /// Makes a limit on the height, in pixels.
+  ///
+  /// The width follows the image's aspect ratio.
   public static func pixels(height: Double, enlarges: Bool = false) -> TargetSize {
     TargetSize(width: nil, height: height, mode: .fit, enlarges: enlarges)
   }
 
-  /// A box in points of a display with `scale` pixels a point.
+  /// Makes a box in points of a display with `scale` pixels a point.
   public static func points(
     _ width: Double,
     _ height: Double,
@@ -72,7 +89,7 @@ public struct TargetSize: Hashable, Sendable {
   }
 }
 
-/// What part of an upright image is shown, and in how many pixels.
+/// The part of an upright image that is shown, and its size in the output.
 package struct SamplingPlan: Hashable, Sendable {
   /// The part of the source that is used, in its pixels.
   package var crop: PixelRect
@@ -80,7 +97,7 @@ package struct SamplingPlan: Hashable, Sendable {
   package var width: Int
   package var height: Int
 
-  /// Everything, at its own size.
+  /// Makes a plan of the whole source at its own size.
   package init(width: Int, height: Int) {
     crop = PixelRect(x: 0, y: 0, width: Double(width), height: Double(height))
     self.width = width
@@ -94,7 +111,7 @@ package struct SamplingPlan: Hashable, Sendable {
     for length in [size.width, size.height] {
       guard let length else { continue }
       guard length.isFinite, length > 0, length < 1e9 else {
-        throw ImageError(.invalidSize, "the size asked for, \(size.box), is not one of positive, finite lengths")
+        throw ImageError(.invalidSize, "the size \(size.box) is not valid: lengths must be positive and finite")
       }
     }
     let (w, h) = (Double(width), Double(height))
@@ -120,7 +137,7 @@ package struct SamplingPlan: Hashable, Sendable {
       let scale = min(max(scaleX, scaleY), most)
       self.width = min(Self.pixels(boxWidth), Self.pixels(w * scale))
       self.height = min(Self.pixels(boxHeight), Self.pixels(h * scale))
-      // Never more than there is: the output's sides are rounded, the crop follows them.
+      // Clamped to the source: the output's sides are rounded, and the crop follows them.
       let (cropWidth, cropHeight) = (min(w, Double(self.width) / scale), min(h, Double(self.height) / scale))
       crop = PixelRect(
         x: (w - cropWidth) * size.anchor.x,
@@ -134,13 +151,21 @@ package struct SamplingPlan: Hashable, Sendable {
   /// The smallest scale at which a decoder may deliver, so that nothing has to be enlarged.
   var scale: Double { max(scales.x, scales.y) }
 
-  /// How many pixels of output there are for one of the source, along each side.
+  /// The number of output pixels for one of the source, along each axis.
   package var scales: (x: Double, y: Double) { (Double(width) / crop.width, Double(height) / crop.height) }
 
   private static func pixels(_ length: Double) -> Int { max(1, Int(length.rounded())) }
 }
 
 extension TargetSize {
+  /// The box, the mode and what differs from the defaults: `300x200 fill`.
+  public var description: String {
+    var parts = [box, mode.rawValue]
+    if anchor != .center { parts.append("anchored at \(anchor.x), \(anchor.y)") }
+    if enlarges { parts.append("enlarging") }
+    return parts.joined(separator: " ")
+  }
+
   /// The box for a message: `300x200`, `300x`.
   var box: String {
     func text(_ length: Double?) -> String {
@@ -150,6 +175,6 @@ extension TargetSize {
     return "\(text(width))x\(text(height))"
   }
 
-  /// All that a result depends on.
+  /// The identifier, which contains everything that a result depends on.
   var identifier: String { "\(box),\(mode.rawValue),\(enlarges),\(anchor.x),\(anchor.y)" }
 }

@@ -1,28 +1,28 @@
-/// Takes rows of the output from top to bottom as stored, four bytes a pixel.
+/// Writes rows of the output from top to bottom in stored orientation, four bytes a pixel.
 protocol RowWriter {
   mutating func write(_ source: UnsafeRawBufferPointer)
-  /// Called after the last row, also where some never came.
+  /// Called after the last row, also if some are missing.
   mutating func finish()
 }
 
-/// Writes rows, given from top to bottom as stored, to where they belong in the upright bitmap.
+/// Writes rows, given from top to bottom in stored orientation, to their place in the upright bitmap.
 @safe
 struct UprightWriter<Pixel: FixedWidthInteger>: RowWriter {
-  /// Rows that become columns are gathered, so that each line of memory is visited once for several of them.
+  /// Rows that become columns are collected, so that each line of memory is visited once for several of them.
   private static var stripHeight: Int { 16 }
   private static var pixelSize: Int { MemoryLayout<Pixel>.size }
 
   private let pixels: UnsafeMutableRawBufferPointer
   private let orientation: Orientation
-  /// As stored.
+  /// The stored size.
   private let width: Int
   private let height: Int
   private var strip: [Pixel] = []
   private var row = 0
-  /// How many rows were written before ``finish()`` made up the others.
+  /// The number of rows written before ``finish()`` filled in the others.
   private(set) var rowsGiven = 0
 
-  /// `pixels` is the memory of a bitmap of the size that `plan` says.
+  /// `pixels` is the memory of a bitmap of the size in `plan`.
   init(_ pixels: UnsafeMutableRawBufferPointer, _ plan: SamplingPlan, _ orientation: Orientation) {
     (width, height) = orientation.applied(width: plan.width, height: plan.height)
     precondition(pixels.count == Self.pixelSize * width * height)
@@ -53,10 +53,10 @@ struct UprightWriter<Pixel: FixedWidthInteger>: RowWriter {
     }
   }
 
-  /// Writes what is gathered and makes the rows that never came zero.
+  /// Writes the collected rows, and zeros for the missing rows.
   mutating func finish() { finish(filling: 0) }
 
-  /// Writes what is gathered, and `missing` for the rows that never came.
+  /// Writes the collected rows, and `missing` for the missing rows.
   mutating func finish(filling missing: Pixel) {
     rowsGiven = row
     if !strip.isEmpty { flush(endingAt: row) }
@@ -68,17 +68,17 @@ struct UprightWriter<Pixel: FixedWidthInteger>: RowWriter {
     if !strip.isEmpty { flush(endingAt: row) }
   }
 
-  /// The memory of an upright row, where those are as wide as the stored ones.
+  /// Returns the memory of an upright row, if upright rows are as wide as stored ones.
   private func line(_ row: Int) -> UnsafeMutableRawBufferPointer {
     let count = width * Self.pixelSize
-    // Checked by the slice.
+    // The slice checks the bounds.
     return unsafe UnsafeMutableRawBufferPointer(rebasing: pixels[row * count..<(row + 1) * count])
   }
 
   private mutating func flush(endingAt end: Int) {
     let count = strip.count / width
     let first = end - count
-    // Stored column x is an upright row; the strip's rows are neighbours in it.
+    // Stored column x is an upright row, in which the strip's rows are neighbours.
     for x in 0..<width {
       for index in 0..<count {
         let place = orientation.upright(x: x, y: first + index, width: width, height: height)
@@ -94,7 +94,7 @@ struct UprightWriter<Pixel: FixedWidthInteger>: RowWriter {
   }
 }
 
-/// Makes levels of gray of colours, and writes them to where they belong in the upright bitmap.
+/// Converts colours to gray levels and writes them to their place in the upright bitmap.
 @safe
 struct GrayWriter: RowWriter {
   private let background: UInt8

@@ -1,13 +1,13 @@
-/// Why a file could not be read or written.
+/// The reason why a file could not be read or written.
 package struct FileError: Error, Hashable, CustomStringConvertible {
-  /// The system's number for the reason (errno), or 0 where the reason is none of the system's.
+  /// The system's error number (errno); 0 if the reason is not the system's.
   package let code: Int32
   /// The reason in words.
   package let description: String
 
   package init(code: Int32) {
     self.code = code
-    // strerror gives a text that lasts until the next call of the same thread; it is copied here.
+    // strerror's text lasts until the next call on the same thread; it is copied here.
     description = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
   }
 
@@ -17,18 +17,19 @@ package struct FileError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Writes whole files or none: whatever happens in between, the old file or the new one is there.
+/// Writes files as a whole or not at all: at any moment either the old or the new file is in place.
 package enum AtomicFile {
-  /// Replaces the file at `path` by `data`, by renaming a file that is complete.
+  /// Replaces the file at `path` with `data`, by renaming a complete file.
   ///
-  /// The new file has the permissions of a newly made one. Nothing is synced to the disk. Blocks.
+  /// The new file has the permissions of a newly created one. Nothing is synced to the disk. Blocks.
   ///
   /// - Parameters:
-  ///   - path: Where the file is, or is to be.
-  ///   - data: What it is to hold.
-  ///   - replacingLinks: Whether the name itself gets the new file, whatever it is the name of: a symbolic link is replaced and
-  ///     not followed. Without it a link is followed, and what is no regular file (a device, a pipe) is written to.
-  /// - Throws: ``FileError``; then the old file is as it was.
+  ///   - path: The path of the file, which need not exist.
+  ///   - data: The contents.
+  ///   - replacingLinks: A Boolean value that indicates whether the name itself gets the new file: a symbolic link is
+  ///     replaced and not followed. If `false`, a link is followed, and what is not a regular file (a device, a pipe)
+  ///     is written to. Defaults to `false`.
+  /// - Throws: ``FileError``; then the old file is unchanged.
   package static func replace(
     _ path: ByteString,
     with data: Data,
@@ -39,7 +40,7 @@ package enum AtomicFile {
     if !replacingLinks, info != nil, info?.kind != S_IFREG { return try overwrite(path, with: data) }
     let target = info == nil || replacingLinks ? path : resolved(path)
     let (folder, name) = split(target)
-    // Beside the target, since a rename does not cross file systems.
+    // Next to the target, because a rename does not cross file systems.
     let unique = ".\(getpid())-\(UInt32.random(in: 0...UInt32.max)).tmp"
     let temporary = folder + "." + ByteString(bytes: name.bytes.prefix(100)) + ByteString(unique)
     do throws(FileError) {
@@ -52,27 +53,27 @@ package enum AtomicFile {
     }
   }
 
-  /// Whether ``replace(_:with:replacingLinks:)`` writes to what is there (a device, a pipe), which may take as long as whoever
-  /// reads it likes.
+  /// Returns `true` if ``replace(_:with:replacingLinks:)`` would write to a device or a pipe, which takes as long as
+  /// its reader likes.
   package static func isSpecial(_ path: ByteString) -> Bool {
     guard let info = path.status() else { return false }
     return info.kind != S_IFREG && info.kind != S_IFDIR
   }
 
-  /// Makes a folder and those above it that are missing.
+  /// Creates a folder and its missing parents.
   package static func makeFolder(_ path: ByteString) throws(FileError) {
     if let info = path.status() {
       guard info.kind == S_IFDIR else { throw FileError(code: ENOTDIR) }
       return
     }
     try makeParents(of: path)
-    // Someone else may have made it meanwhile.
+    // Another process may have created it in the meantime.
     guard unsafe path.withCString({ unsafe mkdir($0, 0o777) }) == 0 || errno == EEXIST else {
       throw FileError(code: errno)
     }
   }
 
-  /// Makes the folders above a file or a folder that are missing.
+  /// Creates the missing parent folders of a file or a folder.
   package static func makeParents(of path: ByteString) throws(FileError) {
     var parent = path.bytes[...]
     while parent.count > 1, parent.last == slash { parent.removeLast() }
@@ -84,14 +85,14 @@ package enum AtomicFile {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// The folder with its last slash (empty for the current one), and the name.
+  /// Returns the folder with its last slash (empty for the current one), and the name.
   private static func split(_ path: ByteString) -> (folder: ByteString, name: ByteString) {
     guard let end = path.bytes.lastIndex(of: slash) else { return ("", path) }
     return (ByteString(bytes: path.bytes[...end]), ByteString(bytes: path.bytes[(end + 1)...]))
   }
 
   private static func resolved(_ path: ByteString) -> ByteString {
-    // realpath allocates the answer, which is freed after it was copied.
+    // realpath allocates the result, which is freed after it has been copied.
     guard let resolved = unsafe path.withCString({ unsafe realpath($0, nil) }) else { return path }
     defer { unsafe free(resolved) }
     return unsafe ByteString(bytes: UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
@@ -103,10 +104,10 @@ package enum AtomicFile {
     return file
   }
 
-  /// Makes a file that appears under its name only when all is written.
+  /// Writes a file that appears under its name only when it is complete.
   private static func writeNew(_ data: Data, _ path: ByteString, folder: ByteString) throws(FileError) {
     #if os(Linux)
-    // A file without a name vanishes by itself when the process is killed. Some file systems do not know it.
+    // A file without a name vanishes when the process is killed. Some file systems do not support it.
     let temporaryFile: Int32 = 0o20_000_000 | O_DIRECTORY
     if let unnamed = try? opened(folder.isEmpty ? "." : folder, temporaryFile | O_WRONLY) {
       defer { close(unnamed) }
@@ -122,21 +123,23 @@ package enum AtomicFile {
     try fill(file, with: data)
   }
 
-  /// Writes to what is there already.
+  /// Writes to an existing file, pipe or device.
   private static func overwrite(_ path: ByteString, with data: Data) throws(FileError) {
     let file = try opened(path, O_WRONLY)
     defer { close(file) }
     try fill(file, with: data)
   }
 
-  /// Writes everything to an open file, pipe or device, and waits where that takes no more for now.
+  /// Writes everything to an open file, pipe or device, and waits if it cannot take more at the moment.
   package static func fill(_ file: Int32, with data: Data) throws(FileError) {
     // The bytes are only read while the closure runs.
     let code = unsafe data.withUnsafeBytes { unsafe fill(file, with: $0) }
     guard code == 0 else { throw FileError(code: code) }
   }
 
-  /// Writes everything; the result is 0, or the system's number for why it could not.
+  /// Writes everything.
+  ///
+  /// Returns 0, or the system's error number.
   package static func fill(_ file: Int32, with bytes: UnsafeRawBufferPointer) -> Int32 {
     var offset = 0
     while offset < bytes.count, let start = bytes.baseAddress {
@@ -147,7 +150,7 @@ package enum AtomicFile {
       } else if written == 0 {
         return ENOSPC
       } else if errno == EAGAIN {
-        // Whoever shares it with us has made it one that does not wait.
+        // Another process that shares the file may have made it non-blocking.
         var entry = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&entry, 1, -1)
       } else if errno != EINTR {
@@ -159,6 +162,6 @@ package enum AtomicFile {
 }
 
 extension stat {
-  /// What it is: `S_IFREG`, `S_IFDIR` and so on.
+  /// The kind of the file: `S_IFREG`, `S_IFDIR` and so on.
   package var kind: mode_t { st_mode & S_IFMT }
 }

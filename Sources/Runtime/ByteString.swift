@@ -1,7 +1,7 @@
-/// Bytes that are text for the most part, such as a file's name: whatever their encoding is, they stay as they are.
+/// Bytes that are mostly text, such as a file name, preserved whatever their encoding.
 ///
-/// Two are equal when their bytes are. Of `String`s that is not so: "é" as one character and as two are equal there, and
-/// two files on Linux.
+/// Two values are equal if their bytes are. `String` differs: "é" as one character equals "é" as two, but on Linux
+/// they name two files.
 package struct ByteString: Hashable, Sendable {
   package var bytes: [UInt8]
 
@@ -11,10 +11,12 @@ package struct ByteString: Hashable, Sendable {
 
   package var isEmpty: Bool { bytes.isEmpty }
 
-  /// The bytes as text; `nil` where they are not valid UTF-8.
+  /// The bytes as text; `nil` if they are not valid UTF-8.
   package var text: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// Text for people and for JSON: what is not valid UTF-8 stands in it as `\xE9`.
+  /// Text for people and for JSON.
+  ///
+  /// Invalid UTF-8 appears as `\xE9`.
   package var readable: String {
     if let text { return text }
     var result = ""
@@ -34,12 +36,12 @@ package struct ByteString: Hashable, Sendable {
     }
   }
 
-  /// Calls `body` with the bytes and a zero behind them, as the system's functions take names.
+  /// Calls `body` with the bytes and a terminating zero, as the system's functions expect.
   package func withCString<R, E: Error>(_ body: (UnsafePointer<CChar>) throws(E) -> R) throws(E) -> R {
     let characters = bytes.map { CChar(bitPattern: $0) } + [0]
     let result: Result<R, E> = unsafe characters.withUnsafeBufferPointer { pointer in
       Result { () throws(E) in
-        // Not empty: there is the zero.
+        // Not empty, because of the terminating zero.
         guard let start = pointer.baseAddress else {
           preconditionFailure("an array of at least one element has a start")
         }
@@ -57,15 +59,15 @@ extension ByteString: ExpressibleByStringLiteral, ExpressibleByStringInterpolati
 }
 
 extension ByteString {
-  /// What is behind the last slash, slashes at the end left out; empty where there is nothing but slashes.
+  /// The part after the last slash, ignoring slashes at the end; empty if there is nothing else.
   package var lastComponent: ByteString {
     ByteString(bytes: bytes.split(separator: UInt8(ascii: "/")).last ?? [])
   }
 
-  /// Whether the last byte is this character.
+  /// Returns `true` if the last byte is this character.
   package func ends(with character: Unicode.Scalar) -> Bool { bytes.last == UInt8(ascii: character) }
 
-  /// What the system says about the file of this name, or about the symbolic link itself; `nil` where there is none.
+  /// Returns the system's status of the file, or of the symbolic link itself; `nil` if there is none.
   package func status(followingLinks: Bool = true) -> stat? {
     var info = stat()
     // `info` outlives the calls.

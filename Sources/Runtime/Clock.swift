@@ -1,24 +1,24 @@
-/// Tells the time and calls back when some has passed.
+/// A clock that tells the time and schedules actions.
 ///
-/// Whatever in Vitrine expires, times out or retries asks a time source that was handed to it, and so a
-/// test can be the clock. ``SystemClock`` is the real one.
+/// Everything in Vitrine that expires, times out or retries uses a time source that it was given, so a test can be
+/// the clock. ``SystemClock`` is the real one.
 public protocol TimeSource: Sendable {
-  /// The wall-clock time, for what must be compared after a restart: expiry dates.
+  /// The wall-clock time, for dates that are compared after a restart, such as expiry dates.
   ///
-  /// It may jump in either direction when somebody sets the clock.
+  /// It may jump in either direction when the clock is set.
   var now: Date { get }
 
-  /// A time that only ever goes forward and that no setting of the clock touches, for spans.
+  /// A time that only moves forward and is unaffected by settings of the clock, for measuring durations.
   ///
-  /// Where it began is unspecified; two values of one time source may be compared, nothing else.
+  /// Its origin is unspecified: only values of one time source may be compared.
   var uptime: Duration { get }
 
-  /// Calls `action` once, when `delay` has passed.
+  /// Calls `action` once, after `delay`.
   ///
-  /// Returns at once, and never calls `action` before it returns. A delay of zero or less is due at once.
-  /// Which thread calls is unspecified; other actions may wait for this one, so it must not block.
+  /// Returns at once, and never calls `action` before it returns. A delay of zero or less is due at once. The thread
+  /// is unspecified. Other actions may wait for this one, so it must not block.
   ///
-  /// - Returns: The handle to call it off; dropping it calls off nothing.
+  /// - Returns: The handle to cancel it. Releasing the handle does not cancel.
   @discardableResult
   func schedule(
     after delay: Duration,
@@ -27,7 +27,7 @@ public protocol TimeSource: Sendable {
 }
 
 extension TimeSource {
-  /// Waits until `duration` has passed, without blocking a thread.
+  /// Waits for `duration`, without blocking a thread.
   ///
   /// - Throws: `CancellationError`, at once, if the task is cancelled before or meanwhile.
   public func sleep(for duration: Duration) async throws(CancellationError) {
@@ -44,20 +44,22 @@ extension TimeSource {
   }
 }
 
-/// An action that a ``TimeSource`` will call, and that can be called off until then.
+/// An action scheduled with a ``TimeSource``, which can be cancelled until it begins.
 public struct ScheduledAction: Sendable {
   private let onCancel: @Sendable () -> Bool
 
   /// Creates a handle, for a time source of your own.
   ///
-  /// - Parameter onCancel: Calls the action off, and says whether it was still to come.
+  /// - Parameter onCancel: Cancels the action, and returns `true` if it had not begun.
   public init(onCancel: @escaping @Sendable () -> Bool) {
     self.onCancel = onCancel
   }
 
-  /// Calls the action off; once it has begun, does nothing, and does not wait for it.
+  /// Cancels the action.
   ///
-  /// - Returns: Whether the action was still to come and now never will.
+  /// If the action has begun, does nothing and does not wait for it.
+  ///
+  /// - Returns: `true` if the action had not begun, and now never will.
   @discardableResult
   public func cancel() -> Bool {
     onCancel()

@@ -1,8 +1,7 @@
-/// Holds a value that comes once, from any thread, before or after someone awaits it.
+/// Holds a value that is set once, from any thread, before or after it is awaited.
 ///
-/// It is the one place where a callback becomes an `await`: the first value wins, later ones are
-/// dropped, and so a result and a cancellation may race without a continuation being lost or resumed
-/// twice.
+/// It is the only place that turns a callback into an `await`. The first value wins and later ones are dropped, so a
+/// result and a cancellation may race without a continuation being lost or resumed twice.
 package final class Deferred<Value: Sendable>: Sendable {
   private enum State {
     case empty
@@ -16,11 +15,11 @@ package final class Deferred<Value: Sendable>: Sendable {
   /// Creates one without a value.
   package init() {}
 
-  /// Hands over the value, unless one has come already.
+  /// Sets the value, unless there is one already.
   ///
   /// Does not block.
   ///
-  /// - Returns: Whether this value was the first.
+  /// - Returns: `true` if this value was the first.
   @discardableResult
   package func resolve(_ value: Value) -> Bool {
     let previous = state.withLock { state in
@@ -43,9 +42,11 @@ package final class Deferred<Value: Sendable>: Sendable {
     }
   }
 
-  /// Waits for the value; to be called once.
+  /// Waits for the value.
   ///
-  /// Knows nothing of cancellation: whoever cancels resolves with an error.
+  /// Call it only once.
+  ///
+  /// It ignores cancellation: a caller that cancels resolves with an error.
   package func value() async -> Value {
     await withCheckedContinuation { continuation in
       let value: Value? = state.withLock { state in

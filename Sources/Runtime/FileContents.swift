@@ -1,17 +1,18 @@
-/// Reads whole files.
+/// Reads files as a whole.
 package enum FileContents {
-  /// The most that is read: 2 GiB.
+  /// The maximum size that is read: 2 GiB.
   package static let sizeLimit = 2 << 30
 
-  /// Everything in the file at `path`, in memory that nothing else shares and that is not mapped, so that whoever
-  /// cuts the file short meanwhile does no harm.
+  /// Reads the file at `path` into private memory.
+  ///
+  /// It is not mapped, so truncating the file meanwhile does no harm.
   ///
   /// Blocks.
   package static func at(_ path: String) throws(FileError) -> Data {
     try of(opened: unsafe open(path, O_RDONLY | O_CLOEXEC))
   }
 
-  /// Everything in the file of a name in whatever encoding; see ``at(_:)-(String)``.
+  /// Reads the file with a name in any encoding; see ``at(_:)-(String)``.
   package static func at(_ path: ByteString) throws(FileError) -> Data {
     try of(opened: unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) })
   }
@@ -22,7 +23,7 @@ package enum FileContents {
     return try of(file)
   }
 
-  /// Everything from an open file, pipe or terminal on to its end.
+  /// Reads from an open file, pipe or terminal to its end.
   ///
   /// Blocks.
   package static func of(_ file: Int32) throws(FileError) -> Data {
@@ -31,7 +32,7 @@ package enum FileContents {
     let kind = info.st_mode & S_IFMT
     guard kind != S_IFDIR else { throw FileError("it is a folder") }
     guard kind != S_IFREG || Int(info.st_size) <= sizeLimit else { throw FileError("it is larger than 2 GiB") }
-    // One byte more than a regular file has, so that its end is seen without growing.
+    // One byte more than the size of a regular file, so that its end is detected without growing.
     var capacity = kind == S_IFREG ? Int(info.st_size) + 1 : 1 << 16
     guard var bytes = unsafe malloc(capacity) else { throw FileError(code: ENOMEM) }
     var count = 0
@@ -40,11 +41,11 @@ package enum FileContents {
         if count == capacity {
           guard count < sizeLimit else { throw FileError("it is larger than 2 GiB") }
           capacity *= 2
-          // On failure the old block is still ours, and freed below.
+          // On failure the old block is still owned, and freed below.
           guard let grown = unsafe realloc(bytes, capacity) else { throw FileError(code: ENOMEM) }
           unsafe bytes = grown
         }
-        // There is room for `capacity - count` bytes behind the first `count`.
+        // There is room for `capacity - count` bytes after the first `count`.
         let got = unsafe read(file, bytes + count, capacity - count)
         if got < 0, errno == EINTR { continue }
         guard got >= 0 else { throw FileError(code: errno) }

@@ -1,7 +1,7 @@
-// The one file that imports Foundation and the C library; every other room gets both by importing VitrineRuntime.
+// The only file that imports Foundation and the C library; all others get both by importing VitrineRuntime.
 //
-// A static Linux binary is 13.6 MB with FoundationEssentials and 57.8 MB with all of Foundation, which brings ICU.
-// FoundationEssentials does not exist on Apple's platforms, where Foundation costs nothing and brings the C library.
+// A static Linux binary is 13.6 MB with FoundationEssentials and 57.8 MB with all of Foundation, which contains ICU.
+// FoundationEssentials does not exist on Apple's platforms, where Foundation costs nothing and exports the C library.
 #if canImport(FoundationEssentials)
 @_exported public import FoundationEssentials
 #else

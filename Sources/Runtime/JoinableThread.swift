@@ -1,12 +1,15 @@
-/// A thread of our own that can be waited for, which must then happen, once.
+/// A thread that can be waited for, which must then happen, once.
 ///
-/// For what has to be over before the process goes on, such as at exit. Everything else uses ``startThread(named:stackSize:_:)``.
+/// It is for work that must be over before the process continues, such as at exit. Everything else uses
+/// ``startThread(named:stackSize:_:)``.
 @safe
 package struct JoinableThread: @unchecked Sendable {
-  // Sendable, since a `pthread_t` names a thread and is only read.
+  // Sendable, because a `pthread_t` names a thread and is only read.
   private let thread: pthread_t
 
-  /// Starts a thread with a stack of 1 MB that runs `body` and ends with it; nil if the system has none to give.
+  /// Starts a thread with a stack of 1 MB that runs `body` and then ends.
+  ///
+  /// Returns `nil` if the system refuses a thread.
   package init?(named label: String, _ body: @escaping @Sendable () -> Void) {
     // `attributes` outlives the calls, and `pthread_create` copies it.
     var attributes = pthread_attr_t()
@@ -32,9 +35,11 @@ package struct JoinableThread: @unchecked Sendable {
     #endif
   }
 
-  /// Blocks until the thread has ended; to be called once, and not by the thread itself.
+  /// Blocks until the thread has ended.
+  ///
+  /// Call it only once, and not on the thread itself.
   package func join() {
-    // Joined once, says the contract.
+    // Joined only once, by the contract.
     #if canImport(Glibc)
     pthread_join(thread, nil)
     #else

@@ -1,39 +1,39 @@
 /// Guards a value with a mutex, so that one thread at a time reads or changes it.
 ///
-/// Copies share the value and the mutex. Hold it for a few instructions: never across a call to code that you do not
-/// know, and never while waiting. It is not recursive; locking it twice on one thread never returns.
+/// Copies share the value and the mutex. Hold it for a few instructions: never across a call to unknown code, and
+/// never while waiting. It is not recursive: locking it twice on one thread deadlocks.
 ///
-/// A `pthread_mutex_t` and not `Synchronization.Mutex`, because ThreadSanitizer reports false races
-/// for that one on Linux, and because it asks for iOS 18. They cost the same within 2 ns.
+/// It is a `pthread_mutex_t` and not `Synchronization.Mutex`, because ThreadSanitizer reports false races for that
+/// one on Linux, and because it requires iOS 18. They cost the same within 2 ns.
 ///
-/// - Complexity: O(1), about 20 ns when nobody else holds it; one allocation.
+/// - Complexity: O(1), about 20 ns without contention; one allocation.
 @safe
 package struct Lock<State: ~Copyable>: @unchecked Sendable {
-  // Sendable, since the state is only touched while the mutex is held.
+  // Sendable, because the state is only accessed while the mutex is held.
 
   @usableFromInline
   let storage: LockStorage<State>
 
-  /// Creates an open lock around a value that nobody else keeps.
+  /// Creates an unlocked lock around a value that it alone owns.
   @inlinable
   package init(_ state: consuming sending State) { storage = LockStorage.make(state) }
 
-  /// Calls `body` with the value while no other thread can touch it, and returns what it returns.
+  /// Calls `body` with exclusive access to the value, and returns its result.
   ///
-  /// Blocks while another thread holds the lock. Rethrows what `body` throws, with the lock open again.
+  /// Blocks while another thread holds the lock. Rethrows the error of `body` after unlocking.
   @inlinable
   package func withLock<Answer: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Answer
   ) throws(Failure) -> sending Answer {
     let (mutex, state) = unsafe storage.parts
-    // Both live as long as the storage, which `self` keeps during the call.
+    // Both live as long as the storage, which `self` retains during the call.
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     return unsafe try body(&state.pointee)
   }
 }
 
-/// A mutex and the value behind it in one allocation: POSIX gives a mutex an identity, so that neither may move.
+/// A mutex and its value in one allocation: a POSIX mutex has an identity, so neither may move.
 @safe
 @usableFromInline
 final class LockStorage<State: ~Copyable>: ManagedBuffer<pthread_mutex_t, State> {
@@ -41,7 +41,7 @@ final class LockStorage<State: ~Copyable>: ManagedBuffer<pthread_mutex_t, State>
   static func make(_ state: consuming State) -> LockStorage {
     let storage = unsafe LockStorage.create(minimumCapacity: 1) { _ in unsafe pthread_mutex_t() }
     let parts = unsafe storage.withUnsafeMutablePointers { unsafe ($0, $1) }
-    // Just allocated, and no other thread knows of it yet.
+    // Just allocated, and unknown to other threads.
     unsafe initialize(parts.0)
     unsafe parts.1.initialize(to: state)
     return unsafe unsafeDowncast(storage, to: LockStorage.self)
@@ -53,15 +53,15 @@ final class LockStorage<State: ~Copyable>: ManagedBuffer<pthread_mutex_t, State>
     // The attributes outlive the calls, and the caller's mutex is not in use yet.
     unsafe pthread_mutexattr_init(&attributes)
     #if canImport(Glibc)
-    // What is held for a few instructions is waited for with fewer: sleeping takes two calls of the system.
+    // The lock is held for fewer instructions than the two system calls of sleeping take, so waiters spin first.
     unsafe pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
     #endif
     let status = unsafe pthread_mutex_init(mutex, &attributes)
-    precondition(status == 0, "no memory for a mutex")
+    precondition(status == 0, "not enough memory for a mutex")
     unsafe pthread_mutexattr_destroy(&attributes)
   }
 
-  /// The mutex and the value; valid for as long as the storage is kept.
+  /// The mutex and the value, valid as long as the storage is retained.
   @inlinable
   var parts: (UnsafeMutablePointer<pthread_mutex_t>, UnsafeMutablePointer<State>) {
     unsafe withUnsafeMutablePointers { unsafe ($0, $1) }
@@ -70,7 +70,7 @@ final class LockStorage<State: ~Copyable>: ManagedBuffer<pthread_mutex_t, State>
   @inlinable
   deinit {
     let (mutex, state) = unsafe parts
-    // Nobody refers to the lock any more, so nobody holds it.
+    // Nothing refers to the lock any more, so nobody holds it.
     unsafe state.deinitialize(count: 1)
     unsafe pthread_mutex_destroy(mutex)
   }

@@ -1,6 +1,6 @@
-/// How much memory the process may take up.
+/// The amount of memory that the process may use.
 package enum MemoryLimit {
-  /// What the machine has, or less where a control group of Linux allows less; in bytes.
+  /// The machine's memory, or the limit of a Linux control group if that is lower, in bytes.
   ///
   /// Read once.
   package static let bytes: Int = {
@@ -13,9 +13,9 @@ package enum MemoryLimit {
   }()
 
   #if os(Linux)
-  /// The least that a control group or one above it allows, of either version; `nil` where none sets a limit.
+  /// Returns the lowest limit of the control group and those above it, of either version; `nil` if none sets a limit.
   ///
-  /// `membership` is what `/proc/self/cgroup` says: lines of a number, controllers and a path (cgroups(7)).
+  /// `membership` is the contents of `/proc/self/cgroup`: lines of a number, controllers and a path (cgroups(7)).
   package static func groups(root: String, membership: String) -> Int? {
     var least: Int?
     for line in membership.split(separator: "\n") {

@@ -1,24 +1,26 @@
-/// How scarce memory is.
+/// The level of memory pressure.
 public enum MemoryPressure: Sendable, Hashable, CaseIterable {
-  /// Some threads wait for memory, or a limit is near: what can be had again without much work should go.
+  /// Some threads wait for memory, or a limit is near. Release data that is cheap to make again.
   case low
-  /// The process may be ended next: all that is not in use should go.
+  /// The system may kill the process next. Release everything that is not in use.
   case critical
 }
 
-/// Tells when memory is scarce.
+/// A source of memory pressure events.
 public protocol MemoryPressureSource: Sendable {
-  /// Has `body` called, on any thread, each time that memory is scarce, for as long as the answer is kept.
+  /// Calls `body`, on any thread, whenever memory is scarce, for the life of the returned observation.
   ///
-  /// While it stays scarce the call is repeated, at most once a second. `body` must be short.
+  /// While memory stays scarce the call is repeated, at most once a second. `body` must be fast.
   func observe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureObservation
 }
 
-/// Keeps an observation of memory pressure going for as long as it lives.
+/// An observation of memory pressure.
+///
+/// It ends when it is released.
 public final class MemoryPressureObservation: Sendable {
   private let onEnd: @Sendable () -> Void
 
-  /// Creates one, for a source of your own.
+  /// Creates an observation, for a source of your own.
   ///
   /// - Parameter onEnd: Ends the observation; called once.
   public init(onEnd: @escaping @Sendable () -> Void) {
@@ -30,7 +32,9 @@ public final class MemoryPressureObservation: Sendable {
   }
 }
 
-/// Hands on to whoever observes; where each system's source, and one for tests, keep their observers.
+/// Forwards memory pressure to observers.
+///
+/// Each system's source, and the one for tests, keeps its observers here.
 package final class MemoryPressureObservers: Sendable {
   private struct State {
     var next = 0
@@ -41,7 +45,7 @@ package final class MemoryPressureObservers: Sendable {
 
   package init() {}
 
-  /// How many there are.
+  /// The number of observers.
   package var count: Int { state.withLock { $0.bodies.count } }
 
   package func add(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureObservation {
@@ -61,11 +65,13 @@ package final class MemoryPressureObservers: Sendable {
   }
 }
 
-/// Memory pressure as the system tells it.
+/// Memory pressure as reported by the system.
 ///
-/// On Linux: stalls (PSI) of the machine and of the process's control group, and events of that group (version 2). Where the
-/// system does not allow these, or a group of version 1 has a limit, what is used and left, looked at every 5 seconds.
-/// On Apple's systems: their own warnings. One thread watches for the whole process; it starts with the first observer.
+/// - Linux: stalls (PSI) of the machine and of the process's control group, and events of that group (version 2). If
+///   the system does not allow these, or a group of version 1 has a limit, usage is polled every 5 seconds.
+/// - Apple's platforms: their own warnings.
+///
+/// One thread watches for the whole process. It starts with the first observer.
 public struct SystemMemoryPressure: MemoryPressureSource {
   #if os(Linux)
   private static let watcher = MemoryPressureWatcher()
@@ -73,16 +79,16 @@ public struct SystemMemoryPressure: MemoryPressureSource {
   private static let watcher = MemoryPressureWarnings()
   #endif
 
-  /// Creates one; all are the same.
+  /// Creates a source; all are alike.
   public init() {}
 
-  /// Has `body` called on the watcher's thread.
+  /// Calls `body` on the watcher's thread whenever memory is scarce, for the life of the returned observation.
   public func observe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureObservation {
     Self.watcher.observe(body)
   }
 }
 
 extension MemoryPressureSource where Self == SystemMemoryPressure {
-  /// Memory pressure as the system tells it.
+  /// Memory pressure as reported by the system.
   public static var system: SystemMemoryPressure { SystemMemoryPressure() }
 }

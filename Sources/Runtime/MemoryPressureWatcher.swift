@@ -1,5 +1,5 @@
 #if os(Linux)
-/// Watches what Linux tells of memory, with one thread that sleeps until there is something.
+/// Watches Linux's reports of memory pressure, on one thread that sleeps in between.
 final class MemoryPressureWatcher: Sendable {
   private let observers = MemoryPressureObservers()
   private let hasThread = Lock(false)
@@ -19,37 +19,37 @@ final class MemoryPressureWatcher: Sendable {
     let triggers = files.triggers()
     for trigger in triggers { trigger.rearm() }
     var usage = files.readUsage()
-    // Where nothing wakes us, we look.
+    // Without events, usage is polled.
     let isLooking = triggers.isEmpty || files.hasSilentLimit(usage)
     while true {
       var polled = triggers.map { pollfd(fd: $0.descriptor, events: Int16(POLLPRI), revents: 0) }
-      // As many as are given, and they outlive the call.
+      // The count is correct, and the array outlives the call.
       let ready = unsafe poll(&polled, nfds_t(polled.count), isLooking ? 5000 : -1)
       for trigger in triggers { trigger.rearm() }
       let now = files.readUsage()
       let woken = ready > 0 ? zip(polled, triggers).filter { $0.0.revents != 0 }.map(\.1.pressure) : []
       if let pressure = MemoryPressureFiles.pressure(woken: woken, before: usage, now: now) { tell(pressure) }
       usage = now
-      // An event that is told of more often than anybody can act on it.
+      // Events may come more often than anyone can react to.
       if ready != 0 { _ = poll(nil, 0, 1000) }
     }
   }
 }
 
-/// The files in which Linux tells of memory.
+/// Linux's files about memory.
 package struct MemoryPressureFiles: Sendable {
-  /// What is used, allowed and left, and how often a control group was at its limits.
+  /// The used, allowed and available memory, and how often a control group was at its limits.
   package struct Usage: Sendable, Hashable {
-    /// What the control group uses, in bytes, without pages of files that would be given back first, and what it may use;
-    /// `nil` where nothing limits it.
+    /// The memory that the control group uses, in bytes, without file pages that would be reclaimed first, and its
+    /// limit; `nil` without a limit.
     package var used: Int?
     package var limit: Int?
-    /// What the machine could give, in bytes, and what it has.
+    /// The memory that the machine has available and in all, in bytes.
     package var available: Int?
     package var total: Int?
-    /// How often the group was throttled.
+    /// The number of times that the group was throttled.
     package var high = 0
-    /// How often the group reached what it may use, or more.
+    /// The number of times that the group reached or exceeded its limit.
     package var max = 0
 
     package init() {}
@@ -57,20 +57,20 @@ package struct MemoryPressureFiles: Sendable {
 
   struct Trigger {
     let descriptor: CInt
-    /// What it means; `nil` for the events of a group, which must be read.
+    /// The meaning of the event; `nil` for a group's events, which must be read.
     let pressure: MemoryPressure?
 
-    /// The events of a group wake us until they are read, through the descriptor that is polled.
+    /// Reads a group's events, which wake the thread through the polled descriptor until they are read.
     func rearm() {
       guard pressure == nil else { return }
       unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { bytes in
-        // There is room for as much as is read.
+        // There is room for the bytes that are read.
         _ = unsafe pread(descriptor, bytes.baseAddress, bytes.count, 0)
       }
     }
   }
 
-  /// The control group of the process, of version 2 and of version 1; those that there are.
+  /// The control group of the process, of version 2 and of version 1; `nil` if there is none.
   let unified: String?
   let legacy: String?
   let proc: String
@@ -83,7 +83,7 @@ package struct MemoryPressureFiles: Sendable {
     )
   }
 
-  /// Those of a process whose `/proc/self/cgroup` says `membership` (cgroups(7)).
+  /// Finds the files of a process whose `/proc/self/cgroup` contains `membership` (cgroups(7)).
   package init(root: String, membership: String, proc: String) {
     self.proc = proc
     var (unified, legacy): (String?, String?)
@@ -101,10 +101,11 @@ package struct MemoryPressureFiles: Sendable {
     (self.unified, self.legacy) = (unified, legacy)
   }
 
-  /// Opens what wakes a thread that polls; nothing where the system does not allow it.
+  /// Opens the descriptors that wake a polling thread; none if the system does not allow it.
   func triggers() -> [Trigger] {
     var triggers: [Trigger] = []
-    // Some thread waits for memory a twentieth of the time; all do. Who may not do everything gets windows of 2 s only.
+    // Some threads, or all, wait for memory a twentieth of the time. Without privileges only windows of 2 s are
+    // allowed.
     for (line, pressure) in [("some 100000 2000000", MemoryPressure.low), ("full 100000 2000000", .critical)] {
       for path in ["\(proc)/pressure/memory"] + (unified.map { ["\($0)/memory.pressure"] } ?? []) {
         let descriptor = unsafe open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
@@ -144,13 +145,14 @@ package struct MemoryPressureFiles: Sendable {
     return usage
   }
 
-  /// Whether the process is in a group that is full before the machine is, and that tells of no events: one of version 1.
+  /// Returns `true` if the process is in a group that is full before the machine is, and that reports no events: one
+  /// of version 1.
   package func hasSilentLimit(_ usage: Usage) -> Bool {
     guard unified == nil, let limit = usage.limit else { return false }
     return limit < usage.total ?? .max
   }
 
-  /// What there is to tell, of what woke us and of what changed; `nil` for nothing.
+  /// Returns the pressure to report, given the events and the change of usage; `nil` for none.
   package static func pressure(woken: [MemoryPressure?], before: Usage, now: Usage) -> MemoryPressure? {
     if woken.contains(.critical) || now.max > before.max { return .critical }
     if woken.contains(.low) || now.high > before.high { return .low }
@@ -173,7 +175,7 @@ package struct MemoryPressureFiles: Sendable {
     text(path)?.split(separator: "\n").first.flatMap { Int($0) }
   }
 
-  /// The first number behind each name.
+  /// Returns the first number after each name.
   private static func fields(_ path: String) -> [String: Int] {
     var fields: [String: Int] = [:]
     for line in (text(path) ?? "").split(separator: "\n") {

@@ -1,31 +1,30 @@
-/// Guards a value with a mutex and lets threads wait until it has changed: a mutex with one condition
-/// variable.
+/// Guards a value with a mutex and lets threads wait for a change: a mutex with one condition variable.
 ///
-/// Only for threads of our own; waiting here on one of Swift's cooperative threads stops other tasks.
+/// Use it only on threads of our own: waiting on one of Swift's cooperative threads stops other tasks.
 @safe
 package final class Monitor<State>: @unchecked Sendable {
-  // Sendable, since `lock` guards the state and `condition` never changes.
+  // Sendable, because `lock` guards the state and `condition` never changes.
 
   private let lock: Lock<State>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-  /// Creates a monitor around a value that nobody else keeps.
+  /// Creates a monitor around a value that it alone owns.
   package init(_ state: consuming sending State) {
     lock = Lock(state)
     unsafe condition = .allocate(capacity: 1)
-    // Just allocated, and no other thread knows of it yet.
+    // Just allocated, and unknown to other threads.
     unsafe condition.initialize(to: pthread_cond_t())
     unsafe Self.makeMonotonic(condition)
   }
 
   deinit {
-    // A waiting thread refers to the monitor, so nobody waits.
+    // A waiting thread retains the monitor, so nobody waits.
     unsafe pthread_cond_destroy(condition)
     unsafe condition.deinitialize(count: 1)
     unsafe condition.deallocate()
   }
 
-  /// Calls `body` with the value while no other thread can touch it, and returns what it returns.
+  /// Calls `body` with exclusive access to the value, and returns its result.
   ///
   /// Blocks while another thread holds the lock, never for a change.
   package func withLock<Answer, Failure: Error>(
@@ -34,17 +33,18 @@ package final class Monitor<State>: @unchecked Sendable {
     try lock.withLock(body)
   }
 
-  /// Calls `body` again and again, waiting for a signal in between, until it says to leave.
+  /// Calls `body` repeatedly, waiting for a signal in between, until it returns ``MonitorStep/leave(_:)``.
   ///
-  /// Blocks the thread. `body` also runs again without any signal: when the time that it asked for has
-  /// come, and now and then for no reason. It must look at the state, not at why it was woken.
+  /// Blocks the thread. `body` also runs without a signal: at the time that it asked for, and now and then for no
+  /// reason. It must check the state, not the reason for waking.
   ///
-  /// The value is not borrowed while the thread waits, hence a body that is entered afresh and not a
-  /// `wait()` to be called inside of it.
+  /// The value is not borrowed while the thread waits. That is why `body` is called afresh and there is no `wait()`
+  /// to call inside it.
   package func wait<Answer>(
     _ body: (inout sending State) -> sending MonitorStep<Answer>
   ) -> Answer {
-    // The mutex, the value and the condition live as long as `self`; the mutex is held around every `pthread_cond_wait`.
+    // The mutex, the value and the condition live as long as `self`; the mutex is held around every
+    // `pthread_cond_wait`.
     let (mutex, state) = unsafe lock.storage.parts
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
@@ -71,9 +71,9 @@ package final class Monitor<State>: @unchecked Sendable {
 
   #if canImport(Darwin)
   private static func makeMonotonic(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
-    // Darwin cannot choose the clock of a condition; it waits for a span instead, see below.
+    // Darwin cannot choose the clock of a condition; it waits for a duration instead, see below.
     let status = unsafe pthread_cond_init(condition, nil)
-    precondition(status == 0, "no memory for a condition variable")
+    precondition(status == 0, "not enough memory for a condition variable")
   }
 
   private static func wait(
@@ -87,14 +87,14 @@ package final class Monitor<State>: @unchecked Sendable {
   }
   #else
   private static func makeMonotonic(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
-    // Without this a step of the wall clock would stretch or cut every wait.
+    // Otherwise a step of the wall clock would lengthen or shorten every wait.
     // `attributes` outlives the calls, and `pthread_cond_init` copies it.
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     let status = unsafe pthread_cond_init(condition, &attributes)
     unsafe pthread_condattr_destroy(&attributes)
-    precondition(status == 0, "no memory for a condition variable")
+    precondition(status == 0, "not enough memory for a condition variable")
   }
 
   private static func wait(
@@ -109,19 +109,21 @@ package final class Monitor<State>: @unchecked Sendable {
   #endif
 }
 
-/// What a thread in a ``Monitor`` does next.
+/// The next step of a thread in a ``Monitor``.
 package enum MonitorStep<Answer> {
-  /// Opens the lock and returns the answer.
+  /// Unlocks and returns the answer.
   case leave(Answer)
   /// Sleeps until the next signal.
   case wait
-  /// Sleeps until the next signal, or until the system's uptime reaches this, whichever is first.
+  /// Sleeps until the next signal, or until the system's uptime reaches this value.
   case waitUntil(Duration)
 }
 
 extension MonitorStep: Sendable where Answer: Sendable {}
 
-/// Returns how long the machine has been up and awake; steps of the wall clock do not touch it.
+/// Returns the time for which the machine has been up and awake.
+///
+/// Steps of the wall clock do not affect it.
 package func systemUptime() -> Duration {
   var time = timespec()
   // `time` outlives the call, which fails only for a clock that does not exist.
@@ -133,13 +135,15 @@ package func systemUptime() -> Duration {
   return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
-/// A deadline of many years does not fit every system's `timespec`; waking once a day costs nothing.
+/// The maximum time of one wait.
+///
+/// A deadline many years ahead does not fit every system's `timespec`, and waking once a day costs nothing.
 private let longestWait = Duration.seconds(86_400)
 
 extension timespec {
   fileprivate init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
-    // Rounded up, so that a thread is not woken just before its time only to sleep again.
+    // Rounded up, so that a thread does not wake just before its time only to sleep again.
     let nanoseconds = (attoseconds + 999_999_999) / 1_000_000_000
     self.init()
     tv_sec = time_t(seconds + nanoseconds / 1_000_000_000)

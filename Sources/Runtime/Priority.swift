@@ -1,20 +1,20 @@
-/// How urgent a piece of work is, from what may never be looked at to what someone is waiting for.
+/// The urgency of work.
 ///
-/// It decides what starts first and nothing else: what already runs is not interrupted, and among
-/// equals the first to come is the first to start.
+/// It decides only what starts first: running work is not interrupted, and work of equal priority starts in the order
+/// in which it came.
 public enum Priority: Int, Sendable, Hashable, Comparable, CaseIterable {
-  /// For what may well be thrown away, such as filling a cache far ahead.
+  /// For work whose result may never be used, such as filling a cache far ahead.
   case veryLow
-  /// For what will probably be seen soon, such as prefetching the next screen.
+  /// For work whose result will probably be visible soon, such as prefetching the next screen.
   case low
-  /// For what is asked for without saying more; the default everywhere.
+  /// The default.
   case normal
-  /// For what is on screen.
+  /// For work whose result is on screen.
   case high
-  /// For what someone has just asked for and looks at, such as a photograph that was tapped.
+  /// For work that a person is waiting for, such as a photograph that was just tapped.
   case veryHigh
 
-  /// Returns whether the left one is less urgent.
+  /// Returns `true` if the left one is less urgent.
   public static func < (left: Priority, right: Priority) -> Bool {
     left.rawValue < right.rawValue
   }

@@ -1,7 +1,7 @@
 /// Calls that run one at a time, in the order in which they were added, with no lock held.
 ///
-/// Whoever decides under a lock what is to be told adds it there, so that the order is that of the decisions, and runs it
-/// once the lock is open:
+/// Code that decides under a lock adds its calls there, so that their order is that of the decisions, and runs them
+/// after unlocking:
 /// ```swift
 /// state.withLock { state in
 ///   state.priority = priority
@@ -9,7 +9,8 @@
 /// }
 /// calls.run()
 /// ```
-/// A call may add others, run them, or block: one that blocks holds back the calls behind it and nobody who adds or runs.
+/// A call may add others, run them, or block. A blocking call delays only the calls after it, not the code that adds
+/// or runs.
 package final class SerialCalls: Sendable {
   private struct State {
     var waiting: [(@Sendable () -> Void)?] = []
@@ -21,7 +22,7 @@ package final class SerialCalls: Sendable {
   /// Creates a list without calls.
   package init() {}
 
-  /// Puts a call behind all others; it runs in somebody's ``run()``.
+  /// Adds a call after all others; it runs in any thread's ``run()``.
   ///
   /// Nothing is called or released here, so any lock may be held.
   ///
@@ -30,10 +31,10 @@ package final class SerialCalls: Sendable {
     state.withLock { $0.waiting.append(call) }
   }
 
-  /// Runs all calls that were added, those included that come meanwhile, and releases each behind it.
+  /// Runs all added calls, including those added meanwhile, and releases each after it has run.
   ///
-  /// If another thread, or a caller further up this stack, is running calls, returns at once: that one goes on with those
-  /// that are there. To be called with no lock held.
+  /// Returns at once if another thread, or a caller further up this stack, is running calls: that one continues with
+  /// the new ones. Call it with no lock held.
   package func run() {
     guard var calls = begin() else { return }
     while !calls.isEmpty {
@@ -46,7 +47,7 @@ package final class SerialCalls: Sendable {
     }
   }
 
-  /// Nil where another one is at it, or nothing is there.
+  /// Returns the calls to run; `nil` if another thread is running them, or there are none.
   private func begin() -> [(@Sendable () -> Void)?]? {
     state.withLock { state in
       guard !state.isRunning, !state.waiting.isEmpty else { return nil }
@@ -56,7 +57,9 @@ package final class SerialCalls: Sendable {
     }
   }
 
-  /// Empty for the end, from which on another one may begin.
+  /// Returns the calls added meanwhile.
+  ///
+  /// If it is empty, the run is over and another may begin.
   private func takeWaiting() -> [(@Sendable () -> Void)?] {
     state.withLock { state in
       defer { state.waiting = [] }

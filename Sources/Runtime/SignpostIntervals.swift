@@ -2,9 +2,9 @@
 internal import os
 #endif
 
-/// Intervals for Instruments, on systems that have it; elsewhere nothing happens.
+/// Intervals for Instruments on Apple's platforms; does nothing elsewhere.
 ///
-/// Its Apple half is not built on Linux: it is as short as it can be, and has to be looked at in Instruments before each release.
+/// The Apple half is not built on Linux. Keep it short, and check it in Instruments before each release.
 package final class SignpostIntervals: Sendable {
   #if canImport(os)
   private let poster = OSSignposter(subsystem: "vitrine", category: "pipeline")
@@ -14,7 +14,7 @@ package final class SignpostIntervals: Sendable {
   /// Creates one without intervals.
   package init() {}
 
-  /// Begins an interval, told apart from others by a number.
+  /// Begins an interval, identified by a number.
   package func begin(_ id: Int, _ message: @autoclosure () -> String) {
     #if canImport(os)
     guard poster.isEnabled else { return }
@@ -24,7 +24,7 @@ package final class SignpostIntervals: Sendable {
     #endif
   }
 
-  /// Ends the interval of a number; does nothing where there is none.
+  /// Ends the interval with a number; does nothing if there is none.
   package func end(_ id: Int, _ message: @autoclosure () -> String) {
     #if canImport(os)
     guard let state = running.withLock({ $0.removeValue(forKey: id) }) else { return }

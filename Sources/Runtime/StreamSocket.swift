@@ -1,6 +1,6 @@
-/// Opens a TCP socket for IPv4 that programs started later do not inherit; nil if the system refuses.
+/// Opens a TCP socket for IPv4 that child processes do not inherit; returns `nil` if the system refuses.
 package func openStreamSocket() -> CInt? {
-  // Glibc has the type as an enumeration, the others as a number.
+  // In Glibc the type is an enumeration, elsewhere a number.
   #if canImport(Glibc)
   let socket = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
   #else

@@ -1,25 +1,25 @@
-/// The time of the machine.
+/// The system clock.
 ///
-/// All of them share one thread for what is scheduled. It starts with the first action and ends when
-/// there has been none for 10 seconds. While the machine sleeps, ``uptime`` stands still.
+/// All instances share one thread for scheduled actions. It starts with the first action and ends after 10 seconds
+/// without one. While the machine sleeps, ``uptime`` stands still.
 public struct SystemClock: TimeSource {
   private static let timer = TimerThread(idleTime: .seconds(10))
 
-  /// Creates one; all are the same.
+  /// Creates a clock; all are alike.
   public init() {}
 
-  /// The machine's date and time.
+  /// The system's date and time.
   public var now: Date { Date() }
 
-  /// How long the machine has been up and awake.
+  /// The time for which the machine has been up and awake.
   public var uptime: Duration { systemUptime() }
 
-  /// Calls `action` once, on the timer's thread, when `delay` has passed.
+  /// Calls `action` once, on the timer's thread, after `delay`.
   ///
-  /// The actions of the whole process share that thread, so `action` must be short and must not block.
+  /// All actions of the process share that thread, so `action` must be fast and must not block.
   ///
-  /// - Complexity: O(log n) in the number of actions to come, also for cancelling.
-  /// - Returns: The handle to call it off; dropping it calls off nothing.
+  /// - Complexity: O(log n) in the number of scheduled actions, also for cancelling.
+  /// - Returns: The handle to cancel it. Releasing the handle does not cancel.
   @discardableResult
   public func schedule(
     after delay: Duration,
@@ -30,11 +30,13 @@ public struct SystemClock: TimeSource {
 }
 
 extension TimeSource where Self == SystemClock {
-  /// The time of the machine.
+  /// The system clock.
   public static var system: SystemClock { SystemClock() }
 }
 
-/// A thread that calls actions when they are due; there is one only while there is something to call.
+/// A thread that calls actions when they are due.
+///
+/// It exists only while there are actions.
 final class TimerThread: Sendable {
   private struct State {
     var timeline = Timeline()
@@ -52,7 +54,7 @@ final class TimerThread: Sendable {
     let (id, isFirst) = monitor.withLock { state in
       let isFirst = state.timeline.nextDue.map { due < $0 } ?? true
       let id = state.timeline.add(at: due, action)
-      // If the system has no thread to give, the next action that is scheduled asks again.
+      // If the system refuses a thread, the next scheduled action tries again.
       if !state.hasThread {
         state.hasThread = startThread(named: "vitrine-timer") { self.work() }
       }

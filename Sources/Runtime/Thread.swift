@@ -1,13 +1,13 @@
-/// Starts a thread of our own that runs `body` and ends with it.
+/// Starts a thread that runs `body` and then ends.
 ///
-/// What blocks runs on such threads: Swift's cooperative threads are as few as the cores, and one that
-/// blocks delays every other task of the program. Does not wait for the thread, and nobody joins it.
+/// Blocking work runs on such threads: there are only as many cooperative threads of Swift as cores, and a blocked
+/// one delays every other task of the program. Does not wait for the thread, which cannot be joined.
 ///
 /// - Parameters:
-///   - label: The name that debuggers and `top -H` show; Linux keeps its first 15 bytes.
-///   - stackSize: In bytes; 1 MB by default, where Musl would give 128 KB and Glibc 8 MB.
-///   - body: What the thread does.
-/// - Returns: Whether the system had a thread to give.
+///   - label: The name in debuggers and `top -H`; Linux keeps its first 15 bytes.
+///   - stackSize: The size of the stack in bytes. Defaults to 1 MB, between Musl's 128 KB and Glibc's 8 MB.
+///   - body: The work.
+/// - Returns: `true` if the system started a thread.
 package func startThread(
   named label: String,
   stackSize: Int = 1 << 20,
@@ -18,7 +18,7 @@ package func startThread(
   guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
   defer { unsafe pthread_attr_destroy(&attributes) }
   unsafe pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-  // Too small a size is refused, and the thread then has the system's own.
+  // If the size is too small, it is refused, and the thread has the system's default.
   unsafe pthread_attr_setstacksize(&attributes, stackSize)
 
   // Retained here, released by the thread, or here if there is none.
@@ -51,8 +51,8 @@ final class ThreadStart: Sendable {
     #if canImport(Darwin)
     unsafe pthread_setname_np(label)
     #else
-    // Swift sees neither `pthread_setname_np`, a GNU extension, nor `prctl`, which is variadic. The kernel
-    // cuts the name; where there is no /proc the thread has the program's.
+    // Swift sees neither `pthread_setname_np`, a GNU extension, nor `prctl`, which is variadic. The kernel truncates
+    // the name. Without /proc the thread has the program's name.
     guard let file = unsafe fopen("/proc/thread-self/comm", "we") else { return }
     // Just opened, and closed once.
     unsafe fputs(label, file)
@@ -63,14 +63,14 @@ final class ThreadStart: Sendable {
 
 #if canImport(Darwin)
 func runThread(_ start: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-  // `startThread` retained it for us.
+  // `startThread` retained it for this function.
   unsafe Unmanaged<ThreadStart>.fromOpaque(start).takeRetainedValue().run()
   return nil
 }
 #else
 func runThread(_ start: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let start = unsafe start else { return nil }
-  // `startThread` retained it for us.
+  // `startThread` retained it for this function.
   unsafe Unmanaged<ThreadStart>.fromOpaque(start).takeRetainedValue().run()
   return nil
 }

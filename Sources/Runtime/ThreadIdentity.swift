@@ -1,4 +1,4 @@
-/// A number that the calling thread has for itself as long as it lives; never 0.
+/// Returns a number that identifies the calling thread as long as it lives; never 0.
 package func threadIdentity() -> UInt {
   #if canImport(Darwin)
   unsafe UInt(bitPattern: pthread_self())

@@ -1,9 +1,11 @@
-/// Actions in the order of when they are due; of those due at once, the first to be added is first.
+/// Actions in the order of their due times.
 ///
-/// - Complexity: O(log n) to add and to take, amortised O(1) to remove, which is what mostly happens: a
-///   time-out is made for every request and hardly one ever fires.
+/// Actions that are due at once keep the order in which they were added.
+///
+/// - Complexity: O(log n) to add and to take, amortised O(1) to remove, the common case: every request makes a
+///   time-out, and hardly one ever fires.
 package struct Timeline {
-  /// Names an action that has been added.
+  /// Identifies an added action.
   package struct ID: Hashable, Sendable {
     fileprivate let number: UInt64
   }
@@ -17,19 +19,19 @@ package struct Timeline {
     }
   }
 
-  // A binary heap. Removed actions stay in it as entries without an action until they come up, or until
-  // they are the greater part.
+  // A binary heap. Removed actions stay in it as entries without an action until they reach the top, or until they
+  // are the majority.
   private var heap: [Entry] = []
   private var actions: [UInt64: @Sendable () -> Void] = [:]
   private var lastNumber: UInt64 = 0
 
-  /// Creates one without actions.
+  /// Creates a timeline without actions.
   package init() {}
 
-  /// The number of actions that are still to come.
+  /// The number of pending actions.
   package var count: Int { actions.count }
 
-  /// When the next action is due; nil if there is none.
+  /// The time at which the next action is due; `nil` if there is none.
   package var nextDue: Duration? {
     mutating get {
       dropRemoved()
@@ -46,16 +48,16 @@ package struct Timeline {
     return ID(number: lastNumber)
   }
 
-  /// Takes an action out before it is due.
+  /// Removes an action before it is due.
   ///
-  /// - Returns: The action, to be released by the caller outside of any lock; nil if it was taken before.
+  /// - Returns: The action, for the caller to release outside any lock; `nil` if it was already taken.
   package mutating func remove(_ id: ID) -> (@Sendable () -> Void)? {
     guard let action = actions.removeValue(forKey: id.number) else { return nil }
     if heap.count > 2 * actions.count + 64 { rebuild() }
     return action
   }
 
-  /// Takes the first action out, with its time, if it is due.
+  /// Removes and returns the first action, with its time, if it is due.
   package mutating func takeFirst(
     dueBy uptime: Duration
   ) -> (due: Duration, action: @Sendable () -> Void)? {

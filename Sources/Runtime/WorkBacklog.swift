@@ -1,4 +1,4 @@
-/// The pending items of a queue: one doubly linked list per priority, linked through the items.
+/// The pending items of a queue: one doubly linked list for each priority, linked through the items.
 ///
 /// - Complexity: O(1) for everything, whatever the number of items.
 struct WorkBacklog {
@@ -12,12 +12,12 @@ struct WorkBacklog {
   /// The number of items.
   private(set) var count = 0
 
-  /// The item whose turn it is: of those with the highest priority, the one at the front.
+  /// The next item: the front one of those with the highest priority.
   var first: WorkItem? {
     buckets.last { $0.first != nil }?.first
   }
 
-  /// Puts an item behind all others of its priority.
+  /// Adds an item after all others of its priority.
   mutating func append(_ item: WorkItem) {
     let last = buckets[item.level.rawValue].last
     item.previous = last
@@ -27,7 +27,7 @@ struct WorkBacklog {
     count += 1
   }
 
-  /// Puts an item before all others of its priority.
+  /// Adds an item before all others of its priority.
   mutating func prepend(_ item: WorkItem) {
     let first = buckets[item.level.rawValue].first
     item.next = first
@@ -37,7 +37,7 @@ struct WorkBacklog {
     count += 1
   }
 
-  /// Takes an item out, which must be in.
+  /// Removes an item, which must be present.
   mutating func remove(_ item: WorkItem) {
     let (previous, next) = (item.previous, item.next)
     if let previous { previous.next = next } else { buckets[item.level.rawValue].first = next }
@@ -47,7 +47,7 @@ struct WorkBacklog {
     count -= 1
   }
 
-  /// Gives an item, which must be in, another priority and its place there.
+  /// Moves an item, which must be present, to its place in another priority.
   mutating func move(_ item: WorkItem, to priority: Priority) {
     let isPromoted = item.level < priority
     guard isPromoted || priority < item.level else { return }

@@ -1,12 +1,11 @@
 internal import Synchronization
 
-/// One piece of work in a ``WorkQueue``: the handle of who waits for it, and what the work itself asks
-/// whether it is still wanted.
+/// One piece of work in a ``WorkQueue``: the caller's handle, which the work itself checks for cancellation.
 ///
-/// Keeping it keeps neither the queue nor, once the work has ended, anything that the work refers to.
+/// It retains neither the queue nor, after the work has ended, anything that the work refers to.
 package final class WorkItem: @unchecked Sendable {
-  // Sendable: `phase`, `level`, `work`, `next` and `previous` are guarded by the scheduler's monitor,
-  // `completion` is touched by none but the thread that runs the item, the rest never changes.
+  // Sendable: the scheduler's monitor guards `phase`, `level`, `work`, `next` and `previous`; only the thread that
+  // runs the item accesses `completion`; the rest never changes.
 
   enum Phase {
     case new, pending, running, ended
@@ -18,11 +17,11 @@ package final class WorkItem: @unchecked Sendable {
   var phase = Phase.new
   var level: Priority
   var work: (@Sendable (WorkItem) -> Void)?
-  /// What is left to do once the slot is free.
+  /// The action to take after the slot is free.
   var completion: (@Sendable () -> Void)?
 
-  // Neighbours in the backlog. Both refer strongly, so that a broken link could never dangle; the
-  // circle that two neighbours form is opened when one leaves, and every item leaves.
+  // Neighbours in the backlog. Both references are strong, so that a broken link can never dangle. The cycle that two
+  // neighbours form ends when one leaves, and every item leaves.
   var next: WorkItem?
   var previous: WorkItem?
 
@@ -40,31 +39,31 @@ package final class WorkItem: @unchecked Sendable {
     self.work = work
   }
 
-  /// Whether the work was cancelled before it ended.
+  /// A Boolean value that indicates whether the work was cancelled before it ended.
   ///
-  /// One relaxed atomic read: a decoder may ask after every row.
+  /// One relaxed atomic read, so a decoder may read it after every row.
   package var isCancelled: Bool {
     cancelled.load(ordering: .relaxed)
   }
 
-  /// How urgent the item is.
+  /// The urgency of the item.
   ///
-  /// Raising it puts a pending item behind all others of the new priority, since those came there first;
-  /// lowering it puts it before all others, since it has waited longest. Setting the same one, or one of
-  /// an item that has started, moves nothing.
+  /// Raising it moves a pending item after all others of the new priority, because those came there first. Lowering
+  /// it moves it before all others, because it has waited longest. Setting the same one, or that of an item that has
+  /// started, moves nothing.
   ///
-  /// - Complexity: O(1). Waits for the queue's lock only.
+  /// - Complexity: O(1). Waits only for the queue's lock.
   package var priority: Priority {
     get { scheduler.priority(of: self) }
     set { scheduler.setPriority(newValue, of: self) }
   }
 
-  /// Makes sure that the work never starts, or tells it through ``isCancelled`` that it may stop.
+  /// Cancels the work: if it has not started, it never will; otherwise ``isCancelled`` tells it to stop.
   ///
-  /// Work that runs is not waited for. After the end it does nothing.
+  /// Does not wait for running work. Does nothing after the end.
   ///
-  /// - Complexity: O(1). Waits for the queue's lock only.
-  /// - Returns: Whether the work had not started and now never will.
+  /// - Complexity: O(1). Waits only for the queue's lock.
+  /// - Returns: `true` if the work had not started, and now never will.
   @discardableResult
   package func cancel() -> Bool {
     scheduler.cancel(self)

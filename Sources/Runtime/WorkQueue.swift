@@ -1,29 +1,29 @@
 /// Runs blocking work on threads of its own, the most urgent first.
 ///
-/// Decoding and file access block, so they have no place on Swift's cooperative threads. A queue starts
-/// up to ``width`` threads when there is work for them, and ends those that have been idle for a while.
+/// Decoding and file access block, so they must not run on Swift's cooperative threads. A queue starts up to
+/// ``width`` threads when there is work, and ends those that have been idle for a while.
 ///
-/// **Order.** The highest of five priorities first, and the first to come first within one. The item
-/// whose turn it is starts next or nothing does: where a byte budget makes it wait, no smaller one behind
-/// it slips through, as a large one would else wait for ever.
+/// **Order.** The highest of five priorities first, and first in, first out within one. Only the next item may start:
+/// if a byte budget makes it wait, no smaller one overtakes it, because a large one might otherwise wait for ever.
 ///
-/// **End.** Releasing the queue lets everything run that was enqueued, even if it was suspended, and
-/// then ends the threads. Nothing waits for that.
+/// **End.** Releasing the queue lets all enqueued work run, even if the queue was suspended, and then ends the
+/// threads. Nothing waits for that.
 package final class WorkQueue: Sendable {
   private let scheduler: WorkScheduler
 
-  /// Creates a queue without any thread yet.
+  /// Creates a queue without threads.
   ///
   /// - Parameters:
   ///   - label: The name of its threads in debuggers; Linux keeps the first 15 bytes.
-  ///   - width: How many items run at once; at least 1.
-  ///   - byteBudget: How many bytes the running items may hold together, by what they declared. One that
-  ///     is larger than the whole budget runs alone. Nil, the default, is without limit.
-  ///   - queueLimit: How many items may wait, not counting those for which a slot is free. Nil, the
-  ///     default, is without limit.
-  ///   - stackSize: The stack of a thread, in bytes; 1 MB by default.
-  ///   - idleTime: How long a thread without work stays; 10 seconds by default.
-  ///   - hasThreads: Whether it has threads, as it has by default; one that has none does nothing but in ``runNext()``.
+  ///   - width: The maximum number of concurrent items, at least 1.
+  ///   - byteBudget: The maximum number of bytes that running items may hold together, as they declare them. An item
+  ///     larger than the whole budget runs alone. Defaults to `nil`: no limit.
+  ///   - queueLimit: The maximum number of waiting items, not counting those for which a slot is free. Defaults to
+  ///     `nil`: no limit.
+  ///   - stackSize: The stack of a thread, in bytes. Defaults to 1 MB.
+  ///   - idleTime: The time for which a thread without work stays. Defaults to 10 seconds.
+  ///   - hasThreads: A Boolean value that indicates whether the queue has threads. Without threads it runs work only
+  ///     in ``runNext()``. Defaults to `true`.
   package init(
     label: String,
     width: Int,
@@ -48,7 +48,7 @@ package final class WorkQueue: Sendable {
     scheduler.close()
   }
 
-  /// How many items run at once; at least 1.
+  /// The maximum number of concurrent items, at least 1.
   ///
   /// Raising it starts more at once. Lowering it interrupts nothing: fewer start until enough have ended.
   package var width: Int {
@@ -56,45 +56,47 @@ package final class WorkQueue: Sendable {
     set { scheduler.setWidth(newValue) }
   }
 
-  /// Whether the queue starts nothing at present.
+  /// A Boolean value that indicates whether the queue is suspended.
   package var isSuspended: Bool { scheduler.isSuspended }
 
-  /// How many items have not started yet.
+  /// The number of items that have not started.
   package var pendingCount: Int { scheduler.pendingCount }
 
-  /// How many items run.
+  /// The number of running items.
   package var runningCount: Int { scheduler.runningCount }
 
-  /// How many threads the queue has, busy or idle.
+  /// The number of threads of the queue, busy or idle.
   package var threadCount: Int { scheduler.threadCount }
 
-  /// Lets no item start until ``resume()``; what runs goes on.
+  /// Suspends the queue: no item starts until ``resume()``.
+  ///
+  /// Running items continue.
   package func suspend() {
     scheduler.setSuspended(true)
   }
 
-  /// Lets items start again, however often the queue was suspended.
+  /// Resumes the queue, however often it was suspended.
   package func resume() {
     scheduler.setSuspended(false)
   }
 
-  /// Runs the item whose turn it is on the calling thread, which is how a test decides what happens when.
+  /// Runs the next item on the calling thread, so that a test decides what happens when.
   ///
-  /// - Returns: Whether one could start.
+  /// - Returns: `true` if an item could start.
   @discardableResult
   package func runNext() -> Bool { scheduler.runNext() }
 
   /// Enqueues work and returns at once.
   ///
-  /// - Complexity: O(1), plus some 50 microseconds when a thread has to be started.
+  /// - Complexity: O(1), plus about 50 microseconds if a thread has to be started.
   /// - Parameters:
-  ///   - priority: How urgent it is; ``Priority/normal`` by default.
-  ///   - bytes: How much memory it will hold while it runs; 0 by default, and anything below is 0.
-  ///   - work: Called on one of the queue's threads, with the item, to ask whether it was cancelled.
-  ///     Never called if the item is cancelled before.
-  /// - Returns: The handle to cancel the work or to change its priority; it may be dropped.
-  /// - Throws: ``WorkQueueError/overloaded`` if too many items wait, ``WorkQueueError/threadUnavailable``
-  ///   if the system refuses the queue its only thread.
+  ///   - priority: The urgency. Defaults to ``Priority/normal``.
+  ///   - bytes: The memory that it holds while it runs, in bytes. Defaults to 0; negative values count as 0.
+  ///   - work: Called on one of the queue's threads, with the item, which it checks for cancellation. Never called if
+  ///     the item is cancelled before.
+  /// - Returns: The handle to cancel the work or to change its priority; may be discarded.
+  /// - Throws: ``WorkQueueError/overloaded`` if too many items wait, ``WorkQueueError/threadUnavailable`` if the
+  ///   system refuses the queue its only thread.
   @discardableResult
   package func enqueue(
     priority: Priority = .normal,
@@ -108,17 +110,17 @@ package final class WorkQueue: Sendable {
 
   /// Enqueues work and waits for its result, without blocking a thread.
   ///
-  /// When the awaiting task is cancelled, work that has not started never does, and this throws at once.
-  /// Work that runs learns of it through ``WorkItem/isCancelled`` and is waited for, since it still holds
-  /// its slot and its memory; what it then returns or throws is the result. By then its slot is free.
+  /// If the awaiting task is cancelled before the work starts, the work never does, and this throws at once. Running
+  /// work sees ``WorkItem/isCancelled`` and is waited for, because it still holds its slot and its memory; its result
+  /// or error is the outcome. The slot is free by then.
   ///
-  /// - Complexity: O(1), plus some 50 microseconds when a thread has to be started.
+  /// - Complexity: O(1), plus about 50 microseconds if a thread has to be started.
   /// - Parameters:
-  ///   - priority: How urgent it is; ``Priority/normal`` by default.
-  ///   - bytes: How much memory it will hold while it runs; 0 by default, and anything below is 0.
+  ///   - priority: The urgency. Defaults to ``Priority/normal``.
+  ///   - bytes: The memory that it holds while it runs, in bytes. Defaults to 0; negative values count as 0.
   ///   - work: Called on one of the queue's threads, at most once.
-  /// - Returns: What `work` returns.
-  /// - Throws: What `work` throws; `CancellationError` if the task was cancelled before the work started;
+  /// - Returns: The result of `work`.
+  /// - Throws: The error of `work`; `CancellationError` if the task was cancelled before the work started;
   ///   ``WorkQueueError`` as in ``enqueue(priority:bytes:_:)``.
   package func run<Value: Sendable>(
     priority: Priority = .normal,
@@ -131,7 +133,7 @@ package final class WorkQueue: Sendable {
       item.completion = { outcome.resolve(result) }
     }
     return try await withTaskCancellationHandler {
-      // An item that the handler has cancelled by now stays out, and its outcome is there already.
+      // An item that the handler has already cancelled stays out, and has its outcome.
       try scheduler.enqueue(item)
       return try await outcome.value().get()
     } onCancel: {
@@ -140,26 +142,26 @@ package final class WorkQueue: Sendable {
   }
 }
 
-/// Why a ``WorkQueue`` did not take an item.
+/// The reason why a ``WorkQueue`` rejected an item.
 package struct WorkQueueError: Error, Hashable, CustomStringConvertible {
-  // Behind a struct, so that a further reason breaks no one's `switch`.
+  // Behind a struct, so that new reasons break nobody's `switch`.
   private enum Code {
     case overloaded, threadUnavailable
   }
 
   private let code: Code
 
-  /// As many items wait as may.
+  /// The maximum number of items is waiting.
   package static let overloaded = WorkQueueError(code: .overloaded)
 
   /// The system refused to start the queue's only thread.
   package static let threadUnavailable = WorkQueueError(code: .threadUnavailable)
 
-  /// Says in a few words what happened.
+  /// A short description.
   package var description: String {
     switch code {
-    case .overloaded: "too many items wait"
-    case .threadUnavailable: "the system has no thread to give"
+    case .overloaded: "the queue is full: too many items wait"
+    case .threadUnavailable: "the system could not start a thread"
     }
   }
 }

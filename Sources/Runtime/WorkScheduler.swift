@@ -1,29 +1,29 @@
-/// What the handles and the threads of a ``WorkQueue`` share: who waits, who runs, who may start.
+/// The state that handles and threads of a ``WorkQueue`` share: which items wait, which run, which may start.
 ///
-/// The threads keep it alive, and not the queue itself, so that releasing a queue can end them.
+/// The threads retain it, not the queue, so that releasing a queue can end them.
 ///
-/// Two things hold whenever the monitor is open. While items are pending there is a thread, so none is
-/// forgotten. And while one may start, a thread is on its way to look: just started, just signalled, or
-/// about to take its next item. Whoever takes one sends the next thread for the one after it, hence no
-/// change ever has to wake more than one.
+/// Two invariants hold whenever the monitor is unlocked. While items are pending there is a thread, so none is
+/// forgotten. While one may start, a thread is about to look: just started, just signalled, or about to take its next
+/// item. A thread that takes an item sends the next thread for the next one, so no change ever has to wake more than
+/// one.
 final class WorkScheduler: Sendable {
   private struct State {
     var backlog = WorkBacklog()
     var width: Int
     var isSuspended = false
-    /// The queue was released: no item comes any more.
+    /// True if the queue was released: no more items come.
     var isClosing = false
     var running = 0
     /// Zero without a budget, so that the sum cannot overflow.
     var runningBytes = 0
     var threads = 0
-    /// Threads that the system has been asked for and that have not looked for work yet.
+    /// The number of threads that are starting and have not looked for work yet.
     var starting = 0
-    /// Threads that wait for a signal.
+    /// The number of threads that wait for a signal.
     var idle = 0
   }
 
-  /// Which sleeping threads a change concerns; to be woken once the monitor is open.
+  /// The sleeping threads that a change concerns, to be woken after unlocking.
   private enum Wake {
     case none, one, all
   }
@@ -62,7 +62,7 @@ final class WorkScheduler: Sendable {
   var runningCount: Int { monitor.withLock { $0.running } }
   var threadCount: Int { monitor.withLock { $0.threads } }
 
-  /// Puts a new item into the backlog; one that was cancelled before stays out.
+  /// Adds a new item to the backlog; one that was cancelled before stays out.
   func enqueue(_ item: WorkItem) throws(WorkQueueError) {
     let wake = try monitor.withLock { state throws(WorkQueueError) -> Wake in
       guard item.phase == .new else { return .none }
@@ -78,7 +78,7 @@ final class WorkScheduler: Sendable {
   }
 
   func cancel(_ item: WorkItem) -> Bool {
-    // Handed out of the lock, since what the work refers to may do anything when it is released.
+    // Returned out of the lock, because releasing what the work refers to may run any code.
     let (work, wake) = monitor.withLock { state -> ((@Sendable (WorkItem) -> Void)?, Wake) in
       switch item.phase {
       case .ended:
@@ -91,7 +91,7 @@ final class WorkScheduler: Sendable {
         if item.phase == .pending { state.backlog.remove(item) }
         item.phase = .ended
         defer { item.work = nil }
-        // It may have been what the others waited behind.
+        // The others may have waited behind it.
         return (item.work, dispatch(&state))
       }
     }
@@ -132,7 +132,7 @@ final class WorkScheduler: Sendable {
     while !hasThreads, runNext() {}
   }
 
-  /// Performs an item on the calling thread, if one may start.
+  /// Runs an item on the calling thread, if one may start.
   func runNext() -> Bool {
     let item = monitor.withLock { state -> WorkItem? in
       guard let item = startable(state) else { return nil }
@@ -164,16 +164,16 @@ final class WorkScheduler: Sendable {
     guard !state.isSuspended, state.running < state.width else { return nil }
     guard let item = state.backlog.first else { return nil }
     guard let byteBudget, state.running > 0 else { return item }
-    // Written so that not even a size out of a hostile header overflows.
+    // Written so that even a size from a hostile header cannot overflow.
     return item.bytes <= byteBudget - state.runningBytes ? item : nil
   }
 
-  /// Sends a thread for the next item if it may start.
+  /// Sends a thread for the next item, if it may start.
   private func dispatch(_ state: inout State) -> Wake {
     if state.isClosing, state.backlog.count == 0 { return .all }
     guard hasThreads, state.starting == 0, startable(state) != nil else { return .none }
     if state.idle > 0 { return .one }
-    // If the system has no more threads, those that there are do it one after the other.
+    // If the system has no more threads, the existing ones run the items one after the other.
     if state.threads < state.width { _ = startWorker(&state) }
     return .none
   }
@@ -210,18 +210,18 @@ final class WorkScheduler: Sendable {
       state.running -= 1
       if byteBudget != nil { state.runningBytes -= item.bytes }
     }
-    // Only now, so that who is told of the end finds the slot free.
+    // Only now, so that a caller that learns of the end finds the slot free.
     item.completion?()
     item.completion = nil
   }
 
   private func run(_ item: WorkItem) {
-    // Released here and not in the lock, since that may run anybody's `deinit`.
+    // Released here and not under the lock, because that may run any `deinit`.
     guard let work = monitor.withLock({ _ in item.work.take() }) else { return }
     work(item)
   }
 
-  /// Waits for the thread's next item; nil ends the thread.
+  /// Waits for the thread's next item; returns `nil` to end the thread.
   private func next(isStarting: Bool) -> WorkItem? {
     var isStarting = isStarting
     var isIdle = false

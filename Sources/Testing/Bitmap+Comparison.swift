@@ -2,7 +2,7 @@ public import VitrineImaging
 import VitrineRuntime
 
 extension Bitmap {
-  /// The peak signal-to-noise ratio of this picture against another of the same size, in decibels.
+  /// Returns the peak signal-to-noise ratio against another bitmap of the same size, in decibels.
   ///
   /// Compares red, green and blue; infinite for equal pixels. Complexity: O(pixels).
   public func psnr(against other: Bitmap) -> Double {
@@ -16,8 +16,8 @@ extension Bitmap {
     return sum == 0 ? .infinity : 10 * log10(255 * 255 / mean)
   }
 
-  /// The largest difference, from 0 to 255, between any component of this picture, alpha too, and of another of the same
-  /// size.
+  /// Returns the largest difference, from 0 to 255, between any component, including alpha, of this bitmap and
+  /// another of the same size.
   ///
   /// Complexity: O(pixels).
   public func largestDifference(from other: Bitmap) -> Int {
@@ -28,9 +28,9 @@ extension Bitmap {
     return Int(largest)
   }
 
-  /// Gives `body` the differences that are not zero.
+  /// Calls `body` with the differences that are not zero.
   private func forEachDifference(from other: Bitmap, _ body: (SIMD4<Int32>) -> Void) {
-    precondition(width == other.width && height == other.height, "pictures of one size are compared")
+    precondition(width == other.width && height == other.height, "bitmaps of different sizes cannot be compared")
     unsafe withUnsafeBytes { ours in
       unsafe other.withUnsafeBytes { theirs in
         for y in 0..<height {

@@ -1,22 +1,21 @@
 public import VitrineCaching
 public import VitrineRuntime
 
-/// A cache of bytes in memory that counts what it is asked.
+/// A data cache in memory that counts its operations.
 ///
-/// It keeps everything until it is told otherwise, and can be handed from one pipeline to the next to stand for what
-/// outlives a restart.
+/// It never evicts. Pass it from one pipeline to the next to simulate a restart.
 public final class CountingDataCache: DataCaching {
-  /// How often each operation was called.
+  /// The number of calls of each operation.
   public struct Counts: Sendable, Hashable {
-    /// Calls of ``CountingDataCache/entry(for:)``.
+    /// The number of calls of ``CountingDataCache/entry(for:)``.
     public var reads = 0
-    /// Calls of ``CountingDataCache/store(_:for:)``.
+    /// The number of calls of ``CountingDataCache/store(_:for:)``.
     public var writes = 0
-    /// Calls of ``CountingDataCache/renew(_:contentID:expires:metadata:)`` that found their content.
+    /// The number of calls of ``CountingDataCache/renew(_:contentID:expires:metadata:)`` that found their content.
     public var renewals = 0
-    /// Calls of ``CountingDataCache/remove(_:)``.
+    /// The number of calls of ``CountingDataCache/remove(_:)``.
     public var removals = 0
-    /// Calls of ``CountingDataCache/heads(for:)``.
+    /// The number of calls of ``CountingDataCache/heads(for:)``.
     public var headLookups = 0
   }
 
@@ -30,24 +29,24 @@ public final class CountingDataCache: DataCaching {
   /// Creates an empty cache.
   public init() {}
 
-  /// What happened so far.
+  /// The counts so far.
   public var counts: Counts { state.value.counts }
 
-  /// Waits, without a clock, until so many entries have been stored since the cache was made.
+  /// Waits, without a clock, until `count` entries have been stored since the cache was made.
   ///
-  /// Returns early when the awaiting task is cancelled, as by a test's time limit.
+  /// Returns early if the awaiting task is cancelled, as by a test's time limit.
   public func wait(forWrites count: Int) async {
     await state.wait { $0.counts.writes >= count }
   }
 
-  /// Puts bytes in place of those of every entry, as damage would.
+  /// Replaces the bytes of every entry, to simulate damage.
   public func damage(with data: Data) {
     state.change { state in
       for key in state.entries.keys { state.entries[key]?.data = data }
     }
   }
 
-  /// Returns what is kept for a key.
+  /// Returns the entry for a key.
   public func entry(for key: CacheKey) async -> CachedData? {
     state.change { state in
       state.counts.reads += 1
@@ -55,9 +54,9 @@ public final class CountingDataCache: DataCaching {
     }
   }
 
-  /// Keeps an entry.
+  /// Stores an entry.
   public func store(_ entry: CachedData, for key: CacheKey) async {
-    // What it takes the place of is released with the lock open.
+    // The replaced entry is released outside the lock.
     let older = state.change { state in
       state.counts.writes += 1
       return state.entries.updateValue(entry, forKey: key)
@@ -65,7 +64,7 @@ public final class CountingDataCache: DataCaching {
     _ = consume older
   }
 
-  /// Renews what is kept, if it still is that content.
+  /// Renews the entry for a key, if it still has that content.
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     state.change { state in
@@ -77,7 +76,7 @@ public final class CountingDataCache: DataCaching {
     }
   }
 
-  /// Removes what is kept for a key.
+  /// Removes the entry for a key.
   public func remove(_ key: CacheKey) async {
     let older = state.change { state in
       state.counts.removals += 1
@@ -86,7 +85,7 @@ public final class CountingDataCache: DataCaching {
     _ = consume older
   }
 
-  /// Removes everything.
+  /// Removes all entries.
   public func removeAll() async {
     let older = state.change { state in
       defer { state.entries = [:] }
@@ -95,10 +94,10 @@ public final class CountingDataCache: DataCaching {
     _ = consume older
   }
 
-  /// Returns whether something is kept for a key.
+  /// Returns `true` if there is an entry for a key.
   public func contains(_ key: CacheKey) async -> Bool { state.value.entries[key] != nil }
 
-  /// Returns what is kept, without the bytes.
+  /// Returns all entries, without their bytes.
   public func entries() async -> [DataCacheEntry] {
     state.value.entries.map { key, data in
       DataCacheEntry(
@@ -112,13 +111,13 @@ public final class CountingDataCache: DataCaching {
     }
   }
 
-  /// Returns what is kept for a key; not counted.
+  /// Returns the entry for a key without counting.
   public func peek(_ key: CacheKey) async -> CachedData? { state.value.entries[key] }
 
-  /// Returns what the bytes that are kept for a key are known by; not counted.
+  /// Returns the content ID of the entry for a key without counting.
   public func contentID(for key: CacheKey) async -> ContentID? { state.value.entries[key]?.contentID }
 
-  /// Returns what is kept for each of these keys, without the bytes, so that who wants these asks for the entry.
+  /// Returns the entries for these keys, without their bytes.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     state.change { state in
       state.counts.headLookups += 1
@@ -131,13 +130,13 @@ public final class CountingDataCache: DataCaching {
     }
   }
 
-  /// How many entries there are.
+  /// Returns the number of entries.
   public func statistics() async -> DataCacheStatistics {
     var statistics = DataCacheStatistics()
     statistics.entries = state.value.entries.count
     return statistics
   }
 
-  /// Does nothing.
+  /// Does nothing: there is nothing to write.
   public func flush() async {}
 }

@@ -1,36 +1,36 @@
 public import VitrineHTTP
 public import VitrineRuntime
 
-/// One load of a ``FakeLoader``: a test lets its answer come piece by piece and sees what the other side does.
+/// One load of a ``FakeLoader``: a test sends its response in pieces, and sees what the pipeline does.
 ///
-/// What a test sends reaches the sink on the test's own thread before the call returns, so that the next line sees what was made of it.
-/// Only while the load is paused, or another thread is just handing something to the sink, it waits and follows
-/// later; await that with ``wait(until:)``. After the end, or once the load is cancelled, sending does nothing.
+/// A sent piece reaches the sink on the test's thread before the call returns, so that the next line sees its effect.
+/// It arrives later only while the load is paused, or while another thread is delivering to the sink; then await
+/// ``wait(until:)``. After the end, or after a cancellation, sending does nothing.
 public final class FakeLoad: Sendable {
-  /// Where a load stands.
+  /// The status of a load.
   public struct Status: Sendable, Hashable {
-    /// The priorities that the load has had, the first being that of the request.
+    /// The priorities that the load has had, starting with that of the request.
     public internal(set) var priorities: [Priority]
-    /// Whether the other side has cancelled the load before its end.
+    /// A Boolean value that indicates whether the load was cancelled before its end.
     public internal(set) var isCancelled = false
-    /// Whether the sink has asked for a pause that is not over.
+    /// A Boolean value that indicates whether the sink has paused the load.
     public internal(set) var isPaused = false
-    /// How often the sink has asked for a pause.
+    /// The number of times that the sink has paused the load.
     public internal(set) var pauses = 0
-    /// The bytes of the body that the sink has taken.
+    /// The number of bytes of the body that the sink has received.
     public internal(set) var taken = 0
-    /// The bytes of the body that were sent and that the sink has not taken.
+    /// The number of bytes of the body that were sent and that the sink has not received.
     public internal(set) var waiting = 0
-    /// Whether the sink has been told the end.
+    /// A Boolean value that indicates whether the sink has been told the end.
     public internal(set) var isEnded = false
 
-    /// How urgent the load is now.
+    /// The current priority of the load.
     public var priority: Priority { priorities[priorities.count - 1] }
   }
 
   enum Event {
     case cancelled, ended
-    /// A challenge was answered with fields to ask again with; the sink is to learn of that answer only.
+    /// A challenge was answered with fields for another attempt; the sink sees only that attempt's response.
     case answered(HTTPFields)
   }
 
@@ -41,29 +41,29 @@ public final class FakeLoad: Sendable {
   }
 
   private struct State {
-    // Let go of at the end.
+    // Released at the end.
     var sink: (any LoadSink)?
     var status: Status
     var pieces: [Piece] = []
     var hasHead = false
     var responseStatus: Int?
     var hasEnd = false
-    /// Whether a thread is handing pieces to the sink: there are never two.
+    /// True if a thread is delivering pieces to the sink; there are never two.
     var isDelivering = false
-    /// Whether the load was resumed while the sink was deciding to pause.
+    /// True if the load was resumed while the sink was deciding to pause.
     var isResumed = false
-    /// The hook that is answering a challenge.
+    /// The running challenge hook.
     var question: Task<Void, Never>?
-    // Let go of at the end: it refers to the load's handle, which refers to the load.
+    // Released at the end: it refers to the load's handle, which refers to the load.
     var tell: (@Sendable (Event) -> Void)?
   }
 
-  /// What was asked for.
+  /// The request of the load.
   public let request: HTTPRequest
 
   private let state: Watched<State>
   private let hooks: LoadHooks
-  /// How many challenges have been answered before this load.
+  /// The number of challenges that were answered before this load.
   private let answerCount: Int
 
   init(
@@ -79,34 +79,36 @@ public final class FakeLoad: Sendable {
 
   // MARK: What a test sees
 
-  /// Where the load stands.
+  /// The current status.
   public var status: Status { state.value.status }
 
-  /// Waits, without a clock and without blocking a thread, until the load stands as `condition` says.
+  /// Waits, without a clock and without blocking a thread, until the status satisfies `condition`.
   ///
   /// ```swift
   /// await load.wait { $0.priority == .high }
   /// ```
-  /// Returns early, without that, when the awaiting task is cancelled, as by a test's time limit.
+  /// Returns early if the awaiting task is cancelled, as by a test's time limit.
   public func wait(until condition: @escaping @Sendable (Status) -> Bool) async {
     await state.wait { condition($0.status) }
   }
 
   // MARK: What a test says
 
-  /// Sends the head of the response, exactly this; once a load.
+  /// Sends the head of the response, exactly as given.
+  ///
+  /// Call it only once a load.
   public func respond(status: Int = 200, headers: HTTPFields = [:]) {
     add(.head(HTTPResponse(status: status, headers: headers, url: request.url)))
   }
 
   /// Sends the next bytes of the body, after a head of status 200 if there was none.
   ///
-  /// A body that passes `bodyLimit` ends the load with `HTTPError.Code.tooLarge`, as it would with a real loader.
+  /// A body that exceeds `bodyLimit` ends the load with `HTTPError.Code.tooLarge`, as with a real loader.
   public func send(_ bytes: Data) {
     add(.bytes(bytes))
   }
 
-  /// Ends the body well, after a head of status 200 if there was none.
+  /// Ends the body successfully, after a head of status 200 if there was none.
   public func finish() {
     add(.end(nil))
   }
@@ -116,7 +118,7 @@ public final class FakeLoad: Sendable {
     add(.end(error(code)))
   }
 
-  /// Sends a whole answer, as ``FakeLoader/answer(_:_:)-(_,FakeResponse)`` does.
+  /// Sends a whole response, as ``FakeLoader/answer(_:_:)-(_,FakeResponse)`` does.
   public func respond(with response: FakeResponse) {
     var (status, headers, body) = (response.status, response.headers, response.body)
     if response.error == nil || !body.isEmpty {
@@ -150,14 +152,14 @@ public final class FakeLoad: Sendable {
     }
     guard isFirst else { return }
     let question = state.change { state in
-      // It answers nobody any more, so the end need not wait for it.
+      // The hook's answer has no more effect, so the end need not wait for it.
       if state.question != nil { state.isDelivering = false }
       defer { state.question = nil }
       return state.question
     }
     question?.cancel()
     tell(.cancelled)
-    // Whoever cancels may hold a lock that the sink wants, so it is told from elsewhere.
+    // The caller may hold a lock that the sink needs, so the sink is called from another task.
     Task { deliver() }
   }
 
@@ -207,7 +209,7 @@ public final class FakeLoad: Sendable {
     deliver()
   }
 
-  /// Hands over what is there, until it is paused or another thread does so.
+  /// Delivers the waiting pieces, until the load is paused or another thread is delivering.
   private func deliver() {
     while let (sink, piece) = takePiece() {
       switch piece {
@@ -243,7 +245,7 @@ public final class FakeLoad: Sendable {
 
   // MARK: Challenges
 
-  /// Has the hook answer; the load stands still meanwhile.
+  /// Runs the challenge hook; the load pauses meanwhile.
   private func ask(
     _ challenge: @escaping @Sendable (HTTPChallenge) async throws -> HTTPFields?,
     _ response: HTTPResponse,
@@ -263,7 +265,7 @@ public final class FakeLoad: Sendable {
         state.isDelivering = false
         return true
       }
-      // An answer may have come already.
+      // The hook may already have answered.
       if state.isDelivering, !state.status.isEnded { state.question = question }
       return false
     }
@@ -307,7 +309,7 @@ public final class FakeLoad: Sendable {
     }
   }
 
-  /// Drops what has not been taken.
+  /// Drops the pieces that have not been delivered.
   private func end(_ error: HTTPError, _ state: inout State) {
     state.pieces = [.end(error)]
     state.hasEnd = true
@@ -318,7 +320,7 @@ public final class FakeLoad: Sendable {
     state.change { state in
       state.isDelivering = false
       state.status.taken += taken
-      // Nothing waits any more where the load was cancelled meanwhile.
+      // Nothing waits any more if the load was cancelled meanwhile.
       state.status.waiting = max(0, state.status.waiting - taken)
       switch flow {
       case .proceed: break

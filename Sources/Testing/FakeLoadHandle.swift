@@ -1,8 +1,8 @@
 import VitrineHTTP
 import VitrineRuntime
 
-/// What a ``FakeLoader`` gives to whoever loads: first a hook before sending, then one load, or several where challenges are
-/// answered.
+/// The handle that a ``FakeLoader`` returns to its caller: first for a hook before sending, then for one load, or
+/// several if challenges are answered.
 final class FakeLoadHandle: LoadHandle {
   private struct State {
     var priority: Priority
@@ -43,7 +43,7 @@ final class FakeLoadHandle: LoadHandle {
 
   func resume() { state.withLock { $0.load }?.resume() }
 
-  /// Waits for a hook; `onCancel` is called if it is cancelled before ``take(_:)`` or ``endPreparation()``.
+  /// Waits for a hook; `onCancel` is called if the load is cancelled before ``take(_:)`` or ``endPreparation()``.
   func prepare(onCancel: @escaping @Sendable () -> Void) {
     state.withLock { $0.onCancel = onCancel }
   }
@@ -58,7 +58,7 @@ final class FakeLoadHandle: LoadHandle {
 
   /// Ends the wait for the hook.
   ///
-  /// - Returns: Whether the load is still wanted.
+  /// - Returns: `true` unless the load was cancelled.
   func endPreparation() -> Bool {
     state.withLock { state in
       (state.preparation, state.onCancel) = (nil, nil)
@@ -66,7 +66,7 @@ final class FakeLoadHandle: LoadHandle {
     }
   }
 
-  /// Leads to a load from now on.
+  /// Makes the handle that of a load from now on.
   func take(_ load: FakeLoad) {
     let (isCancelled, priority) = state.withLock { state in
       state.load = load

@@ -1,7 +1,7 @@
 public import VitrineHTTP
 public import VitrineRuntime
 
-/// A loader without a network: a test says, address by address, what comes and when.
+/// A loader without a network: a test decides, for each URL, what arrives and when.
 ///
 /// ```swift
 /// let loader = FakeLoader()
@@ -11,26 +11,29 @@ public import VitrineRuntime
 /// let load = try await loader.nextLoad(of: "https://example.org/dog.jpg")
 /// load.respond(headers: ["Content-Length": "\(dog.count)"])
 /// load.send(dog.prefix(1000))
-/// // … look at what was made of a thousand bytes …
+/// // … check what was made of a thousand bytes …
 /// load.send(dog.dropFirst(1000))
 /// load.finish()
 /// ```
-/// Loads begin at once, however many there are, or when their hook before sending has run; the other hooks are obeyed, too. May be used from any thread; nothing here waits for a clock.
+/// Loads begin at once, without a concurrency limit, or when their hook before sending has run. All other hooks are
+/// called too. It may be used from any thread and never waits for a clock.
 public final class FakeLoader: DataLoader {
-  /// Makes the answer to a request.
+  /// A closure that makes the response to a request.
   public typealias Answer = @Sendable (HTTPRequest) -> FakeResponse
 
-  /// What has happened so far.
+  /// The counts of the loads so far.
   public struct Counts: Sendable, Hashable {
-    /// The loads that wait for their hook before sending (`LoadHooks.willSend`), and have not begun.
+    /// The number of loads that wait for their hook before sending (`LoadHooks.willSend`), and have not begun.
     public internal(set) var preparing = 0
-    /// The loads that have begun; one that is sent again with the answer to a challenge is another.
+    /// The number of loads that have begun.
+    ///
+    /// One that is sent again after a challenge counts as another.
     public internal(set) var loads = 0
-    /// The loads whose sink has not been told the end.
+    /// The number of loads whose sink has not been told the end.
     public internal(set) var running = 0
-    /// The largest number of loads that were running at once.
+    /// The largest number of concurrent loads.
     public internal(set) var mostRunning = 0
-    /// The loads that were cancelled before they had ended.
+    /// The number of loads that were cancelled before they had ended.
     public internal(set) var cancelled = 0
   }
 
@@ -39,14 +42,14 @@ public final class FakeLoader: DataLoader {
     var requests: [HTTPRequest] = []
     var running: [Int: FakeLoad] = [:]
     var counts = Counts()
-    // Of each address either loads that nobody has asked for, or those who asked for one that has not begun.
+    // For each URL either loads that no test has taken, or tests that wait for one to begin.
     var unclaimed: [String: [FakeLoad]] = [:]
     var claims: [String: [Deferred<Result<FakeLoad, CancellationError>>]] = [:]
   }
 
   private let state = Watched(State())
 
-  /// Creates a loader with nothing to answer: every load waits for the test.
+  /// Creates a loader without responses: every load waits for the test.
   public init() {}
 
   deinit {
@@ -59,52 +62,56 @@ public final class FakeLoader: DataLoader {
 
   // MARK: What a test says
 
-  /// Answers every load of an address from now on, at once, or of all that have no other answer if it is `*`.
+  /// Answers every later load of a URL at once.
   ///
-  /// The body comes in pieces of 16 KiB, from a task of its own. Where the response has no `Content-Length` the true one is added;
-  /// a request whose `If-None-Match` is the response's `ETag` is answered with 304.
+  /// The URL `*` stands for all without a response of their own.
+  ///
+  /// The body arrives in pieces of 16 KiB, from another task. A missing `Content-Length` is added. A request whose
+  /// `If-None-Match` is the response's `ETag` gets 304.
   ///
   /// - Parameters:
-  ///   - url: The address, in any form; equal ones in canonical form are one.
-  ///   - answer: Makes the answer; called once for each load.
+  ///   - url: The URL, in any form; it is compared in its canonical form.
+  ///   - answer: Makes the response; called once for each load.
   public func answer(_ url: String, _ answer: @escaping Answer) {
     state.change { $0.answers[Self.canonical(url)] = answer }
   }
 
-  /// Answers every load of an address with always the same.
+  /// Answers every later load of a URL with the same response.
   public func answer(_ url: String, _ response: FakeResponse) {
     answer(url) { _ in response }
   }
 
-  /// Answers every load of an address with status 200 and a body.
+  /// Answers every later load of a URL with status 200 and a body.
   public func answer(_ url: String, with body: Data, headers: HTTPFields = [:]) {
     answer(url, FakeResponse(headers: headers, body: body))
   }
 
-  /// Lets every load of an address fail before there is a response.
+  /// Fails every later load of a URL before there is a response.
   public func answer(_ url: String, failing error: HTTPError.Code) {
     answer(url, FakeResponse(error: error))
   }
 
-  /// Lets loads of an address that begin from now on wait for the test again.
+  /// Removes the response for a URL: later loads wait for the test again.
   public func removeAnswer(_ url: String) {
     state.change { $0.answers[Self.canonical(url)] = nil }
   }
 
   // MARK: What a test sees
 
-  /// What has happened so far.
+  /// The counts of the loads so far.
   public var counts: Counts { state.value.counts }
 
   /// The requests of all loads, in the order in which they began.
   public var requests: [HTTPRequest] { state.value.requests }
 
-  /// Waits until a load of an address has begun and gives it; each load is given once, in the order in which they began.
+  /// Waits until a load of a URL has begun, and returns it.
   ///
-  /// Loads that have an answer are given too. It waits for ever if none begins: give the test a time limit, which cancels
-  /// its task.
+  /// Each load is returned once, in the order in which they began.
   ///
-  /// - Parameter url: The address, in any form.
+  /// Loads with a response are returned too. If none begins, it waits for ever: give the test a time limit, which
+  /// cancels its task.
+  ///
+  /// - Parameter url: The URL, in any form.
   /// - Returns: The load, which may have been cancelled meanwhile.
   /// - Throws: `CancellationError` if the awaiting task is cancelled.
   public func nextLoad(of url: String) async throws(CancellationError) -> FakeLoad {
@@ -127,16 +134,16 @@ public final class FakeLoader: DataLoader {
     return try result.get()
   }
 
-  /// Waits, without a clock and without blocking a thread, until what has happened satisfies `condition`.
+  /// Waits, without a clock and without blocking a thread, until the counts satisfy `condition`.
   ///
-  /// Returns early, without that, when the awaiting task is cancelled, as by a test's time limit.
+  /// Returns early if the awaiting task is cancelled, as by a test's time limit.
   public func wait(until condition: @escaping @Sendable (Counts) -> Bool) async {
     await state.wait { condition($0.counts) }
   }
 
   // MARK: What a pipeline does
 
-  /// Begins a load, or has its hook before sending run first, and returns at once.
+  /// Starts a load, or first its hook before sending, and returns at once.
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
     let (handle, hooks) = (FakeLoadHandle(request.priority), sink.hooks)
@@ -150,7 +157,7 @@ public final class FakeLoader: DataLoader {
         shared.counts.preparing -= 1
         shared.counts.cancelled += 1
       }
-      // Whoever cancels may hold a lock that the sink wants.
+      // The caller may hold a lock that the sink needs.
       Task { sink.finish(HTTPError(.cancelled, url: request.url.string, "was cancelled")) }
     }
     let preparation = Task { [self] in
@@ -172,7 +179,7 @@ public final class FakeLoader: DataLoader {
     return handle
   }
 
-  /// Returns true: it connects to nothing.
+  /// Returns `true`: the loader connects to nothing.
   public func obeys(_ addressGuard: AddressGuard) -> Bool { true }
 
   private func begin(
@@ -183,7 +190,7 @@ public final class FakeLoader: DataLoader {
     answerCount: Int = 0,
   ) {
     let url = request.url.string
-    // Before a test can get hold of the load and send.
+    // Before a test can take the load and send.
     if answerCount == 0 { sink.begin() }
     let (load, answer) = state.change { [state, weak self] shared in
       let number = shared.counts.loads
@@ -220,7 +227,7 @@ public final class FakeLoader: DataLoader {
     }
   }
 
-  /// Whether someone was waiting who has not been cancelled meanwhile.
+  /// Returns `true` if a test was waiting that has not been cancelled meanwhile.
   private static func give(
     _ load: FakeLoad,
     to claims: inout [Deferred<Result<FakeLoad, CancellationError>>]?,
@@ -235,18 +242,26 @@ public final class FakeLoader: DataLoader {
   private static func canonical(_ url: String) -> String { (try? HTTPURL(url))?.string ?? url }
 }
 
-/// An answer of a ``FakeLoader`` that can be said beforehand.
+/// A response of a ``FakeLoader``, given in advance.
 public struct FakeResponse: Sendable, Hashable {
-  /// The status; 200 by default.
+  /// The status.
+  ///
+  /// Defaults to 200.
   public var status: Int
-  /// The header fields; none by default.
+  /// The header fields.
+  ///
+  /// Defaults to none.
   public var headers: HTTPFields
-  /// The body; empty by default.
+  /// The body.
+  ///
+  /// Defaults to an empty one.
   public var body: Data
-  /// How the load fails after the body, or instead of a response where the body is empty; by default it does not.
+  /// The error after the body, or instead of a response if the body is empty.
+  ///
+  /// Defaults to `nil`: success.
   public var error: HTTPError.Code?
 
-  /// Creates an answer.
+  /// Creates a response.
   public init(
     status: Int = 200,
     headers: HTTPFields = [:],

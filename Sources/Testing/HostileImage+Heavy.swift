@@ -1,7 +1,7 @@
 import VitrineImaging
 
 extension HostileImage {
-  /// Those of formats whose decoders must be added: AVIF, JPEG XL, TIFF and SVG.
+  /// Hostile files of the formats with optional decoders: AVIF, JPEG XL, TIFF and SVG.
   public static let heavy = [
     HostileImage("65535x65535.avif", avif(65_535, 65_535), .pixelCount),
     HostileImage("60000x60000.jxl", jxl(60_000), .pixelCount),
@@ -13,7 +13,7 @@ extension HostileImage {
     HostileImage("references-to-outside.svg", SVG.outside, nil),
   ]
 
-  /// The boxes that a reader wants to see, and no picture.
+  /// The boxes that a reader requires, without a picture.
   private static func avif(_ width: Int, _ height: Int) -> [UInt8] {
     func box(_ type: String, _ body: [UInt8]) -> [UInt8] { big(body.count + 8, 4) + text(type) + body }
     func full(_ type: String, _ body: [UInt8], version: UInt8 = 0) -> [UInt8] { box(type, [version, 0, 0, 0] + body) }
@@ -35,16 +35,16 @@ extension HostileImage {
       )
     }
     let type = box("ftyp", text("avif") + big(0, 4) + text("avifmif1miaf"))
-    // The place has the same length wherever it is.
+    // The offset has the same length whatever its value.
     let start = type.count + meta(0).count + 8
     return type + meta(start) + box("mdat", [UInt8](repeating: 0, count: 64))
   }
 
-  /// A header in which all but the size is as usual.
+  /// A header that is ordinary except for the size.
   private static func jxl(_ side: Int) -> [UInt8] {
     var bits = BitWriter([0xFF, 0x0A])
     bits.write(0, 1)
-    // The height, that the width does not follow from it, and the width.
+    // The height, the flag that the width does not follow from it, and the width.
     bits.write(3, 2)
     bits.write(side - 1, 30)
     bits.write(0, 3)
@@ -70,7 +70,8 @@ extension HostileImage {
       return text("II") + little(42, 2) + little(8, 4) + little(1, 2) + entry + little(8, 4)
     }()
 
-    /// Directories four bytes apart, each of 65,535 entries, whose pointers to the next follow one another at the end.
+    /// Directories four bytes apart, each of 65,535 entries, whose pointers to the next follow one another at the
+    /// end.
     static func overlapping(count: Int) -> [UInt8] {
       let entries = [UInt8](repeating: 0xFF, count: 2 + 65_535 * 12)
       return text("II") + little(42, 2) + little(8, 4) + entries + (1...count).flatMap { little(8 + 4 * $0, 4) }

@@ -1,24 +1,24 @@
 public import VitrineImaging
 public import VitrineRuntime
 
-/// A small file that would take gigabytes or minutes, were it decoded as it asks.
+/// A small file that would take gigabytes or minutes to decode as it asks.
 ///
-/// For tests of whatever decodes files of strangers: each of ``all`` is to be refused by the limit that it names, or, where
-/// it names none, to be harmless.
+/// Use it to test code that decodes files from strangers. Each of ``all`` must be rejected by the limit that it
+/// names, or, if it names none, be harmless.
 public struct HostileImage: Sendable, CustomStringConvertible {
-  /// A file name that says what the file promises.
+  /// A file name that describes what the file claims.
   public let name: String
   /// The file, at most 3 MB.
   public let data: Data
-  /// The limit it runs into at the defaults; `nil` where it decodes like any other, or is too damaged to.
+  /// The default limit that the file exceeds; `nil` if it decodes like any other, or is too damaged to.
   public let limit: DecodeLimits.Name?
 
   /// The ``name``.
   public var description: String { name }
 
-  /// One of every kind, of the formats that need no decoder to be added.
+  /// One file of every kind, of the formats with built-in decoders.
   ///
-  /// Made at first use and kept: 6 MB.
+  /// Made on first use and kept: 6 MB.
   public static let all = pngs + gifs + jpegs + webps + plain
 }
 
@@ -33,7 +33,7 @@ extension HostileImage {
       HostileImage("70000x1.png", PNG.file(70_000, 1, [("IDAT", pixels)]), .side),
       HostileImage("4294967295x4294967295.png", PNG.file(0xFFFF_FFFF, 0xFFFF_FFFF, [("IDAT", pixels)]), nil),
       HostileImage("100000-frames.png", PNG.animation(frames: 100_000), .frameCount),
-      // 16 MB each, which is what a single one may have.
+      // 16 MB each, the maximum for a single one.
       HostileImage("20-texts-of-16-MB.png", PNG.texts(count: 20, length: 16_000_000), nil),
       HostileImage("profile-of-16-MB.png", PNG.profile(length: 16_000_000), nil),
     ]
@@ -114,7 +114,7 @@ extension HostileImage {
     ]
   }
 
-  /// Grey, whose scans each say that all blocks are as they were.
+  /// A grey picture whose scans each say that all blocks are unchanged.
   private static func jpeg(_ side: Int, scans: Int, _ frame: UInt8) -> [UInt8] {
     var file: [UInt8] = [0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0] + [UInt8](repeating: 1, count: 64)
     file += [0xFF, frame, 0, 11, 8] + big(side, 2) + big(side, 2) + [1, 1, 0x11, 0]
@@ -192,7 +192,7 @@ extension HostileImage {
     self.init(name: name, data: Data(bytes), limit: limit)
   }
 
-  /// Bits from the lowest of each byte on.
+  /// Bits, from the lowest of each byte.
   struct BitWriter {
     private(set) var bytes: [UInt8]
     private var count = 0
@@ -218,6 +218,6 @@ extension HostileImage {
 
   static func little(_ value: Int, _ count: Int) -> [UInt8] { big(value, count).reversed() }
 
-  /// Characters below 256, a byte each.
+  /// Converts characters below 256, one byte each.
   static func text(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8($0.value & 255) } }
 }

@@ -1,7 +1,6 @@
 public import Vitrine
 
-/// What a pipeline for tests is made of, at hand for the test: a loader without a network, a cache that counts, a clock that
-/// stands still.
+/// The parts of a pipeline for tests: a loader without a network, a cache that counts, a clock that stands still.
 ///
 /// ```swift
 /// let parts = PipelineParts()
@@ -11,24 +10,28 @@ public import Vitrine
 /// parts.clock.advance(by: .seconds(61))        // and now it is stale
 /// ```
 public struct PipelineParts: Sendable {
-  /// Answers as the test says.
+  /// The loader, which answers as the test decides.
   public let loader = FakeLoader()
-  /// Stands for the disk; it keeps what it has from one pipeline to the next.
+  /// The stand-in for the disk cache.
+  ///
+  /// It keeps its entries from one pipeline to the next.
   public let diskCache = CountingDataCache()
-  /// Tells the pipeline the time.
+  /// The pipeline's clock.
   public let clock = ManualClock()
 
-  /// Creates parts that nothing has happened to.
+  /// Creates new parts.
   public init() {}
 }
 
 extension ImagePipeline {
-  /// Creates a pipeline of parts that a test holds, as after a start of the program: with an empty memory cache of 64 MiB
-  /// that does not ask the system whether memory is scarce, tries nothing again and remembers no failures.
+  /// Creates a pipeline from parts that the test keeps, as after a start of the program.
+  ///
+  /// It has an empty memory cache of 64 MiB, ignores the system's memory pressure, does not retry and does not
+  /// remember failures.
   ///
   /// - Parameters:
-  ///   - parts: The loader, the cache of bytes and the clock; new ones by default.
-  ///   - configure: Changes what the test wants otherwise.
+  ///   - parts: The loader, the data cache and the clock. Defaults to new ones.
+  ///   - configure: Changes the configuration.
   /// - Returns: The pipeline.
   public static func testing(
     _ parts: PipelineParts = PipelineParts(),
@@ -39,9 +42,9 @@ extension ImagePipeline {
       $0.diskCache = parts.diskCache
       $0.loader = parts.loader
       $0.clock = parts.clock
-      // What the machine has to say is nothing that a test could repeat.
+      // The machine's memory pressure would make tests unrepeatable.
       $0.memoryPressure = nil
-      // A wait for the next attempt would last until the test advances the clock.
+      // The wait before a retry would last until the test advances the clock.
       $0.retryPolicy = .never
       $0.remembersFailures = false
       configure(&$0)

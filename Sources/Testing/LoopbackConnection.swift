@@ -1,8 +1,8 @@
 import VitrineRuntime
 
-/// One connection to a ``LoopbackServer``; belongs to its thread.
+/// One connection to a ``LoopbackServer``, owned by its thread.
 final class LoopbackConnection: @unchecked Sendable {
-  // Sendable: handed to its thread once, and used by that thread alone.
+  // Sendable: passed to its thread once, and used only by that thread.
 
   let socket: CInt
   private let number: Int
@@ -29,7 +29,7 @@ final class LoopbackConnection: @unchecked Sendable {
       }
       let exchange = LoopbackExchange(request: request, connection: self)
       if let route { route(exchange) } else { exchange.respond(LoopbackResponse(status: 404)) }
-      // What is half said cannot be followed by another answer.
+      // After an incomplete response there cannot be another.
       if !exchange.isComplete || request["Connection"] == "close" { isOpen = false }
       state.change { $0.counts.running -= 1 }
     }
@@ -39,7 +39,7 @@ final class LoopbackConnection: @unchecked Sendable {
   func end() {
     if isReset {
       var option = linger(l_onoff: 1, l_linger: 0)
-      // `option` outlives the call, which copies it. Closing with nothing to linger for sends a reset.
+      // `option` outlives the call, which copies it. Closing with a linger time of zero sends a reset.
       unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
     state.change { [socket] state in
@@ -54,11 +54,13 @@ final class LoopbackConnection: @unchecked Sendable {
     isReset = withReset
   }
 
-  /// Blocks until all is written; false when the client is gone.
+  /// Blocks until all bytes are written.
+  ///
+  /// Returns `false` if the client has gone.
   func write(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
     while isOpen, !rest.isEmpty {
-      // The slice is there for the time of the call.
+      // The slice is valid during the call.
       let count = unsafe rest.withUnsafeBytes { unsafe send(socket, $0.baseAddress, $0.count, 0) }
       if count < 0 {
         if errno == EINTR { continue }
@@ -70,7 +72,7 @@ final class LoopbackConnection: @unchecked Sendable {
     return isOpen
   }
 
-  /// Blocks until the client closes the connection; what it sends until then is kept.
+  /// Blocks until the client closes the connection; keeps what it sends until then.
   func waitForEnd() {
     while readMore() {}
     isOpen = false
@@ -79,7 +81,7 @@ final class LoopbackConnection: @unchecked Sendable {
   private func readMore() -> Bool {
     var chunk = [UInt8](repeating: 0, count: 16_384)
     while true {
-      // The array is as long as is said, and there for the time of the call.
+      // The array has the given length, and is valid during the call.
       let count = unsafe chunk.withUnsafeMutableBytes { unsafe recv(socket, $0.baseAddress, $0.count, 0) }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return false }
@@ -92,7 +94,7 @@ final class LoopbackConnection: @unchecked Sendable {
     var searched = 0
     while true {
       if let first = buffer.first, !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) {
-        // No method begins like this: a TLS handshake, probably.
+        // No method begins like this. It is probably a TLS handshake.
         buffer = []
         return LoopbackRequest(head: "", connection: number)
       }
@@ -111,7 +113,7 @@ final class LoopbackConnection: @unchecked Sendable {
     return (start...(buffer.count - 4)).first { buffer[$0..<($0 + 4)] == [13, 10, 13, 10] }
   }
 
-  /// A client that is gone must be an error of the write, not the end of the tests.
+  /// Makes a write to a closed connection fail instead of ending the tests with a signal.
   private func blockBrokenPipes() {
     var signals = sigset_t()
     // `signals` outlives the calls.

@@ -1,20 +1,20 @@
 public import VitrineRuntime
 
-/// A request as a ``LoopbackServer`` has read it.
+/// A request that a ``LoopbackServer`` has received.
 public struct LoopbackRequest: Sendable, Hashable {
   /// The method, such as `GET`.
   public let method: String
-  /// What was asked for, as it was sent: the path and the query.
+  /// The target as sent: the path and the query.
   public let target: String
   /// The names and values of the header fields, in order.
   public let headers: [[String]]
-  /// Which of the server's connections it came over, from 1.
+  /// The number of the server's connection that it arrived on, counted from 1.
   public let connection: Int
 
   /// The target without its query.
   public var path: String { String(target.prefix { $0 != "?" }) }
 
-  /// Returns the value of a header field, its name in any case; the first one's if it is repeated.
+  /// Returns the value of a header field, ignoring the case of its name; of the first one if it is repeated.
   public subscript(name: String) -> String? {
     headers.first { $0[0].lowercased() == name.lowercased() }?[1]
   }
@@ -32,22 +32,30 @@ public struct LoopbackRequest: Sendable, Hashable {
   }
 }
 
-/// An answer of a ``LoopbackServer`` that can be said beforehand.
+/// A response of a ``LoopbackServer``, given in advance.
 public struct LoopbackResponse: Sendable {
-  /// The status; 200 by default.
+  /// The status.
+  ///
+  /// Defaults to 200.
   public var status: Int
-  /// The header fields, beside the length.
+  /// The header fields, without the length.
   public var headers: [(name: String, value: String)]
   /// The body.
   public var body: Data
-  /// Whether the body goes in chunks, without its length being said before; false by default.
+  /// A Boolean value that indicates whether the body is sent in chunks, without a declared length.
+  ///
+  /// Defaults to `false`.
   public var isChunked: Bool
-  /// The length that is claimed; by default the true one.
+  /// The declared length.
+  ///
+  /// Defaults to `nil`: the true one.
   public var claimedLength: Int?
-  /// The answer has this entity tag, and the status is 304 where the client has it; none by default.
+  /// The entity tag of the response.
+  ///
+  /// A client that has it gets status 304. Defaults to `nil`: none.
   public var entityTag: String?
 
-  /// Creates an answer.
+  /// Creates a response.
   public init(
     status: Int = 200,
     headers: [(name: String, value: String)] = [],
@@ -64,17 +72,18 @@ public struct LoopbackResponse: Sendable {
     self.entityTag = entityTag
   }
 
-  /// Points elsewhere.
+  /// Creates a redirect.
   public static func redirect(to location: String, status: Int = 302) -> LoopbackResponse {
     LoopbackResponse(status: status, headers: [("Location", location)])
   }
 }
 
-/// One request and the answer to it, which a route gives piece by piece or at once.
+/// One request and its response, which a route sends in pieces or at once.
 ///
-/// Used by the thread of its connection only. Every call that sends returns whether the client is still there.
+/// It may only be used on the thread of its connection. Every call that sends returns `true` unless the client has
+/// gone.
 public final class LoopbackExchange {
-  /// What was asked.
+  /// The request.
   public let request: LoopbackRequest
 
   private let connection: LoopbackConnection
@@ -85,13 +94,13 @@ public final class LoopbackExchange {
     self.connection = connection
   }
 
-  /// Whether the client is still there, as far as is known without sending.
+  /// A Boolean value that indicates whether the client is still connected, as far as is known without sending.
   public var isOpen: Bool { connection.isOpen }
 
-  /// Sends a whole answer, and keeps the connection unless the length was a lie.
+  /// Sends a whole response, and keeps the connection unless the declared length is wrong.
   ///
-  /// A `Range` is answered with 206 and that part (only the form `bytes=N-` and `bytes=N-M`), an `If-Range`
-  /// that is not the entity tag with the whole, an `If-None-Match` that is the entity tag with 304.
+  /// A `Range` gets 206 and that part (only the forms `bytes=N-` and `bytes=N-M`). An `If-Range` that is not the
+  /// entity tag gets the whole. An `If-None-Match` that is the entity tag gets 304.
   @discardableResult
   public func respond(_ response: LoopbackResponse) -> Bool {
     var (status, body, headers) = (response.status, response.body, response.headers)
@@ -123,7 +132,7 @@ public final class LoopbackExchange {
     return response.claimedLength.map { $0 == body.count } ?? true ? complete() : connection.isOpen
   }
 
-  /// Sends a status and header fields, exactly these.
+  /// Sends a status and header fields, exactly as given.
   @discardableResult
   public func sendHead(_ status: Int, _ headers: [(name: String, value: String)] = []) -> Bool {
     var head = "HTTP/1.1 \(status) Status\r\n"
@@ -131,7 +140,7 @@ public final class LoopbackExchange {
     return send(Data((head + "\r\n").utf8))
   }
 
-  /// Sends bytes as they are, whatever they mean.
+  /// Sends raw bytes.
   @discardableResult
   public func send(_ bytes: Data) -> Bool {
     connection.write([UInt8](bytes))
@@ -149,29 +158,29 @@ public final class LoopbackExchange {
     send(Data("0\r\n\r\n".utf8)) && complete()
   }
 
-  /// Says that the answer is whole, so that the connection may serve another request; else it is closed.
+  /// Marks the response as complete, so that the connection can serve another request; otherwise it is closed.
   @discardableResult
   public func complete() -> Bool {
     isComplete = true
     return connection.isOpen
   }
 
-  /// Sends the same bytes for as long as the client takes them.
+  /// Sends the same bytes for as long as the client accepts them.
   public func sendEndlessly(_ bytes: Data) {
     while send(bytes) {}
   }
 
-  /// Closes the connection with a reset, not in order, when the route returns.
+  /// Closes the connection with a reset when the route returns.
   public func reset() {
     connection.closeSoon(withReset: true)
   }
 
-  /// Blocks, silent, until the client closes the connection or the server stops.
+  /// Blocks, without sending, until the client closes the connection or the server stops.
   public func waitForDisconnect() {
     connection.waitForEnd()
   }
 
-  /// Nil where no range is asked for; empty where none of it exists.
+  /// Returns `nil` if no range is requested, and an empty range if none of it exists.
   private func requestedRange(of count: Int) -> Range<Int>? {
     guard let range = request["Range"], range.hasPrefix("bytes=") else { return nil }
     let ends = range.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

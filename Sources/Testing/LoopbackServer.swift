@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// An HTTP/1.1 server on 127.0.0.1 for tests, that misbehaves as it is told to.
+/// An HTTP/1.1 server on 127.0.0.1 for tests, which can misbehave on demand.
 ///
 /// ```swift
 /// let server = try LoopbackServer()
@@ -14,28 +14,30 @@ import VitrineRuntime
 /// ```
 /// Every connection has a thread of its own, so a route may block. The server stops when it is released.
 public final class LoopbackServer: Sendable {
-  /// Answers one request; called on the thread of the connection.
+  /// A closure that responds to one request; called on the thread of the connection.
   public typealias Route = @Sendable (LoopbackExchange) -> Void
 
-  /// What has happened so far.
+  /// The counts so far.
   public struct Counts: Sendable, Hashable {
-    /// How many connections have been accepted.
+    /// The number of accepted connections.
     public var connections = 0
-    /// How many of them are open.
+    /// The number of open connections.
     public var openConnections = 0
-    /// How many requests have arrived, whether answered yet or not.
+    /// The number of requests, including those without a response yet.
     public var requests = 0
-    /// How many answers are being given right now, and how many there were at most.
+    /// The number of responses in progress.
     public var running = 0
-    /// The largest number of answers that were being given at once.
+    /// The largest number of concurrent responses.
     public var mostRunning = 0
   }
 
   private let state: LoopbackState
 
-  /// Starts a server on a free port; what has no route is answered with 404.
+  /// Starts a server on a free port.
   ///
-  /// - Throws: `POSIXError` if the system has no socket or thread to give.
+  /// Paths without a route get 404.
+  ///
+  /// - Throws: `POSIXError` if the system refuses a socket or a thread.
   public init() throws {
     state = try LoopbackState()
     guard startThread(named: "loopback", { [state] in state.acceptConnections() }) else { throw POSIXError(.EAGAIN) }
@@ -48,10 +50,10 @@ public final class LoopbackServer: Sendable {
   /// The port that the server listens on.
   public var port: Int { state.port }
 
-  /// What has happened so far.
+  /// The counts so far.
   public var counts: Counts { state.monitor.withLock { $0.counts } }
 
-  /// The requests that have arrived, in order.
+  /// The requests so far, in order.
   public var requests: [LoopbackRequest] { state.monitor.withLock { $0.requests } }
 
   /// Returns the URL of a path, such as `http://127.0.0.1:40123/cat.jpg`.
@@ -59,19 +61,23 @@ public final class LoopbackServer: Sendable {
     "http://127.0.0.1:\(port)\(path)"
   }
 
-  /// Answers requests for a path, whatever their query, or for all that have no other route if it is `*`.
+  /// Sets the route for a path, whatever the query.
   ///
-  /// What is no HTTP, such as the beginning of TLS, is a request with an empty method and path.
+  /// The path `*` stands for all without a route of their own.
+  ///
+  /// Data that is not HTTP, such as the beginning of TLS, counts as a request with an empty method and path.
   public func route(_ path: String, _ route: @escaping Route) {
     state.monitor.withLock { $0.routes[path] = route }
   }
 
-  /// Answers requests for a path with always the same.
+  /// Sets a fixed response for a path.
   public func route(_ path: String, _ response: LoopbackResponse) {
     route(path) { $0.respond(response) }
   }
 
-  /// Makes a gate for routes to wait at; it opens by itself when the server stops.
+  /// Makes a gate at which routes can wait.
+  ///
+  /// It opens when the server stops.
   public func makeGate() -> LoopbackGate {
     let gate = LoopbackGate()
     let isStopped = state.monitor.withLock { state in
@@ -82,9 +88,9 @@ public final class LoopbackServer: Sendable {
     return gate
   }
 
-  /// Waits, without a clock and without blocking a thread, until what has happened satisfies `condition`.
+  /// Waits, without a clock and without blocking a thread, until the counts satisfy `condition`.
   ///
-  /// It never returns if that does not come; give the test a time limit.
+  /// It never returns if they do not: give the test a time limit.
   public func wait(until condition: @escaping @Sendable (Counts) -> Bool) async {
     let arrived = Deferred<Void>()
     let isSatisfied = state.monitor.withLock { state in
@@ -95,7 +101,7 @@ public final class LoopbackServer: Sendable {
     if !isSatisfied { await arrived.value() }
   }
 
-  /// Waits until that many requests have arrived.
+  /// Waits until `count` requests have arrived.
   public func wait(forRequests count: Int) async {
     await wait { $0.requests >= count }
   }
@@ -108,7 +114,7 @@ public final class LoopbackServer: Sendable {
   }
 }
 
-/// Stops routes until a test lets them pass.
+/// A gate that holds routes until a test opens it.
 public final class LoopbackGate: Sendable {
   private struct State {
     var permits = 0
@@ -117,13 +123,13 @@ public final class LoopbackGate: Sendable {
 
   private let monitor = Monitor(State())
 
-  /// Lets everyone pass, from now on.
+  /// Opens the gate for good.
   public func open() {
     monitor.withLock { $0.isOpen = true }
     monitor.broadcast()
   }
 
-  /// Lets as many pass, now or later, each once.
+  /// Lets `count` waiters pass, now or later, each once.
   public func pass(_ count: Int = 1) {
     monitor.withLock { $0.permits += count }
     monitor.broadcast()

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// What the threads of a ``LoopbackServer`` share; they outlive it for a moment.
+/// The state shared by the threads of a ``LoopbackServer``, which outlive it for a moment.
 final class LoopbackState: Sendable {
   struct Waiter {
     let condition: @Sendable (LoopbackServer.Counts) -> Bool
@@ -27,7 +27,7 @@ final class LoopbackState: Sendable {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    // The address outlives the calls, and a `sockaddr_in` is a `sockaddr` to those who read its family.
+    // The address outlives the calls, and a `sockaddr_in` may be read as a `sockaddr` by its family.
     let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         guard unsafe bind(listener, address, size) == 0, listen(listener, 1024) == 0 else { return CInt(-1) }
@@ -44,7 +44,7 @@ final class LoopbackState: Sendable {
 
   func acceptConnections() {
     while true {
-      // Nobody asks for the peer's address.
+      // The peer's address is not needed.
       let socket = accept(listener, nil, nil)
       guard socket >= 0 else {
         if errno == EINTR || errno == ECONNABORTED { continue }
@@ -72,7 +72,7 @@ final class LoopbackState: Sendable {
     let gates = monitor.withLock { state in
       guard !state.isStopped else { return [LoopbackGate]() }
       state.isStopped = true
-      // Wakes the threads that read or accept; they close. Within the lock, since they do so within it too.
+      // Wakes the threads that read or accept; they close. Within the lock, because they close within it too.
       for socket in state.sockets { shutdown(socket, CInt(SHUT_RDWR)) }
       shutdown(listener, CInt(SHUT_RDWR))
       defer { state.gates = [] }
@@ -81,7 +81,7 @@ final class LoopbackState: Sendable {
     for gate in gates { gate.open() }
   }
 
-  /// Changes what is shared, and tells those who wait for it.
+  /// Changes the shared state, and notifies those who wait for it.
   func change<Answer: Sendable>(_ body: (inout Shared) -> Answer) -> Answer {
     let (answer, satisfied) = monitor.withLock { state in
       let answer = body(&state)

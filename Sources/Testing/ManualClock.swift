@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// A time source whose time passes only when a test says so.
+/// A time source whose time passes only when a test advances it.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -24,31 +24,31 @@ public final class ManualClock: TimeSource {
 
   /// Creates a clock that stands still.
   ///
-  /// - Parameter now: The wall-clock time to begin with; 9 September 2001, 01:46:40 UTC by default.
+  /// - Parameter now: The initial wall-clock time. Defaults to 9 September 2001, 01:46:40 UTC.
   public init(now: Date = Date(timeIntervalSince1970: 1_000_000_000)) {
     start = now
   }
 
-  /// The date that the clock was created with, plus what it has been advanced by.
+  /// The initial date plus the time advanced so far.
   public var now: Date {
     start.addingTimeInterval(uptime / .seconds(1))
   }
 
-  /// What the clock has been advanced by.
+  /// The time advanced so far.
   public var uptime: Duration {
     state.withLock { $0.uptime }
   }
 
-  /// The number of actions that are still to come, sleeping tasks among them.
+  /// The number of pending actions, including sleeping tasks.
   public var pendingCount: Int {
     state.withLock { $0.timeline.count }
   }
 
   /// Calls `action` once, within an ``advance(by:)`` that reaches its time.
   ///
-  /// What is due at once waits for the next advance too, if only by zero.
+  /// An action that is due at once also waits for the next advance, even by zero.
   ///
-  /// - Returns: The handle to call it off; dropping it calls off nothing.
+  /// - Returns: The handle to cancel it. Releasing the handle does not cancel.
   @discardableResult
   public func schedule(
     after delay: Duration,
@@ -65,14 +65,15 @@ public final class ManualClock: TimeSource {
     return ScheduledAction { self.state.withLock { $0.timeline.remove(id) } != nil }
   }
 
-  /// Lets time pass, and calls what becomes due in between, in order, on the calling thread.
+  /// Advances the time, and calls the actions that become due, in order, on the calling thread.
   ///
-  /// While an action runs, ``now`` and ``uptime`` are those of when it was due. It may schedule and
-  /// cancel others; one that it schedules within the span is called in its turn.
+  /// While an action runs,
+  /// ``now`` and ``uptime`` are its due time. It may schedule and cancel others; one that becomes due within `duration`
+  /// is called in its turn.
   ///
-  /// - Parameter duration: How much time passes; zero or more.
+  /// - Parameter duration: The time to advance by; zero or more.
   public func advance(by duration: Duration) {
-    precondition(duration >= .zero, "time does not go backwards")
+    precondition(duration >= .zero, "time cannot go backwards")
     let end = uptime + duration
     while let action = takeFirst(dueBy: end) {
       action()
@@ -80,10 +81,10 @@ public final class ManualClock: TimeSource {
     state.withLock { $0.uptime = max($0.uptime, end) }
   }
 
-  /// Waits until at least `count` actions are still to come.
+  /// Waits until at least `count` actions are pending.
   ///
-  /// A task that was told to sleep on this clock does so at some later moment: await this before
-  /// advancing. It never returns if they do not come, cancelled or not.
+  /// A task that sleeps on this clock starts to sleep at some later moment, so await this before advancing. It never
+  /// returns if they do not come, even if cancelled.
   public func pendingCount(reaches count: Int) async {
     let arrived = Deferred<Void>()
     let isReached = state.withLock { state in

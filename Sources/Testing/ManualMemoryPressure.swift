@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// Memory that is scarce when a test says so.
+/// A source of memory pressure that a test controls.
 ///
 /// ```swift
 /// let pressure = ManualMemoryPressure()
@@ -10,17 +10,17 @@ public import VitrineRuntime
 public final class ManualMemoryPressure: MemoryPressureSource {
   private let observers = MemoryPressureObservers()
 
-  /// Creates a source that has nothing to tell yet.
+  /// Creates a source.
   public init() {}
 
-  /// How many observe it.
+  /// The number of observers.
   public var observerCount: Int { observers.count }
 
-  /// Has `body` called by ``tell(_:)``, on that caller's thread.
+  /// Calls `body` in each ``tell(_:)``, on its caller's thread, for the life of the returned observation.
   public func observe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureObservation {
     observers.add(body)
   }
 
-  /// Tells all observers, and returns when they have acted.
+  /// Notifies all observers, and returns after they have reacted.
   public func tell(_ pressure: MemoryPressure) { observers.tell(pressure) }
 }

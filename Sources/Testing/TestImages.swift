@@ -1,10 +1,10 @@
 public import VitrineImaging
 
 extension Bitmap {
-  /// A picture that looks different in each of the eight orientations: red, green, blue and yellow in its corners
-  /// (top left, top right, bottom left, bottom right), with smooth gradients between them.
+  /// Makes a bitmap that looks different in each of the eight orientations: red, green, blue and yellow in its
+  /// corners (top left, top right, bottom left, bottom right), with smooth gradients between them.
   ///
-  /// The pixels in the corners have exactly ``testPatternCorners``. It survives lossy formats well. Opaque.
+  /// The pixels in the corners have exactly ``testPatternCorners``. It survives lossy formats well. It is opaque.
   /// Complexity: O(pixels).
   public static func testPattern(width: Int, height: Int) -> Bitmap {
     let corners = testPatternCorners.map { SIMD4<Float>($0) }
@@ -17,28 +17,28 @@ extension Bitmap {
     }
   }
 
-  /// The corners of ``testPattern(width:height:)``: top left, top right, bottom left, bottom right.
+  /// The colours of the corners of ``testPattern(width:height:)``: top left, top right, bottom left, bottom right.
   public static let testPatternCorners: [SIMD4<UInt8>] = [
     SIMD4(220, 40, 40, 255), SIMD4(40, 180, 60, 255), SIMD4(40, 60, 200, 255), SIMD4(240, 220, 60, 255),
   ]
 
-  /// A picture of one colour: red, green, blue and straight alpha.
+  /// Makes a bitmap of one colour: red, green, blue and straight alpha.
   ///
   /// Complexity: O(pixels).
   public static func solid(_ color: SIMD4<UInt8>, width: Int, height: Int) -> Bitmap {
     pixels(width: width, height: height, alpha: color.w == 255 ? .opaque : .straight) { _, _ in color }
   }
 
-  /// A picture whose pixels `color` gives, row by row from the top left.
+  /// Makes a bitmap from a closure, row by row from the top left.
   ///
   /// Complexity: O(pixels).
   ///
   /// - Parameters:
-  ///   - width: Pixels in a row, at least 1.
-  ///   - height: Rows, at least 1.
-  ///   - alpha: What the fourth component of a pixel means; straight unless told.
-  ///   - color: Gives red, green, blue and alpha of the pixel at `x`, `y`.
-  /// - Returns: The picture.
+  ///   - width: The number of pixels in a row, at least 1.
+  ///   - height: The number of rows, at least 1.
+  ///   - alpha: The meaning of the fourth component. Defaults to straight alpha.
+  ///   - color: Returns red, green, blue and alpha of the pixel at `x`, `y`.
+  /// - Returns: The bitmap.
   public static func pixels(
     width: Int,
     height: Int,

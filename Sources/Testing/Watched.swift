@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// State that a test can wait for: whoever waits is told, without a clock, when it has become what they wait for.
+/// State that a test can wait for: waiters are resumed, without a clock, when it satisfies their condition.
 package final class Watched<State: Sendable>: Sendable {
   private struct Guarded {
     var state: State
@@ -15,9 +15,9 @@ package final class Watched<State: Sendable>: Sendable {
 
   package var value: State { guarded.withLock { $0.state } }
 
-  /// Changes the state, then wakes those who waited for what it is now.
+  /// Changes the state, then resumes those who waited for the new state.
   ///
-  /// `body` must not call out.
+  /// `body` must not call unknown code.
   package func change<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
     let (answer, satisfied) = guarded.withLock { guarded in
       let answer = body(&guarded.state)
@@ -30,7 +30,9 @@ package final class Watched<State: Sendable>: Sendable {
     return answer
   }
 
-  /// Waits for a state; returns without it when the awaiting task is cancelled, so that a test's time limit ends the test.
+  /// Waits until the state satisfies `condition`.
+  ///
+  /// Returns early if the awaiting task is cancelled, so that a test's time limit ends the test.
   package func wait(until condition: @escaping @Sendable (State) -> Bool) async {
     let arrived = Deferred<Void>()
     let isReached = guarded.withLock { guarded in

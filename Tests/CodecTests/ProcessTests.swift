@@ -95,7 +95,7 @@ struct ProcessTests {
     let error = failure { try registry.decode(Fixture.data("lzw.tiff")) }
 
     #expect(error?.code == .corrupt)
-    #expect(error?.detail.contains("broke off") == true)
+    #expect(error?.detail.contains("ended unexpectedly") == true)
   }
 
   @Test

@@ -174,7 +174,7 @@ struct TIFFTests {
     let error = failure { try decode(Self.file(12)) }
 
     #expect(error?.code == .corrupt)
-    #expect(error?.detail.contains("leads back") == true)
+    #expect(error?.detail.contains("refers to an earlier one") == true)
   }
 
   @Test

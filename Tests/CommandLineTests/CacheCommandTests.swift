@@ -76,7 +76,7 @@ struct CacheCommandTests {
     try tool.write(Data("mine".utf8), to: "cache/o00000001.segment")
     let outcome = try await cache(action)
     #expect(outcome.status == 1)
-    #expect(outcome.errors.hasPrefix("vitrine: cache: the folder holds other files and is no cache"))
+    #expect(outcome.errors.hasPrefix("vitrine: cache: the folder contains other files and is not a cache"))
     #expect(try tool.files("cache") == ["index", "o00000001.segment"])
     #expect(try tool.data("cache/index") == Data("mine".utf8))
   }
@@ -118,13 +118,13 @@ struct CacheCommandTests {
     let outcome = try await cache("verify", "--json")
 
     #expect(outcome.status == 1)
-    #expect(outcome.errors == "vitrine: \(server.url("/1.png")): damaged, and dropped from the cache\n")
+    #expect(outcome.errors == "vitrine: \(server.url("/1.png")): damaged; dropped from the cache\n")
     #expect(try outcome.json.first?["url"] as? String == server.url("/1.png"))
     #expect(try outcome.json.last?["checked"] as? Int == 3)
     #expect(try outcome.json.last?["damaged"] as? Int == 1)
     let again = try await cache("verify")
     #expect(again.status == 0)
-    #expect(again.output == "cache: 2 entries checked, all whole\n")
+    #expect(again.output == "cache: 2 entries checked, none damaged\n")
     #expect(try await cache("list", "--json").json.count == 2)
   }
 
@@ -176,7 +176,8 @@ struct CacheCommandTests {
     for action in ["verify", "trim", "clear"] {
       let outcome = try await cache(action)
       #expect(outcome.status == 1)
-      #expect(outcome.errors == "vitrine: cache: another process is using this cache; \(action) needs it for itself\n")
+      let message = "vitrine: cache: another process is using this cache; \(action) needs exclusive access\n"
+      #expect(outcome.errors == message)
     }
     #expect(await other.statistics().entries == 3)
     await other.close()

@@ -65,7 +65,7 @@ struct ContractTests {
     let (right, wrong) = (try #require(try good.json.first), try #require(try bad.json.first))
     #expect(Set(right.keys) == Set(wrong.keys))
     #expect(right["error"] is NSNull)
-    #expect((wrong["error"] as? String)?.hasPrefix("the folder holds other files and is no cache") == true)
+    #expect((wrong["error"] as? String)?.hasPrefix("the folder contains other files and is not a cache") == true)
   }
 
   @Test
@@ -132,7 +132,7 @@ struct ContractTests {
   func helpForWhatThereIsNotIsAnErrorOfUsage() async throws {
     let outcome = try await tool.run("help", "paint")
     #expect(outcome.status == 64)
-    #expect(outcome.errors.hasPrefix("vitrine: there is no command 'paint'\n"))
+    #expect(outcome.errors.hasPrefix("vitrine: unknown command 'paint'\n"))
   }
 
   // MARK: - Standard output

@@ -78,7 +78,7 @@ struct FetchCacheTests {
     #expect(known["from"] as? String == "disk")
     #expect(known["stale"] as? Bool == true)
     let unknown = try await fetch("/b.png", "--offline")
-    #expect(unknown["error"] as? String == "not in the cache, and --offline asks no server")
+    #expect(unknown["error"] as? String == "not in the cache, and --offline allows no request")
     #expect(unknown["stage"] as? String == "fetch")
     #expect(server.counts.requests == 1)
   }
@@ -125,7 +125,7 @@ struct FetchCacheTests {
     try tool.write(Data("mine".utf8), to: "mine/index")
     let outcome = try await tool.run("fetch", server.url("/a.png"), "-o", "out/", "--cache-dir", "mine")
     #expect(outcome.status == 1)
-    #expect(outcome.errors == "vitrine: mine: the folder holds other files and is no cache; nothing was done to it\n")
+    #expect(outcome.errors == "vitrine: mine: the folder contains other files and is not a cache; left unchanged\n")
     #expect(try tool.files("mine") == ["index"])
     #expect(server.counts.requests == 0)
   }
@@ -146,10 +146,10 @@ struct FetchCacheTests {
     #expect(try outcome.json.map { $0["from"] as? String } == ["disk", "network"])
     #expect(
       outcome.errors
-        == "vitrine: cache: another process is using this cache; it is read, and nothing new is kept in it\n"
+        == "vitrine: cache: another process is using this cache; reading it without storing anything\n"
     )
     #expect(warming.status == 1)
-    #expect(warming.errors == "vitrine: cache: another process is using this cache, so nothing can be kept in it now\n")
+    #expect(warming.errors == "vitrine: cache: another process is using this cache, so nothing can be stored\n")
     await other.close()
   }
 
@@ -164,11 +164,11 @@ struct FetchCacheTests {
     let named = try await tool.run("fetch", server.url("/a.png"), "-o", "b.png", "--cache-dir", path)
 
     #expect(writing.status == 0)
-    #expect(writing.errors == "vitrine: \(path): Not a directory; going on without a cache\n")
+    #expect(writing.errors == "vitrine: \(path): Not a directory; continuing without a cache\n")
     #expect(warming.status == 1)
     #expect(warming.errors == "vitrine: \(path): Not a directory\n")
     #expect(named.status == 0)
-    #expect(named.errors == "vitrine: \(path): Not a directory; going on without a cache\n")
+    #expect(named.errors == "vitrine: \(path): Not a directory; continuing without a cache\n")
     #expect(try tool.files() == ["a.png", "b.png"])
   }
 

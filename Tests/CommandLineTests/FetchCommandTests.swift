@@ -152,9 +152,9 @@ struct FetchCommandTests {
     #expect(try outcome.json.map { $0["stage"] as? String } == ["request", "fetch", "request", nil])
     #expect(
       outcome.errors == """
-        vitrine: photo.jpg: not an address of http or https
+        vitrine: photo.jpg: not an http or https URL
         vitrine: \(missing): the server answered with status 404
-        vitrine: https://: not a host: ""
+        vitrine: https://: invalid host ""
 
         """
     )

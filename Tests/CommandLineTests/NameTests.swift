@@ -163,12 +163,12 @@ struct NameTests {
   }
 
   @Test(arguments: [
-    (["-0", "a.png"], "-0 says how the list of --files-from is written, and there is none"),
-    (["--files-from", "-", "-"], "--files-from - reads standard input, so that nothing else can be read from there"),
-    (["--files-from", "-", "--files-from=-"], "--files-from - reads standard input, so that nothing else can be"),
+    (["-0", "a.png"], "-0 needs --files-from"),
+    (["--files-from", "-", "-"], "--files-from - reads standard input, so nothing else can"),
+    (["--files-from", "-", "--files-from=-"], "--files-from - reads standard input, so nothing else can"),
     (["--files-from", ""], "--files-from takes a file, or - for standard input"),
     (["--files-from"], "--files-from needs a value"),
-    (["--files-from", "zeros"], "--files-from zeros: its names end in zero bytes; -0 reads such a list"),
+    (["--files-from", "zeros"], "--files-from zeros: the list contains zero bytes; use -0 to read it"),
   ])
   func aListThatMakesNoSenseIsAnErrorOfUsage(arguments: [String], message: String) async throws {
     try tool.write(Data("a.png\0b.png\0".utf8), to: "zeros")

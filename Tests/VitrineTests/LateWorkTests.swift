@@ -98,6 +98,23 @@ struct LateWorkTests {
   }
 
   @Test
+  func aDownloadThatHasNotBegunDoesNotGoOn() async throws {
+    let queue = WorkQueue(label: "steps", width: 1)
+    let loads = try await queue.run { _ in
+      let bench = Bench()
+      var request = ImageRequest(url: Self.url, size: .pixels(8, 8))
+      request.continuesDownload = true
+      let tasks = [request, ImageRequest(url: Self.url)].map { bench.pipeline.imageTask(for: $0) }
+      // Both wait for the look-up on disk.
+      for task in tasks { task.cancel() }
+      bench.run()
+      try #require(bench.pipeline.jobCount == 0)
+      return bench.loader.running.count
+    }
+    #expect(loads == 0)
+  }
+
+  @Test
   func whatIsDecodedLateAndNotKeptTakesNothingFromDisk() async throws {
     let queue = WorkQueue(label: "steps", width: 1)
     let caches = CacheAccess.all.subtracting(.diskWrites)

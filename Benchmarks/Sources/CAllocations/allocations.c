@@ -6,8 +6,8 @@
 
 #if defined(__GLIBC__)
 
-// The C library's own, under the names it keeps for programs that put theirs in front. What they return may be freed by
-// the C library's free, so that one is left alone.
+// The C library's own functions, under the names it keeps for programs that replace malloc. Their results may be freed
+// by the C library's free, so free is not replaced.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
@@ -17,7 +17,8 @@ static _Atomic bool is_counting;
 static _Atomic int64_t total;
 static _Thread_local int64_t of_thread;
 
-// Outside of a count an allocation costs one branch more than without this file, so times are measured beside it.
+// Outside of a count, an allocation costs one branch more than without this file, so times are measured in separate
+// runs.
 static inline void count(void) {
   if (!atomic_load_explicit(&is_counting, memory_order_relaxed)) return;
   atomic_fetch_add_explicit(&total, 1, memory_order_relaxed);

@@ -1,14 +1,16 @@
 import CAllocations
 import Foundation
 
-/// What is measured: one of several that do the same work, in their turns.
+/// A contestant: one of several that do the same work, in turns.
 package struct Contestant {
   package let name: String
-  /// At most this, in nanoseconds of CPU; nil where nothing was promised.
+  /// The target in nanoseconds of CPU time, or `nil` for none.
   package var target: Double?
-  /// At most so many allocations, or the whole run fails: counts are the same in every run, and so can be held to.
+  /// The maximum number of allocations, beyond which the whole run fails.
+  ///
+  /// Counts are the same in every run.
   package var allocationLimit: Double?
-  /// Does the work so many times; one after the other, or however its name says.
+  /// Does the work this many times, one after the other unless the name says otherwise.
   package let run: (_ count: Int) async throws -> Void
 
   package init(
@@ -21,7 +23,9 @@ package struct Contestant {
   }
 }
 
-/// CPU time of the process, all threads, in nanoseconds: what others do on this machine does not count.
+/// The CPU time of the process, all threads, in nanoseconds.
+///
+/// It does not include other processes on this machine.
 package func processorTime() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
@@ -33,11 +37,11 @@ package func median(_ values: [Double]) -> Double {
   return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
 }
 
-/// Lets contestants take turns and prints medians of CPU time, and allocations, for one time of the work.
+/// Runs contestants in turns, and prints medians of CPU time and allocations for one execution of the work.
 ///
-/// Taking turns, a machine that gets slower meanwhile slows all of them.
+/// With turns, a machine that slows down affects all of them alike.
 ///
-/// - Returns: A sentence for each that allocates more than it may.
+/// - Returns: A message for each contestant with too many allocations.
 package func contest(_ title: String, _ contestants: [Contestant], count: Int, rounds: Int) async throws -> [String] {
   say("\n### \(title)\n")
   say("| | CPU | least | at most | allocations |")
@@ -56,9 +60,9 @@ package func contest(_ title: String, _ contestants: [Contestant], count: Int, r
     allocations_begin()
     try await contestant.run(count)
     let allocations = Double(allocations_end().total) / Double(count)
-    // What the libraries' own threads do now and then is less than one in a hundred.
+    // Library threads add less than one in a hundred.
     if let limit = contestant.allocationLimit, allocations > limit + 0.01 {
-      failures.append("\(title): \(contestant.name): \(number(allocations)) allocations, at most \(limit) are allowed")
+      failures.append("\(title): \(contestant.name): \(number(allocations)) allocations, more than \(limit)")
     }
     let limit = contestant.target.map { target in
       time(target) + (median(times[index]) > target ? " (missed)" : "")
@@ -71,7 +75,7 @@ package func contest(_ title: String, _ contestants: [Contestant], count: Int, r
   return failures
 }
 
-/// Whether objects made here and in the libraries of Swift are counted, each once.
+/// Checks that the objects of this program and of Swift's libraries are counted, each once.
 package func checkAllocationCounter() throws {
   guard allocations_are_counted() else { return }
   final class Thing {}
@@ -81,7 +85,7 @@ package func checkAllocationCounter() throws {
   for _ in 0..<1000 { things.append(Thing()) }
   let counted = allocations_end()
   guard counted.of_thread == 1000, counted.total >= 1000, things.count == 1000 else {
-    throw BenchmarkError("1000 objects were made, and \(counted.of_thread) allocations counted")
+    throw BenchmarkError("created 1000 objects, but counted \(counted.of_thread) allocations")
   }
 }
 

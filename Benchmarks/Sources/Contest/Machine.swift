@@ -1,9 +1,9 @@
 import Foundation
 
-/// Prints a line at once, also where the output is no terminal.
+/// Prints a line and flushes it, even if the output is not a terminal.
 package func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-/// What the figures depend on.
+/// Facts about the machine that the results depend on.
 package func machineFacts() -> [String] {
   let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
     .split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
@@ -11,7 +11,7 @@ package func machineFacts() -> [String] {
   return [
     "\(ProcessInfo.processInfo.processorCount) cores\(processor.map { ", \($0)" } ?? "")",
     ProcessInfo.processInfo.operatingSystemVersionString,
-    output(["swift", "--version"]).split(separator: "\n").first.map(String.init) ?? "Swift of unknown version",
+    output(["swift", "--version"]).split(separator: "\n").first.map(String.init) ?? "Swift, unknown version",
   ]
 }
 
@@ -28,7 +28,7 @@ private func output(_ command: [String]) -> String {
   return String(decoding: data, as: UTF8.self)
 }
 
-/// Says what went wrong.
+/// A failure of a benchmark.
 package struct BenchmarkError: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }

@@ -16,13 +16,14 @@ private struct Clock {
     return Double(time.tv_sec) * 1e6 + Double(time.tv_nsec) / 1e3
   }
 
-  /// Microseconds of the clock on the wall, and of the processor in all threads.
+  /// Microseconds of wall time, and of CPU time of all threads.
   var elapsed: (wall: Double, processor: Double) {
     ((ContinuousClock.now - wall) / .microseconds(1), Self.processorTime - processor)
   }
 }
 
-/// Has the machine under a virtual one give the memory that the page cache will need: whoever came first would pay for that.
+/// Makes a hypervisor provide the memory for the page cache in advance, since otherwise the first contestant would pay
+/// for it.
 private func warmMemory() {
   let size = 1 << 30
   guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), memory != MAP_FAILED
@@ -31,7 +32,7 @@ private func warmMemory() {
   munmap(memory, size)
 }
 
-/// Photographs do not compress, and neither do these.
+/// Photographs do not compress, and neither do these bytes.
 private func payload(_ size: Int) -> Data {
   var state: UInt64 = 7
   return Data(
@@ -67,7 +68,7 @@ nonisolated func compare(
   var order = Array(keys.indices)
   var random = SystemRandomNumberGenerator()
   order.shuffle(using: &random)
-  // Each its own bytes, so that nobody keeps one of them for all.
+  // Different bytes for each entry, so that no store can deduplicate them.
   let all = (0..<64).map { _ in payload(size) }
   var results = [[String: [Double]]](repeating: [:], count: stores.count)
   for round in 0..<rounds {
@@ -93,7 +94,7 @@ nonisolated func compare(
 
       clock = Clock()
       var found = 0
-      // What went are the first keys: a quarter, or somewhat more where whole segments go.
+      // The evicted entries are the first keys: a quarter, or somewhat more if whole segments go.
       let left = isEvicting ? order.filter { $0 >= count * 2 / 5 } : order
       for number in left { found += try await store.get(keys[number])?.count ?? 0 }
       note("get", clock.elapsed.wall / Double(left.count))
@@ -101,7 +102,7 @@ nonisolated func compare(
       guard found == left.count * size else { throw BenchmarkError("\(type.name) lost something") }
 
       clock = Clock()
-      for key in keys where try await store.get(key + "&") != nil { throw BenchmarkError("found what there is not") }
+      for key in keys where try await store.get(key + "&") != nil { throw BenchmarkError("found a missing key") }
       note("miss", clock.elapsed.wall / Double(count))
 
       try await store.close()
@@ -109,7 +110,7 @@ nonisolated func compare(
     }
   }
   say("\n## \(count) entries of \(size / 1000) KB\n")
-  say("Microseconds an operation, put until the system has it; evicting a quarter in milliseconds.\n")
+  say("Microseconds per operation, put until the system has the data; evicting a quarter in milliseconds.\n")
   say("| | put | its CPU | get | its CPU | miss | evict 1/4 | disk per byte stored | and after evicting |")
   say("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
   for (index, type) in stores.enumerated() {
@@ -124,7 +125,7 @@ nonisolated func compare(
 
 nonisolated func compareOpening(_ stores: [any Store.Type], in scratch: URL, count: Int, rounds: Int) async throws {
   say("\n## Opening \(count) entries\n")
-  say("Milliseconds until it is known how much there is and the first entry is read.\n")
+  say("Milliseconds until the total size is known and the first entry is read.\n")
   say("| | open | its CPU |")
   say("|---|---:|---:|")
   let bytes = payload(500)
@@ -150,7 +151,7 @@ nonisolated func compareOpening(_ stores: [any Store.Type], in scratch: URL, cou
   }
 }
 
-/// What storing costs who stores, while the writer has time to follow.
+/// The cost of a store to its caller, while the writer keeps up.
 nonisolated func measureBursts(in scratch: URL, rounds: Int) async throws {
   let folder = scratch.appending(path: "bursts")
   let store = try await VitrineStore(in: folder)
@@ -167,17 +168,17 @@ nonisolated func measureBursts(in scratch: URL, rounds: Int) async throws {
     times.append(clock.elapsed.wall / 100)
     try await store.finishWriting()
     let second = Clock()
-    for _ in 0..<100 where ContentID(of: bytes) != hash { throw BenchmarkError("another hash") }
+    for _ in 0..<100 where ContentID(of: bytes) != hash { throw BenchmarkError("the hash has changed") }
     hashing.append(second.elapsed.wall / 100)
   }
   try await store.close()
   try? FileManager.default.removeItem(at: folder)
-  say("\n## What storing costs who stores\n")
+  say("\n## The cost of a store to its caller\n")
   say("- Vitrine, 20 KB, 100 at once, until `store` returns: \(text(median(times))) us each")
-  say("- the hash of its content, if it is not known: \(text(median(hashing))) us")
+  say("- the hash of its content, if not known yet: \(text(median(hashing))) us")
 }
 
-/// What storing costs in a cache that is full, in which all but the oldest were read in any order.
+/// The cost of a store in a full cache of which all but the oldest entries were read in random order.
 nonisolated func measureFull(in scratch: URL) async throws {
   let folder = scratch.appending(path: "full")
   let (limit, size, count) = (200 << 20, 20_000, 20_000)
@@ -210,7 +211,7 @@ nonisolated func measureFull(in scratch: URL) async throws {
   say("- Vitrine: \(cost); \(text(kept)) % of the limit are entries")
 }
 
-/// A body that is larger than anyone wants to have in memory.
+/// A body too large to hold in memory.
 nonisolated func measureStreaming(in scratch: URL) async throws {
   let folder = scratch.appending(path: "stream")
   let cache = try DiskCache(directory: folder, sizeLimit: 1 << 30)
@@ -231,12 +232,14 @@ nonisolated func measureStreaming(in scratch: URL) async throws {
   say("- memory at its peak grew by \(grown >> 10) MB")
 }
 
-/// Has Linux count the peak from now on.
+/// Resets Linux's peak counter.
 private func forgetPeak() {
   try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
 }
 
-/// In kilobytes; Linux only, 0 elsewhere.
+/// The peak memory in kilobytes.
+///
+/// Linux only, 0 elsewhere.
 private func residentPeak() -> Int {
   let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
   let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file per entry, named by a hash of its key; written under another name and renamed.
+/// One file per entry, named by a hash of its key, written under a temporary name and renamed.
 final class FileStore: Store {
   static let name = "a file per entry"
   private let folder: String
@@ -29,7 +29,7 @@ final class FileStore: Store {
   }
 
   private func path(_ key: String) -> String {
-    // FNV-1a, cheaper than what any such cache takes.
+    // FNV-1a, cheaper than the hash of any real cache of this kind.
     var (low, high) = (0xCBF2_9CE4_8422_2325 as UInt64, 0x8422_2325_CBF2_9CE4 as UInt64)
     for byte in key.utf8 {
       low = (low ^ UInt64(byte)) &* 0x100_0000_01B3
@@ -61,7 +61,7 @@ final class FileStore: Store {
   }
 
   func evictQuarter(of keys: [String]) async throws {
-    // As a cache does that keeps nothing in memory: by the times of the files.
+    // By file times, like a cache that keeps nothing in memory.
     var files: [(name: String, time: Int)] = []
     for name in try Self.names(folder) {
       var info = stat()

@@ -1,7 +1,7 @@
 import CLMDB
 import Foundation
 
-/// One B+ tree mapped into memory, a transaction per put, without a sync per commit.
+/// One memory-mapped B+ tree, with a transaction per put and no sync per commit.
 final class LMDBStore: Store {
   static let name = "LMDB"
   private var environment: OpaquePointer?
@@ -60,7 +60,7 @@ final class LMDBStore: Store {
       try with(Data(key.utf8)) { key in
         var value = MDB_val()
         let status = mdb_get(transaction, table, &key, &value)
-        // Its memory is valid within the transaction only.
+        // The bytes are valid only within the transaction.
         if status == 0 { found = Data(bytes: value.mv_data, count: value.mv_size) }
         if status != 0, status != MDB_NOTFOUND { try check(status) }
       }

@@ -1,7 +1,7 @@
 import CSQLite
 import Foundation
 
-/// One table of blobs, in WAL mode without a sync per commit, statements prepared once.
+/// One table of blobs, in WAL mode without a sync per commit, with prepared statements.
 class SQLiteStore: Store {
   class var name: String { "SQLite, a commit each" }
   private var database: OpaquePointer?
@@ -62,7 +62,7 @@ class SQLiteStore: Store {
   }
 }
 
-/// The same, 64 entries a commit, as whoever gathers them could have it.
+/// The same with 64 entries per commit, for a caller that batches.
 final class SQLiteBatchStore: SQLiteStore {
   override class var name: String { "SQLite, a commit per 64" }
   private var pending = 0

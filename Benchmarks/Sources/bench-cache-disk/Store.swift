@@ -1,12 +1,12 @@
 import Foundation
 
-/// What is compared: a place on disk for bytes under keys.
+/// A contestant: a store on disk of bytes by key.
 protocol Store: AnyObject {
   static var name: String { get }
-  /// Opens the folder, as far as to know how much there is and to answer.
+  /// Opens the folder, until it knows its size and can answer.
   init(in folder: URL) async throws
   func put(_ bytes: Data, _ key: String) async throws
-  /// Returns when what was put is in the hands of the system.
+  /// Returns when the system has all data that was put.
   func finishWriting() async throws
   func get(_ key: String) async throws -> Data?
   func evictQuarter(of keys: [String]) async throws

@@ -1,7 +1,7 @@
 import Foundation
 import VitrineCaching
 
-/// The cache of this package, with the hash of the content that each entry has and the checksums of each read.
+/// The cache of this package, including the content hash of each entry and the checksum of each read.
 final class VitrineStore: Store {
   static let name = "**Vitrine**"
   let cache: DiskCache
@@ -20,7 +20,7 @@ final class VitrineStore: Store {
     await cache.store(entry, for: CacheKey { $0.append(key) })
   }
 
-  // Trimming waits for what is being written, and writes the index.
+  // Trimming waits for pending writes, and writes the index.
   func finishWriting() async throws { await cache.trim(to: .max) }
 
   func get(_ key: String) async throws -> Data? { await cache.entry(for: CacheKey { $0.append(key) })?.data }

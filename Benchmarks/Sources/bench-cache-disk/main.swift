@@ -1,12 +1,12 @@
-// make bench-cache: what a disk cache costs, beside a file per entry, SQLite and LMDB.
+// make bench-cache: the cost of a disk cache, compared with a file per entry, SQLite and LMDB.
 //
-// Every store gets the same bytes in the same order, none is synced per entry, and all is read back from the system's page
-// cache. ROUNDS=n takes the median of n rounds (3 by default). Arguments name sections (entries, pixels,
-// open, bursts, full, stream); `alone` leaves out the others, for a profiler.
+// Every store gets the same bytes in the same order, none syncs per entry, and all reads are served by the system's
+// page cache. ROUNDS=n sets the number of rounds for the median (3 by default). Arguments select sections (entries,
+// pixels, open, bursts, full, stream); `alone` runs only Vitrine, for a profiler.
 
 import Foundation
 
-/// Prints a line at once, also where the output is no terminal.
+/// Prints a line and flushes it, even if the output is not a terminal.
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
 let rounds = Int(ProcessInfo.processInfo.environment["ROUNDS"] ?? "") ?? 3
@@ -21,8 +21,8 @@ let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
 say("# Disk cache\n")
 say("- \(ProcessInfo.processInfo.processorCount) cores,\(processor.map(String.init) ?? "")")
 say("- \(ProcessInfo.processInfo.operatingSystemVersionString)")
-say("- medians of \(rounds) rounds, the stores in turns; no sync per entry; all in the system's page cache")
-say("- Vitrine makes a hash of every content and checks a checksum at every get; the others do neither")
+say("- medians of \(rounds) rounds, in turns; no sync per entry; all data in the system's page cache")
+say("- Vitrine hashes every content and verifies a checksum at every get; the others do neither")
 
 let all: [any Store.Type] = [
   VitrineStore.self, FileStore.self, SQLiteStore.self, SQLiteBatchStore.self, LMDBStore.self,

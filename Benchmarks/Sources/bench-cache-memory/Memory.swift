@@ -3,16 +3,16 @@ import Foundation
 import VitrineCaching
 
 private func expect(_ isHit: Bool) throws {
-  guard isHit else { throw BenchmarkError("a miss, where everything should be in memory") }
+  guard isHit else { throw BenchmarkError("a miss, although everything should be in memory") }
 }
 
-/// Gets, misses and insertions of so many entries, asked for in no order, on one thread and on two.
+/// Look-ups, misses and insertions with `entryCount` entries in random order, on one thread and on two.
 func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
   let texts = (0..<entryCount).map { "https://example.org/photographs/\($0)/large.jpg?w=300" }
   let order = (0..<entryCount).shuffled()
   let keys = texts.map { text in CacheKey { $0.append(text) } }
   let strangers = texts.map { text in CacheKey { $0.append(text + "&h=300") } }
-  // Each has objects of its own, so that none finds what another has just touched.
+  // Each cache has its own objects, so that none profits from the accesses of another.
   func payloads() -> [CacheKey: Payload] {
     Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, Payload($0)) })
   }
@@ -45,7 +45,7 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
     rounds: rounds,
   )
   failures += try await contest(
-    "Get of what is not there, \(entryCount) entries",
+    "Get of missing keys, \(entryCount) entries",
     [
       Contestant(name: "`MemoryCache`", allocationLimit: 0) { count in
         for index in 0..<count { try expect(cache.value(for: strangers[index % entryCount]) == nil) }
@@ -61,7 +61,7 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
   return failures
 }
 
-/// New entries into a full cache, one of which has to leave for each.
+/// New entries into a full cache, which must evict one for each.
 func benchInsertion(_ entryCount: Int, rounds: Int) async throws -> [String] {
   let payload = Payload(0)
   let count = 2 * entryCount
@@ -86,9 +86,9 @@ func benchInsertion(_ entryCount: Int, rounds: Int) async throws -> [String] {
   )
 }
 
-/// Lets one thread, then two, ask at full speed, and prints what both together get done.
+/// Runs one thread, then two, at full speed, and prints their total throughput.
 ///
-/// Two that ask for the same images also wait for each other's counts of references, whatever the cache does.
+/// Two threads with the same images also contend for reference counts, whatever the cache does.
 private func benchThreads(_ title: String, _ peers: [(name: String, get: @Sendable (Int) -> Bool)], rounds: Int) {
   say("\n### \(title)\n")
   say("| | one, a second | two, images of their own | two to one | two, the same images | two to one |")
@@ -107,7 +107,7 @@ private func benchThreads(_ title: String, _ peers: [(name: String, get: @Sendab
   }
 }
 
-/// How often a second threads together get an answer, by the clock on the wall.
+/// The number of answers per second of wall time, of all threads together.
 private func rate(of get: @escaping @Sendable (Int) -> Bool, threads: Int, isShared: Bool) -> Double {
   let count = 200_000
   let group = DispatchGroup()
@@ -115,7 +115,7 @@ private func rate(of get: @escaping @Sendable (Int) -> Bool, threads: Int, isSha
   for thread in 0..<threads {
     group.enter()
     Thread.detachNewThread {
-      // Either every second one, or all, beginning elsewhere.
+      // Every second key, or all keys from a different start.
       for index in 0..<count {
         precondition(get(isShared ? index + thread * 4999 : index * threads + thread))
       }

@@ -1,15 +1,15 @@
 import Foundation
 import VitrineCaching
 
-/// Something to keep: an object of its own for each entry, as an image is.
+/// A value to store: one object for each entry, as with an image.
 final class Payload: Sendable {
   let number: Int
-  // About as large as what a pipeline keeps of an image beside its pixels, so that no two share a line of the cache.
+  // About as large as the pipeline's data for an image without its pixels, so that no two share a cache line.
   let facts: (SIMD8<Int>, SIMD8<Int>) = (.zero, .zero)
   init(_ number: Int) { self.number = number }
 }
 
-/// A dictionary behind a lock: what people write by hand, and the least that a cache can cost.
+/// A dictionary behind a lock: the common handwritten cache, and the minimum cost of any.
 final class LockedDictionary: @unchecked Sendable {
   // @unchecked: guarded by `mutex`.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -33,9 +33,9 @@ final class LockedDictionary: @unchecked Sendable {
   }
 }
 
-/// The same behind a lock that lets readers in together.
+/// The same behind a readers-writer lock.
 ///
-/// It could not note what was used.
+/// It could not record uses.
 final class ReadWriteLockedDictionary: @unchecked Sendable {
   // @unchecked: guarded by `lock`.
   private let lock: UnsafeMutablePointer<pthread_rwlock_t>
@@ -59,13 +59,13 @@ final class ReadWriteLockedDictionary: @unchecked Sendable {
   }
 }
 
-/// `NSCache`, which says itself that it may be used from several threads.
+/// `NSCache`, which is documented as thread-safe.
 struct SharedNSCache: @unchecked Sendable {
   // @unchecked: `NSCache` locks.
   let cache = NSCache<NSString, Payload>()
 }
 
-/// `NSString`s that nobody changes.
+/// Immutable `NSString`s.
 struct SharedStrings: @unchecked Sendable {
   // @unchecked: immutable.
   let strings: [NSString]

@@ -1,6 +1,7 @@
-// make bench-cache: what a cache in memory costs by itself, beside what Foundation has, and what one writes by hand.
+// make bench-cache: the cost of a memory cache by itself, compared with Foundation's and with handwritten ones.
 //
-// ROUNDS=n measures n times (11 by default). Ends with status 1 where something allocates more than it may.
+// ROUNDS=n sets the number of rounds (11 by default). Exits with status 1 if a contestant exceeds its limit of
+// allocations.
 
 import Contest
 import Foundation

@@ -5,10 +5,10 @@ import VitrineHTTP
 import FoundationNetworking
 #endif
 
-/// `bench-http client KIND URL COUNT CONNECTIONS AUTHORITY`: loads, and prints what `Figures` reads.
+/// `bench-http client KIND URL COUNT CONNECTIONS AUTHORITY`: runs loads, and prints the input of `Figures`.
 func runClient(_ arguments: [String]) async throws {
   guard arguments.count == 5, let count = Int(arguments[2]), let connections = Int(arguments[3]) else {
-    throw BenchmarkError("five arguments are wanted")
+    throw BenchmarkError("expected five arguments")
   }
   let request = try HTTPRequest(arguments[1])
   var options = CurlLoader.Options()
@@ -20,12 +20,12 @@ func runClient(_ arguments: [String]) async throws {
   case "loader": try await loadIntoSinks(loader, request, count: count)
   case "data":
     try await inLanes(count, connections) {
-      guard try await loader.data(for: request).1.count == fileSize else { throw BenchmarkError("not the file") }
+      guard try await loader.data(for: request).1.count == fileSize else { throw BenchmarkError("wrong content") }
     }
   case "session":
     let (session, url) = try session(connections, request)
     try await inLanes(count, connections) {
-      guard try await session.data(from: url).0.count == fileSize else { throw BenchmarkError("not the file") }
+      guard try await session.data(from: url).0.count == fileSize else { throw BenchmarkError("wrong content") }
     }
   case "storm":
     try await storm(count) { try await loader.data(for: request).1.count }
@@ -33,7 +33,7 @@ func runClient(_ arguments: [String]) async throws {
     let (session, url) = try session(connections, request)
     try await storm(count) { try await session.data(from: url).0.count }
   case "soak": try await soak(loader, request, count: count, connections)
-  default: throw BenchmarkError("no such client")
+  default: throw BenchmarkError("unknown client")
   }
 }
 
@@ -41,7 +41,7 @@ private func session(_ connections: Int, _ request: HTTPRequest) throws -> (URLS
   let configuration = URLSessionConfiguration.ephemeral
   configuration.urlCache = nil
   configuration.httpMaximumConnectionsPerHost = connections
-  guard let url = URL(string: request.url.string) else { throw BenchmarkError("no URL") }
+  guard let url = URL(string: request.url.string) else { throw BenchmarkError("invalid URL") }
   return (URLSession(configuration: configuration), url)
 }
 
@@ -58,7 +58,7 @@ private func report(_ start: ContinuousClock.Instant, _ latencies: [Double], arr
   try? Data(line.utf8).write(to: URL(filePath: file))
 }
 
-/// So many tasks that each take the next as soon as they are free.
+/// Runs this many tasks, each of which takes the next load as soon as it is free.
 private func inLanes(_ count: Int, _ lanes: Int, _ body: @escaping @Sendable () async throws -> Void) async throws {
   let start = ContinuousClock.now
   let latencies = try await withThrowingTaskGroup(of: [Double].self) { group in
@@ -78,7 +78,9 @@ private func inLanes(_ count: Int, _ lanes: Int, _ body: @escaping @Sendable () 
   report(start, latencies, arrived: latencies.count)
 }
 
-/// All at once, into sinks that count; latencies are counted from when a load leaves the queue.
+/// Starts all loads at once, into counting sinks.
+///
+/// Latency begins when a load leaves the queue.
 private func loadIntoSinks(_ loader: CurlLoader, _ request: HTTPRequest, count: Int) async throws {
   let start = ContinuousClock.now
   let sinks = (0..<count).map { _ in CountingSink() }
@@ -86,14 +88,15 @@ private func loadIntoSinks(_ loader: CurlLoader, _ request: HTTPRequest, count: 
   var latencies: [Double] = []
   for sink in sinks {
     let (bytes, latency) = await sink.end()
-    guard bytes == fileSize else { throw BenchmarkError("\(bytes) bytes came") }
+    guard bytes == fileSize else { throw BenchmarkError("received \(bytes) bytes") }
     latencies.append(latency)
   }
   report(start, latencies, arrived: count)
 }
 
 private final class CountingSink: LoadSink, @unchecked Sendable {
-  // Sendable: the loader makes one call at a time, and whoever awaits reads after the last one, as the stream says.
+  // Sendable: the loader makes one call at a time, and the waiting task reads only after the last one, as the stream
+  // guarantees.
 
   private var count = 0
   private var began = ContinuousClock.now
@@ -138,7 +141,7 @@ private func soak(_ loader: CurlLoader, _ request: HTTPRequest, count: Int, _ la
       for _ in 0..<lanes {
         group.addTask {
           for _ in 0..<(count / 6 / lanes) {
-            guard try await loader.data(for: request).1.count == fileSize else { throw BenchmarkError("not the file") }
+            guard try await loader.data(for: request).1.count == fileSize else { throw BenchmarkError("wrong content") }
           }
         }
       }

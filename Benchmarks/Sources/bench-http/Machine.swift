@@ -6,16 +6,16 @@ import Glibc
 
 let fileSize = 50_000
 
-/// Prints a line at once, also where the output is no terminal.
+/// Prints a line and flushes it, even if the output is not a terminal.
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-/// Says what went wrong.
+/// A failure of a benchmark.
 struct BenchmarkError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// What a process took, and what it said of itself.
+/// The cost of a process, and its own report.
 struct Figures {
   var seconds = 0.0
   var cpu = 0.0
@@ -28,7 +28,7 @@ struct Figures {
   var arrived: Double?
 }
 
-/// Runs a program, and ends it when `deadline` seconds are over.
+/// Runs a program, and kills it after `deadline` seconds.
 func run(_ command: [String], deadline: Int) throws -> Figures {
   let process = Process()
   process.executableURL = URL(filePath: measure)
@@ -42,9 +42,9 @@ func run(_ command: [String], deadline: Int) throws -> Figures {
   try process.run()
   let measured = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
   process.waitUntilExit()
-  // `measure` prints microseconds of CPU and of time, KiB, and the status.
+  // `measure` prints microseconds of CPU and of wall time, KiB, and the status.
   let numbers = measured.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-  guard numbers.count == 4 else { throw BenchmarkError("\(command.prefix(3)) was not measured: \(measured)") }
+  guard numbers.count == 4 else { throw BenchmarkError("\(command.prefix(3)) could not be measured: \(measured)") }
   var result = Figures()
   (result.cpu, result.seconds, result.megabytes) = (numbers[0] / 1e6, numbers[1] / 1e6, numbers[2] * 1024 / 1e6)
   guard numbers[3] == 0 else {
@@ -59,10 +59,10 @@ func run(_ command: [String], deadline: Int) throws -> Figures {
   return result
 }
 
-/// Names the file for what a client says of itself.
+/// The environment variable with the path of a client's report.
 let reportVariable = "VITRINE_BENCH_REPORT"
 
-/// The program beside this one that measures another.
+/// The program next to this one that measures another.
 private let measure = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "measure")
   .path
 
@@ -86,7 +86,7 @@ func version(of program: String, _ option: String) -> String {
   return output.split(separator: "\n").first.map { $0.split(separator: "(").first.map(String.init) ?? "" } ?? program
 }
 
-/// What the figures depend on.
+/// Facts about the machine that the results depend on.
 func machineFacts() -> [String] {
   let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
     .split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
@@ -95,7 +95,7 @@ func machineFacts() -> [String] {
   return [
     "\(ProcessInfo.processInfo.processorCount) cores\(processor.map { ", \($0)" } ?? "")",
     ProcessInfo.processInfo.operatingSystemVersionString,
-    // Beside others' work rates say little, CPU somewhat more.
+    // On a busy machine rates say little, CPU time somewhat more.
     "load of the machine at the start: \(load.map(String.init) ?? "unknown")",
   ]
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is measured, and how often.
+/// The parameters of a run.
 struct Plan {
   let server: Server
   let rounds: Int
@@ -22,7 +22,7 @@ private func text(_ value: Double, _ format: String = "%.0f") -> String {
   value.isNaN ? "-" : String(format: format, value)
 }
 
-/// Prints a table, and returns what was promised and not reached.
+/// Prints a table, and returns the missed targets.
 func rates(
   _ title: String,
   _ plan: Plan,
@@ -45,7 +45,7 @@ func rates(
     Contestant(name: "`CurlLoader`, a sink each", command: client("loader")),
     Contestant(name: "`await CurlLoader.data(for:)`", command: client("data")),
   ]
-  // URLSession of FoundationNetworking can be told neither of an authority of our own, nor where not to look.
+  // FoundationNetworking's URLSession can neither trust a custom authority nor skip the verification.
   if scheme == "plain" {
     contestants.append(Contestant(name: "`await URLSession.data(from:)`", command: client("session")))
   }
@@ -62,33 +62,33 @@ func rates(
   for (index, contestant) in contestants.enumerated() {
     let good = contestant.figures.filter { !$0.isOverdue }
     guard !good.isEmpty else {
-      say("| \(contestant.name) | stood still; ended after 60 s | | | | | |")
+      say("| \(contestant.name) | hung; killed after 60 s | | | | | |")
       continue
     }
     let speed = median(good.map { Double(plan.requests) / $0.seconds })
     let processor = median(good.map { $0.cpu / Double(plan.requests) * 1e6 })
     let latencies = [good.compactMap(\.p50), good.compactMap(\.p99)].map { text(median($0) * 1000, "%.1f ms") }
     let overdue =
-      good.count == contestant.figures.count ? "" : " (\(contestant.figures.count - good.count) stood still)"
+      good.count == contestant.figures.count ? "" : " (\(contestant.figures.count - good.count) hung)"
     say(
       "| \(contestant.name)\(overdue) | \(text(speed)) | \(text(speed / peer, "%.2f")) | \(text(processor)) us |"
         + " \(latencies[0]) | \(latencies[1]) | \(text(median(good.map(\.megabytes)), "%.1f")) MB |"
     )
     guard index == 1 || index == 2 else { continue }
     if speed / peer < rate {
-      missed.append("\(title): \(contestant.name): \(text(speed / peer, "%.2f")) of curl's rate, \(rate) wanted")
+      missed.append("\(title): \(contestant.name): \(text(speed / peer, "%.2f")) of curl's rate, target \(rate)")
     }
     if processor > cpu {
-      missed.append("\(title): \(contestant.name): \(text(processor)) us a request, \(text(cpu)) allowed")
+      missed.append("\(title): \(contestant.name): \(text(processor)) us a request, target \(text(cpu))")
     }
   }
   return missed
 }
 
-/// 5,000 loads of which nine in ten are cancelled after 10 ms.
+/// 5,000 loads, nine in ten of which are cancelled after 10 ms.
 func storms(_ plan: Plan) throws -> [String] {
   say("\n### 5,000 loads, 90 % cancelled after 10 ms\n")
-  say("| | to the end of all | requests that nginx saw | arrived | peak memory |")
+  say("| | to the end of all | requests seen by nginx | arrived | peak memory |")
   say("|---|---:|---:|---:|---:|")
   var missed: [String] = []
   for (name, kind, scheme) in [
@@ -108,20 +108,20 @@ func storms(_ plan: Plan) throws -> [String] {
     let good = figures.filter { !$0.isOverdue }
     let standing = figures.count - good.count
     guard !good.isEmpty else {
-      say("| \(name) | stood still in all \(standing) rounds; ended after 10 s | \(text(median(seen))) | | |")
+      say("| \(name) | hung in all \(standing) rounds; killed after 10 s | \(text(median(seen))) | | |")
       continue
     }
     let time = median(good.compactMap(\.loadSeconds))
     say(
-      "| \(name)\(standing > 0 ? " (\(standing) stood still)" : "") | \(text(time, "%.3f")) s | \(text(median(seen))) |"
+      "| \(name)\(standing > 0 ? " (\(standing) hung)" : "") | \(text(time, "%.3f")) s | \(text(median(seen))) |"
         + " \(text(median(good.compactMap(\.arrived)))) | \(text(median(good.map(\.megabytes)), "%.1f")) MB |"
     )
-    if kind == "storm", time > 0.5 { missed.append("storm: \(name): \(text(time, "%.2f")) s, 0.5 wanted") }
+    if kind == "storm", time > 0.5 { missed.append("storm: \(name): \(text(time, "%.2f")) s, target 0.5") }
   }
   return missed
 }
 
-/// 60,000 loads in one process: its memory and descriptors after each sixth of them.
+/// 60,000 loads in one process, with its memory and descriptors after each sixth of them.
 func soak(_ plan: Plan) throws -> [String] {
   say("\n### 60,000 loads by one loader, plain and over HTTP/2\n")
   for scheme in ["plain", "http2"] {

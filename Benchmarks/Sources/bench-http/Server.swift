@@ -1,8 +1,8 @@
 import Foundation
 
-/// nginx with one file, over plain HTTP and over HTTP/2 with a certificate of its own.
+/// nginx with one file, over plain HTTP and over HTTP/2 with a self-signed certificate.
 ///
-/// Its shell ends it when this process ends, however that happens.
+/// Its shell terminates it when this process ends for any reason.
 final class Server {
   let folder: String
   private let ports: [String: Int]
@@ -32,7 +32,7 @@ final class Server {
     "\(scheme == "plain" ? "http" : "https")://127.0.0.1:\(ports[scheme] ?? 0)/image.jpg"
   }
 
-  /// How many requests nginx has seen so far, this one included.
+  /// The number of requests that nginx has received so far, including this one.
   func requestCount() throws -> Int {
     let text = try capture(["curl", "-s", "http://127.0.0.1:\(ports["plain"] ?? 0)/status"])
     let line = text.split(separator: "\n").dropFirst(2).first ?? ""

@@ -1,9 +1,9 @@
-// make bench-http: requests a second, CPU and latency of each, and memory, beside `curl --parallel` and URLSession; a storm
-// of cancelled loads; 60,000 loads with flat memory. Everything against one nginx on this machine.
+// make bench-http: request rate, CPU time, latency and memory, compared with `curl --parallel` and URLSession; a storm
+// of cancelled loads; 60,000 loads with flat memory. All loads go to one local nginx.
 //
-// Each contestant runs in a process of its own (`bench-http client …`), so that memory and CPU are its own.
-// ROUNDS=n measures n times (5 by default); REQUESTS=n loads so many (6,000). The names of sections as arguments
-// (rates, storm, soak) measure these only.
+// Each contestant runs in its own process (`bench-http client …`), so that memory and CPU time are its own. ROUNDS=n
+// sets the number of rounds (5 by default), REQUESTS=n the number of loads (6,000). Arguments select sections (rates,
+// storm, soak).
 
 import Foundation
 
@@ -30,7 +30,7 @@ say("# HTTP: images of 50 KB from nginx on this machine\n")
 for fact in machineFacts() { say("- \(fact)") }
 say("- \(version(of: "nginx", "-v")), \(version(of: "curl", "-V"))")
 say(
-  "- medians of \(rounds) rounds of \(requests) requests, contestants in turns, each a process of its own; nginx has one worker"
+  "- medians of \(rounds) rounds of \(requests) requests, in turns, each in its own process; nginx has one worker"
 )
 say("- rate, CPU (of the client alone) and peak memory include the start of its process")
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a contestant needed for one file.
+/// The cost of one contestant for one file.
 struct Result {
   let run: Run
-  /// Milliseconds of CPU above what it needs for a tiny picture.
+  /// Milliseconds of CPU time above that for a tiny image.
   let work: Double
   /// Decibels.
   let psnr: Double
-  /// Megabytes above what it needs for a tiny picture and the file.
+  /// Megabytes above those for a tiny image and the file.
   let above: Double
 }
 
@@ -17,7 +17,7 @@ struct Comparison {
   let size: Int
   private(set) var results: [String: [Result]] = [:]
   private var fileCount = 0
-  /// Megabytes of the smallest picture as RGBA.
+  /// Megabytes of the smallest image as RGBA.
   private(set) var fullBitmap = Double.infinity
 
   init(_ kind: Kind, _ size: Int) { (self.kind, self.size) = (kind, size) }
@@ -25,10 +25,10 @@ struct Comparison {
   mutating func add(_ input: Input, _ reference: inout Reference, _ start: StartUp) {
     fileCount += 1
     fullBitmap = min(fullBitmap, input.megapixels * 4e6 / 1_048_576)
-    // The first picture of each is for its quality, and so that what it reads is in memory.
+    // The first thumbnail measures the quality, and brings the files into memory.
     let able = kind.contestants.filter { measured($0, input, size, as: "png") != nil }
     var runs: [String: [Run]] = [:]
-    // They take turns, so that a machine that gets slower meanwhile slows all of them.
+    // In turns, so that a machine that slows down affects all of them alike.
     for _ in 0..<rounds {
       for contestant in able {
         if let run = measured(contestant, input, size) { runs[contestant.name, default: []].append(run) }
@@ -41,13 +41,13 @@ struct Comparison {
     print("  " + column("", 22) + column("CPU ms", 9) + column("wall ms", 9) + column("peak MB", 9) + "PSNR dB")
     for contestant in kind.contestants {
       guard let run = runs[contestant.name]?.median else {
-        print("  \(column(contestant.name, 22))makes none")
+        print("  \(column(contestant.name, 22))failed")
         continue
       }
       let psnr = reference.psnr(of: contestant.target("png"))
       let started = start.run(contestant, kind) ?? Run(cpu: 0, wall: 0, peak: 0)
       let above = run.peak - started.peak - Double(input.byteCount) / 1_048_576
-      // Where both are the same the difference is noise, whose sign says nothing.
+      // With equal values the difference is noise without meaning.
       let work = max(0.1, run.cpu - started.cpu)
       results[contestant.name, default: []].append(Result(run: run, work: work, psnr: psnr ?? .nan, above: above))
       print(
@@ -58,7 +58,7 @@ struct Comparison {
     keepPictures(of: input)
   }
 
-  /// Where `PICTURES` names a folder, what came out is kept to be looked at.
+  /// Keeps the thumbnails for inspection if `PICTURES` names a folder.
   private func keepPictures(of input: Input) {
     guard let folder = environment["PICTURES"] else { return }
     for contestant in kind.contestants {
@@ -71,12 +71,12 @@ struct Comparison {
   func work(_ contestant: Contestant) -> Double? { mean(contestant, \.work) }
   func peak(_ contestant: Contestant) -> Double? { mean(contestant, \.run.peak) }
 
-  /// Least quality, of pictures that are not one colour.
+  /// The lowest quality, ignoring images of a single colour.
   func quality(_ contestant: Contestant) -> Double? { results[contestant.name]?.map(\.psnr).filter(\.isFinite).min() }
   func above(_ contestant: Contestant) -> Double? { results[contestant.name]?.map(\.above).max() }
 
   private func mean(_ contestant: Contestant, _ part: KeyPath<Result, Double>) -> Double? {
-    // Who cannot read all of them is not compared.
+    // A contestant that cannot read all files is not compared.
     guard let all = results[contestant.name], all.count == fileCount, fileCount > 0 else { return nil }
     return geometricMean(all.map { $0[keyPath: part] })
   }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A program that makes thumbnails, and how people call it.
+/// A program that makes thumbnails, and its usual command line.
 struct Contestant: Sendable {
   let name: String
-  /// What it writes when it is timed: JPEG where it can.
+  /// The format that it writes when timed: JPEG if it can.
   var fileExtension = "jpg"
-  /// Program and arguments.
+  /// The program and its arguments.
   let command: @Sendable (Job) -> [String]
 
-  /// Where it writes to.
+  /// The path of its output.
   func target(_ fileExtension: String) -> String {
     scratch.appending(path: name.filter(\.isLetter) + "." + fileExtension).path
   }
@@ -31,7 +31,7 @@ private func vitrine(_ name: String, mode: String = "balanced", fileExtension: S
 
 let balanced = vitrine("vitrine")
 let best = vitrine("vitrine, best", mode: "best")
-/// The same as balanced but for JPEG and for HEIC, whose thumbnail it takes.
+/// Differs from balanced only for JPEG, and for HEIC, of which it takes the thumbnail.
 let fast = vitrine("vitrine, fast", mode: "fast")
 let png = vitrine("vitrine, to PNG", fileExtension: "png")
 let vips = Contestant(name: "vipsthumbnail") {
@@ -43,13 +43,13 @@ let pixbuf = Contestant(name: "gdk-pixbuf, to PNG", fileExtension: "png") {
   ["gdk-pixbuf-thumbnailer", "-s", "\($0.size)", $0.input.path, $0.output]
 }
 let pillow = Contestant(name: "Pillow") { ["python3", "-c", pillowScript, $0.input.path, $0.output, "\($0.size)"] }
-/// OpenCV does not say how large a picture is before it has decoded it: its user is taken to know.
+/// OpenCV tells the size of an image only after decoding it, so its user is assumed to know it.
 let openCV = Contestant(name: "OpenCV") { job in
   let reduction = [8, 4, 2].first { job.input.longerSide / $0 >= job.size } ?? 1
   let mode = job.input.kind.isJPEG && reduction > 1 ? "IMREAD_REDUCED_COLOR_\(reduction)" : "IMREAD_COLOR"
   return ["python3", "-c", openCVScript, job.input.path, job.output, "\(job.size)", mode]
 }
-/// The hint for JPEG is twice the size, as ImageMagick's own guide has it.
+/// The hint for JPEG is twice the size, as in ImageMagick's own guide.
 let magick = Contestant(name: "ImageMagick") {
   let hint = "jpeg:size=\($0.size * 2)x\($0.size * 2)"
   let size = "\($0.size)x\($0.size)>"

@@ -1,4 +1,4 @@
-/// What the comparison is held against, with what was measured.
+/// The targets of the comparison, with the results.
 struct Goals {
   let comparisons: [Comparison]
 
@@ -7,8 +7,8 @@ struct Goals {
   }
 
   func report() {
-    print("\nAgainst what is aimed at for photographs of 8 megapixels and more (CPU: that of the whole process)")
-    print("  " + column("", 48) + column("here", 8) + column("aim", 18) + column("", 8) + "above start-up")
+    print("\nTargets for photographs of 8 megapixels and more (CPU: that of the whole process)")
+    print("  " + column("", 48) + column("here", 8) + column("target", 18) + column("", 8) + "above start-up")
     if let jpeg = find(.baseline, 300) {
       ratio("baseline to 300, beside libvips", jpeg, balanced, [vips], 0.35)
       least("its quality, dB", jpeg.quality(balanced), 43)

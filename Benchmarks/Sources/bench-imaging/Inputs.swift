@@ -1,7 +1,7 @@
 import Foundation
 import VitrineImaging
 
-/// What is compared apart from one another.
+/// The kinds of files, each compared separately.
 enum Kind: String, CaseIterable {
   case baseline = "JPEG, baseline"
   case progressive = "JPEG, progressive"
@@ -26,7 +26,7 @@ enum Kind: String, CaseIterable {
     }
   }
 
-  /// Makes a file of this kind with a program that is no contestant: of the JPEG `source`, or of the PNG `upright`.
+  /// Converts the JPEG `source`, or the PNG `upright`, to this kind with a program that is not a contestant.
   func encode(_ source: String, upright: String, to target: String) -> [String] {
     switch self {
     case .baseline: ["cp", source, target]
@@ -38,7 +38,7 @@ enum Kind: String, CaseIterable {
     }
   }
 
-  /// Decodes a whole file to a PNG, with the format's own decoder where vips is not that.
+  /// Decodes a whole file to a PNG, with the format's own decoder unless vips uses that.
   func decode(_ path: String, to target: String) -> [String] {
     switch self {
     case .baseline, .progressive, .png: ["vips", "autorot", path, target]
@@ -70,7 +70,7 @@ struct Input {
 
 private let leastMegapixels = 7.9
 
-/// Photographs of at least 7.9 megapixels: those named, else those of the corpus, else the largest that is shipped.
+/// Photographs of at least 7.9 megapixels: the named ones, or those of the corpus, or the largest in the package.
 func photographs() -> [Input] {
   let named = CommandLine.arguments.dropFirst()
   if !named.isEmpty { return named.compactMap { Input($0, .baseline) } }
@@ -78,7 +78,7 @@ func photographs() -> [Input] {
     (try? Bitmap(decoding: data($0.path), size: .pixels(8, 8))) != nil
   }
   if !large.isEmpty { return large }
-  print("No VITRINE_CORPUS: using the largest photograph that is shipped.")
+  print("No VITRINE_CORPUS: using the largest photograph in the package.")
   return ["Examples/Photographs/waterfall-cliff-large.jpg"].compactMap { Input($0, .baseline) }
 }
 
@@ -92,7 +92,7 @@ private func corpus(_ folder: String, _ extensions: Set<String>, _ kind: Kind) -
     .filter { $0.megapixels >= leastMegapixels }
 }
 
-/// Files of one kind: made of the photographs, and those that the corpus has.
+/// The files of one kind: conversions of the photographs, and those of the corpus.
 func inputs(_ kind: Kind, _ photographs: [Input]) -> [Input] {
   guard kind != .baseline else { return photographs }
   let known: [Input] =
@@ -101,7 +101,7 @@ func inputs(_ kind: Kind, _ photographs: [Input]) -> [Input] {
     case .heic: corpus("photos", ["heic"], kind)
     case .baseline, .progressive, .png, .avif: []
     }
-  // The longest have the most detail.
+  // The longest files have the most detail.
   let sources = photographs.sorted { $0.byteCount > $1.byteCount }.prefix(max(1, 3 - known.count))
   let made = sources.compactMap { source -> Input? in
     let stem = source.name.split(separator: ".").first.map(String.init) ?? "photograph"
@@ -116,7 +116,7 @@ func inputs(_ kind: Kind, _ photographs: [Input]) -> [Input] {
   return made + known
 }
 
-/// A picture as small as the encoder makes it, which shows what a program costs before it decodes anything.
+/// An image as small as the encoder can make it, which shows the cost of a program before it decodes anything.
 func tiny(_ kind: Kind) -> Input? {
   let upright = scratch.appending(path: "tiny-upright.png").path
   let source = scratch.appending(path: "tiny-source.jpg").path

@@ -2,7 +2,7 @@ import Foundation
 import VitrineImaging
 import VitrineTesting
 
-/// What a process cost, with those that it started.
+/// The cost of a process, including its children.
 struct Run {
   /// Milliseconds.
   let cpu: Double
@@ -25,7 +25,7 @@ func geometricMean(_ values: [Double]) -> Double { exp(values.map { log($0) }.re
 func output(_ command: [String]) -> (text: String, status: Int32) {
   let process = Process()
   process.executableURL = URL(filePath: "/usr/bin/env")
-  // What the packages of `make setup` brought comes before what else is called python3 or convert.
+  // The packages of `make setup` come before any other python3 or convert.
   process.arguments = ["PATH=/usr/bin:\(environment["PATH"] ?? "/bin")"] + command
   let pipe = Pipe()
   process.standardOutput = pipe
@@ -42,7 +42,7 @@ func measured(_ command: [String]) -> Run? {
   return Run(cpu: fields[0] / 1000, wall: fields[1] / 1000, peak: fields[2] / 1024)
 }
 
-/// Has `contestant` make a thumbnail; `nil` when it makes none.
+/// Makes a thumbnail with `contestant`, or returns `nil` if it fails.
 func measured(_ contestant: Contestant, _ input: Input, _ size: Int, as fileExtension: String? = nil) -> Run? {
   let target = contestant.target(fileExtension ?? contestant.fileExtension)
   try? FileManager.default.removeItem(atPath: target)
@@ -50,11 +50,11 @@ func measured(_ contestant: Contestant, _ input: Input, _ size: Int, as fileExte
   return FileManager.default.fileExists(atPath: target) ? run : nil
 }
 
-/// Whole pictures shrunk with Lanczos3, to exactly the sizes that contestants made of them.
+/// Whole images, shrunk with Lanczos3 to exactly the sizes that the contestants produced.
 ///
-/// vips is no contestant in this form: without "gap" it filters all the way, and in floats. Of bytes it rounds weights
-/// and what lies between, which is a noise of 48 dB, more than there is in what it is to judge. One axis goes after the
-/// other, since their scales may differ by a rounding.
+/// vips is no contestant in this form: without "gap" it filters at full resolution, and in floats. With bytes it rounds
+/// the weights and intermediate values. That is a noise of 48 dB, more than the errors to be judged. The axes are
+/// separate, since their scales may differ by rounding.
 struct Reference {
   private let precise = scratch.appending(path: "precise.v").path
   private let width: Double
@@ -63,7 +63,7 @@ struct Reference {
   private var made: [String: Bitmap] = [:]
 
   init?(_ input: Input) {
-    // vips writes its own format fastest; the others know only PNG.
+    // vips writes its own format fastest; the other programs support only PNG.
     let decoded = scratch.appending(path: input.kind.isJPEG || input.kind == .png ? "whole.v" : "whole.png").path
     guard output(input.kind.decode(input.path, to: decoded)).status == 0,
       output(["vips", "cast", decoded, precise, "float"]).status == 0,
@@ -76,7 +76,7 @@ struct Reference {
     Double(output(["vipsheader", "-f", name, path]).text.trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
-  /// Decibels; `nil` where there is no picture to compare.
+  /// The signal-to-noise ratio in decibels, or `nil` if there is no image to compare.
   mutating func psnr(of path: String) -> Double? {
     guard let data = try? data(path), let picture = try? Bitmap(decoding: data) else { return nil }
     return shrunk(to: picture.width, picture.height).flatMap { picture.psnr(against: $0) }
@@ -89,8 +89,8 @@ struct Reference {
     _ = output(["vips", "reducev", names[0], names[1], "\(self.height / Double(height))", "--kernel", "lanczos3"])
     _ = output(["vips", "round", names[1], names[2], "rint"])
     _ = output(["vips", "cast", names[2], names[3], "uchar"])
-    // An orientation in EXIF repeats what the HEIC's decoder has done; the profile goes with it, so colours are
-    // converted first.
+    // The EXIF orientation repeats what the HEIC decoder has done already, and is dropped. The profile is dropped with
+    // it, so colours are converted first.
     if isHEIC {
       let converted = names[3] + "[strip]"
       let bytes = scratch.appending(path: "bytes.v").path

@@ -1,7 +1,7 @@
 import Foundation
 
 let environment = ProcessInfo.processInfo.environment
-/// Where the programs of this package are.
+/// The location of this package's programs.
 let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
 let measure = folder.appending(path: "measure").path
 let vitrine = environment["VITRINE"] ?? ".build/release/vitrine"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What each program costs on a tiny picture: the least of some runs, since what else a machine does only adds to it.
+/// The cost of each program for a tiny image: the minimum of several runs, since other load only adds to it.
 struct StartUp {
   private var runs: [String: [Kind: Run]] = [:]
 
@@ -20,7 +20,7 @@ struct StartUp {
   func run(_ contestant: Contestant, _ kind: Kind) -> Run? { runs[contestant.name]?[kind] }
 
   func report() {
-    print("\nStart-up: a picture of one pixel, CPU ms / wall ms / peak MB of the run with least CPU")
+    print("\nStart-up: an image of one pixel, CPU ms / wall ms / peak MB of the run with least CPU")
     print("  " + column("", 22) + Kind.allCases.map { column($0.rawValue, 19) }.joined())
     for contestant in allContestants {
       let cells = Kind.allCases.map { kind in
@@ -31,9 +31,9 @@ struct StartUp {
   }
 }
 
-/// What programs with Vitrine inside weigh, and how fast they are up.
+/// The size and start-up time of programs that contain Vitrine.
 func reportSizes() {
-  print("\nSize and start-up of programs that hold Vitrine, Swift's libraries inside; the second reads a tiny picture:")
+  print("\nSize and start-up of programs with Vitrine and Swift's libraries linked in; the second reads a tiny image:")
   print(
     "  " + column("", 30) + column("MB", 8) + column("stripped", 10) + column("libraries", 11)
       + column("to main: CPU / wall ms / MB", 29) + column("to a JPEG", 19) + column("to an AVIF", 19) + "to a HEIC"

@@ -1,10 +1,10 @@
-// make bench-imaging: photographs to thumbnails, beside the programs that people use for it on Linux.
+// make bench-imaging: thumbnails of photographs, compared with the usual programs on Linux.
 //
-// Every program makes a picture whose longer side has the pixels asked for: a JPEG, for that is what people make of
-// photographs, and the one that writes only PNG is compared with a PNG of ours. Another PNG of each, which is not
-// timed, shows its quality: the signal-to-noise ratio against the whole picture, decoded by the format's own decoder
-// and shrunk with Lanczos3 (Measuring.swift). KINDS (baseline, progressive, png, webP, avif, heic) chooses, ROUNDS says
-// how many rounds count, and PICTURES is a folder to keep what was made.
+// Every program makes an image whose longer side has the given pixels. The output is JPEG, as usual for photographs.
+// The program that writes only PNG is compared with a PNG of ours. A second PNG of each program, which is not timed,
+// shows its quality: the signal-to-noise ratio against the whole image, decoded by the format's own decoder and shrunk
+// with Lanczos3 (Measuring.swift). KINDS selects from baseline, progressive, png, webP, avif, heic. ROUNDS sets the
+// number of timed rounds. PICTURES names a folder in which to keep the thumbnails.
 
 import Foundation
 
@@ -35,11 +35,11 @@ for kind in Kind.allCases where wanted?.contains("\(kind)") ?? true {
   print("")
   for input in inputs(kind, taken) {
     guard var reference = Reference(input) else {
-      print("\(input.name): left out, \(kind.decode("it", to: "")[0]) does not decode it")
+      print("\(input.name): skipped, \(kind.decode("it", to: "")[0]) cannot decode it")
       continue
     }
     for index in sizes.indices { sizes[index].add(input, &reference, start) }
-    // A run takes minutes: whoever waits sees how far it is.
+    // A run takes minutes, so show the progress.
     fflush(nil)
   }
   for comparison in sizes { comparison.report() }
@@ -47,7 +47,7 @@ for kind in Kind.allCases where wanted?.contains("\(kind)") ?? true {
 }
 Goals(comparisons: comparisons).report()
 
-/// Of the programs compared.
+/// The versions of the compared programs.
 func versions() -> String {
   let python = "import PIL, cv2; print('Pillow', PIL.__version__ + ', OpenCV', cv2.__version__)"
   let commands = [["vips", "--version"], ["python3", "-c", python], ["convert", "-version"]]

@@ -3,7 +3,7 @@ import Foundation
 import Vitrine
 import VitrineTesting
 
-/// Answers at once, with always the same: what is left is the pipeline.
+/// A loader that always answers at once with the same bytes, so that only the pipeline's cost remains.
 private struct InstantLoader: DataLoader {
   let body: Data
 
@@ -18,7 +18,7 @@ private struct InstantLoader: DataLoader {
   }
 }
 
-/// What people write by hand: a dictionary, and a download for whatever is not in it.
+/// The common handwritten solution: a dictionary, and a download for each miss.
 private final class NaiveLoader: Sendable {
   private let images = NaiveDictionary()
   private let keeps: Bool
@@ -47,17 +47,18 @@ private final class NaiveDictionary: @unchecked Sendable {
   }
 }
 
-/// Images that are nowhere yet, of 8 pixels a side so that decoding costs little, from a loader that answers at once.
+/// Images that are in no cache, from a loader that answers at once.
 ///
-/// What a request may allocate is pinned: counts, other than times, are the same in every run.
+/// They have 8 pixels a side, so that decoding costs little. The number of allocations per request is pinned: unlike
+/// times, counts are the same in every run.
 func benchCold(rounds: Int) async throws -> [String] {
   let body = try Bitmap.solid(SIMD4(200, 100, 50, 255), width: 8, height: 8).encoded(as: .png)
   let loader = InstantLoader(body: body)
   let urls = try (0..<1000).map { index in
-    guard let url = URL(string: "https://example.org/photographs/\(index).png") else { throw BenchmarkError("no URL") }
+    guard let url = URL(string: "https://example.org/photographs/\(index).png") else { throw BenchmarkError("bad URL") }
     return url
   }
-  // First, before anything has left memory behind that could be used again.
+  // First, before any work has left memory to reuse.
   try await measureMemory(urls, body)
   let size = TargetSize.pixels(8, 8)
   func pipeline(_ configure: (inout ImagePipeline.Configuration) -> Void = { _ in }) -> ImagePipeline {
@@ -77,7 +78,7 @@ func benchCold(rounds: Int) async throws -> [String] {
     ("a dictionary and `Bitmap(decoding:)`", nil, { _ = try await naive.image(for: $0, size: size) }),
   ]
   var failures = try await contest(
-    "Nowhere yet: one after the other",
+    "Cold: one after the other",
     tasks.map { name, limit, load in
       Contestant(name: name, allocationLimit: limit) { count in
         for index in 0..<count { try await load(urls[index % urls.count]) }
@@ -87,7 +88,7 @@ func benchCold(rounds: Int) async throws -> [String] {
     rounds: rounds,
   )
   failures += try await contest(
-    "Nowhere yet: a task group of 1,000 at once",
+    "Cold: a task group of 1,000 at once",
     tasks.map { name, _, load in
       Contestant(name: name) { count in
         try await withThrowingTaskGroup { group in
@@ -128,7 +129,7 @@ private func tenThousand(
   }
 }
 
-/// What the process takes up at most while it has so many tasks, beyond what it had before.
+/// The peak memory of the process with this many tasks, beyond that before.
 private func measureMemory(_ urls: [URL], _ body: Data) async throws {
   guard resetPeakMemory(), let before = peakMemory() else { return }
   let pipeline = ImagePipeline {
@@ -144,12 +145,12 @@ private func measureMemory(_ urls: [URL], _ body: Data) async throws {
   }
 }
 
-/// Lets Linux measure the peak anew; whether it can.
+/// Resets Linux's peak counter, and returns whether it could.
 private func resetPeakMemory() -> Bool {
   (try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))) != nil
 }
 
-/// In kilobytes.
+/// The peak memory in kilobytes.
 private func peakMemory() -> Int? {
   let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM") }

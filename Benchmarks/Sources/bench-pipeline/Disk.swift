@@ -3,7 +3,7 @@ import Foundation
 import Vitrine
 import VitrineTesting
 
-/// Images whose bytes are in the disk cache, and in the system's page cache, as after a restart of the program.
+/// Images whose bytes are in the disk cache and in the system's page cache, as after a restart of the program.
 func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async throws -> [String] {
   let loader = FakeLoader()
   let bodies = Dictionary(uniqueKeysWithValues: zip(photographs.names, photographs.files))
@@ -19,7 +19,7 @@ func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async th
   }
   let urls = photographs.names.map { "https://example.org/\($0)" }
   for url in urls { _ = try await pipeline.data(for: ImageRequest(url: url)) }
-  // What is loaded is stored a moment later.
+  // Images are stored shortly after they are loaded.
   while await cache.statistics().entries < urls.count { try await Task.sleep(for: .milliseconds(1)) }
   await cache.flush()
 
@@ -56,7 +56,7 @@ func benchDisk(_ photographs: Photographs, in folder: URL, rounds: Int) async th
     count: Photographs.count,
     rounds: rounds,
   )
-  guard loader.counts.loads == urls.count else { throw BenchmarkError("something was not found on the disk") }
+  guard loader.counts.loads == urls.count else { throw BenchmarkError("an image was missing on disk") }
   await cache.close()
   return failures
 }

@@ -3,13 +3,13 @@ import Foundation
 import Vitrine
 import VitrineTesting
 
-/// Something to put into `NSCache`, which takes objects only.
+/// A value for `NSCache`, which takes only objects.
 private final class Box {
   let image: Bitmap
   init(_ image: Bitmap) { self.image = image }
 }
 
-/// A dictionary behind a lock: what people write by hand, and the least that a cache can cost.
+/// A dictionary behind a lock: the common handwritten cache, and the minimum cost of any.
 private final class LockedDictionary<Key: Hashable>: @unchecked Sendable {
   // @unchecked: guarded by `mutex`.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -33,10 +33,10 @@ private final class LockedDictionary<Key: Hashable>: @unchecked Sendable {
   }
 }
 
-/// Images that are in memory, so many of them, asked for in no order.
+/// Images in memory, in random order.
 ///
-/// Some hundreds are what a gallery looks at, and the processor keeps what it needs for them close by. Among ten thousand each
-/// object that a hit touches is one wait for memory.
+/// A gallery shows some hundreds, and the processor's cache holds what it needs for them. With ten thousand, each
+/// object that a hit touches is a wait for memory.
 func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
   func image() -> Bitmap { .solid(SIMD4(200, 100, 50, 255), width: 8, height: 8) }
   let bytes = try image().encoded(as: .png)
@@ -55,7 +55,7 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
   for request in requests { _ = try await pipeline.image(for: request) }
   let shuffled = order.map { requests[$0] }
   let addresses = try order.map { index in
-    guard let url = URL(string: urls[index]) else { throw BenchmarkError("no URL: \(urls[index])") }
+    guard let url = URL(string: urls[index]) else { throw BenchmarkError("invalid URL: \(urls[index])") }
     return url
   }
 
@@ -65,7 +65,7 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
   let dictionary = LockedDictionary(Dictionary(uniqueKeysWithValues: keys.map { ($0, image()) }))
   let strings = LockedDictionary(Dictionary(uniqueKeysWithValues: urls.map { ($0, image()) }))
   let nsStrings = urls.map { $0 as NSString }
-  // Each has images of its own, so that none finds what another has just touched.
+  // Each cache has its own images, so that none profits from the accesses of another.
   for key in keys { cache.set(image(), for: key, cost: 256) }
   for key in nsStrings { nsCache.setObject(Box(image()), forKey: key) }
   let shuffledKeys = order.map { keys[$0] }
@@ -73,11 +73,11 @@ func benchMemory(_ entryCount: Int, rounds: Int) async throws -> [String] {
   let shuffledNSStrings = order.map { nsStrings[$0] }
 
   func expect(_ isHit: Bool) throws {
-    guard isHit else { throw BenchmarkError("a miss, where everything should be in memory") }
+    guard isHit else { throw BenchmarkError("a miss, although everything should be in memory") }
   }
 
   return try await contest(
-    "In memory: \(entryCount) images, in no order",
+    "In memory: \(entryCount) images, in random order",
     [
       Contestant(name: "`pipeline.cachedImage(for:)`, prepared request", target: 300, allocationLimit: 0) { count in
         for index in 0..<count { try expect(pipeline.cachedImage(for: shuffled[index % entryCount]) != nil) }

@@ -6,7 +6,7 @@ import Vitrine
 import FoundationNetworking
 #endif
 
-/// Images from a server on this machine, which is a process of its own: its CPU time is not counted.
+/// Images from a local server in its own process, whose CPU time is not counted.
 func benchNetwork(_ photographs: Photographs, in scratch: URL, rounds: Int) async throws -> [String] {
   let server = try await Server(of: photographs.folder, in: scratch)
   defer { server.stop() }
@@ -18,7 +18,7 @@ func benchNetwork(_ photographs: Photographs, in scratch: URL, rounds: Int) asyn
   let expected = photographs.files.map(\.count)
   @Sendable
   func check(_ index: Int, _ count: Int) throws {
-    guard count == expected[index] else { throw BenchmarkError("\(count) bytes, where \(expected[index]) are served") }
+    guard count == expected[index] else { throw BenchmarkError("\(count) bytes instead of \(expected[index])") }
   }
 
   let loader = CurlLoader()
@@ -70,7 +70,7 @@ func benchNetwork(_ photographs: Photographs, in scratch: URL, rounds: Int) asyn
   return failures
 }
 
-/// Does `body` so often, by six tasks that each take the next as soon as they are free.
+/// Calls `body` this many times, from six tasks that each take the next as soon as they are free.
 private func six(
   _ count: Int,
   of total: Int,

@@ -3,8 +3,9 @@ import Foundation
 import Vitrine
 import VitrineTesting
 
-/// A page of 200 images at 200 px, loaded at once as a page does it: from two hosts of 6 connections each, in four priorities, with
-/// some images asked for twice, some of which a larger one is in memory, and some whose bytes are on disk.
+/// A page of 200 images at 200 px, loaded all at once from two hosts with 6 connections each, in four priorities.
+///
+/// Some images are requested twice, some are in memory at a larger size, and some have their bytes on disk.
 func loadPage(in scratch: URL) async throws -> [PageRow] {
   let photographs = try pagePhotographs(in: scratch)
   let count = 200
@@ -13,7 +14,7 @@ func loadPage(in scratch: URL) async throws -> [PageRow] {
     host.route("*") { exchange in
       let number = Int(exchange.request.path.dropFirst().prefix { $0 != "." }) ?? 0
       let body = photographs[number % photographs.count]
-      // Of a server some way off: 12 to 43 ms until it answers, then a body that comes in four pieces.
+      // A remote server: 12 to 43 ms until it answers, then a body in four pieces.
       usleep(useconds_t(12_000 + 1000 * ((number * 7 + index * 5) % 32)))
       let headers = [("Content-Length", "\(body.count)"), ("Cache-Control", "max-age=86400")]
       guard exchange.sendHead(200, headers) else { return }
@@ -31,16 +32,16 @@ func loadPage(in scratch: URL) async throws -> [PageRow] {
   var requests: [(request: ImageRequest, note: String)] = []
   for index in 0..<count {
     let priority: Priority = index < 24 ? .veryHigh : index < 72 ? .high : index < 136 ? .normal : .low
-    // Every eighth is one that is on the page already.
+    // Every eighth is already on the page.
     let number = index % 8 == 7 ? index - 5 : index
     var request = ImageRequest(url: address(number), size: size, priority: priority)
     if index % 4 == 1 { request.processors = [.resize(.pixels(150, 150, .fill))] }
-    requests.append((request, index % 8 == 7 ? "asked for twice" : ""))
+    requests.append((request, index % 8 == 7 ? "requested twice" : ""))
   }
 
   let memory = MemoryCache<CachedImage>(costLimit: 256 << 20)
   let disk = try DiskCache(directory: scratch.appending(path: "page-cache"), sizeLimit: 200 << 20)
-  // Of an earlier visit: larger images in memory, and bytes on disk.
+  // Left by an earlier visit: larger images in memory, and bytes on disk.
   let earlier = ImagePipeline {
     $0.memoryCache = memory
     $0.diskCache = disk
@@ -49,9 +50,9 @@ func loadPage(in scratch: URL) async throws -> [PageRow] {
   }
   for index in stride(from: 4, to: count, by: 16) {
     _ = try await earlier.image(for: ImageRequest(url: address(index), size: .pixels(400, 400)))
-    // So that it is the image in memory that serves.
+    // Ensures that the image in memory is used.
     await earlier.cache.remove(ImageRequest(url: address(index)), in: .disk)
-    requests[index].note = "a larger one in memory"
+    requests[index].note = "a larger variant in memory"
   }
   for index in stride(from: 10, to: count, by: 16) {
     _ = try await earlier.data(for: ImageRequest(url: address(index)))
@@ -62,7 +63,7 @@ func loadPage(in scratch: URL) async throws -> [PageRow] {
   let pipeline = ImagePipeline {
     $0.memoryCache = memory
     $0.diskCache = disk
-    // Of its own, so that connections have to be made.
+    // A new loader, which has to open connections.
     $0.loader = CurlLoader()
     $0.storagePolicy = .original
     $0.collectsMetrics = true
@@ -71,7 +72,7 @@ func loadPage(in scratch: URL) async throws -> [PageRow] {
   var rows: [PageRow] = []
   for (task, (request, note)) in zip(tasks, requests) {
     _ = try await task.image
-    guard let metrics = task.metrics else { throw BenchmarkError("no metrics") }
+    guard let metrics = task.metrics else { throw BenchmarkError("metrics are missing") }
     rows.append(PageRow(metrics: metrics, priority: request.priority, note: note))
   }
   await disk.close()
@@ -86,7 +87,7 @@ struct PageRow {
   let note: String
 }
 
-/// Real photographs where there are any (VITRINE_CORPUS), else those that are shipped, as JPEG files.
+/// Real photographs if there are any (VITRINE_CORPUS), otherwise those of the package, as JPEG files.
 private func pagePhotographs(in scratch: URL) throws -> [Data] {
   var files: [Data] = []
   if let corpus = ProcessInfo.processInfo.environment["VITRINE_CORPUS"] {

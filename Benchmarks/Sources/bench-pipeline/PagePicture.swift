@@ -1,17 +1,17 @@
 import Foundation
 import Vitrine
 
-/// Draws what each request of a page did and waited for, a row each; readable on a light and on a dark page.
+/// Draws the work and the waiting of each request of a page, a row each, readable on light and dark pages.
 struct PagePicture {
   private enum Work: String, CaseIterable {
-    case lookUp = "looks on disk"
+    case lookUp = "looks up on disk"
     case connectionQueue = "waits for a connection"
     case connect = "connects"
     case firstByte = "waits for the server"
     case body = "receives"
     case queue = "waits for a decoder"
     case decode = "decodes"
-    case resample = "made of a larger one"
+    case resample = "resampled from a larger variant"
     case process = "processes"
 
     var color: String {
@@ -28,7 +28,7 @@ struct PagePicture {
       }
     }
 
-    /// Waiting is thin, work is thick.
+    /// Waiting is drawn thin, work thick.
     var height: Double { self == .connectionQueue || self == .queue ? 2.2 : 5 }
 
     init?(_ kind: StageKind, _ phase: String) {
@@ -68,7 +68,7 @@ struct PagePicture {
   private func y(_ row: Int) -> Double { top + Double(row) * rowHeight }
   private func number(_ value: Double) -> String { String(format: "%.1f", value) }
 
-  /// The picture as SVG.
+  /// The drawing as SVG.
   mutating func svg() -> String {
     let height = y(rows.count) + 34
     lines = [
@@ -102,7 +102,7 @@ struct PagePicture {
     if place + 330 > width { (place, line) = (12, line + 18) }
     box(place, line - 6.5, 16, 5, Work.firstByte.color)
     box(place, line - 6.5, 16, 5, "url(#shared)")
-    text(place + 21, line, "work of another request; the line leads to that one")
+    text(place + 21, line, "shared with another request, which the line leads to")
   }
 
   private func has(_ work: Work, _ stage: RequestMetrics.Stage) -> Bool {
@@ -177,7 +177,7 @@ struct PagePicture {
       box(left, top, width, work.height, work.color)
       if isShared, work.height > 3 { box(left, top, width, work.height, "url(#shared)") }
     }
-    // Only where somebody else's work begins to be shared.
+    // Only at the first stage shared with another request.
     guard stage.isShared, let owner = owner(of: stage.id), let ended = stage.ended else { return }
     let x = x(min(ended, end))
     let (from, to) = (y(owner) + rowHeight / 2, y(row) + rowHeight / 2)
@@ -186,7 +186,7 @@ struct PagePicture {
     )
   }
 
-  /// The row that began a stage.
+  /// The row that started a stage.
   private func owner(of id: Int) -> Int? {
     func owns(_ stage: RequestMetrics.Stage) -> Bool {
       !stage.isShared && (stage.id == id || stage.stages.contains(where: owns))

@@ -2,7 +2,7 @@ import Contest
 import Foundation
 import Vitrine
 
-/// JPEG files of some 50 KB each, made of the photographs that are shipped, in a folder that a server can serve.
+/// JPEG files of about 50 KB each, made from the package's photographs, in a folder for a server.
 struct Photographs {
   static let count = 240
 
@@ -25,7 +25,7 @@ struct Photographs {
     for (name, file) in zip(names, files) { try file.write(to: folder.appending(path: name)) }
   }
 
-  /// At the quality that comes closest to 50,000 bytes.
+  /// Encodes with the quality that comes closest to 50,000 bytes.
   private static func jpeg(_ bitmap: Bitmap) throws -> Data {
     var best = Data()
     for quality in stride(from: 40, through: 95, by: 5) {
@@ -38,6 +38,6 @@ struct Photographs {
   var description: String {
     let sizes = files.map(\.count)
     let mean = sizes.reduce(0, +) / sizes.count / 1000
-    return "\(Self.count) JPEG files of \(mean) KB in the mean, at most 640 px."
+    return "\(Self.count) JPEG files of \(mean) KB on average, at most 640 px."
   }
 }

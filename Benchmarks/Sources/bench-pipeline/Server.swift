@@ -2,7 +2,7 @@ import Contest
 import Foundation
 import VitrineTesting
 
-/// A server of files in a process of its own: nginx where it is installed, else this program with `LoopbackServer`.
+/// A file server in its own process: nginx if it is installed, otherwise this program with `LoopbackServer`.
 struct Server {
   let name: String
   let port: Int
@@ -130,7 +130,7 @@ func serve(folder: String) -> Never {
       exchange.respond(LoopbackResponse(headers: [("Content-Type", "image/jpeg")], body: body))
     }
     say("\(server.port)")
-    // Only reached when a signal ends the wait.
+    // Reached only if a signal ends the wait.
     withExtendedLifetime(server) { _ = pause() }
     exit(0)
   } catch {

@@ -1,9 +1,9 @@
-// make bench-pipeline: what an image costs when it is in memory, on the disk, on a server, nowhere yet, in CPU time and
-// allocations, beside what Foundation has for it, and what people write by hand.
+// make bench-pipeline: the cost of an image in memory, on disk, from a server and cold, in CPU time and allocations,
+// compared with Foundation and with handwritten solutions.
 //
-// ROUNDS=n measures n times (11 by default); the names of sections as arguments (memory, cold, disk, network) measure these
-// only. `--page FILE` measures nothing, and draws what the images of a page wait for.
-// Ends with status 1 where something allocates more than it may.
+// ROUNDS=n sets the number of rounds (11 by default). Arguments select sections (memory, cold, disk, network). `--page
+// FILE` measures nothing and draws what the images of a page wait for. Exits with status 1 if a contestant exceeds its
+// limit of allocations.
 
 import Contest
 import Foundation
@@ -15,7 +15,7 @@ let scratch = FileManager.default.temporaryDirectory.appending(
 )
 try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
 if let index = CommandLine.arguments.firstIndex(of: "--page"), index + 1 < CommandLine.arguments.count {
-  // Once before, so that what is made once for the process is not in the picture.
+  // A warm-up, so that one-time work of the process is not in the drawing.
   _ = try await loadPage(in: scratch.appending(path: "first"))
   var picture = PagePicture(try await loadPage(in: scratch.appending(path: "second")))
   try Data(picture.svg().utf8).write(to: URL(filePath: CommandLine.arguments[index + 1]))
@@ -27,7 +27,7 @@ let rounds = Int(ProcessInfo.processInfo.environment["ROUNDS"] ?? "") ?? 11
 let chosen = Set(CommandLine.arguments.dropFirst())
 func isChosen(_ section: String) -> Bool { chosen.isEmpty || chosen.contains(section) }
 
-say("# Pipeline: one image, by where it is\n")
+say("# Pipeline: one image, by its location\n")
 for fact in machineFacts() { say("- \(fact)") }
 say("- medians of \(rounds) rounds, contestants in turns; CPU time of the whole process, all threads")
 try checkAllocationCounter()

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Draws, for each trace, how the ratio of hits grows with the room; readable on a light and on a dark page.
+/// Draws the hit ratio of each trace by the size of the cache, readable on light and dark pages.
 func plot(_ traces: [Trace], _ results: [[[Ratios]]], _ shares: [Double]) -> String {
   let colors = ["#8a8f98", "#b0863c", "#3f8fd2", "#8c5fc4", "#d2603f"]
-  // Our LRU lies over that of the book.
+  // Our LRU coincides with the textbook's.
   let shown = [(0, "LRU"), (2, "SIEVE"), (3, "S3-FIFO"), (4, "GDSF"), (5, "score")]
   let (width, height, columns) = (230.0, 190.0, 3)
   let rows = (traces.count + columns) / columns
@@ -45,8 +45,8 @@ func plot(_ traces: [Trace], _ results: [[[Ratios]]], _ shares: [Double]) -> Str
     }
   }
   let (left, top) = place(traces.count)
-  text(left + 36, top + 28, "Requests that hit, by how many", "start")
-  text(left + 36, top + 42, "percent of everything fit", "start")
+  text(left + 36, top + 28, "Hit ratio, by the percentage", "start")
+  text(left + 36, top + 42, "of the data that fits", "start")
   for (index, (color, (_, name))) in zip(colors, shown).enumerated() {
     text(left + 36, top + 66 + 16 * Double(index), "— " + name, "start", color)
   }

@@ -1,23 +1,23 @@
 import Contest
 import VitrineCaching
 
-/// Of what was asked for, what was there: by requests, by bytes, and by what it costs to load, a fixed amount and the bytes.
+/// The hit ratio by requests, by bytes, and by the cost of loading, which is a fixed amount plus the bytes.
 struct Ratios {
   var hits = 0.0
   var bytes = 0.0
   var cost = 0.0
 }
 
-/// What a miss costs whatever the size, in bytes that could be loaded in that time.
+/// The fixed cost of a miss, as the number of bytes that could be loaded in that time.
 let fixedCost = 400_000.0
 
-/// One way to keep some of what is asked for.
+/// A contestant: one way to keep a part of the data.
 struct Contender: Sendable {
   let name: String
-  /// Replays a trace with so much room.
+  /// Replays a trace with a cache of this size.
   let replay: @Sendable (Trace, Int) -> Ratios
 
-  /// A cache of ours that evicts so.
+  /// A cache of ours with this eviction.
   static func cache(_ name: String, _ eviction: Eviction) -> Contender {
     Contender(name: name) { trace, limit in
       let cache = MemoryCache<Int>(costLimit: limit, eviction: eviction)
@@ -32,9 +32,9 @@ struct Contender: Sendable {
     }
   }
 
-  /// Least recently used as in the book, which evicts no more than it must.
-  static let textbook = Contender(name: "LRU as in the book") { trace, limit in
-    // A list over slots, from the oldest to the newest; slot 0 is both ends.
+  /// Textbook LRU, which evicts no more than it must.
+  static let textbook = Contender(name: "textbook LRU") { trace, limit in
+    // A list over slots, from the oldest to the newest. Slot 0 is both ends.
     var (next, previous, slots) = ([0], [0], [Int: Int]())
     var (ids, sizes, used) = ([-1], [0], 0)
     func unlink(_ slot: Int) { (next[previous[slot]], previous[next[slot]]) = (next[slot], previous[slot]) }
@@ -77,7 +77,7 @@ struct Contender: Sendable {
 }
 
 extension Ratios {
-  /// Asks for all of a trace.
+  /// Requests all entries of a trace.
   init(of trace: Trace, _ ask: (_ id: Int, _ size: Int) -> Bool) {
     var all = Ratios()
     for (id, size) in trace.requests {

@@ -1,18 +1,18 @@
 import Contest
 import Foundation
 
-/// What was asked for, in order, and how large it is.
+/// A sequence of requested entries with their sizes.
 struct Trace {
   let name: String
   let requests: [(id: Int, size: Int)]
 
-  /// Whether entries differ in size.
+  /// A Boolean value that indicates whether entries differ in size.
   var isSized: Bool { requests.contains { $0.size != requests[0].size } }
 
-  /// What it would take to keep everything, in bytes; or entries, where nothing has a size.
+  /// The size of all distinct entries in bytes, or their number if they have no sizes.
   var footprint: Int { Dictionary(requests.map { ($0.id, $0.size) }) { $1 }.values.reduce(0, +) }
 
-  /// All `*.txt.gz` of a folder: a request a line, `id bytes`.
+  /// All `*.txt.gz` files of a folder, with a request `id bytes` in each line.
   static func all(in folder: URL) throws -> [Trace] {
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
     return try files.filter { $0.lastPathComponent.hasSuffix(".txt.gz") }
@@ -38,7 +38,7 @@ struct Trace {
       ids[fields[0]] = id
       requests.append((id, size))
     }
-    guard process.terminationStatus == 0, !requests.isEmpty else { throw BenchmarkError("\(file.path): no trace") }
+    guard process.terminationStatus == 0, !requests.isEmpty else { throw BenchmarkError("\(file.path): not a trace") }
     self.init(name: String(file.lastPathComponent.dropLast(".txt.gz".count)), requests: requests)
   }
 
@@ -46,14 +46,14 @@ struct Trace {
     (self.name, self.requests) = (name, requests)
   }
 
-  /// Made ones, for who has none: pictures of which few are wanted often, and a feed that is scrolled back and forth.
+  /// Synthetic traces: images of which few are popular, and a feed that is scrolled back and forth.
   static func made() -> [Trace] {
     var random = SplitMix(state: 1)
     func size(_ id: Int) -> Int {
       var own = SplitMix(state: UInt64(id))
       return Int(exp(Double.random(in: log(20_000)...log(4_000_000), using: &own)))
     }
-    // By Zipf's law: the k-th is wanted 1/k^0.9 as often as the first.
+    // Zipf's law: the k-th is requested 1/k^0.9 times as often as the first.
     var sums = [0.0]
     for rank in 1...20_000 { sums.append(sums[rank - 1] + pow(Double(rank), -0.9)) }
     let zipf = (0..<100_000).map { _ -> (id: Int, size: Int) in
@@ -65,7 +65,7 @@ struct Trace {
       }
       return (low, size(low))
     }
-    // A row is one photograph, new, and the small picture of one of 300 people, some of whom post more than others.
+    // A row has a new photograph, and the avatar of one of 300 people, some of whom post more than others.
     var feed: [(id: Int, size: Int)] = []
     var (row, farthest) = (0, 0)
     func see(_ row: Int) {
@@ -90,7 +90,7 @@ struct Trace {
   }
 }
 
-/// The same numbers in every run.
+/// A generator with the same numbers in every run.
 private struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

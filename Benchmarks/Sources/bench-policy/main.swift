@@ -1,7 +1,7 @@
-// make bench-policy: how much of what was asked for is in memory, by what is evicted, on traces of real and made traffic.
+// make bench-policy: the hit ratios of eviction policies, on traces of real and synthetic traffic.
 //
-// VITRINE_TRACES names a folder of traces, `*.txt.gz`, a request a line: `id bytes`; without it two are made. An argument
-// names a file for the plot.
+// VITRINE_TRACES names a folder of traces, `*.txt.gz`, with a request `id bytes` in each line. Without it two synthetic
+// ones are used. An argument names a file for the plot.
 
 import Contest
 import Foundation
@@ -10,13 +10,13 @@ let folder = ProcessInfo.processInfo.environment["VITRINE_TRACES"]
 let traces = try folder.map { try Trace.all(in: URL(filePath: $0)) } ?? Trace.made()
 let shares = [0.01, 0.03, 0.10, 0.30]
 
-say("# Eviction: what is there when it is asked for\n")
+say("# Eviction: hit ratios\n")
 say(
-  "Percent of the requests / of the bytes / of what a miss costs (400 KB and its size), by how much of everything fits."
+  "Percent of requests / of bytes / of the cost of misses (400 KB plus size), by the share of the data that fits."
 )
-if folder == nil { say("The traces are made: set VITRINE_TRACES for others.") }
+if folder == nil { say("The traces are synthetic: set VITRINE_TRACES for real ones.") }
 
-/// By trace, contender and share.
+/// The results by trace, contender and share.
 var results: [[[Ratios]]] = []
 for trace in traces {
   let footprint = trace.footprint
@@ -36,7 +36,7 @@ for trace in traces {
   results.append(ofTrace)
 }
 
-say("\n### Requests that hit, beside LRU as in the book, in points\n")
+say("\n### Hit ratio minus that of textbook LRU, in points\n")
 say("| | least | mean of the sized traces |")
 say("|---|---:|---:|")
 for (index, contender) in Contender.all.enumerated().dropFirst() {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What people found out about differences and refusals: the reviewed list beside this file.
+/// The reviewed explanations of differences and refusals, read from the list next to this file.
 ///
-/// A line is `differs by MOST PATTERN: REASON`, `unchecked PATTERN: REASON` or `refused CODE PATTERN: REASON`. A pattern
-/// is a file's name, in which `*` stands for anything. A difference above MOST from the nearest of the programs, or a
-/// refusal with another code, is not what was reviewed.
+/// A line is `differs by MOST PATTERN: REASON`, `unchecked PATTERN: REASON` or `refused CODE PATTERN: REASON`. A
+/// pattern is a file's name in which `*` stands for any text. A line does not cover a difference above MOST from the
+/// nearest program, or a refusal with another code.
 struct Explanations {
   struct Line {
     let kind: String
@@ -34,7 +34,7 @@ struct Explanations {
     }
   }
 
-  /// The reason why `most` is no fault, where `most` is the difference from the nearest program.
+  /// Returns the explanation of a difference of `most` from the nearest program, if there is one.
   mutating func difference(_ file: String, by most: Int) -> String? {
     reason("differs", file) { Int($0).map { most <= $0 } ?? false }
   }
@@ -43,7 +43,7 @@ struct Explanations {
 
   mutating func refusal(_ file: String, code: String) -> String? { reason("refused", file) { $0 == code } }
 
-  /// What explains nothing any more, of the folders that were looked through.
+  /// Returns the lines that explain nothing any more in the folders that were checked.
   func stale(in folders: [String]) -> [Line] {
     lines.indices.filter { !used.contains($0) }.map { lines[$0] }
       .filter { line in folders.contains { line.pattern.hasPrefix("\($0)/") } }

@@ -1,13 +1,13 @@
 import Foundation
 import VitrineImaging
 
-/// Pixels that another program decoded: RGBA, straight alpha.
+/// Pixels decoded by another program: RGBA, straight alpha.
 struct Picture {
   let width: Int
   let height: Int
   let pixels: [UInt8]
   let program: String
-  /// Whether what a file says of turning was heeded.
+  /// Set if the program has applied the orientation of the file.
   var isUpright = true
 
   init?(width: Int, height: Int, pixels: [UInt8], program: String) {
@@ -20,7 +20,7 @@ struct Picture {
     return SIMD4(pixels[at], pixels[at + 1], pixels[at + 2], pixels[at + 3])
   }
 
-  /// Turned upright, by the numbers of EXIF.
+  /// Returns the image upright, by its EXIF orientation.
   func upright(_ orientation: Int) -> Picture? {
     guard orientation != 1 else { return self }
     let isTurned = orientation > 4
@@ -28,7 +28,7 @@ struct Picture {
     var turned = [UInt8](repeating: 0, count: pixels.count)
     for y in 0..<newHeight {
       for x in 0..<newWidth {
-        // Where the upright pixel stands as stored: mirrored, upside down, or with rows for columns.
+        // The stored place of the upright pixel: mirrored, upside down, or transposed.
         let (mirroredX, mirroredY) = (width - 1, height - 1)
         let source: (x: Int, y: Int) =
           switch orientation {
@@ -48,7 +48,7 @@ struct Picture {
   }
 }
 
-/// What other programs make of a file, those first that are known best for its format.
+/// The programs to compare a file with, those best established for its format first.
 func opinions(on file: String, _ format: ImageFormat) -> [() -> Picture?] {
   let scratchPicture = scratch.appending(path: "other.png").path
   let own: [() -> Picture?] =
@@ -56,7 +56,7 @@ func opinions(on file: String, _ format: ImageFormat) -> [() -> Picture?] {
     case .jpeg: [{ netpbm(["djpeg", "-dct", "int", "-ppm", file]) }]
     case .webp: [{ netpbm(["dwebp", "-quiet", file, "-pam", "-o", "-"]) }]
     case .avif:
-      // This one shows what is stored, not cropped and not turned.
+      // This one shows the stored image, neither cropped nor rotated.
       [
         {
           written(
@@ -84,7 +84,7 @@ func opinions(on file: String, _ format: ImageFormat) -> [() -> Picture?] {
   return [{ expected(of: file) }] + own + [{ magick(file, format) }, { pillow(file) }]
 }
 
-/// The picture that a suite of files has beside each as what is to come out, where it has one.
+/// The expected image that a test suite has for a file, if any.
 private func expected(of file: String) -> Picture? {
   let beside = file.replacing("/tests/images/", with: "/tests/reference/")
   guard beside != file else { return nil }
@@ -102,7 +102,7 @@ private func written(by command: [String], to target: String, isUpright: Bool = 
 }
 
 private func pillow(_ file: String, as name: String = "Pillow") -> Picture? {
-  // Of 16 bits of gray Pillow would keep the low ones.
+  // Pillow would keep the low byte of 16-bit gray.
   let script = """
     import sys
     from PIL import Image
@@ -117,7 +117,7 @@ private func pillow(_ file: String, as name: String = "Pillow") -> Picture? {
 }
 
 private func magick(_ file: String, _ format: ImageFormat) -> Picture? {
-  // An icon is the largest of its pictures; of an animation the first frame counts.
+  // Of an icon the largest image counts, of an animation the first frame.
   let layer = format == .ico ? largestLayer(file) : 0
   let coalesced = format == .gif || format == .webp ? ["-coalesce"] : []
   return netpbm(
@@ -132,7 +132,7 @@ private func largestLayer(_ file: String) -> Int {
   return layers.max { $0[0] * $0[1] < $1[0] * $1[1] }?[2] ?? 0
 }
 
-/// PPM, PGM and PAM of 8 bits.
+/// Parses PPM, PGM and PAM with 8 bits.
 private func netpbm(_ command: [String], as name: String? = nil) -> Picture? {
   let bytes = outputBytes(command)
   guard bytes.count > 8, bytes[0] == UInt8(ascii: "P") else { return nil }

@@ -1,6 +1,6 @@
 import VitrineImaging
 
-/// All pictures on one, each in a square, over grey.
+/// All images on one sheet, each in a square, over grey.
 enum Sheet {
   static let tile = 64
   private static let columns = 30

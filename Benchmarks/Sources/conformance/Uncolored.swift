@@ -1,7 +1,8 @@
 import VitrineImaging
 
-/// Decodes as another decoder does, and says nothing of profiles, so that numbers come out as they are stored: the
-/// programs compared with do not convert them, or each in its way.
+/// A decoder that hides profiles, so that stored values come out unchanged.
+///
+/// The compared programs do not convert them, or each in its own way.
 struct Uncolored<Base: ImageDecoder>: ImageDecoder {
   let base: Base
 
@@ -24,7 +25,7 @@ struct Uncolored<Base: ImageDecoder>: ImageDecoder {
     uncolored(try base.info(ofFrame: frame, of: bytes, info, limits: limits))
   }
 
-  /// Made anew, so that what a header says of gamma and primaries is gone too.
+  /// Encoded again, which drops gamma and primaries from the header too.
   private func uncolored(_ info: ImageInfo) -> ImageInfo {
     var plain = ImageInfo(
       format: info.format,

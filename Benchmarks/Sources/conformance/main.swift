@@ -1,9 +1,9 @@
-// make conformance: every image at hand, decoded and compared with what another program makes of it.
+// make conformance: decodes every available image and compares the result with other programs.
 //
-// PNG, GIF, BMP, QOI and WebP are to be the same to the last bit, JPEG within one level of djpeg's full decode. Profiles
-// are left out for the comparison, since the others do not convert. Where all programs differ from what comes out here, or
-// it is refused, explanations.txt says why; without a reason there the status is 1. VITRINE_CONFORMANCE names a part of the
-// files' names, for a few of them.
+// PNG, GIF, BMP, QOI and WebP must be identical to the last bit, JPEG within one level of djpeg's full decode. Profiles
+// are ignored, since the other programs do not convert them. If all programs differ, or the image is refused,
+// explanations.txt has the reason. Without one the exit status is 1. VITRINE_CONFORMANCE limits the run to files whose
+// names contain its value.
 
 import Foundation
 import VitrineAVIF
@@ -26,12 +26,12 @@ struct Outcome {
   var format: String
   var verdict: Verdict
   var note: String
-  /// Why a difference or a refusal is no fault.
+  /// The reason why a difference or a refusal is no fault.
   var reason: String?
   var cpu = 0.0
   var peak = 0.0
   var sourceMegapixels = 0.0
-  /// Megabytes beyond the program itself and the picture, which is written as PNG.
+  /// Megabytes beyond the program itself and the image, which is written as PNG.
   var extraMemory: Double { peak - 16 - sourceMegapixels * 4 }
 }
 
@@ -56,7 +56,7 @@ let files = folders.flatMap { folder in
     .sorted().map { (path: "\(folder)/\($0)", name: "\(URL(filePath: folder).lastPathComponent)/\($0)") }
 }.filter { file in environment["VITRINE_CONFORMANCE"].map { file.name.contains($0) } ?? true }
 
-/// The largest difference of a component; colours that nobody sees do not count.
+/// The largest difference of a component, ignoring the colours of invisible pixels.
 func difference(_ bitmap: Bitmap, _ other: Picture) -> Int? {
   guard bitmap.width == other.width, bitmap.height == other.height else { return nil }
   return bitmap.withUnsafeBytes { bytes in
@@ -73,14 +73,14 @@ func difference(_ bitmap: Bitmap, _ other: Picture) -> Int? {
 
 func tolerance(_ format: ImageFormat, _ info: ImageInfo) -> Int {
   switch format {
-  // Whoever brings luma and chroma back to colours may round a few times on the way.
+  // Converting luma and chroma back to colours may round several times.
   case .avif, .heic, .jxl: 3
-  // 16 bits to 8: programs round in two ways. JPEG: the standard lets inverse transforms differ by a level.
+  // From 16 bits to 8, programs round in two ways. In JPEG, the standard lets inverse transforms differ by a level.
   default: format == .jpeg || info.bitsPerComponent > 8 ? 1 : 0
   }
 }
 
-/// The formats in which turning is part of the picture, so that other programs do it too.
+/// The formats whose rotation is part of the image, so that other programs apply it too.
 let turnedByAll: Set<ImageFormat> = [.avif, .heic, .jxl]
 
 @MainActor
@@ -95,7 +95,7 @@ func judge(_ file: (path: String, name: String)) -> Outcome {
     .split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
   if fields.count == 4 { (outcome.cpu, outcome.peak) = (fields[0] / 1000, fields[2] / 1024) }
   if fields.count == 4, fields[3] > 1 {
-    outcome.note = "the tool ended with status \(Int(fields[3]))"
+    outcome.note = "the tool exited with status \(Int(fields[3]))"
     return outcome
   }
   do throws(ImageError) {
@@ -118,7 +118,7 @@ func judge(_ file: (path: String, name: String)) -> Outcome {
   return outcome
 }
 
-/// Asks one program after the other, until one agrees.
+/// Tries one program after the other, until one agrees.
 @MainActor
 func compare(
   _ image: ImageContainer,
@@ -152,7 +152,7 @@ func compare(
   outcome.verdict = outcome.reason != nil ? .explained : notes.isEmpty ? .unchecked : .wrong
 }
 
-/// Megabytes beyond the picture itself.
+/// Megabytes beyond the image itself.
 let memoryLimit = 64.0
 var explanations = try Explanations(
   String(
@@ -206,9 +206,9 @@ print(tableRow("all", outcomes))
 print(
   """
 
-  same: as one of the programs, or as the picture that a suite has beside the file as expected, to the last bit; JPEG and
-  16 bits: within one level; AVIF, HEIC, JPEG XL: three. explained: people looked at it, and say why it is no fault.
-  wrong: a difference, or memory, without such a reason. unchecked: no other program here decodes it.
+  same: identical to one of the programs, or to the expected image of the test suite; JPEG and 16 bits: within one level;
+  AVIF, HEIC, JPEG XL: within three. explained: reviewed, with the reason why it is no fault.
+  wrong: a difference or excessive memory without such a reason. unchecked: no other program here decodes it.
   """
 )
 for verdict in Outcome.Verdict.allCases where verdict != .same {
@@ -222,13 +222,13 @@ for verdict in Outcome.Verdict.allCases where verdict != .same {
 let stale =
   environment["VITRINE_CONFORMANCE"] != nil
   ? [] : explanations.stale(in: folders.map { URL(filePath: $0).lastPathComponent })
-if !stale.isEmpty { print("\nexplanations of nothing: \(stale.count)") }
+if !stale.isEmpty { print("\nunused explanations: \(stale.count)") }
 for line in stale { print("  \(line.kind) \(line.pattern)") }
-print("\nThe same as one program, though not as those asked before it:")
+print("\nIdentical to one program, but not to those tried before it:")
 for outcome in outcomes where outcome.verdict == .same && outcome.note.contains(",") {
   print("  \(outcome.file): \(outcome.note)")
 }
-print("\nmost memory for its size (MB beyond 16 and the picture itself, which is written as PNG):")
+print("\nmost memory for its size (MB beyond 16 and the image itself, which is written as PNG):")
 for outcome in outcomes.sorted(by: { $0.extraMemory > $1.extraMemory }).prefix(5) {
   print("  \(outcome.file): \(String(format: "%.0f MB at %.1f megapixels", outcome.peak, outcome.sourceMegapixels))")
 }

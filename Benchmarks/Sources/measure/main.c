@@ -1,9 +1,9 @@
-// measure PROGRAM [ARGUMENT...]: runs it and prints microseconds of CPU, microseconds of wall time, its peak memory in
-// KiB and its exit status, on one line.
+// measure PROGRAM [ARGUMENT...]: runs it and prints microseconds of CPU time, microseconds of wall time, its peak
+// memory in KiB and its exit status, on one line.
 //
-// It is a program of its own because the peak that the system reports for a process begins with the memory of whoever
-// started it: this one is small. Processes that the program starts and leaves to end by themselves count too: their
-// CPU, and their peaks on top of its own, though these need not have come at the same moment.
+// It is a separate program because the system's peak of a process begins with the memory of its parent, and this one is
+// small. Orphaned children count too: their CPU time, and their peaks on top of the program's own, although these need
+// not coincide.
 #include <fcntl.h>
 #include <stdio.h>
 #ifdef __linux__

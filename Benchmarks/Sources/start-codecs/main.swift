@@ -1,4 +1,4 @@
-// As start-imaging, with every codec that there is.
+// Like start-imaging, with every codec.
 
 import VitrineAVIF
 import VitrineHEIF

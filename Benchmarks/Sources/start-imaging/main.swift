@@ -1,4 +1,4 @@
-// A program that imports VitrineImaging alone: what it weighs and how fast it is up. With a file it decodes that, too.
+// A program that imports only VitrineImaging, to measure its size and start-up. With a file it decodes that too.
 
 import VitrineImaging
 

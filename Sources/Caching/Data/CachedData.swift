@@ -1,12 +1,12 @@
 public import VitrineRuntime
 
-/// Bytes as a cache keeps them, with the facts that their owner needs.
+/// A cached body with its expiry, identity and metadata.
 public struct CachedData: Sendable, Hashable {
-  /// The kind of the bytes, which decides whose budget they count towards.
+  /// The kind of the bytes, each with its own share of a disk cache's limit.
   public enum Kind: UInt8, Sendable, CaseIterable {
-    /// Bytes as they came from their source.
+    /// The bytes as they came from the source.
     case original = 0
-    /// An image that was made of an original.
+    /// A finished image: decoded, resized and processed.
     case finished = 1
   }
 
@@ -14,26 +14,26 @@ public struct CachedData: Sendable, Hashable {
   public var data: Data
   /// The kind of the bytes.
   public var kind: Kind
-  /// A few more bytes whose meaning is their owner's: validators, headers.
+  /// The owner's own bytes, such as validators and headers.
   public var metadata: Data
-  /// The identity of the bytes, wherever they are kept or made into something.
+  /// The identity of the bytes, the same wherever they are stored.
   public var contentID: ContentID
-  /// The time at which they expire; `nil` for never.
+  /// The time at which the entry expires, or `nil` for never.
   ///
-  /// A cache returns them afterwards too: the caller may renew them.
+  /// A cache also returns expired entries, so that the caller can revalidate them.
   public var expires: Date?
-  /// The time at which they were stored.
+  /// The time at which the entry was stored.
   public var stored: Date
 
   /// Creates an entry.
   ///
   /// - Parameters:
   ///   - data: The bytes.
-  ///   - kind: The kind of the bytes. Defaults to an original.
-  ///   - metadata: A few more bytes. Defaults to none.
+  ///   - kind: The kind of the bytes. Defaults to ``Kind/original``.
+  ///   - metadata: The owner's own bytes. Defaults to none.
   ///   - contentID: The identity of the bytes.
-  ///   - expires: The time at which they expire. Defaults to never.
-  ///   - stored: The time at which they were stored.
+  ///   - expires: The time at which the entry expires. Defaults to `nil`, never.
+  ///   - stored: The time at which the entry was stored.
   public init(
     data: Data,
     kind: Kind = .original,

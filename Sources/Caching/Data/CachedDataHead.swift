@@ -1,32 +1,32 @@
 public import VitrineRuntime
 
-/// An entry of a cache without its bytes.
+/// A cache entry without its body.
 public struct CachedDataHead: Sendable, Hashable {
   /// The kind of the bytes.
   public var kind: CachedData.Kind
-  /// The number of bytes, metadata not counted.
+  /// The length of the body in bytes, without metadata.
   public var byteCount: Int
-  /// A few more bytes whose meaning is their owner's: validators, headers.
+  /// The owner's own bytes, such as validators and headers.
   public var metadata: Data
   /// The identity of the bytes.
   public var contentID: ContentID
-  /// The time at which they expire; `nil` for never.
+  /// The time at which the entry expires, or `nil` for never.
   public var expires: Date?
-  /// The time at which they were stored.
+  /// The time at which the entry was stored.
   public var stored: Date
-  /// The bytes, where the cache had them at hand anyway; `nil` where they are read only when asked for.
+  /// The body if the cache already has it in memory, otherwise `nil`.
   public var data: Data?
 
-  /// Creates a head; for caches of your own.
+  /// Creates a head, for custom caches.
   ///
   /// - Parameters:
   ///   - kind: The kind of the bytes.
-  ///   - byteCount: The number of bytes, metadata not counted.
-  ///   - metadata: A few more bytes.
+  ///   - byteCount: The length of the body in bytes, without metadata.
+  ///   - metadata: The owner's own bytes.
   ///   - contentID: The identity of the bytes.
-  ///   - expires: The time at which they expire; `nil` for never.
-  ///   - stored: The time at which they were stored.
-  ///   - data: The bytes, where they are at hand anyway. Defaults to `nil`.
+  ///   - expires: The time at which the entry expires, or `nil` for never.
+  ///   - stored: The time at which the entry was stored.
+  ///   - data: The body, if it is in memory already. Defaults to `nil`.
   public init(
     kind: CachedData.Kind,
     byteCount: Int,
@@ -45,7 +45,7 @@ public struct CachedDataHead: Sendable, Hashable {
     self.data = data
   }
 
-  /// Creates the head of an entry, with its bytes.
+  /// Creates the head of an entry, including its body.
   public init(_ entry: CachedData) {
     self.init(
       kind: entry.kind,

@@ -1,10 +1,10 @@
-package import VitrineRuntime
+import VitrineRuntime
 
-/// Tells contents apart by 128 bits, piece by piece: XXH64 of the same bytes under two seeds.
+/// An incremental 128-bit content hash: XXH64 of the same bytes under two seeds.
 ///
-/// After Collet's specification of XXH64 (xxHash fast digest algorithm, version 0.1.1). Both halves share the multiplication
-/// of the input, so that 128 bits cost half as much again as 64, some 0.15 ns a byte. The same on every machine. Whoever
-/// wants two contents to have one hash can have that.
+/// Follows Collet's specification of XXH64 (xxHash fast digest algorithm, version 0.1.1). Both halves share the
+/// multiplication of the input, so 128 bits cost 1.5 times as much as 64: about 0.15 ns a byte. The result is the same
+/// on every machine. The hash is not cryptographic: collisions can be constructed.
 package struct ContentHash: Sendable {
   private static let primes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (
     0x9E37_79B1_85EB_CA87, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x85EB_CA77_C2B2_AE63, 0x27D4_EB2F_1656_67C5,
@@ -14,7 +14,7 @@ package struct ContentHash: Sendable {
 
   private var low = Lanes(seed: seeds.low)
   private var high = Lanes(seed: seeds.high)
-  /// The bytes after the last whole stripe, and how many they are.
+  /// The bytes after the last whole stripe, and their number.
   private var rest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
   private var restCount = 0
   private var count = 0
@@ -22,7 +22,7 @@ package struct ContentHash: Sendable {
   /// Creates the hash of no bytes.
   package init() {}
 
-  /// Takes in more bytes.
+  /// Appends bytes to the hash.
   ///
   /// Complexity: O(count).
   package mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -30,22 +30,22 @@ package struct ContentHash: Sendable {
     var start = 0
     if restCount > 0 {
       start = min(Self.stripe - restCount, bytes.count)
-      // As many as there are, as just seen to.
+      // `start` is at most the count of the buffer.
       unsafe keep(bytes[..<start])
       guard restCount == Self.stripe else { return }
-      // The bytes are read while the closure runs.
+      // `rest` is only read while the closure runs.
       unsafe withUnsafeBytes(of: rest) { unsafe takeStripes($0) }
       restCount = 0
     }
     let end = start + (bytes.count - start) / Self.stripe * Self.stripe
-    // Both ends lie within the buffer.
+    // Both bounds lie within the buffer.
     unsafe takeStripes(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
     unsafe keep(bytes[end...])
   }
 
-  /// Adds to the rest, where there must be room.
+  /// Appends bytes to `rest`, which must have room for them.
   private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) {
-    // The rest is written while the closure runs, and a slice out of bounds traps.
+    // `rest` is only written while the closure runs, and a slice out of bounds traps.
     unsafe withUnsafeMutableBytes(of: &rest) { rest in
       unsafe UnsafeMutableRawBufferPointer(rebasing: rest[restCount...])
         .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
@@ -53,7 +53,7 @@ package struct ContentHash: Sendable {
     unsafe restCount += bytes.count
   }
 
-  /// Takes in more bytes.
+  /// Appends bytes to the hash.
   ///
   /// Complexity: O(count).
   package mutating func append(_ data: Data) {
@@ -94,7 +94,7 @@ package struct ContentHash: Sendable {
   @inline(__always)
   private static func rotate(_ value: UInt64, _ bits: UInt64) -> UInt64 { value &<< bits | value &>> (64 &- bits) }
 
-  /// One round; `product` is the input times the second prime.
+  /// Runs one round, where `product` is the input times the second prime.
   @inline(__always)
   private static func step(_ lane: UInt64, _ product: UInt64) -> UInt64 {
     rotate(lane &+ product, 31) &* primes.0
@@ -102,11 +102,11 @@ package struct ContentHash: Sendable {
 
   private mutating func takeStripes(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
-    // In variables of their own they stay in registers.
+    // Local variables stay in registers.
     var (low, high) = (low, high)
     var offset = 0
     while offset &+ Self.stripe <= bytes.count {
-      // A stripe is left, as just checked.
+      // The loop condition leaves a whole stripe.
       unsafe (low.one, high.one) = Self.both(low.one, high.one, start, offset)
       unsafe (low.two, high.two) = Self.both(low.two, high.two, start, offset &+ 8)
       unsafe (low.three, high.three) = Self.both(low.three, high.three, start, offset &+ 16)
@@ -147,12 +147,12 @@ package struct ContentHash: Sendable {
     return hash ^ hash >> 32
   }
 
-  /// Reads a number from the rest, and moves on behind it; `nil` where too little is left.
+  /// Reads a number from the rest and advances behind it, or returns `nil` if too few bytes are left.
   private func rest<Number: FixedWidthInteger>(at offset: inout Int) -> Number? {
     let start = offset
     guard start + MemoryLayout<Number>.size <= restCount else { return nil }
     offset += MemoryLayout<Number>.size
-    // So many bytes are there, as just checked; they are read while the closure runs.
+    // The guard leaves enough bytes, which are only read while the closure runs.
     return unsafe withUnsafeBytes(of: rest) {
       unsafe Number(littleEndian: $0.loadUnaligned(fromByteOffset: start, as: Number.self))
     }

@@ -1,22 +1,22 @@
 public import VitrineRuntime
 
-/// Tells one content from another, with 128 bits.
+/// A 128-bit identity of some content.
 public struct ContentID: Hashable, Sendable {
   /// The lower half.
   public var low: UInt64
   /// The upper half.
   public var high: UInt64
 
-  /// Creates one of its two halves.
+  /// Creates an identity from its two halves.
   public init(low: UInt64, high: UInt64) {
     self.low = low
     self.high = high
   }
 
-  /// Creates the one of these bytes.
+  /// Creates the identity of some bytes.
   ///
-  /// It is the same on every machine and in every run, and two contents do not share one by accident; whoever wants two
-  /// that do can make them. Complexity: O(count), about 0.15 nanoseconds a byte.
+  /// It is the same on every machine and in every run. Accidental collisions are negligible, but collisions can be
+  /// constructed on purpose. Complexity: O(count), about 0.15 nanoseconds a byte.
   public init(of data: Data) {
     var hash = ContentHash()
     hash.append(data)

@@ -1,23 +1,23 @@
 public import VitrineRuntime
 
-/// Several caches used as one.
+/// A list of caches, used as one cache.
 ///
-/// A get asks them in order, and the first answer counts; everything else goes to all of them.
+/// A look-up goes through the caches in order and stops at the first hit. Everything else goes to all of them.
 public struct DataCacheList: DataCaching {
   private let caches: [any DataCaching]
-  /// Those at the front that can answer without waiting.
+  /// The leading caches that can answer without waiting.
   private let warm: [any WarmDataCaching]
 
-  /// Creates a cache of caches, the one to be asked first in front.
+  /// Creates a list of caches, in the order of look-up.
   public init(_ caches: [any DataCaching]) {
     self.caches = caches
     warm = Array(caches.lazy.map { $0 as? any WarmDataCaching }.prefix { $0 != nil }.compactMap(\.self))
   }
 
-  /// The first of the caches that keeps the beginnings of bodies.
+  /// The first cache of the list that stores partial bodies.
   package var partialStoring: (any PartialStoring)? { caches.lazy.compactMap { $0 as? any PartialStoring }.first }
 
-  /// Returns what the first cache that knows the key keeps for it.
+  /// Returns the entry for a key from the first cache that has one.
   public func entry(for key: CacheKey) async -> CachedData? {
     for cache in caches {
       if let entry = await cache.entry(for: key) { return entry }
@@ -25,7 +25,9 @@ public struct DataCacheList: DataCaching {
     return nil
   }
 
-  /// Returns what the first cache that knows a key has for it; the next cache is only asked for what is missing.
+  /// Returns the head for each key from the first cache that has one.
+  ///
+  /// Each further cache is asked only for the missing keys.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     var heads = [CachedDataHead?](repeating: nil, count: keys.count)
     var missing = Array(keys.indices)
@@ -37,12 +39,12 @@ public struct DataCacheList: DataCaching {
     return heads
   }
 
-  /// Keeps an entry in every cache.
+  /// Stores an entry in every cache.
   public func store(_ entry: CachedData, for key: CacheKey) async {
     for cache in caches { await cache.store(entry, for: key) }
   }
 
-  /// Renews in every cache; whether one of them knew the content.
+  /// Renews the entry in every cache and returns `true` if any of them had the content.
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     var isRenewed = false
@@ -52,7 +54,7 @@ public struct DataCacheList: DataCaching {
     return isRenewed
   }
 
-  /// Removes from every cache.
+  /// Removes the entry for a key from every cache.
   public func remove(_ key: CacheKey) async {
     for cache in caches { await cache.remove(key) }
   }
@@ -62,13 +64,13 @@ public struct DataCacheList: DataCaching {
     for cache in caches { await cache.removeAll() }
   }
 
-  /// Returns whether one of the caches knows the key.
+  /// Returns a Boolean value that indicates whether any of the caches has an entry for the key.
   public func contains(_ key: CacheKey) async -> Bool {
     for cache in caches where await cache.contains(key) { return true }
     return false
   }
 
-  /// Returns what the first cache that knows the key keeps for it.
+  /// Returns the entry for a key from the first cache that has one, without counting it as used.
   public func peek(_ key: CacheKey) async -> CachedData? {
     for cache in caches {
       if let entry = await cache.peek(key) { return entry }
@@ -76,7 +78,7 @@ public struct DataCacheList: DataCaching {
     return nil
   }
 
-  /// Returns what the first cache that knows the key has for it.
+  /// Returns the identity of the content from the first cache that has the key.
   public func contentID(for key: CacheKey) async -> ContentID? {
     for cache in caches {
       if let contentID = await cache.contentID(for: key) { return contentID }
@@ -84,17 +86,17 @@ public struct DataCacheList: DataCaching {
     return nil
   }
 
-  /// Removes from every cache.
+  /// Removes the entries whose keys extend a key from every cache.
   public func removeAll(extending key: CacheKey) async {
     for cache in caches { await cache.removeAll(extending: key) }
   }
 
-  /// Removes from every cache.
+  /// Removes the entries that satisfy a condition from every cache.
   public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
     for cache in caches { await cache.removeAll(where: isRemoved) }
   }
 
-  /// Returns what the caches keep, what several keep as the first of them has it.
+  /// Returns the entries of all caches, each key once, as in the first cache that has it.
   public func entries() async -> [DataCacheEntry] {
     var known: Set<CacheKey> = []
     var entries: [DataCacheEntry] = []
@@ -104,7 +106,7 @@ public struct DataCacheList: DataCaching {
     return entries
   }
 
-  /// The sums over all caches.
+  /// Returns the sums over all caches.
   public func statistics() async -> DataCacheStatistics {
     var sum = DataCacheStatistics()
     for cache in caches {
@@ -123,14 +125,14 @@ public struct DataCacheList: DataCaching {
     return sum
   }
 
-  /// Waits for every cache.
+  /// Waits until every cache has flushed.
   public func flush() async {
     for cache in caches { await cache.flush() }
   }
 }
 
 extension DataCacheList: WarmDataCaching {
-  /// Asks the caches in order, as far as all before have nothing; a cache that cannot answer without waiting ends that.
+  /// Goes through the warm caches in order, until one has the entry or cannot answer without waiting.
   package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
     for (number, cache) in warm.enumerated() {
       switch cache.warmEntry(for: key, countsMiss: false) {

@@ -1,71 +1,73 @@
 public import VitrineRuntime
 
-/// A cache that keeps bytes under keys, in whatever place.
+/// A cache of bytes by key.
 ///
-/// Nothing throws: a cache that cannot do its work misses, and those who use it load.
+/// Nothing throws. If a cache fails, it misses, and the caller loads.
 public protocol DataCaching: Sendable {
-  /// Returns the entry of a key, fresh or not, and counts it as used.
+  /// Returns the entry for a key, fresh or expired, and counts it as used.
   func entry(for key: CacheKey) async -> CachedData?
 
-  /// Keeps an entry, in place of an older one of the same key.
+  /// Stores an entry and replaces an older one of the same key.
   ///
-  /// It can be read as soon as this returns.
+  /// The entry can be read as soon as this returns.
   func store(_ entry: CachedData, for key: CacheKey) async
 
-  /// Replaces expiry and metadata of a key's entry, if it still has that content; the bytes stay as they are.
+  /// Replaces the expiry and metadata of an entry, if it still has the given content.
+  ///
+  /// The body stays as it is.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - contentID: The content that is meant.
-  ///   - expires: The new time at which it expires; `nil` for never.
+  ///   - contentID: The content that the entry must have.
+  ///   - expires: The new time of expiry, or `nil` for never.
   ///   - metadata: The new metadata.
-  /// - Returns: A Boolean value that indicates whether that content was there.
+  /// - Returns: A Boolean value that indicates whether the entry had that content.
   @discardableResult
   func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool
 
-  /// Removes the entry of a key.
+  /// Removes the entry for a key.
   func remove(_ key: CacheKey) async
 
   /// Removes everything.
   func removeAll() async
 
-  /// Returns a Boolean value that indicates whether a key has an entry; does not count as use.
+  /// Returns a Boolean value that indicates whether a key has an entry, without counting it as used.
   func contains(_ key: CacheKey) async -> Bool
 
-  /// Returns the identity of the bytes of a key's entry, `nil` where there is none; does not count as use.
+  /// Returns the identity of an entry's content, or `nil` if there is none, without counting it as used.
   func contentID(for key: CacheKey) async -> ContentID?
 
-  /// Removes the entries whose keys were made of another one by appending parts.
+  /// Removes the entries whose keys extend a key by further parts.
   func removeAll(extending key: CacheKey) async
 
-  /// Returns the entry of a key, fresh or not; does not count as use.
+  /// Returns the entry for a key, fresh or expired, without counting it as used.
   func peek(_ key: CacheKey) async -> CachedData?
 
-  /// Returns the entry of each of these keys, fresh or not, without the bytes unless these are at hand anyway.
+  /// Returns the heads of the entries for some keys, fresh or expired.
   ///
-  /// Does not count as use and changes nothing.
+  /// A head has the body only if that is in memory already. Does not count as use and changes nothing.
   ///
-  /// - Returns: As many answers as there are keys, in their order; `nil` where there is no entry.
+  /// - Returns: One element for each key, in the same order, `nil` where there is no entry.
   func heads(for keys: [CacheKey]) async -> [CachedDataHead?]
 
-  /// Removes the entries for which `isRemoved` says so.
+  /// Removes the entries for which `isRemoved` returns `true`.
   func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async
 
-  /// Returns the entries, in no order, without the bytes.
+  /// Returns all entries without their bodies, in no particular order.
   func entries() async -> [DataCacheEntry]
 
-  /// Returns the statistics of the cache.
+  /// Returns the contents and the history of the cache in numbers.
   func statistics() async -> DataCacheStatistics
 
-  /// Waits until everything is where it outlives the process, as far as that is what the cache is for.
+  /// Waits until everything is stored where it outlives the process, if the cache does that at all.
   func flush() async
 }
 
 extension DataCaching {
-  /// Returns the entry, which counts as use where a cache knows no other way.
+  /// Calls `entry(for:)`, which counts as use.
   public func peek(_ key: CacheKey) async -> CachedData? { await entry(for: key) }
 
-  /// Peeks at one key after the other, and so returns the bytes too.
+  /// Peeks at one key after the other, which reads the bodies too.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     var heads: [CachedDataHead?] = []
     heads.reserveCapacity(keys.count)
@@ -73,15 +75,15 @@ extension DataCaching {
     return heads
   }
 
-  /// Reads the entry to find out.
+  /// Reads the whole entry with `entry(for:)`, which counts as use.
   public func contentID(for key: CacheKey) async -> ContentID? { await entry(for: key)?.contentID }
 
-  /// Looks at all entries.
+  /// Removes the entries whose keys extend a key, one by one.
   ///
   /// Complexity: O(n).
   public func removeAll(extending key: CacheKey) async { await removeAll { $0.key.isExtension(of: key) } }
 
-  /// Looks at all entries.
+  /// Removes the entries for which `isRemoved` returns `true`, one by one.
   ///
   /// Complexity: O(n).
   public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {

@@ -1,15 +1,15 @@
 public import VitrineRuntime
 
-/// When something kept ceases to be served.
+/// The time at which a cached value expires.
 public enum Expiration: Hashable, Sendable {
-  /// It is kept for as long as there is room.
+  /// The value never expires, but may be evicted.
   case never
-  /// It is served for this long after it was stored; zero or less is not at all.
+  /// The value expires this long after it was stored, with zero or less at once.
   case after(Duration)
-  /// It is served until this date.
+  /// The value expires at this date.
   case at(Date)
 
-  /// Returns the date from which on it is not served; `nil` for never.
+  /// Returns the date of expiry of a value stored at `now`, or `nil` for never.
   public func date(from now: Date) -> Date? {
     switch self {
     case .never: nil

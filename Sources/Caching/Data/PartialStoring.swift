@@ -1,6 +1,6 @@
-package import VitrineRuntime
+import VitrineRuntime
 
-/// Keeps what has come of a body whose download was broken off, for a later one to go on from it.
+/// A cache that keeps the beginning of a body whose download broke, for a later download to resume.
 ///
 /// ```swift
 /// if let partial = await cache.partial(for: key) {
@@ -10,30 +10,31 @@ package import VitrineRuntime
 /// let writer = await cache.partialWriter(for: key, metadata: validators, after: partial)
 /// ```
 ///
-/// Who writes ends with ``BodyWriter/seal(kind:metadata:contentID:expires:stored:)`` when the body is whole, with
-/// ``BodyWriter/keep()`` when the connection broke, and with ``BodyWriter/drop()`` when it turned out to be of no use.
+/// A writer ends with ``BodyWriter/seal(kind:metadata:contentID:expires:stored:)`` if the body is complete, with
+/// ``BodyWriter/keep()`` if the connection broke, and with ``BodyWriter/drop()`` if the bytes are useless.
 package protocol PartialStoring: DataCaching {
-  /// Returns what has come of a body, checked against its checksums; `nil` if there is nothing, or somebody goes on with
-  /// it just now.
+  /// Returns a partial body, verified against its checksums.
+  ///
+  /// Returns `nil` if there is none, or a writer is appending to it.
   func partial(for key: CacheKey) async -> PartialBody?
 
-  /// Begins a body that may outlive its download.
+  /// Creates a writer for a body that may outlive its download.
   ///
   /// - Parameters:
-  ///   - key: The key that it is to be kept for.
-  ///   - metadata: What ``PartialBody/metadata`` is to say; that of `partial` stays.
-  ///   - partial: What to go on from; from nothing if `nil`, and then an older part of the key's body is dropped.
-  /// - Returns: The writer; `nil` if `partial` is not there any more or somebody else goes on from it.
+  ///   - key: The key to store the body under.
+  ///   - metadata: The ``PartialBody/metadata`` of a new body. A resumed one keeps its own.
+  ///   - partial: The partial body to resume. `nil` begins from nothing and drops an older partial body of the key.
+  /// - Returns: The writer, or `nil` if `partial` is gone or another writer has resumed it.
   func partialWriter(for key: CacheKey, metadata: Data, after partial: PartialBody?) async -> BodyWriter?
 
-  /// Drops what has come of a body, unless somebody goes on with it.
+  /// Drops a partial body, unless a writer is appending to it.
   func removePartial(for key: CacheKey) async
 }
 
 extension DiskCache: PartialStoring {
-  /// Begins a body whose length need not be known.
+  /// Creates a writer for a body whose length need not be known.
   ///
-  /// Nothing is written before 256 KB of it have come.
+  /// Nothing is written to disk before 256 KB have arrived.
   public func bodyWriter(for key: CacheKey) async -> BodyWriter {
     let hash = await hash(of: key)
     return BodyWriter(self, key, hash, StreamedBody(key, hash, isPartial: false, metadata: Data()), hasStarted: false)
@@ -51,9 +52,9 @@ extension DiskCache: PartialStoring {
     let answer = try? await reading.run { _ in
       [folder.partial(found.number, key: key, epoch: found.epoch, reading: reading)]
     }
-    // Cancelled, or no thread to be had.
+    // The task was cancelled, or no thread was available.
     guard let partial = answer?.first else { return nil }
-    // Nothing of it is whole.
+    // No checkpoint matched, so none of it is usable.
     if partial == nil { await removePartial(for: key) }
     return partial
   }

@@ -1,31 +1,36 @@
 public import VitrineRuntime
 
-/// A cache that keeps bytes in another one in a form that only the holder of a secret can read: encryption at rest.
+/// A cache that encrypts its entries at rest in another cache.
 ///
 /// ```swift
 /// let disk = try DiskCache(directory: folder, sizeLimit: 300 << 20)
 /// let cache = SealedDataCache(disk, secret: secret, seal: { bytes, authenticating in … }, open: { … })
 /// ```
-/// The cipher is yours: any that encrypts with a nonce of its own each time and authenticates further bytes along with it (AEAD),
-/// such as AES-GCM or ChaCha20-Poly1305. `open` gets what `seal` returned and has to throw if a bit of it, or of the further
-/// bytes, is another one. Those are made of the key, so that what is stored for one cannot be passed off as another's.
+/// The cipher is yours. It must be authenticated encryption with associated data (AEAD), such as AES-GCM or
+/// ChaCha20-Poly1305: it encrypts with a new nonce each time and authenticates further bytes. `open` receives the
+/// result of `seal` and must throw if a bit of it, or of the authenticated bytes, has changed. The authenticated bytes
+/// are derived from the key, so no entry can be passed off as another.
 ///
-/// **What is hidden.** Bodies and metadata, with the expiry, are sealed. Keys, which are addresses mostly, are replaced by hashes
-/// under the secret, and content ids are encrypted with it, so that whoever has the folder cannot even find out whether a certain
-/// address or file is in it. **What is not:** how many entries there are and of what length and kind, when they were stored and
-/// used, which of them have their first parts in common (the sizes of one image), and their expiry as it is written for the
-/// cache below. An entry as a whole can be put back to an older state of itself.
+/// **Hidden.** Bodies, metadata and expiry are sealed. Keys, most of which are URLs, are replaced by hashes under the
+/// secret. Content ids are encrypted under it. An attacker with the folder cannot even test whether a given URL or file
+/// is in it.
 ///
-/// **Errors.** What cannot be sealed is not stored. What does not open (another secret, damage, a swap) is dropped, and missed.
+/// **Visible.** The number, length and kind of the entries, the times of their storing and last use, common prefixes of
+/// their keys (the sizes of one image), and the expiry as stored in the underlying cache. An attacker who can write to
+/// the folder can restore an older version of a whole entry.
 ///
-/// Entries, originals and finished images alike, work as in the cache below, at the price of the cipher: what is longer than
-/// 16 KB is sealed and opened on threads of the cache's own. Parts of broken downloads are not kept, as a cipher of this kind
-/// has no half of a message. For a tier in memory put a ``MemoryDataCache`` in front, in a ``DataCacheList``. One cache below
-/// belongs to one secret: with another one put a folder of its own there, or remove everything.
+/// **Errors.** An entry that cannot be sealed is not stored. An entry that does not open (another secret, damage, a
+/// swap) is dropped and counts as a miss.
+///
+/// Originals and finished images work as in the underlying cache, at the cost of the cipher. More than 16 KB are
+/// sealed and opened on the cache's own threads. Partial bodies of broken downloads are not kept, since an AEAD cannot
+/// authenticate half a message. For a tier in memory, put a ``MemoryDataCache`` in front of this cache in a
+/// ``DataCacheList``. An underlying cache belongs to one secret: for another secret use another folder, or remove
+/// everything first.
 public final class SealedDataCache: DataCaching {
-  /// Seals or opens bytes, of which a second argument is authenticated, too, that is not in the result.
+  /// Seals or opens `bytes` and authenticates `authenticating`, which is not part of the result.
   ///
-  /// Called on any threads, several at once.
+  /// Called on any thread, and by several threads at once.
   public typealias Cipher = @Sendable (_ bytes: Data, _ authenticating: Data) throws -> Data
 
   private static let inlineLimit = 16 << 10
@@ -40,8 +45,8 @@ public final class SealedDataCache: DataCaching {
   /// Creates a cache in front of another one.
   ///
   /// - Parameters:
-  ///   - cache: The cache of sealed entries; nothing else should use it.
-  ///   - secret: The secret that hides keys and content ids; keep it where the cipher's key is, and as long.
+  ///   - cache: The cache that stores the sealed entries. Nothing else should use it.
+  ///   - secret: The secret that hides keys and content ids. Store it with the cipher's key and for as long.
   ///   - seal: The closure that encrypts and authenticates.
   ///   - open: The closure that verifies and decrypts.
   public init(_ cache: any DataCaching, secret: Secret, seal: @escaping Cipher, open: @escaping Cipher) {
@@ -50,7 +55,7 @@ public final class SealedDataCache: DataCaching {
     queue = WorkQueue(label: "seal", width: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
   }
 
-  /// Returns the entry of a key, fresh or not, and counts it as used.
+  /// Returns the entry for a key, fresh or expired, and counts it as used.
   public func entry(for key: CacheKey) async -> CachedData? {
     let name = names.name(of: key)
     guard let sealed = await cache.entry(for: name) else { return nil }
@@ -61,17 +66,17 @@ public final class SealedDataCache: DataCaching {
     return nil
   }
 
-  /// Returns the entry of a key, fresh or not; does not count as use.
+  /// Returns the entry for a key, fresh or expired, without counting it as used.
   public func peek(_ key: CacheKey) async -> CachedData? {
     let name = names.name(of: key)
     guard let sealed = await cache.peek(name) else { return nil }
     return await opened(sealed, key, name).entry
   }
 
-  /// Returns the entry of each of these keys, without the bytes, which stay sealed; does not count as use.
+  /// Returns the heads of the entries for some keys, without their bodies.
   ///
-  /// Opens the metadata. The number of bytes is that of the sealed body, which is longer than the open one. An entry that does
-  /// not open is missed, and dropped when it is to be used.
+  /// Opens the metadata only and does not count as use. The length is that of the sealed body, which is longer than the
+  /// plain one. An entry that does not open is a miss, and is dropped at the next use.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     let keyNames = keys.map { names.name(of: $0) }
     let heads = await cache.heads(for: keyNames)
@@ -91,7 +96,7 @@ public final class SealedDataCache: DataCaching {
   ) async -> (entry: CachedData?, isSpoiled: Bool) {
     let contentID = names.open(sealed.contentID, name)
     let body = await apply(open, sealed.data, bodyContext(key, contentID, sealed.kind))
-    // Cancelled, or no thread to be had: what is kept is as good as before.
+    // The task was cancelled, or no thread was available. The stored entry is still good.
     guard let body else { return (nil, false) }
     do {
       let (expires, metadata) = try openMetadata(sealed.metadata, key, contentID)
@@ -109,7 +114,9 @@ public final class SealedDataCache: DataCaching {
     }
   }
 
-  /// Keeps an entry, in place of an older one of the same key; what cannot be sealed is not kept, and the older one goes.
+  /// Stores an entry and replaces an older one of the same key.
+  ///
+  /// The older one is removed even if the new one cannot be sealed.
   public func store(_ entry: CachedData, for key: CacheKey) async {
     let name = names.name(of: key)
     let body = await apply(seal, entry.data, bodyContext(key, entry.contentID, entry.kind))
@@ -121,7 +128,9 @@ public final class SealedDataCache: DataCaching {
     await cache.store(sealed, for: name)
   }
 
-  /// Replaces expiry and metadata of a key's entry, if it still has that content; the body stays sealed as it is.
+  /// Replaces the expiry and metadata of an entry, if it still has the given content.
+  ///
+  /// The sealed body stays as it is.
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     let name = names.name(of: key)
@@ -129,45 +138,45 @@ public final class SealedDataCache: DataCaching {
     return await cache.renew(name, contentID: names.seal(contentID, name), expires: expires, metadata: sealed)
   }
 
-  /// Removes the entry of a key.
+  /// Removes the entry for a key.
   public func remove(_ key: CacheKey) async { await cache.remove(names.name(of: key)) }
 
   /// Removes everything.
   public func removeAll() async { await cache.removeAll() }
 
-  /// Returns a Boolean value that indicates whether a key has an entry, without opening it; does not count as use.
+  /// Returns a Boolean value that indicates whether a key has an entry, without opening it or counting it as used.
   public func contains(_ key: CacheKey) async -> Bool { await cache.contains(names.name(of: key)) }
 
-  /// Returns the identity of the bytes of a key's entry, without opening them; does not count as use.
+  /// Returns the identity of an entry's content, without opening the body or counting it as used.
   public func contentID(for key: CacheKey) async -> ContentID? {
     let name = names.name(of: key)
     return await cache.contentID(for: name).map { names.open($0, name) }
   }
 
-  /// Removes the entries whose keys were made of another one by appending parts.
+  /// Removes the entries whose keys extend a key by further parts.
   public func removeAll(extending key: CacheKey) async { await cache.removeAll(extending: names.name(of: key)) }
 
-  /// Removes the entries for which `isRemoved` says so, which sees them as ``entries()`` does.
+  /// Removes the entries for which `isRemoved` returns `true`, given as ``entries()`` returns them.
   public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
     await cache.removeAll(where: isRemoved)
   }
 
-  /// Returns the entries, in no order, as the cache below knows them: with hashes for keys and the lengths of sealed bodies.
+  /// Returns all entries as the underlying cache knows them: with hashed keys and the lengths of sealed bodies.
   public func entries() async -> [DataCacheEntry] { await cache.entries() }
 
-  /// Returns the statistics of the cache below; entries that did not open count as damaged.
+  /// Returns the statistics of the underlying cache, where entries that did not open count as damaged.
   public func statistics() async -> DataCacheStatistics {
     var statistics = await cache.statistics()
     statistics.damaged += spoiled.withLock { $0 }
     return statistics
   }
 
-  /// Waits until everything is where it outlives the process.
+  /// Waits until everything is stored where it outlives the process.
   public func flush() async { await cache.flush() }
 
   // MARK: Sealing
 
-  /// Works in place where that takes less than a change of threads; `nil` where it could not be begun.
+  /// Runs the cipher, inline if that is cheaper than a change of threads; `nil` if it could not be started.
   private func apply(_ cipher: @escaping Cipher, _ bytes: Data, _ context: Data) async -> Result<Data, any Error>? {
     guard bytes.count > Self.inlineLimit else { return Result { try cipher(bytes, context) } }
     return try? await queue.run { _ in Result { try cipher(bytes, context) } }
@@ -177,7 +186,7 @@ public final class SealedDataCache: DataCaching {
     context("body \(kind.rawValue)", key, contentID)
   }
 
-  /// What is authenticated with a part of an entry, so that it is good for nothing else.
+  /// Returns the bytes to authenticate with one part of an entry, so that the part is valid nowhere else.
   private func context(_ part: String, _ key: CacheKey, _ contentID: ContentID) -> Data {
     let parts = CacheKey {
       $0.append(part)
@@ -214,13 +223,13 @@ public final class SealedDataCache: DataCaching {
 }
 
 extension SealedDataCache {
-  /// 128 bits that nobody else knows.
+  /// A secret of 128 bits.
   public struct Secret: Sendable {
     let value: SipHash.Secret
 
-    /// Makes a secret of 16 bytes; `nil` if there are more or fewer.
+    /// Creates a secret from 16 bytes, or returns `nil` for any other number.
     ///
-    /// They are best derived from the cipher's key, or taken from a random number generator for cryptography.
+    /// Derive them from the cipher's key, or take them from a cryptographic random number generator.
     public init?(bytes: some Collection<UInt8>) {
       guard bytes.count == 16 else { return nil }
       func word(_ bytes: some Collection<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
@@ -229,15 +238,17 @@ extension SealedDataCache {
   }
 }
 
-/// What keys and content ids are called below.
+/// The hidden names of keys and content ids in the underlying cache.
 private struct SealedNames: Sendable {
   private let secret: SipHash.Secret
 
   init(_ secret: SealedDataCache.Secret) { self.secret = secret.value }
 
-  /// A key of hashes, one for each part, each of all parts so far: what extends a key extends its name.
+  /// Returns a key of hashes, one for each part over all parts so far.
+  ///
+  /// The name of an extended key extends the key's name.
   func name(of key: CacheKey) -> CacheKey {
-    // Where it was not made of parts it is one, of a kind that no part has.
+    // A key that was not made of parts counts as a single part, with a tag that no part has.
     let parts =
       key.parts.map { parts in parts.map { part in CacheKey { $0.append(part) }.bytes } } ?? [[.max] + key.bytes]
     return CacheKey { name in
@@ -261,8 +272,8 @@ private struct SealedNames: Sendable {
     return ContentID(low: left, high: right)
   }
 
-  // A permutation of 128 bits out of a keyed function of 64, after Luby and Rackoff (1988): four rounds where an attacker may
-  // try both ways.
+  // A permutation of 128 bits made of a keyed function of 64 bits, after Luby and Rackoff (1988). Four rounds resist an
+  // attacker who can query both directions.
   private static let rounds: UInt8 = 4
 
   private func mix(_ half: UInt64, _ round: UInt8, _ name: CacheKey) -> UInt64 {

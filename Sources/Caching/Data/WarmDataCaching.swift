@@ -1,30 +1,32 @@
 /// The answer of a cache that was asked without waiting.
 package enum WarmEntry: Sendable {
-  /// The cache has this entry, which counts as used.
+  /// The entry, which counts as used.
   case entry(CachedData)
-  /// The cache has nothing for the key, which counts as a miss.
+  /// The cache has no entry, which counts as a miss.
   case missing
-  /// The cache cannot say without waiting. Nothing was counted; ``DataCaching/entry(for:)`` knows.
+  /// The cache cannot tell without waiting.
+  ///
+  /// Nothing was counted. Call ``DataCaching/entry(for:)``.
   case unknown
 }
 
 /// A cache of bytes that can often answer on the caller's thread.
 package protocol WarmDataCaching: DataCaching {
-  /// Returns what is kept for a key, fresh or not, if that needs no waiting.
+  /// Returns the entry for a key, fresh or expired, if that needs no waiting.
   ///
-  /// Synchronous; never waits for a device or another thread's work.
+  /// Synchronous. Never waits for a device or another thread's work.
   func warmEntry(for key: CacheKey) -> WarmEntry
 
-  /// Returns the same, and leaves it to the caller to count a miss.
+  /// Returns the same, and leaves counting a miss to the caller if `countsMiss` is `false`.
   ///
-  /// A list of caches counts one only when it knows that the caller is not going to ask all of them again.
+  /// A list of caches counts a miss only if the caller will not ask all of them again.
   func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry
 
-  /// Counts a miss that ``warmEntry(for:countsMiss:)`` has not.
+  /// Counts a miss that ``warmEntry(for:countsMiss:)`` did not count.
   func countMiss()
 }
 
 extension WarmDataCaching {
-  /// Counts a miss at once.
+  /// Returns the entry and counts a miss at once.
   package func warmEntry(for key: CacheKey) -> WarmEntry { warmEntry(for: key, countsMiss: true) }
 }

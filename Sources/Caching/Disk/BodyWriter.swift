@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// Takes a body for a cache piece by piece, whatever its length, and holds little of it in memory.
+/// A writer that streams a body of any length into a cache and holds little of it in memory.
 ///
 /// ```swift
 /// let writer = await cache.bodyWriter(for: key)
@@ -10,15 +10,15 @@ public import VitrineRuntime
 /// await writer.seal(stored: .now)
 /// ```
 ///
-/// Nobody finds the body before it is sealed, and one that is dropped, or released without being sealed, leaves nothing
-/// behind. A body of up to 256 KB costs what storing it at once would cost.
+/// No look-up finds the body before it is sealed. A body that is dropped, or released without being sealed, leaves
+/// nothing behind. A body of up to 256 KB costs as much as storing it in one call.
 public final class BodyWriter: Sendable {
   struct State {
     var isOver = false
-    /// What is not handed to the thread that writes.
+    /// The bytes not yet handed to the writing thread.
     var buffer = Data()
     var hasStarted: Bool
-    /// What is handed over and not written.
+    /// The number of bytes handed over and not yet written.
     var queued = 0
     var waiting: [@Sendable () -> Void] = []
   }
@@ -43,9 +43,10 @@ public final class BodyWriter: Sendable {
     _ = cache.enqueue { [stream, writer = cache.writer] in writer.drop(stream) }
   }
 
-  /// Takes the next bytes; waits while more than a megabyte is still to be written.
+  /// Appends bytes, and waits while more than a megabyte is yet to be written.
   ///
-  /// - Returns: Whether to go on. Not when the body is over, outgrew a quarter of the cache's limit, or the disk refuses.
+  /// - Returns: A Boolean value that indicates whether to continue. It is `false` once the body has ended, exceeds a
+  ///   quarter of the cache's limit, or cannot be written.
   @discardableResult
   public func append(_ bytes: Data) async -> Bool {
     let room = Deferred<Void>()
@@ -53,12 +54,13 @@ public final class BodyWriter: Sendable {
     return !stream.hasFailed && !state.withLock { $0.isOver }
   }
 
-  /// Takes the next bytes without waiting.
+  /// Appends bytes without waiting.
   ///
   /// - Parameters:
   ///   - bytes: The bytes.
-  ///   - resume: Called once, on another thread, when there is room again; only if this returns false.
-  /// - Returns: Whether there is room for more. The bytes are taken in any case.
+  ///   - resume: A closure that is called once, on another thread, when there is room again. Only used if this returns
+  ///     `false`.
+  /// - Returns: A Boolean value that indicates whether there is room for more. The bytes are taken in any case.
   package func offer(_ bytes: Data, whenThereIsRoom resume: @escaping @Sendable () -> Void) -> Bool {
     let (piece, isFull) = state.withLock { state -> (Data?, Bool) in
       guard !state.isOver, !stream.hasFailed else { return (nil, false) }
@@ -103,15 +105,15 @@ public final class BodyWriter: Sendable {
 
   // MARK: - The end
 
-  /// Has the cache keep the body from now on, in place of an older entry of its key.
+  /// Stores the body in the cache and replaces an older entry of its key.
   ///
   /// - Parameters:
-  ///   - kind: What the bytes are; an original by default.
-  ///   - metadata: A few bytes more; none by default.
-  ///   - contentID: What the bytes are known by; by default what ``ContentID/init(of:)`` makes of them.
-  ///   - expires: Until when they are fresh; for ever by default.
-  ///   - stored: When they were stored.
-  /// - Returns: What the bytes are known by; `nil` if they are not kept. They can be read as soon as this returns.
+  ///   - kind: The kind of the bytes. Defaults to ``CachedData/Kind/original``.
+  ///   - metadata: The owner's own bytes. Defaults to none.
+  ///   - contentID: The identity of the bytes. Defaults to `nil`, which computes ``ContentID/init(of:)``.
+  ///   - expires: The time at which the entry expires. Defaults to `nil`, never.
+  ///   - stored: The time at which the entry was stored.
+  /// - Returns: The identity of the bytes, or `nil` if they are not stored. They can be read as soon as this returns.
   @discardableResult
   public func seal(
     kind: CachedData.Kind = .original,
@@ -144,15 +146,16 @@ public final class BodyWriter: Sendable {
       if stream.isPartial { await cache.removePartial(for: key) }
       return await cache.contains(key) ? entry.contentID : nil
     case .refused:
-      // It would have replaced what there is.
+      // The older entry must not be served in place of the refused one.
       await cache.remove(key)
       return nil
     }
   }
 
-  /// Keeps what has come so far, for somebody to go on from it.
+  /// Keeps the bytes so far as a partial body, for a later download to resume.
   ///
-  /// - Returns: Whether it is kept: not if it is less than 16 KB, or was not begun as a partial body.
+  /// - Returns: A Boolean value that indicates whether they are kept. They are not if they are less than 16 KB, or if
+  ///   the writer was not created for a partial body.
   @discardableResult
   package func keep() async -> Bool {
     guard let end = takeEnd() else { return false }
@@ -160,7 +163,7 @@ public final class BodyWriter: Sendable {
     return await cache.onWriter { $0.keep(stream, end.rest) } ?? false
   }
 
-  /// Forgets what has come so far; an older entry of the key stays.
+  /// Drops the bytes so far, but not an older entry of the key.
   public func drop() {
     guard let end = takeEnd(), end.hasStarted else { return }
     _ = cache.enqueue { [stream, writer = cache.writer] in writer.drop(stream) }

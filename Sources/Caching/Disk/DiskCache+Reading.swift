@@ -1,16 +1,16 @@
 import VitrineRuntime
 
-/// Looking for what is kept.
+/// Look-ups.
 extension DiskCache {
-  /// What the shared state knows of a key.
+  /// The shared state's answer to a look-up.
   private enum Finding {
     case missing
     case staged(CachedData)
-    /// A renewal that is not written yet stands beside it.
+    /// An entry on disk, with its renewal if that is not written yet.
     case stored(DiskFolder.Place, StagedView?)
   }
 
-  /// What a look-up counts.
+  /// The statistics that a look-up changes.
   private enum Counting {
     case nothing, uses, usesAndMisses
 
@@ -19,9 +19,9 @@ extension DiskCache {
 
   // MARK: - Entries
 
-  /// Returns what is kept for a key, fresh or not, and counts it as used.
+  /// Returns the entry for a key, fresh or expired, and counts it as used.
   ///
-  /// Nothing that does not exist touches the disk. Complexity: O(1), and the bytes are read and checked.
+  /// A miss does not touch the disk. Complexity: O(1), plus reading and verifying the bytes.
   public func entry(for key: CacheKey) async -> CachedData? {
     var warm = warmEntry(for: key)
     if case .unknown = warm, await opened() { warm = warmEntry(for: key) }
@@ -35,7 +35,7 @@ extension DiskCache {
   /// Reads on a thread that may wait for the device.
   private func coldEntry(for key: CacheKey) async -> CachedData? {
     let hash = await hash(of: key)
-    // A compaction may move the record in between; then it is there at the second look.
+    // A compaction may move the record meanwhile. The second look then finds it.
     for _ in 0..<3 {
       switch find(key, hash, counting: .usesAndMisses) {
       case .missing: return nil
@@ -45,13 +45,13 @@ extension DiskCache {
         let reading = try? await reading.run(priority: .high) { _ in folder.entry(at: place, of: key) }
         switch reading {
         case nil:
-          // Cancelled, or no thread to be had.
+          // The task was cancelled, or no thread was available.
           return nil
         case .found(let data):
           return used(data, hash, renewal)
         case .otherKey, .unreadable:
           if isOutdated(place) { continue }
-          // Another key with the same hash is a miss; damage is one for ever.
+          // Another key with the same hash is a miss. A damaged entry is dropped.
           if case .unreadable = reading { dropDamaged(place) }
           countMiss()
           return nil
@@ -62,12 +62,12 @@ extension DiskCache {
     return nil
   }
 
-  /// Returns what is kept for a key, fresh or not; does not count as use.
+  /// Returns the entry for a key, fresh or expired, without counting it as used.
   ///
-  /// The bytes are read and checked. What is damaged is not dropped: that is for who wants to use it.
+  /// The bytes are read and verified. A damaged entry is not dropped before it is used.
   public func peek(_ key: CacheKey) async -> CachedData? {
     let hash = await hash(of: key)
-    // A compaction may move the record in between; then it is there at the second look.
+    // A compaction may move the record meanwhile. The second look then finds it.
     for _ in 0..<3 {
       switch find(key, hash, counting: .nothing) {
       case .missing: return nil
@@ -76,7 +76,7 @@ extension DiskCache {
         let folder = folder
         let reading = try? await reading.run(priority: .high) { _ in folder.entry(at: place, of: key) }
         if case .found(let data) = reading { return data.renewed(by: renewal) }
-        // Cancelled, or no thread to be had, is an end as well.
+        // Cancellation and a lack of threads end the look-up as well.
         guard reading != nil, isOutdated(place) else { return nil }
       }
     }
@@ -85,16 +85,17 @@ extension DiskCache {
 
   // MARK: - Heads
 
-  /// Returns what is kept for each of these keys, without the bytes unless they are not written yet; does not count as use.
+  /// Returns the heads of the entries for some keys.
   ///
-  /// Reads headers and metadata: on the caller's thread where the system has them in memory, all others on one thread that
-  /// may wait. Whether the bytes are whole is seen when they are read. Complexity: O(k) for k keys.
+  /// A head has the body only if that is not written yet. Reads headers and metadata, on the caller's thread if the
+  /// system has them in memory, all others on one thread that may wait. Does not verify the bodies. Does not count as
+  /// use. Complexity: O(k) for k keys.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     await opened()
     let secret = shared.withLock { $0.secret }
     var heads = [CachedDataHead?](repeating: nil, count: keys.count)
     var pending = Array(keys.indices)
-    // A compaction may move records in between; then they are there at the second look.
+    // A compaction may move records meanwhile. The second look then finds them.
     for attempt in 0..<3 where !pending.isEmpty {
       var waiting: [PendingHead] = []
       for number in pending {
@@ -102,7 +103,7 @@ extension DiskCache {
         guard case .stored(let place, let renewal) = find(keys[number], hash, counting: .nothing, &heads[number]) else {
           continue
         }
-        // What was cached before is not what was moved since.
+        // The page cache may hold the state before a move, so only the first attempt reads it.
         if attempt == 0, case .found(let head) = folder.head(at: place, of: keys[number], cachedOnly: true) {
           heads[number] = head.renewed(by: renewal)
         } else {
@@ -112,7 +113,7 @@ extension DiskCache {
       guard !waiting.isEmpty else { break }
       let (folder, asked) = (folder, waiting)
       let read = try? await reading.run(priority: .high) { _ in asked.map { folder.head(at: $0.place, of: $0.key) } }
-      // Cancelled, or no thread to be had.
+      // The task was cancelled, or no thread was available.
       guard let read else { break }
       pending = []
       for (asked, head) in zip(asked, read) {
@@ -133,10 +134,12 @@ extension DiskCache {
     var renewal: StagedView?
   }
 
-  /// Returns what the bytes that are kept for a key are known by; does not count as use, and reads only the record's head.
+  /// Returns the identity of an entry's content, without counting it as used.
+  ///
+  /// Reads only the record's head.
   public func contentID(for key: CacheKey) async -> ContentID? { await heads(for: [key]).first??.contentID }
 
-  /// The content of what is kept, and the number of its entry; does not count as use.
+  /// Returns the content of an entry and its sequence, without counting it as used.
   func identity(of key: CacheKey, _ hash: KeyHash) async -> (contentID: ContentID, sequence: UInt64)? {
     let (view, place) = shared.withLock { state in (state.staged[hash], Self.place(of: hash, state)) }
     if let view, case .entry(let stagedKey, let data) = view.content {
@@ -152,7 +155,9 @@ extension DiskCache {
     return (head.contentID, place.entry.sequence)
   }
 
-  /// Returns whether something is kept for a key; does not count as use, and reads nothing.
+  /// Returns a Boolean value that indicates whether a key has an entry.
+  ///
+  /// Does not count as use and reads nothing.
   public func contains(_ key: CacheKey) async -> Bool {
     if case .missing = find(key, await hash(of: key), counting: .nothing) { return false }
     return true
@@ -167,7 +172,7 @@ extension DiskCache {
   }
 
   private func find(_ key: CacheKey, _ hash: KeyHash, counting: Counting) -> Finding {
-    // Asked before the lock is taken, as a clock may be anybody's.
+    // Read before the lock is taken, since a custom clock may run any code.
     let oldest = options.lifetime.map { clock.now.timeIntervalSinceReferenceDate - $0 / .seconds(1) } ?? -.infinity
     return shared.withLock { state in
       let view = state.staged[hash]
@@ -195,7 +200,7 @@ extension DiskCache {
     }
   }
 
-  /// Puts the head of what is staged where it belongs.
+  /// Stores the head of a staged entry in `head`.
   private func find(
     _ key: CacheKey,
     _ hash: KeyHash,
@@ -233,14 +238,16 @@ extension DiskCache {
       }
       state.damaged += 1
       state.drop(place.hash)
-      // Else an older version might come back after a crash.
+      // Otherwise an older version might come back after a crash.
       if !state.isReader { state.owedRemovals[place.hash] = now.removalSequence }
     }
   }
 }
 
 extension DiskCache: WarmDataCaching {
-  /// Looks into what is not written yet, and into the system's memory; nothing is known while the folder is being opened.
+  /// Looks into staged entries and the system's page cache.
+  ///
+  /// The answer is unknown while the folder is being opened.
   package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
     let secret = shared.withLock { $0.phase == .opening ? nil : $0.secret }
     guard let secret else { return .unknown }
@@ -249,7 +256,7 @@ extension DiskCache: WarmDataCaching {
     case .missing: return .missing
     case .staged(let data): return .entry(data)
     case .stored(let place, let renewal):
-      // Most of what is asked for is in the system's memory, and a thread to wait on costs more than reading that.
+      // Most hits are in the page cache, and waking a thread would cost more than reading them.
       guard place.entry.length <= Self.inlineLength, !place.entry.isSpilled,
         case .found(let data) = folder.entry(at: place, of: key, cachedOnly: true)
       else { return .unknown }
@@ -259,7 +266,7 @@ extension DiskCache: WarmDataCaching {
 }
 
 extension CachedData {
-  /// The entry as it is after a renewal that is not written yet.
+  /// Returns the entry with a renewal that is not written yet.
   fileprivate func renewed(by view: StagedView?) -> CachedData {
     guard case .renewal(_, let expires, let metadata) = view?.content else { return self }
     var renewed = self
@@ -270,7 +277,7 @@ extension CachedData {
 }
 
 extension CachedDataHead {
-  /// The head as it is after a renewal that is not written yet.
+  /// Returns the head with a renewal that is not written yet.
   fileprivate func renewed(by view: StagedView?) -> CachedDataHead {
     guard case .renewal(_, let expires, let metadata) = view?.content else { return self }
     var renewed = self

@@ -1,14 +1,14 @@
 import VitrineRuntime
 
-/// The shared state, on behalf of a caller.
+/// Access to the shared state on behalf of a caller.
 extension DiskCache {
-  /// Waits until the folder is open; returns whether that had to be waited for.
+  /// Waits until the folder is open, and returns `true` if it had to wait.
   @discardableResult
   func opened() async -> Bool {
     let waiter: Deferred<Void>? = shared.withLock { state in
       guard state.phase == .opening else { return nil }
       let waiter = Deferred<Void>()
-      // Within the lock, so that the end of the opening cannot slip in between.
+      // Within the lock, so that the opening cannot end in between.
       self.waiters.withLock { $0.opening.append(waiter) }
       return waiter
     }
@@ -21,21 +21,21 @@ extension DiskCache {
     return key.hash(under: shared.withLock { $0.secret })
   }
 
-  /// Stages what `decide` says, with the lock held; returns whether it said something.
+  /// Stages the operation that `decide` returns with the lock held, and returns `false` if it returned none.
   @discardableResult
   func stage(
     _ hash: KeyHash,
     _ decide: (DiskState) -> (DiskOperation, StagedView.Content)?,
   ) -> Bool {
     let uptime = clock.uptime
-    // What it takes the place of, and what a reader forgets for it, are released with the lock open.
+    // Replaced and forgotten entries are released without the lock.
     let (isStaged, isDue, left) = shared.withLock { state -> (Bool, Bool, Displaced) in
       guard state.phase == .open, let (operation, content) = decide(state) else { return (false, false, Displaced()) }
-      // An entry's removal in another lane has the number before its own.
+      // The removal of an entry from its other lane takes the number before its own.
       state.sequence += 1
       let sequence = state.nextSequence()
       if let retry = state.retryUptime, uptime < retry, !state.isReader {
-        // The disk refuses: what is not kept must at least not leave an older one in its place.
+        // The disk is failing. An entry that cannot be stored must at least not leave an older one in its place.
         if case .renew = operation { return (false, false, Displaced()) }
         if state.drop(hash) != nil { state.owedRemovals[hash] = sequence }
         return (true, false, Displaced())
@@ -45,7 +45,7 @@ extension DiskCache {
       if case .renew(let target, _, _) = operation { view.entrySequence = target }
       if case .put = operation {
         view.entrySequence = sequence
-        // What replaces an entry inherits its uses.
+        // A replacement inherits the uses.
         view.hits = (state.staged[hash]?.hits ?? state.index[hash]?.hits ?? 0) &+ 1
       }
       let staged = StagedOperation(hash: hash, sequence: sequence, operation: operation)
@@ -90,7 +90,7 @@ extension DiskCache {
     await waiter?.value()
   }
 
-  /// Returns whether the system had a thread to give; without one there is no cache, and the caller gets misses.
+  /// Enqueues work and returns `false` if the system has no thread for it, in which case every look-up is a miss.
   func enqueue(_ work: @escaping @Sendable () -> Void) -> Bool {
     (try? writing.enqueue { _ in work() }) != nil
   }

@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// Keeps bytes in a folder, within a limit, across restarts and crashes.
+/// A cache of bytes in a folder, with a size limit, which survives restarts and crashes.
 ///
 /// ```swift
 /// let cache = try DiskCache(directory: folder, sizeLimit: 300 << 20)
@@ -8,25 +8,25 @@ public import VitrineRuntime
 /// let entry = await cache.entry(for: key)
 /// ```
 ///
-/// What is stored can be read at once and is written soon after, many entries by one call of the system. Every byte is
-/// checked against a checksum when it is read: what was damaged, by whatever, is a miss. Whenever the process is killed,
-/// at most the entries of the last moment are lost; when the power fails, those of the last second.
+/// An entry can be read as soon as it is stored. It is written soon afterwards, many entries with one system call.
+/// Every byte is verified against a checksum when it is read, and a damaged entry is a miss. If the process is killed,
+/// at most the entries of the last moment are lost. If the power fails, those of the last second.
 ///
-/// **Limit.** The folder never takes up more than 5 % over the limit, everything in it counted. What was not used for
-/// long goes first, what was used often goes late, and the large goes before the small of the same age. Originals may
-/// take up 80 % of the limit and finished images 20 %; either may use what the other leaves.
+/// **Limit.** The folder never exceeds the limit by more than 5 %, with everything in it counted. Entries unused for
+/// long leave first, entries used often leave late, and large entries leave before small ones of the same age.
+/// Originals may take up 80 % of the limit and finished images 20 %. Either may use what the other leaves free.
 ///
-/// While others have nearly filled the disk it keeps to less: a twentieth of the disk stays free, at least 1 GB and at most
-/// a fifth of it, down to a tenth of the limit.
+/// If others have nearly filled the disk, the cache takes up less. It leaves a twentieth of the disk free, at least 1
+/// GB and at most a fifth of the disk, but keeps a tenth of its limit.
 ///
-/// **One writer.** One cache at a time writes to a folder. A second one, in this process or in another, reads what is
-/// there and keeps what it stores itself in memory.
+/// **One writer.** One cache at a time writes to a folder. A second one, in this or another process, reads the stored
+/// entries and keeps its own in memory.
 ///
-/// **Failures.** A disk that is full or cannot be written costs one warning, and entries are not kept until it can be
-/// written again, which is tried every 30 seconds. A folder that was deleted is made again.
+/// **Failures.** A failed write, such as on a full disk, causes one warning. Entries are not stored until writing
+/// succeeds again, which is retried every 30 seconds. If the folder is deleted, the cache creates it again.
 ///
-/// No call waits for the device on a thread of the caller's: files are read and written on threads of the cache's own,
-/// save what the system has in memory.
+/// No call waits for the device on the caller's thread. Files are read and written on the cache's own threads, except
+/// for reads that the system serves from memory.
 public final class DiskCache: DataCaching {
   /// The folder.
   public let directory: URL
@@ -41,8 +41,10 @@ public final class DiskCache: DataCaching {
   let waiters = Lock(Waiters())
   private let warnings: DiskWarnings
 
-  /// The longest record that is read on the caller's thread, in bytes, with the largest image that is kept as pixels:
-  /// reading and checking it takes some 70 us, and another thread as much and what changing to it costs.
+  /// The maximum length of a record that is read on the caller's thread, in bytes.
+  ///
+  /// It fits the largest image that is stored as pixels. Reading and verifying that takes about 70 us. Another thread
+  /// would take as long, plus the switch to it.
   static let inlineLength = 520 << 10
 
   struct Waiters {
@@ -50,17 +52,18 @@ public final class DiskCache: DataCaching {
     var room: [Deferred<Void>] = []
   }
 
-  /// Opens a folder, or makes it.
+  /// Opens a folder, or creates it.
   ///
-  /// Its index is read in the background; calls wait for that.
+  /// The index is read in the background, and calls wait for that.
   ///
   /// - Parameters:
-  ///   - directory: The folder, which the cache has for itself. Made for its owner alone.
-  ///   - sizeLimit: The most that the folder takes up, in bytes.
-  ///   - lifetime: After how long an entry is gone, from when it was stored; never by default.
-  ///   - clock: Tells the time; the machine's by default.
-  ///   - warn: Told in words when the disk refuses, and when it is well again; nobody by default.
-  /// - Throws: ``DiskCacheError`` if there is no such folder and none can be made.
+  ///   - directory: The folder, for this cache alone. Created with access for its owner only.
+  ///   - sizeLimit: The maximum size of the folder, in bytes.
+  ///   - lifetime: The time after storing at which an entry is no longer returned, even if it was renewed. Defaults to
+  ///     `nil`, no limit.
+  ///   - clock: The clock. Defaults to the system clock.
+  ///   - warn: A closure that receives a message when the disk fails and when it works again. Defaults to none.
+  /// - Throws: ``DiskCacheError`` if the folder or its lock file cannot be created.
   public convenience init(
     directory: URL,
     sizeLimit: Int,
@@ -128,15 +131,15 @@ public final class DiskCache: DataCaching {
     if !isEnqueued { shared.withLock { $0.phase = .closed } }
   }
 
-  /// Tells somebody else, too, when the disk refuses, and when it is well again; `warn` returns whether it goes on listening.
+  /// Adds a closure that receives the same messages as `warn`, until it returns `false`.
   package func addWarning(_ warn: @escaping @Sendable (String) -> Bool) { warnings.add(warn) }
 
   // MARK: - Entries
 
-  /// Keeps an entry, in place of an older one of the same key.
+  /// Stores an entry and replaces an older one of the same key.
   ///
-  /// It can be read as soon as this returns. One that is larger than a quarter of the limit is not kept, and the older
-  /// one is removed. Waits while more than 32 MB are still to be written.
+  /// The entry can be read as soon as this returns. An entry that exceeds a quarter of the limit is not stored, and the
+  /// older one is removed. Waits while more than 32 MB are yet to be written.
   public func store(_ entry: CachedData, for key: CacheKey) async {
     let hash = await hash(of: key)
     let size = entry.data.count + entry.metadata.count + key.bytes.count
@@ -148,9 +151,9 @@ public final class DiskCache: DataCaching {
     await waitForRoom()
   }
 
-  /// Replaces expiry and metadata of what is kept for a key, if it still is that content.
+  /// Replaces the expiry and metadata of an entry, if it still has the given content.
   ///
-  /// Writes a small record; the bytes stay where they are.
+  /// Writes a small record. The body stays where it is.
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     let hash = await hash(of: key)
@@ -166,7 +169,7 @@ public final class DiskCache: DataCaching {
       case .removed:
         return nil
       case .renewal, nil:
-        // The content was looked at outside of the lock: it must still be that entry.
+        // The content was read without the lock, so the entry may have changed.
         guard let target = state.index[hash]?.sequence, target == known.sequence else { return nil }
         return (
           .renew(target: target, expires: seconds, metadata: metadata),
@@ -176,7 +179,7 @@ public final class DiskCache: DataCaching {
     }
   }
 
-  /// Removes what is kept for a key.
+  /// Removes the entry for a key.
   public func remove(_ key: CacheKey) async {
     let hash = await hash(of: key)
     stage(hash) { state in
@@ -187,12 +190,12 @@ public final class DiskCache: DataCaching {
 
   /// Removes everything, and returns when the files are gone.
   ///
-  /// What is being read is read to its end; what is stored meanwhile stays.
+  /// Reads in progress finish. Entries that are stored meanwhile stay.
   public func removeAll() async {
     await opened()
     let (isOthers, before) = shared.withLock { state in
       let before = state.removeAll()
-      // What is there is another's, or may be by now.
+      // The files belong to another cache, or may by now.
       let isOthers = state.isReader || state.phase == .closed
       if isOthers {
         state.doomedPartials.removeAll()
@@ -201,24 +204,24 @@ public final class DiskCache: DataCaching {
       }
       return (isOthers, before)
     }
-    // The bytes that were staged may be anybody's: they are released with the lock open.
+    // Staged bytes are released without the lock, since that may run any code.
     _ = consume before
     if isOthers { return }
     await onWriter { $0.drain() }
   }
 
-  /// Removes the entries for which `isRemoved` says so.
+  /// Removes the entries for which `isRemoved` returns `true`.
   ///
-  /// Reads the keys, unless nothing is kept. Complexity: O(n).
+  /// Reads the keys of all entries. Complexity: O(n).
   public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
     for entry in await entries() where isRemoved(entry) { await remove(entry.key) }
   }
 
   // MARK: - All entries
 
-  /// Returns what is kept, in no order.
+  /// Returns all entries without their bodies, in no particular order.
   ///
-  /// Reads the keys. Complexity: O(n).
+  /// Waits for ``flush()``, then reads the keys. Complexity: O(n).
   public func entries() async -> [DataCacheEntry] {
     await flush()
     let (staged, index, segments) = shared.withLock { ($0.staged, $0.index, $0.segments) }
@@ -245,7 +248,7 @@ public final class DiskCache: DataCaching {
     return (stored ?? []) + own
   }
 
-  /// How much is kept, and what happened so far, earlier processes included.
+  /// Returns the contents and the history of the cache in numbers, including earlier processes.
   public func statistics() async -> DataCacheStatistics {
     await opened()
     return shared.withLock { state in
@@ -274,7 +277,9 @@ public final class DiskCache: DataCaching {
     }
   }
 
-  /// Whether another cache writes to the folder, so that this one keeps what it stores in memory.
+  /// A Boolean value that indicates whether another cache writes to the folder.
+  ///
+  /// If so, this one reads the folder and stores its own entries in memory.
   public var isReadOnly: Bool { shared.withLock { $0.isReader } }
 
   /// Waits until everything that was stored has reached the device.
@@ -283,20 +288,22 @@ public final class DiskCache: DataCaching {
     await onWriter { $0.flush() }
   }
 
-  /// Writes everything, the index too, and lets another cache have the folder; afterwards nothing is found or kept.
+  /// Writes everything, including the index, and releases the folder to other caches.
+  ///
+  /// The cache is empty afterwards.
   public func close() async {
     await opened()
     await onWriter { $0.close() }
   }
 
-  /// Evicts until the folder takes up no more than this, in bytes.
+  /// Evicts until the folder takes up at most this many bytes.
   public func trim(to size: Int) async {
     await opened()
     if isReadOnly { return }
     await onWriter { $0.trim(to: max(0, size)) }
   }
 
-  /// Reads everything, and drops what is damaged.
+  /// Reads and verifies every entry, and drops damaged ones.
   ///
   /// Complexity: O(bytes).
   public func verify() async -> DiskVerification {
@@ -305,7 +312,7 @@ public final class DiskCache: DataCaching {
   }
 }
 
-/// Lets the timer reach the writer without keeping it alive.
+/// A weak reference, so that the timer does not keep the writer alive.
 private final class WriterReference: Sendable {
   private struct Weak: Sendable {
     weak var writer: DiskWriter?

@@ -1,38 +1,40 @@
 import VitrineRuntime
 
-/// The sizes of a ``DiskCache``, all out of its limit.
+/// The sizes of a ``DiskCache``, derived from its limit.
 package struct DiskOptions: Sendable {
-  /// The most that the folder takes up, in bytes.
+  /// The maximum size of the folder, in bytes.
   package var sizeLimit: Int
-  /// From which size on a new segment is begun.
+  /// The size at which a new segment is begun, in bytes.
   package var segmentSize: Int
-  /// The largest body that lies in a segment.
+  /// The maximum size of a body in a segment, in bytes.
   package var spillThreshold: Int
-  /// The largest body that is kept at all.
+  /// The maximum size of an entry, in bytes.
   package var entryLimit: Int
-  /// How many bytes may wait to be written before a store waits too.
+  /// The number of unwritten bytes above which a store waits.
   package var stagingLimit = 32 << 20
-  /// How long what is written may wait to be synced.
+  /// The maximum delay between writing and syncing.
   package var syncInterval = Duration.seconds(1)
-  /// Whether the folder is only looked at, so that another cache may write to it: no lock is taken, nothing changed.
+  /// Set to only read the folder, without its lock, so that another cache may write to it.
   package var readsOnly = false
-  /// How long a part of a body may wait for somebody to go on with it, in seconds.
+  /// The lifetime of a partial body that is not resumed, in seconds.
   package static let partialLifetime = 86_400.0
-  /// From how many bytes on a part of a body is worth more than the request that it spares.
+  /// The minimum size of a partial body, in bytes.
+  ///
+  /// A smaller one is not worth the request that resumes it.
   package static let partialMinimum = 16 << 10
-  /// What the parts of bodies may take up together while nobody goes on with them.
+  /// The maximum total size of partial bodies that nothing appends to, in bytes.
   package var partialShare: Int
-  /// After how long an entry that was neither stored nor renewed is gone; never if `nil`.
+  /// The time after storing at which an entry is no longer returned, or `nil` for no limit.
   package var lifetime: Duration?
 
   let scores = [EvictionScore(fixedCost: 200_000), EvictionScore(fixedCost: 200_000)]
-  /// What originals and finished images may take up of the limit when both want more, in percent.
+  /// The shares of originals and finished images when both need more than there is, in percent.
   let laneShares = [80, 20]
 
   package init(sizeLimit: Int) {
     self.sizeLimit = max(0, sizeLimit)
-    // At 1/32 the copies of one segment are within what the limit may be passed by. Under 32 MB there is no other way
-    // than smaller segments.
+    // With 1/32, the copies of one segment stay within the tolerance of the limit. Under 32 MB that takes smaller
+    // segments.
     segmentSize = min(64 << 20, max(32 << 10, sizeLimit / 32))
     spillThreshold = min(1 << 20, segmentSize / 2)
     entryLimit = min(sizeLimit / 4, Int(UInt32.max) / 2)

@@ -1,29 +1,29 @@
-package import VitrineRuntime
+import VitrineRuntime
 
-/// A body that is written piece by piece, as all of the cache knows it.
+/// The shared state of a body that is being streamed.
 struct StreamedFile: SizedFile {
   var hash: KeyHash
-  /// What its files take up.
+  /// The size of its files, in bytes.
   var size = 0
-  /// Whether somebody still appends to it.
+  /// Set while a writer appends to it.
   var isOpen = true
-  /// Whether it may outlive whoever appends to it, so that another may go on.
+  /// Set if it may outlive its writer, for another to resume.
   var isPartial: Bool
-  /// When it was last appended to, in seconds since the reference date.
+  /// The time of the last append, in seconds since the reference date.
   var changed: Double
 
-  /// Those that may outlive whoever appends to them are counted apart.
+  /// Partial bodies are counted apart.
   var group: Int { isPartial ? 1 : 0 }
 }
 
-/// What lies beside a partial body and says how much of it is whole: a record with the key, then one at intervals.
+/// The journal of a partial body: a record with the key, then checkpoints that say how much of the body is complete.
 enum PartialJournal {
-  /// How much of the body was whole at some time.
+  /// The extent of the body at some time.
   struct Checkpoint {
     var count: Int
     var checksum: UInt32
     var changed: Double
-    /// Where the journal ends with it.
+    /// The end of the checkpoint in the journal.
     var end: Int
   }
 
@@ -58,7 +58,7 @@ enum PartialJournal {
     return writer.bytes
   }
 
-  /// Reads up to the first record that is damaged; `nil` if that is the one with the key.
+  /// Reads the journal up to the first damaged record, or returns `nil` if that is the one with the key.
   static func read(_ number: UInt64, in folder: DiskFolder) -> Contents? {
     guard
       let file = try? folder.files.open(folder.path(folder.journalName(number)), isWritable: false, isCreated: false),
@@ -89,13 +89,13 @@ enum PartialJournal {
   }
 }
 
-/// The part of a body that has come so far, whole up to its end.
+/// The beginning of a body, complete up to its end.
 ///
-/// Its bytes can be read as long as it is held, even if the cache has dropped it meanwhile.
+/// Its bytes can be read for as long as it is held, even after the cache has dropped it.
 package struct PartialBody: Sendable {
-  /// How many bytes there are.
+  /// The number of bytes.
   package let count: Int
-  /// What was said about the body when it began: validators, its whole length.
+  /// The metadata of the body when it began: its validators and full length.
   package let metadata: Data
 
   let number: UInt64
@@ -107,22 +107,22 @@ package struct PartialBody: Sendable {
   let contentHash: ContentHash
   let journalEnd: Int
 
-  /// Returns the bytes of a range, as far as there are any; `nil` if the disk refuses.
+  /// Returns the bytes in a range, clamped to the body, or `nil` if the disk fails.
   package func bytes(_ range: Range<Int>) async -> Data? {
     let range = range.clamped(to: 0..<count)
     let file = file
     return try? await reading.run(priority: .high) { _ in
       let bytes = try file.bytes(range.count, at: range.lowerBound)
-      guard bytes.count == range.count else { throw FileError("shorter than it was") }
+      guard bytes.count == range.count else { throw FileError("the file is shorter than before") }
       return Data(bytes)
     }
   }
 }
 
 extension DiskFolder {
-  /// Reads through a partial body, as far as its checkpoints agree with it; `nil` if none does.
+  /// Reads a partial body as far as its checkpoints verify, or returns `nil` if none does.
   ///
-  /// Memory does not grow with the body.
+  /// Memory use does not grow with the body.
   func partial(_ number: UInt64, key: CacheKey, epoch: Int, reading: WorkQueue) -> PartialBody? {
     guard
       let journal = PartialJournal.read(number, in: self), key.hasBytes(journal.key),
@@ -133,7 +133,7 @@ extension DiskFolder {
     var whole: PartialBody?
     var offset = 0
     for checkpoint in journal.checkpoints {
-      // The checksum of what came before is in that of what follows, so the first that is wrong ends it.
+      // Checksums are cumulative, so the first mismatch ends the body.
       guard checkpoint.count >= offset else { break }
       while offset < checkpoint.count {
         let wanted = min(256 << 10, checkpoint.count - offset)

@@ -1,21 +1,23 @@
-/// What ``DiskCache/verify()`` found.
+/// The result of ``DiskCache/verify()``.
 public struct DiskVerification: Sendable, Hashable {
-  /// How many entries were read.
+  /// The number of entries read.
   public internal(set) var checked = 0
-  /// The keys of those that were damaged and are dropped; `nil` where the key is among what was damaged.
+  /// The keys of damaged entries, which were dropped.
+  ///
+  /// `nil` stands for a key that is damaged itself.
   public internal(set) var damaged: [CacheKey?] = []
 
-  /// Creates one that found nothing.
+  /// Creates an empty result.
   public init() {}
 }
 
-/// Why a ``DiskCache`` has no folder.
+/// An error that occurs if a ``DiskCache`` cannot open or create its folder.
 public struct DiskCacheError: Error, Hashable, CustomStringConvertible {
   /// The path of the folder.
   public let path: String
-  /// Why not, in words.
+  /// A description of the cause.
   public let reason: String
 
-  /// The path, and why not.
+  /// The path and the cause.
   public var description: String { "\(path): \(reason)" }
 }

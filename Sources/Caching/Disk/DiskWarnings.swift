@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Who is told when the disk refuses: whoever made the cache, and those who use it.
+/// The receivers of warnings about the disk: the creator of the cache, and its users.
 final class DiskWarnings: Sendable {
   private let first: @Sendable (String) -> Void
   private let others = Lock<[@Sendable (String) -> Bool]>([])
@@ -9,7 +9,7 @@ final class DiskWarnings: Sendable {
     self.first = first
   }
 
-  /// `warn` returns whether it goes on listening.
+  /// Adds a receiver, which stays until `warn` returns `false`.
   func add(_ warn: @escaping @Sendable (String) -> Bool) { others.withLock { $0.append(warn) } }
 
   func tell(_ trouble: String) {
@@ -18,7 +18,7 @@ final class DiskWarnings: Sendable {
       defer { others = [] }
       return others
     }
-    // Told with the lock open; those who came meanwhile are behind them.
+    // Called without the lock. Receivers added meanwhile go behind these.
     let staying = listening.filter { $0(trouble) }
     others.withLock { $0 = staying + $0 }
   }

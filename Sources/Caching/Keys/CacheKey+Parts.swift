@@ -1,15 +1,15 @@
 extension CacheKey {
   /// One part of a key.
   public enum Part: Hashable, Sendable {
-    /// Nothing, which is another part than an empty text.
+    /// No value, which differs from an empty text.
     case none
-    /// A text, byte by byte as UTF-8: texts that only look alike are different.
+    /// A text, compared as UTF-8 bytes: canonically equivalent texts differ.
     case text(String)
     /// Bytes.
     case bytes([UInt8])
     /// A whole number.
     case integer(Int64)
-    /// A number; every bit pattern is a part of its own.
+    /// A number, told apart by its bit pattern.
     case number(Double)
     /// True or false.
     case flag(Bool)
@@ -17,14 +17,16 @@ extension CacheKey {
     case key(CacheKey)
   }
 
-  /// Joins the parts of a key.
+  /// A builder that joins the parts of a key.
   public struct Builder {
     private(set) var bytes: [UInt8] = []
 
-    /// Begins a key of up to so many bytes, which are then allocated once; more of them are no error.
+    /// Creates a builder that allocates `count` bytes once.
     ///
-    /// Several keys of which one begins with the other are made in one go: note ``count`` where the shorter ends, and ask the
-    /// longer for its prefix when the shorter is needed.
+    /// More bytes than that are no error.
+    ///
+    /// To make a key and its prefix in one go, remember ``count`` where the prefix ends, and take the longer key's
+    /// prefix when it is needed.
     ///
     /// ```swift
     /// var builder = CacheKey.Builder(reserving: 200)
@@ -39,7 +41,7 @@ extension CacheKey {
     }
 
     init(after first: [UInt8]) {
-      // Room for an address, or for what is done to an image, so that it is hardly ever moved.
+      // Room for a URL or a list of processors, so that the bytes hardly ever move.
       bytes.reserveCapacity(first.count + 96)
       bytes += first
     }
@@ -47,12 +49,12 @@ extension CacheKey {
     /// The number of bytes so far.
     package var count: Int { bytes.count }
 
-    /// Makes a key of all parts so far, which takes the bytes over without a copy.
+    /// Creates the key of all parts so far, which adopts the bytes without a copy.
     ///
     /// Complexity: O(count), to hash them once.
     package consuming func key() -> CacheKey { CacheKey(bytes: bytes) }
 
-    /// Appends bytes of which the caller knows that no two lists of parts make them.
+    /// Appends raw bytes, of which the caller knows that no other list of parts makes them.
     package mutating func append(raw some: [UInt8]) { bytes.append(contentsOf: some) }
 
     /// Appends a part.
@@ -68,17 +70,17 @@ extension CacheKey {
       }
     }
 
-    /// Appends a text, or nothing.
+    /// Appends a text, or ``Part/none`` for `nil`.
     public mutating func append(_ text: String?) {
       if let text { append(tag: 1, text.utf8) } else { bytes.append(0) }
     }
 
-    /// Appends a whole number, or nothing.
+    /// Appends a whole number, or ``Part/none`` for `nil`.
     public mutating func append(_ integer: Int?) {
       if let integer { append(tag: 3, word: UInt64(bitPattern: Int64(integer))) } else { bytes.append(0) }
     }
 
-    /// Appends a number, or nothing.
+    /// Appends a number, or ``Part/none`` for `nil`.
     public mutating func append(_ number: Double?) {
       if let number { append(tag: 4, word: number.bitPattern) } else { bytes.append(0) }
     }
@@ -107,12 +109,12 @@ extension CacheKey {
 
     private mutating func append(tag: UInt8, word: UInt64) {
       bytes.append(tag)
-      // The word outlives the closure, which only reads its bytes.
+      // `word` outlives the closure, which only reads its bytes.
       unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
   }
 
-  /// The parts that the key was made of; `nil` if it was not made of parts.
+  /// The parts of the key, or `nil` if it was not made of parts.
   ///
   /// Complexity: O(count).
   public var parts: [Part]? {
@@ -159,7 +161,7 @@ extension CacheKey {
     return nil
   }
 
-  /// The parts, or else the bytes, for people to read.
+  /// A readable form of the parts, or else of the bytes.
   public var description: String {
     guard let parts else { return String(decoding: bytes, as: UTF8.self) }
     return parts.map { part in

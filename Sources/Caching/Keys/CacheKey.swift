@@ -1,25 +1,25 @@
 import VitrineRuntime
 
-/// Names an entry of a cache by bytes: everything that makes one entry different from another.
+/// The key of a cache entry: bytes that contain everything that distinguishes the entry from others.
 ///
-/// Make it once per request and hand it around: its hash is computed when it is made. Copies share the bytes.
+/// Create a key once per request and pass it on, since creating it computes its hash. Copies share the bytes.
 ///
 /// ```swift
 /// let image = CacheKey { $0.append("https://example.com/cat.jpg") }
 /// let thumbnail = image.extended { $0.append(300); $0.append(300); $0.append("fit") }
 /// ```
 ///
-/// Any bytes are a key: none, ten thousand, zeros among them. Two keys are equal if their bytes are.
+/// Any bytes make a key: none, ten thousand, zeros among them. Two keys are equal if their bytes are.
 public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
   /// The bytes of the key.
   public let bytes: [UInt8]
-  // Under a secret of the process, for caches in memory. What is kept on disk is found by a hash under a secret that
-  // lies beside it, see ``hash(under:)``.
+  // The hash under a secret of the process, for caches in memory. A disk cache uses a secret that it stores beside its
+  // files, see ``hash(under:)``.
   package let hash: KeyHash
 
   private static let secret = SipHash.Secret.random()
 
-  /// Creates a key of bytes as they are, which it takes over without a copy.
+  /// Creates a key from bytes, which it adopts without a copy.
   ///
   /// Complexity: O(count), about 1 nanosecond a byte.
   public init(bytes: [UInt8]) {
@@ -27,7 +27,9 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     hash = Self.hash(bytes, under: Self.secret)
   }
 
-  /// Creates a key of parts, each with its type and length, so that no two lists of parts make the same key.
+  /// Creates a key from parts.
+  ///
+  /// Each is stored with its type and length, so different lists of parts make different keys.
   ///
   /// Complexity: O(count) in the bytes of all parts.
   public init(_ build: (inout Builder) -> Void) {
@@ -36,7 +38,7 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     self.init(bytes: builder.bytes)
   }
 
-  /// Returns the key of this one's parts and further ones.
+  /// Returns the key made of this key's parts and further ones.
   ///
   /// Complexity: O(count) in the bytes of all parts.
   public func extended(_ build: (inout Builder) -> Void) -> CacheKey {
@@ -45,32 +47,32 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
     return CacheKey(bytes: builder.bytes)
   }
 
-  /// Returns the key of its first bytes, as many as were there when ``Builder/count`` said so.
+  /// Returns the key of the first `count` bytes, where `count` comes from ``Builder/count``.
   ///
-  /// Complexity: O(count): they are copied and hashed, so ask when the key is needed.
+  /// Complexity: O(count), since they are copied and hashed. Call it only when the key is needed.
   package func prefix(_ count: Int) -> CacheKey { CacheKey(bytes: Array(bytes.prefix(count))) }
 
-  /// Returns whether the bytes are the same.
+  /// Returns a Boolean value that indicates whether two keys have the same bytes.
   public static func == (left: CacheKey, right: CacheKey) -> Bool {
     left.hash == right.hash && left.hasBytes(copiedFrom: right.bytes)
   }
 
-  /// Feeds the hash that the key was made with.
+  /// Feeds the hash that was computed when the key was created.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(hash.low)
   }
 
-  /// Whether it was made of another key by appending parts.
+  /// A Boolean value that indicates whether this key extends another one by further parts.
   package func isExtension(of other: CacheKey) -> Bool {
     bytes.count > other.bytes.count && bytes.starts(with: other.bytes)
   }
 
-  /// Whether it has these bytes.
+  /// A Boolean value that indicates whether the key has these bytes.
   ///
-  /// Where they are its own that is seen without looking at them: one wait for memory less.
+  /// If both share one buffer, the bytes are not read, which saves a memory access.
   @inline(__always)
   func hasBytes(copiedFrom others: [UInt8]) -> Bool {
-    // An array is one reference to where its elements are.
+    // An array is a single reference to its buffer.
     let isCopy = unsafe unsafeBitCast(bytes, to: UInt.self) == unsafeBitCast(others, to: UInt.self)
     return isCopy || hasBytes(others)
   }
@@ -97,7 +99,7 @@ public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
   private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard left.count == right.count else { return false }
     guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return true }
-    // Both have as many bytes as are compared.
+    // Both have `left.count` bytes.
     return unsafe memcmp(leftStart, rightStart, left.count) == 0
   }
 

@@ -1,4 +1,4 @@
-/// A hash of 128 bits under a secret: the short cut to a key, never its substitute.
+/// A hash of 128 bits under a secret, which speeds up comparing keys but never replaces it.
 package struct KeyHash: Hashable, Sendable {
   package var low: UInt64
   package var high: UInt64
@@ -8,14 +8,14 @@ package struct KeyHash: Hashable, Sendable {
     self.high = high
   }
 
-  /// Half of it is as good as random already; the other half is compared.
+  /// Feeds the lower half, which is as good as random already; equality compares both.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(low)
   }
 
-  /// What dictionaries use in place of ``hash(into:)``, at a tenth of its cost; theirs would hash once more, under a secret.
+  /// Replaces the hashing of dictionaries, which would hash once more, at ten times the cost.
   package func _rawHashValue(seed: Int) -> Int {
-    // Another seed must make another order, or copying one table into another would pile entries up.
+    // Another seed must make another order, or copying one table into another would cluster the entries.
     let (high, low) = (low ^ UInt64(bitPattern: Int64(seed))).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
     return Int(truncatingIfNeeded: high ^ low)
   }

@@ -1,7 +1,7 @@
-/// SipHash-2-4 with a result of 128 bits: a hash that nobody can steer who does not know its secret.
+/// SipHash-2-4 with a result of 128 bits: a hash that cannot be steered without knowing its secret.
 ///
-/// URLs are chosen by strangers. With a plain hash one of them could make many keys fall together. After Aumasson
-/// and Bernstein, "SipHash: a fast short-input PRF" (2012), and the authors' reference for the 128-bit variant.
+/// Strangers choose the URLs. With an unkeyed hash, one of them could make many keys collide. After Aumasson and
+/// Bernstein, "SipHash: a fast short-input PRF" (2012), and the authors' reference for the 128-bit variant.
 package struct SipHash {
   /// The secret that a hash depends on.
   package struct Secret: Hashable, Sendable {
@@ -13,7 +13,7 @@ package struct SipHash {
       self.high = high
     }
 
-    /// Creates a secret out of the system's random numbers.
+    /// Creates a secret from the system's random numbers.
     package static func random() -> Secret {
       Secret(low: .random(in: 0...UInt64.max), high: .random(in: 0...UInt64.max))
     }
@@ -32,7 +32,7 @@ package struct SipHash {
     let whole = bytes.count & ~7
     var offset = 0
     while offset < whole {
-      // `offset` is eight or more below the count.
+      // `offset` is at least eight below the count.
       state.absorb(unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian)
       offset += 8
     }

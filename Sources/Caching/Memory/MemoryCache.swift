@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// Keeps values in memory, within a limit that is given in bytes, and evicts what is least worth keeping.
+/// A cache of values in memory with a limit in bytes, which evicts the entries least worth keeping.
 ///
 /// ```swift
 /// let cache = MemoryCache<Bitmap>(costLimit: 100 << 20)
@@ -8,14 +8,15 @@ public import VitrineRuntime
 /// let hit = cache.value(for: key)
 /// ```
 ///
-/// Every call is synchronous, may come from any thread, and holds a lock for some instructions. Gets of several threads do
+/// Every call is synchronous, may come from any thread, and holds a lock for a few instructions. Concurrent look-ups do
 /// not wait for one another.
 ///
-/// **Eviction.** Over a limit, the cache shrinks to 95 % of it at once. Unless told otherwise (``Eviction``), what was not
-/// used for long goes first, what was used often goes late, and a large entry before a small one of the same age. Entries
-/// that are held (``hold(_:)``) go only when everything else has gone.
+/// **Eviction.** A cache that exceeds a limit shrinks to 95 % of it at once. With the default ``Eviction``, entries
+/// unused for long leave first, entries used often leave late, and a large entry leaves before a small one of the same
+/// age. Held entries (``hold(_:)``) leave only after everything else.
 ///
-/// - Complexity: O(1) for a get, without allocation. O(1) for a set, amortised: once in a while one looks at all entries.
+/// - Complexity: O(1) for a look-up, without allocation. O(1) for a store, amortised: now and then one visits all
+///   entries.
 public final class MemoryCache<Value: Sendable>: Sendable {
   @usableFromInline
   final class Box: Sendable {
@@ -29,7 +30,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
 
   @usableFromInline
   let store: MemoryStore
-  // A value that is one object already needs no box around it, which would be one more place in memory to wait for.
+  // A value that is a single object needs no box, which would cost one more memory access.
   @usableFromInline
   let isObject: Bool
   private let expiration: Expiration
@@ -37,12 +38,12 @@ public final class MemoryCache<Value: Sendable>: Sendable {
   /// Creates an empty cache.
   ///
   /// - Parameters:
-  ///   - costLimit: The most that all entries may cost together, in bytes; 0 stores nothing.
-  ///   - countLimit: The most entries; without limit by default, 0 stores nothing.
-  ///   - entryCostLimit: The most that one entry may cost, in bytes; without a limit of its own by default.
-  ///   - expiration: When an entry expires for which nothing else is said; never by default.
-  ///   - eviction: By what those are chosen that leave; by score unless told.
-  ///   - clock: Tells the time, for expiry; the machine's by default.
+  ///   - costLimit: The maximum total cost of all entries, in bytes. 0 stores nothing.
+  ///   - countLimit: The maximum number of entries. Defaults to no limit. 0 stores nothing.
+  ///   - entryCostLimit: The maximum cost of one entry, in bytes. Defaults to no limit.
+  ///   - expiration: The default expiration of an entry. Defaults to ``Expiration/never``.
+  ///   - eviction: The eviction policy. Defaults to ``Eviction/score``.
+  ///   - clock: The clock for expiry. Defaults to the system clock.
   public init(
     costLimit: Int,
     countLimit: Int = .max,
@@ -66,28 +67,34 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     )
   }
 
-  /// The most that all entries may cost together, in bytes; lowering it evicts at once.
+  /// The maximum total cost of all entries, in bytes.
+  ///
+  /// Lowering it evicts at once.
   public var costLimit: Int {
     get { store.limits.cost }
     set { store.setLimits { $0.cost = max(0, newValue) } }
   }
 
-  /// The most entries; lowering it evicts at once.
+  /// The maximum number of entries.
+  ///
+  /// Lowering it evicts at once.
   public var countLimit: Int {
     get { store.limits.count }
     set { store.setLimits { $0.count = max(0, newValue) } }
   }
 
-  /// The most that one entry may cost, in bytes; concerns what is stored from now on.
+  /// The maximum cost of one entry, in bytes.
+  ///
+  /// A change applies to later stores only.
   public var entryCostLimit: Int {
     get { store.limits.entryCost }
     set { store.setLimits { $0.entryCost = max(0, newValue) } }
   }
 
-  /// How many entries there are, what they cost, and what happened to them so far.
+  /// The contents and the history of the cache in numbers.
   public var statistics: MemoryCacheStatistics { store.statistics }
 
-  /// Returns the value for a key and counts it as used; `nil` if there is none or it has expired.
+  /// Returns the value for a key and counts it as used, or returns `nil` if there is none or it has expired.
   ///
   /// Complexity: O(1), without allocation.
   @inlinable
@@ -102,26 +109,26 @@ public final class MemoryCache<Value: Sendable>: Sendable {
 
   func countMiss() { store.countMiss() }
 
-  /// Returns the value for a key that has not expired; does not count as use.
+  /// Returns the value for a key that has not expired, without counting it as used.
   func peek(_ key: CacheKey) -> Value? { store.peek(key).map(unbox) }
 
-  /// Returns whether there is a value for a key that has not expired; does not count as use.
+  /// Returns a Boolean value that indicates whether a key has a fresh value, without counting it as used.
   public func contains(_ key: CacheKey) -> Bool {
     store.contains(key)
   }
 
-  /// Stores a value, in place of an older one of the same key, and counts it as used.
+  /// Stores a value, replaces an older one of the same key, and counts it as used.
   ///
-  /// A value that costs more than one entry may, or that has expired already, is refused; the older one is removed all
-  /// the same. Complexity: O(1), amortised.
+  /// A value that costs more than the limit of one entry, or that has already expired, is refused. The older value is
+  /// removed all the same. Complexity: O(1), amortised.
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - key: What it is found by.
-  ///   - cost: What it costs, in bytes; anything below 0 is 0.
-  ///   - group: What it is a variant of, for ``variants(of:)``; nothing by default.
-  ///   - expiration: When it expires; the cache's default if `nil`.
-  /// - Returns: Whether it was stored.
+  ///   - key: The key.
+  ///   - cost: The cost in bytes. Negative costs count as 0.
+  ///   - group: The group of variants that the value belongs to, see ``variants(of:)``. Defaults to none.
+  ///   - expiration: The expiration. Defaults to `nil`, which means that of the cache.
+  /// - Returns: A Boolean value that indicates whether the value was stored.
   @discardableResult
   public func set(
     _ value: Value,
@@ -154,59 +161,62 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     store.removeAll()
   }
 
-  /// Removes what `predicate` says, which is asked once for each entry and may take its time.
+  /// Removes the entries for which `predicate` returns `true`.
   ///
-  /// An entry that is replaced meanwhile stays. Complexity: O(n).
+  /// The predicate is called once for each entry, without a lock, and may take its time. An entry that is replaced
+  /// meanwhile stays. Complexity: O(n).
   public func removeAll(where predicate: (CacheKey, Value) throws -> Bool) rethrows {
     let chosen = try store.entries().filter { try predicate($0.entry.key, unbox($0.entry.value)) }
     store.remove(chosen.map { ($0.entry.key, $0.id) })
   }
 
-  /// What there is, in no order, and how often each was used, storing it included.
+  /// All entries in no particular order, with their numbers of uses, including the store.
   func entries() -> [(key: CacheKey, value: Value, uses: Int)] {
     store.entries().map { ($0.entry.key, unbox($0.entry.value), $0.uses) }
   }
 
-  /// Evicts until all entries together cost no more than this, in bytes.
+  /// Evicts entries until their total cost is at most `cost` bytes.
   public func trim(toCost cost: Int) {
     store.trim(toCost: cost, toCount: .max)
   }
 
-  /// Evicts until there are no more entries than this.
+  /// Evicts entries until at most `count` are left.
   public func trim(toCount count: Int) {
     store.trim(toCost: .max, toCount: count)
   }
 
-  /// Evicts everything that is not held.
+  /// Evicts all entries that are not held.
   public func removeAllUnheld() {
     store.trimUnheld()
   }
 
-  /// Evicts half of what all entries cost where memory is low, what is held last, and all that is not held where it is
-  /// critical; see ``trims(under:)``.
+  /// Evicts under memory pressure.
+  ///
+  /// Under low pressure half of the total cost leaves, held entries last. Under critical pressure all entries that are
+  /// not held leave. See ``trims(under:)``.
   public func trim(under pressure: MemoryPressure) {
     store.trim(under: pressure)
   }
 
-  /// Has ``trim(under:)`` called whenever memory is scarce, for as long as the answer is kept.
+  /// Calls ``trim(under:)`` under memory pressure for as long as the returned observation is alive.
   ///
-  /// - Parameter source: What tells of it; the system unless told.
-  /// - Returns: What ends it when it is released.
+  /// - Parameter source: The source of memory pressure. Defaults to the system.
+  /// - Returns: The observation. Releasing it ends the calls.
   public func trims(under source: any MemoryPressureSource = .system) -> MemoryPressureObservation {
     source.observe { [weak store] in store?.trim(under: $0) }
   }
 
-  /// A value that belongs to a group, with the key and the cost that it was stored with.
+  /// A value in a group, with its key and cost.
   public struct Variant: Sendable {
-    /// What the value is found by.
+    /// The key.
     public let key: CacheKey
     /// The value.
     public let value: Value
-    /// What it costs, in bytes.
+    /// The cost in bytes.
     public let cost: Int
   }
 
-  /// Returns the values that were stored with this group and have not expired, the newest first.
+  /// Returns the fresh values that were stored with this group, the newest first.
   ///
   /// Does not count as use. Complexity: O(k) for k values in the group.
   public func variants(of group: CacheKey) -> [Variant] {
@@ -215,8 +225,9 @@ public final class MemoryCache<Value: Sendable>: Sendable {
 
   /// Changes the values of a group, or removes those for which `change` returns `nil`.
   ///
-  /// It is asked once for each and may take its time; an entry that is replaced meanwhile stays. What they cost and when
-  /// they expire stays, and nothing counts as used. Complexity: O(k) for k values in the group.
+  /// The closure is called once for each value, without a lock, and may take its time. An entry that is replaced
+  /// meanwhile stays as it is. Costs and expiry stay the same, and nothing counts as used. Complexity: O(k) for k
+  /// values in the group.
   public func updateVariants(of group: CacheKey, _ change: (Variant) throws -> Value?) rethrows {
     let changed = try store.variants(of: group).map { entry, id in
       (entry.key, id, try change(variant(entry)).map(box))
@@ -228,26 +239,26 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     Variant(key: entry.key, value: unbox(entry.value), cost: entry.cost)
   }
 
-  /// Marks the entry for a key as in use, so that others are evicted before it.
+  /// Marks an entry as held, so that others are evicted before it.
   ///
-  /// Being in use frees nothing: it counts towards the limits as before, once, however often it is held.
+  /// A held entry still counts towards the limits, once, however often it is held.
   ///
-  /// - Returns: What keeps it marked, until it is released; `nil` if there is no entry.
+  /// - Returns: A token that holds the entry until it is released, or `nil` if there is no entry.
   public func hold(_ key: CacheKey) -> MemoryCacheHold? {
     store.hold(key)
   }
 
   private func box(_ value: Value) -> any AnyObject & Sendable {
-    // A value that is an object is as large as a reference, and is one.
+    // `isObject` means that a value is as large as a reference, and is one.
     isObject ? unsafe unsafeBitCast(value, to: (any AnyObject & Sendable).self) : Box(value)
   }
 
   @inlinable
   func unbox(_ object: any AnyObject & Sendable) -> Value {
-    // The store of this cache holds nothing but values that are objects, or else boxes of this type.
+    // The store of this cache contains only values that are objects, or only boxes of this type.
     isObject ? unsafe unsafeBitCast(object, to: Value.self) : unsafe unsafeDowncast(object, to: Box.self).value
   }
 }
 
-/// A structure of one stored property, which is an object of Swift: a ``MemoryCache`` keeps that object itself.
+/// A structure whose only stored property is a Swift object, which a ``MemoryCache`` stores without a box.
 package protocol ObjectValue {}

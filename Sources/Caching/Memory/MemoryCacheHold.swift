@@ -1,6 +1,6 @@
-/// Keeps an entry of a ``MemoryCache`` marked as in use for as long as it lives.
+/// A token that holds an entry of a ``MemoryCache`` until it is released.
 ///
-/// Once that entry was replaced or removed it concerns nothing any more.
+/// It has no effect once that entry was replaced or removed.
 public final class MemoryCacheHold: Sendable {
   private let store: MemoryStore
   private let place: Int

@@ -1,25 +1,25 @@
-/// What a ``MemoryCache`` holds and what happened in it.
+/// The contents and the history of a ``MemoryCache`` in numbers.
 public struct MemoryCacheStatistics: Hashable, Sendable {
-  /// The entries that there are.
+  /// The number of entries.
   public internal(set) var count = 0
-  /// What they cost together, in bytes.
+  /// The total cost of all entries, in bytes.
   public internal(set) var cost = 0
-  /// The gets that found a value.
+  /// The number of look-ups that found a value.
   public internal(set) var hits = 0
-  /// The gets that found none, or an expired one.
+  /// The number of look-ups that found none, or an expired one.
   public internal(set) var misses = 0
-  /// The values that were stored.
+  /// The number of values stored.
   public internal(set) var insertions = 0
-  /// The values that were not stored, being too large or expired.
+  /// The number of values refused because they were too large or had expired.
   public internal(set) var refusals = 0
-  /// The values that left to keep to a limit.
+  /// The number of values evicted to keep within a limit.
   public internal(set) var evictionsByLimit = 0
-  /// The values that left because they had expired when they were asked for.
+  /// The number of expired values removed by a look-up.
   public internal(set) var evictionsByExpiry = 0
-  /// The values that left when the cache was told to shrink.
+  /// The number of values evicted by trimming.
   public internal(set) var evictionsByTrimming = 0
-  /// The values that left because memory was scarce.
+  /// The number of values evicted under memory pressure.
   public internal(set) var evictionsByPressure = 0
-  /// The values that were removed, not counting those that were replaced.
+  /// The number of values removed, not counting replaced ones.
   public internal(set) var removals = 0
 }

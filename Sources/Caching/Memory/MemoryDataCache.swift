@@ -1,14 +1,14 @@
 public import VitrineRuntime
 
-/// Keeps encoded bytes in memory: a tier in front of a ``DiskCache``, or instead of one.
+/// A cache of encoded bytes in memory: a tier in front of a ``DiskCache``, or a substitute for one.
 ///
-/// Ten to a hundred times as many images fit encoded as fit decoded. In front of a disk cache it spares the read, which costs
-/// little where the system has the file in memory anyway, so it is worth most where the disk is slow, or where there is none.
+/// Encoded images take a tenth to a hundredth of the memory of decoded ones. In front of a disk cache this saves the
+/// read. That is cheap if the system has the file in memory, so this tier is worth most with a slow disk, or with none.
 ///
 /// ```swift
 /// let cache = DataCacheList([MemoryDataCache(sizeLimit: 32 << 20), disk])
 /// ```
-/// Nothing outlives the process.
+/// Its contents do not outlive the process.
 public final class MemoryDataCache: DataCaching {
   private let cache: MemoryCache<CachedData>
   private let pressure: MemoryPressureObservation?
@@ -16,10 +16,10 @@ public final class MemoryDataCache: DataCaching {
   /// Creates an empty cache.
   ///
   /// - Parameters:
-  ///   - sizeLimit: The most that all entries may take up, in bytes, keys and metadata included; 0 keeps nothing.
-  ///   - entrySizeLimit: The most that one entry may take up, in bytes; an eighth of `sizeLimit` by default.
-  ///   - eviction: By what those are chosen that leave; by score unless told.
-  ///   - memoryPressure: What tells that memory is scarce; the system unless told, `nil` for nothing.
+  ///   - sizeLimit: The maximum total size of all entries, in bytes, with keys and metadata. 0 stores nothing.
+  ///   - entrySizeLimit: The maximum size of one entry, in bytes. Defaults to an eighth of `sizeLimit`.
+  ///   - eviction: The eviction policy. Defaults to ``Eviction/score``.
+  ///   - memoryPressure: The source of memory pressure. Defaults to the system. `nil` ignores memory pressure.
   public init(
     sizeLimit: Int,
     entrySizeLimit: Int? = nil,
@@ -30,16 +30,17 @@ public final class MemoryDataCache: DataCaching {
     pressure = memoryPressure.map { [cache] in cache.trims(under: $0) }
   }
 
-  /// Returns what is kept for a key, fresh or not, and counts it as used; does not block.
+  /// Returns the entry for a key, fresh or expired, and counts it as used.
+  ///
+  /// Does not block.
   public func entry(for key: CacheKey) async -> CachedData? { cache.value(for: key) }
 
-  /// Returns what is kept for a key, fresh or not; does not count as use.
+  /// Returns the entry for a key, fresh or expired, without counting it as used.
   public func peek(_ key: CacheKey) async -> CachedData? {
     cache.peek(key)
   }
 
-  /// Returns what is kept for each of these keys, without the bytes, so that who wants these asks for the entry; does not count
-  /// as use.
+  /// Returns the heads of the entries for some keys, without their bodies and without counting them as used.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     keys.map { key in
       guard let entry = cache.peek(key) else { return nil }
@@ -49,12 +50,14 @@ public final class MemoryDataCache: DataCaching {
     }
   }
 
-  /// Keeps an entry; one that is too large is not kept, and an older one of its key removed.
+  /// Stores an entry and replaces an older one of the same key.
+  ///
+  /// The older one is removed even if the new one is too large to be stored.
   public func store(_ entry: CachedData, for key: CacheKey) async {
     cache.set(entry, for: key, cost: Self.size(of: entry, key), group: key)
   }
 
-  /// Replaces expiry and metadata of what is kept for a key, if it still is that content.
+  /// Replaces the expiry and metadata of an entry, if it still has the given content.
   @discardableResult
   public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
     var isRenewed = false
@@ -68,16 +71,16 @@ public final class MemoryDataCache: DataCaching {
     return isRenewed
   }
 
-  /// Removes what is kept for a key.
+  /// Removes the entry for a key.
   public func remove(_ key: CacheKey) async { cache.remove(key) }
 
   /// Removes everything.
   public func removeAll() async { cache.removeAll() }
 
-  /// Returns whether something is kept for a key; does not count as use.
+  /// Returns a Boolean value that indicates whether a key has an entry, without counting it as used.
   public func contains(_ key: CacheKey) async -> Bool { cache.contains(key) }
 
-  /// Returns what is kept, in no order, without the bytes.
+  /// Returns all entries without their bodies, in no particular order.
   public func entries() async -> [DataCacheEntry] {
     cache.entries().map { key, entry, uses in
       DataCacheEntry(
@@ -91,7 +94,7 @@ public final class MemoryDataCache: DataCaching {
     }
   }
 
-  /// How much is kept, and what happened so far.
+  /// Returns the contents and the history of the cache in numbers.
   public func statistics() async -> DataCacheStatistics {
     let kinds = cache.entries().map(\.value.kind)
     let counts = cache.statistics
@@ -105,7 +108,7 @@ public final class MemoryDataCache: DataCaching {
     return statistics
   }
 
-  /// Returns at once: nothing outlives the process.
+  /// Returns at once, since nothing outlives the process.
   public func flush() async {}
 
   private static func size(of entry: CachedData, _ key: CacheKey) -> Int {
@@ -114,7 +117,7 @@ public final class MemoryDataCache: DataCaching {
 }
 
 extension MemoryDataCache: WarmDataCaching {
-  /// Never does not know.
+  /// Returns the entry or ``WarmEntry/missing``, never ``WarmEntry/unknown``.
   package func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry {
     cache.value(for: key, countsMiss: countsMiss).map { .entry($0) } ?? .missing
   }

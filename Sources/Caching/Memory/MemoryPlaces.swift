@@ -2,23 +2,25 @@ import Synchronization
 
 /// The numbered places in which a ``MemoryStore`` keeps its entries.
 ///
-/// What a look-up reads and writes of an entry is half a line of the processor's cache: among many entries each line that is
-/// touched is a wait for memory, and the fewer there are, the more of them stay at hand. What it does not need lies apart.
+/// The fields that a look-up touches fill half a cache line. With many entries, every touched line is a wait for
+/// memory, and fewer lines stay in the processor's cache more easily. All other fields are kept apart.
 @safe
 final class MemoryPlaces {
-  /// 32 bytes, of which a line of 64 holds two.
+  /// 32 bytes, two to a cache line of 64.
   private struct Place: ~Copyable {
-    /// Those of the key.
+    /// The bytes of the key.
     var bytes: [UInt8] = []
-    /// `nil` in a place that is empty.
+    /// The value, or `nil` if the place is empty.
     var value: (any AnyObject & Sendable)?
     var cost: Cost = Cost()
-    /// When it was used last, counted in uses of the whole cache, and how often, storing it included.
+    /// The time of the last use, in uses of the whole cache, and the number of uses, including the store.
     let lastUse = Atomic<UInt32>(0)
     let uses = Atomic<UInt32>(0)
   }
 
-  /// What an entry costs, and in the two bits that no cost has whether it can expire and whether it is held.
+  /// The cost of an entry.
+  ///
+  /// The two top bits, which no cost needs, are its flags.
   private struct Cost {
     private static let expiryBit: UInt = 1 << 63
     private static let holdBit: UInt = 1 << 62
@@ -40,18 +42,18 @@ final class MemoryPlaces {
     }
   }
 
-  /// What is of no concern to a look-up.
+  /// The fields that a look-up does not need.
   struct Rest {
     var key: CacheKey
     var group: CacheKey?
-    /// Seconds since the reference date; infinite for never.
+    /// Seconds since the reference date, infinite for never.
     var expires = Double.infinity
-    /// Tells the entry from others that were or will be in this place.
+    /// Distinguishes the entry from earlier and later ones in this place.
     var generation: UInt64 = 0
-    /// The chain of a group.
+    /// The links of the group's list.
     var next = -1
     var previous = -1
-    /// How often it is held.
+    /// The number of holds.
     var holds = 0
   }
 
@@ -60,7 +62,7 @@ final class MemoryPlaces {
   private var memory: UnsafeMutablePointer<Place>
   private var capacity: Int
   private var rests: [Rest] = []
-  /// How many there are, empty ones among them.
+  /// The number of places, including empty ones.
   private(set) var count = 0
 
   init() {
@@ -69,7 +71,7 @@ final class MemoryPlaces {
   }
 
   deinit {
-    // The first `count` are initialised.
+    // The first `count` places are initialised.
     unsafe memory.deinitialize(count: count)
     unsafe memory.deallocate()
   }
@@ -82,13 +84,13 @@ final class MemoryPlaces {
   func append() -> Int {
     if count == capacity {
       let larger = unsafe Self.allocate(2 * capacity)
-      // The first `count` are initialised, and there is room for them.
+      // The first `count` places are initialised, and there is room for them.
       unsafe larger.moveInitialize(from: memory, count: count)
       unsafe memory.deallocate()
       unsafe memory = larger
       capacity *= 2
     }
-    // Behind the last, within the capacity.
+    // The place behind the last lies within the capacity.
     unsafe (memory + count).initialize(to: Place())
     rests.append(Rest(key: Self.noKey))
     count += 1
@@ -99,38 +101,38 @@ final class MemoryPlaces {
   private subscript(place: Int) -> Place {
     _read {
       precondition(UInt(bitPattern: place) < UInt(bitPattern: count))
-      // In bounds, and so initialised.
+      // In bounds, and therefore initialised.
       yield unsafe memory[place]
     }
     _modify {
       precondition(UInt(bitPattern: place) < UInt(bitPattern: count))
-      // In bounds, and so initialised.
+      // In bounds, and therefore initialised.
       yield unsafe &memory[place]
     }
   }
 
-  // MARK: - What a look-up reads
+  // MARK: - Fields of a look-up
 
   @inline(__always)
   func hasKey(_ place: Int, _ key: CacheKey) -> Bool { key.hasBytes(copiedFrom: self[place].bytes) }
 
-  /// `nil` in a place that is empty.
+  /// The value, or `nil` if the place is empty.
   @inline(__always)
   func value(_ place: Int) -> (any AnyObject & Sendable)? { self[place].value }
 
   @inline(__always)
   func canExpire(_ place: Int) -> Bool { self[place].cost.canExpire }
 
-  /// Notes that the entry in a place was used.
+  /// Counts the entry in a place as used.
   @inline(__always)
   func use(_ place: Int, at now: UInt32) {
     self[place].lastUse.store(now, ordering: .relaxed)
-    // No addition that is atomic as a whole: it would cost as much as the lock, and a use less now and then harms nobody.
+    // Not an atomic addition: it would cost as much as the lock, and a lost use now and then does no harm.
     let uses = self[place].uses.load(ordering: .relaxed)
     self[place].uses.store(uses &+ 1, ordering: .relaxed)
   }
 
-  // MARK: - What else there is
+  // MARK: - Other fields
 
   func isEmpty(_ place: Int) -> Bool { self[place].value == nil }
   func cost(_ place: Int) -> Int { self[place].cost.value }
@@ -164,14 +166,14 @@ final class MemoryPlaces {
     }
   }
 
-  /// Puts another value in the place of an entry's; returns the older one.
+  /// Replaces the value of an entry and returns the older one.
   func replaceValue(_ place: Int, with value: any AnyObject & Sendable) -> (any AnyObject & Sendable)? {
     let older = self[place].value
     self[place].value = value
     return older
   }
 
-  /// Takes the entry out; how it was used stays, for one of the same key that follows.
+  /// Removes the entry but keeps its uses, for a successor of the same key.
   func vacate(_ place: Int) {
     self[place].bytes = []
     self[place].value = nil
@@ -179,7 +181,7 @@ final class MemoryPlaces {
     changeRest(place) { ($0.key, $0.group, $0.expires) = (Self.noKey, nil, .infinity) }
   }
 
-  // Here and not where it is called: from there the compiler does not get it through the thread sanitizer.
+  // Defined here because the compiler fails under the thread sanitizer if the caller has this code.
   func hold(_ place: Int, _ change: Int) {
     rests[place].holds += change
     self[place].cost.isHeld = rests[place].holds > 0

@@ -1,16 +1,18 @@
-/// How much may stay when something has to leave.
+/// The cost and the number of entries that may stay.
 struct EvictionGoal: Sendable {
   var cost: Int
   var count: Int
 }
 
-/// Chooses what leaves, with the lock held, and empties its places.
+/// Chooses the entries to evict with the lock held, and empties their places.
 extension MemoryStore {
-  /// The goals one after the other, the first with what it spares; the next is for what that left too much.
+  /// Returns the steps of an eviction, in order.
+  ///
+  /// Each applies only if the one before did not free enough.
   static func steps(to limits: Limits) -> [EvictionStep] {
     let goal = limits.goal
     var steps = [false, true].map { EvictionStep(goal: goal, reason: .limit, includesHeld: $0) }
-    // Down to 95 %, of what nobody looks at and has not just come; beyond that only as far as the limits demand.
+    // Down to 95 %, sparing held entries and the newcomer. The other steps go no further than the limits demand.
     if limits.cost > 0, limits.count > 0 {
       let ample = EvictionGoal(cost: goal.cost - goal.cost / 20, count: goal.count - goal.count / 20)
       steps.insert(EvictionStep(goal: ample, reason: .limit, sparesNewcomer: true, includesHeld: false), at: 0)
@@ -18,7 +20,7 @@ extension MemoryStore {
     return steps
   }
 
-  /// The entries that a step may choose among.
+  /// Returns the entries that a step may choose among.
   func candidates(_ state: borrowing State, _ step: EvictionStep, newcomer: Int?) -> EvictionCandidates {
     EvictionCandidates(state.places, now: now(), except: newcomer, includesHeld: step.includesHeld)
   }
@@ -32,7 +34,9 @@ extension MemoryStore {
     return left
   }
 
-  /// Evicts what is not held, and where that does not do, what is; a policy of anybody's is asked in its turn.
+  /// Evicts entries that are not held, then held ones if that is not enough.
+  ///
+  /// A custom policy does so in its turn.
   func trim(_ state: inout State, to goal: EvictionGoal, _ reason: Reason) -> [Entry] {
     let steps = [false, true].map { EvictionStep(goal: goal, reason: reason, includesHeld: $0) }
     guard isPolicyOwn else {
@@ -42,7 +46,9 @@ extension MemoryStore {
     return steps.flatMap { evict(&state, $0, newcomer: nil, policy) }
   }
 
-  /// Evicts what a policy says, which is called with the lock held, and then what was not used for longest.
+  /// Evicts the policy's victims, then the least recently used.
+  ///
+  /// Calls the policy with the lock held.
   func evict(
     _ state: inout State,
     _ step: EvictionStep,
@@ -65,14 +71,14 @@ extension MemoryStore {
   }
 }
 
-/// A goal, and what leaves until it is reached.
+/// One step of an eviction: a goal, and the entries to spare.
 struct EvictionStep: Sendable {
   var goal: EvictionGoal
   var reason: MemoryStore.Reason
   var sparesNewcomer = false
   var includesHeld: Bool
 
-  /// Where only one of the limits is exceeded, more than that demands of the other is no goal.
+  /// Ignores a limit that is not exceeded, so that reaching the other one evicts no more than needed.
   func narrowed(to state: borrowing MemoryStore.State) -> EvictionStep {
     guard sparesNewcomer else { return self }
     var step = self

@@ -1,27 +1,27 @@
-/// What is left to do with a policy of anybody's.
+/// The pending work of a custom policy.
 struct PolicyTurns {
   var notes = PolicyNotes()
-  /// What has to leave, one goal after the other.
+  /// The evictions still due, in order.
   var steps: [EvictionStep] = []
-  /// Whether some thread tells and asks the policy.
+  /// Set while a thread is calling the policy.
   var isTaken = false
 }
 
-/// Calls a policy of anybody's with the lock open: whatever it does, it may call the cache, and block.
+/// Calls a custom policy without the lock, since it may call the cache, or block.
 ///
-/// What happens is noted in order with the lock held. One thread at a time takes the turns: it tells the policy what was noted,
-/// then asks it what leaves, until nothing is noted and the limits are kept. Others, and the policy itself when it calls the cache,
-/// leave that to the one who is at it.
+/// Changes are recorded in order with the lock held. One thread at a time takes turns: it reports the recorded changes
+/// to the policy, then asks it for victims, until no change is left and the limits are kept. Other threads, and the
+/// policy itself if it calls the cache, leave that work to this thread.
 extension MemoryStore {
   private enum Turn {
     case tell([PolicyNotes.Note])
     case ask(EvictionStep, freeing: (cost: Int, count: Int), EvictionCandidates, ids: [UInt64])
   }
 
-  /// The number of turns after which whoever takes them goes back to work.
+  /// The maximum number of turns in a row.
   ///
-  /// A policy that changes the cache whenever it hears of a change would keep that thread for ever. What is noted by then is
-  /// told when the cache is changed next.
+  /// A policy that changes the cache at every report would keep the thread forever. The rest is reported at the next
+  /// change.
   private static let turnLimit = 32
 
   func takeTurns() {
@@ -57,7 +57,7 @@ extension MemoryStore {
     }
   }
 
-  /// Says what to do next; `nil` if there is nothing, and then the turns are over.
+  /// Returns the next turn, or `nil` if nothing is left, which ends the turns.
   private func nextTurn() -> Turn? {
     changing { state in
       if !state.turns.notes.isEmpty { return .tell(state.turns.notes.takeAll()) }
@@ -77,7 +77,7 @@ extension MemoryStore {
     }
   }
 
-  /// Evicts what the policy named, as far as it is what it was asked about, and then what was not used for longest.
+  /// Evicts the policy's victims that are still valid, then the least recently used.
   private func carryOut(
     _ step: EvictionStep,
     _ victims: [Int],
@@ -88,7 +88,7 @@ extension MemoryStore {
       var left: [Entry] = []
       for place in victims {
         guard state.excess(step.goal) != (0, 0) else { break }
-        // It may name anything, and what it was asked about may have gone or be held meanwhile.
+        // A policy may return any number, and its candidates may have left or be held by now.
         guard candidates.numbers.contains(place), candidates[place]?.isEvictable == true,
           state.places.generation(place) == ids[place], step.includesHeld || !state.places.isHeld(place)
         else { continue }
@@ -104,7 +104,7 @@ extension MemoryStore {
     }
   }
 
-  /// Where the latest entry is, for a step that spares it.
+  /// Returns the place of the latest entry if the step spares it.
   private func newcomer(_ step: EvictionStep, _ state: borrowing State) -> Int? {
     guard step.sparesNewcomer else { return nil }
     let places = state.places
@@ -112,7 +112,7 @@ extension MemoryStore {
     return (0..<places.count).first { places.generation($0) == generation }
   }
 
-  /// Evicts, without the policy, what others have stored by now while it takes its time.
+  /// Evicts without the policy if other threads exceed the limits by an eighth while it takes its time.
   func keepOverrunSmall(_ state: inout State) -> [Entry] {
     let limit = state.limits.goal
     let bound = EvictionGoal(cost: limit.cost + limit.cost / 8, count: limit.count &+ limit.count / 8)
@@ -124,7 +124,7 @@ extension MemoryStore {
 }
 
 extension MemoryStore.State {
-  /// Whether a policy of anybody's has something to hear or to say, and nobody is at it.
+  /// A Boolean value that indicates whether a custom policy has work that no thread is doing.
   var isTurnDue: Bool {
     !turns.isTaken && (!turns.notes.isEmpty || !turns.steps.isEmpty || excess(limits.goal) != (0, 0))
   }

@@ -1,16 +1,17 @@
 import Synchronization
 import VitrineRuntime
 
-/// What a ``MemoryCache`` is without the type of its values, so that its code is compiled once and called directly.
+/// The part of a ``MemoryCache`` without the type of its values, compiled once and called directly.
 ///
-/// Entries lie in numbered places; ``PlaceIndex`` leads from a key's hash to the place. Those of one group are chained.
+/// Entries lie in numbered places. ``PlaceIndex`` maps the hash of a key to its place. The entries of a group form a
+/// list.
 @usableFromInline
 final class MemoryStore: @unchecked Sendable {
-  // Sendable, since `state` is only read with a stripe of `lock` held and only changed with all of them; of a place, how it
-  // is used is atomic. `policy` is called by one thread at a time.
+  // Sendable, since `state` is only read with a stripe of `lock` held and only changed with all of them; the uses of a
+  // place are atomic. `policy` is called by one thread at a time.
 
   struct Limits: Sendable {
-    /// The most that counts as cost, so that no sum of costs is too large for a number.
+    /// The maximum that counts as cost, so that no sum of costs overflows.
     static let ceiling = Int.max / 4
 
     var cost: Int
@@ -25,7 +26,7 @@ final class MemoryStore: @unchecked Sendable {
     var value: any AnyObject & Sendable
     var cost: Int
     var group: CacheKey?
-    /// Seconds since the reference date; infinite for never.
+    /// Seconds since the reference date, infinite for never.
     var expires: Double
   }
 
@@ -36,12 +37,12 @@ final class MemoryStore: @unchecked Sendable {
     var index = PlaceIndex()
     var groups: [KeyHash: Int] = [:]
     var cost = 0
-    /// Of the latest entry.
+    /// The generation of the latest entry.
     var generation: UInt64 = 0
     var statistics = MemoryCacheStatistics()
     var turns = PolicyTurns()
 
-    /// How much there is beyond what there may be.
+    /// Returns the cost and count in excess of the limits.
     func excess(_ limits: EvictionGoal) -> (cost: Int, count: Int) {
       (max(0, cost - limits.cost), max(0, index.count - limits.count))
     }
@@ -53,15 +54,15 @@ final class MemoryStore: @unchecked Sendable {
 
   private let lock = StripedLock()
   let uses = UseClock()
-  // Exclusivity is what the lock gives; checking it again costs more than the lock.
+  // The lock guarantees exclusivity. Checking it again costs more than the lock.
   @exclusivity(unchecked)
   private var state: State
   let clock: any TimeSource
-  // One of the house's own is called with the lock held, and so is only ever used by who holds it. One of anybody's is
-  // called by whoever takes turns, one at a time; see ``takeTurns()``.
+  // A built-in policy is called with the lock held. A custom one is called by the thread that takes turns, one at a
+  // time; see ``takeTurns()``.
   let policy: any EvictionPolicy
   let isPolicyOwn: Bool
-  /// Whether there ever was an entry that expires.
+  /// Set once an entry with an expiry was stored.
   private let mayExpire = Atomic(false)
 
   init(limits: Limits, clock: any TimeSource, eviction: Eviction) {
@@ -73,16 +74,16 @@ final class MemoryStore: @unchecked Sendable {
 
   @inline(__always)
   private func reading<Answer>(_ body: (borrowing State, inout StripedLock.Notes) -> Answer) -> Answer {
-    // Nobody changes it while a stripe is held.
+    // Nothing changes the state while a stripe is held.
     lock.reading { unsafe body(state, &$0) }
   }
 
   func changing<Answer>(_ body: (inout State) -> Answer) -> Answer {
-    // Nobody else reads or changes it while all stripes are held.
+    // Nothing else reads or changes the state while all stripes are held.
     lock.changing { unsafe body(&state) }
   }
 
-  /// Changes the state, and then lets a policy of anybody's have its turn, with the lock open.
+  /// Changes the state, then gives a custom policy its turn without the lock.
   private func changingInTurn<Answer>(_ body: (inout State) -> Answer) -> Answer {
     let (answer, isDue) = changing { state in
       let answer = body(&state)
@@ -92,7 +93,9 @@ final class MemoryStore: @unchecked Sendable {
     return answer
   }
 
-  /// The latest time that a use was given; with the lock held.
+  /// Returns the latest time of a use.
+  ///
+  /// Call it with the lock held.
   func now() -> UInt32 { uses.now(lock) }
 
   var statistics: MemoryCacheStatistics {
@@ -112,7 +115,7 @@ final class MemoryStore: @unchecked Sendable {
     changing { $0.limits }
   }
 
-  // Whatever leaves is handed out of the lock before it is released, since that may run anybody's `deinit`.
+  // Evicted values are moved out of the lock before they are released, since that may run any `deinit`.
 
   func setLimits(_ change: (inout Limits) -> Void) {
     let left = changingInTurn { state in
@@ -130,7 +133,7 @@ final class MemoryStore: @unchecked Sendable {
       case found(any AnyObject & Sendable)
       case none, expired, undated
     }
-    // A clock may be anybody's: it is asked with the lock open, and only where something can have expired.
+    // A custom clock may run any code, so it is read without the lock, and only if an entry can expire.
     var now = mayExpire.load(ordering: .relaxed) ? clock.now.timeIntervalSinceReferenceDate : -.infinity
     while true {
       let finding = reading { state, notes -> Finding in
@@ -154,7 +157,7 @@ final class MemoryStore: @unchecked Sendable {
         removeExpired(key, now)
         return nil
       case .undated:
-        // The first entry that expires came in between.
+        // The first entry with an expiry was stored in between.
         now = clock.now.timeIntervalSinceReferenceDate
       }
     }
@@ -164,7 +167,7 @@ final class MemoryStore: @unchecked Sendable {
 
   private func removeExpired(_ key: CacheKey, _ now: Double) {
     let left = changingInTurn { state -> Entry? in
-      // Replaced meanwhile, perhaps.
+      // The entry may have been replaced meanwhile.
       guard let place = Self.place(of: key, state), state.places.expires(place) <= now else { return nil }
       return empty(place, .expiry, &state)
     }
@@ -178,7 +181,7 @@ final class MemoryStore: @unchecked Sendable {
     }
   }
 
-  /// The value for a key, which does not count as use.
+  /// Returns the value for a key without counting it as used.
   func peek(_ key: CacheKey) -> (any AnyObject & Sendable)? {
     let now = clock.now.timeIntervalSinceReferenceDate
     return reading { state, _ in
@@ -193,19 +196,20 @@ final class MemoryStore: @unchecked Sendable {
     let (generation, left) = changingInTurn { state in set(entry, at: date, &state) }
     _ = consume left
     guard let generation else { return false }
-    // A policy of anybody's may have let it go in its turn.
+    // A custom policy may have evicted it in its turn.
     return isPolicyOwn
       || reading { state, _ in Self.place(of: entry.key, state).map(state.places.generation) == generation }
   }
 
-  /// Returns what tells the new entry from others, `nil` if it was refused or left at once, and what has left.
+  /// Stores an entry and returns its generation, or `nil` if it was refused or evicted at once, and the removed
+  /// entries.
   private func set(_ entry: Entry, at date: Double, _ state: inout State) -> (UInt64?, [Entry]) {
     let limits = state.limits
     guard
       entry.cost <= min(limits.goal.cost, limits.entryCost), limits.cost > 0, limits.count > 0, entry.expires > date
     else {
       state.statistics.refusals += 1
-      // What is older must not be served in place of what was refused.
+      // The older entry must not be served in place of the refused one.
       let place = Self.place(of: entry.key, state)
       return (nil, place.flatMap { empty($0, .removal, &state) }.map { [$0] } ?? [])
     }
@@ -222,7 +226,7 @@ final class MemoryStore: @unchecked Sendable {
     state.generation += 1
     let generation = state.generation
     state.places.fill(place, with: entry, generation: generation)
-    // What replaces an entry inherits its uses: it is the same picture that is wanted.
+    // A replacement inherits the uses, since it stands for the same image.
     let now = uses.tick(lock)
     state.places.use(place, at: now)
     state.cost += entry.cost
@@ -253,8 +257,7 @@ final class MemoryStore: @unchecked Sendable {
     _ = consume left
   }
 
-  /// The entries that there are, what removes exactly these, and how often each was used; the caller decides outside of
-  /// the lock.
+  /// Returns all entries with their generations and numbers of uses, for the caller to choose among without the lock.
   func entries() -> [(entry: Entry, id: UInt64, uses: Int)] {
     changing { state in
       (0..<state.places.count).compactMap { place in
@@ -273,7 +276,7 @@ final class MemoryStore: @unchecked Sendable {
     _ = consume left
   }
 
-  /// Puts values in place of others, or removes them where there is none, if they still are these.
+  /// Replaces or removes the values of entries that are still the same generation.
   func replace(_ chosen: [(key: CacheKey, id: UInt64, value: (any AnyObject & Sendable)?)]) {
     let left = changingInTurn { state in
       chosen.map { key, id, value -> (Entry?, (any AnyObject & Sendable)?) in
@@ -310,7 +313,7 @@ final class MemoryStore: @unchecked Sendable {
     _ = consume left
   }
 
-  /// Evicts half of what there is, or all that is not held.
+  /// Evicts half of the total cost, or all entries that are not held.
   func trim(under pressure: MemoryPressure) {
     let left = changingInTurn { state in
       switch pressure {
@@ -326,7 +329,7 @@ final class MemoryStore: @unchecked Sendable {
     _ = consume left
   }
 
-  /// Marks the entry as in use; returns what ends that.
+  /// Marks an entry as held and returns the token.
   func hold(_ key: CacheKey) -> MemoryCacheHold? {
     let now = clock.now.timeIntervalSinceReferenceDate
     return changing { state in
@@ -338,7 +341,7 @@ final class MemoryStore: @unchecked Sendable {
 
   func release(_ place: Int, id: UInt64) {
     changing { state in
-      // Replaced or removed meanwhile: then nobody holds what is there now.
+      // After a replacement or removal, the token holds nothing.
       if state.places.generation(place) == id, state.places.isHeld(place) { state.places.hold(place, -1) }
     }
   }
@@ -351,7 +354,7 @@ final class MemoryStore: @unchecked Sendable {
     return state.index.place(key.hash) { places.hasKey($0, key) }
   }
 
-  /// Takes the entry out and leaves the place to its successor.
+  /// Removes the entry but keeps its place for a successor.
   private static func vacate(_ place: Int, _ state: inout State) -> Entry? {
     guard let entry = state.places.entry(place) else { return nil }
     unlink(place, entry.group, &state)

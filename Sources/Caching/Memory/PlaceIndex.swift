@@ -1,26 +1,26 @@
-/// Leads from the hash of a key to the numbered place of its entry.
+/// A hash table from the hash of a key to the numbered place of its entry.
 ///
-/// The hashes are random already, under a secret, so hashing them again, as a dictionary does, would only cost time. A slot has
-/// half of a hash's lower word and the place, in 8 bytes, and a look-up mostly reads one line of memory; whether the place has the
-/// key itself is for the caller to say, who reads that in any case.
+/// The hashes are random already, under a secret, so a dictionary's second hashing would only cost time. A slot of 8
+/// bytes has half of the hash's lower word and the place, so a look-up mostly reads one cache line. The caller compares
+/// the key, since it reads the place in any case.
 ///
-/// - Complexity: O(1) for all, amortised where it grows.
+/// - Complexity: O(1) for every operation, amortised when the table grows.
 struct PlaceIndex {
   private struct Slot {
     var tag: UInt32 = 0
-    /// One more than the place; 0 in a slot that is empty.
+    /// One more than the place, or 0 in an empty slot.
     var number: UInt32 = 0
   }
 
-  // A power of two of them, at most two thirds in use; an entry lies at its hash or, where others do, as soon as possible
-  // behind it.
+  // The size is a power of two, and at most two thirds of the slots are in use. An entry lies at its hash, or in the
+  // next free slot.
   private var slots = [Slot](repeating: Slot(), count: 8)
   private(set) var count = 0
 
   @inline(__always)
   private static func tag(_ hash: KeyHash) -> UInt32 { UInt32(truncatingIfNeeded: hash.low) }
 
-  /// The place for a hash of which `isKey` says that it has the key; `nil` if there is none.
+  /// Returns the place with this hash for which `isKey` returns `true`, or `nil` if there is none.
   @inline(__always)
   func place(_ hash: KeyHash, _ isKey: (Int) -> Bool) -> Int? {
     let tag = Self.tag(hash)
@@ -34,7 +34,7 @@ struct PlaceIndex {
     return nil
   }
 
-  /// Leads to a place from now on, which it did not before.
+  /// Adds a place that the table does not have yet.
   mutating func insert(_ hash: KeyHash, _ place: Int) {
     put(Slot(tag: Self.tag(hash), number: UInt32(place + 1)))
     count += 1
@@ -51,7 +51,7 @@ struct PlaceIndex {
     slots[slot] = new
   }
 
-  /// No longer leads to a place, and closes the gap for those that were put behind it for want of it.
+  /// Removes a place and moves up the entries that it had displaced.
   mutating func remove(_ hash: KeyHash, _ place: Int) {
     let mask = slots.count - 1
     let number = UInt32(place + 1)
@@ -63,7 +63,7 @@ struct PlaceIndex {
     var next = (gap + 1) & mask
     while slots[next].number != 0 {
       let wanted = Int(slots[next].tag) & mask
-      // Farther from where it should lie than from the gap: the gap is on its way.
+      // The entry is farther from its own slot than from the gap, so the gap lies on its probe path.
       if (next - wanted) & mask >= (next - gap) & mask {
         slots[gap] = slots[next]
         gap = next

@@ -1,7 +1,7 @@
 import CLibAVIF
 public import VitrineImaging
 
-/// Reads AVIF, still and animated, through libavif.
+/// Decodes AVIF, still and animated, with libavif.
 ///
 /// ```swift
 /// import Vitrine
@@ -9,8 +9,8 @@ public import VitrineImaging
 ///
 /// let pipeline = try ImagePipeline { $0.decoders.add(.avif) }
 /// ```
-/// The picture is held as it is coded (at 12 MP and 8 bits some 18 MB) and becomes RGBA a few rows at a time. One image
-/// takes one thread; a cancellation is heard between frames and between rows.
+/// The coded picture is held as a whole (about 18 MB at 12 MP and 8 bits) and converted to RGBA a few rows at a time.
+/// One image uses one thread. Cancellation takes effect between frames and between rows.
 public struct AVIFDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -18,7 +18,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder {
   /// AVIF.
   public var formats: [ImageFormat] { [.avif] }
 
-  /// Reads the boxes.
+  /// Reads the facts of the image from the file's boxes.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
@@ -41,7 +41,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder {
     return info
   }
 
-  /// Opens one frame.
+  /// Opens one frame for reading rows.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
     let reader = try unsafe AVIFReader(
@@ -54,15 +54,16 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder {
 }
 
 extension ImageDecoder where Self == AVIFDecoder {
-  /// Reads AVIF.
+  /// A decoder of AVIF.
   public static var avif: AVIFDecoder { AVIFDecoder() }
 }
 
-/// One frame: decoded at the first read, then converted to RGBA strip by strip.
+/// The rows of one frame: decoded at the first read, then converted to RGBA strip by strip.
 private final class AVIFRows: RowSource {
-  /// Rows converted at once.
+  /// The number of rows converted at once.
   private static let stripHeight = 64
-  /// Rows around a strip that chroma is interpolated from; even, since two rows may share one of chroma.
+  /// The number of rows around a strip that chroma is interpolated from; even, because two rows may share one of
+  /// chroma.
   private static let margin = 2
 
   let width: Int
@@ -70,7 +71,7 @@ private final class AVIFRows: RowSource {
   let hasAlpha: Bool
   private let reader: AVIFReader
   private let request: RowRequest
-  /// Rows as coded, which a crop makes wider than those delivered.
+  /// The coded rows, which a crop makes wider than the delivered ones.
   private var strip: [UInt8] = []
   private let bytesPerStripRow: Int
   private let left: Int
@@ -98,7 +99,7 @@ private final class AVIFRows: RowSource {
     unsafe strip.withUnsafeBytes { source in
       for index in 0..<count {
         let start = (row + index - stripRows.lowerBound + Self.margin) * bytesPerStripRow + left * 4
-        // The strip holds `stripRows` behind its margin; the target was checked above.
+        // The strip holds `stripRows` after its margin; the target was checked above.
         let target = index * bytesPerRow
         unsafe UnsafeMutableRawBufferPointer(rebasing: rows[target..<target + width * 4]).copyMemory(
           from: UnsafeRawBufferPointer(rebasing: source[start..<start + width * 4])

@@ -9,21 +9,21 @@ final class AVIFReader {
   private let decoder: UnsafeMutablePointer<avifDecoder>
   private let view: UnsafeMutablePointer<avifImage>
   private let isTruncated: Bool
-  /// The part of the coded picture that is to be shown (`clap`).
+  /// The part of the coded picture to show (`clap`).
   let crop: avifCropRect
 
-  /// `bytes` must stay where they are until the reader is gone.
+  /// `bytes` must stay in place for the life of the reader.
   init(_ bytes: UnsafeRawBufferPointer, pixelLimit: Int?, frameLimit: Int) throws(ImageError) {
     isTruncated = unsafe ISOMediaFile.isTruncated(ByteReader(bytes))
     guard let decoder = unsafe avifDecoderCreate(), let view = unsafe avifImageCreateEmpty() else {
-      throw ImageError(.overLimit, format: .avif, "no memory for the AVIF decoder")
+      throw ImageError(.overLimit, format: .avif, "not enough memory for the AVIF decoder")
     }
     unsafe (self.decoder, self.view) = (decoder, view)
-    // One thread an image: the queues decide how many images are decoded at once.
+    // One thread an image: the queues limit the number of concurrent decodes.
     unsafe decoder.pointee.maxThreads = 1
     unsafe decoder.pointee.ignoreXMP = 1
     unsafe decoder.pointee.ignoreExif = 1
-    // Browsers show files that lack what these flags ask for.
+    // Browsers show files that violate these rules.
     unsafe decoder.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
     unsafe decoder.pointee.imageDimensionLimit = 0
     unsafe decoder.pointee.imageCountLimit = UInt32(clamping: max(1, frameLimit))
@@ -38,7 +38,7 @@ final class AVIFReader {
     if status == AVIF_RESULT_OK { status = unsafe avifDecoderParse(decoder) }
     crop = status == AVIF_RESULT_OK ? unsafe Self.crop(decoder.pointee.image) : avifCropRect()
     // Everything is initialised here, so throwing runs deinit.
-    if status != AVIF_RESULT_OK { throw error(status, "within its header") }
+    if status != AVIF_RESULT_OK { throw error(status, "inside its header") }
   }
 
   deinit {
@@ -47,16 +47,16 @@ final class AVIFReader {
   }
 
   var frameCount: Int { unsafe max(1, Int(decoder.pointee.imageCount)) }
-  /// Seconds.
+  /// The duration of one loop, in seconds.
   var duration: Double { unsafe decoder.pointee.duration }
   var codedSize: (width: Int, height: Int) { unsafe (Int(image.width), Int(image.height)) }
   var hasAlpha: Bool { unsafe decoder.pointee.alphaPresent != 0 }
-  // libavif gives the decoder an image when it has parsed one, and only then is there an `AVIFReader`.
+  // The decoder has an image once it has parsed one, and only then is there an `AVIFReader`.
   private var image: avifImage { unsafe decoder.pointee.image.pointee }
   var isGray: Bool { unsafe image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 }
   var depth: Int { unsafe Int(image.depth) }
 
-  /// First turned (`irot`), then mirrored (`imir`).
+  /// The orientation: first rotated (`irot`), then mirrored (`imir`).
   var orientation: Orientation {
     let flags = unsafe image.transformFlags
     let turns = unsafe flags & AVIF_TRANSFORM_IROT.rawValue == 0 ? 0 : Int(image.irot.angle & 3)
@@ -77,7 +77,7 @@ final class AVIFReader {
     return unsafe ColorProfile(primaries: Int(image.colorPrimaries), transfer: Int(image.transferCharacteristics))
   }
 
-  /// Decodes a frame and those that it builds on.
+  /// Decodes a frame and the frames that it builds on.
   func decode(frame: Int, _ limits: DecodeLimits, _ control: DecodeControl) throws(ImageError) {
     let size = unsafe (image.width, image.height)
     let keyframe = unsafe Int(avifDecoderNearestKeyframe(decoder, UInt32(clamping: frame)))
@@ -89,7 +89,7 @@ final class AVIFReader {
       guard status == AVIF_RESULT_OK else { throw error(status, frame == 0 ? "in the picture" : "in frame \(index)") }
     }
     guard unsafe size == (image.width, image.height) else {
-      throw ImageError(.corrupt, format: .avif, "corrupt: the picture is of another size than the header says")
+      throw ImageError(.corrupt, format: .avif, "corrupt: the picture and the header have different sizes")
     }
   }
 
@@ -98,7 +98,7 @@ final class AVIFReader {
     let width = codedSize.width
     precondition(offset >= 0 && offset + rows.count * width * 4 <= pixels.count)
     var part = avifCropRect(x: 0, y: UInt32(rows.lowerBound), width: UInt32(width), height: UInt32(rows.count))
-    // A view into the decoder's picture; libavif checks that it lies within.
+    // A view into the decoder's picture; libavif checks the bounds.
     var status = unsafe avifImageSetViewRect(view, decoder.pointee.image, &part)
     if status == AVIF_RESULT_OK {
       status = unsafe pixels.withUnsafeMutableBytes { bytes in
@@ -107,10 +107,10 @@ final class AVIFReader {
         unsafe target.depth = 8
         unsafe target.format = AVIF_RGB_FORMAT_RGBA
         unsafe target.alphaPremultiplied = 0
-        // Left to itself libavif repeats chroma instead of interpolating where there are 12 bits, unlike with fewer.
+        // By default libavif repeats chroma instead of interpolating it at 12 bits, unlike at fewer.
         if depth > 10 { unsafe target.chromaUpsampling = AVIF_CHROMA_UPSAMPLING_BEST_QUALITY }
         unsafe target.rowBytes = UInt32(width * 4)
-        // As much room as the precondition says.
+        // The precondition guarantees the room.
         unsafe target.pixels = (bytes.baseAddress.map { unsafe $0 + offset })?.assumingMemoryBound(to: UInt8.self)
         return unsafe avifImageYUVToRGB(view, &target)
       }
@@ -123,7 +123,7 @@ final class AVIFReader {
     guard unsafe image.pointee.transformFlags & AVIF_TRANSFORM_CLAP.rawValue != 0 else { return whole }
     var crop = avifCropRect()
     var diagnostics = avifDiagnostics()
-    // A crop that makes no sense is passed over, as browsers do.
+    // An invalid crop is ignored, as in browsers.
     let isValid = unsafe avifCropRectConvertCleanApertureBox(
       &crop,
       &image.pointee.clap,
@@ -136,14 +136,14 @@ final class AVIFReader {
   }
 
   private func error(_ status: avifResult, _ place: String) -> ImageError {
-    // Text that ends in a zero, in memory of libavif's and of the decoder's.
+    // Text that ends in a zero, in memory of libavif and of the decoder.
     let reason = unsafe String(cString: avifResultToString(status))
     let detail = unsafe withUnsafeBytes(of: decoder.pointee.diag.error) { bytes in
       unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
     let message = detail.isEmpty ? reason : "\(reason): \(detail)"
     if detail.lowercased().contains("limit") || (detail.contains("dimensions") && detail.contains("too large")) {
-      // It knows two, and says which in its text alone.
+      // It has two limits, and names the exceeded one only in its text.
       let limit: DecodeLimits.Name = detail.contains("imageCountLimit") ? .frameCount : .pixelCount
       return ImageError(.overLimit, format: .avif, limit: limit, "avif over the limit: \(detail)")
     }
@@ -154,9 +154,9 @@ final class AVIFReader {
     }
     switch status {
     case AVIF_RESULT_OUT_OF_MEMORY:
-      return ImageError(.overLimit, format: .avif, "no memory for the AVIF decoder")
+      return ImageError(.overLimit, format: .avif, "not enough memory for the AVIF decoder")
     case AVIF_RESULT_NO_CODEC_AVAILABLE:
-      return ImageError(.unsupported, format: .avif, "libavif was built without a decoder for AV1")
+      return ImageError(.unsupported, format: .avif, "unsupported: libavif was built without an AV1 decoder")
     case AVIF_RESULT_NOT_IMPLEMENTED, AVIF_RESULT_UNSUPPORTED_DEPTH, AVIF_RESULT_NO_AV1_ITEMS_FOUND:
       return ImageError(.unsupported, format: .avif, "an unsupported kind of AVIF: \(message)")
     default:

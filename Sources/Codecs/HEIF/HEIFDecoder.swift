@@ -1,7 +1,7 @@
 import CLibHEIF
 public import VitrineImaging
 
-/// Reads HEIC and other HEIF through libheif: the primary image, or the thumbnail beside it where that is large enough.
+/// Decodes HEIC and other HEIF with libheif: the primary image, or its embedded thumbnail if that is large enough.
 ///
 /// ```swift
 /// import Vitrine
@@ -9,10 +9,10 @@ public import VitrineImaging
 ///
 /// let pipeline = try ImagePipeline { $0.decoders.add(.heif) }
 /// ```
-/// The picture is held whole, as it is coded and as RGB: at 12 MP some 60 MB. It is decoded without a break, so a
-/// cancellation is heard before it and between rows behind it. Rotation and mirroring are libheif's, so the header says that the
-/// picture is stored upright; the orientation in EXIF, which repeats them, is not looked at. Image sequences without a
-/// primary image are refused as `.unsupported`.
+/// The picture is held as a whole, coded and as RGB: about 60 MB at 12 MP. It is decoded in one step, so cancellation
+/// takes effect only before that step and between rows after it. libheif itself rotates and mirrors, so the header
+/// describes the picture as stored upright. EXIF's orientation, which repeats these transforms, is ignored. Image
+/// sequences without a primary image are `.unsupported`.
 public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -20,7 +20,7 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
   /// HEIC.
   public var formats: [ImageFormat] { [.heic] }
 
-  /// Reads the boxes.
+  /// Reads the facts of the image from the file's boxes.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
@@ -35,13 +35,13 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
     return info
   }
 
-  /// Opens the primary image, or its thumbnail where that satisfies the request.
+  /// Opens the primary image, or its thumbnail if that satisfies the request.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     let file = try unsafe HEIFFile(bytes)
     let image = try file.primaryImage()
     guard image.width == request.info.storedWidth, image.height == request.info.storedHeight else {
-      throw ImageError(.corrupt, format: .heic, "corrupt: two headers that disagree")
+      throw ImageError(.corrupt, format: .heic, "corrupt: two headers disagree")
     }
     file.limitSize(to: image)
     let chosen = image.thumbnails.filter { image.isSame($0, atScale: request.minimumScale) }.min { $0.width < $1.width }
@@ -50,11 +50,11 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
 }
 
 extension ImageDecoder where Self == HEIFDecoder {
-  /// Reads HEIC and other HEIF.
+  /// A decoder of HEIC and other HEIF.
   public static var heif: HEIFDecoder { HEIFDecoder() }
 }
 
-/// One image of a file, decoded at the first read.
+/// The rows of one image, decoded at the first read.
 private final class HEIFRows: RowSource {
   let width: Int
   let height: Int

@@ -10,44 +10,45 @@ final class HEIFFile {
   private let isTruncated: Bool
   private let isSequence: Bool
 
-  /// `bytes` must stay where they are until the file is gone.
+  /// `bytes` must stay in place for the life of the object.
   init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
     let reader = unsafe ByteReader(bytes)
     isTruncated = ISOMediaFile.isTruncated(reader)
     isSequence = ISOMediaFile.hasOnlySequences(reader)
     guard let context = unsafe heif_context_alloc() else {
-      throw ImageError(.overLimit, format: .heic, "no memory for the HEIF decoder")
+      throw ImageError(.overLimit, format: .heic, "not enough memory for the HEIF decoder")
     }
     unsafe self.context = context
-    // Tiles are decoded on this thread: the queues decide how many images are decoded at once.
+    // Tiles are decoded on this thread: the queues limit the number of concurrent decodes.
     unsafe heif_context_set_max_decoding_threads(context, 0)
     // The context keeps the pointer no longer than this object lives.
     let status = unsafe heif_context_read_from_memory_without_copy(context, bytes.baseAddress, bytes.count, nil)
     // Everything is initialised here, so throwing runs deinit.
-    try unsafe check(status, "within its header")
+    try unsafe check(status, "inside its header")
   }
 
   deinit { unsafe heif_context_free(context) }
 
-  /// Has coded pictures refused that are much larger than the boxes say `image` is, whatever their own headers say.
+  /// Makes libheif reject coded pictures that are much larger than `image` in the boxes, whatever their own headers
+  /// say.
   func limitSize(to image: HEIFImage) {
-    // Coded pictures are rounded up to whole blocks, and tiles may stick out of the picture that they make up.
+    // Coded pictures are rounded up to whole blocks, and tiles may extend beyond the picture.
     unsafe heif_context_set_maximum_image_size_limit(context, Int32(clamping: max(512, image.codedSide) + 64))
   }
 
   func primaryImage() throws(ImageError) -> HEIFImage {
     var handle: OpaquePointer?
-    try unsafe check(heif_context_get_primary_image_handle(context, &handle), "within its header")
+    try unsafe check(heif_context_get_primary_image_handle(context, &handle), "inside its header")
     guard let handle = unsafe handle else {
-      throw ImageError(.corrupt, format: .heic, "corrupt: a file without a primary image")
+      throw ImageError(.corrupt, format: .heic, "corrupt: the file has no primary image")
     }
     return unsafe HEIFImage(handle)
   }
 
-  /// Throws what libheif complains of.
+  /// Throws if libheif reports an error.
   func check(_ status: heif_error, _ place: String) throws(ImageError) {
     guard unsafe status.code != heif_error_Ok else { return }
-    // A text of libheif's that ends in a zero and outlives the call that failed.
+    // A text of libheif that ends in a zero and outlives the failed call.
     let text = unsafe status.message.map { unsafe String(cString: $0) } ?? "no reason given"
     let subcode = unsafe status.subcode
     if subcode == heif_suberror_Security_limit_exceeded {
@@ -69,12 +70,14 @@ final class HEIFFile {
   }
 }
 
-/// One image in a file, not yet decoded; turned upright already in what it says.
+/// An image of a file, not decoded yet.
+///
+/// Its size is that of the upright image.
 @safe
 final class HEIFImage {
   let width: Int
   let height: Int
-  // Owned: given by libheif, released in deinit.
+  // Owned: passed by libheif, released in deinit.
   fileprivate let handle: OpaquePointer
 
   init(_ handle: OpaquePointer) {
@@ -85,7 +88,7 @@ final class HEIFImage {
 
   deinit { unsafe heif_image_handle_release(handle) }
 
-  /// The longer side before cropping and turning.
+  /// The longer side before cropping and rotating.
   var codedSide: Int {
     unsafe Int(max(heif_image_handle_get_ispe_width(handle), heif_image_handle_get_ispe_height(handle)))
   }
@@ -103,7 +106,7 @@ final class HEIFImage {
     if profileSize > 0 {
       guard profileSize <= byteLimit else { return nil }
       var bytes = [UInt8](repeating: 0, count: profileSize)
-      // As much room as libheif says that it needs.
+      // The room that libheif asks for.
       let status = unsafe bytes.withUnsafeMutableBytes { target in
         unsafe heif_image_handle_get_raw_color_profile(handle, target.baseAddress).code
       }
@@ -119,7 +122,7 @@ final class HEIFImage {
     )
   }
 
-  /// The smaller pictures of the same.
+  /// The embedded thumbnails.
   var thumbnails: [HEIFImage] {
     let count = min(16, unsafe heif_image_handle_get_number_of_thumbnails(handle))
     guard count > 0 else { return [] }
@@ -133,12 +136,13 @@ final class HEIFImage {
     }
   }
 
-  /// Whether `thumbnail` can stand for this picture: of the same shape and colours, and not below `scale` of its size.
+  /// Returns `true` if `thumbnail` can stand for this picture: same shape and colours, and at least `scale` of its
+  /// size.
   func isSame(_ thumbnail: HEIFImage, atScale scale: Double) -> Bool {
     guard thumbnail.width > 0, thumbnail.width < width, !hasAlpha || thumbnail.hasAlpha else { return false }
     guard thumbnail.profileSize == 0 || thumbnail.profileSize == profileSize else { return false }
     let (x, y) = (Double(thumbnail.width) / Double(width), Double(thumbnail.height) / Double(height))
-    // Its sides are whole numbers, so one of them may be off by one.
+    // Its sides are rounded to whole numbers, so one may be off by one.
     let isSameShape = abs(x * Double(height) - Double(thumbnail.height)) <= 1
     return isSameShape && min(x, y) >= scale
   }
@@ -159,19 +163,19 @@ final class HEIFPixels {
   init(_ source: HEIFImage, of file: HEIFFile) throws(ImageError) {
     (width, height, hasAlpha, isPremultiplied) = (source.width, source.height, source.hasAlpha, source.isPremultiplied)
     guard let options = unsafe heif_decoding_options_alloc() else {
-      throw ImageError(.overLimit, format: .heic, "no memory for the HEIF decoder")
+      throw ImageError(.overLimit, format: .heic, "not enough memory for the HEIF decoder")
     }
     defer { unsafe heif_decoding_options_free(options) }
     unsafe options.pointee.convert_hdr_to_8bit = 1
     var image: OpaquePointer?
-    // Three bytes a pixel where there is no alpha: a quarter less to hold.
+    // Without alpha, three bytes a pixel take a quarter less memory.
     let chroma = hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB
     try unsafe file.check(
       heif_decode_image(source.handle, &image, heif_colorspace_RGB, chroma, options),
       "in the picture",
     )
     var bytesPerRow: Int32 = 0
-    guard let image = unsafe image else { throw ImageError(.corrupt, format: .heic, "corrupt: no picture came") }
+    guard let image = unsafe image else { throw ImageError(.corrupt, format: .heic, "corrupt: there is no picture") }
     guard
       unsafe Int(heif_image_get_width(image, heif_channel_interleaved)) == width,
       unsafe Int(heif_image_get_height(image, heif_channel_interleaved)) == height,
@@ -179,7 +183,7 @@ final class HEIFPixels {
       Int(bytesPerRow) >= width * (hasAlpha ? 4 : 3)
     else {
       unsafe heif_image_release(image)
-      throw ImageError(.corrupt, format: .heic, "corrupt: the picture is of another size than the header says")
+      throw ImageError(.corrupt, format: .heic, "corrupt: the picture and the header have different sizes")
     }
     unsafe (self.image, self.plane) = (image, plane)
     self.bytesPerRow = Int(bytesPerRow)
@@ -187,7 +191,7 @@ final class HEIFPixels {
 
   deinit { unsafe heif_image_release(image) }
 
-  /// Writes one row as RGBA with straight alpha; `target` holds `width` pixels.
+  /// Writes one row as RGBA with straight alpha; `target` must have room for `width` pixels.
   func copy(row: Int, to target: UnsafeMutableRawBufferPointer) {
     precondition(row >= 0 && row < height && target.count == width * 4)
     // A row of `plane`, whose size `init` checked.

@@ -2,7 +2,7 @@ import CLibJXL
 public import VitrineImaging
 import VitrineRuntime
 
-/// Reads JPEG XL, still and animated, through libjxl.
+/// Decodes JPEG XL, still and animated, with libjxl.
 ///
 /// ```swift
 /// import Vitrine
@@ -10,15 +10,15 @@ import VitrineRuntime
 ///
 /// let pipeline = try ImagePipeline { $0.decoders.add(.jxl) }
 /// ```
-/// The picture is held whole. One image takes one thread; a cancellation is heard between 64 KiB of the file.
+/// The picture is held as a whole. One image uses one thread. Cancellation takes effect every 64 KiB of the file.
 public struct JXLDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 
-  /// JPEG XL, bare and in a container.
+  /// JPEG XL, bare or in a container.
   public var formats: [ImageFormat] { [.jxl] }
 
-  /// Reads the header, and of an animation those of the frames.
+  /// Reads the header, and for an animation those of the frames.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
@@ -59,7 +59,7 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder {
       do throws(ImageError) {
         try unsafe reader.decode(frame: request.frame, into: pixels, request)
       } catch {
-        // A picture that is there coarsely is there in all its rows.
+        // A coarse picture has all its rows.
         if error.code == .truncated, reader.flush() { wholeRows = height }
         throw error
       }
@@ -68,6 +68,6 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder {
 }
 
 extension ImageDecoder where Self == JXLDecoder {
-  /// Reads JPEG XL.
+  /// A decoder of JPEG XL.
   public static var jxl: JXLDecoder { JXLDecoder() }
 }

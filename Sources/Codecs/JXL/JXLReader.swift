@@ -5,22 +5,24 @@ import VitrineRuntime
 /// libjxl's state for one file.
 @safe
 final class JXLReader {
-  /// How much more of the file is handed over at once, so that there are moments to stop at.
+  /// The number of bytes passed to libjxl at once; between two steps decoding can be cancelled.
   private static let step = 64 << 10
-  /// Each channel beyond colour and alpha takes four bytes a pixel; cameras and painters use one or two.
+  /// The maximum number of extra channels.
+  ///
+  /// Each channel beyond colour and alpha takes four bytes a pixel; cameras and painting programs use one or two.
   private static let extraChannelLimit = 8
 
   // Owned: made in init, destroyed in deinit, used by one thread at a time. `bytes` is the caller's.
   private let decoder: OpaquePointer
   private let bytes: UnsafeRawBufferPointer
-  /// What libjxl has seen: behind `start` it wants to see it again.
+  /// The start of the bytes that libjxl still needs.
   private var start = 0
   private var end = 0
 
-  /// `bytes` must stay where they are until the reader is gone.
+  /// `bytes` must stay in place for the life of the reader.
   init(_ bytes: UnsafeRawBufferPointer, events: [JxlDecoderStatus]) throws(ImageError) {
     guard let decoder = unsafe JxlDecoderCreate(nil) else {
-      throw ImageError(.overLimit, format: .jxl, "no memory for the JPEG XL decoder")
+      throw ImageError(.overLimit, format: .jxl, "not enough memory for the JPEG XL decoder")
     }
     unsafe (self.decoder, self.bytes) = (decoder, bytes)
     let wanted = events.reduce(Int32(0)) { $0 | Int32($1.rawValue) }
@@ -28,7 +30,7 @@ final class JXLReader {
       unsafe JxlDecoderSubscribeEvents(decoder, wanted) == JXL_DEC_SUCCESS,
       unsafe JxlDecoderSetKeepOrientation(decoder, 1) == JXL_DEC_SUCCESS,
       unsafe JxlDecoderSetUnpremultiplyAlpha(decoder, 1) == JXL_DEC_SUCCESS
-    else { throw ImageError(.unsupported, format: .jxl, "libjxl is of another version than its headers") }
+    else { throw ImageError(.unsupported, format: .jxl, "unsupported: libjxl has another version than its headers") }
   }
 
   deinit { unsafe JxlDecoderDestroy(decoder) }
@@ -36,9 +38,9 @@ final class JXLReader {
   func header() throws(ImageError) -> JxlBasicInfo {
     var header = JxlBasicInfo()
     guard
-      try next("within its header") == JXL_DEC_BASIC_INFO,
+      try next("inside its header") == JXL_DEC_BASIC_INFO,
       unsafe JxlDecoderGetBasicInfo(decoder, &header) == JXL_DEC_SUCCESS
-    else { throw ImageError(.corrupt, format: .jxl, "corrupt: a file that does not begin with its header") }
+    else { throw ImageError(.corrupt, format: .jxl, "corrupt: the file does not begin with its header") }
     guard header.num_extra_channels <= Self.extraChannelLimit else {
       throw ImageError(
         .overLimit,
@@ -49,12 +51,14 @@ final class JXLReader {
     return header
   }
 
-  /// The profile of the pixels to come, which is asked for right behind the header.
+  /// Returns the profile of the decoded pixels.
+  ///
+  /// It must be read directly after the header.
   func profile(_ header: JxlBasicInfo, byteLimit: Int) throws(ImageError) -> ColorProfile? {
-    guard try next("within its header") == JXL_DEC_COLOR_ENCODING else {
-      throw ImageError(.corrupt, format: .jxl, "corrupt: a file that does not name its colours")
+    guard try next("inside its header") == JXL_DEC_COLOR_ENCODING else {
+      throw ImageError(.corrupt, format: .jxl, "corrupt: the file does not declare its colours")
     }
-    // From colours that only a profile describes libjxl would go to linear light, too coarse for 8 bits.
+    // For colours that only a profile describes, libjxl would deliver linear light, which is too coarse for 8 bits.
     if header.uses_original_profile == 0, unsafe vitrine_jxl_knows_colors(decoder) == 0 {
       var encoding = JxlColorEncoding()
       encoding.color_space = header.num_color_channels == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB
@@ -73,7 +77,7 @@ final class JXLReader {
     return ColorProfile(data: Data(profile))
   }
 
-  /// Counts the frames, up to one more than `limit`, and their ticks; those that are cut off are not counted.
+  /// Counts the whole frames, up to one more than `limit`, and their ticks.
   func countFrames(limit: Int) throws(ImageError) -> (count: Int, ticks: Int) {
     var (count, ticks) = (0, 0)
     while count <= limit {
@@ -95,7 +99,7 @@ final class JXLReader {
   func decode(frame: Int, into pixels: UnsafeMutableRawBufferPointer, _ request: RowRequest) throws(ImageError) {
     let header = try header()
     guard Int(header.xsize) == request.info.storedWidth, Int(header.ysize) == request.info.storedHeight else {
-      throw ImageError(.corrupt, format: .jxl, "corrupt: two headers that disagree")
+      throw ImageError(.corrupt, format: .jxl, "corrupt: two headers disagree")
     }
     _ = try profile(header, byteLimit: 0)
     if frame > 0 { unsafe JxlDecoderSkipFrames(decoder, frame) }
@@ -106,26 +110,28 @@ final class JXLReader {
         // libjxl checks that the memory is as large as the picture; it outlives the decoder's use of it.
         let status = unsafe JxlDecoderSetImageOutBuffer(decoder, &format, pixels.baseAddress, pixels.count)
         guard status == JXL_DEC_SUCCESS else {
-          throw ImageError(.corrupt, format: .jxl, "corrupt: the picture is of another size than the header says")
+          throw ImageError(.corrupt, format: .jxl, "corrupt: the picture and the header have different sizes")
         }
       case JXL_DEC_FULL_IMAGE: return
       case JXL_DEC_SUCCESS:
-        throw ImageError(.corrupt, format: .jxl, "corrupt: the file ends before the frame asked for")
+        throw ImageError(.corrupt, format: .jxl, "corrupt: the file ends before the requested frame")
       default: continue
       }
     }
   }
 
-  /// Writes what is known of a picture that is not whole yet; `false` when that is nothing.
+  /// Writes the decoded part of an incomplete picture.
+  ///
+  /// Returns `false` if there is none.
   func flush() -> Bool { unsafe JxlDecoderFlushImage(decoder) == JXL_DEC_SUCCESS }
 
-  /// The next event.
+  /// Returns the next event.
   private func next(_ place: String, _ control: DecodeControl? = nil) throws(ImageError) -> JxlDecoderStatus {
     while true {
       try control?.check()
       let status = unsafe JxlDecoderProcessInput(decoder)
       guard status != JXL_DEC_ERROR else {
-        throw ImageError(.corrupt, format: .jxl, "corrupt \(place): libjxl says no more")
+        throw ImageError(.corrupt, format: .jxl, "corrupt \(place): libjxl gives no details")
       }
       guard status == JXL_DEC_NEED_MORE_INPUT else { return status }
       start = unsafe end - JxlDecoderReleaseInput(decoder)
@@ -133,11 +139,11 @@ final class JXLReader {
         throw ImageError(.truncated, format: .jxl, "truncated: the file ends \(place)")
       }
       end = unsafe min(bytes.count, end + Self.step)
-      // Within `bytes`, since `start` never passes `end`.
+      // Within `bytes`, because `start` never passes `end`.
       let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<end])
       let taken = unsafe JxlDecoderSetInput(decoder, part.baseAddress?.assumingMemoryBound(to: UInt8.self), part.count)
       guard taken == JXL_DEC_SUCCESS else {
-        throw ImageError(.corrupt, format: .jxl, "corrupt \(place): libjxl takes no more")
+        throw ImageError(.corrupt, format: .jxl, "corrupt \(place): libjxl accepts no more data")
       }
     }
   }

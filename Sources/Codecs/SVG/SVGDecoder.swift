@@ -1,7 +1,7 @@
 import CVitrineSVG
 public import VitrineImaging
 
-/// Draws SVG through librsvg, at the size asked for.
+/// Draws SVG with librsvg, at the requested size.
 ///
 /// ```swift
 /// import Vitrine
@@ -9,10 +9,10 @@ public import VitrineImaging
 ///
 /// let pipeline = try ImagePipeline { $0.decoders.add(.svg) }
 /// ```
-/// A drawing fills the size asked for even where that is larger than what it says of itself: `TargetSize.enlarges` makes no
-/// difference. What it says is its `width` and `height`, or the size of its `viewBox`, or 300x150 pixels. Nothing outside the
-/// file is loaded: no other file, no address, no entity. librsvg bounds how much a drawing may refer to; it draws
-/// without a break, so a cancellation and the time limit are heard before and after.
+/// A drawing fills the requested size even if that is larger than its nominal size; `TargetSize.enlarges` makes no
+/// difference. The nominal size is its `width` and `height`, or the size of its `viewBox`, or 300x150 pixels. Nothing
+/// outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references. It draws in one
+/// step, so cancellation and the time limit take effect only before and after.
 public struct SVGDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -20,7 +20,7 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
   /// SVG.
   public var formats: [ImageFormat] { [.svg] }
 
-  /// Parses the document.
+  /// Parses the document and returns its nominal size.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
@@ -45,19 +45,19 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     return info
   }
 
-  /// Gets ready to draw.
+  /// Prepares the drawing at the requested size.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     let (info, limits) = (request.info, request.limits)
     let scaled = (Double(info.storedWidth) * request.scales.x, Double(info.storedHeight) * request.scales.y)
-    // cairo counts in 16 bits.
+    // cairo uses 16-bit coordinates.
     let side = Double(min(limits.side, 32_767))
     guard max(scaled.0, scaled.1) <= side, scaled.0 * scaled.1 <= Double(limits.pixelCount) else {
       throw ImageError(
         .overLimit,
         format: .svg,
         limit: max(scaled.0, scaled.1) <= side ? .pixelCount : .side,
-        "svg to be drawn with \(scaled.0.rounded())x\(scaled.1.rounded()) pixels, over the limit of \(Int(side)) on a side"
+        "svg drawn at \(scaled.0.rounded())x\(scaled.1.rounded()) pixels, over the limit of \(Int(side)) on a side"
           + " or \(limits.pixelCount) in all",
       )
     }
@@ -73,6 +73,6 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
 }
 
 extension ImageDecoder where Self == SVGDecoder {
-  /// Draws SVG.
+  /// A decoder of SVG.
   public static var svg: SVGDecoder { SVGDecoder() }
 }

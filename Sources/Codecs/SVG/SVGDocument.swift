@@ -12,7 +12,7 @@ final class SVGDocument {
 
   init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
     var message = [CChar](repeating: 0, count: Self.messageSize)
-    // librsvg copies what it keeps; the message is cut to its room.
+    // librsvg copies what it keeps; the message is truncated to its room.
     guard
       let document = unsafe vitrine_svg_create(
         bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
@@ -26,7 +26,7 @@ final class SVGDocument {
 
   deinit { unsafe vitrine_svg_destroy(document) }
 
-  /// In pixels, above 0.
+  /// The size in pixels, above 0.
   var size: (width: Double, height: Double) {
     var size = vitrine_svg_size()
     unsafe vitrine_svg_get_size(document, &size)
@@ -35,16 +35,16 @@ final class SVGDocument {
     if size.width > 0, size.height > 0 { return (size.width, size.height) }
     if size.width > 0 { return (size.width, size.width / aspect) }
     if size.height > 0 { return (size.height * aspect, size.height) }
-    // What CSS gives a replaced element that says nothing of itself.
+    // CSS's size of a replaced element without a size of its own.
     return hasView ? (size.view_width, size.view_height) : (300, 150)
   }
 
-  /// Draws into `4 * width * height` bytes, which are zero, as RGBA with multiplied colours.
+  /// Draws into `4 * width * height` bytes, which must be zero, as RGBA with premultiplied colours.
   func draw(into pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int) throws(ImageError) {
     precondition(pixels.count == 4 * width * height && width <= 32_767 && height <= 32_767)
     var message = [CChar](repeating: 0, count: Self.messageSize)
     let size = size
-    // As much room as the precondition says; the message is cut to its room.
+    // The precondition guarantees the room; the message is truncated to its room.
     let status = unsafe vitrine_svg_draw(
       document,
       size.width,
@@ -57,7 +57,7 @@ final class SVGDocument {
     )
     guard status == 0 else { throw Self.error(message, isWhole: true) }
     for offset in stride(from: 0, to: pixels.count - 3, by: 4) {
-      // Four bytes from `offset` are within the memory by the stride.
+      // The stride keeps the four bytes from `offset` within the memory.
       let pixel = unsafe pixels.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
       unsafe pixels.storeBytes(
         of: SIMD4(pixel.z, pixel.y, pixel.x, pixel.w),
@@ -67,7 +67,7 @@ final class SVGDocument {
     }
   }
 
-  /// Whether the root element is closed.
+  /// Returns `true` if the root element is closed.
   private static func hasEnd(_ file: ByteReader) -> Bool {
     (0..<file.count).reversed().contains { offset in
       guard file.byte(at: offset) == 0x3C, file.matches("</", at: offset) else { return false }
@@ -80,9 +80,9 @@ final class SVGDocument {
     let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
       .split { $0.isNewline || $0 == " " }.joined(separator: " ")
     guard isWhole else {
-      return ImageError(.truncated, format: .svg, "truncated: the file ends before the drawing does")
+      return ImageError(.truncated, format: .svg, "truncated: the file ends inside the drawing")
     }
-    // librsvg's own bounds on elements and references.
+    // librsvg's own limits on elements and references.
     if text.contains("exceeded") || text.contains("limit") {
       return ImageError(.overLimit, format: .svg, "svg over the limit: \(text)")
     }

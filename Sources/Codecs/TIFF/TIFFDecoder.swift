@@ -1,6 +1,6 @@
 public import VitrineImaging
 
-/// Reads TIFF and BigTIFF through libtiff, strip by strip or one row of tiles after another.
+/// Decodes TIFF and BigTIFF with libtiff, strip by strip, or one row of tiles after another.
 ///
 /// ```swift
 /// import Vitrine
@@ -8,10 +8,12 @@ public import VitrineImaging
 ///
 /// let pipeline = try ImagePipeline { $0.decoders.add(.tiff) }
 /// ```
-/// Pages are frames, each with its own size, orientation and profile. Samples of up to 16 bits are read: grey, RGB, palettes,
-/// CMYK, YCbCr and Lab, in all compressions that libtiff was built with. Of grey and RGB in floating point of 32 bits, in
-/// strips, 0 to 1 are shown, as the numbers stand; what lies beyond is cut, and a profile says what they mean. Other numbers
-/// are refused as `.unsupported`. A file whose picture is one large strip is held whole.
+/// Pages are frames, each with its own size, orientation and profile. These samples are supported:
+/// - Up to 16 bits: grey, RGB, palettes, CMYK, YCbCr and Lab, in all compressions that libtiff was built with.
+/// - Floating point of 32 bits in strips: grey and RGB. Values from 0 to 1 are taken as encoded values, others are
+///   clamped; a profile defines their meaning.
+///
+/// All others are `.unsupported`. A file whose picture is one large strip is held as a whole.
 public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -19,7 +21,7 @@ public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
   /// TIFF.
   public var formats: [ImageFormat] { [.tiff] }
 
-  /// Reads the first page's directory, and finds those of the others.
+  /// Reads the first page's directory, and locates those of the others.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
@@ -42,7 +44,7 @@ public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
     return try unsafe TIFFReader(bytes, directories.pages[frame], limits).info(frameCount: info.frameCount, limits)
   }
 
-  /// Opens one page.
+  /// Opens one page for reading rows.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let directories = try unsafe TIFFDirectories(ByteReader(bytes), limit: request.limits.frameCount)
     guard request.frame < directories.pages.count else { throw .noSuchFrame(request.frame, of: request.info) }
@@ -53,7 +55,7 @@ public struct TIFFDecoder: ImageDecoder, VitrineDecoder {
 }
 
 extension ImageDecoder where Self == TIFFDecoder {
-  /// Reads TIFF.
+  /// A decoder of TIFF.
   public static var tiff: TIFFDecoder { TIFFDecoder() }
 }
 
@@ -64,7 +66,7 @@ private final class TIFFRows: RowSource {
   private let reader: TIFFReader
   private let control: DecodeControl
   var damage: ImageError? { reader.damage }
-  /// Rows that are decoded together.
+  /// The rows that are decoded together.
   private var band: [UInt32]
   private var bandRows = 0..<0
   private var row = 0

@@ -1,18 +1,18 @@
 import VitrineImaging
 
-/// Where the directories of a TIFF file are, one for each page (TIFF 6.0, section 2; BigTIFF).
+/// The directories of a TIFF file, one for each page (TIFF 6.0, section 2; BigTIFF).
 struct TIFFDirectories {
   struct Page {
-    /// Where its directory is.
+    /// The offset of its directory.
     var offset: Int
-    /// Whether the file ends before what the directory points to, other than the pixels.
+    /// True if the file ends before data that the directory refers to, other than the pixels.
     var isCut: Bool
   }
 
-  /// Smaller copies and masks are left out.
+  /// The pages, without smaller copies and masks.
   private(set) var pages: [Page] = []
 
-  /// Walks the chain from the first directory on, and no further than one page beyond `limit`.
+  /// Follows the chain from the first directory, up to one page more than `limit`.
   init(_ file: ByteReader, limit: Int) throws(ImageError) {
     let layout = Layout(file)
     guard var offset = layout.integer(at: layout.isBig ? 8 : 4, size: layout.offsetSize) else {
@@ -22,9 +22,9 @@ struct TIFFDirectories {
     var entries = 0
     while offset != 0, pages.count <= limit {
       guard seen.insert(offset).inserted else {
-        throw ImageError(.corrupt, format: .tiff, "corrupt: a directory that leads back to one before it")
+        throw ImageError(.corrupt, format: .tiff, "corrupt: a directory refers to an earlier one")
       }
-      // Directories cost the reader's time, be they pages or not.
+      // Every directory takes time to read, including those that are not pages.
       guard seen.count <= limit + 1000 else {
         throw ImageError(
           .overLimit,
@@ -34,26 +34,26 @@ struct TIFFDirectories {
         )
       }
       guard let directory = Directory(at: offset, layout) else {
-        // What is behind a page that can be shown does not take it away.
+        // Damage after a readable page does not affect that page.
         if pages.isEmpty { throw Self.truncated }
         return
       }
-      // Directories may overlap, so that a small file has thousands of 65,535 entries.
+      // Directories may overlap, so a small file may have thousands of 65,535 entries.
       entries += directory.entryCount
       guard entries <= 1_000_000 else {
-        throw ImageError(.overLimit, format: .tiff, limit: .frameCount, "tiff of over 1000000 entries, the limit")
+        throw ImageError(.overLimit, format: .tiff, limit: .frameCount, "over the limit of 1000000 directory entries")
       }
       if pages.isEmpty || directory.isPage { pages.append(Page(offset: offset, isCut: directory.isCut)) }
       offset = directory.next
     }
-    guard !pages.isEmpty else { throw ImageError(.corrupt, format: .tiff, "corrupt: a file without a directory") }
+    guard !pages.isEmpty else { throw ImageError(.corrupt, format: .tiff, "corrupt: the file has no directory") }
   }
 
   private static var truncated: ImageError {
-    ImageError(.truncated, format: .tiff, "truncated: the file ends before its directory does")
+    ImageError(.truncated, format: .tiff, "truncated: the file ends inside its directory")
   }
 
-  /// The sizes of numbers, and their order.
+  /// The sizes of numbers, and their byte order.
   private struct Layout {
     let file: ByteReader
     let isLittle: Bool
@@ -69,7 +69,7 @@ struct TIFFDirectories {
     var countSize: Int { isBig ? 8 : 2 }
     var entrySize: Int { isBig ? 20 : 12 }
 
-    /// `nil` behind the end of the file, and for numbers that no file is long enough for.
+    /// Returns `nil` past the end of the file, and for numbers that exceed any file's length.
     func integer(at offset: Int, size: Int) -> Int? {
       var value = 0
       for index in 0..<size {
@@ -84,9 +84,9 @@ struct TIFFDirectories {
   private struct Directory {
     let next: Int
     let entryCount: Int
-    /// Neither a smaller copy of another page nor a mask for one.
+    /// True unless it is a smaller copy of another page or a mask.
     let isPage: Bool
-    /// Whether a value that is too long for its entry lies behind the end of the file.
+    /// True if a value outside its entry lies past the end of the file.
     let isCut: Bool
 
     init?(at offset: Int, _ layout: Layout) {
@@ -107,7 +107,7 @@ struct TIFFDirectories {
     }
 
     private static func isCut(_ entry: Int, _ layout: Layout) -> Bool {
-      // The baseline's tags up to those of YCbCr, and the profile: what others say changes no pixel.
+      // The baseline's tags up to those of YCbCr, and the profile; other tags change no pixel.
       guard let tag = layout.integer(at: entry, size: 2), (254...532).contains(tag) || tag == 34_675,
         let type = layout.integer(at: entry + 2, size: 2), sizes.indices.contains(type),
         let count = layout.integer(at: entry + 4, size: layout.offsetSize)
@@ -118,7 +118,7 @@ struct TIFFDirectories {
       return overflow || length > layout.file.count || value > layout.file.count - length
     }
 
-    /// Bytes of one value of each type.
+    /// The size in bytes of a value of each type.
     private static let sizes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
   }
 }

@@ -5,7 +5,7 @@ import VitrineRuntime
 /// libtiff's state for one page of a file.
 @safe
 final class TIFFReader {
-  /// Bands of more pixels than this are not called streaming.
+  /// The maximum number of pixels of a band that counts as streaming.
   private static let streamedBand = 1 << 24
 
   // Owned: made in init, destroyed in deinit, used by one thread at a time.
@@ -13,9 +13,9 @@ final class TIFFReader {
   private let page: vitrine_tiff_info
   private let isCut: Bool
 
-  /// `bytes` must stay where they are until the reader is gone.
+  /// `bytes` must stay in place for the life of the reader.
   init(_ bytes: UnsafeRawBufferPointer, _ directory: TIFFDirectories.Page, _ limits: DecodeLimits) throws(ImageError) {
-    // The largest thing allowed is one strip of four samples of 16 bits, as large as a picture that may be held.
+    // The largest allocation allowed is one strip of four samples of 16 bits, as large as a picture that may be held.
     let most = max(1 << 20, limits.metadataByteCount, min(max(1, limits.pixelCount), 1 << 40) * 8)
     // The reader keeps the pointer no longer than this object lives.
     guard
@@ -24,36 +24,36 @@ final class TIFFReader {
         bytes.count,
         most,
       )
-    else { throw ImageError(.corrupt, format: .tiff, "corrupt within its header, or no memory for the TIFF decoder") }
+    else { throw ImageError(.corrupt, format: .tiff, "corrupt inside its header, or not enough memory") }
     unsafe self.reader = reader
     isCut = directory.isCut
     var page = unsafe vitrine_tiff_info()
     let status = unsafe vitrine_tiff_read_directory(reader, UInt64(directory.offset), &page)
     unsafe self.page = page
     // Everything is initialised here, so throwing runs deinit.
-    if status != 0 { throw error(status, "within its directory") }
+    if status != 0 { throw error(status, "inside its directory") }
   }
 
   deinit { unsafe vitrine_tiff_destroy(reader) }
 
-  /// What is wrong although all pixels are there.
+  /// The damage of a page whose pixels are complete.
   var damage: ImageError? {
-    isCut ? ImageError(.truncated, format: .tiff, "truncated: the file ends before its directory's values do") : nil
+    isCut ? ImageError(.truncated, format: .tiff, "truncated: the file ends inside its directory's values") : nil
   }
 
   private var width: Int { unsafe Int(page.width) }
   private var height: Int { unsafe Int(page.height) }
 
-  /// How many rows are decoded at once: whole strips or tiles, and at least sixteen rows where they are lower.
+  /// The number of rows decoded at once: whole strips or tiles, and at least sixteen rows if these are lower.
   var bandHeight: Int {
     let band = unsafe max(1, Int(page.band))
     guard band < height else { return height }
     return min(height, (15 + band) / band * band)
   }
 
-  /// Whether the fourth sample is delivered (of whole numbers where libtiff's `PickContigCase` takes it).
+  /// True if the fourth sample is delivered (for whole numbers, if libtiff's `PickContigCase` uses it).
   private var hasAlpha: Bool {
-    // 1 is alpha that colours are multiplied by, 2 is alpha that they are not.
+    // 1 is premultiplied alpha, 2 is straight alpha.
     guard unsafe page.extra_samples > 0, unsafe page.extra_sample == 1 || page.extra_sample == 2 else { return false }
     let bits = unsafe page.bits
     switch unsafe page.photometric {
@@ -65,7 +65,7 @@ final class TIFFReader {
   }
 
   func info(frameCount: Int, _ limits: DecodeLimits) throws(ImageError) -> ImageInfo {
-    guard width > 0, height > 0 else { throw ImageError(.corrupt, format: .tiff, "corrupt: a page without a pixel") }
+    guard width > 0, height > 0 else { throw ImageError(.corrupt, format: .tiff, "corrupt: a page has no pixels") }
     var info = ImageInfo(
       format: .tiff,
       storedWidth: width,
@@ -74,7 +74,7 @@ final class TIFFReader {
     )
     info.frameCount = frameCount
     info.hasAlpha = hasAlpha
-    // What is stored; libtiff makes red, green and blue of inks.
+    // The stored model; libtiff converts inks to red, green and blue.
     info.colorModel = unsafe page.photometric <= 1 ? .gray : page.photometric == 5 ? .cmyk : .rgb
     // A palette's entries have 16 bits, of which libtiff keeps eight.
     info.bitsPerComponent = unsafe page.photometric == 3 ? 8 : Int(page.bits)
@@ -82,7 +82,7 @@ final class TIFFReader {
       bandHeight < height && bandHeight.multipliedReportingOverflow(by: width).partialValue <= Self.streamedBand
     let length = unsafe Int(page.profile_length)
     if length > 0, length <= limits.metadataByteCount, let profile = unsafe page.profile {
-      // libtiff keeps the profile until the reader is destroyed.
+      // libtiff owns the profile until the reader is destroyed.
       info.colorProfile = unsafe ColorProfile(data: Data(UnsafeBufferPointer(start: profile, count: length)))
     }
     return info
@@ -90,7 +90,7 @@ final class TIFFReader {
 
   func start() throws(ImageError) {
     let status = unsafe withUnsafePointer(to: page) { unsafe vitrine_tiff_start(reader, $0) }
-    guard status == 0 else { throw error(status, "within its directory") }
+    guard status == 0 else { throw error(status, "inside its directory") }
   }
 
   /// Reads `rows`, which begin with a band, as RGBA with straight alpha.
@@ -112,7 +112,7 @@ final class TIFFReader {
   }
 
   private func error(_ status: Int32, _ place: String) -> ImageError {
-    // Text that ends in a zero, the reader's own.
+    // Text that ends in a zero, owned by the reader.
     let message = unsafe String(cString: vitrine_tiff_message(reader))
     if status == -2 || message.contains("not configured") || message.contains("not implemented") {
       return ImageError(.unsupported, format: .tiff, "an unsupported kind of TIFF: \(message)")
@@ -126,7 +126,7 @@ final class TIFFReader {
     return ImageError(
       .corrupt,
       format: .tiff,
-      "corrupt \(place): \(message.isEmpty ? "libtiff says no more" : message)",
+      "corrupt \(place): \(message.isEmpty ? "libtiff gives no details" : message)",
     )
   }
 }

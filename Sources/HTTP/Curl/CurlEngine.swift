@@ -4,45 +4,48 @@ import VitrineRuntime
 
 /// The thread that runs all transfers of a ``CurlLoader``.
 ///
-/// It sleeps in `curl_multi_poll`, until sockets, time-outs or commands wake it. Which transfer starts when
-/// is decided by an ``AdmissionQueue``; libcurl gets only what is to run at once.
+/// It sleeps in `curl_multi_poll` until sockets, time-outs or commands wake it. An ``AdmissionQueue`` decides which
+/// transfer starts next, and libcurl gets only transfers that run at once.
 @safe
 final class CurlEngine: @unchecked Sendable {
   // Sendable: `mailbox`, `hookQueue` and `options` never change; all else belongs to the engine's thread.
 
-  /// How many streams of HTTP/2 share a connection.
+  /// The maximum number of HTTP/2 streams on a connection.
   private static let streamLimit = 64
-  /// How many look-ups of cancelled transfers may go on beside those that run.
+  /// The maximum number of look-ups of cancelled transfers besides the running transfers.
   private static let abandonedLimit = 16
 
   let mailbox: CurlMailbox
-  /// Where hooks run that might block.
+  /// The queue for hooks that may block.
   let hookQueue = HookCalls.makeQueue()
   private let options: CurlLoader.Options
   private let multi: UnsafeMutableRawPointer
   private let share: UnsafeMutableRawPointer?
 
   private var queue: AdmissionQueue<ObjectIdentifier>
-  /// The turns of hooks: as many of a host as connections, held until the load leaves the queue proper.
+  /// The queue of hooks: for each host as many as connections, each held until the load leaves the main queue.
   ///
-  /// A hook holds no connection, or one that loads a token would wait for those that wait for the token.
+  /// A running hook holds no connection. Otherwise a hook that loads a token would wait for loads that wait for the
+  /// token.
   private var preparations: AdmissionQueue<ObjectIdentifier>
-  /// Everything that has not ended, queued or running.
+  /// All transfers that have not ended, queued or running.
   private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
   private var running: [ObjectIdentifier: CurlTransfer] = [:]
   private var idleHandles: [CurlHandle] = []
-  /// Handles of cancelled transfers whose name is still being looked up.
+  /// The handles of cancelled transfers whose name look-up is still running.
   ///
-  /// libcurl cannot stop a look-up. Removing the handle would leave its thread and two descriptors behind
-  /// without a count, and so a storm of cancelled loads could fill the process.
+  /// libcurl cannot stop a look-up. Removing the handle would leave an uncounted thread and two descriptors behind, and
+  /// many cancelled loads could exhaust the process.
   private var abandoned: [CurlHandle] = []
-  /// The time of the current round, and when to look for time-outs.
+  /// The time of the current round, and of the next check for time-outs.
   private(set) var now = Duration.zero
   private var nextTimeoutCheck = Duration?.none
-  /// Whether a transfer has been started since libcurl was last called.
+  /// Set if a transfer was started since libcurl was last called.
   private var hasLaunched = false
 
-  /// To be called only where ``CurlLibrary/failure`` is nil.
+  /// Creates an engine.
+  ///
+  /// Requires that ``CurlLibrary/failure`` is `nil`.
   init(_ options: CurlLoader.Options) {
     self.options = options
     guard let multi = unsafe vitrine_curl_multi_init() else { preconditionFailure("no memory for a loader") }
@@ -75,13 +78,13 @@ final class CurlEngine: @unchecked Sendable {
       gatherEnded()
       endTimedOut()
       releaseAbandoned()
-      // What has just been added has work to do, and to ask the system first would tell so at the cost of a call.
+      // New transfers have work to do, so polling now would only waste a system call.
       if !hasLaunched { unsafe vitrine_curl_multi_poll(multi, nil, 0, pollTime, nil) }
     }
     close()
   }
 
-  /// A write to a connection that is gone must be an error of that write, not the end of the program.
+  /// Blocks SIGPIPE, so that writing to a closed connection is an error and does not end the process.
   private func blockBrokenPipes() {
     var signals = sigset_t()
     // `signals` outlives the calls.
@@ -99,13 +102,13 @@ final class CurlEngine: @unchecked Sendable {
     for handle in abandoned { unsafe vitrine_curl_multi_remove_handle(multi, handle.easy) }
     abandoned = []
     idleHandles = []
-    // All handles are out of it and gone, as libcurl wants it.
+    // All handles are removed before, as libcurl requires.
     unsafe vitrine_curl_multi_cleanup(multi)
     unsafe vitrine_curl_share_cleanup(share)
     mailbox.end()
   }
 
-  /// Does what was asked for, and returns whether to go on.
+  /// Executes the pending commands, and returns whether to continue.
   @discardableResult
   private func obeyMail() -> Bool {
     let (commands, isStopping) = mailbox.take()
@@ -157,7 +160,7 @@ final class CurlEngine: @unchecked Sendable {
       transfer.prepare(now: now)
       watchTime(of: transfer)
     }
-    // Look-ups that cannot be stopped count as transfers, once there are many.
+    // Look-ups that cannot be stopped count as transfers once there are many.
     while abandoned.count < Self.abandonedLimit, let id = queue.admit() {
       guard let transfer = transfers[id] else { continue }
       launch(transfer)
@@ -181,7 +184,7 @@ final class CurlEngine: @unchecked Sendable {
   // MARK: - Hooks
 
   private func takePrepared(_ transfer: CurlTransfer, _ result: Result<HTTPRequest, HTTPError>) {
-    // One that has ended meanwhile has freed its turn then.
+    // A transfer that has ended meanwhile has already freed its slot.
     guard transfers[ObjectIdentifier(transfer)] != nil else { return }
     switch result {
     case .success(let request):
@@ -212,7 +215,7 @@ final class CurlEngine: @unchecked Sendable {
     var result = CURLE_OK
     var hasAny = false
     defer {
-      // What has been asked for meanwhile may be more urgent than what waits.
+      // New commands may be more urgent than what waits.
       if hasAny { obeyMail() }
       admit()
     }
@@ -238,7 +241,7 @@ final class CurlEngine: @unchecked Sendable {
   private func follow(_ transfer: CurlTransfer) {
     do throws(HTTPError) {
       try transfer.redirect(options.addressGuard) { releaseSlot(of: transfer) }
-      // Back into the queue at its old place: the next host has limits too.
+      // Back into the queue at its old position, since the next host has limits too.
       enqueue(transfer)
     } catch {
       finish(transfer, error)
@@ -259,9 +262,9 @@ final class CurlEngine: @unchecked Sendable {
     preparations.release(host: host)
   }
 
-  /// Takes a transfer off the network.
+  /// Removes a transfer from the network.
   ///
-  /// In its middle that closes its connection, or ends its stream.
+  /// A transfer in progress closes its connection or its stream.
   private func releaseSlot(of transfer: CurlTransfer) {
     guard running.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
     queue.release(host: transfer.url.origin)
@@ -299,7 +302,7 @@ final class CurlEngine: @unchecked Sendable {
   // MARK: - Time-outs
 
   private var pollTime: CInt {
-    // A look-up that ends wakes libcurl, but not for us.
+    // The end of a look-up wakes libcurl, but does not call us.
     guard let next = nextTimeoutCheck else { return 60_000 }
     let wait = (next - now) / .milliseconds(1)
     return CInt(min(max(wait.rounded(.up), 0), 60_000))
@@ -313,10 +316,10 @@ final class CurlEngine: @unchecked Sendable {
   private func timeout(of transfer: CurlTransfer) -> (due: Duration, kind: HTTPError.Timeout) {
     let timeouts = transfer.request.timeouts
     if transfer.handle == nil {
-      // No byte can come, as a hook is at it or a connection is waited for.
+      // No byte can arrive while a hook runs or the transfer waits for a connection.
       return ((transfer.started ?? now) + (timeouts.total ?? .seconds(1 << 30)), .total)
     }
-    // A paused transfer is silent because its reader is.
+    // A paused transfer is silent because of its sink.
     let idle = (transfer.isPaused ? now : transfer.lastProgress) + timeouts.idle
     guard let total = timeouts.total, let started = transfer.started, started + total < idle else {
       return (idle, .idle)
@@ -326,12 +329,12 @@ final class CurlEngine: @unchecked Sendable {
 
   private func endTimedOut() {
     guard let check = nextTimeoutCheck, now >= check else { return }
-    // Those that have started and wait, for a hook or after a redirect, run out of time too.
+    // Transfers that wait for a hook or after a redirect can time out too.
     for transfer in transfers.values.filter({ $0.started != nil }) {
       let (due, kind) = timeout(of: transfer)
       guard now >= due else { continue }
       if kind == .idle, transfer.handle?.isConnected != true {
-        // Until there is a connection libcurl's own time-out for connecting counts; this one is if it fails to.
+        // Before there is a connection, libcurl's own time-out applies. This is a fallback.
         let latest = transfer.hopStarted + transfer.request.timeouts.connect + .seconds(1)
         if now >= latest {
           finish(transfer, transfer.error(.timedOut, timeout: .connect, "no connection could be made in time"))
@@ -339,7 +342,7 @@ final class CurlEngine: @unchecked Sendable {
           transfer.lastProgress = latest - transfer.request.timeouts.idle
         }
       } else {
-        let what = kind == .idle ? "no byte came for \(transfer.request.timeouts.idle)" : "it took longer than allowed"
+        let what = kind == .idle ? "no data for \(transfer.request.timeouts.idle)" : "it took longer than allowed"
         finish(transfer, transfer.error(.timedOut, timeout: kind, what))
       }
     }

@@ -2,17 +2,17 @@
 import CVitrineCurl
 import VitrineRuntime
 
-/// What libcurl knows of a transfer.
+/// The facts that libcurl reports about a transfer.
 extension CurlHandle {
-  /// Whether a request could be sent: there is a connection.
+  /// A Boolean value that indicates whether there is a connection.
   var isConnected: Bool { offset(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
-  /// Whether the host's name has been looked up, or needed not be.
+  /// A Boolean value that indicates whether the host name is resolved, or needs no look-up.
   var isResolved: Bool { offset(CURLINFO_NAMELOOKUP_TIME_T) > 0 }
 
   var isHTTP2: Bool { number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) }
 
-  /// What the hop of a transfer took.
+  /// Returns the metrics of a transfer's hop.
   func metrics(of transfer: CurlTransfer, now: Duration) -> LoadMetrics {
     var metrics = LoadMetrics(url: transfer.url)
     metrics.status = transfer.head?.status
@@ -21,7 +21,7 @@ extension CurlHandle {
     metrics.nameLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
     metrics.connected = time(CURLINFO_CONNECT_TIME_T)
     metrics.secured = time(CURLINFO_APPCONNECT_TIME_T)
-    // libcurl counts the end of a connection, too.
+    // libcurl also counts the end of a connection here.
     metrics.firstByte = transfer.head == nil ? nil : time(CURLINFO_STARTTRANSFER_TIME_T)
     metrics.bytesReceived = Int(clamping: offset(CURLINFO_SIZE_DOWNLOAD_T)) + number(CURLINFO_HEADER_SIZE)
     metrics.isConnectionReused = isConnected && number(CURLINFO_NUM_CONNECTS) == 0
@@ -31,7 +31,7 @@ extension CurlHandle {
     case Int(CURL_HTTP_VERSION_2_0): metrics.httpVersion = "2"
     default: break
     }
-    // The string is the handle's, and copied here.
+    // The string belongs to the handle, and is copied here.
     if let address = unsafe vitrine_curl_get_string(easy, CURLINFO_PRIMARY_IP) {
       metrics.remoteAddress = unsafe IPAddress(String(cString: address))
     }
@@ -57,10 +57,10 @@ extension CurlHandle {
 }
 
 extension IPAddress {
-  /// Reads a socket's address; nil where it is of another family.
+  /// Converts a socket address, or returns `nil` if it is of another family.
   init?(socketAddress address: UnsafePointer<sockaddr>?) {
     guard let address = unsafe address else { return nil }
-    // Whoever says the family has filled in as much as it needs.
+    // The family determines how many bytes are valid.
     switch unsafe CInt(address.pointee.sa_family) {
     case AF_INET:
       self.init(

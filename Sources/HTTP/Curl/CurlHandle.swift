@@ -2,7 +2,7 @@
 import CVitrineCurl
 import VitrineRuntime
 
-/// One libcurl transfer, set up for the hop of a ``CurlTransfer`` or idle, to be used again.
+/// A libcurl handle, either set up for a hop of a ``CurlTransfer`` or idle and reusable.
 ///
 /// Belongs to the engine's thread.
 @safe
@@ -11,9 +11,9 @@ final class CurlHandle {
   private var list: UnsafeMutablePointer<curl_slist>?
   private let message: UnsafeMutablePointer<CChar>
 
-  /// Set from the callbacks' view of the world: the transfer that they serve, and the time of this round.
+  /// The transfer that the callbacks serve.
   private(set) var transfer: CurlTransfer?
-  /// Why no connection to one of the addresses may be made.
+  /// The reason why the guard refused one of the addresses.
   private(set) var refusal: String?
   private var addressGuard: AddressGuard?
   private unowned let engine: CurlEngine
@@ -22,26 +22,26 @@ final class CurlHandle {
     guard let easy = unsafe vitrine_curl_easy_init() else { return nil }
     unsafe self.easy = easy
     unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
-    // Just allocated, and as long as libcurl asks for.
+    // The memory is new, and as long as libcurl requires.
     unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     self.engine = engine
   }
 
   deinit {
-    // The engine has taken the handle out of the multi handle before it lets go of it.
+    // The engine removes the handle from the multi handle before it releases it.
     unsafe vitrine_curl_easy_cleanup(easy)
     unsafe vitrine_curl_slist_free_all(list)
     unsafe message.deallocate()
   }
 
-  /// The handle that an easy handle of ours belongs to.
+  /// Returns the object of an easy handle.
   static func of(_ easy: UnsafeMutableRawPointer) -> CurlHandle? {
     guard let pointer = unsafe vitrine_curl_get_private(easy) else { return nil }
-    // Set by `prepare`, on handles that are in use only, which the engine keeps.
+    // Set by `prepare`, only on handles in use, which the engine retains.
     return unsafe Unmanaged<CurlHandle>.fromOpaque(pointer).takeUnretainedValue()
   }
 
-  /// Sets everything up for the next hop of a transfer.
+  /// Sets up the handle for the next hop of a transfer.
   func prepare(for transfer: CurlTransfer, options: CurlLoader.Options, share: UnsafeMutableRawPointer?) {
     self.transfer = transfer
     let request = transfer.request
@@ -56,12 +56,12 @@ final class CurlHandle {
     set(CURLOPT_NOSIGNAL, 1)
     unsafe vitrine_curl_set_http_only(easy)
     unsafe vitrine_curl_set_quick_exit(easy)
-    // Redirects are followed by the engine: libcurl would take `X-Api-Key` and the like to another host.
+    // The engine follows redirects, since libcurl would send `X-Api-Key` and the like to another host.
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     set(CURLOPT_HTTP09_ALLOWED, 0)
-    // Waits for a connection under way rather than opening its own, as it may turn out to be HTTP/2. TLS tells
-    // which; without it libcurl 7.88 lets everyone wait for the first answer, and then passes our limit.
+    // Waits for a connection in progress, which may turn out to be HTTP/2, instead of opening another. TLS negotiates
+    // that. Without TLS, libcurl 7.88 makes all transfers wait for the first response, and then exceeds our limit.
     set(CURLOPT_PIPEWAIT, transfer.url.isSecure ? 1 : 0)
     set(CURLOPT_STREAM_WEIGHT, 16 << transfer.priority.rawValue)
     set(CURLOPT_TCP_NODELAY, 1)
@@ -71,7 +71,7 @@ final class CurlHandle {
 
     let timeouts = request.timeouts
     set(CURLOPT_CONNECTTIMEOUT_MS, max(1, timeouts.connect.milliseconds))
-    // The engine watches for silence; this is against a drip.
+    // The engine detects silence. This detects a trickle.
     set(CURLOPT_LOW_SPEED_LIMIT, timeouts.minimumRate)
     set(CURLOPT_LOW_SPEED_TIME, max(1, (timeouts.idle.milliseconds + 999) / 1000))
 
@@ -82,12 +82,12 @@ final class CurlHandle {
     }
     let bypassesProxies = options.addressGuard.map { !$0.proxies.allowsProxies } ?? false
     if !options.usesProxiesOfEnvironment || bypassesProxies { set(CURLOPT_PROXY, "") }
-    // Behind a proxy the only address to see here would be the proxy's.
+    // Behind a proxy, the only visible address would be that of the proxy.
     if bypassesProxies {
       unsafe set(CURLOPT_OPENSOCKETDATA, me)
       unsafe vitrine_curl_set_open_socket(easy) { unsafe openSocket($0, $1, $2) }
     }
-    // Older ones are broken (RFC 8996), whatever the system still allows.
+    // Older versions are broken (RFC 8996), even if the system still allows them.
     set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     if let identity = options.clientCertificate {
       set(CURLOPT_SSLCERT, identity.file)
@@ -103,7 +103,7 @@ final class CurlHandle {
     unsafe vitrine_curl_set_callback(easy, CURLOPT_WRITEFUNCTION) { unsafe receiveBody($0, $1, $2, $3) }
   }
 
-  /// Lets go of the transfer, so that the handle can be kept for another.
+  /// Releases the transfer, so that the handle can be reused.
   func clear() {
     transfer = nil
     unsafe vitrine_curl_easy_reset(easy)
@@ -111,7 +111,9 @@ final class CurlHandle {
     unsafe list = nil
   }
 
-  /// Lets go of the transfer while libcurl is still at it; what comes for it breaks it off.
+  /// Releases the transfer while libcurl still runs it.
+  ///
+  /// Any further data then aborts it.
   func abandon() {
     transfer = nil
   }
@@ -120,7 +122,7 @@ final class CurlHandle {
     unsafe vitrine_curl_easy_pause(easy, CURLPAUSE_CONT)
   }
 
-  /// Says whether a connection to an address may be made.
+  /// Returns `true` if a connection to an address is allowed.
   fileprivate func allows(_ address: IPAddress) -> Bool {
     guard transfer != nil, let addressGuard else { return false }
     guard let objection = addressGuard.objection(to: address) else { return true }
@@ -128,10 +130,10 @@ final class CurlHandle {
     return false
   }
 
-  /// The time of the round that the engine is in.
+  /// The time of the engine's current round.
   fileprivate var now: Duration { engine.now }
 
-  /// What libcurl says went wrong.
+  /// Returns libcurl's message for an error.
   func explanation(of result: CURLcode) -> String {
     if unsafe message.pointee != 0 { return unsafe String(cString: message) }
     return unsafe String(cString: vitrine_curl_strerror(result))
@@ -155,7 +157,7 @@ final class CurlHandle {
     unsafe vitrine_curl_slist_free_all(list)
     unsafe list = nil
     for field in headers {
-      // With a colon and no value libcurl would leave the field out.
+      // With a colon and no value, libcurl would omit the field.
       let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
       if let longer = unsafe vitrine_curl_slist_append(list, line) { unsafe list = longer }
     }
@@ -170,14 +172,14 @@ extension Duration {
   }
 }
 
-/// Called by libcurl for a socket to connect to an address with.
+/// A callback of libcurl that creates a socket for an address.
 private func openSocket(
   _ context: UnsafeMutableRawPointer?,
   _ purpose: curlsocktype,
   _ address: UnsafeMutablePointer<curl_sockaddr>?,
 ) -> curl_socket_t {
   guard let context = unsafe context, let address = unsafe address else { return -1 }
-  // The context is what `prepare` set.
+  // `prepare` has set the context.
   let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
   let (family, kind, transport) = unsafe (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
   guard let peer = unsafe IPAddress(socketAddress: vitrine_curl_address(address)), handle.allows(peer) else {
@@ -186,7 +188,7 @@ private func openSocket(
   return socket(family, kind | CInt(SOCK_CLOEXEC.rawValue), transport)
 }
 
-/// Called by libcurl for every line of a head.
+/// A callback of libcurl for each line of a head.
 private func receiveHeader(
   _ bytes: UnsafeMutablePointer<CChar>?,
   _ size: Int,
@@ -194,15 +196,15 @@ private func receiveHeader(
   _ context: UnsafeMutableRawPointer?,
 ) -> Int {
   guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
-  // The context is what `prepare` set, and libcurl's bytes live as long as this call.
+  // `prepare` has set the context, and the bytes live as long as this call.
   let handle = unsafe Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
   let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
   let goesOn = unsafe handle.transfer?.receive(headerLine: line, now: handle.now) ?? false
-  // Less than was given breaks the transfer off.
+  // Any other count aborts the transfer.
   return goesOn ? size * count : 0
 }
 
-/// Called by libcurl with bytes of a body.
+/// A callback of libcurl for bytes of a body.
 private func receiveBody(
   _ bytes: UnsafeMutablePointer<CChar>?,
   _ size: Int,

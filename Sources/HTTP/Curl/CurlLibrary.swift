@@ -2,7 +2,7 @@
 import CVitrineCurl
 import VitrineRuntime
 
-/// What libcurl has once in a process: its set-up, and the engines that must end before the process does.
+/// The process-wide parts of libcurl: its set-up, and the engines that must end before the process does.
 enum CurlLibrary {
   private struct Engine {
     let mailbox: CurlMailbox
@@ -11,26 +11,26 @@ enum CurlLibrary {
 
   private static let engines = Lock([Engine]())
 
-  /// Why there is no libcurl; nil where there is.
+  /// The reason why libcurl is not available, or `nil` if it is.
   ///
-  /// The first to ask opens it and sets it up.
+  /// The first access loads and initialises it.
   static let failure: String? = {
-    // The text belongs to the system, and nobody else has opened anything meanwhile.
+    // The text belongs to the system, and no other library is loaded meanwhile.
     if let reason = unsafe vitrine_curl_open() { return unsafe String(cString: reason) }
     vitrine_curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-    // OpenSSL has just registered a handler of its own that frees what our threads use. Handlers run last
-    // in, first out: so this one ends the threads before. Without it 6 of 120 exits under load crashed.
+    // OpenSSL has just registered an exit handler that frees what our threads use. Handlers run in reverse order, so
+    // this one ends the threads first. Without it 6 of 120 exits under load crashed.
     atexit { CurlLibrary.stopAll() }
     return nil
   }()
 
   /// Starts the thread of an engine.
   ///
-  /// - Returns: Whether the system had one to give.
+  /// - Returns: `false` if the system has no thread to spare.
   static func startThread(of mailbox: CurlMailbox, _ body: @escaping @Sendable () -> Void) -> Bool {
-    // Threads that have ended, or are about to, are joined here, so that no more than the last ones are kept.
+    // Joins ended threads here, so that only the last ones remain.
     let ended = engines.withLock { engines in
-      // Each is asked once: it may end in between.
+      // Each is checked once, since it may end in between.
       let start = engines.partition { $0.mailbox.hasEnded }
       let ended = Array(engines[start...])
       engines.removeSubrange(start...)
@@ -42,7 +42,7 @@ enum CurlLibrary {
     return true
   }
 
-  /// Blocks until the thread of an engine that was told to stop has ended.
+  /// Blocks until the thread of a stopped engine has ended.
   static func join(_ mailbox: CurlMailbox) {
     let engine = engines.withLock { engines in
       engines.firstIndex { $0.mailbox === mailbox }.map { engines.remove(at: $0) }
@@ -60,10 +60,10 @@ enum CurlLibrary {
     for engine in all { engine.thread.join() }
   }
 
-  /// The certificates to trust, in one file.
+  /// The file of trusted certificates.
   ///
-  /// libcurl is not left its default folder: with one it parses all certificates anew for every connection,
-  /// 60 to 80 ms each, since its cache works for a file only.
+  /// Without a file libcurl would use its default folder, and parse all certificates anew for every connection, 60 to
+  /// 80 ms each, since its cache works only for a file.
   static let certificateFile: String? = {
     let places = [
       ProcessInfo.processInfo.environment["SSL_CERT_FILE"] ?? "",

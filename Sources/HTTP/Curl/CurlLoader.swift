@@ -1,49 +1,67 @@
 #if canImport(CVitrineCurl)
 import VitrineRuntime
 
-/// Loads over HTTP/1.1 and HTTP/2 with libcurl, on one thread of its own.
+/// A loader over HTTP/1.1 and HTTP/2 with libcurl, on its own thread.
 ///
-/// It follows redirects itself, hop by hop, without taking secrets to another origin; keeps no cookies, asks
-/// for no compression, and stores nothing. Releasing it ends what runs with ``HTTPError/Code/cancelled``, and
-/// waits for nothing. Make one and keep it: connections are reused within it.
+/// It follows redirects itself, hop by hop, and sends no secrets to another origin. It keeps no cookies unless it has a
+/// jar, requests no compression, and stores nothing. Releasing it ends running loads with ``HTTPError/Code/cancelled``,
+/// without waiting. Create one and keep it, since connections are reused within it.
 public final class CurlLoader: DataLoader {
-  /// What can be set; the defaults are those of a program that shows pictures.
+  /// The options of a loader, with defaults for a program that shows images.
   public struct Options: Sendable {
-    /// How many loads run at once; 64 by default.
+    /// The maximum number of concurrent loads.
+    ///
+    /// Defaults to 64.
     public var connectionLimit = 64
-    /// How many loads of one scheme, host and port run at once; 6 by default.
+    /// The maximum number of concurrent loads from one scheme, host and port.
     ///
-    /// A host that speaks HTTP/2 shares one connection among up to 64 loads instead.
+    /// Defaults to 6. With HTTP/2, up to 64 loads share one connection instead.
     public var connectionLimitPerHost = 6
-    /// What is sent as `User-Agent` where the request has none; `Vitrine` by default.
-    public var userAgent = "Vitrine"
-    /// The file of certificates in PEM to trust; by default `SSL_CERT_FILE`, or else the system's.
-    public var certificateFile: String?
-    /// Whether `http_proxy` and the like in the environment are obeyed; true by default.
-    public var usesProxiesOfEnvironment = true
-    /// The certificate with which the loader tells servers who it is; none by default.
-    public var clientCertificate: ClientCertificate?
-    /// What keeps the loader out of private networks; none by default.
+    /// The default `User-Agent`.
     ///
-    /// Servers that load what strangers name want one.
+    /// Defaults to `Vitrine`.
+    public var userAgent = "Vitrine"
+    /// The file of trusted certificates in PEM.
+    ///
+    /// Defaults to `SSL_CERT_FILE`, or else to the system's.
+    public var certificateFile: String?
+    /// A Boolean value that indicates whether to obey `http_proxy` and the like in the environment.
+    ///
+    /// Defaults to `true`.
+    public var usesProxiesOfEnvironment = true
+    /// The client certificate that authenticates the loader.
+    ///
+    /// Defaults to none.
+    public var clientCertificate: ClientCertificate?
+    /// The guard that keeps the loader out of private networks.
+    ///
+    /// Defaults to none. Set one in servers that load URLs of strangers.
     public var addressGuard: AddressGuard?
-    /// Where cookies are kept; by default nowhere, and none are sent.
+    /// The cookie jar.
+    ///
+    /// Defaults to `nil`, which stores and sends no cookies.
     public var cookies: CookieJar?
 
-    /// Creates the defaults.
+    /// Creates the default options.
     public init() {}
   }
 
-  /// A certificate and its key, in files.
+  /// A client certificate and its key, in files.
   public struct ClientCertificate: Sendable, Hashable {
-    /// The file of the certificate, and of those that vouch for it, in PEM.
+    /// The file of the certificate and its chain, in PEM.
     public var file: String
-    /// The file of its private key, in PEM; by default that of the certificate.
+    /// The file of the private key, in PEM.
+    ///
+    /// Defaults to that of the certificate.
     public var keyFile: String?
-    /// The password of the key; none by default.
+    /// The password of the key.
+    ///
+    /// Defaults to none.
     public var password: String?
 
-    /// Names the files; they are read when a connection is made, and what is wrong with them is an error then.
+    /// Creates a reference to the files.
+    ///
+    /// They are read when a connection is made, which fails if they are invalid.
     public init(file: String, keyFile: String? = nil, password: String? = nil) {
       self.file = file
       self.keyFile = keyFile
@@ -52,15 +70,15 @@ public final class CurlLoader: DataLoader {
   }
 
   private let engine: CurlEngine?
-  /// Why there is no engine.
+  /// The reason why there is no engine.
   private let failure: String?
   private let cookies: CookieJar?
   private let addressGuard: AddressGuard?
 
-  /// Creates a loader without any connection yet, and starts its thread.
+  /// Creates a loader without connections, and starts its thread.
   ///
-  /// The first one of a process opens libcurl (`libcurl.so.4`), which takes some milliseconds. Where there is none, every
-  /// load fails with ``HTTPError/Code/preparationFailed``.
+  /// The first loader of a process loads libcurl (`libcurl.so.4`), which takes some milliseconds. If it is missing,
+  /// every load fails with ``HTTPError/Code/preparationFailed``.
   public convenience init(_ options: Options = Options()) {
     self.init(options, failure: CurlLibrary.failure)
   }
@@ -96,10 +114,10 @@ public final class CurlLoader: DataLoader {
     return transfer
   }
 
-  /// Returns whether the guard is the one of ``Options/addressGuard``.
+  /// Returns a Boolean value that indicates whether the guard equals ``Options/addressGuard``.
   public func obeys(_ addressGuard: AddressGuard) -> Bool { addressGuard == self.addressGuard }
 
-  /// Ends all loads and the thread, and blocks until that has happened.
+  /// Ends all loads and the thread, and blocks until they have ended.
   package func stopAndWait() {
     guard let engine else { return }
     engine.mailbox.stop()

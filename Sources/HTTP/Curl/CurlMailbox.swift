@@ -2,7 +2,7 @@
 import CVitrineCurl
 import VitrineRuntime
 
-/// What an engine is told by other threads: they post and never wait for it.
+/// The commands of other threads to an engine, posted without waiting for it.
 @safe
 final class CurlMailbox: @unchecked Sendable {
   // Sendable: `state`'s lock guards everything, and libcurl allows `curl_multi_wakeup` from any thread.
@@ -11,20 +11,20 @@ final class CurlMailbox: @unchecked Sendable {
     case start(CurlTransfer)
     case cancel(CurlTransfer)
     case resume(CurlTransfer)
-    /// To look at the priority, which may have changed again by then.
+    /// Read the priority, which may have changed again by then.
     case reprioritize(CurlTransfer)
-    /// What a hook has made of the request.
+    /// The request as changed by a hook.
     case prepared(CurlTransfer, Result<HTTPRequest, HTTPError>)
-    /// What a hook has to say to a challenge.
+    /// The answer of a hook to a challenge.
     case answered(CurlTransfer, Result<HTTPFields?, HTTPError>)
   }
 
   private struct State {
     var commands: [Command] = []
-    /// Whether the engine will look at the commands without being woken again.
+    /// Set if the engine will read the commands without another wake-up.
     var isAwake = false
     var isStopping = false
-    /// Set when nothing more is taken; the multi handle is gone then.
+    /// Set once commands are no longer accepted and the multi handle is gone.
     var isClosed = false
     var hasEnded = false
   }
@@ -36,10 +36,10 @@ final class CurlMailbox: @unchecked Sendable {
     unsafe self.multi = multi
   }
 
-  /// Whether the thread has nothing left to do but to end.
+  /// A Boolean value that indicates whether the thread has nothing left to do but end.
   var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-  /// Leaves a command, and says whether it will be looked at.
+  /// Posts a command, and returns `false` if the engine no longer reads any.
   @discardableResult
   func post(_ command: Command) -> Bool {
     state.withLock { state in
@@ -50,7 +50,7 @@ final class CurlMailbox: @unchecked Sendable {
     }
   }
 
-  /// Tells the engine to end.
+  /// Ends the engine.
   func stop() {
     state.withLock { state in
       guard !state.isClosed else { return }
@@ -62,11 +62,11 @@ final class CurlMailbox: @unchecked Sendable {
   private func wake(_ state: inout State) {
     guard !state.isAwake else { return }
     state.isAwake = true
-    // Within the lock: as long as the mailbox is not closed the handle is there.
+    // Within the lock, since the multi handle exists until the mailbox is closed.
     unsafe vitrine_curl_multi_wakeup(multi)
   }
 
-  /// Takes what has been posted, and whether to end.
+  /// Takes the posted commands, and whether to stop.
   func take() -> (commands: [Command], isStopping: Bool) {
     state.withLock { state in
       let commands = state.commands
@@ -76,9 +76,9 @@ final class CurlMailbox: @unchecked Sendable {
     }
   }
 
-  /// Takes no more; to be called before the multi handle goes.
+  /// Stops accepting commands, before the multi handle is released.
   ///
-  /// - Returns: What was posted too late.
+  /// - Returns: The commands that came too late.
   func close() -> [Command] {
     state.withLock { state in
       state.isClosed = true
@@ -88,7 +88,7 @@ final class CurlMailbox: @unchecked Sendable {
     }
   }
 
-  /// Says that the thread will do nothing more.
+  /// Records that the thread is about to end.
   func end() {
     state.withLock { $0.hasEnded = true }
   }

@@ -3,12 +3,12 @@ import CVitrineCurl
 import VitrineRuntime
 
 extension CurlTransfer {
-  /// Turns to where the server points.
+  /// Moves to the target of a redirect.
   ///
   /// - Parameters:
-  ///   - addressGuard: What may object to the place.
-  ///   - leave: Called before the URL changes, if it will.
-  /// - Throws: ``HTTPError`` where Vitrine does not follow.
+  ///   - addressGuard: The guard that may refuse the target.
+  ///   - leave: Called before the URL changes, if it does.
+  /// - Throws: ``HTTPError`` if the redirect must not be followed.
   func redirect(_ addressGuard: AddressGuard?, leave: () -> Void) throws(HTTPError) {
     var next = chain
     try next.follow(head, addressGuard)
@@ -16,12 +16,12 @@ extension CurlTransfer {
     chain = next
   }
 
-  /// What a result of libcurl means; nil when all went well.
+  /// Returns the error for a result of libcurl, or `nil` for a success.
   func error(for result: CURLcode, _ handle: CurlHandle) -> HTTPError? {
     let detail = handle.explanation(of: result)
     switch result {
     case CURLE_OK:
-      // A connection that ends within the head is no error to libcurl, if some of it came.
+      // libcurl reports no error if a connection ends within the head, after some of it arrived.
       return isHeadDelivered ? nil : error(.protocolError, "the response has no complete head")
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
       return error(.cannotResolve, detail)

@@ -2,46 +2,46 @@
 import CVitrineCurl
 import VitrineRuntime
 
-/// One load, from the queue over its redirects to its end; also the handle that its starter keeps.
+/// A load, from the queue over its redirects to its end, and the handle for its caller.
 final class CurlTransfer: LoadHandle, @unchecked Sendable {
-  // Sendable: `requestedPriority` has a lock; everything that changes belongs to the engine's thread once the
-  // transfer has been posted, and to the starting thread before.
+  // Sendable: `requestedPriority` has a lock; all other state belongs to the engine's thread once the transfer was
+  // posted, and before that to the starting thread.
 
-  /// What is asked for, as it was given or as a hook has changed it.
+  /// The request, as given or as changed by a hook.
   private(set) var request: HTTPRequest
   let hooks: LoadHooks
   private let asked: String
   private let cookies: CookieJar?
   private let mailbox: CurlMailbox
   private let hookQueue: WorkQueue
-  /// What the hooks are told, and behind it the sink; there once there is something to tell.
+  /// The pending calls to hooks, and then to the sink, created for the first one.
   private var hookCalls: HookCalls?
   private let requestedPriority: Lock<Priority>
   private(set) var sink: (any LoadSink)?
 
-  /// The hop that is under way.
+  /// The current hop.
   var chain: RedirectChain
-  /// The place in the queue, kept over redirects.
+  /// The position in the queue, kept over redirects.
   var place: Int?
-  /// When it was queued, for this hop.
+  /// The time at which this hop was queued.
   var queued = Duration.zero
-  /// The host whose turn for ``LoadHooks/willSend`` it holds, until it leaves the queue.
+  /// The host whose slot for ``LoadHooks/willSend`` the load holds until it leaves the queue.
   var preparationHost: String?
-  /// Whether it may be sent as it is: there is no such hook, or it has been asked.
+  /// Set if the request is ready to be sent, since there is no such hook, or it has returned.
   private(set) var isPrepared: Bool
-  /// The hook that is being asked.
+  /// The task of the running hook.
   private var question: Task<Void, Never>?
   private var answerCount = 0
-  /// Whether the response that came with a challenge is being delivered, since nobody has answered it.
+  /// Set while the response of an unanswered challenge is being delivered.
   private(set) var isDeliveringHeld = false
-  /// The body that came with a challenge.
+  /// The body of the challenge's response.
   private var held = Data()
   var handle: CurlHandle?
 
-  /// When it left the queue first, and when bytes came last, in the system's uptime.
+  /// The system uptimes at which it first left the queue, and at which the last bytes arrived.
   var started: Duration?
   var lastProgress = Duration.zero
-  /// When the hop that is under way began.
+  /// The time at which the current hop began.
   private(set) var hopStarted = Duration.zero
 
   private var hasBegun = false
@@ -50,9 +50,9 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private var headerBytes = 0
   private var received = 0
   private(set) var isPaused = false
-  /// Whether libcurl was told to hold what it has, and must be told to go on.
+  /// Set if libcurl holds data and must be resumed.
   private var isHeld = false
-  /// Why the transfer was broken off by us, in a callback.
+  /// The reason why a callback aborted the transfer.
   private(set) var failure: HTTPError?
 
   init(
@@ -74,7 +74,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     requestedPriority = Lock(request.priority)
   }
 
-  // MARK: - For the starter
+  // MARK: - For the caller
 
   var priority: Priority {
     get { requestedPriority.withLock { $0 } }
@@ -94,12 +94,12 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   // MARK: - For the engine
 
-  /// Where the hop that is under way goes.
+  /// The URL of the current hop.
   var url: HTTPURL { chain.url }
 
   var hasEnded: Bool { sink == nil }
 
-  /// Tells the sink, once.
+  /// Ends the load and calls the sink, once.
   func end(_ error: HTTPError?) {
     guard let sink else { return }
     self.sink = nil
@@ -108,11 +108,11 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     } else {
       sink.finish(error)
     }
-    // Its handlers of cancellation are the hook's, and run within the call.
+    // Cancelling runs the hook's cancellation handlers, so it belongs among the hook's calls.
     if let question = question.take() { callsOfHooks.add { question.cancel() } }
   }
 
-  /// Tells the hook what a transfer took.
+  /// Reports the metrics of a transfer to the hook.
   func tell(_ metrics: LoadMetrics) {
     guard let didTransfer = hooks.didTransfer else { return }
     guard !hooks.measuresInPlace else { return didTransfer(metrics) }
@@ -129,7 +129,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     chain.error(code, timeout: timeout, detail)
   }
 
-  /// Says why the request cannot be sent at all; nil where it can.
+  /// Returns the reason why the request cannot be sent, or `nil` if it can.
   func objection(_ addressGuard: AddressGuard?) -> HTTPError? {
     if let bad = chain.headers.first(where: { !$0.isSendable }) {
       return error(.invalidRequest, "the header field \"\(bad.name)\" cannot be sent")
@@ -137,7 +137,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     return addressGuard?.objection(to: url).map { error(.addressRefused, $0) }
   }
 
-  /// Forgets the last hop's response before the next one.
+  /// Resets the state of the last response before the next hop.
   func beginHop(now: Duration) {
     if started == nil { started = now }
     if !hasBegun {
@@ -160,15 +160,17 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     handle?.resume()
   }
 
-  /// Whether the response only points elsewhere, and we go there.
+  /// A Boolean value that indicates whether the response is a redirect to follow.
   var isRedirectToFollow: Bool {
     head.map { chain.isToFollow($0) } ?? false
   }
 
-  /// Whether the response asks who we are, and there is someone to say so.
+  /// A Boolean value that indicates whether the response is a challenge that a hook may answer.
   var isChallengeToMeet: Bool { head?.status == 401 && hooks.challenge != nil && answerCount < 2 }
 
-  /// Whether all of the response came, or as much as is kept of it; half of one is a failure like any other.
+  /// Returns `true` if the response is complete, or as much of it as is kept.
+  ///
+  /// A partial one is a failure like any other.
   func isChallengeWhole(_ result: CURLcode) -> Bool {
     result == CURLE_OK || received > 1 << 16
   }
@@ -183,7 +185,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   // MARK: Hooks
 
-  /// Has the hook change the request; the answer comes by mail.
+  /// Runs the hook that changes the request, and posts the result.
   func prepare(now: Duration) {
     started = now
     question = Task { [request, hooks, mailbox] in
@@ -198,7 +200,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     }
   }
 
-  /// Takes the request as the hook has changed it.
+  /// Adopts the request as the hook has changed it.
   func adopt(_ changed: HTTPRequest) {
     question = nil
     isPrepared = true
@@ -206,7 +208,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     chain = RedirectChain(changed, asked: asked)
   }
 
-  /// Has the hook answer the challenge; the answer comes by mail.
+  /// Runs the hook that answers a challenge, and posts the result.
   func askForAnswer() {
     guard let head else { return }
     let challenge = HTTPChallenge(response: head, sent: chain.headers, previousAnswers: answerCount)
@@ -221,7 +223,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     }
   }
 
-  /// Takes the answer to a challenge.
+  /// Adopts the answer to a challenge.
   func adopt(_ answer: HTTPFields) {
     question = nil
     held = Data()
@@ -229,9 +231,11 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     for field in answer { chain.headers.append(name: field.name, value: field.value) }
   }
 
-  /// Delivers the response that came with a challenge which nobody answers; to be called again after a pause.
+  /// Delivers the response of a challenge that no hook answered.
   ///
-  /// - Returns: Whether that was all.
+  /// Call it again after a pause.
+  ///
+  /// - Returns: `true` once everything is delivered.
   func deliverHeld() -> Bool {
     isDeliveringHeld = true
     if !isHeadDelivered, let head {
@@ -247,15 +251,15 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     return !isPaused
   }
 
-  // MARK: What comes
+  // MARK: Response
 
-  /// Takes a line of the head; false to break off.
+  /// Receives a line of the head, or returns `false` to abort.
   func receive(headerLine line: UnsafeRawBufferPointer, now: Duration) -> Bool {
     lastProgress = now
-    // Trailers come after the body, and say nothing that anyone asked for.
+    // Trailers after the body are ignored.
     guard !isHeadDelivered else { return true }
     headerBytes += line.count
-    // libcurl limits a line to 100 KB, and before 8.3 not their sum.
+    // libcurl limits a line to 100 KB, but before 8.3 not the sum of all lines.
     guard headerBytes <= 300_000 else { return fail(.protocolError, "the head of the response is longer than 300 KB") }
     var length = line.count
     while length > 0, unsafe line[length - 1] == 13 || line[length - 1] == 10 { length -= 1 }
@@ -272,7 +276,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   }
 
   private func receiveEndOfHead() -> Bool {
-    // Interim responses (1xx) precede the one that counts.
+    // Interim responses (1xx) precede the final one.
     guard let head, head.status >= 200 else { return true }
     cookies?.store(head.headers.values(for: "Set-Cookie"), from: url)
     guard !isRedirectToFollow, !isChallengeToMeet else { return true }
@@ -280,20 +284,20 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
       return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.bodyLimit)")
     }
     if head.status == 206, request.headers["Range"] == nil {
-      return fail(.protocolError, "the server answered with a part (206) that nobody asked for")
+      return fail(.protocolError, "the server sent a partial response (206) without a range request")
     }
     isHeadDelivered = true
     return follow(sink?.receive(head) ?? .stop)
   }
 
-  /// What to do with bytes of the body.
+  /// The result of receiving bytes of the body.
   enum Answer {
     case taken
     case hold
     case breakOff
   }
 
-  /// Takes bytes of the body.
+  /// Receives bytes of the body.
   func receive(body bytes: UnsafeRawBufferPointer, now: Duration) -> Answer {
     lastProgress = now
     if isPaused {
@@ -306,7 +310,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
       return received <= 1 << 16 ? .taken : .breakOff
     }
     if isRedirectToFollow {
-      // A short page says where to go, and reading it keeps the connection; a long one is not worth it.
+      // Reading the short body of a redirect keeps the connection. A long one is not worth it.
       return received <= 1 << 16 ? .taken : .breakOff
     }
     guard received <= request.bodyLimit else {

@@ -1,8 +1,8 @@
 /// The directives of `Cache-Control` that a private cache obeys (RFC 9111 5.2.2, RFC 5861, RFC 8246).
 ///
-/// `s-maxage`, `public`, `private` and `proxy-revalidate` speak to shared caches, which this is not.
+/// `s-maxage`, `public`, `private` and `proxy-revalidate` concern shared caches only.
 struct CacheControl: Sendable, Hashable {
-  /// In seconds.
+  /// Seconds, like the two below.
   var maxAge: Int?
   var staleIfError: Int?
   var staleWhileRevalidate: Int?
@@ -15,12 +15,12 @@ struct CacheControl: Sendable, Hashable {
     guard let value = headers["Cache-Control"] else { return }
     Self.forEachDirective(in: value) { name, argument in
       switch name.lowercased() {
-      // What says nothing sensible is taken as 0, and of two the smaller counts (RFC 9111 4.2.1).
+      // An invalid value counts as 0, and of two values the smaller counts (RFC 9111 4.2.1).
       case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(argument) ?? 0)
       case "stale-if-error": staleIfError = Self.seconds(argument) ?? 0
       case "stale-while-revalidate": staleWhileRevalidate = Self.seconds(argument) ?? 0
       case "no-store": noStore = true
-      // With field names it may be treated as without (RFC 9111 5.2.2.4).
+      // A cache may ignore the field names of this directive (RFC 9111 5.2.2.4).
       case "no-cache": noCache = true
       case "must-revalidate": mustRevalidate = true
       case "immutable": isImmutable = true
@@ -29,13 +29,13 @@ struct CacheControl: Sendable, Hashable {
     }
   }
 
-  /// Reads a number of seconds; one that is too large for anyone is 68 years (RFC 9111 1.2.2).
+  /// Parses a number of seconds, at most 68 years (RFC 9111 1.2.2).
   static func seconds(_ text: String?) -> Int? {
     guard let text, !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
     return min(Int(text) ?? .max, 2_147_483_648)
   }
 
-  /// Splits at commas that are not within quotes.
+  /// Splits the value at commas outside of quotes.
   private static func forEachDirective(in value: String, _ body: (_ name: Substring, _ argument: String?) -> Void) {
     var rest = value[...]
     while !rest.isEmpty {

@@ -1,32 +1,38 @@
 public import VitrineRuntime
 
-/// How a request uses what is stored.
+/// The way in which a request uses a stored response.
 public enum CachePolicy: Sendable, Hashable {
-  /// As the headers say (RFC 9111); 4 hours where they say nothing.
+  /// Follow the headers (RFC 9111), with a default lifetime of 4 hours.
   case standard
-  /// Fetches anew, whatever is stored.
+  /// Fetch from the server and ignore what is stored.
   case reload
-  /// Serves what is stored, however old, and fetches only what is not.
+  /// Serve what is stored, however old, and fetch only what is missing.
   case cacheFirst
-  /// Serves what is stored, however old, and never asks a server.
+  /// Serve what is stored, however old, and never send a request.
   case cacheOnly
-  /// Fresh for that long since the server last confirmed it, in place of what the headers say.
+  /// Ignore the lifetime in the headers, and treat a response as fresh for this long after its last confirmation.
   case maxAge(Duration)
 }
 
-/// What to do with a stored response, decided by RFC 9111 for a private cache.
+/// The rules by which a private cache uses a stored response (RFC 9111).
 ///
-/// A pure function of its arguments: it knows no cache, no network and no clock.
+/// A pure function of its arguments, without a cache, a network or a clock.
 public struct Freshness: Sendable {
-  /// How long a response is fresh that says nothing about it; 4 hours by default.
+  /// The lifetime of a response without explicit or heuristic freshness.
+  ///
+  /// Defaults to 4 hours.
   public var defaultLifetime: Duration
-  /// What part of its age, from `Last-Modified` to `Date`, a response is fresh for that only tells that; a tenth by default
-  /// (RFC 9111 4.2.2).
+  /// The heuristic lifetime as a fraction of the time from `Last-Modified` to `Date`.
+  ///
+  /// Defaults to a tenth (RFC 9111 4.2.2).
   public var heuristicFraction: Double
-  /// The most that ``heuristicFraction`` comes to; 7 days by default.
+  /// The maximum heuristic lifetime.
+  ///
+  /// Defaults to 7 days.
   public var heuristicLimit: Duration
-  /// For how long after it expired a response may be served when the server cannot be reached, if it does not
-  /// say itself; a day by default.
+  /// The time after expiry for which a response may be served while the server fails.
+  ///
+  /// Defaults to a day. A `stale-if-error` directive of the response takes precedence.
   public var staleIfError: Duration
 
   /// Creates the rules.
@@ -42,76 +48,87 @@ public struct Freshness: Sendable {
     self.staleIfError = staleIfError
   }
 
-  /// What to do.
+  /// The action to take.
   public enum Action: String, Sendable, Hashable, CustomStringConvertible {
-    /// To serve what is stored.
+    /// Serve the stored response.
     case serve
-    /// To serve what is stored although it is stale, and to send the request with ``Decision/headers`` behind it.
+    /// Serve the stored response although it is stale, and send the request with ``Decision/headers`` in the
+    /// background.
     case serveAndRevalidate
-    /// To send the request with ``Decision/headers``; on a 304 what is stored is as good as new.
+    /// Send the request with ``Decision/headers``.
+    ///
+    /// A 304 makes the stored response fresh again.
     case revalidate
-    /// To send the request with ``Decision/headers``; what is stored does not help.
+    /// Send the request with ``Decision/headers``.
+    ///
+    /// The stored response is of no use.
     case fetch
-    /// To give up: nothing is stored and nothing may be fetched.
+    /// Fail, since nothing is stored and no request is allowed.
     case fail
 
-    /// The action's name, for logs and traces.
+    /// The name of the action, for logs and traces.
     public var description: String { rawValue }
   }
 
-  /// Why.
+  /// The reason of a decision.
   public struct Reason: Sendable, Hashable, CustomStringConvertible {
-    /// The reason's name, for logs and traces.
+    /// The name of the reason, for logs and traces.
     public let description: String
 
     /// Nothing is stored.
     public static let nothingStored = Reason(description: "nothing stored")
-    /// The request's policy decides.
+    /// The policy of the request decides.
     public static let policy = Reason(description: "policy")
-    /// `max-age` is not over, or is.
+    /// `max-age` decides.
     public static let maxAge = Reason(description: "max-age")
-    /// `Expires` is not over, or is.
+    /// `Expires` decides.
     public static let expires = Reason(description: "Expires")
-    /// A part of the time since `Last-Modified` is not over, or is; see ``Freshness/heuristicFraction``.
+    /// The time since `Last-Modified` decides, see ``Freshness/heuristicFraction``.
     public static let heuristic = Reason(description: "time since Last-Modified")
-    /// `stale-while-revalidate` is not over.
+    /// `stale-while-revalidate` still allows it.
     public static let staleWhileRevalidate = Reason(description: "stale-while-revalidate")
-    /// The server promised that the content would never change while `max-age` is not over.
+    /// The server promised that the content never changes, and `max-age` has not passed.
     public static let immutable = Reason(description: "immutable")
-    /// What is stored answered a request whose fields named by `Vary` were others.
+    /// The stored response belongs to a request with other values of the fields in `Vary`.
     public static let vary = Reason(description: "Vary")
-    /// What is stored came later than now, so that nothing is known of its age.
+    /// The stored response was received in the future, so its age is unknown.
     public static let clock = Reason(description: "stored in the future")
-    /// The server said nothing; ``Freshness/defaultLifetime`` is not over, or is.
+    /// The server said nothing, and ``Freshness/defaultLifetime`` decides.
     public static let defaultLifetime = Reason(description: "default lifetime")
-    /// The server wants to be asked every time.
+    /// The server requires revalidation every time.
     public static let noCache = Reason(description: "no-cache")
   }
 
-  /// What to do and why.
+  /// A decision with its reason.
   public struct Decision: Sendable, Hashable {
-    /// What to do.
+    /// The action to take.
     public let action: Action
-    /// Why.
+    /// The reason.
     public let reason: Reason
-    /// What to add to the request, if one is sent.
+    /// The header fields to add to the request, if one is sent.
     public let headers: HTTPFields
-    /// Until when what is stored is fresh; in the past when it is stale, nil when nothing is stored.
+    /// The end of the stored response's freshness, in the past if it is stale.
+    ///
+    /// `nil` if nothing is stored.
     public let expires: Date?
-    /// Until when what is stored may be served if the server cannot be reached or fails; nil for not at all.
+    /// The end of the time in which the response may be served while the server fails.
+    ///
+    /// `nil` for not at all.
     public let usableOnErrorUntil: Date?
-    /// Until when what is stored may be served while it is revalidated; nil for not at all.
+    /// The end of the time in which the response may be served during revalidation.
+    ///
+    /// `nil` for not at all.
     public let usableWhileRevalidatingUntil: Date?
   }
 
-  /// Decides what to do.
+  /// Decides how to use a stored response.
   ///
   /// - Parameters:
-  ///   - stored: What the cache has under the request's key, if anything.
-  ///   - request: The fields that would be sent, for `Vary`.
-  ///   - policy: How the request uses it.
+  ///   - stored: The stored response of the request's key, if there is one.
+  ///   - request: The header fields to be sent, for `Vary`.
+  ///   - policy: The policy of the request. Defaults to ``CachePolicy/standard``.
   ///   - now: The wall-clock time.
-  /// - Returns: What to do, why, and for how long the answer holds.
+  /// - Returns: The action, the reason, and how long they hold.
   public func decide(
     _ stored: StoredResponse?,
     for request: HTTPFields = [:],
@@ -131,7 +148,7 @@ public struct Freshness: Sendable {
       let isConditional = action == .revalidate || action == .serveAndRevalidate
       let conditions = isConditional ? stored.conditions : action == .fetch ? Self.reloading : [:]
       return Decision(
-        // Without a validator there is nothing to make the request conditional with.
+        // Without a validator the request cannot be conditional.
         action: action == .revalidate && conditions.isEmpty ? .fetch : action,
         reason: reason,
         headers: conditions,
@@ -145,7 +162,7 @@ public struct Freshness: Sendable {
     case .cacheFirst, .cacheOnly: return decision(.serve, .policy)
     case .standard where control.noCache: return decision(.revalidate, .noCache)
     case .standard, .maxAge:
-      // Clocks of servers and caches differ by seconds; one that was put back by more has made all ages void.
+      // Clocks of servers and caches differ by seconds. A clock set back by more invalidates all ages.
       guard stored.received <= now.addingTimeInterval(60) else { return decision(.revalidate, .clock) }
       if now < lifetime.expires { return decision(.serve, lifetime.reason) }
       if case .maxAge = policy {
@@ -171,7 +188,7 @@ public struct Freshness: Sendable {
     )
   }
 
-  /// When the response ceases to be fresh: when its age reaches its lifetime (RFC 9111 4.2).
+  /// Returns the time at which the age of the response reaches its lifetime (RFC 9111 4.2).
   private func lifetime(
     of stored: StoredResponse,
     _ control: CacheControl,
@@ -181,7 +198,7 @@ public struct Freshness: Sendable {
       return (stored.received.addingTimeInterval(duration / .seconds(1)), .policy)
     }
     let date = stored.headers.values(for: "Date").first.flatMap { HTTPDate.parse($0, now: stored.received) }
-    // Age on arrival (RFC 9111 4.2.3): by the server's clock, or by what caches on the way counted.
+    // The age on arrival (RFC 9111 4.2.3): by the server's clock, or as counted by caches on the way.
     let apparent = date.map { max(0, stored.received.timeIntervalSince($0)) } ?? 0
     let counted = Double(CacheControl.seconds(stored.headers.values(for: "Age").first) ?? 0)
     let delay = max(0, stored.received.timeIntervalSince(stored.requested))
@@ -190,18 +207,18 @@ public struct Freshness: Sendable {
 
     if let maxAge = control.maxAge { return (fresh(for: Double(maxAge)), .maxAge) }
     if let expires = stored.headers.values(for: "Expires").first {
-      // What is no date, "0" above all, is in the past (RFC 9111 5.3).
+      // An invalid date, most often "0", is in the past (RFC 9111 5.3).
       let end = HTTPDate.parse(expires, now: stored.received)
       return (fresh(for: end.map { $0.timeIntervalSince(date ?? stored.received) } ?? 0), .expires)
     }
-    // Without a Date, what was modified after it came, or no date at all, there is no age to take a part of.
+    // Without dates in a sensible order there is no age to take a fraction of.
     if let modified = stored.headers.values(for: "Last-Modified").first,
       let since = HTTPDate.parse(modified, now: stored.received), since <= date ?? stored.received
     {
       let share = (date ?? stored.received).timeIntervalSince(since) * heuristicFraction
       return (fresh(for: min(share, heuristicLimit / .seconds(1))), .heuristic)
     }
-    // Counted from when we got it: a server that says nothing means nothing by its clock either.
+    // Counted from our own clock, since the response says nothing about the server's.
     return (stored.received.addingTimeInterval(defaultLifetime / .seconds(1)), .defaultLifetime)
   }
 }

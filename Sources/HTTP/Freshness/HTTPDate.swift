@@ -1,13 +1,13 @@
 import VitrineRuntime
 
-/// Reads the dates of HTTP (RFC 9110 5.6.7); FoundationEssentials has no style for them.
+/// A parser of HTTP's dates (RFC 9110 5.6.7), for which FoundationEssentials has no style.
 enum HTTPDate {
-  /// Reads a date in any of the three formats.
+  /// Parses a date in any of the three formats.
   ///
   /// - Parameters:
   ///   - text: The value of a field.
-  ///   - now: Decides the century of a year with two digits.
-  /// - Returns: The time that it names, or nil if it is no date.
+  ///   - now: The time that determines the century of a two-digit year.
+  /// - Returns: The date, or `nil` if the text is not a date.
   static func parse(_ text: String, now: Date) -> Date? {
     // "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"
     let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
@@ -34,7 +34,7 @@ enum HTTPDate {
     return (year, text.utf8.count == 2)
   }
 
-  /// Takes the year that is not more than 50 years ahead, as the RFC asks.
+  /// Chooses the latest matching year that is at most 50 years ahead, as the RFC requires.
   private static func date(day: Substring, month: Substring, shortYear: Int, time: Substring, now: Date) -> Date? {
     let thisYear = 1970 + Int(now.timeIntervalSince1970 / 31_556_952)
     var year = thisYear - thisYear % 100 + shortYear
@@ -54,7 +54,9 @@ enum HTTPDate {
     return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second))
   }
 
-  /// Counts days of the Gregorian calendar, in years that begin in March, so that the leap day is the last.
+  /// Counts days of the Gregorian calendar.
+  ///
+  /// Years begin in March, so that the leap day is the last.
   private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = (year >= 0 ? year : year - 399) / 400

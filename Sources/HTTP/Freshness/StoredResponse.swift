@@ -1,56 +1,62 @@
 public import VitrineRuntime
 
-/// What a cache keeps of a response beside its body, to tell how long it may be served and how to ask again.
+/// The part of a response that a cache stores with the body, to judge its freshness and to revalidate it.
 public struct StoredResponse: Sendable, Hashable {
-  /// What freshness depends on; the rest of the head is not kept.
+  /// The fields that freshness depends on.
+  ///
+  /// The rest of the head is not stored.
   private static let keptFields: Set<String> = [
     "age", "cache-control", "content-type", "date", "etag", "expires", "last-modified", "vary",
   ]
 
-  /// The status of the response that brought the body.
+  /// The status of the response with the body.
   public let status: Int
-  /// The fields that matter to caching, and `Content-Type`.
+  /// The fields that concern caching, and `Content-Type`.
   public private(set) var headers: HTTPFields
-  /// What the request said in the fields that `Vary` names; a field that it did not have is empty.
+  /// The request's values of the fields that `Vary` names, empty for missing fields.
   public private(set) var variation: HTTPFields
-  /// When the request was sent that it was last confirmed by.
+  /// The time of the request that last confirmed the response.
   public private(set) var requested: Date
-  /// When the answer to that came.
+  /// The time of the answer to that request.
   public private(set) var received: Date
 
-  /// Keeps what matters of a response.
+  /// Creates the stored part of a response.
   ///
   /// - Parameters:
   ///   - response: The head that came with the body.
-  ///   - request: The fields that were sent, for `Vary`.
-  ///   - requested: When the request was sent.
-  ///   - received: When the head came.
+  ///   - request: The header fields that were sent, for `Vary`.
+  ///   - requested: The time at which the request was sent.
+  ///   - received: The time at which the head arrived.
   public init(_ response: HTTPResponse, to request: HTTPFields = [:], requested: Date, received: Date) {
     status = response.status
     headers = Self.kept(response.headers)
     variation = Self.variation(of: request, by: headers)
-    // Times are stored as whole milliseconds.
+    // Stored as whole milliseconds.
     self.requested = requested.roundedToMilliseconds
     self.received = received.roundedToMilliseconds
   }
 
-  /// Whether the response may be stored at all: a success that is whole, without `no-store` (RFC 9111 3) and
-  /// without `Vary: *`, which no later request can match (RFC 9111 4.1).
+  /// A Boolean value that indicates whether the response may be stored.
+  ///
+  /// It must be a complete success without `no-store` (RFC 9111 3) and without `Vary: *`, which no later request
+  /// matches (RFC 9111 4.1).
   public var isStorable: Bool {
     [200, 203].contains(status) && !CacheControl(headers).noStore && !Self.varying(headers).contains("*")
   }
 
-  /// Whether a request with these fields would have had this response: those that `Vary` names are the same (RFC 9111 4.1).
+  /// Returns a Boolean value that indicates whether the response answers a request with these header fields.
+  ///
+  /// The fields that `Vary` names must be the same (RFC 9111 4.1).
   public func answers(_ request: HTTPFields) -> Bool {
     variation.isEmpty || Self.variation(of: request, by: headers) == variation
   }
 
-  /// The entity tag if it promises the same bytes, which ranges and content ids need (RFC 9110 8.8.1).
+  /// The entity tag if it is strong and promises identical bytes, as ranges and content ids require (RFC 9110 8.8.1).
   public var strongEntityTag: String? {
     headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
   }
 
-  /// The fields that make a request conditional (RFC 9110 13.1); empty where there is no validator.
+  /// The header fields that make a request conditional (RFC 9110 13.1), empty if there is no validator.
   public var conditions: HTTPFields {
     var fields = HTTPFields()
     if let tag = headers["ETag"] { fields.append(name: "If-None-Match", value: tag) }
@@ -58,16 +64,16 @@ public struct StoredResponse: Sendable, Hashable {
     return fields
   }
 
-  /// Returns what is to be stored after a 304: its fields in place of the old ones of that name (RFC 9111 3.2).
+  /// Returns the stored response after a 304, whose header fields replace old ones of the same name (RFC 9111 3.2).
   public func renewed(by response: HTTPResponse, requested: Date, received: Date) -> StoredResponse {
     var renewed = self
-    // An `Age` or a `Date` of then says nothing about now.
+    // The old `Age` and `Date` are obsolete.
     renewed.headers["Age"] = nil
     renewed.headers["Date"] = nil
     let new = Self.kept(response.headers)
     for name in Set(new.map { $0.name.lowercased() }) { renewed.headers[name] = nil }
     for field in new { renewed.headers.append(name: field.name, value: field.value) }
-    // The request that was answered by 304 had the same fields as the one of then.
+    // The request answered by the 304 had the same fields as the original one.
     let known = variation
     renewed.variation = Self.variation(of: known, by: renewed.headers)
     renewed.requested = requested.roundedToMilliseconds
@@ -75,7 +81,7 @@ public struct StoredResponse: Sendable, Hashable {
     return renewed
   }
 
-  /// The names in `Vary`, in lower case and order, each once.
+  /// Returns the distinct names in `Vary`, in lower case and sorted.
   private static func varying(_ headers: HTTPFields) -> [String] {
     let names = headers.values(for: "Vary").flatMap { $0.split(separator: ",") }
     return Set(names.map { $0.trimmed.lowercased() }.filter { !$0.isEmpty }).sorted()
@@ -91,7 +97,7 @@ public struct StoredResponse: Sendable, Hashable {
 
   private static func kept(_ headers: HTTPFields) -> HTTPFields {
     var kept = HTTPFields()
-    // A field of 8 KB is no caching matter but an attack on the cache's memory.
+    // A field of 8 KB is not about caching but attacks the cache's memory.
     for field in headers where field.value.utf8.count <= 8192 && keptFields.contains(field.name.lowercased()) {
       kept.append(name: field.name, value: field.value)
     }
@@ -99,15 +105,16 @@ public struct StoredResponse: Sendable, Hashable {
   }
 }
 
-// MARK: - As bytes
+// MARK: - Encoding
 
 extension StoredResponse {
   private static let version: UInt8 = 2
 
-  /// The form in which a cache stores it: a version, the status, two times, lines of fields, and after an empty line those
-  /// that `Vary` named.
+  /// The encoded form for a cache.
+  ///
+  /// It has a version, the status, two times, lines of fields, and after an empty line the fields that `Vary` names.
   public var encoded: Data {
-    // Made once per image that comes from a server, so in one piece of memory.
+    // Encoded once for each image from a server, so in a single allocation.
     var bytes = Data(capacity: 20 + length(of: headers) + length(of: variation))
     bytes.append(Self.version)
     bytes.append(UInt8(truncatingIfNeeded: status))
@@ -131,7 +138,7 @@ extension StoredResponse {
 
   private func append(_ fields: HTTPFields, to bytes: inout Data) {
     for field in fields {
-      // Neither can hold a line end.
+      // Neither can contain a line end.
       bytes.append(contentsOf: field.name.utf8)
       bytes.append(UInt8(ascii: ":"))
       bytes.append(contentsOf: field.value.utf8)
@@ -139,7 +146,7 @@ extension StoredResponse {
     }
   }
 
-  /// Reads what ``encoded`` wrote; nil for anything else, that of other versions included.
+  /// Decodes ``encoded``, or returns `nil` for anything else, including other versions.
   public init?(encoded: Data) {
     let bytes = [UInt8](encoded)
     guard bytes.count >= 19, bytes[0] == Self.version,
@@ -169,7 +176,7 @@ extension StoredResponse {
 
 extension Date {
   fileprivate var roundedToMilliseconds: Date {
-    // Within what 64 bits hold, whatever a clock says.
+    // Limited to what 64 bits can hold, whatever the clock says.
     let milliseconds = min(max((timeIntervalSince1970 * 1000).rounded(), -9e15), 9e15)
     return Date(timeIntervalSince1970: milliseconds / 1000)
   }

@@ -1,62 +1,72 @@
-/// Keeps a loader out of networks that are nobody's business: for servers that load what strangers name.
+/// A guard that keeps a loader out of private networks, for servers that load URLs of strangers.
 ///
 /// ```swift
 /// var options = CurlLoader.Options()
 /// options.addressGuard = AddressGuard()
 /// ```
-/// Checked are the URL of each hop, redirects included, and each address that a connection is about to be made to, after the
-/// name has been looked up: a name that means another address at each look-up (DNS rebinding) gains nothing. Addresses
-/// count by what they mean, not how they are spelled: `0x7f.1`, `[::ffff:127.0.0.1]`, `[64:ff9b::7f00:1]` and the like are all 127.0.0.1.
+/// It checks the URL of each hop, including redirects. It also checks each address before a connection to it, after the
+/// name look-up, so a name that changes its address at each look-up (DNS rebinding) gains nothing. Addresses are
+/// checked by their meaning and not their spelling: `0x7f.1`, `[::ffff:127.0.0.1]`, `[64:ff9b::7f00:1]` and the like
+/// are all 127.0.0.1.
 ///
-/// Refused are private, loopback, link-local, multicast, reserved and documentation addresses, and those under which clouds
-/// tell secrets (169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16), with ``HTTPError/Code/addressRefused``.
+/// It refuses private, loopback, link-local, multicast, reserved and documentation addresses, and the metadata
+/// addresses of clouds (169.254.169.254, fd00:ec2::254, 100.100.100.200, 168.63.129.16). A refused load fails with
+/// ``HTTPError/Code/addressRefused``.
 public struct AddressGuard: Sendable, Hashable {
-  /// What a guarded loader does where a proxy is set.
+  /// The handling of a configured proxy by a guarded loader.
   public struct ProxyRule: Sendable, Hashable {
     let allowsProxies: Bool
 
-    /// Goes to servers directly, whatever proxy is set; the default.
+    /// Ignore the proxy and connect directly, the default.
     public static let bypass = ProxyRule(allowsProxies: false)
-    /// Uses the proxy, which then must be the guard.
+    /// Use the proxy, which must then be the guard.
     ///
-    /// The proxy looks names up, so only schemes, ports and addresses written in URLs can be checked here; the proxy's own
-    /// address is not.
+    /// The proxy resolves names, so the guard sees only schemes, ports and addresses in URLs. It does not check the
+    /// address of the proxy.
     public static let trust = ProxyRule(allowsProxies: true)
   }
 
-  /// The ports that may be asked; 80 and 443 by default, nil for all.
-  public var ports: Set<Int>? = [80, 443]
-  /// Whether http is allowed beside https; true by default.
-  public var allowsPlainHTTP = true
-  /// Networks that are allowed although they would be refused; none by default.
-  public var allowed: [IPNetwork] = []
-  /// Networks that are refused besides; none by default.
+  /// The allowed ports.
   ///
-  /// For a NAT64 prefix of one's own among others. They come before ``allowed``.
+  /// Defaults to 80 and 443. `nil` allows all.
+  public var ports: Set<Int>? = [80, 443]
+  /// A Boolean value that indicates whether http is allowed besides https.
+  ///
+  /// Defaults to `true`.
+  public var allowsPlainHTTP = true
+  /// Networks that are allowed although the guard would refuse them.
+  ///
+  /// Defaults to none.
+  public var allowed: [IPNetwork] = []
+  /// Further networks to refuse.
+  ///
+  /// Defaults to none. A NAT64 prefix of your own belongs here. These take precedence over ``allowed``.
   public var refused: [IPNetwork] = []
-  /// What to do where a proxy is set; ``ProxyRule/bypass`` by default.
+  /// The handling of a configured proxy.
+  ///
+  /// Defaults to ``ProxyRule/bypass``.
   public var proxies = ProxyRule.bypass
 
-  /// Creates the defaults.
+  /// Creates a guard with the default rules.
   public init() {}
 
-  /// Says why a URL may not be asked, as far as it tells; nil where nothing speaks against it.
+  /// Returns the reason why a URL is refused, or `nil` if nothing in it is.
   ///
-  /// A name in it tells nothing: its addresses are asked about one by one.
+  /// A host name gives no reason: its addresses are checked one by one.
   public func objection(to url: HTTPURL) -> String? {
     guard url.isSecure || allowsPlainHTTP else { return "the address guard allows https only" }
     if let ports, !ports.contains(url.port) { return "the address guard does not allow port \(url.port)" }
     return url.isAddress ? IPAddress(url.host).flatMap { objection(to: $0) } : nil
   }
 
-  /// Says why no connection may be made to an address; nil where nothing speaks against it.
+  /// Returns the reason why an address is refused, or `nil` if it is allowed.
   public func objection(to address: IPAddress) -> String? {
     let all = [address] + address.embedded
     if let network = refused.first(where: { network in all.contains { network.contains($0) } }) {
       return "the address guard refuses \(address), which is in \(network)"
     }
     if isAllowed(address) { return nil }
-    // What an address leads to counts beside what it is.
+    // Check the embedded addresses besides the address itself.
     for candidate in all where !isAllowed(candidate) {
       guard let kind = Self.kind(of: candidate) else { continue }
       let detour = candidate == address ? "" : " for \(candidate)"
@@ -71,13 +81,13 @@ public struct AddressGuard: Sendable, Hashable {
 
   private static func kind(of address: IPAddress) -> String? {
     special.first { $0.network.contains(address) }?.kind
-      ?? (address.isIPv6 && !global.contains { $0.contains(address) } ? "not of the public internet" : nil)
+      ?? (address.isIPv6 && !global.contains { $0.contains(address) } ? "not on the public internet" : nil)
   }
 
-  /// All that IPv6 has for the public: assigned addresses, and IPv4 as translators see it, which is looked at by itself.
+  /// The public parts of IPv6: assigned addresses, and translated IPv4 addresses, which are checked separately.
   private static let global = ["2000::/3", "64:ff9b::/96", "::ffff:0:0/96"].compactMap { IPNetwork($0) }
 
-  /// The registries of special addresses (RFC 6890 and what came later), and one that Azure took without.
+  /// The registries of special-purpose addresses (RFC 6890 and later ones), and an unregistered one of Azure.
   private static let special: [(network: IPNetwork, kind: String)] = [
     ("0.0.0.0/8", "this machine"), ("127.0.0.0/8", "loopback"), ("10.0.0.0/8", "private"),
     ("172.16.0.0/12", "private"), ("192.168.0.0/16", "private"), ("100.64.0.0/10", "private to a provider"),

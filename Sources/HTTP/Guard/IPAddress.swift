@@ -1,15 +1,16 @@
 import VitrineRuntime
 
-/// An address of IPv4 or IPv6.
+/// An IPv4 or IPv6 address.
 ///
-/// An IPv4 address within IPv6 (`::ffff:10.0.0.1`) is an IPv6 address here; the guard looks at both.
+/// An IPv4 address within IPv6 (`::ffff:10.0.0.1`) is an IPv6 address here; the guard checks both.
 public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The bytes in network order: 4 of them or 16.
+  /// The bytes in network order, 4 or 16 of them.
   public let bytes: [UInt8]
 
-  /// Reads an address as URLs have it, IPv6 with or without brackets; nil if it is none.
+  /// Parses an address as in a URL, or returns `nil` if the text is not an address.
   ///
-  /// IPv4 in fewer parts, in octal and in hexadecimal is understood as `inet_aton` does: `0x7f.1` is `127.0.0.1`.
+  /// Brackets around IPv6 are optional. IPv4 with fewer parts, in octal and in hexadecimal is parsed like `inet_aton`:
+  /// `0x7f.1` is `127.0.0.1`.
   public init?(_ string: String) {
     let isBracketed = string.hasPrefix("[") && string.hasSuffix("]")
     let text = isBracketed ? String(string.dropFirst().dropLast()) : string
@@ -17,7 +18,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     self.bytes = bytes
   }
 
-  /// Takes 4 or 16 bytes in network order; nil for any other number.
+  /// Creates an address from 4 or 16 bytes in network order, or returns `nil` for any other number.
   public init?(bytes: [UInt8]) {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     self.bytes = bytes
@@ -31,24 +32,24 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
   private static func bytes6(_ text: String) -> [UInt8]? {
     var address = in6_addr()
-    // Outlives the call, and is what the function writes for this family.
+    // `address` outlives the call, and has the type that the function writes for this family.
     guard unsafe inet_pton(AF_INET6, text, &address) == 1 else { return nil }
     return unsafe withUnsafeBytes(of: &address) { unsafe Array($0) }
   }
 
-  /// Whether it is of IPv6.
+  /// A Boolean value that indicates whether the address is an IPv6 address.
   public var isIPv6: Bool { bytes.count == 16 }
 
-  /// The address in its usual form, without brackets.
+  /// The address in its canonical form, without brackets.
   public var description: String {
     guard isIPv6 else { return bytes.map(String.init).joined(separator: ".") }
     var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    // Sixteen bytes are an address of this family, and the buffer is as long as is said.
+    // 16 bytes are an address of this family, and the buffer has the given length.
     guard unsafe inet_ntop(AF_INET6, bytes, &buffer, socklen_t(buffer.count)) != nil else { return "" }
     return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The IPv4 addresses to which packets to this IPv6 address may go: mapped, compatible, 6to4, NAT64, Teredo, ISATAP.
+  /// The IPv4 addresses that this IPv6 address may lead to: mapped, compatible, 6to4, NAT64, Teredo, ISATAP.
   var embedded: [IPAddress] {
     guard isIPv6 else { return [] }
     func starts(_ prefix: [UInt8]) -> Bool { bytes.starts(with: prefix) }
@@ -68,14 +69,14 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A range of addresses that share their first bits.
+/// A range of addresses with a common prefix.
 public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
   /// An address of the network.
   public let address: IPAddress
-  /// How many first bits are shared.
+  /// The number of bits in the prefix.
   public let prefixLength: Int
 
-  /// Reads `10.0.0.0/8` or `fd00::/8`, or one address; nil if it is neither.
+  /// Parses `10.0.0.0/8`, `fd00::/8` or a single address, or returns `nil` for any other text.
   public init?(_ string: String) {
     let parts = string.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
@@ -85,10 +86,10 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
     (self.address, prefixLength) = (address, length)
   }
 
-  /// The address and the length, such as `10.0.0.0/8`.
+  /// The address and the prefix length, such as `10.0.0.0/8`.
   public var description: String { "\(address)/\(prefixLength)" }
 
-  /// Returns whether an address, of the same family, is within.
+  /// Returns a Boolean value that indicates whether the network contains an address of the same family.
   public func contains(_ other: IPAddress) -> Bool {
     guard other.bytes.count == address.bytes.count else { return false }
     var rest = prefixLength

@@ -1,9 +1,9 @@
-/// Which part of a file a response of status 206 has.
+/// The range of a response of status 206.
 package struct ContentRange: Hashable, Sendable {
   package let start: Int
-  /// The last byte, not the one after it.
+  /// The position of the last byte, inclusive.
   package let end: Int
-  /// How many bytes the file has; nil where the server does not know.
+  /// The length of the file, or `nil` if the server does not know it.
   package let total: Int?
 
   package init?(_ response: HTTPResponse) {

@@ -1,17 +1,18 @@
-/// Remembers what has failed lately, so that a dead URL on every cell of a list is not asked for each time a cell comes by.
+/// A memory of recent failures, so that a list with a dead URL in every cell does not request it for every cell.
 ///
-/// A value without a clock: the caller says what time it is, as a span since any fixed moment. The key is what the caller
-/// tells requests apart by, a URL where that is enough.
+/// A value without a clock: the caller passes the time, as a duration since any fixed moment. The key identifies a
+/// request, for which a URL is often enough.
 /// ```swift
 /// var memory = FailureMemory<String>()
 /// memory.record(error, for: url.string, now: clock.uptime)
-/// if let failure = memory.failure(for: url.string, now: clock.uptime) { … }   // not asked again yet
+/// if let failure = memory.failure(for: url.string, now: clock.uptime) { … }   // too early for another request
 /// ```
-/// Remembered are statuses 404 (5 minutes) and 410 (an hour), other statuses from 400 to 499 (a minute), and what failed
-/// on the way or in the server (10 seconds, doubling with each further failure up to 5 minutes). Cancellations, requests that could not
-/// be sent and 408 are not; a `Retry-After` replaces the time, within an hour.
+/// It remembers the statuses 404 (5 minutes) and 410 (an hour), other statuses from 400 to 499 (a minute), and 429 and
+/// failures of the network or the server (10 seconds, doubled for each further failure up to 5 minutes). It ignores
+/// cancellations, requests that could not be sent, bodies over the limit, and 408. A `Retry-After` replaces these
+/// times, up to an hour.
 ///
-/// - Complexity: Each operation is O(1), save every so many records one that drops what is over, O(n log n).
+/// - Complexity: O(1) for each operation. Now and then a record drops the oldest entries in O(n log n).
 public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
   private struct Entry: Sendable {
     var error: HTTPError
@@ -25,33 +26,33 @@ public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
   private var entries: [Key: Entry] = [:]
   private var nextNumber = 0
 
-  /// Creates an empty one.
+  /// Creates an empty memory.
   ///
-  /// - Parameter limit: How many failures are kept, the oldest go first; 1,000 by default.
+  /// - Parameter limit: The maximum number of failures, of which the oldest are dropped first. Defaults to 1,000.
   public init(limit: Int = 1000) {
     self.limit = max(1, limit)
   }
 
-  /// How many failures are kept, old ones included.
+  /// The number of stored failures, including expired ones.
   public var count: Int { entries.count }
 
-  /// Returns what went wrong lately, while it is not worth asking again; nil after that.
+  /// Returns a recent failure, or `nil` once another request is worthwhile.
   public func failure(for key: Key, now: Duration) -> HTTPError? {
     standing(for: key, now: now)?.error
   }
 
-  /// What went wrong lately, how long ago that was, and how long it is still not worth asking again.
+  /// Returns a recent failure, its age, and the time until another request is worthwhile.
   package func standing(for key: Key, now: Duration) -> (error: HTTPError, age: Duration, rest: Duration)? {
     guard let entry = entries[key], entry.until > now else { return nil }
     return (entry.error, now - entry.recorded, entry.until - now)
   }
 
-  /// Takes note of a failure.
+  /// Records a failure.
   ///
   /// - Parameters:
-  ///   - error: What went wrong; what says nothing of the URL is ignored.
-  ///   - key: What failed.
-  ///   - retryAfter: How long the server asks to wait, if it does.
+  ///   - error: The error. Errors that say nothing about the URL are ignored.
+  ///   - key: The key of the request.
+  ///   - retryAfter: The delay that the server demands, if any.
   ///   - now: The time.
   public mutating func record(_ error: HTTPError, for key: Key, retryAfter: Duration? = nil, now: Duration) {
     let count = (entries[key]?.count ?? 0) + 1
@@ -59,18 +60,18 @@ public struct FailureMemory<Key: Hashable & Sendable>: Sendable {
     let until = now + (retryAfter.map { min($0, .seconds(3600)) } ?? span)
     entries[key] = Entry(error: error, until: until, recorded: now, number: nextNumber, count: count)
     nextNumber += 1
-    // Some more at once, so that not every record of a full memory has to look through all.
+    // Drop several at once, so that not every record in a full memory scans all entries.
     guard entries.count > limit else { return }
     let oldestFirst = entries.sorted { $0.value.number < $1.value.number }
     for (key, _) in oldestFirst.prefix(entries.count - limit * 7 / 8) { entries[key] = nil }
   }
 
-  /// Forgets a failure: it has worked, or somebody wants to know for sure.
+  /// Removes a failure, after a success or for a forced attempt.
   public mutating func forget(_ key: Key) {
     entries[key] = nil
   }
 
-  /// Forgets all: the network has come back, for one.
+  /// Removes all failures, for instance when the network is back.
   public mutating func removeAll() {
     entries = [:]
   }

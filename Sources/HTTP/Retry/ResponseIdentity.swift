@@ -1,7 +1,7 @@
-/// What the response being delivered is, to tell whether another is the same.
+/// The identity of the response being delivered, to compare with that of another attempt.
 struct ResponseIdentity {
   let head: HTTPResponse
-  /// Where its body begins in the file.
+  /// The position of its body in the file.
   let offset: Int
 
   init(_ head: HTTPResponse) {
@@ -9,19 +9,19 @@ struct ResponseIdentity {
     offset = ContentRange(head)?.start ?? 0
   }
 
-  /// Names exactly these bytes; nil where nothing does.
+  /// The strong entity tag, or `nil` if there is none.
   var strongTag: String? {
     head.headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
   }
 
-  /// Whether a body that has not begun may come from `other` just as well.
+  /// Returns `true` if a body that has not begun may come from `other` instead.
   func hasSameFields(as other: HTTPResponse) -> Bool {
     other.status == head.status
       && ["ETag", "Last-Modified", "Content-Length", "Content-Range", "Content-Type", "Content-Encoding"]
         .allSatisfy { other.headers[$0] == head.headers[$0] }
   }
 
-  /// Returns how many bytes of a response's body the sink has had; nil where it does not continue what it has.
+  /// Returns the number of bytes that the sink already has of a response's body, or `nil` if it is not a continuation.
   func overlap(of response: HTTPResponse, delivered: Int) -> Int? {
     guard delivered > 0 else { return hasSameFields(as: response) ? 0 : nil }
     guard let tag = strongTag, response.headers["ETag"].map({ $0 == tag }) ?? true else { return nil }
@@ -31,7 +31,7 @@ struct ResponseIdentity {
       let end = old?.end ?? head.contentLength.map { $0 - 1 }
       return end.map { $0 == new.end } ?? true ? 0 : nil
     }
-    // A server without ranges sends the file from its start; that it is the same one must be said.
+    // A server without ranges sends the file from its start, and must confirm that it is the same.
     guard response.status == 200, head.status == 200, response.headers["ETag"] == tag else { return nil }
     return delivered
   }

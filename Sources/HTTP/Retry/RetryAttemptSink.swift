@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Takes what one attempt brings.
+/// The sink of a single attempt.
 final class RetryAttemptSink: LoadSink {
   private let load: RetryingLoad
 
@@ -46,12 +46,12 @@ extension RetryingLoad {
       return .pause
     }
     guard let wait = delay(after: error, response) else { return accept(response) }
-    // Read to its end, the body leaves the connection usable.
+    // Reading the body to its end keeps the connection usable.
     state.withLock { $0.mode = .drop(wait: wait, count: 0) }
     return .proceed
   }
 
-  /// Does with a response what the policy says, in place of the loader, which waits.
+  /// Applies the policy's decision to a response, in place of the loader, which is paused.
   private func decide(on response: HTTPResponse, _ delay: Duration?, of number: Int) {
     let (isDelivered, end) = state.withLock { state -> (Bool, AttemptEnd?) in
       guard state.attempt == number, state.stage == .asking else { return (false, nil) }
@@ -72,7 +72,7 @@ extension RetryingLoad {
     }
   }
 
-  /// Has the attempt go on as the sink wants, after a response that was delivered in place of the loader.
+  /// Continues the attempt as the sink wants, after its response was delivered in place of the loader.
   private func settle(_ flow: LoadFlow) {
     let end = state.withLock { state -> AttemptEnd? in
       state.stage = .loading
@@ -111,7 +111,7 @@ extension RetryingLoad {
   fileprivate func receive(_ bytes: RawSpan) -> LoadFlow {
     let count = bytes.byteCount
     let (sink, skipped, unseen): ((any LoadSink)?, Int, LoadFlow) = state.withLock { state in
-      // A loader that heeds no pause would have its bytes come before the head.
+      // A loader that ignores pauses would deliver bytes before the head.
       guard state.stage == .loading else { return (nil, 0, .stop) }
       switch state.mode {
       case .deliver(let skipping):
@@ -130,7 +130,7 @@ extension RetryingLoad {
     return deliver { sink.receive(bytes.extracting(droppingFirst: skipped)) }
   }
 
-  /// Calls the sink and remembers whether it wants to pause, for the case that the attempt fails meanwhile.
+  /// Calls the sink, and remembers a pause in case the attempt fails meanwhile.
   private func deliver(_ call: () -> LoadFlow) -> LoadFlow {
     let resumes = state.withLock { $0.resumes }
     let flow = call()
@@ -150,7 +150,7 @@ extension RetryingLoad {
         state.end = AttemptEnd(error: error)
         return true
       case .asking:
-        // The answer is no longer waited for.
+        // The answer is no longer needed.
         state.stage = .loading
         return false
       case .loading, .waiting, .heldBack:
@@ -164,7 +164,7 @@ extension RetryingLoad {
     let (mode, earlier, isCancelled) = state.withLock { ($0.mode, $0.failure, $0.isCancelled) }
     switch mode {
     case .drop(let delay, _):
-      // The server's failure counts, not how reading of it ended.
+      // The server's failure counts, not the way in which reading its body ended.
       guard !isCancelled, let number = beginWaiting() else { return end(error ?? earlier ?? cancellation) }
       schedule(delay, after: number)
     case .refuse:
@@ -172,14 +172,14 @@ extension RetryingLoad {
     case .deliver(let rest):
       guard let error else {
         guard rest > 0 else { return end(nil) }
-        return end(earlier ?? HTTPError(.truncated, url: request.url.string, "less came than before"))
+        return end(earlier ?? HTTPError(.truncated, url: request.url.string, "the body is shorter than before"))
       }
       guard !isCancelled, !error.isCancellation, canGoOn() else { return end(error) }
       goOn(after: error)
     }
   }
 
-  /// Tries again, if the policy says so.
+  /// Retries if the policy says so.
   private func goOn(after error: HTTPError) {
     if policy.isShort {
       guard let delay = delay(after: error) else { return end(error) }
@@ -202,7 +202,7 @@ extension RetryingLoad {
     state.withLock { $0.failure = $0.failure ?? error }
   }
 
-  /// Whether the next attempt could go on from what the sink has.
+  /// Returns `true` if another attempt could continue where the sink is.
   private func canGoOn() -> Bool {
     state.withLock { state in
       guard let identity = state.identity, state.delivered > 0 else { return true }

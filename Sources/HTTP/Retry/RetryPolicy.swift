@@ -1,21 +1,21 @@
 public import VitrineRuntime
 
-/// Says whether a load that has failed is tried again, and after which wait.
+/// A policy that decides whether and when a failed load is retried.
 ///
 /// ```swift
 /// let loader = RetryingLoader(CurlLoader(), .exponential(maxAttempts: 3))
 /// ```
-/// A value without a clock or a network; ``RetryingLoader`` obeys it. A cancelled load is never asked about.
+/// A value without a clock or a network, applied by ``RetryingLoader``. Cancelled loads are never retried.
 public struct RetryPolicy: Sendable {
-  /// Returns how long to wait before the next attempt; nil to give up.
+  /// Returns the delay before the next attempt, or `nil` to give up.
   public let delay: @Sendable (RetryAttempt) -> Duration?
-  /// Whether it is known to be short, so that it may be asked on a thread that all transfers share.
+  /// Set if the closure is known to be short, so that it may run on a thread shared by all transfers.
   let isShort: Bool
 
-  /// Creates a policy of your own.
+  /// Creates a custom policy.
   ///
-  /// - Parameter delay: Returns how long to wait, or nil to give up. Called on a thread of the ``RetryingLoader``'s that
-  ///   serves no transfer, so it may block; its load waits meanwhile.
+  /// - Parameter delay: Returns the delay, or `nil` to give up. Called on a thread of the ``RetryingLoader`` that
+  ///   serves no transfer, so it may block. Its load waits meanwhile.
   public init(_ delay: @escaping @Sendable (RetryAttempt) -> Duration?) {
     self.init(isShort: false, delay)
   }
@@ -24,23 +24,23 @@ public struct RetryPolicy: Sendable {
     (self.isShort, self.delay) = (isShort, delay)
   }
 
-  /// Gives up at once.
+  /// A policy that never retries.
   public static let never = RetryPolicy(isShort: true) { _ in nil }
 
-  /// Waits at most twice as long each time, and chooses at random how long (full jitter), so that those who failed together
-  /// do not return together.
+  /// A policy with random delays whose maximum doubles each time (full jitter), so that loads that failed together do
+  /// not return together.
   ///
-  /// Tried again is what ``HTTPError/isWorthRetrying``: time-outs, connections that fail or break, and the statuses 408, 429,
-  /// 500, 502, 503 and 504. A `Retry-After` is waited for, and a little longer at random; one that `totalTime` has
-  /// no room for means giving up.
+  /// It retries errors with ``HTTPError/isWorthRetrying``: time-outs, connections that fail or break, and the statuses
+  /// 408, 429, 500, 502, 503 and 504. It obeys `Retry-After`, plus a small random delay, and gives up if that exceeds
+  /// `totalTime`.
   ///
   /// - Parameters:
-  ///   - maxAttempts: How often to try in all, the first time included; 3 by default.
-  ///   - base: The longest wait after the first attempt; half a second by default.
-  ///   - limit: The longest wait of all, unless the server asks for more; 30 seconds by default.
-  ///   - totalTime: From the first start to the last; two minutes by default.
-  ///   - random: Returns a number from 0 up to 1. Called on the loader's thread, which it must not block. Defaults to the
-  ///     system's generator.
+  ///   - maxAttempts: The maximum number of attempts, including the first. Defaults to 3.
+  ///   - base: The maximum delay after the first attempt. Defaults to half a second.
+  ///   - limit: The maximum delay, unless the server demands more. Defaults to 30 seconds.
+  ///   - totalTime: The maximum time from the first start to the last. Defaults to two minutes.
+  ///   - random: Returns a number from 0 up to 1. Called on the loader's thread, which it must not block. Defaults to
+  ///     the system's generator.
   /// - Returns: The policy.
   public static func exponential(
     maxAttempts: Int = 3,
@@ -51,7 +51,7 @@ public struct RetryPolicy: Sendable {
   ) -> RetryPolicy {
     RetryPolicy(isShort: true) { attempt in
       guard attempt.number < maxAttempts, attempt.error.isWorthRetrying else { return nil }
-      // More than 2^20 times the base is over any limit.
+      // 2^20 times the base exceeds any limit.
       let longest = min(limit, base * (1 << min(attempt.number - 1, 20)))
       let wait = attempt.retryAfter.map { $0 + base * random() } ?? longest * random()
       return attempt.elapsed + wait <= totalTime ? wait : nil
@@ -59,15 +59,15 @@ public struct RetryPolicy: Sendable {
   }
 }
 
-/// An attempt that has failed.
+/// A failed attempt.
 public struct RetryAttempt: Sendable, Hashable {
-  /// Which one it was, from 1.
+  /// The number of the attempt, counted from 1.
   public var number: Int
-  /// How long ago the first one began.
+  /// The time since the first attempt began.
   public var elapsed: Duration
-  /// Why it failed; ``HTTPError/Code/badStatus`` for a response that the server itself calls a failure.
+  /// The error, with ``HTTPError/Code/badStatus`` for a response whose status is a failure.
   public var error: HTTPError
-  /// How long the server asks to wait, if it does.
+  /// The delay that the server demands, if any.
   public var retryAfter: Duration?
 
   /// Creates an attempt.
@@ -80,7 +80,7 @@ public struct RetryAttempt: Sendable, Hashable {
 }
 
 extension HTTPResponse {
-  /// How long the server asks to wait (`Retry-After`, in seconds or as a date), at most a year; nil if it does not.
+  /// Returns the delay of `Retry-After` (in seconds or as a date), at most a year, or `nil` if there is none.
   public func retryAfter(now: Date) -> Duration? {
     guard let value = headers.values(for: "Retry-After").first else { return nil }
     let year = 365.0 * 86_400

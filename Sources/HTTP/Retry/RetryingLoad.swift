@@ -1,31 +1,31 @@
 import VitrineRuntime
 
-/// One load with all its attempts; also the handle that its starter keeps.
+/// A load with all its attempts, and the handle for its caller.
 ///
-/// Nothing of a user's is called or released under its lock. What the handle of an attempt is to be told is decided there and
-/// told behind it, in that order; what leaves the state is handed out.
+/// No foreign code is called or released under the lock. Calls to an attempt's handle are decided under the lock and
+/// made after it, in that order. Values that leave the state are moved out of it.
 final class RetryingLoad: LoadHandle {
-  /// What is under way.
+  /// The state of the load.
   enum Stage {
-    /// An attempt, or nothing any more.
+    /// An attempt is running, or the load has ended.
     case loading
-    /// The policy is asked about a response, whose attempt is paused until it answers.
+    /// The policy is deciding about a response, whose attempt is paused meanwhile.
     case asking
-    /// The response about which it was asked is being delivered.
+    /// The response that the policy accepted is being delivered.
     case delivering
-    /// No attempt: the policy is asked about the last one, or the time of the next has not come.
+    /// No attempt is running: the policy is deciding about the last one, or its delay has not passed.
     case waiting
-    /// No attempt: the next one waits for the sink.
+    /// No attempt is running: the next one waits for the sink.
     case heldBack
   }
 
-  /// What is done with what comes.
+  /// The handling of received data.
   enum Mode {
-    /// It goes to the sink, after so many bytes that it has had.
+    /// Deliver it to the sink, after as many bytes as the sink already has.
     case deliver(skipping: Int)
-    /// It is dropped, as there will be another attempt after the wait.
+    /// Drop it, since another attempt follows after a delay.
     case drop(wait: Duration, count: Int)
-    /// It is of no use: the load fails with what went wrong before.
+    /// Refuse it, so that the load fails with the earlier error.
     case refuse
   }
 
@@ -35,30 +35,30 @@ final class RetryingLoad: LoadHandle {
     var handle: (any LoadHandle)?
     var priority: Priority
     var isCancelled = false
-    /// Whether the attempt is to end, since nobody wants what comes.
+    /// Set if the attempt must end because its data is useless.
     var isBrokenOff = false
-    /// Whether the sink wants nothing now, and how often it has said that it wants more.
+    /// Set while the sink is paused; below it, the number of times that it resumed.
     var isPaused = false
     var resumes = 0
-    /// Whether the attempt is to go on once its handle is there.
+    /// Set if the attempt must be resumed once its handle is known.
     var owesResume = false
-    /// The next attempt, while it is waited for.
+    /// The timer of the next attempt.
     var alarm: ScheduledAction?
     var hasBegun = false
     var mode = Mode.deliver(skipping: 0)
     var identity: ResponseIdentity?
     var delivered = 0
     var failure: HTTPError?
-    /// How the attempt ended while the policy was asked about its response.
+    /// The end of the attempt, if that came while the policy was deciding about its response.
     var end: AttemptEnd?
-    /// What handles are told; there once there is something to tell.
+    /// The pending calls to handles, created for the first one.
     var calls: SerialCalls?
     var sink: (any LoadSink)?
   }
 
-  /// How an attempt has ended.
+  /// The end of an attempt.
   struct AttemptEnd {
-    /// Nil when all of it came.
+    /// The error, or `nil` if the attempt succeeded.
     let error: HTTPError?
   }
 
@@ -89,10 +89,10 @@ final class RetryingLoad: LoadHandle {
     state = Lock(State(priority: request.priority, sink: sink))
   }
 
-  /// That somebody has cancelled it.
+  /// The error of a cancelled load.
   var cancellation: HTTPError { HTTPError(.cancelled, url: request.url.string, "was cancelled") }
 
-  // MARK: For the starter
+  // MARK: For the caller
 
   var priority: Priority {
     get { state.withLock { $0.priority } }
@@ -119,7 +119,7 @@ final class RetryingLoad: LoadHandle {
     }
     runCalls()
     alarm?.cancel()
-    // The sink is not to be called by those who cancel, and there is no loader's thread to do it.
+    // A caller that cancels must not call the sink itself, and there is no loader's thread for it.
     if isIdle { Task { self.end(self.cancellation) } }
   }
 
@@ -142,7 +142,7 @@ final class RetryingLoad: LoadHandle {
 
   // MARK: The attempt's handle
 
-  /// Has the handle of the attempt told something by the next ``runCalls()``.
+  /// Adds a call to the attempt's handle, which the next ``runCalls()`` makes.
   func tell(_ state: inout State, _ call: @escaping @Sendable (any LoadHandle) -> Void) {
     guard let handle = state.handle else { return }
     let calls = state.calls ?? SerialCalls()
@@ -150,18 +150,18 @@ final class RetryingLoad: LoadHandle {
     calls.add { call(handle) }
   }
 
-  /// Has the attempt go on after a pause.
+  /// Resumes the attempt after a pause.
   func goOn(_ state: inout State) {
     if state.handle == nil { state.owesResume = true }
     tell(&state) { $0.resume() }
   }
 
-  /// Tells the handle what there is to tell, with no lock held.
+  /// Makes the pending calls to the handle, without a lock.
   func runCalls() { state.withLock { $0.calls }?.run() }
 
   // MARK: Attempts
 
-  /// Starts the attempt after one that has ended, unless the load is no longer waiting for that.
+  /// Starts the attempt after the one that ended, unless the load no longer waits for it.
   func startAttempt(after previous: Int = 0) {
     let (next, _, _) = state.withLock { state -> (HTTPRequest?, ScheduledAction?, (any LoadHandle)?) in
       guard state.attempt == previous, previous == 0 || state.stage == .waiting else { return (nil, nil, nil) }
@@ -180,7 +180,7 @@ final class RetryingLoad: LoadHandle {
     attach(loader.load(next, into: RetryAttemptSink(self)), of: previous + 1, next)
   }
 
-  /// The request, or one for what the sink has not had.
+  /// Returns the request, or one for the bytes that the sink does not have yet.
   private func nextRequest(_ state: borrowing State) -> HTTPRequest {
     var next = request
     next.priority = state.priority
@@ -194,7 +194,7 @@ final class RetryingLoad: LoadHandle {
 
   private func attach(_ handle: any LoadHandle, of number: Int, _ request: HTTPRequest) {
     state.withLock { state in
-      // A loader that answers at once may be past this attempt.
+      // A loader that answers synchronously may be past this attempt.
       guard state.attempt == number, state.sink != nil, state.stage != .waiting, state.stage != .heldBack else {
         return
       }
@@ -207,9 +207,9 @@ final class RetryingLoad: LoadHandle {
     runCalls()
   }
 
-  /// Ends the attempt's part in the load.
+  /// Ends the running attempt, and waits for the next one.
   ///
-  /// - Returns: The number of the attempt; nil if the load has been cancelled.
+  /// - Returns: The number of the attempt, or `nil` if the load was cancelled.
   func beginWaiting() -> Int? {
     let (number, _) = state.withLock { state -> (Int?, (any LoadHandle)?) in
       let handle = state.handle.take()
@@ -220,7 +220,7 @@ final class RetryingLoad: LoadHandle {
     return number
   }
 
-  /// Has the next attempt begin after a wait, unless the load is no longer waiting for that.
+  /// Starts the next attempt after a delay, unless the load no longer waits for it.
   func schedule(_ delay: Duration, after number: Int) {
     let alarm = clock.schedule(after: delay) { self.startAttempt(after: number) }
     let isLate = state.withLock { state in
@@ -231,9 +231,9 @@ final class RetryingLoad: LoadHandle {
     if isLate { alarm.cancel() }
   }
 
-  /// Gives a wait up.
+  /// Ends the wait for the next attempt.
   ///
-  /// - Returns: Whether it was still the caller's to do so.
+  /// - Returns: `true` if the load was still waiting for it.
   func endWaiting(after number: Int) -> Bool {
     state.withLock { state in
       guard state.attempt == number, state.stage == .waiting else { return false }
@@ -242,7 +242,7 @@ final class RetryingLoad: LoadHandle {
     }
   }
 
-  /// Tells the sink the end, once.
+  /// Ends the load, once.
   func end(_ error: HTTPError?) {
     let (sink, _) = state.withLock { ($0.sink.take(), $0.handle.take()) }
     sink?.finish(error)
@@ -250,13 +250,13 @@ final class RetryingLoad: LoadHandle {
 
   // MARK: The policy
 
-  /// Asks the policy on the calling thread, for those that are known to be short.
+  /// Asks a policy that is known to be short, on the calling thread.
   func delay(after error: HTTPError, _ response: HTTPResponse? = nil) -> Duration? {
     guard !error.isCancellation else { return nil }
     return policy.delay(attempt(error, response))
   }
 
-  /// Asks the policy where it may block, and gives the answer there.
+  /// Asks the policy on a thread that may block, and answers there.
   func ask(
     _ error: HTTPError,
     _ response: HTTPResponse? = nil,
@@ -266,7 +266,7 @@ final class RetryingLoad: LoadHandle {
     do throws(WorkQueueError) {
       try questions.enqueue { [policy] _ in answer(policy.delay(attempt)) }
     } catch {
-      // Without a thread nothing can be tried again either.
+      // Without a thread, nothing can be retried either.
       answer(nil)
     }
   }

@@ -1,29 +1,29 @@
 public import VitrineRuntime
 
-/// Tries again what another loader failed to load, as a ``RetryPolicy`` says.
+/// A loader that retries failed loads of another loader, by a ``RetryPolicy``.
 ///
-/// Its sink sees one response. An attempt of which nothing was delivered is simply repeated. After that, the next attempt asks for what
-/// is missing (`Range`, `If-Range`) if the response had a strong entity tag, and goes on where the last one ended; bytes that the
-/// server sends once more are left out. Where the file has changed meanwhile, or nothing tells whether it has, the load fails
-/// with the first error.
+/// Its sink sees a single response. An attempt that delivered nothing is simply repeated. Later attempts request the
+/// missing bytes (`Range`, `If-Range`) if the response had a strong entity tag, and continue where the last one ended.
+/// Bytes that the server repeats are skipped. If the file has changed, or might have, the load fails with the first
+/// error.
 ///
-/// Responses with a status that the policy wants to try again are not delivered, save the last.
+/// Responses whose status is retried are not delivered, except for the last.
 ///
-/// A policy of your own is asked on threads of the loader's, four at most: one that blocks holds back its own load, and no
-/// transfer. The attempt whose response it is asked about is paused meanwhile (``LoadFlow/pause``).
+/// A custom policy is called on threads of this loader, at most four. If it blocks, it delays only its own load. The
+/// attempt with the response in question is paused meanwhile (``LoadFlow/pause``).
 public final class RetryingLoader: DataLoader {
   private let loader: any DataLoader
   private let policy: RetryPolicy
   private let clock: any TimeSource
-  /// Where policies that are not Vitrine's own are asked; it has no thread until there is such a question.
+  /// The queue for custom policies, which has no thread until it is used.
   private let questions = WorkQueue(label: "vitrine-retry", width: 4)
 
-  /// Wraps a loader.
+  /// Creates a loader that wraps another one.
   ///
   /// - Parameters:
-  ///   - loader: Does the work; sees each attempt as a load of its own.
-  ///   - policy: Says what is tried again.
-  ///   - clock: Measures the waits. Defaults to the system clock.
+  ///   - loader: The wrapped loader, which sees each attempt as a load of its own.
+  ///   - policy: The policy.
+  ///   - clock: The clock for delays. Defaults to the system clock.
   public init(_ loader: any DataLoader, _ policy: RetryPolicy, clock: any TimeSource = .system) {
     self.loader = loader
     self.policy = policy
@@ -45,6 +45,6 @@ public final class RetryingLoader: DataLoader {
     return load
   }
 
-  /// Returns what the loader within says.
+  /// Returns the answer of the wrapped loader.
   public func obeys(_ addressGuard: AddressGuard) -> Bool { loader.obeys(addressGuard) }
 }

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
 import VitrineRuntime
 
-/// One load, over its redirects to its end; also the handle that its starter keeps.
+/// A load over its redirects to its end, and the handle for its caller.
 final class SessionLoad: LoadHandle {
   private struct State {
     var request: HTTPRequest
@@ -11,18 +11,18 @@ final class SessionLoad: LoadHandle {
     var question: Task<Void, Never>?
     var alarm: ScheduledAction?
     var isCancelled = false
-    /// How often the sink has said that it wants more.
+    /// The number of times that the sink resumed.
     var resumes = 0
-    /// Whether the hooks have been told something, behind which the sink is told the end.
+    /// Set if hooks have pending calls, after which the sink's end must come.
     var hasMeasured = false
     var answers = 0
-    // Of the hop under way:
+    // The fields below belong to the current hop.
     var head: HTTPResponse?
     var isHeadDelivered = false
     var received = 0
-    /// The body that came with a challenge.
+    /// The body of a challenge's response.
     var held = Data()
-    /// Why it was broken off by us.
+    /// The reason why the load was aborted by us.
     var failure: HTTPError?
   }
 
@@ -33,7 +33,7 @@ final class SessionLoad: LoadHandle {
   private let options: URLSessionLoader.Options
   private let started = SystemClock().uptime
   private let state: Lock<State>
-  /// What the task is told, in the order in which it was decided.
+  /// The calls to the task, in the order in which they were decided.
   private let taskCalls = SerialCalls()
   private let hookCalls: HookCalls
 
@@ -53,7 +53,7 @@ final class SessionLoad: LoadHandle {
     state = Lock(State(request: request, hop: RedirectChain(request), sink: sink))
   }
 
-  // MARK: For the starter
+  // MARK: For the caller
 
   var priority: Priority {
     get { state.withLock { $0.request.priority } }
@@ -74,7 +74,7 @@ final class SessionLoad: LoadHandle {
     }
     question?.cancel()
     task?.cancel()
-    // While a hook is at it there is no task whose end would be told.
+    // While a hook runs there is no task whose end would be reported.
     if task == nil { Task { self.end(self.error(.cancelled, "was cancelled")) } }
   }
 
@@ -111,7 +111,7 @@ final class SessionLoad: LoadHandle {
   }
 
   private func startHop() {
-    // What leaves the state is released with the lock open.
+    // Values that leave the state are released without the lock.
     let (hop, request, isCancelled, _) = state.withLock { state in
       let question = state.question.take()
       (state.head, state.isHeadDelivered, state.received, state.failure) = (nil, false, 0, nil)
@@ -122,11 +122,11 @@ final class SessionLoad: LoadHandle {
       return end(error(.invalidRequest, "the header field \"\(bad.name)\" cannot be sent"))
     }
     if let objection = options.addressGuard?.objection(to: hop.url) { return end(error(.addressRefused, objection)) }
-    guard let url = URL(string: hop.url.string) else { return end(error(.invalidURL, "not a URL to the system")) }
+    guard let url = URL(string: hop.url.string) else { return end(error(.invalidURL, "URLSession rejects it")) }
     var wanted = URLRequest(url: url, timeoutInterval: request.timeouts.idle / .seconds(1))
     wanted.httpMethod = request.method.name
     wanted.httpShouldHandleCookies = false
-    // URLSession would ask for gzip by itself.
+    // URLSession would request gzip by itself.
     wanted.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     wanted.setValue(options.userAgent, forHTTPHeaderField: "User-Agent")
     if let cookie = options.cookies?.header(for: hop.url) { wanted.setValue(cookie, forHTTPHeaderField: "Cookie") }
@@ -152,10 +152,10 @@ final class SessionLoad: LoadHandle {
     if let task { task.cancel() } else { end(failure) }
   }
 
-  // MARK: What comes
+  // MARK: Response
 
   func receive(_ response: URLResponse) -> Bool {
-    guard let response = response as? HTTPURLResponse else { return fail(.protocolError, "no response of HTTP") }
+    guard let response = response as? HTTPURLResponse else { return fail(.protocolError, "not an HTTP response") }
     let (hop, request, answers) = state.withLock { ($0.hop, $0.request, $0.answers) }
     var head = HTTPResponse(status: response.statusCode, url: hop.url, redirectCount: hop.count)
     for (name, value) in response.allHeaderFields {
@@ -168,7 +168,7 @@ final class SessionLoad: LoadHandle {
       return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.bodyLimit)")
     }
     if head.status == 206, request.headers["Range"] == nil {
-      return fail(.protocolError, "the server answered with a part (206) that nobody asked for")
+      return fail(.protocolError, "the server sent a partial response (206) without a range request")
     }
     let sink = state.withLock { state in
       state.isHeadDelivered = true
@@ -183,7 +183,7 @@ final class SessionLoad: LoadHandle {
       if !state.isHeadDelivered { state.held.append(data.prefix(1 << 16 - state.held.count)) }
       return (state.received, state.isHeadDelivered, state.request.bodyLimit, state.sink)
     }
-    // The page of a redirect or a challenge: a short one keeps the connection, a long one is not worth it.
+    // Reading the short body of a redirect or challenge keeps the connection. A long one is not worth it.
     guard isDelivered else { return received <= 1 << 16 ? () : state.withLock { $0.task }?.cancel() ?? () }
     let goesOn =
       received <= limit
@@ -238,7 +238,7 @@ final class SessionLoad: LoadHandle {
     }
   }
 
-  /// Whether the page of a redirect or a challenge was too long to be read to its end.
+  /// Returns `true` if the body of a redirect or challenge was too long to be read to its end.
   private func isBrokenOff(_ problem: (any Error)?) -> Bool {
     (problem as? URLError)?.code == .cancelled
   }
@@ -266,7 +266,7 @@ final class SessionLoad: LoadHandle {
     state.withLock { $0.question = question }
   }
 
-  /// Delivers the response that came with a challenge which nobody answers.
+  /// Delivers the response of a challenge that no hook answered.
   private func deliverHeld(_ head: HTTPResponse) {
     let (sink, held) = state.withLock { ($0.sink, $0.held) }
     guard deliver({ sink?.receive(head) ?? .stop }), held.isEmpty || deliver({ sink?.receive(held) ?? .stop }) else {
@@ -275,16 +275,16 @@ final class SessionLoad: LoadHandle {
     end(nil)
   }
 
-  // MARK: Ends
+  // MARK: End
 
-  /// Calls the sink and does what it wants; false to break off.
+  /// Calls the sink and applies its answer, or returns `false` to abort.
   private func deliver(_ call: () -> LoadFlow) -> Bool {
     let resumes = state.withLock { $0.resumes }
     switch call() {
     case .proceed: return true
     case .pause:
       state.withLock { state in
-        // It may have been resumed before the sink has returned.
+        // The sink may have resumed before it returned.
         guard let task = state.task, state.resumes == resumes else { return }
         taskCalls.add { task.suspend() }
       }
@@ -336,7 +336,7 @@ final class SessionLoad: LoadHandle {
 }
 
 extension Priority {
-  /// What URLSession takes for a priority, from 0 to 1.
+  /// The priority for URLSession, from 0 to 1.
   fileprivate var taskPriority: Float { (Float(rawValue) + 1) / Float(Priority.allCases.count + 1) }
 }
 #endif

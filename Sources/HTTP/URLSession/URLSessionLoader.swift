@@ -1,27 +1,37 @@
 #if canImport(Darwin)
 import VitrineRuntime
 
-/// Loads over HTTP/1.1, HTTP/2 and HTTP/3 with the system's URLSession.
+/// A loader over HTTP/1.1, HTTP/2 and HTTP/3 with the system's URLSession.
 ///
-/// It follows redirects itself, hop by hop, without taking secrets to another origin; keeps no cookies unless given a jar, asks for
-/// no compression, and stores nothing. Releasing it ends what runs with ``HTTPError/Code/cancelled``. Make one and keep it.
+/// It follows redirects itself, hop by hop, and sends no secrets to another origin. It keeps no cookies unless it has a
+/// jar, requests no compression, and stores nothing. Releasing it ends running loads with ``HTTPError/Code/cancelled``.
+/// Create one and keep it.
 ///
-/// What differs from `CurlLoader`: URLSession queues by host and knows no limit for all; a pause takes effect after what it has
-/// buffered; of ``HTTPTimeouts`` only ``HTTPTimeouts/idle``, which covers connecting as well, and ``HTTPTimeouts/total`` are
-/// obeyed; an ``AddressGuard`` sees addresses that are written in URLs only, not what names mean.
+/// It differs from `CurlLoader` in these points. URLSession queues by host and has no overall limit. A pause takes
+/// effect after the data that it has buffered. Of ``HTTPTimeouts`` it obeys only ``HTTPTimeouts/idle``, which includes
+/// connecting, and ``HTTPTimeouts/total``. An ``AddressGuard`` sees only addresses in URLs, and not those that names
+/// resolve to.
 public final class URLSessionLoader: DataLoader {
-  /// What can be set.
+  /// The options of a loader.
   public struct Options: Sendable {
-    /// How many loads of one host run at once; 6 by default.
+    /// The maximum number of concurrent loads from one host.
+    ///
+    /// Defaults to 6.
     public var connectionLimitPerHost = 6
-    /// What is sent as `User-Agent` where the request has none; `Vitrine` by default.
+    /// The default `User-Agent`.
+    ///
+    /// Defaults to `Vitrine`.
     public var userAgent = "Vitrine"
-    /// Where cookies are kept; by default nowhere, and none are sent.
+    /// The cookie jar.
+    ///
+    /// Defaults to `nil`, which stores and sends no cookies.
     public var cookies: CookieJar?
-    /// What checks URLs, redirects included, before they are asked; none by default.
+    /// The guard that checks URLs, including redirects, before each request.
+    ///
+    /// Defaults to none.
     public var addressGuard: AddressGuard?
 
-    /// Creates the defaults.
+    /// Creates the default options.
     public init() {}
   }
 
@@ -29,7 +39,7 @@ public final class URLSessionLoader: DataLoader {
   private let delegate = SessionDelegate()
   private let options: Options
 
-  /// Creates a loader without any connection yet.
+  /// Creates a loader without connections.
   public init(_ options: Options = Options()) {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.urlCache = nil
@@ -55,11 +65,11 @@ public final class URLSessionLoader: DataLoader {
   }
 }
 
-/// Leads the session's calls to the loads that they concern.
+/// The delegate that forwards the session's calls to their loads.
 ///
-/// URLSession calls its delegate on one serial queue, so that a load gets one call at a time.
+/// URLSession calls its delegate on one serial queue, so a load gets one call at a time.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-  /// Where hooks run that might block.
+  /// The queue for hooks that may block.
   let hookQueue = HookCalls.makeQueue()
   private let loads = Lock([Int: SessionLoad]())
 
@@ -78,7 +88,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     newRequest: URLRequest,
     completionHandler: @escaping @Sendable (URLRequest?) -> Void,
   ) {
-    // The redirect itself becomes the response, and the load decides.
+    // The redirect itself becomes the response, and the load decides whether to follow it.
     completionHandler(nil)
   }
 

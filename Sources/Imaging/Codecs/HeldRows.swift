@@ -1,11 +1,12 @@
-/// Rows of a frame that its codec can only give whole.
+/// Rows of a frame whose codec can decode it only as a whole.
 ///
-/// Nothing is decoded before the first row is read. Whoever wants all rows as they are has them decoded straight into
-/// their place with ``decode(into:)``, and no second copy is made.
+/// Nothing is decoded before the first row is read. A caller that needs all rows as they are calls ``decode(into:)``,
+/// which avoids a second copy.
 @safe
 package final class HeldRows: RowSource {
-  /// Writes all `4 * width * height` bytes, which are zero before, and keeps count of the rows that are whole from the top
-  /// in case it throws.
+  /// Writes all `4 * width * height` bytes, which are zero before.
+  ///
+  /// Counts the whole rows from the top, for the case that it throws.
   package typealias Fill = (_ pixels: UnsafeMutableRawBufferPointer, _ wholeRows: inout Int) throws(ImageError) -> Void
 
   package let width: Int
@@ -14,7 +15,7 @@ package final class HeldRows: RowSource {
   package let extentWidth: Double
   package let extentHeight: Double
   package let origin: (x: Int, y: Int)
-  /// What was given to begin with, or what the first read found.
+  /// The damage known at the start, or the failure of the first read.
   package var damage: ImageError? { failure ?? knownDamage }
   private let knownDamage: ImageError?
   private let fill: Fill
@@ -24,7 +25,7 @@ package final class HeldRows: RowSource {
   private var failure: ImageError?
   private var row = 0
 
-  /// `part` is what the rows are of a picture of another size; `damage` is known before a row is read.
+  /// `part` places the rows within a picture of another size; `damage` is known before a row is read.
   package init(
     width: Int,
     height: Int,
@@ -44,9 +45,9 @@ package final class HeldRows: RowSource {
 
   deinit { unsafe pixels?.deallocate() }
 
-  /// Decodes into `target`, whose `4 * width * height` bytes need not be defined before.
+  /// Decodes into `target`, whose `4 * width * height` bytes may be uninitialised.
   ///
-  /// - Returns: How many rows are whole, and what went wrong behind them.
+  /// - Returns: The number of whole rows, and the failure after them.
   func decode(into target: UnsafeMutableRawBufferPointer) -> (wholeRows: Int, failure: ImageError?) {
     precondition(target.count == 4 * width * height)
     unsafe target.initializeMemory(as: UInt8.self, repeating: 0)
@@ -80,9 +81,9 @@ package final class HeldRows: RowSource {
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// The memory of some rows of `width` pixels without a gap between them.
+  /// Returns the memory of `count` rows of `width` pixels without gaps.
   ///
-  /// Bounds are checked by the slice.
+  /// The slice checks the bounds.
   package func rows(from first: Int, count: Int, width: Int) -> UnsafeMutableRawBufferPointer {
     unsafe UnsafeMutableRawBufferPointer(rebasing: self[first * width * 4..<(first + count) * width * 4])
   }
@@ -96,16 +97,16 @@ extension ImageError {
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// Makes colours that are multiplied by their coverage straight: RGBA, in place.
+  /// Makes premultiplied RGBA straight, in place.
   ///
   /// Complexity: O(pixels).
   package func unpremultiply() {
     for offset in stride(from: 0, to: count - 3, by: 4) {
-      // Four bytes from `offset` are within the memory by the stride.
+      // The stride keeps the four bytes from `offset` within the memory.
       let pixel = unsafe loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
       guard pixel.w < 255 else { continue }
       let wide = SIMD4<UInt16>(truncatingIfNeeded: pixel)
-      // A colour above its coverage makes no sense and is cut to it.
+      // A colour above its coverage is invalid and is clamped.
       let straight =
         pixel.w == 0 ? SIMD4<UInt16>() : (pointwiseMin(wide, SIMD4(repeating: wide.w)) &* 255 &+ wide.w / 2) / wide.w
       var color = SIMD4<UInt8>(truncatingIfNeeded: straight)

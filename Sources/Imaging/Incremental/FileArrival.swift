@@ -1,19 +1,20 @@
-/// Follows a file while it comes, without decoding anything.
+/// Follows a file as its bytes arrive, without decoding.
 ///
-/// Each byte is passed over once, however small the pieces are in which they come.
+/// Each byte is scanned once, however small the pieces are.
 protocol FileArrival: Sendable {
-  /// Whether a decoder can read the header from what has come.
+  /// True if a decoder can read the header from the bytes so far.
   var hasHeader: Bool { get }
 
-  /// Reads on from where it stopped; `bytes` are the file from its beginning.
+  /// Continues from the last position; `bytes` are the file from its beginning.
   mutating func advance(_ bytes: ByteReader)
 
-  /// What is there to be seen of frame 0, once the header is read.
+  /// Returns the visible part of frame 0, once the header has been read.
   ///
-  /// `isAtEighth` says that no more than an eighth of the size is wanted.
+  /// `isAtEighth` is true if at most an eighth of the size is needed.
   func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart
 
-  /// How many bytes show frame 0, shrunk to `scale`, so well that the rest need not come for ``DecodeQuality/fast``.
+  /// Returns the number of bytes that show frame 0, at `scale`, well enough for ``DecodeQuality/fast``, so that the
+  /// rest is not needed.
   ///
   /// `nil` while there are too few.
   func sufficientByteCount(at scale: Double) -> Int?
@@ -23,17 +24,17 @@ extension FileArrival {
   func sufficientByteCount(at scale: Double) -> Int? { nil }
 }
 
-/// What is there to be seen of a file that is still coming.
+/// The visible part of a file that is still loading.
 enum VisiblePart: Equatable {
   case nothing
-  /// The whole picture, the better the higher the stage, in so many bytes.
+  /// The whole picture, in the given number of bytes. Higher stages look better.
   case stage(Int, byteCount: Int)
-  /// Rows, in a file that is estimated at so many bytes; those of an interlaced one soon cover the picture.
+  /// Rows, in a file with the given estimated size. Those of an interlaced file soon cover the picture.
   case rows(isInterlaced: Bool, estimate: Int)
 }
 
 extension ImageFormat {
-  /// `nil` for formats of which nothing is shown before they are there.
+  /// The follower of the format; `nil` for formats without previews.
   var arrival: (any FileArrival)? {
     switch self {
     case .jpeg: JPEGArrival()
@@ -67,7 +68,7 @@ struct PNGArrival: FileArrival {
   }
 }
 
-/// WebP: chunks, up to the picture's.
+/// WebP: chunks, up to the picture's chunk.
 struct WebPArrival: FileArrival {
   private(set) var hasHeader = false
   private var offset = 12
@@ -77,7 +78,7 @@ struct WebPArrival: FileArrival {
 
   mutating func advance(_ bytes: ByteReader) {
     while !hasHeader, let type = bytes.ascii(at: offset, count: 4), let length = bytes.littleEndian32(at: offset + 4) {
-      // A frame header has ten bytes at most.
+      // A frame header has at most ten bytes.
       let body = bytes.slice(offset + 8, 10)
       switch type {
       case "VP8 ", "VP8L", "ANMF":
@@ -99,7 +100,7 @@ struct WebPArrival: FileArrival {
   }
 
   func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart {
-    // libwebp opens animations that are whole only, and EXIF, which says how a picture is turned, stands behind it.
+    // libwebp opens only whole animations. EXIF, which has the orientation, follows the picture.
     isAnimated || lacksOrientation ? .nothing : .rows(isInterlaced: false, estimate: fileLength)
   }
 }
@@ -145,7 +146,7 @@ struct GIFArrival: FileArrival {
   }
 
   func visible(of info: ImageInfo, isAtEighth: Bool) -> VisiblePart {
-    // Behind a still picture nothing comes that would be worth a preview.
+    // After a still picture nothing follows that is worth a preview.
     if isBehindFrame, let endOfFrame { return .stage(1, byteCount: endOfFrame) }
     return .rows(isInterlaced: isInterlaced, estimate: info.storedWidth * info.storedHeight / 2)
   }

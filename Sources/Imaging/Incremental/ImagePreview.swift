@@ -1,45 +1,50 @@
-/// What can be seen of an image before all of it has come.
+/// A preview of an image that is still loading.
 ///
-/// It is a type of its own so that nothing takes it for the image: it goes into no cache and ends no request.
+/// It is a type of its own so that it is never taken for the image: it is not cached and ends no request.
 public struct ImagePreview: Sendable {
-  /// What is missing.
+  /// The completeness of a preview.
   public enum Detail: Hashable, Sendable {
-    /// All of the picture is there, perhaps less sharp than it is going to be.
+    /// The whole picture, possibly less sharp than the image.
     case whole
-    /// This share of the rows is there, above 0 and below 1; the others are transparent.
+    /// The given share of the rows, above 0 and below 1. The others are transparent.
     ///
-    /// The rows that come first are those at the top, unless the file has its picture turned.
+    /// The top rows arrive first, unless the file stores its picture rotated.
     case rows(share: Double)
   }
 
-  /// The pixels, in the size that the image will have.
+  /// The pixels, at the size of the final image.
   public let bitmap: Bitmap
-  /// What the header says.
+  /// The facts of the header.
   public let info: ImageInfo
-  /// What is missing.
+  /// The completeness.
   public let detail: Detail
-  /// How many of the file's first bytes it was made of.
+  /// The number of bytes, from the start of the file, that the preview is made from.
   public let byteCount: Int
 }
 
-/// How often, and of what, previews are made while an image arrives.
+/// The policy for previews while an image loads: how many, and of which parts.
 ///
-/// Nothing here is measured in seconds: previews follow what has come, so that the same bytes give the same ones however
-/// fast they are.
+/// It measures bytes, not seconds, so that the same bytes give the same previews at any speed.
 public struct PreviewPolicy: Hashable, Sendable {
-  /// The most attempts at a preview of one image: 3.
+  /// The maximum number of previews tried for one image.
   ///
-  /// Each is made of at least twice the bytes of the one before, or of scans of a progressive JPEG that make it visibly
-  /// better, so all of them together cost no more than decoding the image once again.
+  /// Defaults to 3.
+  ///
+  /// Each is made from at least twice the bytes of the previous one, or from scans of a progressive JPEG that look
+  /// visibly better. So all of them together cost at most as much as decoding the image once more.
   public var limit = 3
-  /// The least number of bytes that come before the first one, and between one and the next: 8 KiB.
-  public var interval = 8 << 10
-  /// Whether rows are shown before the last one is there; `false` unless told.
+  /// The minimum number of bytes before the first preview and between two previews.
   ///
-  /// Files that come row by row (most PNG, WebP and baseline JPEG files) have no previews without it.
+  /// Defaults to 8 KiB.
+  public var interval = 8 << 10
+  /// A Boolean value that indicates whether rows are shown before the last one has arrived.
+  ///
+  /// Defaults to `false`.
+  ///
+  /// Files that arrive row by row (most PNG, WebP and baseline JPEG files) have previews only if it is set.
   public var showsRows = false
 
-  /// The defaults named at each property.
+  /// Makes a policy with the default values.
   public init() {}
 
   /// No previews.

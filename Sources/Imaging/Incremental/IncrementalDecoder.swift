@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// Decodes an image whose bytes arrive piece by piece, and shows what can be seen of it on the way.
+/// Decodes an image whose bytes arrive in pieces, with previews on the way.
 ///
 /// ```swift
 /// var decoder = IncrementalDecoder(options: DecodeOptions(size: .pixels(300, 300)))
@@ -10,42 +10,48 @@ public import VitrineRuntime
 /// }
 /// show(try decoder.image().bitmap)
 /// ```
-/// Taking bytes in costs little and decodes nothing: they are looked at once, for the header and for the places where a
-/// preview is worth making. A decoder is at work in ``preview()`` and ``image()`` only, as often as ``PreviewPolicy``
-/// says and once at the end, however small the pieces are. The image is the one that ``DecoderRegistry/decode(_:_:)``
-/// makes of all bytes at once, to the last bit.
+/// Appending bytes is cheap and decodes nothing: each byte is scanned once, for the header and for points at which a
+/// preview is worthwhile. Only ``preview()`` and ``image()`` decode, as often as ``PreviewPolicy`` allows and once at
+/// the end, however small the pieces are. The image is the same, to the last bit, as that of
+/// ``DecoderRegistry/decode(_:_:)`` from all bytes at once.
 ///
-/// Previews show the first frame of what the file has: of a progressive JPEG the whole picture, coarsely, of an interlaced
-/// PNG or GIF too, of an animated GIF its first frame once that is whole; of other PNG, GIF and JPEG files and of still
-/// WebP the rows that are there, if ``PreviewPolicy/showsRows`` is set. Other formats have none.
+/// Previews show the first frame:
+/// - A progressive JPEG and an interlaced PNG or GIF show the whole picture, from coarse to fine.
+/// - An animated GIF shows its first frame once that is complete.
+/// - Other PNG, GIF and JPEG files and still WebP show the rows so far, if ``PreviewPolicy/showsRows`` is set.
+/// - Other formats have no previews.
 ///
-/// It is a value: a copy goes its own way, and one may be handed to another thread. Memory: the bytes that have come.
+/// A decoder is a value: a copy is independent, and may be passed to another thread. Memory: the bytes so far.
 public struct IncrementalDecoder: Sendable {
-  /// What came of the bytes appended last.
+  /// The result of appending bytes.
   public enum Status: Hashable, Sendable {
-    /// There is nothing new to be seen.
+    /// There is nothing new to show.
     case needsMore
-    /// ``IncrementalDecoder/preview()`` has something to show that it has not shown before.
+    /// ``IncrementalDecoder/preview()`` has something new to show.
     case previewReady
   }
 
-  /// What the header says, from the moment at which it is there; `nil` before.
+  /// The facts of the header; `nil` until it has arrived.
   ///
-  /// What files store behind their header is not in it: the frames of an animated GIF or WebP are those that have begun, and a
-  /// WebP file's EXIF comes last. ``ImageContainer/info`` has everything.
+  /// Facts that files store after the header are missing: an animated GIF or WebP counts only the frames so far, and
+  /// a WebP file's EXIF comes last. ``ImageContainer/info`` has everything.
   public private(set) var info: ImageInfo?
   /// All bytes so far.
   public private(set) var data = Data()
-  /// How many bytes there will be, where that is known; `nil` unless told.
+  /// The expected total number of bytes.
   ///
-  /// Previews that come row by row are spread over it, and none is made when three quarters are there, since the image itself
-  /// is about to come.
+  /// Defaults to `nil`: not known.
+  ///
+  /// Previews by rows are spread over it. None is made from three quarters on, because the image itself is about to
+  /// arrive.
   public var expectedByteCount: Int?
 
-  /// Whether ``follow(_:)`` also gives what makes the image before all of the file is there.
+  /// A Boolean value that indicates whether ``follow(_:)`` may return the image before the whole file has arrived.
   ///
-  /// Only ``DecodeQuality/fast`` is content with that: with the thumbnail in the file where that is large enough, or with
-  /// the first scans of a progressive JPEG. `false` unless told.
+  /// Defaults to `false`.
+  ///
+  /// It applies only to ``DecodeQuality/fast``, with an embedded thumbnail that is large enough, or with the first
+  /// scans of a progressive JPEG.
   package var stopsEarly = false
 
   private let options: DecodeOptions
@@ -54,7 +60,7 @@ public struct IncrementalDecoder: Sendable {
   private var arrival: (any FileArrival)?
   private var scale = 1.0
   private var failure: ImageError?
-  /// The count of bytes at which to look for a header again.
+  /// The number of bytes at which the header is tried again.
   private var nextLook = Self.signatureLength
   private var attempts = 0
   private var stage = 0
@@ -62,19 +68,19 @@ public struct IncrementalDecoder: Sendable {
   private var hasTriedThumbnail = false
   private var hasTriedScans = false
 
-  /// As many bytes tell all formats apart but SVG.
+  /// The number of bytes that identify all formats but SVG.
   private static let signatureLength = 32
-  /// As many bytes tell SVG from what is no image.
+  /// The number of bytes that decide whether a file is SVG.
   private static let longestLook = 4096 + 512
-  /// To leave fewer bytes than these costs more than to take them: the connection is closed.
+  /// The minimum number of remaining bytes that is worth closing the connection for.
   private static let worthSaving = 128 << 10
 
-  /// Makes a decoder that has no bytes yet.
+  /// Makes a decoder without bytes.
   ///
   /// - Parameters:
-  ///   - options: How the image is to be decoded, previews too; those show nothing but frame 0.
-  ///   - previews: When previews are made; ``PreviewPolicy/init()`` unless told.
-  ///   - decoders: What decodes; ``DecoderRegistry/standard`` unless told.
+  ///   - options: The options for decoding the image and the previews, which always show frame 0.
+  ///   - previews: The policy for previews. Defaults to ``PreviewPolicy/init()``.
+  ///   - decoders: The decoders. Defaults to ``DecoderRegistry/standard``.
   public init(
     options: DecodeOptions = DecodeOptions(),
     previews: PreviewPolicy = PreviewPolicy(),
@@ -83,14 +89,15 @@ public struct IncrementalDecoder: Sendable {
     (self.options, policy, self.decoders) = (options, previews, decoders)
   }
 
-  /// Takes the next bytes.
+  /// Appends the next bytes.
   ///
-  /// Complexity: O(count), and the reading of the header once.
+  /// Complexity: O(count), and reading the header once.
   ///
-  /// - Parameter bytes: As many as there are, in order.
-  /// - Returns: Whether there is something new to be seen.
-  /// - Throws: ``ImageError``, as soon as the header shows that there is no use in getting more: `.unrecognised`, `.unsupported`,
-  ///   `.corrupt`, `.overLimit`, `.invalidSize`. From then on nothing more is taken in, and every call throws it.
+  /// - Parameter bytes: The bytes that follow the earlier ones; any number of them.
+  /// - Returns: ``Status/previewReady`` if there is something new to show.
+  /// - Throws: ``ImageError`` as soon as the header shows that more bytes are useless: `.unrecognised`,
+  ///   `.unsupported`, `.corrupt`, `.overLimit`, `.invalidSize`. From then on every call throws it and no bytes are
+  ///   taken.
   @discardableResult
   public mutating func append(_ bytes: Data) throws(ImageError) -> Status {
     if let failure { throw failure }
@@ -98,37 +105,39 @@ public struct IncrementalDecoder: Sendable {
     return try follow()
   }
 
-  /// Takes the next bytes from where they are; see ``append(_:)``.
+  /// Appends the next bytes from memory; see ``append(_:)``.
   package mutating func append(copying bytes: UnsafeRawBufferPointer) throws(ImageError) -> Status {
     if let failure { throw failure }
     unsafe data.append(contentsOf: bytes)
     return try follow()
   }
 
-  /// Decodes what is there, if that shows more than the last time.
+  /// Decodes the bytes so far, if they show more than the last preview.
   ///
-  /// Blocks as decoding does; while it works nothing else is decoded, so whoever calls it once it is done has one preview at a
-  /// time. What is damaged shows nothing; ``image()`` says what is wrong with it.
+  /// Blocks until done. Damaged data gives no preview; ``image()`` reports the damage.
   ///
-  /// - Returns: The preview; `nil` when there is nothing new.
+  /// - Returns: The preview; `nil` if there is nothing new.
   /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`, `.overLimit`.
   public mutating func preview() throws(ImageError) -> ImagePreview? {
     guard let pending = takePreview() else { return nil }
     return try pending.decode()
   }
 
-  /// Decodes the image from all bytes so far.
+  /// Decodes the image from the bytes so far.
   ///
-  /// Blocks as decoding does.
+  /// Blocks until done.
   ///
-  /// - Returns: The image; a part of it only if ``DecodeOptions/acceptsPartial`` is set, and then its damage says so.
-  /// - Throws: ``ImageError``: what ``DecoderRegistry/decode(_:_:)`` throws.
+  /// - Returns: The image. It is partial only if ``DecodeOptions/acceptsPartial`` is set, and then has
+  ///   ``ImageContainer/damage``.
+  /// - Throws: ``ImageError``, as ``DecoderRegistry/decode(_:_:)``.
   public func image() throws(ImageError) -> ImageContainer {
     if let failure { throw failure }
     return try decoders.decode(data, options)
   }
 
-  /// What ``preview()`` would decode, to be decoded elsewhere while bytes go on arriving; counts as having been shown.
+  /// Returns the preview that ``preview()`` would decode, to be decoded elsewhere while bytes arrive.
+  ///
+  /// It counts as shown.
   package mutating func takePreview() -> PendingPreview? {
     guard let due else { return nil }
     attempts += 1
@@ -136,9 +145,9 @@ public struct IncrementalDecoder: Sendable {
     return pending(data.prefix(lastByteCount), .preview)
   }
 
-  /// Looks at a body that somebody else keeps, as far as it has come, and gives the preview that is due.
+  /// Follows a body that the caller keeps, and returns the preview that is due.
   ///
-  /// Complexity: as of ``append(_:)``; nothing of the body is kept but by the preview.
+  /// Complexity: as ``append(_:)``. Only the preview retains the body.
   package mutating func follow(_ body: Data) throws(ImageError) -> PendingPreview? {
     if let failure { throw failure }
     data = body
@@ -148,7 +157,7 @@ public struct IncrementalDecoder: Sendable {
     return status == .previewReady ? takePreview() : nil
   }
 
-  /// What may make the image although more is to come, each way once.
+  /// Returns a possible final image before the file is complete; tries each way once.
   private mutating func takeEarlyImage() -> PendingPreview? {
     guard info != nil, let arrival, options.allowsShortcut, (expectedByteCount ?? 0) - data.count >= Self.worthSaving
     else { return nil }
@@ -202,13 +211,13 @@ public struct IncrementalDecoder: Sendable {
       if options.frame == 0 { scale = try options.plan(for: info).scale * options.quality.oversampling }
       self.info = info
     } catch {
-      // Of formats that are not followed nobody knows how long the header is.
+      // For formats that are not followed, the length of the header is unknown.
       guard error.code == .truncated || mayYetBeRecognized(error) else { throw error }
       nextLook = data.count * 2
     }
   }
 
-  /// Whether a decoder that is not Vitrine's may still recognise what is unknown so far.
+  /// Returns `true` if a decoder that is not Vitrine's may still recognise the bytes.
   private func mayYetBeRecognized(_ error: ImageError) -> Bool {
     guard error.code == .unrecognised, decoders.hasForeignDecoders else { return false }
     // The bytes are only read while the closure runs.
@@ -217,7 +226,7 @@ public struct IncrementalDecoder: Sendable {
 
   private mutating func advance() {
     guard var following = arrival else { return }
-    // Held once only, so that it is changed in place.
+    // A single reference, so that it is changed in place.
     arrival = nil
     // The bytes are only read while the closure runs.
     unsafe data.withUnsafeBytes { unsafe following.advance(ByteReader($0)) }

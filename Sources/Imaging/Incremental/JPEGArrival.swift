@@ -2,9 +2,10 @@ import VitrineRuntime
 
 /// JPEG: segments, and the ends of a progressive file's scans.
 ///
-/// Not every scan is worth a look. The first ones of all components' means show the picture at an eighth of its size, and
-/// at that chroma stored at half the resolution is sharper with its first AC scan. Above an eighth the picture gains
-/// when each component has its first AC scan, and when each has all coefficients, if not all their bits.
+/// Only some scans are worth a preview. The first scans of all components' means show the picture at an eighth of its
+/// size. At that size, chroma at half resolution gets sharper with its first AC scan. At larger sizes the picture
+/// improves when each component has its first AC scan, and when each has all coefficients, even if not all their
+/// bits.
 struct JPEGArrival: FileArrival {
   private(set) var hasHeader = false
   private var offset = 2
@@ -12,14 +13,14 @@ struct JPEGArrival: FileArrival {
   private var isProgressive = false
   private var isSubsampled = false
   private var identifiers: [UInt8] = []
-  /// For each component the coefficients that whole scans have brought, bit by bit.
+  /// The coefficients of each component that whole scans have delivered, one bit each.
   private var known: [UInt64] = []
   private var current: (components: [Int], coefficients: UInt64) = ([], 0)
   private var endOfScans = 0
   private var componentsInFirstScan = 0
 
   mutating func advance(_ bytes: ByteReader) {
-    // Of a file of one scan nothing is to be learnt behind its header.
+    // In a file of one scan there is nothing to learn after the header.
     while !hasHeader || isProgressive {
       if isInScan {
         guard passScan(bytes) else { return }
@@ -54,13 +55,13 @@ struct JPEGArrival: FileArrival {
     } else if known.allSatisfy({ $0 > 1 }) {
       stage = known.allSatisfy { $0 == .max } ? 3 : 2
     }
-    // The marker behind it says that a scan is whole.
+    // The marker after a scan shows that the scan is whole.
     return .stage(stage, byteCount: endOfScans + 2)
   }
 
   func sufficientByteCount(at scale: Double) -> Int? {
     guard isProgressive, scale <= 1 / 8, !known.isEmpty, known.allSatisfy({ $0 & 1 != 0 }) else { return nil }
-    // The means of chroma stored at half the resolution are enough for half the size.
+    // The means of chroma stored at half resolution are enough for half the size.
     guard scale <= 1 / 16 || !isSubsampled || known.dropFirst().allSatisfy({ $0 > 1 }) else { return nil }
     return endOfScans + 2
   }
@@ -88,7 +89,9 @@ struct JPEGArrival: FileArrival {
     }
   }
 
-  /// Looks for the marker behind entropy-coded data; `false` when it has not come yet.
+  /// Searches for the marker after entropy-coded data.
+  ///
+  /// Returns `false` if it has not arrived yet.
   private mutating func passScan(_ bytes: ByteReader) -> Bool {
     guard let base = unsafe bytes.bytes.baseAddress else { return false }
     while offset < bytes.count {

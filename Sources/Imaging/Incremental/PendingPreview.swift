@@ -1,6 +1,6 @@
 package import VitrineRuntime
 
-/// The beginning of a file that is worth decoding.
+/// The beginning of a file, ready to be decoded.
 package struct PendingPreview: Sendable {
   enum Purpose { case preview, thumbnail, scans }
 
@@ -10,15 +10,15 @@ package struct PendingPreview: Sendable {
   let showsRows: Bool
   let decoders: DecoderRegistry
 
-  /// Whether what it shows is the image, since the rest is not worth waiting for.
+  /// True if it shows the final image, because the rest of the file is not needed.
   package var isImage: Bool { purpose != .preview }
 
-  /// How many of the file's bytes it takes.
+  /// The number of bytes of the file that it uses.
   package var byteCount: Int { data.count }
 
-  /// Decodes it; `nil` when it shows too little.
+  /// Decodes it; returns `nil` if it shows too little.
   ///
-  /// - Parameter isCancelled: Asked besides that of the options.
+  /// - Parameter isCancelled: Called in addition to that of the options.
   /// - Returns: The preview.
   /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`, `.overLimit`.
   package func decode(isCancelled: (@Sendable () -> Bool)? = nil) throws(ImageError) -> ImagePreview? {

@@ -1,6 +1,6 @@
-/// Bounds-checked reading of encoded bytes: every read past the end is `nil`, none is a crash.
+/// A bounds-checked reader of encoded bytes: a read past the end returns `nil` and never crashes.
 ///
-/// It borrows the bytes: it lives only inside the `withUnsafeBytes` of whoever owns them.
+/// It borrows the bytes, so it must stay inside the `withUnsafeBytes` of their owner.
 @safe
 package struct ByteReader {
   package let bytes: UnsafeRawBufferPointer
@@ -12,7 +12,7 @@ package struct ByteReader {
   package var count: Int { unsafe bytes.count }
 
   package func byte(at offset: Int) -> UInt8? {
-    // In bounds by the guard, here and nowhere else.
+    // In bounds by the guard. This is the only place that reads.
     guard offset >= 0, offset < count else { return nil }
     return unsafe bytes[offset]
   }
@@ -36,7 +36,7 @@ package struct ByteReader {
     return UInt32(high) << 16 | UInt32(low)
   }
 
-  /// A part of the bytes, cut to what there is; empty when it begins behind the end.
+  /// Returns a part of the bytes, clamped to the end; empty if it begins after the end.
   package func slice(_ offset: Int, _ length: Int) -> ByteReader {
     let start = min(max(offset, 0), count)
     let end = min(start + max(0, min(length, count)), count)
@@ -55,7 +55,7 @@ package struct ByteReader {
     return prefix.indices.allSatisfy { byte(at: $0) == prefix[$0] }
   }
 
-  /// `count` ASCII characters, or `nil` when there are fewer bytes or one of them is not ASCII.
+  /// Returns `count` ASCII characters; `nil` if there are fewer bytes or one is not ASCII.
   package func ascii(at offset: Int, count: Int) -> String? {
     guard offset >= 0, count >= 0, offset + count <= self.count else { return nil }
     var text = ""
@@ -66,7 +66,9 @@ package struct ByteReader {
     return text
   }
 
-  /// The beginning as text, without a byte order mark and leading white space; bytes that are not UTF-8 are replaced.
+  /// Returns the beginning as text, without a byte order mark and leading white space.
+  ///
+  /// Invalid UTF-8 is replaced.
   package func textStart(limit: Int) -> String {
     let head = unsafe slice(0, limit).bytes
     let text = unsafe String(decoding: head, as: UTF8.self)

@@ -1,20 +1,20 @@
 import VitrineRuntime
 
-/// Colours as numbers say them in place of a profile: chromaticities and a curve.
+/// The colours of a file that has numbers in place of a profile: chromaticities and a curve.
 package struct ColorEncoding: Hashable, Sendable {
   /// A colour without its brightness (CIE 1931).
   package struct Chromaticity: Hashable, Sendable {
     var x: Double
     var y: Double
 
-    /// With Y = 1; `nil` where there is no such colour.
+    /// The tristimulus values with Y = 1; `nil` if there is no such colour.
     fileprivate var tristimulus: [Double]? {
       guard x >= 0, y > 0.001, x + y <= 1.001 else { return nil }
       return [x / y, 1, (1 - x - y) / y]
     }
   }
 
-  /// How numbers of 0 to 1 become light of 0 to 1.
+  /// The curve from components of 0 to 1 to light of 0 to 1.
   package enum Transfer: Hashable, Sendable {
     case sRGB
     case gamma(Double)
@@ -43,8 +43,8 @@ package struct ColorEncoding: Hashable, Sendable {
     blue: Chromaticity(x: 0.131, y: 0.046),
   )
 
-  /// The code points of ITU-T H.273, as PNG's `cICP` holds them; `nil` for those that are not understood, such as the
-  /// curves of high dynamic range.
+  /// Makes an encoding from the code points of ITU-T H.273, as in PNG's `cICP`; returns `nil` for unsupported ones,
+  /// such as the curves of high dynamic range.
   init?(primaries: UInt8, transfer: UInt8) {
     switch primaries {
     case 1: self = .sRGB
@@ -53,7 +53,7 @@ package struct ColorEncoding: Hashable, Sendable {
     default: return nil
     }
     switch transfer {
-    // The curve of cameras is shown as that of displays is.
+    // Curves of cameras are shown like those of displays.
     case 1, 6, 13, 14, 15: self.transfer = .sRGB
     case 4: self.transfer = .gamma(2.2)
     case 5: self.transfer = .gamma(2.8)
@@ -72,7 +72,7 @@ package struct ColorEncoding: Hashable, Sendable {
     (self.red, self.green, self.blue, self.white, self.transfer) = (red, green, blue, white, transfer)
   }
 
-  /// `nil` where the primaries are no triangle around the white.
+  /// The conversion to light; `nil` if the primaries do not form a triangle around the white.
   var matrixShaper: MatrixShaper? {
     guard let red = red.tristimulus, let green = green.tristimulus, let blue = blue.tristimulus,
       let white = white.tristimulus
@@ -111,7 +111,7 @@ struct Matrix3 {
 
   func applied(to vector: [Double]) -> [Double] { rows.map { row in zip(row, vector).reduce(0) { $0 + $1.0 * $1.1 } } }
 
-  /// `nil` where there is none to speak of.
+  /// The inverse; `nil` if the matrix is singular, or nearly so.
   var inverse: Matrix3? {
     func cofactor(_ row: Int, _ column: Int) -> Double {
       let (r, c) = ([1, 2, 0], [1, 2, 0])

@@ -1,10 +1,10 @@
 import VitrineRuntime
 
 extension ColorProfile {
-  /// A profile for colours that a file names by code points (ITU-T H.273) and not by a profile.
+  /// Makes a profile of colours that a file names by code points (ITU-T H.273).
   ///
-  /// `nil` for sRGB and what is shown as if it were, for code points without a meaning, and for the curves of high dynamic
-  /// range (PQ, HLG), which a matrix does not bring to sRGB.
+  /// Returns `nil` for sRGB and its equivalents, for undefined code points, and for the curves of high dynamic range
+  /// (PQ, HLG), which a matrix cannot convert to sRGB.
   package init?(primaries: Int, transfer: Int) {
     guard let space = Self.spaces[primaries], let curve = Self.curve(transfer) else { return nil }
     if primaries == 1, transfer != 4, transfer != 5, transfer != 8 { return nil }
@@ -20,7 +20,7 @@ extension ColorProfile {
 
   private struct Space {
     var name: String
-    /// x and y of red, green and blue; white is D65 for all.
+    /// x and y of red, green and blue; white is always D65.
     var red: (Double, Double)
     var green: (Double, Double)
     var blue: (Double, Double)
@@ -37,7 +37,8 @@ extension ColorProfile {
 
   private static let d50 = [0.9642, 1.0, 0.8249]
 
-  /// The curves of BT.709, BT.601 and BT.2020 are shown as sRGB's, as browsers do: they describe cameras, not displays.
+  /// The curves of BT.709, BT.601 and BT.2020 are shown as sRGB's, as in browsers: they describe cameras, not
+  /// displays.
   private static func curve(_ transfer: Int) -> (name: String, tag: [UInt8])? {
     switch transfer {
     case 1, 6, 13, 14, 15: ("sRGB curve", parametric([2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]))
@@ -48,11 +49,11 @@ extension ColorProfile {
     }
   }
 
-  /// Red, green and blue in XYZ relative to D50: of D65, adapted with the Bradford transform.
+  /// Returns red, green and blue in XYZ relative to D50: converted from D65 with the Bradford transform.
   private static func columns(_ space: Space) -> [[Double]] {
     let corners = [space.red, space.green, space.blue].map { x, y in [x / y, 1, (1 - x - y) / y] }
     let white = [0.3127 / 0.3290, 1, (1 - 0.3127 - 0.3290) / 0.3290]
-    // How much of each makes white: Cramer's rule.
+    // The amount of each that makes white, by Cramer's rule.
     let whole = determinant(corners)
     let shares = (0..<3).map { index in
       var changed = corners

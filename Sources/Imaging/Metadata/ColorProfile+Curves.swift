@@ -1,15 +1,15 @@
 import VitrineRuntime
 
-/// What takes three numbers to light: a curve for each and a matrix.
+/// A conversion of three components to light: a curve for each and a matrix.
 struct MatrixShaper {
-  /// Linear light of each byte, for red, green and blue.
+  /// The linear light of each byte, for red, green and blue.
   var curves: [[Float]]
-  /// Rows for X, Y and Z of the D50 connection space, columns for red, green and blue; `nil` where there is no colour.
+  /// Rows for X, Y and Z of the D50 connection space, columns for red, green and blue; `nil` for gray.
   var matrix: [[Double]]?
 }
 
 extension ColorProfile {
-  /// What has to be done to use a profile.
+  /// The kind of conversion that a profile needs.
   enum Kind {
     /// Curves and a matrix, for three components (ICC.1:2022, F.3).
     case matrix(MatrixShaper)
@@ -17,7 +17,7 @@ extension ColorProfile {
     case gray([Float])
     /// Anything else that is made for such pixels.
     case table(ColorModel)
-    /// Not a profile, or one of colours that no decoder delivers.
+    /// No profile, or one of colours that no decoder delivers.
     case unknown
   }
 
@@ -34,7 +34,7 @@ extension ColorProfile {
       }
       if profile.matches("CMYK", at: 16) { return .table(.cmyk) }
       guard profile.matches("RGB ", at: 16) else { return .unknown }
-      // Where there are both, tables say it better.
+      // If a profile has both, tables are more accurate.
       guard isXYZ, !hasTables else { return .table(.rgb) }
       let curves = (["rTRC", "gTRC", "bTRC"] as [StaticString]).compactMap {
         Self.tag($0, profile).flatMap(Self.curve)
@@ -64,7 +64,7 @@ extension ColorProfile {
     return values.count == 3 ? values : nil
   }
 
-  /// A signed number with 16 bits behind the point.
+  /// Reads a signed fixed-point number with 16 fractional bits.
   private static func fixed(_ tag: ByteReader, _ offset: Int) -> Double? {
     tag.bigEndian32(at: offset).map { Double(Int32(bitPattern: $0)) / 65536 }
   }
@@ -94,7 +94,8 @@ extension ColorProfile {
     return inputs.map { Float(parametric(Int(kind), values, $0)) }
   }
 
-  /// The functions of `parametricCurveType` (10.18), their parameters in the order of the standard: g a b c d e f.
+  /// Evaluates the functions of `parametricCurveType` (10.18), with parameters in the order of the standard: g a b c
+  /// d e f.
   private static func parametric(_ kind: Int, _ p: [Double], _ x: Double) -> Double {
     let power = { (x: Double) in pow(max(0, x), p[0]) }
     let value: Double =

@@ -1,7 +1,7 @@
 import VitrineRuntime
 
 extension ColorProfile {
-  /// The profile's own description (ICC.1:2022, 9.2.41 `profileDescriptionTag`), such as `Display P3`; `nil` when the
+  /// The profile's own description (ICC.1:2022, 9.2.41 `profileDescriptionTag`), such as `Display P3`; `nil` if the
   /// profile is damaged or has none.
   public var name: String? {
     // The bytes are only read while the closure runs.

@@ -1,11 +1,13 @@
 import VitrineRuntime
 
-/// The segments of a JPEG file in which metadata stand, up to the first scan.
+/// The metadata segments of a JPEG file, up to the first scan.
 enum JPEGMetadata {
   private static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
   private static let extensionName = Array("http://ns.adobe.com/xmp/extension/\0".utf8)
 
-  /// Four times what 16 MiB of text take; each that is new has the first packet searched for its name.
+  /// Four times the number that 16 MiB of text need.
+  ///
+  /// For each new one the first packet is searched for its name.
   private static let pieceLimit = 1024
 
   static func read(_ bytes: ByteReader, limit: Int) -> ImageMetadata {
@@ -24,7 +26,7 @@ enum JPEGMetadata {
         pieces.append((guid, Int(length), Int(offset), segment.slice(start + 40, segment.count)))
       }
     }
-    // The first packet names the one that belongs to it.
+    // The first packet names the extension that belongs to it.
     guard let xmp = metadata.xmp,
       let guid = Set(pieces.map(\.guid)).first(where: { xmp.firstRange(of: Data($0.utf8)) != nil })
     else { return metadata }
@@ -59,7 +61,7 @@ enum JPEGMetadata {
 }
 
 extension JPEGDecoder {
-  /// Walks the segments up to the first scan.
+  /// Reads EXIF, XMP and the colour profile from the segments up to the first scan.
   public func metadata(
     of bytes: UnsafeRawBufferPointer,
     _ info: ImageInfo,
@@ -72,7 +74,7 @@ extension JPEGDecoder {
 }
 
 extension WebPDecoder {
-  /// Walks the chunks.
+  /// Reads EXIF, XMP and the colour profile from the file's chunks.
   public func metadata(
     of bytes: UnsafeRawBufferPointer,
     _ info: ImageInfo,
@@ -90,7 +92,7 @@ extension WebPDecoder {
 }
 
 extension GIFDecoder {
-  /// Walks the blocks for XMP, which is all that GIF has.
+  /// Reads XMP, the only metadata of GIF, from the file's blocks.
   public func metadata(
     of bytes: UnsafeRawBufferPointer,
     _ info: ImageInfo,
@@ -103,7 +105,7 @@ extension GIFDecoder {
 }
 
 extension GIFHeader {
-  /// The packet of an application extension "XMP Data" with the code "XMP".
+  /// Returns the packet of the application extension "XMP Data" with the code "XMP".
   static func xmp(_ bytes: ByteReader, limit: Int) -> Data? {
     var offset = 13 + paletteLength(bytes.byte(at: 10) ?? 0)
     while let introducer = bytes.byte(at: offset) {
@@ -111,8 +113,8 @@ extension GIFHeader {
       case 0x21:
         let end = afterSubBlocks(bytes, offset + 2)
         if bytes.byte(at: offset + 1) == 0xFF, bytes.matches("XMP DataXMP", at: offset + 3) {
-          // The text stands there as it is. Whoever takes its letters for lengths comes out in the 258 bytes behind it,
-          // which lead to their own end from anywhere.
+          // The text is not divided into blocks. A reader that takes its letters for block lengths ends up in the 258
+          // bytes after it, which lead to their own end from any position.
           let packet = bytes.slice(offset + 14, end - 258 - (offset + 14))
           return packet.count > 0 && packet.count <= limit ? Data(packet.copy()) : nil
         }
@@ -126,6 +128,6 @@ extension GIFHeader {
 }
 
 extension EXIF {
-  /// The block without the mark that JPEG has and some writers of other formats keep.
+  /// Returns the block without the marker that JPEG has, and that some writers of other formats keep.
   static func block(_ bytes: ByteReader) -> ByteReader { isMarked(bytes) ? bytes.slice(6, bytes.count) : bytes }
 }

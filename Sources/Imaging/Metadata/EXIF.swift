@@ -1,6 +1,6 @@
-/// The little of EXIF (CIPA DC-008, a TIFF file in itself) that decoding needs.
+/// The part of EXIF (CIPA DC-008, itself a TIFF file) that decoding needs.
 package enum EXIF {
-  /// The tag `Orientation` of the first directory; upright when it is missing or makes no sense.
+  /// Returns the tag `Orientation` of the first directory; `.up` if it is missing or invalid.
   package static func orientation(_ tiff: ByteReader) -> Orientation {
     let isLittle = tiff.starts(with: "II")
     guard isLittle || tiff.starts(with: "MM") else { return .up }
@@ -12,14 +12,14 @@ package enum EXIF {
       let entry = directory + 2 + index * 12
       guard let tag = read16(entry) else { return .up }
       guard tag == 0x0112 else { continue }
-      // A SHORT stands in the first two bytes of the value field; some writers say LONG.
+      // A SHORT is in the first two bytes of the value field. Some writers declare a LONG.
       let value = read16(entry + 2) == 4 ? read32(entry + 8).map(Int.init) : read16(entry + 8).map(Int.init)
       return value.flatMap(Orientation.init(rawValue:)) ?? .up
     }
     return .up
   }
 
-  /// As ``orientation(_:)``, of a block that may begin with `Exif\0\0`, as in JPEG and in some WebP files.
+  /// As ``orientation(_:)``, for a block that may begin with `Exif\0\0`, as in JPEG and in some WebP files.
   package static func orientation(block: ByteReader) -> Orientation {
     orientation(isMarked(block) ? block.slice(6, block.count) : block)
   }

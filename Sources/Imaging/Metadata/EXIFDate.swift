@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// A time as a camera's clock showed it, most often without saying where.
+/// A date and time as a camera's clock showed it, usually without a time zone.
 public struct EXIFDate: Sendable, Hashable {
   /// The year, from 1.
   public let year: Int
@@ -14,13 +14,13 @@ public struct EXIFDate: Sendable, Hashable {
   public let minute: Int
   /// The second with its fraction, from 0 to below 61.
   public let second: Double
-  /// How many seconds the clock was ahead of UTC; `nil` where the file does not say.
+  /// The clock's offset from UTC in seconds, positive to the east; `nil` if the file does not say.
   public let secondsFromUTC: Int?
 
-  /// The moment that was meant; `nil` where the file does not say how far the clock was from UTC.
+  /// The date; `nil` if the file does not give the clock's offset from UTC.
   public var date: Date? { secondsFromUTC.map { date(secondsFromUTC: $0) } }
 
-  /// The moment that was meant, if the clock was so many seconds ahead of UTC.
+  /// Returns the date, given the clock's offset from UTC in seconds.
   public func date(secondsFromUTC: Int) -> Date {
     // Days since 1970-01-01 of the proleptic Gregorian calendar, in years that begin in March.
     let march = month > 2 ? year : year - 1
@@ -31,7 +31,7 @@ public struct EXIFDate: Sendable, Hashable {
     return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 - secondsFromUTC) + second)
   }
 
-  /// The tags that say when, which stand in two directories.
+  /// The tags of dates, which are in two directories.
   struct Texts {
     var modified: String?
     var modifiedFraction: String?

@@ -1,22 +1,24 @@
-/// The blocks of a GIF file (GIF89a specification), walked without decoding any.
+/// The blocks of a GIF file (GIF89a specification), read without decoding.
 struct GIFHeader {
   var width = 0
   var height = 0
   var frameCount = 0
-  /// Seconds, once through.
+  /// The duration of one loop, in seconds.
   var duration = 0.0
-  /// How long each frame is shown, in seconds; empty unless asked for.
+  /// The duration of each frame, in seconds; empty unless requested.
   var delays: [Double] = []
-  /// 0 for ever.
+  /// The number of loops; 0 for endless.
   var loopCount = 1
-  /// Whether a pixel can be transparent: by a colour, or because a first frame leaves part of the canvas free.
+  /// True if a pixel can be transparent: by a colour, or because the first frame leaves part of the canvas free.
   var hasAlpha = false
 
-  /// Walks as far as the data goes: a file cut short counts the frames that begin in it.
+  /// Reads to the end of the data.
+  ///
+  /// A truncated file counts the frames that begin in it.
   init(_ bytes: ByteReader, collectsDelays: Bool = false) throws(ImageError) {
     guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8),
       let packed = bytes.byte(at: 10)
-    else { throw ImageError(.truncated, format: .gif, "truncated: the file ends within its header") }
+    else { throw ImageError(.truncated, format: .gif, "truncated: the file ends inside its header") }
     (self.width, self.height) = (Int(width), Int(height))
     var offset = 13 + Self.paletteLength(packed)
     var delay = 0.0
@@ -34,7 +36,7 @@ struct GIFHeader {
           let frameWidth = bytes.littleEndian16(at: offset + 5), let frameHeight = bytes.littleEndian16(at: offset + 7),
           let packed = bytes.byte(at: offset + 9)
         else { break walk }
-        // Some writers leave the screen's size out.
+        // Some writers omit the screen's size.
         if self.width == 0 || self.height == 0 {
           (self.width, self.height) = (Int(left) + Int(frameWidth), Int(top) + Int(frameHeight))
         }
@@ -53,7 +55,7 @@ struct GIFHeader {
     if frameCount <= 1 { duration = 0 }
   }
 
-  /// What Netscape's extension says, which counts the repetitions behind the first time.
+  /// Returns the loop count of Netscape's extension, which counts the repetitions after the first time.
   private static func loopCount(_ bytes: ByteReader, _ offset: Int) -> Int? {
     guard bytes.byte(at: offset + 1) == 0xFF, bytes.byte(at: offset + 2) == 11,
       bytes.matches("NETSCAPE2.0", at: offset + 3) || bytes.matches("ANIMEXTS1.0", at: offset + 3),

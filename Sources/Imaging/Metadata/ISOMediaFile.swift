@@ -1,16 +1,16 @@
-/// The boxes of an ISO base media file (ISO/IEC 14496-12), which HEIF and AVIF are.
+/// The boxes of an ISO base media file (ISO/IEC 14496-12), the container of HEIF and AVIF.
 package enum ISOMediaFile {
-  /// Whether a box at the top says that it is longer than what is left of the data, or what describes the picture is missing.
+  /// Returns `true` if a top-level box is longer than the data, or if the box that describes the picture is missing.
   ///
-  /// Complexity: O(boxes at the top).
+  /// Complexity: O(top-level boxes).
   package static func isTruncated(_ file: ByteReader) -> Bool {
     let (boxes, isWhole) = topBoxes(file)
     return !isWhole || !(boxes.contains("meta") || boxes.contains("moov"))
   }
 
-  /// Whether there are tracks and no items.
+  /// Returns `true` if there are tracks and no items.
   ///
-  /// Complexity: O(boxes at the top).
+  /// Complexity: O(top-level boxes).
   package static func hasOnlySequences(_ file: ByteReader) -> Bool {
     let boxes = topBoxes(file).types
     return boxes.contains("moov") && !boxes.contains("meta")

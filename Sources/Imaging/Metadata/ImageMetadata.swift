@@ -1,69 +1,75 @@
 public import VitrineRuntime
 
-/// What a file says beside its pixels: where and with what a picture was taken, who made it, what its colours mean.
+/// The metadata of a file: where and with what a picture was taken, its author, the meaning of its colours.
 public struct ImageMetadata: Sendable, Hashable {
-  /// EXIF as a TIFF block, beginning with `II` or `MM`.
+  /// EXIF as a TIFF block, which begins with `II` or `MM`.
   public var exif: Data? {
     didSet { fields = exif.map { EXIFFields($0) } ?? EXIFFields() }
   }
   /// The XMP packet: XML in UTF-8.
   public var xmp: Data?
-  /// The rest of XMP that did not fit into one segment of a JPEG file: a second packet.
+  /// The part of XMP that did not fit into one segment of a JPEG file: a second packet.
   public var extendedXMP: Data?
   /// The ICC profile.
   public var colorProfile: ColorProfile?
   /// The common fields of ``exif``; all `nil` without it.
   public private(set) var fields = EXIFFields()
 
-  /// Says nothing.
+  /// Makes empty metadata.
   public init() {}
 }
 
-/// The common fields of EXIF (CIPA DC-008); `nil` where a file does not say, or says what makes no sense.
+/// The common fields of EXIF (CIPA DC-008).
+///
+/// A field is `nil` if the file does not have it, or has an invalid value.
 public struct EXIFFields: Sendable, Hashable {
-  /// How the stored pixels are turned to be upright.
+  /// The transform from the stored pixels to the upright image.
   public var orientation: Orientation?
   /// The maker of the camera.
   public var make: String?
-  /// The camera.
+  /// The model of the camera.
   public var model: String?
-  /// The lens.
+  /// The model of the lens.
   public var lensModel: String?
   /// The program that wrote the file.
   public var software: String?
-  /// Who took the picture.
+  /// The author of the picture.
   public var artist: String?
-  /// Whose it is.
+  /// The copyright notice.
   public var copyright: String?
-  /// When the file was changed.
+  /// The date and time of the last change of the file.
   public var modified: EXIFDate?
-  /// When the picture was taken.
+  /// The date and time at which the picture was taken.
   public var original: EXIFDate?
-  /// In seconds.
+  /// The exposure time, in seconds.
   public var exposureTime: Double?
-  /// The focal length over the aperture.
+  /// The f-number: the focal length over the aperture.
   public var fNumber: Double?
   /// The sensitivity in ISO units.
   public var iso: Int?
-  /// In millimetres.
+  /// The focal length, in millimetres.
   public var focalLength: Double?
-  /// Whether the flash fired.
+  /// A Boolean value that indicates whether the flash fired.
   public var flashFired: Bool?
-  /// Degrees, north above 0.
+  /// The latitude in degrees, positive to the north.
   public var latitude: Double?
-  /// Degrees, east above 0.
+  /// The longitude in degrees, positive to the east.
   public var longitude: Double?
-  /// Metres above the sea.
+  /// The altitude in metres above sea level.
   public var altitude: Double?
-  /// The width in pixels that the camera wrote, before orientation; programs that crop may not have changed it.
+  /// The width in pixels that the camera wrote, before orientation.
+  ///
+  /// Programs that crop may not have updated it.
   public var pixelWidth: Int?
-  /// The height in pixels that the camera wrote.
+  /// The height in pixels that the camera wrote, before orientation.
   public var pixelHeight: Int?
 
-  /// Says nothing.
+  /// Makes empty fields.
   public init() {}
 
-  /// Reads the fields of a TIFF block; of one that is damaged those that can be read.
+  /// Reads the fields of a TIFF block.
+  ///
+  /// From a damaged block it reads the fields that it can.
   ///
   /// Complexity: O(entries), at most 65,535 in each of three directories.
   public init(_ exif: Data) {
@@ -135,7 +141,7 @@ public struct EXIFFields: Sendable, Hashable {
     if below { altitude?.negate() }
   }
 
-  /// Degrees, minutes and seconds in one number.
+  /// Combines degrees, minutes and seconds into one number.
   private static func degrees(_ parts: [Double], most: Double) -> Double? {
     guard let first = parts.first else { return nil }
     let value = first + (parts.count > 1 ? parts[1] / 60 : 0) + (parts.count > 2 ? parts[2] / 3600 : 0)

@@ -13,7 +13,7 @@ struct JPEGHeader {
   private var componentsInFirstScan = 0
 
   var isProgressive: Bool { [0xC2, 0xC6, 0xCA, 0xCE].contains(frameMarker) }
-  /// Whether the first scan is all there is to be read before rows can come; else every coefficient is held in memory.
+  /// True if the first scan is the only one, so that rows can stream; otherwise every coefficient is held in memory.
   var isOneScan: Bool { !isProgressive && componentsInFirstScan >= components }
 
   init(_ bytes: ByteReader, metadataLimit: Int) throws(ImageError) {
@@ -21,7 +21,7 @@ struct JPEGHeader {
     var foundEXIF = false
     var offset = 2
     scan: while true {
-      // Any number of 0xFF may stand before a marker; what stands between segments is skipped, as libjpeg does.
+      // Any number of 0xFF may precede a marker. Bytes between segments are skipped, as in libjpeg.
       while let byte = bytes.byte(at: offset), byte != 0xFF { offset += 1 }
       while bytes.byte(at: offset) == 0xFF { offset += 1 }
       guard let marker = bytes.byte(at: offset) else { throw Self.truncated }
@@ -30,13 +30,13 @@ struct JPEGHeader {
       case 0x00, 0x01, 0xD0...0xD7: continue
       case 0xD8: continue
       case 0xD9:
-        throw ImageError(.corrupt, format: .jpeg, "corrupt: the file ends before any picture begins")
+        throw ImageError(.corrupt, format: .jpeg, "corrupt: the file ends before a picture begins")
       default: break
       }
       guard let length = bytes.bigEndian16(at: offset), offset + Int(length) <= bytes.count else {
         throw Self.truncated
       }
-      guard length >= 2 else { throw ImageError(.corrupt, format: .jpeg, "corrupt: a segment of \(length) bytes") }
+      guard length >= 2 else { throw ImageError(.corrupt, format: .jpeg, "corrupt: a segment has \(length) bytes") }
       let segment = bytes.slice(offset + 2, Int(length) - 2)
       offset += Int(length)
       switch marker {
@@ -67,6 +67,6 @@ struct JPEGHeader {
   }
 
   private static var truncated: ImageError {
-    ImageError(.truncated, format: .jpeg, "truncated: the file ends within its header")
+    ImageError(.truncated, format: .jpeg, "truncated: the file ends inside its header")
   }
 }

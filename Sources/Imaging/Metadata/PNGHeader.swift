@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The chunks of a PNG file (W3C PNG, third edition), walked without inflating any.
+/// The chunks of a PNG file (W3C PNG, third edition), read without inflating any.
 struct PNGHeader {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -11,31 +11,33 @@ struct PNGHeader {
   var isInterlaced = false
   var hasTransparency = false
   var hasProfile = false
-  /// What `cICP` says, where it is understood; it comes before a profile.
+  /// The contents of `cICP`, if supported.
+  ///
+  /// It takes precedence over a profile.
   private(set) var codePoints: ColorEncoding?
   private var isSRGB = false
   private var chromaticities: ColorEncoding?
   private var gamma: Double?
   var orientation = Orientation.up
-  /// 0 where there is no animation.
+  /// The number of frames; 0 without an animation.
   var frameCount = 0
-  /// Seconds, once through.
+  /// The duration of one loop, in seconds.
   var duration = 0.0
-  /// 0 for ever.
+  /// The number of loops; 0 for endless.
   var loopCount = 1
-  /// Whether the first frame of the animation is the picture that stands where that of a still file does.
+  /// True if the first frame of the animation is the default picture, that of a still PNG.
   var beginsWithDefaultPicture = true
 
-  /// Bits of one component of a pixel; a palette's colours have 8.
+  /// The number of bits of a component; 8 for the colours of a palette.
   var bitsPerComponent: Int { colorType == 3 ? 8 : bitDepth }
 
-  /// The colours as chunks say them, the more certain ones first.
+  /// The colours that chunks declare, by the most reliable chunk.
   ///
-  /// A gamma without primaries is passed over, as many viewers do: it stands in files by habit.
+  /// A gamma without primaries is ignored, as in many viewers: many files contain one by habit.
   var colorEncoding: ColorEncoding? {
     if let codePoints { return codePoints }
     guard !isSRGB, let gamma, var encoding = chromaticities else { return nil }
-    // 1/2.2 is how files say sRGB that have no chunk for it.
+    // Files without an sRGB chunk declare sRGB as 1/2.2.
     encoding.transfer = abs(gamma - 1 / 2.2) < 0.001 ? .sRGB : .gamma(1 / gamma)
     return encoding
   }
@@ -47,7 +49,7 @@ struct PNGHeader {
       throw ImageError(
         bytes.count < 16 ? .truncated : .corrupt,
         format: .png,
-        bytes.count < 16 ? "truncated: the file ends within its header" : "corrupt: the first chunk is not IHDR",
+        bytes.count < 16 ? "truncated: the file ends inside its header" : "corrupt: the first chunk is not IHDR",
       )
     }
     var (frames, hasEnd) = (0, false)
@@ -57,7 +59,7 @@ struct PNGHeader {
       case Chunk.IHDR:
         guard let width = body.bigEndian32(at: 0), let height = body.bigEndian32(at: 4), let depth = body.byte(at: 8),
           let colorType = body.byte(at: 9), let interlace = body.byte(at: 12)
-        else { throw ImageError(.truncated, format: .png, "truncated: the file ends within its header") }
+        else { throw ImageError(.truncated, format: .png, "truncated: the file ends inside its header") }
         (self.width, self.height) = (Int(width), Int(height))
         (bitDepth, self.colorType, isInterlaced) = (Int(depth), colorType, interlace != 0)
       case Chunk.tRNS: hasTransparency = true
@@ -68,7 +70,7 @@ struct PNGHeader {
         }
       case Chunk.sRGB: isSRGB = true
       case Chunk.gAMA:
-        // Of an image that lightens or darkens a hundredfold nothing can be believed.
+        // A gamma beyond these bounds is nonsense.
         gamma = body.bigEndian32(at: 0).map { Double($0) / 100_000 }.flatMap { (0.1...10).contains($0) ? $0 : nil }
       case Chunk.cHRM: chromaticities = Self.chromaticities(body)
       case Chunk.eXIf: orientation = EXIF.orientation(block: body)
@@ -84,11 +86,11 @@ struct PNGHeader {
       }
     }
     if frameCount == 0 { (duration, loopCount) = (0, 1) }
-    // Of an animation that is only announced there is nothing else to show.
+    // A declared animation without frames has only the default picture.
     if frames == 0, hasEnd { beginsWithDefaultPicture = true }
   }
 
-  /// How long each frame is shown, in seconds.
+  /// Returns the duration of each frame, in seconds.
   static func delays(_ bytes: ByteReader) -> [Double] {
     chunks(bytes).compactMap { $0.type == Chunk.fcTL ? delay($0.body) : nil }
   }
@@ -107,7 +109,7 @@ struct PNGHeader {
     return ColorEncoding(red: points[1], green: points[2], blue: points[3], white: points[0])
   }
 
-  /// Whether an `acTL` chunk stands before the first image data.
+  /// Returns `true` if an `acTL` chunk precedes the first image data.
   static func isAnimated(_ bytes: ByteReader) -> Bool {
     for chunk in chunks(bytes) {
       if chunk.type == Chunk.acTL { return (chunk.body.bigEndian32(at: 0) ?? 0) > 0 }
@@ -116,7 +118,7 @@ struct PNGHeader {
     return false
   }
 
-  /// Every chunk that begins within the data, the last one perhaps cut short.
+  /// Returns every chunk that begins within the data; the last one may be truncated.
   static func chunks(_ bytes: ByteReader) -> some Sequence<Chunk> {
     sequence(state: signature.count) { offset -> Chunk? in
       guard let length = bytes.bigEndian32(at: offset), let type = bytes.bigEndian32(at: offset + 4) else {
@@ -133,9 +135,9 @@ struct PNGHeader {
     }
   }
 
-  /// A part of the file.
+  /// A chunk of the file.
   struct Chunk {
-    /// Four letters in a number.
+    /// The four letters of the type, as a number.
     let type: UInt32
     let body: ByteReader
     let isWhole: Bool
@@ -161,8 +163,8 @@ struct PNGHeader {
   }
 }
 
-/// How long a frame is shown.
+/// The duration of a frame.
 enum FrameDelay {
-  /// Browsers show frames of 0.01 s and less for 0.1 s, and animations are made with that in mind.
+  /// Browsers show frames of 0.01 s and less for 0.1 s, and animations are made for browsers.
   static func shown(_ seconds: Double) -> Double { seconds <= 0.011 ? 0.1 : seconds }
 }

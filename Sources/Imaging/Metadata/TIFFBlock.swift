@@ -1,8 +1,10 @@
-/// The directories of a TIFF file as EXIF has them: classic, either byte order.
+/// The directories of a TIFF file, as in EXIF: classic, either byte order.
 ///
-/// A directory is only read where something names it, each once, so that none can lead back to itself.
+/// Each directory is read only through a reference to it, and only once, so that none can lead back to itself.
 struct TIFFBlock {
-  /// The longest text that is taken: no camera writes more, and files are written by strangers.
+  /// The maximum length of a text.
+  ///
+  /// No camera writes more, and files come from strangers.
   static let textLimit = 64 * 1024
 
   let bytes: ByteReader
@@ -21,7 +23,7 @@ struct TIFFBlock {
     (self.bytes, self.isLittleEndian, self.firstDirectory) = (bytes, isLittleEndian, firstDirectory)
   }
 
-  /// The directory that a file names as the one behind `directory`: in EXIF that of the thumbnail.
+  /// Returns the directory that follows `directory` in the file: in EXIF that of the thumbnail.
   func directory(after directory: Int) -> Int? {
     guard let count = read16(directory), let next = read32(directory + 2 + Int(count) * 12), next != 0 else {
       return nil
@@ -37,7 +39,7 @@ struct TIFFBlock {
       else { return }
       let sizes = [1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8]
       guard let size = sizes[Int(type)] else { continue }
-      // At most 8 times 4 billion, which an Int holds.
+      // At most 8 times 4 billion, which fits into an Int.
       let length = Int(count) * size
       let content = bytes.slice(length <= 4 ? entry + 8 : Int(offset), length)
       body(Int(tag), Value(block: TIFFBlock(content, isLittleEndian, 0), type: Int(type), size: size))
@@ -52,13 +54,13 @@ struct TIFFBlock {
     isLittleEndian ? bytes.littleEndian32(at: offset) : bytes.bigEndian32(at: offset)
   }
 
-  /// What an entry says, cut to what there is of it.
+  /// The value of an entry, clamped to the data.
   struct Value {
     fileprivate let block: TIFFBlock
     fileprivate let type: Int
     fileprivate let size: Int
 
-    /// Up to the first zero, without blanks around it; `nil` where nothing is left.
+    /// The text up to the first zero, without surrounding blanks; `nil` if nothing is left.
     var text: String? {
       guard type == 2 || type == 7 else { return nil }
       let bytes = block.bytes.slice(0, TIFFBlock.textLimit).copy().prefix { $0 != 0 }
@@ -68,13 +70,13 @@ struct TIFFBlock {
       return end.map { String(start[...$0]) }
     }
 
-    /// The first number, where it is a whole one.
+    /// The first number, if it is a whole one.
     var integer: Int? { number.flatMap { Int(exactly: $0) } }
 
     /// The first number.
     var number: Double? { number(at: 0) }
 
-    /// The first three, fewer where one of them is none.
+    /// The first three numbers, or those before the first invalid one.
     var numbers: [Double] { Array((0..<3).lazy.map { number(at: $0) }.prefix { $0 != nil }.compactMap { $0 }) }
 
     private func number(at index: Int) -> Double? {
@@ -98,7 +100,7 @@ struct TIFFBlock {
 }
 
 extension EXIF {
-  /// The file of the thumbnail that a camera puts beside its picture: a JPEG in the second directory.
+  /// Returns the thumbnail's file, which is a JPEG in the second directory.
   static func thumbnail(_ tiff: ByteReader) -> ByteReader? {
     guard let block = TIFFBlock(tiff), let directory = block.directory(after: block.firstDirectory) else { return nil }
     var (offset, length): (Int?, Int?)

@@ -1,18 +1,18 @@
 import VitrineRuntime
 
-/// The chunks of a WebP file (RFC 9649, section 2), walked without decoding any.
+/// The chunks of a WebP file (RFC 9649, section 2), read without decoding.
 struct WebPHeader {
   var orientation = Orientation.up
   var profile: ColorProfile?
   var isAnimated = false
-  /// Whether the file says that it is longer than the data is.
+  /// True if the file declares more bytes than the data has.
   let isTruncated: Bool
   var frameCount = 0
-  /// Seconds, once through.
+  /// The duration of one loop, in seconds.
   var duration = 0.0
-  /// How long each frame is shown, in seconds; empty unless asked for.
+  /// The duration of each frame, in seconds; empty unless requested.
   var delays: [Double] = []
-  /// 0 for ever.
+  /// The number of loops; 0 for endless.
   var loopCount = 1
 
   init(_ bytes: ByteReader, metadataLimit: Int, collectsDelays: Bool = false) {
@@ -33,7 +33,7 @@ struct WebPHeader {
     }
   }
 
-  /// Every chunk that begins within the data, the last one perhaps cut short.
+  /// Calls `body` with every chunk that begins within the data; the last one may be truncated.
   static func forEachChunk(_ bytes: ByteReader, _ body: (_ type: String, _ body: ByteReader) -> Void) {
     var offset = 12
     while let type = bytes.ascii(at: offset, count: 4), let length = bytes.littleEndian32(at: offset + 4) {

@@ -1,16 +1,18 @@
 /// A change to an image, named so that its results can be cached.
 ///
-/// Two processors are equal when their identifiers are, so an identifier must say everything that the result depends on.
+/// Processors with equal identifiers are equal, so an identifier must contain everything that the result depends on.
 public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   /// The name of the processor, with all its parameters.
   public let identifier: String
-  /// A Boolean value that indicates whether previews are processed too; those of other images are shown as they are.
+  /// A Boolean value that indicates whether previews are processed too.
   ///
   /// Defaults to `true`.
+  ///
+  /// Otherwise previews are shown unprocessed.
   public let processesPreviews: Bool
   private let body: @Sendable (ImageContainer) throws -> ImageContainer
 
-  /// Makes a processor of a function that changes pixels; see ``custom(id:processesPreviews:_:)``.
+  /// Makes a processor from a function that changes pixels; see ``custom(id:processesPreviews:_:)``.
   init(
     identifier: String,
     processesPreviews: Bool = true,
@@ -31,12 +33,12 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     self.body = body
   }
 
-  /// Makes a processor that changes pixels and leaves everything else as it is.
+  /// Makes a processor that changes only the pixels.
   ///
   /// - Parameters:
-  ///   - id: Must be different for whatever gives different results.
+  ///   - id: The identifier. It must differ for different results.
   ///   - processesPreviews: A Boolean value that indicates whether previews are processed too. Defaults to `true`.
-  ///   - body: Called on a thread of the pipeline's; it may block for as long as it works.
+  ///   - body: The change. It is called on a thread of the pipeline and may block.
   /// - Returns: The processor.
   public static func custom(
     id: String,
@@ -46,7 +48,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     ImageProcessor(identifier: "custom(\(id))", processesPreviews: processesPreviews, body)
   }
 
-  /// Makes a processor that sees all that belongs to an image and may change all of it.
+  /// Makes a processor that receives the whole image container and may change all of it.
   ///
   /// ```swift
   /// request.processors = [
@@ -59,9 +61,9 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   /// ```
   ///
   /// - Parameters:
-  ///   - id: Must be different for whatever gives different results.
+  ///   - id: The identifier. It must differ for different results.
   ///   - processesPreviews: A Boolean value that indicates whether previews are processed too. Defaults to `true`.
-  ///   - body: Called on a thread of the pipeline's; it may block for as long as it works.
+  ///   - body: The change. It is called on a thread of the pipeline and may block.
   /// - Returns: The processor.
   public static func customContainer(
     id: String,
@@ -71,7 +73,9 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     ImageProcessor(identifier: "container(\(id))", processesPreviews: processesPreviews, body: body)
   }
 
-  /// Shrinks (or, if told, enlarges) to a size; see ``Bitmap/resized(to:filter:usesLinearLight:limits:isCancelled:)``.
+  /// Resizes to a size.
+  ///
+  /// Enlarges only if the size says so. See ``Bitmap/resized(to:filter:usesLinearLight:limits:isCancelled:)``.
   public static func resize(
     _ size: TargetSize,
     filter: ResamplingFilter = .lanczos3,
@@ -82,24 +86,24 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Makes the changed image.
+  /// Returns the changed image.
   ///
-  /// Blocks for as long as it takes.
+  /// Blocks until done.
   ///
-  /// - Throws: Whatever the change throws.
+  /// - Throws: The error of the change.
   public func process(_ image: ImageContainer) throws -> ImageContainer { try body(image) }
 
-  /// Makes the changed pixels of an image of which there is nothing else.
+  /// Returns the changed pixels of a bare bitmap.
   ///
-  /// Blocks for as long as it takes.
+  /// Blocks until done.
   ///
-  /// - Throws: Whatever the change throws.
+  /// - Throws: The error of the change.
   public func process(_ bitmap: Bitmap) throws -> Bitmap { try process(ImageContainer(bitmap)).bitmap }
 
   /// The ``identifier``.
   public var description: String { identifier }
 
-  /// Compares identifiers.
+  /// Returns `true` if the identifiers are equal.
   public static func == (left: Self, right: Self) -> Bool { left.identifier == right.identifier }
 
   /// Hashes the identifier.

@@ -1,6 +1,6 @@
 /// Averages blocks of `factorX` x `factorY` pixels.
 ///
-/// Blocks at the right and lower edge may be smaller.
+/// Blocks at the right and bottom edges may be smaller.
 final class BoxFilter {
   private enum Sums {
     case integers(WideRow)
@@ -22,7 +22,9 @@ final class BoxFilter {
     sums = usesLinearLight ? .light(FloatRow(count: width * 4)) : .integers(WideRow(count: width * 4))
   }
 
-  /// Whether a row of averages is now in `line`, which is one pixel for each block.
+  /// Adds a row.
+  ///
+  /// Returns `true` if a row of averages, one pixel a block, is now in `line`.
   func push(_ pixels: UnsafeRawBufferPointer, into line: UnsafeMutablePointer<Float>) -> Bool {
     // `pixels` and the sums are `width` pixels.
     switch sums {

@@ -1,24 +1,24 @@
 import VitrineRuntime
 
-/// Brings finished pixels, of which there are few, to the colour space asked for.
+/// Converts finished pixels, of which there are few, to the requested colour space.
 ///
-/// What a matrix and three curves say is done with tables of our own, within a level of Little CMS at a third of its time;
-/// tables of colours and inks are left to Little CMS. A profile that is broken, or made for other pixels than these, counts
-/// as none: a picture is never refused for it.
+/// Profiles of a matrix and three curves are converted with tables of our own, within a level of Little CMS and in a
+/// third of its time. Profiles with colour tables, and inks, are left to Little CMS. A profile that is broken, or
+/// made for other pixels, is ignored: no picture is rejected for its profile.
 struct ColorTransform: Sendable {
   private enum Kind {
     case matrix(MatrixTransform)
     case table(ProfileTransform)
     case gray([SIMD4<UInt8>])
-    /// Inks of which nothing is known: each takes its share of the light.
+    /// Inks without a profile: each absorbs its share of the light.
     case ink(MatrixTransform?)
   }
 
   private let kind: Kind
 
-  /// For the rows of an image; `nil` when there is nothing to do, within a level.
+  /// Makes a transform for the rows of an image; returns `nil` if it would change nothing by more than a level.
   ///
-  /// `rows` says what the rows hold: ink, or else red, green and blue, which are the same where the image is gray.
+  /// `rows` is what the rows hold: ink, or red, green and blue, which are equal in a gray image.
   init?(_ info: ImageInfo, rows: ColorModel, to target: ColorSpace) {
     let kind =
       rows == .cmyk
@@ -29,7 +29,7 @@ struct ColorTransform: Sendable {
     self.kind = kind
   }
 
-  /// For pixels of red, green and blue; `nil` when there is nothing to do, within a level.
+  /// Makes a transform for red, green and blue; returns `nil` if it would change nothing by more than a level.
   init?(from source: MatrixShaper?, to target: ColorSpace) {
     guard let kind = Self.kind(source, target) else { return nil }
     self.kind = kind
@@ -43,7 +43,7 @@ struct ColorTransform: Sendable {
   private static func kind(of profile: ColorProfile, _ model: ColorModel, _ target: ColorSpace) -> Kind? {
     switch profile.kind {
     case .matrix(let shaper): return kind(shaper, target)
-    // A curve does no harm to a decoder's rows of which nobody said that they are gray; a table would take their colour.
+    // A curve does no harm to rows that are not declared gray; a table would remove their colour.
     case .gray(let curve):
       return kind(MatrixShaper(curves: [curve, curve, curve], matrix: nil), target)
     case .table(.gray) where model == .gray:
@@ -57,13 +57,13 @@ struct ColorTransform: Sendable {
     return kind(ColorEncoding.sRGB, target)
   }
 
-  /// Without an encoding it is sRGB.
+  /// Without an encoding, sRGB is assumed.
   private static func kind(_ encoding: ColorEncoding?, _ target: ColorSpace) -> Kind? {
     guard let encoding, encoding != .sRGB else { return fromSRGB[target].map { .matrix($0) } }
     return kind(encoding.matrixShaper, target)
   }
 
-  /// From what most images are in; made once, since its tables take as long as a small image does.
+  /// The transforms from the most common space, made once, because their tables take as long as a small image.
   private static let fromSRGB: [ColorSpace: MatrixTransform] = {
     guard let source = ColorEncoding.sRGB.matrixShaper else { return [:] }
     return ColorSpace.allCases.reduce(into: [:]) { $0[$1] = MatrixTransform(source, to: $1) }
@@ -73,7 +73,7 @@ struct ColorTransform: Sendable {
     source.flatMap { MatrixTransform($0, to: target) }.map { .matrix($0) }
   }
 
-  /// Converts pixels in place: four bytes each, with straight alpha, or four inks, which become opaque colours.
+  /// Converts pixels in place: RGBA with straight alpha, or four inks, which become opaque colours.
   func apply(to pixels: UnsafeMutableRawBufferPointer) {
     switch kind {
     case .matrix(let transform): unsafe transform.apply(to: pixels)
@@ -99,10 +99,10 @@ struct ColorTransform: Sendable {
 
 /// Curves, a matrix, and a curve back.
 struct MatrixTransform: Sendable {
-  /// What each byte of red, then of green, then of blue adds to the light of a pixel.
+  /// The contribution of each byte of red, then of green, then of blue to the light of a pixel.
   private let light: [SIMD4<Float>]
 
-  /// `nil` when it changes no colour by more than a level.
+  /// Returns `nil` if it would change no colour by more than a level.
   init?(_ source: MatrixShaper, to target: ColorSpace) {
     let product = source.matrix.map { matrix in
       target.fromConnectionSpace.map { row in
@@ -133,7 +133,7 @@ struct MatrixTransform: Sendable {
     unsafe light.withUnsafeBufferPointer { light in
       unsafe TransferCurve.sRGB.encoded.withUnsafeBufferPointer { encoded in
         unsafe pixels.updateEachPixel { pixel in
-          // Three times 256 entries, by the initialiser; a place is within its table.
+          // The initialiser makes three times 256 entries; an index is within its table.
           let sum = unsafe light[Int(pixel.x)] + light[256 &+ Int(pixel.y)] + light[512 &+ Int(pixel.z)]
           let place = TransferCurve.place(sum)
           return unsafe SIMD4(encoded[Int(place.x)], encoded[Int(place.y)], encoded[Int(place.z)], pixel.w)
@@ -148,7 +148,7 @@ extension UnsafeMutableRawBufferPointer {
   @inline(__always)
   func updateEachPixel(_ change: (SIMD4<UInt8>) -> SIMD4<UInt8>) {
     for offset in stride(from: 0, to: count - 3, by: 4) {
-      // Four bytes from `offset` are within the memory by the stride.
+      // The stride keeps the four bytes from `offset` within the memory.
       let pixel = unsafe loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
       unsafe storeBytes(of: change(pixel), toByteOffset: offset, as: SIMD4<UInt8>.self)
     }

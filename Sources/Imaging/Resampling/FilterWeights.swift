@@ -1,27 +1,28 @@
-/// Which source pixels make an output pixel along one axis, and with what weight; the weights' sum is 1.
+/// The source pixels of each output pixel along one axis, with weights that add up to 1.
 ///
-/// Pixels that are means of several have lost some of what the kernel lets through. To second order a mean over a pixel's
+/// Pixels that are means of several lack some of what the kernel lets through. To second order, a mean over a pixel's
 /// width is undone by 13/12 of the pixel less 1/24 of each neighbour (the step from cell averages to point values in
-/// finite volume methods), which goes into the weights and costs no further pass: 1.5 to 3 dB on photographs.
+/// finite volume methods). That correction is part of the weights and needs no extra pass. It gains 1.5 to 3 dB on
+/// photographs.
 struct FilterWeights {
   /// The first source pixel of each output pixel.
   private(set) var starts: [Int] = []
-  /// How many source pixels each output pixel is made of.
+  /// The number of source pixels of each output pixel.
   private(set) var counts: [Int] = []
   /// `stride` weights for each output pixel, of which the first `counts[i]` are used.
   private(set) var weights: [Float] = []
   let stride: Int
 
-  /// Source pixels beyond the kernel's support that the correction of means looks at.
+  /// The number of source pixels beyond the kernel's support that the correction of means needs.
   static let correctionReach = 1
 
   /// - Parameters:
   ///   - filter: The kernel.
-  ///   - origin: Where the output begins, in source pixels.
-  ///   - length: How much of the source the output covers, in source pixels.
-  ///   - sourceCount: How many source pixels there are; those beyond are not used.
-  ///   - outputCount: How many pixels are made.
-  ///   - averaged: Of how many pixels each source pixel is the mean along this axis; 1 for none but itself.
+  ///   - origin: The start of the output, in source pixels.
+  ///   - length: The length of the source that the output covers, in source pixels.
+  ///   - sourceCount: The number of source pixels; those beyond are not used.
+  ///   - outputCount: The number of output pixels.
+  ///   - averaged: The number of pixels along this axis that each source pixel is the mean of; 1 for none but itself.
   init(
     _ filter: ResamplingFilter = .lanczos3,
     origin: Double,
@@ -35,7 +36,7 @@ struct FilterWeights {
     let support = filter.support * filterScale
     let isRestored = averaged > 1 && filter.restoresMeans
     let reach = isRestored ? Self.correctionReach : 0
-    // A mean of n points is a little narrower than one over their whole width.
+    // A mean of n points is slightly narrower than one over their whole width.
     let correction = Float(isRestored ? (1 - 1 / (averaged * averaged)) / 24 : 0)
     stride = Int((support * 2).rounded(.up)) + 2 + 2 * reach
     weights = [Float](repeating: 0, count: outputCount * stride)
@@ -56,7 +57,7 @@ struct FilterWeights {
         sum += weight
       }
       if abs(sum) < 1e-6 {
-        // Beyond the edge by rounding: the nearest pixel alone.
+        // Beyond the edge by rounding: only the nearest pixel is used.
         for index in 0..<end - first { line[index] = 0 }
         line[min(max(Int(center), first), end - 1) - first] = 1
         sum = 1
@@ -69,10 +70,10 @@ struct FilterWeights {
     }
   }
 
-  /// The most source pixels that an output pixel is made of.
+  /// The maximum number of source pixels of an output pixel.
   var mostTaps: Int { counts.max() ?? 1 }
 
-  /// Takes `amount` of every weight from each of its neighbours; at the ends, from itself.
+  /// Subtracts `amount` of every weight from each of its neighbours; at the ends, from itself.
   private mutating func sharpen(_ start: Int, count: Int, by amount: Float) {
     var previous = weights[start]
     for index in start..<start + count {

@@ -2,25 +2,26 @@ import CVitrineKernels
 
 /// The inner loops over pixels.
 ///
-/// Every caller has checked that the memory it passes is as long as `count` says.
+/// Every caller checks that the memory it passes is as long as `count` says.
 ///
-/// They are plain loops over unsafe pointers with vector types, which compile to what C compiles to: checked spans cost
-/// four times as much here (7.4 ms against 27.8 for 8 megapixels). Where the processor has AVX2, the two that take most
-/// of the time run in C with it, in 1.6 and 3.3 times less time; the loops here are their twins, which every other
-/// processor runs and which give the same bits.
+/// They are plain loops over unsafe pointers with vector types, which compile to the same code as C. Checked spans
+/// cost four times as much here (27.8 ms against 7.4 for 8 megapixels). With AVX2 the two slowest run in C, 1.6 and
+/// 3.3 times as fast. The loops here are for all other processors and give the same bits.
 struct PixelKernels {
-  /// What the processor at hand runs fastest.
+  /// The fastest kernels for this processor.
   static let best = PixelKernels(isNative: vitrine_kernels_are_native() != 0)
-  /// The loops in Swift, whatever the processor; for tests.
+  /// The Swift loops on every processor, for tests.
   static let scalar = PixelKernels(isNative: false)
 
   private let isNative: Bool
 
-  /// Whether rows that can stay bytes until they are added should: with AVX2 that is a matter of one instruction, without
-  /// it a conversion for each tap, which takes four times the addition's time.
+  /// True if rows should stay bytes until they are added.
+  ///
+  /// With AVX2 the conversion is one instruction; without it each tap needs a conversion that takes four times as
+  /// long as the addition.
   var prefersBytes: Bool { isNative }
 
-  /// What the rows of ``combine(_:of:weights:taps:into:count:)`` hold.
+  /// The element type of the rows of ``combine(_:of:weights:taps:into:count:)``.
   enum Element {
     case byte, float
 
@@ -29,7 +30,7 @@ struct PixelKernels {
 
   /// Adds weighted rows, element by element: the filter along columns.
   ///
-  /// `count`, a multiple of four, is how many elements a row has, `taps` how many rows and weights there are.
+  /// `count`, a multiple of four, is the number of elements of a row; `taps` is the number of rows and weights.
   func combine(
     _ rows: UnsafeMutablePointer<UnsafeRawPointer?>,
     of element: Element,
@@ -45,7 +46,7 @@ struct PixelKernels {
       }
       return
     }
-    // As many elements as are loaded are within the rows, whose length is a multiple of four.
+    // All loaded elements are within the rows, whose length is a multiple of four.
     switch element {
     case .byte:
       unsafe Self.combine(rows, weights, taps, line, count, size: element.size) {
@@ -97,7 +98,7 @@ struct PixelKernels {
 
   /// Adds weighted pixels of a line: the filter along rows.
   ///
-  /// `count` is how many pixels of `output` are made.
+  /// `count` is the number of pixels of `output`.
   func filterAcross(
     _ line: UnsafeMutablePointer<Float>,
     weights: FilterWeights,
@@ -113,7 +114,7 @@ struct PixelKernels {
         return
       }
       for x in 0..<count {
-        // `starts` plus `counts` stays within the line, by how the weights were made.
+        // `starts` plus `counts` stays within the line, by the construction of the weights.
         let pixels = unsafe source + weights.starts[x] &* 16
         let first = unsafe firstTap + x &* weights.stride
         let most = weights.counts[x]
@@ -133,11 +134,11 @@ struct PixelKernels {
   }
 }
 
-// What takes little time has no twin.
+// Loops that take little time have no version in C.
 extension PixelKernels {
   /// Adds bytes to sums.
   ///
-  /// A sum holds 65,536 rows and more.
+  /// A sum has room for 65,536 rows and more.
   static func add(_ source: UnsafeRawBufferPointer, into sums: UnsafeMutablePointer<UInt32>, count: Int) {
     guard let start = source.baseAddress else { return }
     let target = UnsafeMutableRawPointer(sums)
@@ -173,7 +174,7 @@ extension PixelKernels {
     }
   }
 
-  /// Averages sums over blocks of `factor` pixels, the last perhaps of fewer, to floats from 0 to 255.
+  /// Averages sums over blocks of `factor` pixels (the last may be smaller) to floats from 0 to 255.
   static func average(
     _ sums: UnsafeMutablePointer<UInt32>,
     width: Int,
@@ -192,7 +193,7 @@ extension PixelKernels {
       let scale = unit / Float((end &- x) &* rows)
       var sum = SIMD4<Float>()
       while x < end {
-        // Below 2^31 for up to 33,000 rows of 65,025: as signed numbers they convert in one instruction.
+        // Below 2^31 for up to 33,000 rows of 65,025, so they convert in one instruction as signed numbers.
         let value = unsafe source.loadUnaligned(fromByteOffset: x &* 16, as: SIMD4<Int32>.self)
         sum += SIMD4<Float>(value)
         x &+= 1
@@ -202,7 +203,7 @@ extension PixelKernels {
     }
   }
 
-  /// Averages sums in floats over blocks of `factor` pixels, the last perhaps of fewer.
+  /// Averages sums in floats over blocks of `factor` pixels; the last may be smaller.
   static func average(
     _ sums: UnsafeMutablePointer<Float>,
     width: Int,
@@ -244,7 +245,7 @@ extension PixelKernels {
     }
   }
 
-  /// Adds linear light of 0 to 255, times coverage where there is any, to sums.
+  /// Adds linear light of 0 to 255, times coverage if there is any, to sums.
   static func addLinear(
     _ source: UnsafeRawBufferPointer,
     into sums: UnsafeMutablePointer<Float>,
@@ -265,7 +266,7 @@ extension PixelKernels {
     }
   }
 
-  /// Rounds pixels of 0 to 255 to bytes, straight alpha; what is in `line` is lost.
+  /// Rounds pixels of 0 to 255 to bytes with straight alpha; the contents of `line` are lost.
   static func round(
     _ line: UnsafeMutablePointer<Float>,
     into output: UnsafeMutableRawPointer,
@@ -285,7 +286,7 @@ extension PixelKernels {
       highHalf: SIMD8(lowHalf: opaque, highHalf: opaque),
     )
     var x = 0
-    // Four pixels at once take a fifth of the time that one by one they do: 0.4 ms against 2.3 for 0.6 megapixels.
+    // Four pixels at once take a fifth of the time of one by one: 0.4 ms against 2.3 for 0.6 megapixels.
     while x &+ 4 <= count {
       let value = unsafe source.loadUnaligned(fromByteOffset: x &* 16, as: SIMD16<Float>.self)
       let atLeast = value.replacing(with: 0, where: value .< 0)
@@ -302,7 +303,7 @@ extension PixelKernels {
     }
   }
 
-  /// Brings linear light of 0 to 255 to bytes of sRGB, straight alpha.
+  /// Encodes linear light of 0 to 255 as bytes of sRGB with straight alpha.
   static func encode(
     _ line: UnsafeMutablePointer<Float>,
     into output: UnsafeMutableRawPointer,
@@ -315,7 +316,7 @@ extension PixelKernels {
         var value = unsafe source.loadUnaligned(fromByteOffset: x &* 16, as: SIMD4<Float>.self)
         if hasAlpha { value = straightened(value) }
         let place = TransferCurve.place(value * (1 / 255))
-        // A place is within the table.
+        // An index is within the table.
         unsafe output.storeBytes(
           of: SIMD4(
             table[Int(place.x)],
@@ -338,7 +339,7 @@ extension PixelKernels {
     return color
   }
 
-  /// 1.5 * 2^23: added, it leaves the rounded number in a float's last bits.
+  /// 1.5 * 2^23: adding it leaves the rounded number in a float's last bits.
   ///
   /// The conversions of the standard library are not vectorised.
   private static let roundingBias: Float = 12_582_912

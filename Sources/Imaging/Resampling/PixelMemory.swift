@@ -1,4 +1,4 @@
-/// What the four bytes of a pixel are while it is resampled.
+/// The meaning of a pixel's four bytes while it is resampled.
 enum PixelLayout {
   /// Three colours and a byte that is 255.
   case color
@@ -61,7 +61,7 @@ final class PixelRow {
   var bytes: UnsafeMutableRawBufferPointer { unsafe UnsafeMutableRawBufferPointer(start: pointer, count: count * 4) }
 }
 
-/// The last rows of many, as many as a filter looks at.
+/// A ring of the most recent rows, as many as a filter needs.
 @safe
 final class RowRing {
   let element: PixelKernels.Element
@@ -71,7 +71,7 @@ final class RowRing {
   private let memory: UnsafeMutableRawPointer
   private let order: UnsafeMutablePointer<UnsafeRawPointer?>
 
-  /// `capacity` rows of `count` elements.
+  /// Makes a ring of `capacity` rows of `count` elements.
   init(capacity: Int, count: Int, element: PixelKernels.Element) {
     self.element = element
     self.capacity = capacity
@@ -87,13 +87,13 @@ final class RowRing {
     unsafe order.deallocate()
   }
 
-  /// The memory of a row, which takes the place of the one `capacity` rows before it.
+  /// Returns the memory of a row, which replaces the row `capacity` rows before it.
   func row(_ index: Int) -> UnsafeMutableRawPointer {
-    // In bounds by the remainder.
+    // The remainder keeps it in bounds.
     unsafe memory + index % capacity * bytesPerRow
   }
 
-  /// The memory of the rows from `first` on, of which there are at most `capacity`.
+  /// Returns the memory of the rows from `first`, of which there are at most `capacity`.
   func rows(from first: Int, count: Int) -> UnsafeMutablePointer<UnsafeRawPointer?> {
     precondition(count <= capacity)
     // `count` entries are within the table by the line above.

@@ -1,7 +1,7 @@
-/// How pixels are to be filtered.
+/// The options for resampling pixels.
 package struct ResamplingOptions: Hashable, Sendable {
   package var filter = ResamplingFilter.lanczos3
-  /// Whether sums are made of light instead of the numbers that stand for it.
+  /// True if sums are made of linear light instead of encoded values.
   package var usesLinearLight = false
 
   package init(filter: ResamplingFilter = .lanczos3, usesLinearLight: Bool = false) {
@@ -9,33 +9,33 @@ package struct ResamplingOptions: Hashable, Sendable {
   }
 }
 
-/// Shrinks or enlarges an image that arrives row by row, holding a few rows of it.
+/// Downsamples or enlarges an image that arrives row by row, holding a few rows of it.
 ///
-/// Far above the size wanted, whole blocks of pixels are averaged (an integer box filter) down to a little more than
-/// twice that size; then a separable filter does the rest, columns first: as soon as the last source row of an output row
-/// has come, the rows it is made of are added, weighted, and the sum is filtered across. What averaging, here or in the
-/// decoder, has blurred below the size wanted, the filter's weights restore.
+/// An image much larger than the requested size is first reduced to slightly more than twice that size by averaging
+/// whole blocks of pixels (an integer box filter). A separable filter does the rest, columns first: when the last
+/// source row of an output row arrives, its rows are added with their weights, and the sum is filtered across. The
+/// filter's weights restore what averaging, here or in the decoder, has blurred.
 ///
-/// Colours are filtered multiplied by their coverage, so that what cannot be seen does not bleed into what can. Sums are
-/// kept in integers or floats and rounded once.
+/// Colours are filtered multiplied by their coverage, so that invisible colours do not bleed into visible ones. Sums
+/// are kept in integers or floats and rounded once.
 final class Resampler {
-  /// How much larger than the output the box filter leaves the image.
+  /// The ratio of the box filter's output to the requested size.
   static let boxMargin = 2.0
 
-  /// What arrives.
+  /// The geometry of the rows that arrive.
   struct Source {
     var width: Int
     var height: Int
     /// The part that the output shows, in source pixels.
     var crop: PixelRect
     var layout: PixelLayout
-    /// Of how many pixels along either axis each source pixel is the mean.
+    /// The number of pixels along either axis that each source pixel is the mean of.
     var averaged = 1.0
   }
 
   let outputWidth: Int
   let outputHeight: Int
-  /// The last source row that is needed; reading may stop behind it.
+  /// The last source row that is needed; reading may stop after it.
   let lastRow: Int
 
   private let kernels: PixelKernels
@@ -47,7 +47,7 @@ final class Resampler {
   private let horizontal: FilterWeights
   private let vertical: FilterWeights
   private let rowLength: Int
-  /// Rows to be filtered: bytes as they came where they can stay so, else floats of 0 to 255, premultiplied.
+  /// The rows to filter: unchanged bytes where possible, otherwise premultiplied floats of 0 to 255.
   private let ring: RowRing
   private let line: FloatRow
   private let sums: FloatRow
@@ -67,12 +67,12 @@ final class Resampler {
     self.outputHeight = outputHeight
     self.kernels = kernels
     layout = source.layout
-    // Ink is no light.
+    // Ink is not light.
     usesLinearLight = options.usesLinearLight && source.layout != .ink
     let (filter, crop) = (options.filter, source.crop)
     let factorX = Self.factor(filter, crop.width / Double(outputWidth))
     let factorY = Self.factor(filter, crop.height / Double(outputHeight))
-    // Beyond the crop the filter looks at what lies next to it.
+    // The filter reads pixels next to the crop.
     columns = Self.window(filter, crop.x, crop.width, outputWidth, factorX, source.width)
     let rows = Self.window(filter, crop.y, crop.height, outputHeight, factorY, source.height)
     firstRow = rows.lowerBound
@@ -118,7 +118,7 @@ final class Resampler {
     filter.restoresMeans ? max(1, Int(scale / boxMargin)) : 1
   }
 
-  /// The source pixels along one axis that the filter can reach.
+  /// Returns the source pixels along one axis that the filter can reach.
   private static func window(
     _ filter: ResamplingFilter,
     _ start: Double,
@@ -133,17 +133,17 @@ final class Resampler {
     return first..<max(first + 1, min(count, Int((start + length + reach).rounded(.up))))
   }
 
-  /// Takes the next source row and gives `emit` each output row that it completes.
+  /// Adds the next source row and calls `emit` with each output row that it completes.
   ///
-  /// A row is RGBA with straight alpha, or four inks, the source's whole width. What `emit` gets is its own to change
-  /// until it returns.
+  /// A row is RGBA with straight alpha, or four inks, in the source's whole width. `emit` may change its row until it
+  /// returns.
   func push<E: Error>(
     _ row: UnsafeRawBufferPointer,
     emit: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
   ) throws(E) {
     defer { sourceRow += 1 }
     guard sourceRow >= firstRow, sourceRow <= lastRow else { return }
-    // In bounds by the slice: a row of the source holds the window's columns.
+    // The slice checks the bounds: a row of the source holds the window's columns.
     let pixels = unsafe UnsafeRawBufferPointer(rebasing: row[columns.lowerBound * 4..<columns.upperBound * 4])
     guard unsafe keep(pixels) else { return }
     filterRow += 1
@@ -154,9 +154,11 @@ final class Resampler {
     }
   }
 
-  /// Puts a source row into the ring; `false` where it is but part of one there.
+  /// Adds a source row to the ring.
+  ///
+  /// Returns `false` if it only completes part of a row there.
   private func keep(_ pixels: UnsafeRawBufferPointer) -> Bool {
-    // A row of the ring is `rowLength` elements; without a box filter that is as many as the window's columns have.
+    // A row of the ring has `rowLength` elements; without a box filter that is the number of elements in the window.
     let target = unsafe ring.row(filterRow)
     guard ring.element == .float else {
       unsafe UnsafeMutableRawBufferPointer(start: target, count: rowLength).copyMemory(from: pixels)
@@ -175,7 +177,7 @@ final class Resampler {
     return true
   }
 
-  /// Makes an output row of those in the ring.
+  /// Makes an output row from those in the ring.
   private func filter(_ row: Int) {
     let (first, taps) = (vertical.starts[row], vertical.counts[row])
     unsafe vertical.weights.withUnsafeBufferPointer { weights in

@@ -1,25 +1,26 @@
 import VitrineRuntime
 
-/// How the pixels of one size are made of those of another.
+/// The filter that makes pixels of one size from those of another.
 ///
-/// All but ``box`` are widened by the scale when shrinking, so that they keep out what the smaller size cannot show.
+/// For downsampling, all but ``box`` are widened by the scale, so that they remove detail that the smaller size
+/// cannot show.
 public enum ResamplingFilter: String, Hashable, Sendable, CaseIterable {
   /// The mean of the area that a pixel covers.
   ///
-  /// Nothing rings; enlarged pixels stay hard squares, which suits pixel art.
+  /// It does not ring. Enlarged pixels stay hard squares, which suits pixel art.
   case box
-  /// Weights that fall off linearly over one pixel to each side.
+  /// Weights that fall linearly over one pixel to each side.
   ///
-  /// Soft; enlarging is the usual bilinear interpolation.
+  /// The result is soft. For enlarging this is the usual bilinear interpolation.
   case bilinear
   /// The cubic of Mitchell and Netravali with both parameters 1/3, over two pixels to each side.
   ///
-  /// Between softness and ringing; the best of these for enlarging photographs.
+  /// A compromise between softness and ringing; the best of these for enlarging photographs.
   case mitchell
-  /// A windowed sinc with three lobes to each side, the sharpest; the default.
+  /// A windowed sinc with three lobes to each side: the sharpest, and the default.
   case lanczos3
 
-  /// How far the kernel reaches to each side, in pixels of the smaller of both sizes.
+  /// The reach of the kernel to each side, in pixels of the smaller of both sizes.
   var support: Double {
     switch self {
     case .box: 0.5
@@ -29,7 +30,7 @@ public enum ResamplingFilter: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The kernel at `x` pixels from its middle; ``box`` has areas in its place.
+  /// Returns the kernel at `x` pixels from its middle; ``box`` uses areas instead.
   func kernel(_ x: Double) -> Double {
     let x = abs(x)
     guard x < support else { return 0 }
@@ -47,8 +48,8 @@ public enum ResamplingFilter: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether blocks of pixels may be averaged first, and the weights then restore what that has blurred.
+  /// True if blocks of pixels may be averaged first, because the weights then restore what that has blurred.
   ///
-  /// A box has no such weights, and needs none: its own are means.
+  /// The box filter has no such weights and needs none: its own are means.
   var restoresMeans: Bool { self != .box }
 }

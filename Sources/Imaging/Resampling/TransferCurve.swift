@@ -1,10 +1,10 @@
 import VitrineRuntime
 
-/// From bytes to linear light and back, as tables.
+/// Tables from bytes to linear light and back.
 struct TransferCurve {
-  /// Linear light of 0 to 1 for each byte.
+  /// The linear light, 0 to 1, of each byte.
   let levels: [Float]
-  /// Bytes for linear light of 0 to 1 in ``steps``: a fifth of a level apart where sRGB is steepest.
+  /// The byte for linear light of 0 to 1 in ``steps``, which are a fifth of a level apart where sRGB is steepest.
   let encoded: [UInt8]
 
   private static let steps: Float = 16383
@@ -20,7 +20,7 @@ struct TransferCurve {
     encoded = (0...Int(Self.steps)).map { UInt8((encode(Double($0) / Double(Self.steps)) * 255).rounded()) }
   }
 
-  /// Where in ``encoded`` linear light stands; what is below 0 or above 1 is cut.
+  /// Returns the index in ``encoded`` of linear light; values below 0 or above 1 are clamped.
   @inline(__always)
   static func place(_ light: SIMD4<Float>) -> SIMD4<Int32> {
     let atLeast = light.replacing(with: 0, where: light .< 0)

@@ -33,7 +33,7 @@ static void on_message(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   vitrine_jpeg_reader *reader = jpeg->client_data;
   if (reader->warnings++ == 0) jpeg->err->format_message(jpeg, reader->first_warning);
-  // Entropy-coded data ended before the pixels it stands for. Alone it is damage; at the end of the data it is truncation.
+  // Entropy-coded data ended before its pixels. That alone means damage; at the end of the data it means truncation.
   if (jpeg->err->msg_code == JWRN_HIT_MARKER) reader->missed_data = 1;
 }
 
@@ -49,7 +49,7 @@ static void source_nothing(j_decompress_ptr jpeg) { (void)jpeg; }
 
 static boolean source_fill(j_decompress_ptr jpeg) {
   vitrine_jpeg_reader *reader = jpeg->client_data;
-  // No warning here: the bit reader asks ahead, so a file that lacks nothing but its last marker comes here too.
+  // No warning here: the bit reader reads ahead, so a file that lacks only its end marker gets here too.
   reader->ran_out = 1;
   jpeg->src->next_input_byte = end_of_image;
   jpeg->src->bytes_in_buffer = sizeof end_of_image;
@@ -166,7 +166,7 @@ int vitrine_jpeg_truncated(const vitrine_jpeg_reader *reader) {
   if (!reader->ran_out) return 0;
   if (reader->missed_data) return 1;
   if (!reader->jpeg.progressive_mode || !reader->jpeg.coef_bits) return 0;
-  // A progressive file may end between two scans: then some coefficient is not known to its last bit.
+  // A progressive file may end between two scans. Then some coefficients lack their last bits.
   for (int c = 0; c < reader->jpeg.num_components; c++)
     for (int k = 0; k < DCTSIZE2; k++)
       if (reader->jpeg.coef_bits[c][k] != 0) return 1;
@@ -199,7 +199,7 @@ static void on_write_error(j_common_ptr jpeg) {
 int vitrine_jpeg_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int quality,
                         vitrine_encoded *out) {
   memset(out, 0, sizeof *out);
-  // On the heap: what is changed between setjmp and longjmp must not live in a register.
+  // On the heap, since variables changed between setjmp and longjmp must not be in registers.
   struct jpeg_writer *writer = calloc(1, sizeof *writer);
   if (!writer) {
     snprintf(out->message, sizeof out->message, "out of memory");

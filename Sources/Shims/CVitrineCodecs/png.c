@@ -59,7 +59,7 @@ vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_
   png_set_user_limits(reader->png, 0x7fffffff, 0x7fffffff);  // the caller has checked its own
   png_set_chunk_malloc_max(reader->png, chunk_limit);
   png_set_benign_errors(reader->png, 1);
-  // A file may have a thousand texts that inflate to the limit each: what is not asked for is not read.
+  // A file may have a thousand texts that each inflate to the limit, so texts are read only on request.
   png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   static const png_byte kept[] = "iCCP\0iTXt";
   png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_AS_DEFAULT, kept, keep_text ? 2 : 1);
@@ -105,7 +105,7 @@ int vitrine_png_read_rows(vitrine_png_reader *reader, uint8_t *rows, size_t stri
   if (setjmp(png_jmpbuf(reader->png))) return VITRINE_ERROR;
   int done = 0;
   while (done < count && reader->pass < reader->passes) {
-    // As "display row", each pass of an interlaced file fills the blocks that its pixels stand for.
+    // As "display row", each pass of an interlaced file fills the blocks of its pixels.
     png_bytep row = rows + (size_t)done * stride;
     png_read_row(reader->png, reader->passes > 1 ? NULL : row, reader->passes > 1 ? row : NULL);
     done++;
@@ -172,7 +172,7 @@ static void on_write_warning(png_structp png, png_const_charp message) {
 int vitrine_png_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int alpha, int level,
                        vitrine_encoded *out) {
   memset(out, 0, sizeof *out);
-  // On the heap: what is changed between setjmp and longjmp must not live in a register.
+  // On the heap, since variables changed between setjmp and longjmp must not be in registers.
   struct png_writer *writer = calloc(1, sizeof *writer);
   png_structp png = writer ? png_create_write_struct(PNG_LIBPNG_VER_STRING, writer, on_write_error, on_write_warning) : NULL;
   png_infop info = png ? png_create_info_struct(png) : NULL;

@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-// The variadic functions lose libcurl's macros that check types: each wrapper below takes the one type that it passes on.
+// Wrapping variadic functions loses libcurl's type-checking macros, so each wrapper below has a single argument type.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
@@ -16,7 +16,7 @@
   F(curl_multi_poll) F(curl_multi_wakeup) F(curl_multi_setopt) F(curl_multi_info_read) \
   F(curl_share_init) F(curl_share_setopt) F(curl_share_cleanup)
 
-// Written once, by the one who opens the library, before anybody else is let in.
+// Written once, when the library is opened, before any other thread can get here.
 static struct {
 #define FUNCTION(NAME) __typeof__(NAME) *NAME;
   EACH_FUNCTION(FUNCTION)
@@ -31,7 +31,7 @@ const char *vitrine_curl_open(void) {
   }
   if (!handle) return dlerror();
 #define FUNCTION(NAME) \
-  if (!(library.NAME = (__typeof__(NAME) *)dlsym(handle, #NAME))) return "it lacks " #NAME;
+  if (!(library.NAME = (__typeof__(NAME) *)dlsym(handle, #NAME))) return "it has no " #NAME;
   EACH_FUNCTION(FUNCTION)
 #undef FUNCTION
   return NULL;

@@ -47,7 +47,7 @@ void vitrine_gtk_prefer_dark(void) {
   g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", TRUE, NULL);
 }
 
-// gtk_css_provider_load_from_data is deprecated since 4.12, its successor newer than our floor.
+// gtk_css_provider_load_from_data is deprecated since 4.12, but its successor is newer than the minimum version.
 void vitrine_gtk_load_css(GtkCssProvider *provider, const char *css) {
 #if GTK_CHECK_VERSION(4, 12, 0)
   gtk_css_provider_load_from_string(provider, css);

@@ -3,7 +3,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-// Not "fma": its sums would differ in the last bit from those of other processors, and memory is what these loops wait for.
+// Not "fma": its sums would differ in the last bit from other processors, and these loops are bound by memory anyway.
 #define NATIVE __attribute__((target("avx2")))
 
 int vitrine_kernels_are_native(void) { return __builtin_cpu_supports("avx2") != 0; }

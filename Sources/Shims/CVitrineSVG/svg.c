@@ -5,7 +5,7 @@
 #include <librsvg/rsvg.h>
 
 static void take_error(GError *error, char *message, size_t size) {
-  snprintf(message, size, "%s", error ? error->message : "librsvg says no more");
+  snprintf(message, size, "%s", error ? error->message : "unknown error of librsvg");
   if (error) g_error_free(error);
 }
 

@@ -11,7 +11,7 @@ struct vitrine_tiff_reader {
   TIFF *tiff;
   TIFFRGBAImage image;
   int has_image;
-  // Where samples are floating point, which TIFFRGBAImage does not read: one row of them.
+  // One row of floating-point samples, which TIFFRGBAImage does not support.
   float *line;
   uint32_t width;
   uint16_t samples, colors, has_alpha, is_white_zero;
@@ -84,7 +84,7 @@ vitrine_tiff_reader *vitrine_tiff_create(const uint8_t *data, size_t length, siz
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)allocation_limit);
   TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, reader);
   TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, reader);
-  // h: no directory is read yet.
+  // h: do not read a directory yet.
   reader->tiff = TIFFClientOpenExt("memory", "rh", reader, on_read, on_write, on_seek, on_close, on_size, on_map, on_unmap,
                                    options);
   TIFFOpenOptionsFree(options);
@@ -125,7 +125,7 @@ int vitrine_tiff_read_directory(vitrine_tiff_reader *reader, uint64_t offset, vi
   out->orientation = orientation;
   out->is_separate = planes == PLANARCONFIG_SEPARATE;
   uint16_t colors = photometric == PHOTOMETRIC_RGB ? 3 : photometric <= PHOTOMETRIC_MINISBLACK ? 1 : 0;
-  // libtiff gives rows of strips one by one, but not those of tiles.
+  // libtiff reads single rows of strips, but not of tiles.
   out->is_float = kind == SAMPLEFORMAT_IEEEFP && bits == 32 && colors > 0 && samples >= colors && samples <= 8 && !TIFFIsTiled(tiff) &&
                   (planes == PLANARCONFIG_CONTIG || samples == 1);
   out->extra_samples = extra;
@@ -154,7 +154,7 @@ static int start_float(vitrine_tiff_reader *reader, const vitrine_tiff_info *pag
 }
 
 static uint8_t level(float value) {
-  // What is no number fails both comparisons.
+  // NaN fails both comparisons.
   return value >= 1 ? 255 : value > 0 ? (uint8_t)(value * 255 + 0.5f) : 0;
 }
 
@@ -174,7 +174,7 @@ static int read_float_rows(vitrine_tiff_reader *reader, uint32_t row, uint32_t c
   return 0;
 }
 
-// Without the three numbers between YCbCr and RGB libtiff gives up; others take those that stand where a file has none.
+// libtiff fails if the YCbCr coefficients are zero. Other readers then use the defaults.
 static void replace_empty_coefficients(TIFF *tiff) {
   float *coefficients, standard[3] = {0.299f, 0.587f, 0.114f};
   if (TIFFGetField(tiff, TIFFTAG_YCBCRCOEFFICIENTS, &coefficients) && coefficients[1] == 0) {
@@ -187,7 +187,8 @@ int vitrine_tiff_start(vitrine_tiff_reader *reader, const vitrine_tiff_info *pag
   replace_empty_coefficients(reader->tiff);
   uint16_t extra, *meanings;
   if (TIFFGetField(reader->tiff, TIFFTAG_EXTRASAMPLES, &extra, &meanings) && extra > 0 && meanings[0] == EXTRASAMPLE_UNASSALPHA) {
-    // libtiff multiplies colours by unassociated alpha and leaves others as they are: so it is told that they are.
+    // libtiff multiplies colours by unassociated alpha and leaves associated alpha as it is, so declare the alpha
+    // associated.
     uint16_t *told = malloc(extra * sizeof *told);
     if (!told) return -1;
     memcpy(told, meanings, extra * sizeof *told);
@@ -205,7 +206,7 @@ int vitrine_tiff_start(vitrine_tiff_reader *reader, const vitrine_tiff_info *pag
     return -2;
   }
   reader->has_image = 1;
-  // As stored, from the top: the caller turns it.
+  // In stored orientation, from the top. The caller applies the orientation.
   reader->image.orientation = ORIENTATION_TOPLEFT;
   reader->image.req_orientation = ORIENTATION_TOPLEFT;
   return 0;
@@ -220,7 +221,7 @@ int vitrine_tiff_read_rows(vitrine_tiff_reader *reader, uint32_t row, uint32_t c
 
 int vitrine_tiff_is_truncated(vitrine_tiff_reader *reader) {
   uint32_t count = TIFFIsTiled(reader->tiff) ? TIFFNumberOfTiles(reader->tiff) : TIFFNumberOfStrips(reader->tiff);
-  // A directory without a height has four thousand million strips; no file names more than it has bytes.
+  // A directory without a height has 4 billion strips, but no file has more strips than bytes.
   if (count > reader->length) return 1;
   for (uint32_t index = 0; index < count; index++) {
     int failed = 0;

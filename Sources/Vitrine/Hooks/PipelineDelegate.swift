@@ -7,9 +7,9 @@ public import VitrineRuntime
 /// ```swift
 /// struct Mirror: PipelineDelegate {
 ///   func willLoad(_ request: ImageRequest) -> ImageRequest {
-///     guard let address = request.address else { return request }
+///     guard let url = request.url?.absoluteString else { return request }
 ///     var request = request
-///     request.source = .url(address.replacing("https://example.org/", with: "https://mirror.example.org/"))
+///     request.source = .url(url.replacing("https://example.org/", with: "https://mirror.example.org/"))
 ///     return request
 ///   }
 /// }

@@ -24,6 +24,9 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   private var source: String { request.name }
   private var key: CacheKey { request.keys.fetch }
 
+  /// True if a request has been handed to the loader and has not ended.
+  var isTransferring: Bool { transfer != nil }
+
   init(_ request: ImageRequest, _ original: KnownOriginal, _ record: SourceRecord, _ context: JobContext) {
     (self.request, self.original, self.record, self.context) = (request, original, record, context)
   }

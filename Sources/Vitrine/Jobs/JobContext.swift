@@ -175,6 +175,15 @@ final class JobContext: Sendable {
     (request.alternatives ?? [request]).contains { pool.contains(fetchKey(of: $0), &turn) }
   }
 
+  /// Returns true if a running job has sent a request for the bytes of this one.
+  func isTransferring(_ request: ImageRequest, _ turn: inout Turn) -> Bool {
+    (request.alternatives ?? [request]).contains { request in
+      let job: Job<FetchedBytes>? = pool.running(fetchKey(of: request), &turn)
+      defer { if let job { turn.keep(job) } }
+      return (job as? FetchJob)?.isTransferring ?? false
+    }
+  }
+
   /// Revalidates an image that was served stale.
   func served(_ image: ImageResponse, _ request: ImageRequest, _ turn: inout Turn) {
     // Of several sources, the one that was found is revalidated.

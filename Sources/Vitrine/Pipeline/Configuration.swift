@@ -150,7 +150,8 @@ extension ImagePipeline {
     /// False in tests that take every step themselves, and with a queue limit.
     var decodesTinyImagesInline: Bool { stepper == nil && queueLimit == nil }
 
-    init() {
+    /// Creates a configuration of the defaults named at each property, with a memory cache of its own.
+    public init() {
       memoryCache = MemoryCache(costLimit: PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes), clock: clock)
     }
   }

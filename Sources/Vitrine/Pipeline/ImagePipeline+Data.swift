@@ -47,7 +47,7 @@ extension JobContext {
   /// Keeps a running download going in place of a leaving caller.
   func keepFetching(_ request: ImageRequest, _ turn: inout Turn) {
     // Nothing would be stored.
-    guard caches(of: request).contains(.diskWrites), isFetching(request, &turn) else { return }
+    guard caches(of: request).contains(.diskWrites), isTransferring(request, &turn) else { return }
     DataLoad(self) { _ in }.begin(request, priority: .veryLow, storesOnlyImages: true, &turn)
   }
 }

@@ -14,25 +14,55 @@ public final class ImagePipeline: Sendable {
   /// It has the defaults of ``Configuration`` and a disk cache of 300 MB (or a tenth of the free space, if that is
   /// less) in `$XDG_CACHE_HOME/<program>/vitrine`, on Apple platforms in Caches. If the folder cannot be created, it
   /// has no disk cache. It uses up to 6 connections per host, honours freshness, and frees memory under pressure.
-  public static let shared = ImagePipeline { $0.diskCache = PlatformDefaults.diskCache() }
+  ///
+  /// To use other parts, set it before its first use. Setting it after its first use, or twice, is a programming error
+  /// and stops the process.
+  public static var shared: ImagePipeline {
+    get { usedShared }
+    set { precondition(chosenShared.set(newValue), "ImagePipeline.shared was set after its first use") }
+  }
+
+  // Made once; a look-up costs no lock.
+  private static let usedShared = chosenShared.use() ?? ImagePipeline { $0.diskCache = PlatformDefaults.diskCache() }
+  private static let chosenShared = ChosenPipeline()
 
   /// A pipeline that stores nothing on disk.
   ///
   /// It does not share the memory cache of ``shared``.
-  public static let ephemeral = ImagePipeline { _ in }
+  public static let ephemeral = ImagePipeline()
 
   let context: JobContext
   private let pressure: MemoryPressureObservation?
 
-  /// Creates a pipeline; `configure` changes its configuration.
-  public init(_ configure: (inout Configuration) throws -> Void) rethrows {
-    var configuration = Configuration()
-    try configure(&configuration)
+  /// Creates a pipeline.
+  ///
+  /// Two pipelines of one configuration share its caches, its loader and its hooks, and no running work.
+  ///
+  /// - Parameter configuration: The parts. Defaults to a memory cache of the pipeline's own and no disk cache.
+  public init(_ configuration: Configuration = Configuration()) {
     context = JobContext(configuration)
     pressure = configuration.memoryPressure.flatMap { configuration.memoryCache?.trims(under: $0) }
   }
 
-  var configuration: Configuration { context.configuration }
+  /// Creates a pipeline of the default parts, changed by `configure`.
+  ///
+  /// ```swift
+  /// let pipeline = ImagePipeline { $0.maxConcurrentDecodes = 2 }
+  /// ```
+  public convenience init(_ configure: (inout Configuration) throws -> Void) rethrows {
+    var configuration = Configuration()
+    try configure(&configuration)
+    self.init(configuration)
+  }
+
+  /// The parts of the pipeline; change a copy to derive another pipeline from it.
+  ///
+  /// ```swift
+  /// var configuration = pipeline.configuration
+  /// configuration.storagePolicy = .original
+  /// let derived = ImagePipeline(configuration)
+  /// ```
+  public var configuration: Configuration { context.configuration }
 
   /// The caches of the pipeline.
   public var cache: PipelineCache { PipelineCache(context) }
@@ -160,5 +190,31 @@ extension JobContext {
       return ImageResponse(image, from: .memory, isStale: !image.validity.isFresh(at: clock.now, policy))
     }
     return request.alternatives?.lazy.compactMap(imageInMemory).first
+  }
+}
+
+/// The pipeline that a program sets in place of the default, until somebody uses it.
+private final class ChosenPipeline: Sendable {
+  private struct State {
+    var pipeline: ImagePipeline?
+    var isUsed = false
+  }
+
+  private let state = Lock(State())
+
+  func use() -> ImagePipeline? {
+    state.withLock { state in
+      state.isUsed = true
+      return state.pipeline
+    }
+  }
+
+  /// Returns whether it was set.
+  func set(_ pipeline: ImagePipeline) -> Bool {
+    state.withLock { state in
+      guard !state.isUsed, state.pipeline == nil else { return false }
+      state.pipeline = pipeline
+      return true
+    }
   }
 }

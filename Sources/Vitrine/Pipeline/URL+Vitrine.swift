@@ -7,15 +7,15 @@ extension URL {
   /// ```swift
   /// let image = try await url.vitrine.image()
   /// ```
-  public var vitrine: AddressedImage { AddressedImage(url: self) }
+  public var vitrine: URLImage { URLImage(url: self) }
 }
 
 /// The image at a URL; see `URL.vitrine`.
-public struct AddressedImage: Sendable {
+public struct URLImage: Sendable {
   /// The URL.
   public let url: URL
 
-  /// The image, if it is in memory at its own size; does not wait.
+  /// The image at its own size if it is in memory, else `nil`; does not wait.
   public var cachedImage: Bitmap? { cachedImage(size: nil) }
 
   /// Returns the image, if it is in memory at this size; does not wait.

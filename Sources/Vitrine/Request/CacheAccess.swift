@@ -58,3 +58,15 @@ public struct CacheAccess: OptionSet, Sendable, Hashable {
   /// No access.
   public static let none: CacheAccess = []
 }
+
+extension CacheAccess: CustomStringConvertible {
+  /// The names of its members, `memoryReads, diskReads`; `none` without any.
+  public var description: String {
+    let names: [(CacheAccess, String)] = [
+      (.memoryReads, "memoryReads"), (.memoryWrites, "memoryWrites"), (.diskReads, "diskReads"),
+      (.diskWrites, "diskWrites"),
+    ]
+    let members = names.filter { contains($0.0) }.map(\.1)
+    return members.isEmpty ? "none" : members.joined(separator: ", ")
+  }
+}

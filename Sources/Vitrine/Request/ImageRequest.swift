@@ -70,9 +70,9 @@ public struct ImageRequest: Sendable {
   }
 
   /// The http or https URL from which the image is loaded at its size; `nil` for other sources, and for several.
-  public var address: String? {
-    guard case .url(let address) = keys.source.kind else { return nil }
-    return address
+  public var url: URL? {
+    guard case .url(let url) = keys.source.kind else { return nil }
+    return URL(string: url)
   }
 
   /// The size at which the image is shown; defaults to `nil`, the image's own size.
@@ -231,6 +231,8 @@ public struct ImageRequest: Sendable {
   }
 
   var keys: RequestKeys { shared.keys }
+
+  var fields: Fields { shared.fields }
 
   /// The name of the request in messages.
   var name: String { keys.source.description }

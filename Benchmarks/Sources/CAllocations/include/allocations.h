@@ -1,15 +1,15 @@
-// Counts the allocations of the whole process, by defining malloc and its kin in front of the C library's.
+// Counts the allocations of the whole process, by replacing malloc and its relatives.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Whether allocations can be counted on this system.
+/// Returns non-zero if allocations can be counted on this system.
 bool allocations_are_counted(void);
 
-/// Counts from zero, on all threads.
+/// Starts counting from zero, on all threads.
 void allocations_begin(void);
 
-/// Stops counting; returns how many there were, and how many of them were this thread's.
+/// Stops counting and returns the number of allocations, in all and on this thread.
 typedef struct {
   int64_t total;
   int64_t of_thread;

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Reads little-endian numbers from bytes; every read is checked against the end.
+/// A reader of little-endian numbers that checks every read against the end.
 struct ByteReader {
   private let bytes: [UInt8]
   private(set) var offset: Int
@@ -34,12 +34,12 @@ struct ByteReader {
   func checksum(ofFirst count: Int) -> UInt32? {
     guard count >= 0, count <= remaining else { return nil }
     return unsafe bytes.withUnsafeBytes { all in
-      // As many bytes are left, as just checked.
+      // The guard leaves `count` bytes.
       unsafe CRC32C.of(UnsafeRawBufferPointer(rebasing: all[offset..<offset + count]))
     }
   }
 
-  /// Calls `body` with the bytes that are left.
+  /// Calls `body` with the remaining bytes.
   func withRest<Answer>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
     unsafe bytes.withUnsafeBytes { all in
       // The offset is never beyond the end.
@@ -52,7 +52,7 @@ struct ByteReader {
     return unsafe bytes.withUnsafeBytes { all in
       unsafe others.withUnsafeBytes { others in
         guard let left = all.baseAddress, let right = others.baseAddress else { return unsafe others.isEmpty }
-        // As many bytes are left, as just checked.
+        // The guard leaves enough bytes.
         return unsafe memcmp(left + offset, right, others.count) == 0
       }
     }
@@ -62,14 +62,14 @@ struct ByteReader {
     let size = MemoryLayout<Number>.size
     guard size <= remaining else { return nil }
     defer { offset += size }
-    // As many bytes are left, as just checked.
+    // The guard leaves `size` bytes.
     return unsafe bytes.withUnsafeBytes {
       unsafe Number(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Number.self))
     }
   }
 }
 
-/// Joins little-endian numbers and records.
+/// A writer of little-endian numbers and records.
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -84,12 +84,12 @@ struct ByteWriter {
   }
 
   mutating func append<Number: FixedWidthInteger>(_ number: Number) {
-    // The bytes of a number on the stack, while the closure runs.
+    // The bytes of a number on the stack, read while the closure runs.
     unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
   mutating func append(_ data: Data) {
-    // Only read while the closure runs; as a sequence it would be copied twice.
+    // Only read while the closure runs. Appended as a sequence, they would be copied twice.
     unsafe data.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
   }
 
@@ -99,12 +99,12 @@ struct ByteWriter {
 
   func checksum(from start: Int) -> UInt32 {
     unsafe bytes.withUnsafeBytes { all in
-      // `start` is an offset that the writer was at before.
+      // `start` is an earlier offset of the writer.
       unsafe CRC32C.of(UnsafeRawBufferPointer(rebasing: all[start...]))
     }
   }
 
-  /// Appends a record whose parts are given, with its checksums.
+  /// Appends a record with its checksums.
   mutating func append(
     _ header: RecordHeader,
     _ attributes: RecordAttributes?,

@@ -1,9 +1,9 @@
 import CVitrineCaching
-package import VitrineRuntime
+import VitrineRuntime
 
 /// The checksum of everything on disk: CRC-32C (Castagnoli), as in iSCSI (RFC 3720, appendix B.4).
 ///
-/// About 0.05 ns a byte by the processor's instruction, 0.5 without.
+/// Takes about 0.05 ns a byte with the processor's instruction, 0.5 without.
 package struct CRC32C: Hashable, Sendable {
   /// The checksum of the bytes so far.
   package private(set) var value: UInt32 = 0
@@ -13,12 +13,12 @@ package struct CRC32C: Hashable, Sendable {
 
   /// Creates the checksum of no bytes.
   ///
-  /// - Parameter scalar: Forces the table instead of the processor's instruction, for tests.
+  /// - Parameter scalar: Set to use the table instead of the processor's instruction, for tests.
   package init(scalar: Bool = false) {
     isNative = Self.hasInstruction && !scalar
   }
 
-  /// Creates the checksum of bytes that are gone, to take in those that follow.
+  /// Creates a checksum that continues that of earlier bytes.
   package init(continuing value: UInt32) {
     self.init()
     self.value = value
@@ -31,13 +31,13 @@ package struct CRC32C: Hashable, Sendable {
     return checksum.value
   }
 
-  /// Takes in more bytes.
+  /// Appends bytes to the checksum.
   ///
   /// Complexity: O(count).
   package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
     if isNative {
-      // The buffer says how many bytes there are, and the tables are as long as the function reads.
+      // The buffer gives the count, and the tables are as long as the function reads.
       value = unsafe Self.shift.withUnsafeBufferPointer {
         unsafe vitrine_crc32c(value, start, bytes.count, $0.baseAddress)
       }
@@ -46,17 +46,17 @@ package struct CRC32C: Hashable, Sendable {
     }
   }
 
-  /// Takes in more bytes.
+  /// Appends bytes to the checksum.
   ///
   /// Complexity: O(count).
   package mutating func append(_ bytes: Data) {
     unsafe bytes.withUnsafeBytes { unsafe append($0) }
   }
 
-  // What a checksum becomes through a block of zeros, by its four bytes: how three checksums that were made side by side
-  // become one. The instruction takes three cycles and can begin anew in each.
+  // Tables that advance a checksum over a block of zeros, one for each of its four bytes. They join three checksums
+  // that are computed in parallel: the instruction takes three cycles and can start anew in each.
   private static let shift: [UInt32] = {
-    // The operator is linear, so that the 32 single bits say what becomes of every value.
+    // The operator is linear, so the 32 single bits determine the result for every value.
     let zeros = [UInt8](repeating: 0, count: Int(vitrine_crc32c_block()))
     let bits: [UInt32] = (0..<32).map { bit in
       var checksum = CRC32C(scalar: true)
@@ -76,7 +76,7 @@ package struct CRC32C: Hashable, Sendable {
     return tables
   }()
 
-  // Eight tables, so that eight bytes are taken in one step ("slicing by 8", Kounavis and Berry, 2005).
+  // Eight tables, for eight bytes in one step ("slicing by 8", Kounavis and Berry, 2005).
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 8 * 256)
     for byte in 0..<256 {
@@ -96,7 +96,7 @@ package struct CRC32C: Hashable, Sendable {
     var state = ~value
     var offset = 0
     while offset + 8 <= bytes.count {
-      // Eight bytes are left, as just checked.
+      // The loop condition leaves eight bytes.
       let word = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian ^ UInt64(state)
       state = 0
       for step in 0..<8 {

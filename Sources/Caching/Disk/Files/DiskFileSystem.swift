@@ -1,50 +1,52 @@
 import CVitrineCaching
 package import VitrineRuntime
 
-/// What the disk cache asks of the system, so that a test can be a disk that is full or torn.
+/// The file system as the disk cache uses it, so that a test can simulate a full or torn disk.
 package protocol DiskFileSystem: Sendable {
-  /// Opens a file; makes it, for its owner alone, if it may and must.
+  /// Opens a file, or creates it with access for its owner only if `isCreated` is set and it is missing.
   func open(_ path: String, isWritable: Bool, isCreated: Bool) throws(FileError) -> any DiskFile
-  /// Gives a file another name, replacing what had it.
+  /// Renames a file and replaces one that has the new name.
   func rename(_ path: String, to newPath: String) throws(FileError)
-  /// Removes a file; one that is not there is no error.
+  /// Removes a file, if it exists.
   func remove(_ path: String) throws(FileError)
-  /// The names in a folder.
+  /// Returns the names in a folder.
   func names(in folder: String) throws(FileError) -> [String]
-  /// Makes a folder for its owner alone, and those above it, where they are missing.
+  /// Creates a folder with access for its owner only, and its missing parents.
   func makeFolder(_ path: String) throws(FileError)
-  /// Has the names in a folder written to the device.
+  /// Writes the names in a folder to the device.
   func syncFolder(_ path: String) throws(FileError)
-  /// What the disk with a folder has; `nil` if that cannot be told.
+  /// Returns the size and free space of the disk with a folder, or `nil` if that is unknown.
   func space(at folder: String) -> DiskSpace?
 }
 
 extension DiskFileSystem {
-  /// A file system that does not say has room.
+  /// Returns `nil`, which sets no limit.
   package func space(at folder: String) -> DiskSpace? { nil }
 }
 
 /// An open file, closed when it is released.
 ///
-/// All calls block.
+/// All calls block unless they say otherwise.
 package protocol DiskFile: AnyObject, Sendable {
-  /// Reads into all of `buffer`, or to the end of the file; returns how many bytes that were.
+  /// Fills `buffer`, or reads to the end of the file, and returns the number of bytes read.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int
-  /// Reads into all of `buffer` if that needs no waiting for the device; returns whether it did.
+  /// Fills `buffer` if that needs no waiting for the device, and returns whether it did.
   ///
   /// Does not block.
   func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool
-  /// Writes all of the bytes, or throws and has written some of them or none.
+  /// Writes all bytes, or throws after writing any number of them.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError)
-  /// Has the data written to the device.
+  /// Writes the data to the device.
   func sync() throws(FileError)
-  /// Cuts the file off.
+  /// Truncates the file.
   func truncate(to size: Int) throws(FileError)
-  /// How many bytes the file has.
+  /// Returns the size of the file in bytes.
   func size() throws(FileError) -> Int
-  /// Takes the file's lock, if no one else has it; released with the file.
+  /// Takes the file's lock if it is free, and returns whether it did.
+  ///
+  /// Releasing the file releases the lock.
   func tryLock() -> Bool
-  /// Whether the file has no name any more.
+  /// A Boolean value that indicates whether the file's last name was removed.
   var isDeleted: Bool { get }
 }
 
@@ -97,7 +99,7 @@ extension SystemFiles {
     var info = statvfs()
     // `info` outlives the call.
     guard unsafe statvfs(folder, &info) == 0, info.f_frsize > 0 else { return nil }
-    // Some systems count in words of 32 bits, and a disk may say what it likes.
+    // Some systems use 32-bit counts, and a disk may report any numbers.
     let (total, isHuge) = UInt64(info.f_blocks).multipliedReportingOverflow(by: UInt64(info.f_frsize))
     guard !isHuge else { return nil }
     return DiskSpace(
@@ -121,7 +123,7 @@ private final class SystemFile: DiskFile {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
     var count = 0
     while count < buffer.count, let start = buffer.baseAddress {
-      // `count` is below the buffer's.
+      // `count` is below the buffer's count.
       let got = unsafe pread(descriptor, start + count, buffer.count - count, off_t(offset + count))
       if got < 0, errno == EINTR { continue }
       guard got >= 0 else { throw FileError(code: errno) }
@@ -133,14 +135,14 @@ private final class SystemFile: DiskFile {
 
   func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
     guard let start = buffer.baseAddress else { return true }
-    // Into the whole of the buffer, or less of it where less is in memory.
+    // The call writes at most `buffer.count` bytes, and fewer if fewer are in memory.
     return unsafe vitrine_read_cached(descriptor, start, buffer.count, off_t(offset)) == buffer.count
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
     var count = 0
     while count < bytes.count, let start = bytes.baseAddress {
-      // `count` is below the buffer's.
+      // `count` is below the buffer's count.
       let put = unsafe pwrite(descriptor, start + count, bytes.count - count, off_t(offset + count))
       if put < 0, errno == EINTR { continue }
       guard put > 0 else { throw FileError(code: put < 0 ? errno : ENOSPC) }
@@ -177,15 +179,17 @@ private final class SystemFile: DiskFile {
 }
 
 extension DiskFile {
-  /// A disk that cannot say what it has at hand always has to be waited for.
+  /// Returns `false`, since without a page cache every read may wait.
   package func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool { false }
 
-  /// Returns `count` bytes, or as many as there are before the end; where it must not wait, all of them or none.
+  /// Returns `count` bytes, or fewer at the end of the file.
+  ///
+  /// With `cachedOnly` it returns all of them or none.
   func bytes(_ count: Int, at offset: Int, cachedOnly: Bool = false) throws(FileError) -> [UInt8] {
     var failure: FileError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(FileError) {
-        // The buffer has room for `count`, and as many are initialised as were read.
+        // The buffer has room for `count` bytes, and `initialized` is the number of bytes read.
         let room = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
         if cachedOnly {
           initialized = unsafe readCached(into: room, at: offset) ? count : 0

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Reads whole records, checked against their checksums, or what comes before their bytes.
+/// Reads whole records and verifies them, or reads only their heads.
 extension DiskFolder {
   struct Record {
     var header: RecordHeader
@@ -10,16 +10,16 @@ extension DiskFolder {
     var payload: Data
   }
 
-  /// What came of reading what an entry of the index leads to.
+  /// The outcome of reading an entry of the index.
   enum Reading<Found: Sendable>: Sendable {
     case found(Found)
-    /// It is whole, and of another key with the same hash.
+    /// The record is intact but has another key with the same hash.
     case otherKey
-    /// It is damaged in any way, or the disk would have to be waited for and may not be.
+    /// The record is damaged, or the read would have had to wait and must not.
     case unreadable
   }
 
-  /// An entry of the index with the files that it leads to.
+  /// An entry of the index with its files.
   struct Place: Sendable {
     var entry: DiskEntry
     var hash: KeyHash
@@ -27,9 +27,9 @@ extension DiskFolder {
     var renewalSegment: Segment?
   }
 
-  /// Reads a record; `nil` if it is damaged in any way, or the disk would have to be waited for and may not be.
+  /// Reads a record, or returns `nil` if it is damaged, or if the read would have to wait and must not.
   ///
-  /// The payload is not copied: it lies where it was read to, unless it is small.
+  /// The payload is not copied unless it is small.
   func record(_ file: any DiskFile, at offset: Int, length: Int, cachedOnly: Bool = false) -> Record? {
     guard length >= RecordHeader.size, let block = ReadBlock(file, at: offset, length, cachedOnly: cachedOnly),
       let layout = block.layout(ofRecord: length), block.checksum(of: layout.contents) == layout.header.checksum
@@ -43,20 +43,20 @@ extension DiskFolder {
     )
   }
 
-  /// Reads a body that is a file of its own; `nil` if it is damaged in any way.
+  /// Reads a body from its own file, or returns `nil` if it is damaged.
   func body(_ sequence: UInt64, length: Int, checksum: UInt32) -> Data? {
     guard
       let file = try? files.open(path(bodyName(sequence)), isWritable: false, isCreated: false),
-      // Before so much is allocated.
+      // Checked before that much memory is allocated.
       (try? file.size()) == length,
       let block = ReadBlock(file, at: 0, length, cachedOnly: false), block.checksum(of: 0..<length) == checksum
     else { return nil }
     return block.data(0..<length)
   }
 
-  /// Reads an entry as its record and its latest renewal say.
+  /// Reads an entry from its record and its latest renewal.
   ///
-  /// Allocates what is returned and nothing else.
+  /// Allocates only the result.
   func entry(at place: Place, of key: CacheKey, cachedOnly: Bool = false) -> Reading<CachedData> {
     let entry = place.entry
     let length = Int(entry.length)
@@ -75,7 +75,7 @@ extension DiskFolder {
     return .found(data(entry, attributes, metadata, block.data(layout.payload)))
   }
 
-  /// Reads an entry of any key, as its record and its latest renewal say; `nil` if it is damaged in any way.
+  /// Reads an entry of any key from its record and its latest renewal, or returns `nil` if it is damaged.
   func entry(at place: Place) -> (key: [UInt8], data: CachedData, attributes: RecordAttributes)? {
     let entry = place.entry
     guard let record = record(place.segment.file, at: Int(entry.offset), length: Int(entry.length)),
@@ -108,9 +108,10 @@ extension DiskFolder {
 
   // MARK: - Without the bytes
 
-  /// Reads what an entry is, and not its bytes: its header and attributes are checked, and its key compared.
+  /// Reads an entry without its body.
   ///
-  /// Whether the metadata is whole only the bytes could tell, as they have one checksum.
+  /// Verifies the header and the attributes, and compares the key. Does not verify the metadata, which shares a
+  /// checksum with the body.
   func head(at place: Place, of key: CacheKey, cachedOnly: Bool = false) -> Reading<CachedDataHead> {
     let entry = place.entry
     guard let block = headBlock(at: place, cachedOnly: cachedOnly),
@@ -132,7 +133,7 @@ extension DiskFolder {
     )
   }
 
-  /// Reads the key of an entry, and not its bytes; `nil` if its header is damaged.
+  /// Reads the key of an entry without its body, or returns `nil` if the header is damaged.
   func key(at place: Place) -> [UInt8]? {
     guard let block = headBlock(at: place, cachedOnly: false),
       let layout = block.layout(ofRecord: Int(place.entry.length)), isHeader(layout.header, of: place)
@@ -152,7 +153,7 @@ extension DiskFolder {
     )
   }
 
-  /// What comes before the bytes of an entry, and the few that fill its record up.
+  /// Reads the part of a record before the body, and as much as its padding.
   private func headBlock(at place: Place, cachedOnly: Bool) -> ReadBlock? {
     let entry = place.entry
     let count = Int(entry.length) - (entry.isSpilled ? 0 : Int(entry.bodyLength))
@@ -167,7 +168,7 @@ extension DiskFolder {
       && (header.kind == .spilled) == entry.isSpilled
   }
 
-  /// The metadata of the latest renewal; `nil` if there is none, or it cannot be read.
+  /// Returns the metadata of the latest renewal, or `nil` if there is none or it cannot be read.
   private func renewedMetadata(at place: Place, cachedOnly: Bool) -> Data? {
     let entry = place.entry
     guard entry.renewalLength > 0, let file = place.renewalSegment?.file,
@@ -184,7 +185,7 @@ extension DiskFolder {
 }
 
 extension ReadBlock {
-  /// The metadata of a record; `nil` where a renewal has replaced it.
+  /// Returns the metadata of a record, or `nil` if a renewal has replaced it.
   fileprivate func copyUnlessRenewed(_ entry: DiskEntry, _ layout: RecordLayout) -> Data? {
     entry.renewalLength > 0 ? nil : copy(layout.metadata)
   }

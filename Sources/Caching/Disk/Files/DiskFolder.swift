@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The folder of a ``DiskCache``: the names in it, and reading whole, checked records.
+/// The folder of a ``DiskCache``: its file names, and reading verified records.
 struct DiskFolder: Sendable {
   static let formatMagic: UInt64 = 0x434E_5254_4956_0A0D
   static let formatVersion: UInt32 = 1
@@ -32,7 +32,7 @@ struct DiskFolder: Sendable {
 
   func partialName(_ number: UInt64) -> String { Self.hex(number, digits: 16) + Self.partialSuffix }
   func journalName(_ number: UInt64) -> String { Self.hex(number, digits: 16) + Self.journalSuffix }
-  /// Of a body that is of no use unless whoever writes it comes to its end.
+  /// The name of a body that is useless unless its writer finishes it.
   func temporaryBodyName(_ number: UInt64) -> String { "\(bodyName(number)).tmp" }
 
   static func number(in name: String, _ suffix: String) -> UInt64? {
@@ -45,7 +45,7 @@ struct DiskFolder: Sendable {
     return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
   }
 
-  // MARK: - The file that says what the folder is
+  // MARK: - The format file
 
   enum Format {
     case missing, damaged, unknown(UInt32), known(SipHash.Secret)
@@ -73,7 +73,7 @@ struct DiskFolder: Sendable {
     try replace("format", writer.bytes)
   }
 
-  /// Puts a whole file in place of an older one, or leaves that.
+  /// Replaces a file as a whole, or leaves it as it was.
   func replace(_ name: String, _ bytes: [UInt8]) throws(FileError) {
     let temporary = path("\(name).tmp")
     do throws(FileError) {

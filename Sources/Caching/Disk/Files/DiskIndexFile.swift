@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The index as a file: what the segments hold up to given sizes, so that only what came later is scanned.
+/// The index file: the contents of the segments up to given sizes, so that only later records are scanned.
 enum IndexFile {
   static let magic: UInt64 = 0x3158_4449_5254_4956  // "VITRIDX1"
   private static let headerSize = 64
@@ -57,7 +57,7 @@ enum IndexFile {
 
   /// Fills the counters and the index of a state whose segments are known.
   ///
-  /// - Returns: Up to where each segment is covered; `nil` if the file is damaged, with the state as it was.
+  /// - Returns: The covered size of each segment, or `nil` if the file is damaged. In that case the state is unchanged.
   static func decode(_ bytes: [UInt8], into state: inout DiskState) -> [UInt32: Int]? {
     var reader = ByteReader(bytes)
     var end = ByteReader(bytes, from: bytes.count - 4)
@@ -66,7 +66,7 @@ enum IndexFile {
       reader.uint64() == magic, let sequence = reader.uint64(), let tick = reader.uint64(), let hits = reader.uint64(),
       let misses = reader.uint64(), let evictions = reader.uint64(), let nextSegment = reader.uint32(),
       let segmentCount = reader.uint32(), let entryCount = reader.uint64(),
-      // Written so that not even hostile counts overflow.
+      // Written so that even hostile counts do not overflow.
       Int(segmentCount) <= reader.remaining / segmentSize,
       entryCount == UInt64((reader.remaining - 4 - Int(segmentCount) * segmentSize) / entrySize)
     else { return nil }
@@ -97,7 +97,7 @@ enum IndexFile {
     return covered
   }
 
-  /// Whether entries lie in segments as they are, and how much of these is alive.
+  /// The segments by number, to check the places of entries and to sum up live bytes.
   private struct Places {
     struct Place {
       var id: UInt32
@@ -107,7 +107,7 @@ enum IndexFile {
       var live = 0
     }
 
-    // A table with free places, in which a segment is found by its number: with a dictionary this took half of opening.
+    // An open-addressing table by segment number. With a dictionary, this took half of the opening.
     private var places: [Place]
 
     init(_ segments: SizedTable<UInt32, Segment>, _ covered: [UInt32: Int]) {
@@ -120,7 +120,7 @@ enum IndexFile {
       }
     }
 
-    /// Where a segment is, or would be; numbers begin with 1.
+    /// Returns the slot of a segment, or the free slot for it, where 0 is no segment's number.
     private func place(of id: UInt32) -> Int {
       var place = Int(id) & (places.count - 1)
       while places[place].id != id, places[place].id != 0 { place = (place + 1) & (places.count - 1) }
@@ -129,7 +129,7 @@ enum IndexFile {
 
     var live: [(id: UInt32, bytes: Int)] { places.lazy.filter { $0.id != 0 }.map { ($0.id, $0.live) } }
 
-    /// What a segment has lost since, or lies in one that is gone, is a miss.
+    /// Returns the entry, or `nil` if its segment is gone or has lost its record.
     mutating func admit(_ entry: DiskEntry) -> DiskEntry? {
       let place = place(of: entry.segment)
       guard entry.segment != 0, places[place].lane == Int(entry.lane),
@@ -140,7 +140,7 @@ enum IndexFile {
       var kept = entry
       let renewal = self.place(of: entry.renewalSegment)
       if Int(entry.renewalOffset) + Int(entry.renewalLength) > places[renewal].size {
-        // It is not known any more until when it is fresh: it has to be asked for.
+        // The renewal is lost, so the expiry is unknown and the entry counts as expired.
         kept.renewalLength = 0
         kept.expires = min(kept.expires, kept.stored)
       } else {
@@ -153,7 +153,7 @@ enum IndexFile {
   private static func readEntry(_ bytes: [UInt8], at offset: Int) -> (KeyHash, DiskEntry)? {
     guard offset + entrySize <= bytes.count else { return nil }
     return unsafe bytes.withUnsafeBytes { bytes -> (KeyHash, DiskEntry)? in
-      // As many bytes are there, as just checked.
+      // The guard leaves an entry's bytes.
       func long(_ place: Int) -> UInt64 {
         unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + place, as: UInt64.self))
       }

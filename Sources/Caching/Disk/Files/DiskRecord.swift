@@ -1,22 +1,24 @@
 import VitrineRuntime
 
-/// What a record of a segment is; DiskFormat.md has the layout, and nothing here may change without a new version there.
+/// The kind of a record.
+///
+/// DiskFormat.md has the layout, and any change here needs a new version there.
 enum RecordKind: UInt8 {
-  /// An entry with its bytes.
+  /// An entry with its body.
   case entry = 1
-  /// An entry whose bytes are a file of their own.
+  /// An entry whose body is a file of its own.
   case spilled = 2
-  /// What was stored for the key before counts no more.
+  /// A removal of earlier entries of the key.
   case removal = 3
-  /// Expiry and metadata of an entry that is there already.
+  /// New expiry and metadata of an existing entry.
   case renewal = 4
-  /// When and how often entries were used.
+  /// The times and numbers of uses of entries.
   case uses = 5
-  /// Kept for the part of a body whose rest is to be loaded.
+  /// A record in the journal of a partial body.
   case partial = 6
 }
 
-/// The 48 bytes that every record begins with.
+/// The 48 bytes at the beginning of every record.
 struct RecordHeader {
   static let size = 48
   static let magic: UInt16 = 0x0156  // "V", format 1
@@ -32,12 +34,12 @@ struct RecordHeader {
 
   var hasAttributes: Bool { kind == .entry || kind == .spilled }
 
-  /// The bytes that follow the header.
+  /// The number of bytes that follow the header.
   var contentLength: Int {
     (hasAttributes ? RecordAttributes.size : 0) + keyLength + metadataLength + (kind == .spilled ? 0 : payloadLength)
   }
 
-  /// The bytes that the record takes up; the next one begins at a multiple of eight.
+  /// The length of the record in bytes, padded to a multiple of eight.
   var length: Int { (Self.size + contentLength + 7) & ~7 }
 
   init(kind: RecordKind, lane: Int, hash: KeyHash, sequence: UInt64) {
@@ -51,21 +53,21 @@ struct RecordHeader {
     checksum = 0
   }
 
-  /// Reads a header; `nil` if it is damaged or none.
+  /// Reads a header, or returns `nil` if it is damaged or there is none.
   init?(_ bytes: ByteReader) {
     guard let header = unsafe bytes.withRest({ unsafe RecordHeader($0) }) else { return nil }
     self = header
   }
 
-  /// Reads a header where it lies; `nil` if it is damaged or none.
+  /// Reads a header in place, or returns `nil` if it is damaged or there is none.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= Self.size else { return nil }
-    // As many bytes are there, as just checked, and the checksum is of those before it.
+    // The guard leaves `size` bytes.
     unsafe self.init(checked: UnsafeRawBufferPointer(rebasing: bytes[..<Self.size]))
   }
 
   private init?(checked bytes: UnsafeRawBufferPointer) {
-    // All of these lie within the 48 bytes.
+    // All offsets lie within the 48 bytes.
     guard
       unsafe bytes.number(at: 0, as: UInt16.self) == Self.magic,
       unsafe bytes.number(at: 44, as: UInt32.self)
@@ -83,27 +85,27 @@ struct RecordHeader {
   }
 }
 
-/// What an entry's record says about it, after the header.
+/// The attributes of an entry, which follow the header.
 struct RecordAttributes {
   static let size = 56
 
   var contentID: ContentID
   /// Seconds since the reference date.
   var stored: Double
-  /// Seconds since the reference date; infinite for never.
+  /// Seconds since the reference date, infinite for never.
   var expires: Double
-  /// The sequence of the latest renewal that is in here, or of the entry itself.
+  /// The sequence of the latest renewal merged into the record, or of the entry itself.
   var revision: UInt64
   var lastUse: UInt32
   var hits: UInt32
-  /// Of a body that is a file of its own.
+  /// The checksum of a body in its own file.
   var bodyChecksum: UInt32
 
   static func read(_ bytes: ByteReader) -> RecordAttributes? { unsafe bytes.withRest { unsafe read($0) } }
 
-  /// Reads attributes where they lie; `nil` if they are damaged.
+  /// Reads attributes in place, or returns `nil` if they are damaged.
   static func read(_ bytes: UnsafeRawBufferPointer) -> RecordAttributes? {
-    // As many bytes are there as are read, which is checked first.
+    // The first condition checks the count.
     guard
       bytes.count >= size,
       unsafe bytes.number(at: 52, as: UInt32.self) == CRC32C.of(UnsafeRawBufferPointer(rebasing: bytes[..<(size - 4)]))
@@ -120,28 +122,28 @@ struct RecordAttributes {
   }
 }
 
-/// Where the parts of a record lie, as its header says.
+/// The places of a record's parts.
 struct RecordLayout {
   let header: RecordHeader
-  /// `nil` where records of the kind have none.
+  /// The attributes, or `nil` if the kind has none.
   let attributes: RecordAttributes?
   let key: Range<Int>
   let metadata: Range<Int>
-  /// Empty where the bytes are a file of their own.
+  /// The payload, empty if the body is a file of its own.
   let payload: Range<Int>
 
-  /// What the checksum of the contents is of.
+  /// The bytes that the checksum of the contents covers.
   var contents: Range<Int> { key.lowerBound..<payload.upperBound }
 
-  /// Reads the beginning of a record of a known length; `nil` if that is damaged, or more than `bytes`.
+  /// Reads the beginning of a record of a known length, or returns `nil` if it is damaged or exceeds `bytes`.
   ///
-  /// The contents need not be there, and nothing says whether they are whole.
+  /// The contents may be missing and are not verified.
   init?(_ bytes: UnsafeRawBufferPointer, length: Int) {
     guard let header = unsafe RecordHeader(bytes), header.length == length else { return nil }
     self.header = header
     var start = RecordHeader.size
     if header.hasAttributes {
-      // Not below what is there, since a header was read.
+      // `bytes` has at least a header.
       let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
       guard let attributes = unsafe RecordAttributes.read(rest) else { return nil }
       self.attributes = attributes
@@ -149,7 +151,7 @@ struct RecordLayout {
     } else {
       attributes = nil
     }
-    // Within the length of the record, as that is made of these.
+    // Within the length of the record, which is made of these lengths.
     key = start..<start + header.keyLength
     metadata = key.upperBound..<key.upperBound + header.metadataLength
     payload = metadata.upperBound..<metadata.upperBound + (header.kind == .spilled ? 0 : header.payloadLength)
@@ -157,7 +159,7 @@ struct RecordLayout {
 }
 
 extension UnsafeRawBufferPointer {
-  /// A little-endian number; the caller has checked that it lies within.
+  /// Reads a little-endian number, of which the caller has checked that it lies within the buffer.
   fileprivate func number<Number: FixedWidthInteger>(at offset: Int, as _: Number.Type) -> Number {
     unsafe Number(littleEndian: loadUnaligned(fromByteOffset: offset, as: Number.self))
   }

@@ -1,25 +1,25 @@
 import VitrineRuntime
 
-/// What a disk has, in bytes.
+/// The size and the free space of a disk, in bytes.
 package struct DiskSpace: Sendable, Hashable {
-  /// All of it.
+  /// The size of the disk.
   package var total: Int
-  /// What may still be written.
+  /// The space that may still be written.
   package var free: Int
 
   package init(total: Int, free: Int) {
     (self.total, self.free) = (total, free)
   }
 
-  /// What a cache leaves for others: a twentieth of the disk, at least 1 GB, but never more than a fifth of a small one.
+  /// The space to leave for others: a twentieth of the disk, at least 1 GB, but at most a fifth of the disk.
   package var reserve: Int { min(max(total / 20, 1 << 30), total / 5) }
 }
 
 extension DiskWriter {
-  /// The most that the folder may take up now: the limit, or less while others have nearly filled the disk.
+  /// Returns the current limit of the folder, which is lower while others have nearly filled the disk.
   ///
-  /// A tenth of the limit remains in any case, since a cache of nothing would only have everything loaded again and again;
-  /// the disk itself says when it has no room even for that.
+  /// A tenth of the limit remains in any case, since an empty cache would only cause everything to be loaded again and
+  /// again. If the disk lacks even that room, writing fails.
   func currentLimit() -> Int {
     guard let space = folder.files.space(at: folder.path) else { return options.sizeLimit }
     let own = shared.withLock { $0.bytes }

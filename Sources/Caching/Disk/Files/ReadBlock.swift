@@ -1,18 +1,18 @@
 import VitrineRuntime
 
-/// Bytes as they were read from a file, of which a part can become data without being copied.
+/// A block of bytes read from a file, of which a part can become data without a copy.
 @safe
 struct ReadBlock: ~Copyable {
-  /// What is smaller is copied, which costs less than keeping the rest of the block alive.
+  /// The size in bytes below which a part is copied, which costs less than keeping the rest of the block alive.
   private static let copyLimit = 4 << 10
 
   private let start: UnsafeMutableRawPointer
   private let count: Int
 
-  /// Reads so many bytes; `nil` if there are fewer, or the disk would have to be waited for and may not be.
+  /// Reads `count` bytes, or returns `nil` if there are fewer, or if the read would have to wait and must not.
   init?(_ file: any DiskFile, at offset: Int, _ count: Int, cachedOnly: Bool) {
     guard let start = unsafe malloc(max(count, 1)) else { return nil }
-    // As many bytes as were just allocated.
+    // Exactly the allocated bytes.
     let room = unsafe UnsafeMutableRawBufferPointer(start: start, count: count)
     let isRead =
       if cachedOnly {
@@ -21,7 +21,7 @@ struct ReadBlock: ~Copyable {
         unsafe (try? file.read(into: room, at: offset)) == count
       }
     guard isRead else {
-      // Nobody else has it.
+      // The block is not shared yet.
       unsafe free(start)
       return nil
     }
@@ -30,48 +30,48 @@ struct ReadBlock: ~Copyable {
   }
 
   deinit {
-    // Allocated with it, and given to nobody else.
+    // The block is allocated by `init` and not shared.
     unsafe free(start)
   }
 
-  /// A part of the bytes; valid while the block is.
+  /// Returns a part of the bytes, valid while the block is.
   private func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     let range = range.clamped(to: 0..<count)
-    // Within the block, as just seen to.
+    // Clamped to the block.
     return unsafe UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count)
   }
 
-  /// Reads where the parts of a record lie; `nil` if its beginning is damaged or more than the block.
+  /// Reads the layout of a record, or returns `nil` if its beginning is damaged or exceeds the block.
   func layout(ofRecord length: Int) -> RecordLayout? {
-    // The block outlives the look at it.
+    // The block outlives the call.
     guard let layout = unsafe RecordLayout(part(0..<count), length: length) else { return nil }
     return layout.metadata.upperBound <= count ? layout : nil
   }
 
-  /// Copies a part.
+  /// Copies a part as an array.
   func bytes(_ range: Range<Int>) -> [UInt8] {
     // The block outlives the copy.
     unsafe Array(part(range))
   }
 
-  /// Copies a part.
+  /// Copies a part as data.
   func copy(_ range: Range<Int>) -> Data {
     // The block outlives the copy.
     unsafe Data(part(range))
   }
 
-  /// Whether a part is these bytes.
+  /// Returns a Boolean value that indicates whether a part equals a key.
   func isEqual(_ range: Range<Int>, to key: CacheKey) -> Bool {
-    // The block outlives the look at it.
+    // The block outlives the call.
     unsafe key.hasBytes(part(range))
   }
 
   func checksum(of range: Range<Int>) -> UInt32 {
-    // The block outlives the look at it.
+    // The block outlives the call.
     unsafe CRC32C.of(part(range))
   }
 
-  /// A part as data, which takes the memory of the whole block along, unless it is small.
+  /// Returns a part as data, which owns the memory of the whole block unless the part is small.
   consuming func data(_ range: Range<Int>) -> Data {
     let part = unsafe part(range)
     guard part.count >= Self.copyLimit, let bytes = part.baseAddress else {
@@ -80,7 +80,7 @@ struct ReadBlock: ~Copyable {
       _ = consume self
       return copy
     }
-    // As a number, which may cross to whatever thread releases the data; from now on nobody else has it.
+    // A number may cross to the thread that releases the data. From here on the data owns the block.
     let block = unsafe UInt(bitPattern: start)
     discard self
     return unsafe Data(

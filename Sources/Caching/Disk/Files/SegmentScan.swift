@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Goes through the headers of a segment, up to the first that is damaged.
+/// An iterator over the headers of a segment, up to the first damaged one.
 struct SegmentScan {
   private let file: any DiskFile
   private let size: Int
@@ -14,7 +14,9 @@ struct SegmentScan {
     self.offset = offset
   }
 
-  /// Returns the next header, and where its record begins; leaves ``offset`` behind the record.
+  /// Returns the next header and the offset of its record.
+  ///
+  /// Moves ``offset`` behind the record.
   mutating func next() -> (header: RecordHeader, offset: Int)? {
     guard let header = RecordHeader(reader(at: offset, RecordHeader.size)), header.length <= size - offset else {
       return nil

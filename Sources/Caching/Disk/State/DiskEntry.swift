@@ -1,12 +1,12 @@
 import VitrineRuntime
 
-/// A segment's file; its size and what of it is alive are in ``DiskState``.
+/// A segment's file.
 struct Segment: SizedFile {
   let id: UInt32
   let lane: Int
   let file: any DiskFile
   var size: Int
-  /// The bytes of records that the index leads to.
+  /// The total length of the records that the index refers to, in bytes.
   var live = 0
 
   var group: Int { lane }
@@ -20,38 +20,39 @@ struct SpilledBody: SizedFile {
   var group: Int { lane }
 }
 
-/// What the index knows about an entry.
+/// An entry of the index.
 struct DiskEntry: Sendable {
   var segment: UInt32
   var offset: UInt32
-  /// Of the record, in bytes.
+  /// The length of the record, in bytes.
   var length: UInt32
   var bodyLength: UInt32
   var sequence: UInt64
   var revision: UInt64
   /// Seconds since the reference date.
   var stored: Double
-  /// Seconds since the reference date; infinite for never.
+  /// Seconds since the reference date, infinite for never.
   var expires: Double
   var lastUse: UInt32
   var hits: UInt32
-  /// Where the latest renewal is, if `renewalLength` is not 0.
+  /// The place of the latest renewal, if `renewalLength` is not 0.
   var renewalSegment: UInt32 = 0
   var renewalOffset: UInt32 = 0
   var renewalLength: UInt32 = 0
   var lane: UInt8
-  /// Whether the bytes are a file of their own.
+  /// Set if the body is a file of its own.
   var isSpilled: Bool
-  /// Whether records that this one replaced may still lie in the log.
+  /// Set if replaced records of the key may still lie in the log.
   var hasOlder = false
 
-  /// Of a removal that ends this entry and no later one, which may be on its way already: each leaves the number before
-  /// its own free.
+  /// The sequence of a removal that ends this entry and no later one.
+  ///
+  /// A later entry may be on its way already. Each entry leaves the number before its own free.
   var removalSequence: UInt64 { sequence + 1 }
 
-  /// `nil` for never.
+  /// The time of expiry, or `nil` for never.
   var expiryDate: Date? { expires == .infinity ? nil : Date(timeIntervalSinceReferenceDate: expires) }
 
-  /// What the entry takes up.
+  /// The size of the entry on disk, in bytes.
   var size: Int { Int(length) + Int(renewalLength) + (isSpilled ? Int(bodyLength) : 0) }
 }

@@ -1,28 +1,28 @@
-/// The entries of a ``DiskCache`` by the hashes of their keys, in many tables of few.
+/// The entries of a ``DiskCache`` by the hashes of their keys, in many small tables.
 ///
-/// One table of a million entries would be made larger, or copied since somebody still goes through an earlier state of it,
-/// within one call, under the lock that readers wait for: some 100 ms. Of these tables it is always one, so that a step takes
-/// as long as a thousandth of that.
+/// A single table of a million entries would grow within one call, or be copied because an iteration still holds its
+/// earlier state. That takes about 100 ms under the lock that readers wait for. Here only one of the tables grows or is
+/// copied at a time, which takes a thousandth of that.
 ///
-/// Whoever goes through all entries takes a copy of the whole, or of one part after the other (``part(_:)``), and does so with
-/// the lock open.
+/// To iterate, copy the index, or one part after the other (``part(_:)``), and iterate without the lock.
 ///
-/// - Complexity: O(1) for a look-up and, amortised, for a change; a copy is O(1), and the first change after it O(1024).
+/// - Complexity: O(1) for a look-up and, amortised, for a change. A copy is O(1), and the first change after it
+///   O(1024).
 struct DiskIndex: Sendable {
   typealias Part = [KeyHash: DiskEntry]
 
   static let partCount = 1024
 
   private var parts = [Part](repeating: [:], count: partCount)
-  /// Those that were used since that was last written.
+  /// The entries used since their uses were last written, by part.
   private var used = [Set<KeyHash>](repeating: [], count: partCount)
   /// The number of entries.
   private(set) var count = 0
 
-  /// The tables, each as it was when this was asked for.
+  /// A copy of all tables.
   var allParts: some Collection<Part> { parts }
 
-  /// Other bits than those by which a table orders its entries.
+  /// Returns the number of a hash's table, by other bits than those that order a table.
   private static func number(of hash: KeyHash) -> Int { Int(truncatingIfNeeded: hash.high) & (partCount - 1) }
 
   func part(_ number: Int) -> Part { parts[number] }
@@ -38,14 +38,14 @@ struct DiskIndex: Sendable {
     }
   }
 
-  /// Puts an entry in; returns whether there was none before.
+  /// Inserts an entry, and returns `false` if it replaced another.
   mutating func insert(_ entry: DiskEntry, for hash: KeyHash) -> Bool {
     guard parts[Self.number(of: hash)].updateValue(entry, forKey: hash) == nil else { return false }
     count += 1
     return true
   }
 
-  /// Makes room for so many, so that none of the tables is made larger on the way there.
+  /// Reserves space for `total` entries, so that no table grows on the way there.
   mutating func reserveCapacity(_ total: Int) {
     let mean = total / Self.partCount
     guard mean > 0 else { return }
@@ -69,13 +69,13 @@ struct DiskIndex: Sendable {
     used[number].insert(hash)
   }
 
-  /// Takes out which entries of a part were used since this was last asked.
+  /// Returns and resets the uses of a part since the last call.
   mutating func takeUsed(_ number: Int) -> [(hash: KeyHash, lastUse: UInt32, hits: UInt32)] {
     guard !used[number].isEmpty else { return [] }
     defer { used[number] = [] }
     return used[number].compactMap { hash in parts[number][hash].map { (hash, $0.lastUse, $0.hits) } }
   }
 
-  /// Whether the number of entries is right; for tests.
+  /// Checks that the count matches the tables, for tests.
   var hasRightCount: Bool { parts.reduce(0) { $0 + $1.count } == count }
 }

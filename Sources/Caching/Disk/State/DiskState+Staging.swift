@@ -1,7 +1,7 @@
-/// What was asked for and is not written yet.
+/// The operations that are not written yet.
 ///
-/// What is replaced or dropped is returned and not released: the lock is held, and the last reference to somebody's bytes may
-/// run anybody's code.
+/// Replaced and dropped entries are returned instead of released: the lock is held, and releasing the last reference to
+/// bytes may run any code.
 extension DiskState {
   mutating func stage(_ operation: StagedOperation, _ view: StagedView) -> StagedView? {
     queue.append(operation)
@@ -9,7 +9,7 @@ extension DiskState {
     return staged.updateValue(view, forKey: operation.hash)
   }
 
-  /// Takes the next operations to be written, up to some bytes, and apart from them those that a later one makes void.
+  /// Takes the next operations to write, up to `limit` bytes, and separately those that a later one has made void.
   mutating func takeBatch(upTo limit: Int) -> (batch: [StagedOperation], void: [StagedOperation]) {
     var batch: [StagedOperation] = []
     var void: [StagedOperation] = []
@@ -28,7 +28,7 @@ extension DiskState {
 
   private mutating func takeFirst() -> StagedOperation? {
     guard queueStart < queue.count else { return nil }
-    // Moved out, so that what remains in the queue holds nobody's bytes.
+    // Moved out, so that the queue holds no bytes of it.
     var operation = StagedOperation(hash: queue[queueStart].hash, sequence: 0, operation: .remove)
     swap(&operation, &queue[queueStart])
     queueStart += 1
@@ -48,7 +48,7 @@ extension DiskState {
     return staged.removeValue(forKey: operation.hash)
   }
 
-  /// For a cache that may not write: what it stored first goes first.
+  /// Drops the oldest staged operations, for a cache that may not write.
   mutating func forgetOldestStaged(over limit: Int) -> [(StagedOperation, StagedView?)] {
     var forgotten: [(StagedOperation, StagedView?)] = []
     while stagedBytes > limit, let operation = takeFirst() { forgotten.append((operation, unstage(operation))) }

@@ -1,30 +1,30 @@
 import VitrineRuntime
 
-/// What callers, readers and the writer of a ``DiskCache`` share, under one lock.
+/// The state that callers, readers and the writer of a ``DiskCache`` share under one lock.
 struct DiskState {
   enum Phase {
     case opening, open, closed
   }
 
   var phase = Phase.opening
-  /// Another process writes to this folder.
+  /// Set if another cache writes to the folder.
   var isReader = false
   var secret = SipHash.Secret(low: 0, high: 0)
-  /// Grows when everything is removed; what was under way for an earlier one is void.
+  /// Incremented when everything is removed, which voids all work of an earlier epoch.
   var epoch = 0
 
   var index = DiskIndex()
   var segments = SizedTable<UInt32, Segment>()
-  /// The bodies that are files of their own, by the sequence of their entry.
+  /// The bodies in files of their own, by the sequence of their entry.
   var bodies = SizedTable<UInt64, SpilledBody>()
-  /// The bodies that come piece by piece, and those that were left in the middle, by number.
+  /// The streamed and partial bodies, by number.
   var streamed = SizedTable<UInt64, StreamedFile>()
-  /// Those of them that somebody may go on with.
+  /// The partial bodies that may be resumed.
   var partials: [KeyHash: UInt64] = [:]
   var doomedPartials: [UInt64] = []
-  /// Files that are of no use any more, for the writer to remove.
+  /// Obsolete files for the writer to remove.
   var doomedBodies: [UInt64] = []
-  /// Those that newer entries have replaced, which stay until these have reached the device.
+  /// The bodies of replaced entries, which stay until the new entries have reached the device.
   var replacedBodies: [UInt64] = []
   var doomedSegments: [UInt32] = []
   var nextSegment: UInt32 = 1
@@ -34,10 +34,10 @@ struct DiskState {
   var queue: [StagedOperation] = []
   var queueStart = 0
   var stagedBytes = 0
-  /// Removals that could not be written; what they mean still lies on the disk.
+  /// Removals that could not be written yet, so the removed entries are still on disk.
   var owedRemovals: [KeyHash: UInt64] = [:]
   var isDraining = false
-  /// While the disk refuses to be written: until when nothing is tried.
+  /// Set while the disk fails: the uptime before which nothing is written.
   var retryUptime: Duration?
 
   var sequence: UInt64 = 0
@@ -55,18 +55,18 @@ struct DiskState {
 
   // MARK: - Size
 
-  /// The bytes of a lane's files.
+  /// Returns the size of a lane's files, in bytes.
   ///
-  /// Complexity: O(1), as all sizes here.
+  /// Complexity: O(1), like all sizes here.
   func bytes(ofLane lane: Int) -> Int { segments.bytes[lane] + bodies.bytes[lane] }
 
-  /// The bytes of bodies that are not whole.
+  /// The size of streamed and partial bodies, in bytes.
   var streamedBytes: Int { streamed.bytes.sum }
 
-  /// The bytes of everything in the folder.
+  /// The size of all files in the folder, in bytes.
   var fileBytes: Int { bytes(ofLane: 0) + bytes(ofLane: 1) + streamedBytes + indexFileSize }
 
-  /// What the folder takes up, with room for the index to be written beside the one that there is.
+  /// The size that counts against the limit, with room to write a second index file.
   var bytes: Int {
     bytes(ofLane: 0) + bytes(ofLane: 1) + streamedBytes + max(indexFileSize, IndexFile.size(entries: index.count)) * 2
       + 4096
@@ -92,7 +92,7 @@ struct DiskState {
     segments[entry.segment]?.live -= Int(entry.length)
     if entry.renewalLength > 0 { segments[entry.renewalSegment]?.live -= Int(entry.renewalLength) }
     laneEntries[Int(entry.lane)] -= 1
-    // It counts until its file is gone.
+    // It counts until its file is removed.
     if entry.isSpilled, sequence == nil { doomedBodies.append(entry.sequence) }
     if entry.isSpilled, let sequence, entry.sequence != sequence { replacedBodies.append(entry.sequence) }
     return entry
@@ -126,14 +126,14 @@ struct DiskState {
     index.touch(hash, at: tick)
   }
 
-  /// What the file of the index says: a copy, which holds nothing else that would be copied when it changes.
+  /// A copy for the index file, without staged entries, which would be copied when they change.
   var forIndexFile: DiskState {
     var copy = self
     (copy.staged, copy.queue) = ([:], [])
     return copy
   }
 
-  /// Whether all sums are what they are sums of; for tests.
+  /// Checks all sums against their parts, for tests.
   var isConsistent: Bool {
     var lanes = PerGroup()
     for part in index.allParts { for entry in part.values { lanes[Int(entry.lane)] += 1 } }
@@ -141,9 +141,9 @@ struct DiskState {
       && lanes == laneEntries
   }
 
-  /// Forgets everything; the files are left for the writer to remove.
+  /// Removes everything from the state, and leaves the files for the writer to remove.
   ///
-  /// - Returns: What it was, to be released with the lock open: the bytes that were staged may be anybody's.
+  /// - Returns: The earlier state, to be released without the lock, since releasing staged bytes may run any code.
   mutating func removeAll() -> DiskState {
     let before = self
     epoch += 1

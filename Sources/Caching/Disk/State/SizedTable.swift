@@ -1,4 +1,4 @@
-/// A number for each of two groups, as the lanes are.
+/// A number for each of two groups, such as the lanes.
 struct PerGroup: Sendable, Hashable {
   private var first = 0
   private var second = 0
@@ -11,19 +11,19 @@ struct PerGroup: Sendable, Hashable {
   }
 }
 
-/// A file that takes up room on the disk, and counts towards one of two groups.
+/// A file on disk that counts towards one of two groups.
 protocol SizedFile: Sendable {
   var size: Int { get }
   /// 0 or 1.
   var group: Int { get }
 }
 
-/// Files by number, with what each group of them takes up.
+/// Files by number, with the total size of each group.
 ///
-/// The sums are kept and not made: with 50 GB there are thousands of files, and the sums are asked for under the lock that
-/// readers wait for.
+/// The sums are maintained and not computed. A cache of 50 GB has thousands of files, and the sums are read under the
+/// lock that readers wait for.
 ///
-/// - Complexity: O(1) for the sums, and for each change.
+/// - Complexity: O(1) for the sums and for each change.
 struct SizedTable<Number: Hashable & Sendable, File: SizedFile>: Sendable {
   private var files: [Number: File] = [:]
   /// The bytes of each group.
@@ -48,7 +48,7 @@ struct SizedTable<Number: Hashable & Sendable, File: SizedFile>: Sendable {
     }
   }
 
-  /// Drops the files for which `isKept` says no.
+  /// Removes the files for which `isKept` returns `false`.
   mutating func filter(_ isKept: (Number) -> Bool) {
     for number in Array(files.keys) where !isKept(number) { self[number] = nil }
   }
@@ -58,7 +58,7 @@ struct SizedTable<Number: Hashable & Sendable, File: SizedFile>: Sendable {
     counts[file.group] += sign
   }
 
-  /// Whether the sums are those of the files; for tests.
+  /// Checks the sums against the files, for tests.
   var hasRightSums: Bool {
     var sums = SizedTable()
     for file in files.values { sums.count(file, by: 1) }

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// What was asked of the cache and is not written yet.
+/// A change that is not written yet.
 enum DiskOperation: Sendable {
   case put(CacheKey, CachedData)
   case renew(target: UInt64, expires: Double, metadata: Data)
@@ -21,7 +21,7 @@ struct StagedOperation: Sendable {
   }
 }
 
-/// What a reader finds for a key before it is written.
+/// The state of a key with its staged operations, as readers see it.
 struct StagedView: Sendable {
   enum Content: Sendable {
     case entry(CacheKey, CachedData)
@@ -29,12 +29,11 @@ struct StagedView: Sendable {
     case removed
   }
 
-  /// Of the latest operation.
+  /// The sequence of the latest operation.
   var sequence: UInt64
-  /// Of the entry that it belongs to; 0 if there is none.
+  /// The sequence of the entry that it belongs to, or 0 if there is none.
   var entrySequence: UInt64
   var content: Content
-  /// How many operations of this key wait.
   var lastUse: UInt32
   var hits: UInt32
 }

@@ -1,36 +1,38 @@
 import VitrineRuntime
 
-/// Keeps the folder within its limit: evicts by score, and copies forward what is worth keeping of the worst segment.
+/// Keeps the folder within its limit: evicts by score, and compacts the segment with the most to gain.
 extension DiskWriter {
-  /// Makes room, so that `needed` bytes more are within the limit.
+  /// Makes room for `needed` more bytes within the limit.
   ///
-  /// Dead bytes count, so a full cache must copy what lives out of a segment before that goes. The fifth of a lane that
-  /// is least worth keeping is what may go: the segment with most of that, and of what is dead, is emptied, and whatever
-  /// else is in it is copied. So the better four fifths are never evicted, and a byte gained costs few bytes copied,
-  /// since what is old lies together.
+  /// Dead bytes count, so a full cache must copy the live entries out of a segment before it can remove it. Only the
+  /// worst fifth of a lane, by score, may be evicted. The segment with the most of that fifth and of dead bytes is
+  /// emptied, and its other entries are copied. So the better four fifths are never evicted. A byte gained costs few
+  /// bytes copied, since old entries lie together.
   func makeRoom(for needed: Int, limit: Int) throws(FileError) {
     var stalls = 0
     var before = Int.max
     if shared.withLock({ $0.bytes + needed > limit && !$0.partials.isEmpty }) {
       dropPartials(over: min(options.partialShare, limit / 8))
     }
-    // Bodies wait there for a sync to be removed; and what leaves now must not uncover what it replaced in another lane.
+    // Replaced bodies wait for a sync before they are removed. An eviction must not uncover the replaced entry in
+    // another lane.
     if shared.withLock({ $0.bytes + needed > limit && !$0.replacedBodies.isEmpty }) { try sync() }
     if !owedMoves.isEmpty, shared.withLock({ $0.bytes + needed > limit }) { try sync() }
     while true {
       let bytes = shared.withLock { $0.bytes }
-      // A segment full of removals only moves on; the oldest gives its own up, and at last everything.
+      // Compacting a segment full of removals gains nothing. The oldest segment drops its removals, and after three
+      // stalls everything.
       stalls = bytes < before ? 0 : stalls + 1
       let excess = bytes + needed - limit
       let step = excess > 0 ? plan(excess: excess, stalls: stalls) : nil
       before = bytes
       switch step {
       case nil:
-        // With no entry left to evict, what might have become one goes too.
+        // With no entry left to evict, partial bodies go too.
         if bytes + needed > limit { dropPartials(over: 0) }
         return
       case .delete(let segment):
-        // What took the place of its entries must be there first.
+        // The entries that replaced its own must reach the device first.
         try sync()
         forget(segment)
       case .evict(let entries): try evict(entries)
@@ -41,21 +43,23 @@ extension DiskWriter {
     }
   }
 
-  // MARK: - Doing
+  // MARK: - Steps
 
   private func evict(_ entries: [(KeyHash, DiskEntry)]) throws(FileError) {
     for (hash, entry) in entries {
-      // Its record would lead to a file that is gone, which is a miss; the removal spares the look.
+      // Without the removal, the record would lead to a missing file, which is a miss but costs a read.
       try appendRemoval(of: hash, sequence: entry.removalSequence, lane: Int(entry.lane))
     }
     try flushLanes()
     dropEvicted(entries)
   }
 
-  /// In what steps entries are gone through with the lock held.
+  /// The number of entries handled at a time with the lock held.
   static let stepCount = 256
 
-  /// Calls `body` with the lock held for each item, and opens it in between; ends where everything was removed meanwhile.
+  /// Calls `body` for each item with the lock held, and releases it now and then.
+  ///
+  /// Ends if everything is removed meanwhile.
   private func inSteps<Item>(_ items: [Item], _ body: (Item, inout DiskState) -> Void) {
     var rest = items[...]
     while !rest.isEmpty {
@@ -104,7 +108,7 @@ extension DiskWriter {
       }
     }
     try flushLanes()
-    // What was copied must be there before the originals go.
+    // The copies must reach the device before the originals are removed.
     try sync()
     inSteps(moved) { item, state in
       let (hash, from, copy) = item
@@ -127,7 +131,7 @@ extension DiskWriter {
     forget(victim)
   }
 
-  /// Copies a record with what was renewed and counted since.
+  /// Copies a record, and merges its renewal and uses.
   private func copy(
     _ entry: DiskEntry,
     _ hash: KeyHash,
@@ -135,7 +139,7 @@ extension DiskWriter {
     renewalIn renewal: Segment?,
   ) throws(FileError) -> DiskEntry? {
     var inLog = entry
-    // The body stays where it is, and is not read for this.
+    // The body stays in its file and is not read.
     inLog.isSpilled = false
     if entry.isSpilled { return try copySpilled(entry, hash, from: victim, renewalIn: renewal) }
     let place = DiskFolder.Place(entry: inLog, hash: hash, segment: victim, renewalSegment: renewal)
@@ -177,7 +181,7 @@ extension DiskWriter {
     KeyHash, target: UInt64, expires: Double, revision: UInt64, (segment: UInt32, offset: UInt32, length: UInt32)
   )
 
-  /// Copies the renewals in a segment whose entries are elsewhere.
+  /// Copies the renewals in a segment whose entries lie elsewhere.
   private func moveRenewals(outOf victim: Segment, except: Set<KeyHash>) throws(FileError) -> [MovedRenewal] {
     var renewals: [(KeyHash, DiskEntry)] = []
     eachEntry { hash, entry in
@@ -187,7 +191,7 @@ extension DiskWriter {
     var moved: [MovedRenewal] = []
     for (hash, entry) in renewals {
       let record = folder.record(victim.file, at: Int(entry.renewalOffset), length: Int(entry.renewalLength))
-      // A damaged one takes its entry along, at the next get.
+      // A damaged renewal invalidates its entry at the next look-up.
       guard let record, record.header.hash == hash else { continue }
       let place = try appendRenewal(
         of: hash,
@@ -202,7 +206,7 @@ extension DiskWriter {
     return moved
   }
 
-  /// Copies the removals in a segment, as older records that they keep down may lie in others.
+  /// Copies the removals in a segment, since older records of their keys may lie in others.
   private func copyRemovals(of victim: Segment) throws(FileError) {
     var scan = SegmentScan(victim.file, size: victim.size)
     while let (header, _) = scan.next() {
@@ -215,7 +219,7 @@ extension DiskWriter {
     unsynced[segment.id] = nil
     nameChanges.all += 1
     shared.withLock { $0.segments[segment.id] = nil }
-    // The index may still lead there; that is a miss, and what was copied is found by scanning.
+    // The index file may still refer to it, which is a miss. Copies are found by scanning.
     try? folder.files.remove(folder.path(folder.segmentName(segment.id, lane: segment.lane)))
     isIndexOutdated = true
   }

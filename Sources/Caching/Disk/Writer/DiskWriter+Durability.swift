@@ -1,8 +1,8 @@
 import VitrineRuntime
 
-/// Has what is written reach the device, and only then does what relies on it.
+/// Writes data to the device, and afterwards does the work that relies on it.
 extension DiskWriter {
-  /// Has the names in the folder reach the device with the next sync.
+  /// Includes the names in the folder in the next sync.
   func noteFolderChange() {
     nameChanges.all += 1
     syncIfDue()
@@ -14,17 +14,17 @@ extension DiskWriter {
     scheduleSync()
   }
 
-  /// Has the names in the folder reach the device, if any was changed.
+  /// Syncs the names in the folder if any has changed.
   func syncNames() throws(FileError) {
     guard nameChanges.synced < nameChanges.all else { return }
     try folder.files.syncFolder(folder.path)
     nameChanges.synced = nameChanges.all
   }
 
-  /// Has everything that is written reach the device: one sync a file, whatever number of entries.
+  /// Syncs everything that is written, with one sync per file.
   func sync() throws(FileError) {
     isSyncScheduled = false
-    // Whoever deleted the folder has taken all of it along.
+    // A deleted folder has nothing left to sync.
     if lockFile?.isDeleted != false { return }
     repeat {
       for (id, (file, _)) in unsynced {
@@ -35,7 +35,7 @@ extension DiskWriter {
     } while try settle(upTo: owedMoves.count, shared.withLock { $0.replacedBodies })
   }
 
-  /// Does what had to wait for records to reach the device; returns whether it wrote others.
+  /// Does the work that waited for a sync, and returns `true` if it wrote further records.
   private func settle(upTo moves: Int, _ bodies: [UInt64]) throws(FileError) -> Bool {
     if !bodies.isEmpty {
       let replaced = Set(bodies)
@@ -53,8 +53,9 @@ extension DiskWriter {
     return !due.isEmpty
   }
 
-  /// Has what is written by now reach the device while more is being written; `back` runs what is left to do on the queue
-  /// of the writer.
+  /// Syncs all data written so far, while further data is written.
+  ///
+  /// `back` runs the rest of the work on the writer's queue.
   func syncBeside(_ back: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
     isSyncScheduled = false
     guard write(), lockFile?.isDeleted == false else { return }
@@ -67,9 +68,9 @@ extension DiskWriter {
         if names.synced < names.all { try folder.files.syncFolder(folder.path) }
       }
       back { [self] in
-        // Everything was removed meanwhile, and this belongs to it; or the folder may be another's already.
+        // Everything was removed meanwhile, or the folder may already belong to another cache.
         guard epoch == self.epoch, lockFile != nil else { return }
-        // What was written since then is not synced yet.
+        // Data written since then is not synced yet.
         for (id, synced) in files where unsynced[id]?.writes == synced.writes { unsynced[id] = nil }
         do throws(FileError) {
           try result.get()
@@ -84,7 +85,7 @@ extension DiskWriter {
     if isEnqueued == nil { flush() }
   }
 
-  /// Writes what is staged, then what was used, and has all of it reach the device.
+  /// Writes staged operations and uses, and syncs everything.
   func flush() {
     guard write() else { return }
     do throws(FileError) {
@@ -95,12 +96,12 @@ extension DiskWriter {
     }
   }
 
-  /// Writes what is staged, then what was used; returns whether there is something that may be synced.
+  /// Writes staged operations and uses, and returns `true` if there is something to sync.
   private func write() -> Bool {
     drain()
     guard shared.withLock({ $0.phase == .open && !$0.isReader && $0.retryUptime == nil }) else { return false }
     do throws(FileError) {
-      // Else what was found damaged would be known again after the next opening.
+      // Otherwise an entry found damaged would return at the next opening.
       let owed = shared.withLock { $0.owedRemovals }
       for (hash, sequence) in owed { try appendRemoval(of: hash, sequence: sequence) }
       try appendUses()
@@ -117,7 +118,9 @@ extension DiskWriter {
 
   // MARK: - The index
 
-  /// Writes the index; what it says must have reached the device, since it is believed before the segments are.
+  /// Writes the index file.
+  ///
+  /// Its entries must have reached the device, since the index is trusted over the segments.
   func writeIndex() throws(FileError) {
     if let index = encodeIndex() { try replaceIndex(index) }
   }

@@ -1,10 +1,10 @@
 import VitrineRuntime
 
-/// Takes up what an earlier process has left.
+/// Reads the folder that an earlier process has left.
 extension DiskWriter {
-  /// Reads the index and what was written after it; removes what is of no use.
+  /// Reads the index and the records after it, and removes obsolete files.
   ///
-  /// A reader of another process's folder changes nothing in it.
+  /// If another cache writes to the folder, this one changes nothing in it.
   func open() {
     let isReader = shared.withLock { $0.isReader }
     do throws(FileError) {
@@ -24,7 +24,7 @@ extension DiskWriter {
     guard !isReader else { return }
     dropPartials(over: options.partialShare)
     do throws(FileError) {
-      // Of what a process has left that was killed, some may only be in the system's memory.
+      // If the earlier process was killed, some of its data may only be in the system's memory.
       if !unsynced.isEmpty { try sync() }
       try makeRoom(for: 0, limit: currentLimit())
       if isIndexOutdated {
@@ -44,7 +44,7 @@ extension DiskWriter {
     case .missing where isReader, .damaged where isReader, .unknown where isReader:
       return shared.withLock { $0.secret = .random() }
     case .missing, .damaged:
-      // Without the secret no key leads to any record.
+      // Without the secret, no key leads to any record.
       try removeOwnFiles()
       secret = .random()
       try folder.writeFormat(secret)
@@ -72,17 +72,17 @@ extension DiskWriter {
         .contains { DiskFolder.number(in: name, $0) != nil }
   }
 
-  /// Gives another version's files to a folder beside them, in place of those of an earlier time.
+  /// Moves the files of another format version into a folder of their own, and replaces those of an earlier time.
   private func setAside(_ version: UInt32) throws(FileError) {
     let aside = folder.path("format-\(version)")
     try folder.files.makeFolder(aside)
     for name in try folder.files.names(in: folder.path) where name == "format" || isOwn(name) {
       try folder.files.rename(folder.path(name), to: "\(aside)/\(name)")
     }
-    report(FileError("its format \(version) is not known here; it was set aside"))
+    report(FileError("format \(version) is unknown; its files were moved to format-\(version)"))
   }
 
-  /// Returns the bodies' sizes by sequence.
+  /// Returns the sequences of the bodies.
   private func readSegments(_ state: inout DiskState, isReader: Bool) throws(FileError) -> Set<UInt64> {
     var bodies: Set<UInt64> = []
     let names = try folder.files.names(in: folder.path)
@@ -108,7 +108,7 @@ extension DiskWriter {
     for segment in state.segments.values.sorted(by: { $0.id < $1.id }) {
       let start = covered[segment.id] ?? 0
       guard start <= segment.size else {
-        // It has lost what the index knew; nothing may be written where that was.
+        // The segment is shorter than the index says. Nothing may be appended where the lost data was.
         damagedSegments.insert(segment.id)
         isIndexOutdated = true
         continue
@@ -122,7 +122,7 @@ extension DiskWriter {
     return bodies
   }
 
-  /// What a scan comes across before or after the entries that it concerns, as the lanes are written side by side.
+  /// Records found before the entries that they concern, since the lanes are written in parallel.
   private struct Found {
     struct Renewal {
       var target: UInt64
@@ -179,7 +179,7 @@ extension DiskWriter {
       }
     }
     guard scan.offset < segment.size else { return }
-    // A torn tail, or damage in the middle: what follows is not to be trusted.
+    // A torn tail, or damage in the middle. The rest of the segment cannot be trusted.
     let isLast = !state.segments.values.contains { $0.lane == segment.lane && $0.id > segment.id }
     if isLast, !isReader, (try? segment.file.truncate(to: scan.offset)) != nil {
       state.segments[segment.id]?.size = scan.offset
@@ -203,7 +203,7 @@ extension DiskWriter {
           known.sequence > header.sequence ? (known.sequence, header.lane) : (header.sequence, Int(known.lane))
         owedMoves.append((header.hash, newer - 1, older))
       }
-      // Of what had not reached the device when the power failed, the header may be there without the rest.
+      // After a power failure, a record may have its header and lack the rest.
       if known.sequence > header.sequence || known.revision > attributes.revision {
         state.index[header.hash]?.hasOlder = true
         let file = state.segments[known.segment]?.file

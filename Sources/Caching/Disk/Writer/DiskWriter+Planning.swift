@@ -1,24 +1,24 @@
 import VitrineRuntime
 
-/// Decides what leaves to make room.
+/// Decides which entries leave to make room.
 ///
-/// It is decided on copies, one part of the index after the other, with the lock open: only the writer adds entries and moves
-/// them, so that what is found still is there, save what was used, dropped or removed meanwhile. Whoever carries the decision out
-/// looks at that again.
+/// It works on copies of the parts of the index, without the lock. Only the writer adds and moves entries, so a planned
+/// entry is still there unless it was used, dropped or removed meanwhile. The code that carries the plan out checks
+/// that again.
 extension DiskWriter {
   enum CompactionStep {
-    /// A segment in which nothing lives.
+    /// Remove a segment without live records.
     case delete(Segment)
-    /// Entries whose bodies are files of their own.
+    /// Evict entries whose bodies are files of their own.
     case evict([(KeyHash, DiskEntry)])
-    /// A segment of which some is kept, in its order.
+    /// Compact a segment, and keep some entries in their order.
     case compact(Segment, keeping: [(KeyHash, DiskEntry)], evicting: [(KeyHash, DiskEntry)], isOldest: Bool)
   }
 
-  /// An entry and how little it is worth keeping.
+  /// An entry with its eviction score.
   private typealias Scored = (hash: KeyHash, entry: DiskEntry, score: Float)
 
-  /// Calls `body` with each entry, as it is when its part of the index is looked at.
+  /// Calls `body` with each entry, as it was when its part of the index was copied.
   func eachEntry(_ body: (KeyHash, DiskEntry) -> Void) {
     for number in 0..<DiskIndex.partCount {
       let part = shared.withLock { $0.index.part(number) }
@@ -30,27 +30,27 @@ extension DiskWriter {
     let score = options.scores[lane]
     eachEntry { hash, entry in
       guard Int(entry.lane) == lane else { return }
-      // What was used since then is as young as can be; the count of uses wraps around.
+      // An entry used since then has age 0. The counter of uses wraps around.
       let age = entry.lastUse &- now < 1 << 24 ? 0 : now &- entry.lastUse
       body((hash, entry, score.score(age: age, size: entry.size, hits: entry.hits)))
     }
   }
 
-  /// Returns the next thing to do to get rid of `excess` bytes; `nil` if there is nothing left that could go.
+  /// Returns the next step to free `excess` bytes, or `nil` if nothing is left to remove.
   ///
-  /// Complexity: O(n), with the lock held for one of 1024 parts of the index at a time, and only to take it.
+  /// Complexity: O(n). The lock is held only to copy one of 1024 parts of the index at a time.
   func plan(excess: Int, stalls: Int) -> CompactionStep? {
     let (segments, sizes, now) = shared.withLock { state in
       (state.segments, [state.bytes(ofLane: 0), state.bytes(ofLane: 1)], state.tick)
     }
     let active = lanes.compactMap(\.segment)
     let oldest = (0..<2).map { lane in segments.values.lazy.filter { $0.lane == lane }.map(\.id).min() }
-    // In the oldest of a lane, removals have nothing left to keep down.
+    // In the oldest segment of a lane, removals have no older records to suppress.
     if let empty = segments.values.first(where: { $0.live <= 0 && !active.contains($0.id) && $0.id == oldest[$0.lane] })
     {
       return .delete(empty)
     }
-    // The lane that is furthest over its share gives; either may use what the other leaves.
+    // The lane furthest above its share gives. Either may use what the other leaves free.
     let lane = sizes[0] * options.laneShares[1] >= sizes[1] * options.laneShares[0] ? 0 : 1
     guard sizes[lane] > 0 else { return nil }
     var histogram = ScoreHistogram()

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Turns what is asked for into records at the end of a lane's log.
+/// Turns operations into records at the end of a lane's log.
 extension DiskWriter {
   func append(
     _ operation: StagedOperation,
@@ -9,7 +9,7 @@ extension DiskWriter {
     switch operation.operation {
     case .put(let key, let data):
       let lane = Int(data.kind.rawValue)
-      // A record of the other lane would come back if this one were evicted: it gets its removal where it lies.
+      // An older record in the other lane would return if this entry were evicted, so that lane gets a removal.
       let older = shared.withLock { $0.index[operation.hash] }
       if let older, Int(older.lane) != lane {
         owedMoves.append((operation.hash, operation.sequence - 1, Int(older.lane)))
@@ -111,7 +111,7 @@ extension DiskWriter {
     return try append(header, nil, key: [], metadata: metadata, payload: Data(payload.bytes))
   }
 
-  /// Says that nothing of this key counts that is older; in each lane that may have something, unless one is named.
+  /// Appends a removal of older records of a key, to the given lane or to all lanes that may have any.
   func appendRemoval(of hash: KeyHash, sequence: UInt64, lane: Int? = nil) throws(FileError) {
     for target in lane.map({ [$0] }) ?? [0, 1] {
       let isEmpty = shared.withLock { $0.segments.counts[target] == 0 }
@@ -125,7 +125,7 @@ extension DiskWriter {
     var uses: [(hash: KeyHash, lastUse: UInt32, hits: UInt32)] = []
     var part = 0
     while part < DiskIndex.partCount {
-      // In steps, as readers wait for the lock.
+      // In steps, since readers wait for the lock.
       shared.withLock { state in
         let enough = uses.count + Self.stepCount
         while part < DiskIndex.partCount, uses.count < enough {

@@ -1,13 +1,13 @@
 import VitrineRuntime
 
-/// A body that comes piece by piece, on its way to the disk.
+/// A body on its way to the disk, piece by piece.
 @safe
 final class StreamedBody: @unchecked Sendable {
-  // Sendable, since all that changes is touched on the writer's queue only, and `failure` is a lock.
+  // Sendable, since all mutable state is touched on the writer's queue only, and `failure` is a lock.
 
   enum End: Sendable {
     case sealed(ContentID)
-    /// So small that it is stored like any other.
+    /// A body so small that it is stored like any other.
     case small(Data)
     case refused
   }
@@ -26,22 +26,22 @@ final class StreamedBody: @unchecked Sendable {
   fileprivate var count = 0
   fileprivate var checksum = CRC32C()
   fileprivate var contentHash = ContentHash()
-  /// In place of a file, where another process writes to the folder.
+  /// The bytes, if another cache writes to the folder and there is no file.
   fileprivate var memory = Data()
 
   init(_ key: CacheKey, _ hash: KeyHash, isPartial: Bool, metadata: Data) {
     (self.key, self.hash, self.isPartial, self.metadata) = (key, hash, isPartial, metadata)
   }
 
-  /// Whether nothing of it will be kept.
+  /// A Boolean value that indicates whether the body failed and will not be stored.
   var hasFailed: Bool { failure.withLock { $0 } }
 
   func fail() { failure.withLock { $0 = true } }
 }
 
-/// Bodies that come piece by piece: each is a file from its first piece on.
+/// Streamed bodies, each of which is a file from its first piece on.
 extension DiskWriter {
-  /// Appends a piece; what cannot be written fails the whole body.
+  /// Appends a piece, or fails the whole body on a write error.
   func append(_ piece: Data, to body: StreamedBody) {
     guard !body.hasFailed else { return }
     guard body.count + piece.count <= options.entryLimit else { return abandon(body) }
@@ -118,7 +118,7 @@ extension DiskWriter {
     }
   }
 
-  /// Takes up a part that another has left.
+  /// Resumes a partial body.
   func goOn(with body: StreamedBody, after partial: PartialBody) -> Bool {
     (body.number, body.epoch) = (partial.number, partial.epoch)
     (body.count, body.journalEnd) = (partial.count, partial.journalEnd)
@@ -134,7 +134,7 @@ extension DiskWriter {
         isWritable: true,
         isCreated: false,
       )
-      // What lies behind is not whole.
+      // Bytes after the last checkpoint are not verified.
       try file.truncate(to: body.count)
       try journal.truncate(to: body.journalEnd)
       (body.file, body.journal) = (file, journal)
@@ -148,7 +148,7 @@ extension DiskWriter {
 
   // MARK: - The end
 
-  /// Leaves a body for somebody to go on with.
+  /// Keeps a body as a partial one, for a later writer to resume.
   func keep(_ body: StreamedBody, _ rest: Data) -> Bool {
     let isWorthIt = body.count + rest.count >= DiskOptions.partialMinimum
     if body.isPartial, isWorthIt, !rest.isEmpty { append(rest, to: body) }
@@ -168,7 +168,7 @@ extension DiskWriter {
     return isKept
   }
 
-  /// Forgets a body.
+  /// Drops a body.
   func drop(_ body: StreamedBody) {
     guard !body.hasFailed else { return }
     abandon(body)
@@ -189,7 +189,7 @@ extension DiskWriter {
     (body.file, body.journal) = (nil, nil)
   }
 
-  /// Makes an entry of a body: its file gets another name, and no byte is copied; a small one is given back to be stored.
+  /// Makes an entry of a body by renaming its file, or returns a small body to be stored.
   func seal(_ body: StreamedBody, _ head: CachedData, hasOwnID: Bool) -> StreamedBody.End {
     let rest = head.data
     if !rest.isEmpty { append(rest, to: body) }
@@ -232,7 +232,7 @@ extension DiskWriter {
     try folder.files.rename(folder.path(name(of: body)), to: path)
     shared.withLock { state in
       guard state.epoch == body.epoch else { return }
-      // From now on it is a body like others, of which only a record can make an entry.
+      // From here on it is a body like others, which only a record can make an entry.
       state.streamed[body.number] = nil
       state.bodies[sequence] = SpilledBody(lane: lane, size: body.count)
     }
@@ -281,14 +281,14 @@ extension DiskWriter {
     }
   }
 
-  /// Takes a place in the order of operations behind everything that was asked for of this key; `nil` if all was removed.
+  /// Takes a sequence behind all staged operations of the key, or returns `nil` if everything was removed.
   private func takeTurn(_ body: StreamedBody) -> (sequence: UInt64, older: DiskEntry?)? {
-    // Whoever stores to one key without end must not hold up the writer.
+    // A caller that stores to one key without end must not block the writer.
     for _ in 0..<100 {
       drain()
       let turn = shared.withLock { state -> (sequence: UInt64, older: DiskEntry?)? in
         guard state.staged[body.hash] == nil else { return nil }
-        // The removal from another lane has the number before.
+        // The removal from another lane takes the number before.
         state.sequence += 1
         return (state.nextSequence(), state.index[body.hash])
       }
@@ -300,7 +300,7 @@ extension DiskWriter {
 
   // MARK: - All of them
 
-  /// Drops the oldest parts that nobody goes on with: those of yesterday, and what exceeds a size.
+  /// Drops idle partial bodies, oldest first, that are over a day old or in excess of `limit` bytes.
   func dropPartials(over limit: Int) {
     let oldest = clock.now.timeIntervalSinceReferenceDate - DiskOptions.partialLifetime
     shared.withLock { state in
@@ -315,7 +315,7 @@ extension DiskWriter {
     removeDoomed()
   }
 
-  /// Takes up the parts that an earlier process has left; removes what belongs to none.
+  /// Reads the partial bodies that an earlier process has left, and removes incomplete ones.
   func openPartials(_ names: [String], _ state: inout DiskState, isReader: Bool) {
     var bodies: Set<UInt64> = []
     var journals: Set<UInt64> = []
@@ -329,7 +329,7 @@ extension DiskWriter {
         let last = journal.checkpoints.last,
         CacheKey(bytes: journal.key).hash(under: state.secret) == journal.hash
       {
-        // Of two of a key the later one counts.
+        // Of two partial bodies of one key, the later counts.
         if let older = state.partials[journal.hash] { state.doomPartial(older) }
         state.partials[journal.hash] = number
         state.streamed[number] = StreamedFile(

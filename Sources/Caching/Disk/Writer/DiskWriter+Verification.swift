@@ -1,8 +1,8 @@
 import VitrineRuntime
 
-/// What people ask of the folder as a whole.
+/// Operations on the folder as a whole.
 extension DiskWriter {
-  /// Evicts until the folder takes up no more than this.
+  /// Evicts until the folder takes up at most `limit` bytes.
   func trim(to limit: Int) {
     drain()
     do throws(FileError) {
@@ -10,11 +10,11 @@ extension DiskWriter {
       try sync()
       try writeIndex()
     } catch {
-      // What cannot be written cannot be compacted; the next batch says so.
+      // What cannot be written cannot be compacted. The next batch reports the error.
     }
   }
 
-  /// Reads every entry, and drops those that are damaged; says which and how many there were.
+  /// Reads every entry, drops the damaged ones, and returns their keys.
   func verify() -> DiskVerification {
     drain()
     var report = DiskVerification()
@@ -36,7 +36,7 @@ extension DiskWriter {
         return true
       }
       guard isCurrent else { continue }
-      // The key may be whole although the rest is not.
+      // The key may be intact although the rest is not.
       let bytes = try? segment.file.bytes(Int(entry.length), at: Int(entry.offset))
       report.damaged.append(bytes.flatMap { name(in: $0, hash) })
     }

@@ -1,14 +1,14 @@
 import VitrineRuntime
 
-/// Writes the log of a ``DiskCache``: one batch after the other, on the one thread of a queue.
+/// The writer of a ``DiskCache``, which appends to the log in batches on a single thread.
 ///
-/// Callers stage operations in the shared state, where readers see them at once; this turns them into records and, when
-/// those are written, into entries of the index.
+/// Callers stage operations in the shared state, where readers see them at once. The writer turns them into records,
+/// and then into entries of the index.
 @safe
 final class DiskWriter: @unchecked Sendable {
-  // Sendable, since all that changes is touched on the writer's queue only, whose width is 1; `shared` is a lock.
+  // Sendable, since all mutable state is touched on the writer's serial queue only; `shared` is a lock.
 
-  /// Where a lane's records are appended.
+  /// The end of a lane's log.
   struct Lane {
     var segment: UInt32?
     var file: (any DiskFile)?
@@ -16,7 +16,7 @@ final class DiskWriter: @unchecked Sendable {
     var buffer = ByteWriter()
   }
 
-  /// What is to be changed in the index once a batch is written.
+  /// A change to the index once a batch is written.
   enum Outcome {
     case put(DiskEntry)
     case renewal(target: UInt64, expires: Double, segment: UInt32, offset: UInt32, length: UInt32)
@@ -36,18 +36,19 @@ final class DiskWriter: @unchecked Sendable {
 
   var lanes = [Lane(), Lane()]
   private(set) var epoch = 0
-  /// The segments of which not all has reached the device, each with how many writes there had been in all.
+  /// The segments that are not fully synced, each with the number of writes at its last change.
   var unsynced: [UInt32: (file: any DiskFile, writes: Int)] = [:]
   private var writes = 0
-  /// How often names in the folder were changed, and how many of these changes have reached the device.
+  /// The number of changes to names in the folder, and the number of them that are synced.
   var nameChanges = (all: 0, synced: 0)
-  /// Removals from the lanes that entries have left, to be written when those have reached the device: a crash in between
-  /// must not leave a removal without what it made room for.
+  /// Removals from lanes that entries have left, to be written once the entries are synced.
+  ///
+  /// Otherwise a crash could leave a removal without the entry that replaced its own.
   var owedMoves: [(hash: KeyHash, sequence: UInt64, lane: Int)] = []
   var isIndexOutdated = false
-  /// The file that says what the folder is could not be written yet.
+  /// Set if the format file could not be written yet.
   var owesFormat = false
-  /// Segments that end in damage, to which nothing may be appended.
+  /// Segments with a damaged end, to which nothing may be appended.
   var damagedSegments: Set<UInt32> = []
   var isSyncScheduled = false
 
@@ -71,10 +72,12 @@ final class DiskWriter: @unchecked Sendable {
 
   // MARK: - Batches
 
+  /// The size of a batch in bytes.
+  ///
   /// Room is made for a whole batch, so it must be small beside the limit.
   private var batchSize: Int { min(64 << 10, options.segmentSize) }
 
-  /// Writes everything that is staged.
+  /// Writes all staged operations.
   func drain() {
     while true {
       let (batch, void) = shared.withLock { state -> ([StagedOperation], [StagedOperation]) in
@@ -87,7 +90,7 @@ final class DiskWriter: @unchecked Sendable {
         if batch.isEmpty { state.isDraining = false }
         return (batch, void)
       }
-      // Released with the lock open, as all that was staged.
+      // Released without the lock, like all staged entries.
       _ = consume void
       removeDoomed()
       if batch.isEmpty { break }
@@ -95,7 +98,9 @@ final class DiskWriter: @unchecked Sendable {
     }
   }
 
-  /// Starts afresh if everything was removed since; with the lock held.
+  /// Resets the writer if everything was removed.
+  ///
+  /// Called with the lock held.
   private func adopt(_ state: inout DiskState) {
     guard state.epoch != epoch else { return }
     epoch = state.epoch
@@ -130,7 +135,7 @@ final class DiskWriter: @unchecked Sendable {
       let recovered = state.retryUptime != nil
       state.retryUptime = nil
       guard state.epoch == epoch else {
-        // Everything was removed meanwhile, and this belongs to it.
+        // Everything was removed meanwhile, including this batch.
         doomBodies(of: batch, &state)
         return (recovered, [])
       }
@@ -149,7 +154,7 @@ final class DiskWriter: @unchecked Sendable {
   private func apply(_ outcome: Outcome, of operation: StagedOperation, _ state: inout DiskState) {
     switch outcome {
     case .put(var entry):
-      // Uses in the time between staging and writing count.
+      // Uses between staging and writing count.
       if let view = state.staged[operation.hash], view.entrySequence == entry.sequence {
         (entry.lastUse, entry.hits) = (view.lastUse, view.hits)
       }
@@ -169,7 +174,7 @@ final class DiskWriter: @unchecked Sendable {
     }
   }
 
-  /// The disk refused: what was to be stored is not, and what it would have replaced counts no more either.
+  /// Handles a write error: neither the new entries nor those they would have replaced remain.
   func fail(_ batch: [StagedOperation], _ error: FileError) {
     for lane in lanes.indices {
       lanes[lane].buffer.removeAll()
@@ -242,7 +247,7 @@ final class DiskWriter: @unchecked Sendable {
     }
   }
 
-  /// Lets a segment be no longer appended to.
+  /// Ends appending to a segment.
   func seal(_ id: UInt32) {
     for lane in lanes.indices where lanes[lane].segment == id { lanes[lane] = Lane() }
   }
@@ -251,7 +256,7 @@ final class DiskWriter: @unchecked Sendable {
     lanes[segment.lane] = Lane(segment: segment.id, file: segment.file, tail: segment.size)
   }
 
-  /// Writes the large bodies of a batch under names of their own; synced together, and named only then.
+  /// Writes the large bodies of a batch under temporary names, syncs them together, and then renames them.
   private func writeBodies(_ batch: [StagedOperation]) throws(FileError) -> [UInt64: UInt32] {
     var written: [(sequence: UInt64, file: any DiskFile, checksum: UInt32, size: Int, lane: Int)] = []
     do throws(FileError) {
@@ -270,7 +275,7 @@ final class DiskWriter: @unchecked Sendable {
         try folder.files.rename("\(path).tmp", to: path)
         nameChanges.all += 1
       }
-      // A record without its body would take the older version of the entry along.
+      // A record without its body would invalidate the older version of the entry too.
       if !written.isEmpty { try syncNames() }
     } catch {
       for body in written {
@@ -286,7 +291,7 @@ final class DiskWriter: @unchecked Sendable {
     return Dictionary(uniqueKeysWithValues: written.map { ($0.sequence, $0.checksum) })
   }
 
-  /// Removes the files that nothing leads to any more.
+  /// Removes obsolete files.
   func removeDoomed() {
     let (bodies, segments, partials, mine) = shared.withLock { state in
       defer {
@@ -296,10 +301,10 @@ final class DiskWriter: @unchecked Sendable {
       }
       return (state.doomedBodies, state.doomedSegments, state.doomedPartials, state.epoch == epoch)
     }
-    // First what leads to the others, so that a crash in between brings nothing back that was removed.
+    // First the file that refers to the others, so that a crash in between restores nothing.
     if !segments.isEmpty, mine { try? folder.files.remove(folder.path("index")) }
     if !segments.isEmpty || !bodies.isEmpty { nameChanges.all += 1 }
-    // What is removed must not outlive its removal, which is in the same segment or in a later one.
+    // A record must not outlive its removal, which lies in the same segment or in a later one.
     for id in segments.sorted() {
       for lane in lanes.indices { try? folder.files.remove(folder.path(folder.segmentName(id, lane: lane))) }
     }
@@ -314,7 +319,7 @@ final class DiskWriter: @unchecked Sendable {
     }
   }
 
-  /// Makes the folder again if someone has deleted it.
+  /// Creates the folder again if it was deleted.
   func ensureFolder() throws(FileError) {
     if let lockFile, !lockFile.isDeleted {
       guard owesFormat else { return }
@@ -325,7 +330,7 @@ final class DiskWriter: @unchecked Sendable {
     let before = shared.withLock { state in
       let (staged, queue, start, bytes) = (state.staged, state.queue, state.queueStart, state.stagedBytes)
       let before = state.removeAll()
-      // Only what lay in the folder is lost. This batch is in the epoch that begins now.
+      // Only the files are lost. This batch belongs to the new epoch.
       (state.staged, state.queue, state.queueStart, state.stagedBytes) = (staged, queue, start, bytes)
       state.doomedSegments.removeAll()
       state.doomedBodies.removeAll()

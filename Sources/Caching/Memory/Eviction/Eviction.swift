@@ -1,10 +1,10 @@
-/// By what a ``MemoryCache`` chooses the entries that leave when it is full.
+/// The policy by which a full ``MemoryCache`` chooses the entries to evict.
 public struct Eviction: Sendable {
   let makePolicy: @Sendable () -> any EvictionPolicy
-  /// Whether the policy is the house's own, which may be called with a lock held.
+  /// A built-in policy may be called with the cache's lock held.
   let isOwn: Bool
 
-  /// Creates one of a policy of your own, which `makePolicy` makes for each cache.
+  /// Creates an eviction by a custom policy, which `makePolicy` creates once for each cache.
   public init(_ makePolicy: @escaping @Sendable () -> any EvictionPolicy) {
     (self.makePolicy, isOwn) = (makePolicy, false)
   }
@@ -13,18 +13,18 @@ public struct Eviction: Sendable {
     (self.makePolicy, isOwn) = (makePolicy, true)
   }
 
-  /// By age, size and uses, ``ScoreEviction``: the default.
+  /// Eviction by age, size and uses with ``ScoreEviction``, the default.
   public static var score: Eviction { Eviction(own: { ScoreEviction() }) }
 
-  /// By age alone, ``LeastRecentlyUsedEviction``.
+  /// Eviction by age alone with ``LeastRecentlyUsedEviction``.
   public static var leastRecentlyUsed: Eviction { Eviction(own: { LeastRecentlyUsedEviction() }) }
 
-  /// ``SIEVEEviction``.
+  /// Eviction with ``SIEVEEviction``.
   public static var sieve: Eviction { Eviction(own: { SIEVEEviction() }) }
 
-  /// ``S3FIFOEviction``.
+  /// Eviction with ``S3FIFOEviction``.
   public static var s3FIFO: Eviction { Eviction(own: { S3FIFOEviction() }) }
 
-  /// ``GreedyDualSizeFrequencyEviction``.
+  /// Eviction with ``GreedyDualSizeFrequencyEviction``.
   public static var greedyDualSizeFrequency: Eviction { Eviction(own: { GreedyDualSizeFrequencyEviction() }) }
 }

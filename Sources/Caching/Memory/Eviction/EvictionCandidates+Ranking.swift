@@ -1,7 +1,8 @@
 extension EvictionCandidates {
-  /// Returns as few as free enough, those of the highest rank first, and of equal rank the one not used for longer.
+  /// Returns the fewest places that free enough, by descending rank.
   ///
-  /// `rank` is asked once for each entry, and is 0 or more.
+  /// Of equal ranks the one unused for longer comes first. `rank` is called once for each entry and must return 0 or
+  /// more.
   func highest(
     freeing cost: Int,
     count: Int,
@@ -18,7 +19,7 @@ extension EvictionCandidates {
       if cost > 0 { costs.add(rank, size: entry.cost) }
       if count > 0 { counts.add(rank, size: 1) }
     }
-    // Only those that will leave, and the few that share the last bucket with them, are worth sorting.
+    // Sort only the entries that will leave, and the few that share the last bucket with them.
     let lowest = min(
       cost > 0 ? costs.bucket(freeing: cost) : Int.max,
       count > 0 ? counts.bucket(freeing: count) : Int.max,

@@ -1,29 +1,32 @@
-/// An entry as an ``EvictionPolicy`` sees it.
+/// A cache entry as an ``EvictionPolicy`` sees it.
 public struct EvictionCandidate: Sendable, Hashable {
-  /// The same for entries of one key, now and after it left and came back.
+  /// The identity of the entry's key.
+  ///
+  /// It is the same after the entry left and came back.
   public var id: UInt64
-  /// What it costs, in bytes.
+  /// The cost in bytes.
   public var cost: Int
-  /// How long ago it was used last, counted in uses of the whole cache.
+  /// The number of uses of the whole cache since the entry was last used.
   public var age: UInt32
-  /// How often it was used, storing it included, since its key entered the cache.
+  /// The number of uses since the key entered the cache, including the store.
   public var uses: UInt32
-  /// Whether it may leave now: nobody holds it.
+  /// A Boolean value that indicates whether the entry may leave now, that is, nothing holds it.
   public var isEvictable: Bool
 }
 
-/// The entries among which an ``EvictionPolicy`` chooses; to be used within that call only.
+/// The entries among which an ``EvictionPolicy`` chooses, valid only within that call.
 public struct EvictionCandidates {
   private enum Source {
-    /// With the cache's lock held.
+    /// Read with the cache's lock held.
     case places(MemoryPlaces, newcomer: Int?, includesHeld: Bool)
     case copies([EvictionCandidate?])
   }
 
   private let source: Source
-  /// The present, counted in uses of the whole cache; wraps around.
+  /// The current time, counted in uses of the whole cache.
   ///
-  /// An entry whose age is less than its difference to an earlier present has been used since.
+  /// It wraps around. An entry has been used since an earlier time if its age is less than the difference between the
+  /// two times.
   public let now: UInt32
 
   init(_ places: MemoryPlaces, now: UInt32, except newcomer: Int? = nil, includesHeld: Bool) {
@@ -35,12 +38,12 @@ public struct EvictionCandidates {
     (source, self.now) = (.copies(copies), now)
   }
 
-  /// The entries as they are now, for a policy that is asked with the lock open.
+  /// A copy of the entries, for a policy that is called without the lock.
   func copied() -> EvictionCandidates {
     EvictionCandidates(copies: numbers.map { self[$0] }, now: now)
   }
 
-  /// The numbers of all places, empty ones among them.
+  /// The numbers of all places, including empty ones.
   public var numbers: Range<Int> {
     switch source {
     case .places(let places, _, _): 0..<places.count
@@ -48,7 +51,7 @@ public struct EvictionCandidates {
     }
   }
 
-  /// The entry in a place; `nil` where it is empty.
+  /// The entry in a place, or `nil` if the place is empty.
   ///
   /// Complexity: O(1).
   public subscript(place: Int) -> EvictionCandidate? {

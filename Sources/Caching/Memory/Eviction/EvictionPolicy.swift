@@ -1,23 +1,23 @@
-/// Decides which entries leave a full ``MemoryCache``.
+/// A policy that decides which entries leave a full ``MemoryCache``.
 ///
-/// The cache numbers the places that it keeps entries in, from 0 on, and reuses numbers. It tells the policy what enters
-/// and what leaves, and asks it when something must leave. A hit calls no policy: the cache notes itself when and how
-/// often an entry was used, and the policy reads that in time.
+/// The cache keeps its entries in places numbered from 0, and reuses the numbers. It reports to the policy what enters
+/// and leaves, and asks it when something must leave. A hit calls no policy: the cache itself records when and how
+/// often each entry was used, and the policy reads that when it is asked.
 ///
-/// A policy of your own is called once at a time and in the order in which things happened, with no lock held: it needs none
-/// of its own, and may call the cache. It hears of a change when that is made, or, while another thread calls it or it is calling
-/// the cache itself, soon after; an entry that comes and goes in between it does not hear of. While it takes its time the cache
-/// exceeds its limit by an eighth at most.
+/// Calls to a custom policy are serialised, in the order of events, with no lock held. The policy needs no lock of its
+/// own and may call the cache. It learns of a change when the change is made. If another thread is in the policy, or
+/// the policy itself is calling the cache, it learns soon after. It does not learn of an entry that came and went in
+/// between. While a policy takes its time, the cache exceeds its limit by at most an eighth.
 public protocol EvictionPolicy: AnyObject {
-  /// An entry was put into a place, which was empty or has just been used by an older entry of the same key.
+  /// Records an entry that was put into a place, which was empty or held an older entry of the same key.
   func insert(_ entry: EvictionCandidate, into place: Int)
 
-  /// A place was emptied, for whatever reason, of those in ``victims(freeing:count:among:)`` too.
+  /// Records that a place was emptied for any reason, including those from ``victims(freeing:count:among:)``.
   func remove(_ place: Int)
 
-  /// Returns places whose entries leave, in the order in which they leave.
+  /// Returns the places whose entries should leave, in that order.
   ///
-  /// They are emptied one after the other until at least `cost` bytes and `count` entries are gone. To return fewer than
-  /// that takes is no error; the cache then falls back on those that were used least recently.
+  /// The cache empties them one by one until at least `cost` bytes and `count` entries are gone. Returning too few is
+  /// no error: the cache then evicts the least recently used.
   func victims(freeing cost: Int, count: Int, among candidates: EvictionCandidates) -> [Int]
 }

@@ -1,25 +1,25 @@
-/// Evicts the lowest `L + uses * (F + size) / size`, where L is the value of what left last when the entry was last used.
+/// Evicts the entry with the lowest `L + uses * (F + size) / size` (GDSF).
 ///
-/// Greedy-Dual-Size-Frequency: Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-Frequency Caching
-/// Policy" (HP Laboratories HPL-98-69R1, 1998). F is what a miss costs whatever the size, so that F + size is its whole
-/// cost.
+/// L is the value of the last evicted entry at the time of this entry's last use. F is the fixed cost of a miss, so F +
+/// size is its total cost. After Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-Frequency Caching
+/// Policy" (HP Laboratories HPL-98-69R1, 1998).
 ///
-/// - Complexity: O(n) when the cache is full, which with a cache that shrinks to 95 % is once in 5 % of n insertions.
+/// - Complexity: O(n) when the cache is full. A cache shrinks to 95 %, so that happens once in 5 % of n insertions.
 public final class GreedyDualSizeFrequencyEviction: EvictionPolicy {
   private let fixedCost: Double
   private var inflation = 0.0
-  // The value of `inflation` at an entry's last use. It only changes in `victims`, so there it is made up for.
+  // The value of `inflation` at an entry's last use. It changes only in `victims`, which updates these.
   private var bases: [Double] = []
   private var lastCall: UInt32 = 0
 
-  /// Creates one.
+  /// Creates the policy.
   ///
-  /// - Parameter fixedCost: F, in bytes that could be loaded in that time; 400 KB by default.
+  /// - Parameter fixedCost: F, as the number of bytes that could be loaded in that time. Defaults to 400 KB.
   public init(fixedCost: Int = 400_000) {
     self.fixedCost = Double(fixedCost)
   }
 
-  /// Notes where the entry begins.
+  /// Records the current value of L for the entry.
   public func insert(_ entry: EvictionCandidate, into place: Int) {
     while bases.count <= place { bases.append(0) }
     bases[place] = inflation
@@ -28,7 +28,7 @@ public final class GreedyDualSizeFrequencyEviction: EvictionPolicy {
   /// Does nothing.
   public func remove(_ place: Int) {}
 
-  /// Returns those of the lowest value.
+  /// Returns the entries of the lowest value.
   public func victims(freeing cost: Int, count: Int, among candidates: EvictionCandidates) -> [Int] {
     let sinceLastCall = candidates.now &- lastCall
     lastCall = candidates.now

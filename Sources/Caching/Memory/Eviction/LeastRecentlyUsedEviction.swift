@@ -1,10 +1,11 @@
-/// Evicts what was not used for longest.
+/// Evicts the least recently used entry.
 ///
-/// Mattson, Gecsei, Slutz and Traiger, "Evaluation Techniques for Storage Hierarchies" (IBM Systems Journal 9, 1970).
+/// After Mattson, Gecsei, Slutz and Traiger, "Evaluation Techniques for Storage Hierarchies" (IBM Systems Journal 9,
+/// 1970).
 ///
-/// - Complexity: O(n) when the cache is full, which with a cache that shrinks to 95 % is once in 5 % of n insertions.
+/// - Complexity: O(n) when the cache is full. A cache shrinks to 95 %, so that happens once in 5 % of n insertions.
 public final class LeastRecentlyUsedEviction: EvictionPolicy {
-  /// Creates one.
+  /// Creates the policy.
   public init() {}
 
   /// Does nothing.
@@ -13,7 +14,7 @@ public final class LeastRecentlyUsedEviction: EvictionPolicy {
   /// Does nothing.
   public func remove(_ place: Int) {}
 
-  /// Returns the oldest.
+  /// Returns the least recently used entries.
   public func victims(freeing cost: Int, count: Int, among candidates: EvictionCandidates) -> [Int] {
     candidates.highest(freeing: cost, count: count) { _, entry in Float(entry.age) }
   }

@@ -1,6 +1,6 @@
-/// Places in an order, each at most once.
+/// A linked list of places, each at most once.
 ///
-/// - Complexity: O(1) for all, amortised where it grows.
+/// - Complexity: O(1) for every operation, amortised when the list grows.
 struct PlaceList {
   private struct Links {
     var next = -1

@@ -1,7 +1,7 @@
-/// What an eviction policy of somebody's is still to be told, in order.
+/// The changes that a custom eviction policy has yet to be told, in order.
 ///
-/// Noted with the cache's lock held, told with it open. What enters and leaves before the policy heard of it, it need not hear
-/// of: so that there are never more than two notes for a place.
+/// Recorded with the cache's lock held, reported without it. An entry that enters and leaves before it is reported is
+/// dropped, so there are never more than two notes for a place.
 struct PolicyNotes {
   enum Note {
     case insert(EvictionCandidate, place: Int)
@@ -10,14 +10,14 @@ struct PolicyNotes {
 
   private struct Insertion {
     var note: Int
-    /// Whether the policy knows of an older entry in the place when it hears of this one.
+    /// Set if the policy still knows an older entry in the place.
     var replaces: Bool
   }
 
   private var notes: [Note?] = []
-  /// How many of them are not void.
+  /// The number of notes that are not void.
   private var count = 0
-  /// The insertions that are among the notes and not void, by place.
+  /// The insertions that are not void, by place.
   private var insertions: [Int: Insertion] = [:]
 
   var isEmpty: Bool { count == 0 }
@@ -45,7 +45,7 @@ struct PolicyNotes {
   private mutating func makeVoid(_ insertion: Insertion) {
     notes[insertion.note] = nil
     count -= 1
-    // So that entries that come and go leave nothing.
+    // Otherwise entries that come and go would leave voids behind.
     if count == 0 { notes.removeAll() }
   }
 

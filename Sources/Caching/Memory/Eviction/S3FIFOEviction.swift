@@ -1,24 +1,24 @@
-/// Evicts from two queues in the order in which they came: newcomers, and what was used while it was new.
+/// Evicts from two FIFO queues: one of new entries, and one of entries that were used while new (S3-FIFO).
 ///
-/// Yang, Zhang, Qiu, Yue and Vinayak, "FIFO queues are all you need for cache eviction" (SOSP 2023). Newcomers get a tenth of
-/// the bytes, and the keys of as many that left are remembered as there are in the other queue.
+/// After Yang, Zhang, Qiu, Yue and Vinayak, "FIFO queues are all you need for cache eviction" (SOSP 2023). New entries
+/// get a tenth of the bytes. The policy remembers as many evicted keys as there are entries in the main queue.
 ///
-/// - Complexity: O(1) for each entry that leaves, amortised.
+/// - Complexity: O(1) for each evicted entry, amortised.
 public final class S3FIFOEviction: EvictionPolicy {
   private var small = PlaceList()
   private var main = PlaceList()
   private var smallCost = 0
   private var mainCost = 0
   private var costs: [Int] = []
-  // The uses that count, at most 3, and how many had been made when they were last counted.
+  // The uses that count, at most 3, and the total number of uses when they were last counted.
   private var frequencies: [UInt32] = []
   private var seen: [UInt32] = []
   private var ghosts = GhostList()
 
-  /// Creates one.
+  /// Creates the policy.
   public init() {}
 
-  /// Puts the entry among the newcomers, or the others if it left not long ago.
+  /// Puts the entry into the queue of new entries, or into the main queue if it was evicted recently.
   public func insert(_ entry: EvictionCandidate, into place: Int) {
     while seen.count <= place {
       seen.append(0)
@@ -42,7 +42,7 @@ public final class S3FIFOEviction: EvictionPolicy {
     costs[place] = entry.cost
   }
 
-  /// Takes the place out.
+  /// Removes the place from its queue.
   public func remove(_ place: Int) {
     if small.contains(place) {
       small.remove(place)
@@ -53,11 +53,11 @@ public final class S3FIFOEviction: EvictionPolicy {
     }
   }
 
-  /// Returns the oldest of the newcomers that were used once at most, or of the others that were not used lately.
+  /// Returns the oldest new entries with at most one use, or main entries with no recent use.
   public func victims(freeing cost: Int, count: Int, among candidates: EvictionCandidates) -> [Int] {
     var victims: [Int] = []
     var freed = 0
-    // An entry is met once as a newcomer and four times among the others, until none of its uses counts.
+    // An entry is visited once in the small queue and four times in the main queue, until none of its uses counts.
     var patience = 6 * (small.count + main.count)
     while freed < cost || victims.count < count, patience > 0 {
       patience -= 1
@@ -95,11 +95,11 @@ public final class S3FIFOEviction: EvictionPolicy {
   }
 }
 
-/// The keys that left last, in order.
+/// The keys of the last evicted entries, in order.
 private struct GhostList {
   private var order: [UInt64] = []
   private var begin = 0
-  // How often each stands in `order`: one that came back and left again does so twice, and only the last counts.
+  // The latest position of each key. A key that came back and left again is in `order` twice, and only the last counts.
   private var alive: [UInt64: Int] = [:]
 
   mutating func append(_ id: UInt64, limit: Int) {
@@ -110,14 +110,14 @@ private struct GhostList {
       begin += 1
       base += 1
     }
-    // What was passed is dropped now and then.
+    // Drop the consumed part now and then.
     if begin > 64, begin > order.count / 2 {
       order.removeFirst(begin)
       begin = 0
     }
   }
 
-  // The number of the key at `begin`, counted since the beginning.
+  // The position of the key at `begin`, counted from the start of time.
   private var base = 0
 
   mutating func remove(_ id: UInt64) -> Bool { alive.removeValue(forKey: id) != nil }

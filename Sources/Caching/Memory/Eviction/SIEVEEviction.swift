@@ -1,20 +1,20 @@
-/// Evicts, in the order in which they came, those that were not used since a hand last passed them.
+/// Evicts, in order of insertion, entries that were not used since a moving hand last passed them (SIEVE).
 ///
-/// Zhang, Yang, Yue, Vigfusson and Rashmi, "SIEVE is Simpler than LRU: an Efficient Turn-Key Eviction Algorithm for Web
-/// Caches" (NSDI 2024). Sizes do not count.
+/// After Zhang, Yang, Yue, Vigfusson and Rashmi, "SIEVE is Simpler than LRU: an Efficient Turn-Key Eviction Algorithm
+/// for Web Caches" (NSDI 2024). Ignores sizes.
 ///
-/// - Complexity: O(1) for each entry that leaves, amortised.
+/// - Complexity: O(1) for each evicted entry, amortised.
 public final class SIEVEEviction: EvictionPolicy {
-  // From the oldest to the newest.
+  // Ordered from the oldest to the newest.
   private var queue = PlaceList()
   private var hand = -1
-  // How often an entry had been used when the hand passed it, or it came.
+  // The number of uses of an entry when it was inserted or the hand last passed it.
   private var seen: [UInt32] = []
 
-  /// Creates one.
+  /// Creates the policy.
   public init() {}
 
-  /// Puts the entry behind all others; one that replaces another stays where that was, and counts as used.
+  /// Appends the entry; one that replaces another keeps its position and counts as used.
   public func insert(_ entry: EvictionCandidate, into place: Int) {
     guard !queue.contains(place) else { return }
     while seen.count <= place { seen.append(0) }
@@ -22,18 +22,18 @@ public final class SIEVEEviction: EvictionPolicy {
     queue.append(place)
   }
 
-  /// Takes the place out.
+  /// Removes the place from the queue.
   public func remove(_ place: Int) {
     guard queue.contains(place) else { return }
     if hand == place { hand = queue.next(place) }
     queue.remove(place)
   }
 
-  /// Returns what the hand finds not used.
+  /// Returns the entries that the hand finds unused.
   public func victims(freeing cost: Int, count: Int, among candidates: EvictionCandidates) -> [Int] {
     var victims: [Int] = []
     var freed = 0
-    // Twice around, it has seen everything, and found nothing used the second time.
+    // After two rounds the hand has seen every entry, and found none used in the second.
     var patience = 2 * queue.count
     while freed < cost || victims.count < count, patience > 0 {
       patience -= 1

@@ -1,11 +1,11 @@
-/// Decodes the only scan of a baseline file, a row of units at a time, into one band of cells for each component.
+/// Decodes the only scan of a baseline file, one row of units at a time, into a band of cells for each component.
 @safe
 final class BaselineScan {
   let bands: [SamplePlane]
 
-  /// What the loop over blocks wants of one of a unit's blocks.
+  /// The data that the loop over blocks needs for one block of a unit.
   ///
-  /// Its pointers belong to the `parts` and `bands` of the object, which live as long as it does.
+  /// Its pointers refer to the object's `parts` and `bands`, which live as long as the object.
   @unsafe
   private struct Plan: BitwiseCopyable {
     let part: Int
@@ -41,7 +41,7 @@ final class BaselineScan {
   private var unitsLeft: Int
   private var restarts = 0
 
-  /// `nil` where the script has no such scan; `bytes` outlives the object.
+  /// Returns `nil` if the script has no such scan; `bytes` must outlive the object.
   init?(_ bytes: UnsafeRawBufferPointer, _ script: JPEGScript) {
     guard let scan = script.scans.first, !script.frame.isProgressive else { return nil }
     let frame = script.frame
@@ -97,7 +97,9 @@ final class BaselineScan {
     unsafe sums.deallocate()
   }
 
-  /// Decodes the next row of units; `false` where the data are damaged or end.
+  /// Decodes the next row of units.
+  ///
+  /// Returns `false` if the data are damaged or end.
   func decodeBand() -> Bool {
     var unit = 0
     while unit < unitsAcross {
@@ -116,7 +118,7 @@ final class BaselineScan {
     return !reader.hasRunOut(cursor)
   }
 
-  /// Decodes units with no restart marker between them; `units` are within the row.
+  /// Decodes units that have no restart marker between them; `units` must be within the row.
   private func decodeUnits(_ units: Range<Int>) -> Bool {
     // Copies, which can stay in registers.
     var cursor = cursor
@@ -144,10 +146,10 @@ final class BaselineScan {
           cursor.drop(code & 255)
           if code > 255 { dc &+= HuffmanTable.extended(cursor.take(code &>> 8), size: code &>> 8) }
         }
-        // libjpeg keeps 16 bits, of which a picture needs 12.
+        // libjpeg keeps 16 bits; a picture needs 12.
         guard dc >= -32_768, dc <= 32_767 else { return false }
         unsafe predictions[plan.component] = dc
-        // Within the band: as many units as there are lie beside one another in it.
+        // Within the band, which has room for all units side by side.
         let cells = unsafe plan.cells + unit &* unitColumns
         if unsafe plan.last == 0 {
           unsafe plan.writer.store(dc, into: cells, stride: plan.stride)
@@ -160,7 +162,7 @@ final class BaselineScan {
     return true
   }
 
-  /// Passes over the coefficients behind `start`, several at a time.
+  /// Skips the coefficients after `start`, several at a time.
   @inline(__always)
   private func skip(_ cursor: inout BitCursor, _ plan: Plan, after start: Int) -> Bool {
     var reached = start
@@ -173,7 +175,7 @@ final class BaselineScan {
         cursor.drop(entry & 31)
         if entry & 0x8000 != 0 { return true }
         reached = next
-        // A look-up takes 27 bits at most, so that there are enough for another one.
+        // A look-up takes at most 27 bits, so there are enough for a second one.
         entry = unsafe Int(plan.skips[cursor.window])
         next = reached &+ (entry &>> 5 & 127)
         guard next <= 63 else { continue }
@@ -193,7 +195,7 @@ final class BaselineScan {
     return true
   }
 
-  /// Decodes the coefficients that count, passes over the others, and writes the block's cells.
+  /// Decodes the coefficients that matter, skips the others, and writes the block's cells.
   @inline(__always)
   private func decodeMeans(
     _ cursor: inout BitCursor,
@@ -207,7 +209,7 @@ final class BaselineScan {
       cursor.refill()
       let entry = unsafe Int(plan.coefficients[cursor.window])
       let next = reached &+ (entry &>> 5 & 127)
-      // At 63 no code ends the block: what follows is the next block's.
+      // At 63 no code ends the block: the next code belongs to the next block.
       if entry != 0, next &+ (entry &>> 15 & 1) <= 63 {
         cursor.drop(entry & 31)
         reached = next

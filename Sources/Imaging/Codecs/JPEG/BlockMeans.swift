@@ -1,14 +1,14 @@
 import VitrineRuntime
 
-/// The mean of each cell of a block, straight from the block's coefficients.
+/// The mean of each cell of a block, computed from the block's coefficients.
 ///
-/// The mean over a run of samples is linear in the coefficients, and over half a block all even ones but the first cancel
-/// in it. A block of 2x2 cells is what libjpeg's smallest but one transform makes of it, to the last bit; for the others,
-/// where libjpeg repeats samples, the same constants are used. Each coefficient that counts goes into one of a few sums,
-/// and ``CellWriter`` turns these into cells.
+/// The mean over a run of samples is linear in the coefficients. Over half a block all even ones but the first
+/// cancel. A block of 2x2 cells matches libjpeg's second smallest transform to the last bit. The other layouts use
+/// the same constants, where libjpeg repeats samples. Each coefficient that matters is added to one of a few sums,
+/// which ``CellWriter`` turns into cells.
 @safe
 struct BlockMeans {
-  /// How a block is divided into cells.
+  /// The division of a block into cells.
   enum Layout: BitwiseCopyable {
     case whole, quadrants, halvesAcross, halvesDown, quartersAcross, quartersDown
 
@@ -25,23 +25,23 @@ struct BlockMeans {
     }
   }
 
-  /// Room for the sums of a block, with one that coefficients go into that do not count.
+  /// Room for a block's sums, including one for coefficients that do not matter.
   static let sumCapacity = 16
   private static let unused = UInt8(sumCapacity - 1)
 
   let writer: CellWriter
-  /// How many sums are used.
+  /// The number of sums in use.
   let sumCount: Int
-  /// The last coefficient that counts, in zigzag order; 0 when none does.
+  /// The last coefficient that matters, in zigzag order; 0 if none does.
   let last: Int
-  /// For each zigzag index, up to 127 so that no index of seven bits is out of bounds, the sum and the factor.
+  /// The sum and the factor for each zigzag index, up to 127 so that no index of seven bits is out of bounds.
   let targets: Lookups
 
-  /// What is looked up for each coefficient.
+  /// The look-up tables by coefficient.
   @safe
   final class Lookups {
     static let count = 128
-    // Owned: allocated in init, freed in deinit, not changed in between.
+    // Owned: allocated in init, freed in deinit, constant in between.
     let sums: UnsafeMutablePointer<UInt8>
     let factors: UnsafeMutablePointer<Int32>
 
@@ -64,7 +64,7 @@ struct BlockMeans {
     }
   }
 
-  /// Row and column in the block of each zigzag index (T.81, figure A.6).
+  /// The row and column in the block of each zigzag index (T.81, figure A.6).
   static let zigzag: [(row: Int, column: Int)] = {
     var result: [(row: Int, column: Int)] = []
     for diagonal in 0..<15 {
@@ -74,10 +74,12 @@ struct BlockMeans {
     return result
   }()
 
-  /// Four times the mean of the samples 0 to 3 of each odd basis function, times 2^13, as libjpeg rounds it.
+  /// Four times the mean of samples 0 to 3 of each odd basis function, times 2^13, rounded as libjpeg does.
   private static let half = [1: 29_692, 3: -10_426, 5: 6_967, 7: -5_906]
 
-  /// The same for the samples 0 and 1, and 2 and 3; what is left is their mirror image, negative for the odd ones.
+  /// The same for samples 0 and 1, and for 2 and 3.
+  ///
+  /// The other samples mirror these, negated for the odd functions.
   fileprivate static let quarters: [(outer: Int, inner: Int)] = (0..<8).map { index in
     func mean(_ first: Int) -> Int {
       let samples = (first...first + 1).map { cos(Double((2 * $0 + 1) * index) * Double.pi / 16) }
@@ -103,9 +105,10 @@ struct BlockMeans {
     sumCount = [.whole: 0, .quadrants: 9, .halvesAcross: 1, .halvesDown: 1][layout] ?? 6
   }
 
-  /// The sum that a coefficient goes into, and times what.
+  /// The sum that a coefficient is added to, and its factor.
   ///
-  /// Quadrants have four sums of the first row's coefficients and five of the odd rows', column by column.
+  /// Quadrants have four sums for the coefficients of the first row, and five for those of the odd rows, column by
+  /// column.
   private static func target(_ layout: Layout, row: Int, column: Int) -> (sum: Int, constant: Int)? {
     switch layout {
     case .whole: return nil
@@ -121,17 +124,19 @@ struct BlockMeans {
   }
 }
 
-/// Writes the cells of a block: plain values, so that a loop over blocks counts no references.
+/// Writes the cells of a block.
+///
+/// It holds plain values, so that a loop over blocks counts no references.
 struct CellWriter: BitwiseCopyable {
   let layout: BlockMeans.Layout
   /// The step of the DC coefficient.
   let step: Int
 
-  /// Writes the cells of a block none of whose other coefficients counts.
+  /// Writes the cells of a block whose other coefficients do not matter.
   @inline(__always)
   func store(_ dc: Int, into cells: UnsafeMutablePointer<UInt8>, stride: Int) {
     let value = Self.clamped((dc &* step &+ 4) &>> 3)
-    // The caller's `cells` are a block's within the plane.
+    // The caller's `cells` are those of a block within the plane.
     switch layout {
     case .whole: unsafe cells[0] = value
     case .quadrants:
@@ -150,7 +155,7 @@ struct CellWriter: BitwiseCopyable {
     }
   }
 
-  /// Writes the cells of a block; `sums` are at least ``BlockMeans/sumCount``.
+  /// Writes the cells of a block; there must be at least ``BlockMeans/sumCount`` `sums`.
   func store(
     _ dc: Int,
     sums: UnsafePointer<Int32>,
@@ -158,7 +163,7 @@ struct CellWriter: BitwiseCopyable {
     stride: Int,
   ) {
     let base = dc &* step
-    // The caller's `cells` are a block's within the plane.
+    // The caller's `cells` are those of a block within the plane.
     switch layout {
     case .whole: unsafe store(dc, into: cells, stride: stride)
     case .halvesAcross, .halvesDown:
@@ -183,7 +188,7 @@ struct CellWriter: BitwiseCopyable {
       unsafe cells[2 &* pitch] = Self.rounded(dc &- even &- inner, 18)
       unsafe cells[3 &* pitch] = Self.rounded(dc &+ even &- outer, 18)
     case .quadrants:
-      // libjpeg's two passes with their roundings: down the columns 0, 1, 3, 5 and 7, then across.
+      // libjpeg's two passes with their rounding: down the columns 0, 1, 3, 5 and 7, then across.
       let first = unsafe Self.column(base, sums[4])
       var (upper, lower) = (0, 0)
       for index in 0..<4 {
@@ -209,7 +214,7 @@ struct CellWriter: BitwiseCopyable {
     clamped((value &+ 1 &<< (shift &- 1)) &>> shift)
   }
 
-  /// A sample from its difference to mid-grey.
+  /// Converts a difference from mid-grey to a sample.
   @inline(__always)
   private static func clamped(_ value: Int) -> UInt8 {
     UInt8(truncatingIfNeeded: min(max(value &+ 128, 0), 255))

@@ -1,13 +1,13 @@
 import VitrineRuntime
 
-/// Rows of a JPEG file at an eighth of its size, decoded from no more of the file than that takes.
+/// Rows of a JPEG file at an eighth of its size, decoded from as little of the file as possible.
 ///
-/// A pixel is the mean of the 64 that it stands for, which is a block's DC coefficient; of chroma that is stored at half
-/// the resolution it is a cell of a block, which some AC coefficients make. All others are passed over: they are nearly
-/// three quarters of what libjpeg spends here. Baseline files and 4:2:0 give libjpeg's bits, files with chroma halved
-/// along one axis or quartered come out better, since libjpeg repeats samples there.
+/// A pixel is the mean of the 64 pixels it stands for, which is a block's DC coefficient. With chroma at half
+/// resolution it is a cell of a block, computed from some AC coefficients. All others are skipped; libjpeg spends
+/// nearly three quarters of its time on them. Baseline and 4:2:0 files give the same bits as libjpeg. Files with
+/// chroma halved along one axis, or quartered, look better than with libjpeg, which repeats samples there.
 ///
-/// Where data are damaged or end too early it hands over to libjpeg, from the same row on.
+/// If the data are damaged or end too early, libjpeg takes over from the same row.
 @safe
 package final class EighthRows: RowSource {
   package let width: Int
@@ -18,14 +18,14 @@ package final class EighthRows: RowSource {
   package var isAveraged: Bool { true }
   package var damage: ImageError? { fallback?.damage ?? incompleteness }
 
-  /// Whether libjpeg has taken over.
+  /// True if libjpeg has taken over.
   package var hasFallenBack: Bool { fallback != nil }
 
   private let script: JPEGScript
   private let bytes: UnsafeRawBufferPointer
   private let request: RowRequest
   private let openFallback: () throws(ImageError) -> any RowSource
-  /// What a preview lacks.
+  /// The reason why a preview is incomplete.
   private let incompleteness: ImageError?
   private var fallback: (any RowSource)?
   private var baseline: BaselineScan?
@@ -34,7 +34,7 @@ package final class EighthRows: RowSource {
   private var held = 0..<0
   private var row = 0
 
-  /// `bytes` outlives the object; `fallback` opens them with libjpeg at an eighth.
+  /// `bytes` must outlive the object; `fallback` opens them with libjpeg at an eighth.
   init(
     _ bytes: UnsafeRawBufferPointer,
     _ script: JPEGScript,
@@ -70,7 +70,9 @@ package final class EighthRows: RowSource {
     return got
   }
 
-  /// Brings the next rows into the planes; `false` when the data do not give them.
+  /// Decodes the next rows into the planes.
+  ///
+  /// Returns `false` if the data do not contain them.
   private func decode() throws(ImageError) -> Bool {
     if script.frame.isProgressive {
       let decoder = unsafe ProgressiveDecoder(bytes, script, request.control)
@@ -98,7 +100,7 @@ package final class EighthRows: RowSource {
     let source = try openFallback()
     fallback = source
     guard source.width == width, source.height == height else {
-      throw ImageError(.corrupt, format: .jpeg, "corrupt: two frame headers that disagree")
+      throw ImageError(.corrupt, format: .jpeg, "corrupt: two frame headers disagree")
     }
     var passed = 0
     while passed < row {
@@ -111,7 +113,7 @@ package final class EighthRows: RowSource {
   }
 
   private func write(_ index: Int, into target: UnsafeMutableRawPointer) {
-    // A row has `width` pixels, which the planes' rows have at least.
+    // A row has `width` pixels, and the planes' rows have at least as many.
     switch script.color {
     case .grey: unsafe CellColors.writeGrey(planes[0].row(index), into: target, count: width)
     case .rgb:

@@ -1,23 +1,25 @@
 import VitrineRuntime
 
-/// Where a decoder is in entropy-coded data: plain values that stay in registers.
+/// A position in entropy-coded data: plain values that stay in registers.
 ///
-/// After ``refill()`` at least 56 bits are there.
+/// At least 56 bits are available after ``refill()``.
 @safe
 struct BitCursor {
-  /// The next bits, from the top down.
+  /// The next bits, from the most significant down.
   private(set) var bits: UInt64 = 0
-  /// How many of them have been counted as there; those below are true as well, or 0.
+  /// The number of bits counted as available.
+  ///
+  /// Bits below them are either correct too or 0.
   private(set) var count = 0
-  /// The byte behind those counted; within an ``EntropyReader``'s chunk.
+  /// The byte after the counted ones; within an ``EntropyReader``'s chunk.
   fileprivate(set) var next: UnsafeRawPointer
 
   fileprivate init(_ start: UnsafeRawPointer) { unsafe next = start }
 
   @inline(__always)
   mutating func refill() {
-    // Eight bytes from `next` are within the chunk: `EntropyReader` keeps more of them behind where a block may begin than
-    // a block can use up.
+    // Eight bytes from `next` are within the chunk: after the latest start of a block `EntropyReader` keeps more
+    // bytes than a block can use.
     let more = unsafe UInt64(bigEndian: next.loadUnaligned(as: UInt64.self))
     bits |= more &>> UInt64(truncatingIfNeeded: count)
     unsafe next += (63 &- count) &>> 3
@@ -54,10 +56,10 @@ struct BitCursor {
   }
 }
 
-/// Entropy-coded data with its byte stuffing taken out, a chunk at a time, so that reading bits needs no branch.
+/// Entropy-coded data without byte stuffing, a chunk at a time, so that reading bits needs no branch.
 @safe
 final class EntropyReader {
-  /// A place to begin at again: so many bits behind a byte of the file, stuffing not counted.
+  /// A position to resume from: a number of bits after a byte of the file, without stuffing.
   struct Place: Sendable {
     let position: Int
     let bits: Int
@@ -68,11 +70,11 @@ final class EntropyReader {
     var offset: Int
   }
 
-  /// More bytes than any block takes, which is 64 symbols of at most 16 bits with at most 15 more each, and the eight that
-  /// are read ahead.
+  /// More bytes than a block and the eight read ahead can take: 64 symbols of at most 16 bits, with at most 15 more
+  /// each.
   private static let reserve = 272
   private static let capacity = 32 * 1024
-  /// Zeros behind the data's end: a block may begin eight bytes behind it.
+  /// Zeros after the end of the data: a block may begin eight bytes after it.
   private static let padding = reserve + 16
 
   // Owned: allocated in init, freed in deinit, used by one thread at a time.
@@ -82,14 +84,14 @@ final class EntropyReader {
   private var position: Int
   private let positionEnd: Int
   private var isAtMarker = false
-  /// A block may begin at this byte at the latest; then ``advance(_:)`` is due.
+  /// The last byte at which a block may begin; after it the reader must ``advance(_:)``.
   private(set) var latestStart: UnsafeRawPointer
-  /// Where bytes of the file went in the chunk, perhaps before its beginning: the last load, and the one before.
+  /// Positions of file bytes in the chunk, possibly before its beginning: the last load, and the one before.
   private var loads: (older: Load, newer: Load)
-  /// Whether bits were read that are not there.
+  /// True if bits past the end were read.
   private(set) var hasOverrun = false
 
-  /// `bytes` outlives the reader.
+  /// `bytes` must outlive the reader.
   init(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count)
     unsafe self.bytes = bytes
@@ -102,7 +104,7 @@ final class EntropyReader {
 
   deinit { unsafe chunk.deallocate() }
 
-  /// The first bits.
+  /// Returns a cursor at the first bit.
   func start() -> BitCursor {
     unsafe end = chunk
     loads = (Load(position: position, offset: 0), Load(position: position, offset: 0))
@@ -110,7 +112,7 @@ final class EntropyReader {
     return unsafe BitCursor(UnsafeRawPointer(chunk))
   }
 
-  /// The first bits behind `bits` that are passed over; `nil` where there are fewer.
+  /// Returns a cursor after `bits` bits; `nil` if there are fewer.
   func start(skipping bits: Int) -> BitCursor? {
     var cursor = start()
     guard bits >= 0, unsafe UnsafeRawPointer(end) - UnsafeRawPointer(chunk) >= bits >> 3 else { return nil }
@@ -121,24 +123,26 @@ final class EntropyReader {
     return cursor
   }
 
-  /// Where the cursor is.
+  /// Returns the position of the cursor.
   func place(of cursor: BitCursor) -> Place {
     let bits = unsafe (cursor.next - UnsafeRawPointer(chunk)) * 8 - cursor.count
     let load = bits >= loads.newer.offset * 8 ? loads.newer : loads.older
     return Place(position: load.position, bits: bits - load.offset * 8)
   }
 
-  /// Brings more data behind the cursor; to be called when its next byte is behind ``latestStart``.
+  /// Loads more data after the cursor.
+  ///
+  /// Call it when the cursor's next byte is after ``latestStart``.
   @inline(never)
   func advance(_ cursor: BitCursor) -> BitCursor {
     var cursor = cursor
     guard !isAtMarker else {
-      // What lies behind the end are zeros; back to the first of them, so that however long this goes on it is safe.
+      // Zeros follow the end. The cursor goes back to the first of them, which is safe however often it happens.
       hasOverrun = true
       unsafe cursor.next = UnsafeRawPointer(end)
       return cursor
     }
-    // `next` is at most a block behind `latestStart`, which is a reserve before `end`.
+    // `next` is at most one block after `latestStart`, which is a reserve before `end`.
     let left = unsafe UnsafeRawPointer(end) - cursor.next
     precondition(left >= 0 && left <= Self.capacity)
     let passed = unsafe cursor.next - UnsafeRawPointer(chunk)
@@ -153,15 +157,15 @@ final class EntropyReader {
     return cursor
   }
 
-  /// Whether all bits that were read were there, and less than a byte of them is left before the marker.
+  /// Returns `true` if all bits read were there, and less than a byte is left before the marker.
   func isAtEnd(_ cursor: BitCursor) -> Bool {
     isAtMarker && !hasOverrun && (0..<8).contains(bitsLeft(cursor))
   }
 
-  /// Whether a bit was read that is not there.
+  /// Returns `true` if a bit past the end was read.
   func hasRunOut(_ cursor: BitCursor) -> Bool { hasOverrun || (isAtMarker && bitsLeft(cursor) < 0) }
 
-  /// Passes the restart marker `number`, from 0 to 7; `nil` where it does not follow.
+  /// Skips the restart marker `number`, from 0 to 7; returns `nil` if another thing follows.
   func restart(_ cursor: BitCursor, number: Int) -> BitCursor? {
     guard isAtEnd(cursor) else { return nil }
     while position + 1 < positionEnd, unsafe bytes[position + 1] == 0xFF { position += 1 }
@@ -176,7 +180,7 @@ final class EntropyReader {
   }
 
   private func load() {
-    // Room counts down what is written, so `end` stays within the capacity.
+    // `room` shrinks with each byte written, so `end` stays within the capacity.
     var room = unsafe Self.capacity - (UnsafeRawPointer(end) - UnsafeRawPointer(chunk))
     while room > 0, !isAtMarker {
       let count = min(room, positionEnd - position)

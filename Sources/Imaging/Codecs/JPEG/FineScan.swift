@@ -1,4 +1,4 @@
-/// What the AC coefficients of one component add up to, block by block, while its scans come in.
+/// The sums of one component's AC coefficients, block by block, as its scans are decoded.
 @safe
 final class FinePlane {
   let blocksAcross: Int
@@ -8,9 +8,9 @@ final class FinePlane {
   // Owned, all three: allocated in init, freed in deinit, used by one thread at a time.
   /// `means.sumCount` for each block.
   let sums: UnsafeMutablePointer<Int32>
-  /// A bit for each coefficient that is not zero, which refinement asks for.
+  /// A bit for each nonzero coefficient, for refinement.
   let occupied: UnsafeMutablePointer<UInt64>
-  /// A bit for each that is negative.
+  /// A bit for each negative coefficient.
   let negative: UnsafeMutablePointer<UInt64>
 
   init(_ component: JPEGFrame.Component, _ means: BlockMeans) {
@@ -32,7 +32,7 @@ final class FinePlane {
     unsafe negative.deallocate()
   }
 
-  /// Writes all blocks' cells; those that only fill up a unit are left as they are.
+  /// Writes the cells of all blocks except those that only fill up a unit.
   func store(_ coarse: CoarsePlane, into plane: SamplePlane) {
     let (blocks, writer, sumCount) = (coarse.blocks, means.writer, means.sumCount)
     precondition(plane.width >= blocksAcross * component.cellColumns)
@@ -58,13 +58,13 @@ final class FinePlane {
   }
 }
 
-/// Decodes one AC scan of a progressive file, a row of blocks at a time.
+/// Decodes one AC scan of a progressive file, one row of blocks at a time.
 @safe
 final class FineScan {
   private let plane: FinePlane
   private let table: HuffmanTable
-  // The pointers belong to `plane`, its means and `table`. Like the numbers they are copied from there once: a loop over
-  // blocks that went through the objects would spend half its time on counting references.
+  // The pointers belong to `plane`, its means and `table`. They and the numbers are copied once: a loop over blocks
+  // that went through the objects would spend half its time counting references.
   private let codes: UnsafeMutablePointer<UInt16>
   private let values: UnsafeMutablePointer<Int32>
   private let targets: UnsafeMutablePointer<UInt8>
@@ -78,14 +78,14 @@ final class FineScan {
   private let low: Int
   private let isRefinement: Bool
   private let reader: EntropyReader
-  /// The coefficients of the scan.
+  /// The scan's coefficients, one bit each.
   private let band: UInt64
   private var cursor: BitCursor
   private var restart: RestartCounter
-  /// Blocks left that have nothing more in this scan but refinements.
+  /// The number of blocks left that have only refinements in this scan.
   private var run = 0
 
-  /// `bytes` outlives the object.
+  /// `bytes` must outlive the object.
   init?(_ bytes: UnsafeRawBufferPointer, _ scan: JPEGScan, _ plane: FinePlane) {
     guard scan.first >= 1, scan.last >= scan.first, scan.last <= 63, let table = scan.parts[0].coefficients else {
       return nil
@@ -104,10 +104,12 @@ final class FineScan {
     restart = RestartCounter(interval: scan.restartInterval)
   }
 
-  /// Whether the data end where they should.
+  /// True if the data end where they should.
   var isAtEnd: Bool { reader.isAtEnd(cursor) }
 
-  /// `false` where the data are damaged or end.
+  /// Decodes a row of blocks.
+  ///
+  /// Returns `false` if the data are damaged or end.
   func decodeRow(_ row: Int) -> Bool {
     precondition(row >= 0 && row < plane.blocksDown)
     var cursor = cursor
@@ -134,7 +136,7 @@ final class FineScan {
     return true
   }
 
-  /// The first bits of a block's coefficients; `block` is within the plane.
+  /// Decodes the first bits of a block's coefficients; `block` must be within the plane.
   @inline(__always)
   private func decode(_ cursor: inout BitCursor, _ block: Int) -> Bool {
     var reached = first &- 1
@@ -183,7 +185,7 @@ final class FineScan {
     return true
   }
 
-  /// One more bit of a block's coefficients (T.81, G.1.2.3); `block` is within the plane.
+  /// Decodes one more bit of a block's coefficients (T.81, G.1.2.3); `block` must be within the plane.
   @inline(__always)
   private func refine(_ cursor: inout BitCursor, _ block: Int) -> Bool {
     let old = unsafe occupied[block] & band
@@ -191,7 +193,7 @@ final class FineScan {
     let step = 1 &<< low
     var position = first
     var left = old
-    /// Takes the correction of the first coefficient that is left.
+    /// Reads the correction of the first coefficient left.
     func correct(_ cursor: inout BitCursor) {
       let index = left.trailingZeroBitCount
       left &= left &- 1
@@ -218,11 +220,11 @@ final class FineScan {
             break
           }
         } else {
-          // Anything but one bit is a mistake.
+          // More than one bit is an error.
           guard size == 1 else { return false }
           value = cursor.takeBit() ? step : -step
         }
-        // On to the zero that is meant, correcting on the way those that are none.
+        // Skips to the zero that is meant, and corrects the nonzero ones on the way.
         while left != 0, left.trailingZeroBitCount &- position <= zeros {
           zeros &-= left.trailingZeroBitCount &- position
           correct(&cursor)
@@ -248,7 +250,7 @@ final class FineScan {
   /// Adds `value`, the change of a coefficient, to the sums of a block within the plane.
   @inline(__always)
   private func add(_ value: Int, coefficient: Int, block: Int) {
-    // There are 128 targets and factors; a target beyond the sums is that of coefficients that do not count.
+    // There are 128 targets and factors. Coefficients that do not matter have a target beyond the sums.
     let target = unsafe Int(targets[coefficient & 127])
     guard target < sumCount else { return }
     unsafe sums[block &* sumCount &+ target] &+= factors[coefficient & 127] &* Int32(truncatingIfNeeded: value)

@@ -1,20 +1,21 @@
 import VitrineRuntime
 
-/// The codes of one Huffman table (ITU-T T.81, annex C), and look-ups over the next 12 bits, each made when first used.
+/// The codes of one Huffman table (ITU-T T.81, annex C), with look-up tables over the next 12 bits, each built on
+/// first use.
 ///
-/// A code of more than 12 bits, rare by construction, is found by comparing lengths.
+/// Codes of more than 12 bits, rare by construction, are found by comparing lengths.
 final class HuffmanTable {
   static let lookupBits = 12
-  /// What a look-up that decodes several symbols at once says where it cannot.
+  /// The entry of a multi-symbol look-up that does not apply.
   static let noSkip = 127
 
   private let symbols: [UInt8]
   /// For each length the first 16 bits that do not begin with a code of that length or a shorter one.
   private var ends = [Int](repeating: 0, count: 17)
-  /// For each length what turns a code into its symbol's index.
+  /// For each length the offset from a code to the index of its symbol.
   private var offsets = [Int](repeating: 0, count: 17)
 
-  /// `counts` of codes of each length from 1 to 16; `nil` where they do not make a table.
+  /// Makes a table from the number of codes of each length from 1 to 16; returns `nil` if they do not form one.
   init?(counts: [UInt8], symbols: [UInt8]) {
     guard counts.count == 16, symbols.count == counts.reduce(0, { $0 + Int($1) }), symbols.count <= 256 else {
       return nil
@@ -27,17 +28,17 @@ final class HuffmanTable {
       offsets[length] = index - code
       code += count
       index += count
-      // The code of all ones is no code.
+      // A code of only ones is forbidden.
       guard count == 0 || code < 1 << length else { return nil }
       ends[length] = code << (16 - length)
       code <<= 1
     }
   }
 
-  /// Whether every symbol is a number of bits that a difference of DC coefficients may have.
+  /// True if every symbol is a valid number of bits for a difference of DC coefficients.
   var isOfDifferences: Bool { symbols.allSatisfy { $0 <= 15 } }
 
-  /// The code that the 16 bits `window` begin with: its length, and its symbol times 256; 0 where there is none.
+  /// Returns the code at the start of the 16 bits `window`: its length plus its symbol times 256; 0 if there is none.
   @inline(never)
   func code(at window: Int) -> Int {
     for length in 1...16 where window < ends[length] {
@@ -46,9 +47,9 @@ final class HuffmanTable {
     return 0
   }
 
-  /// Like ``code(at:)`` for codes of up to 12 bits; 0 for longer ones.
+  /// As ``code(at:)``, for codes of up to 12 bits; 0 for longer ones.
   private(set) lazy var codes: Lookup<UInt16> = {
-    // Codes of one length after the other follow one another as numbers, too.
+    // Codes are consecutive numbers within a length, and from one length to the next.
     var entries: [UInt16] = []
     entries.reserveCapacity(Lookup<UInt16>.mask + 1)
     var index = 0
@@ -62,8 +63,8 @@ final class HuffmanTable {
     return Lookup { window in window < entries.count ? entries[window] : 0 }
   }()
 
-  /// Differences of DC coefficients with their code: bits in all, and the difference times 256; 0 where they are more
-  /// than 12 bits.
+  /// Differences of DC coefficients with their code: total bits plus the difference times 256; 0 if that is more than
+  /// 12 bits.
   private(set) lazy var differences: Lookup<Int32> = {
     let codes = codes
     return Lookup { window in
@@ -74,15 +75,17 @@ final class HuffmanTable {
     }
   }()
 
-  /// AC coefficients with their code: bits in all, 32 times how far they are from the last one, 0x8000 where the block
-  /// ends behind them, and the coefficient times 65,536; 0 where they are more than 12 bits.
+  /// AC coefficients with their code: total bits, plus 32 times the distance from the previous coefficient, plus
+  /// 0x8000 if the block ends after it, plus the coefficient times 65,536; 0 if that is more than 12 bits.
   private(set) lazy var coefficients = Self.coefficients(codes, runsOfBlocks: false)
 
-  /// The same for progressive scans, where only the plain end of a block is decoded here, not runs of them.
+  /// The same for progressive scans.
+  ///
+  /// Only a single end of block is decoded here, not runs of them.
   private(set) lazy var progressiveCoefficients = Self.coefficients(codes, runsOfBlocks: true)
 
-  /// As many AC coefficients as begin in 12 bits, to pass over: bits in all, 32 times how far they reach (an end of block
-  /// counts as one), and 0x8000 where the block ends.
+  /// The AC coefficients that begin within 12 bits, to skip: total bits, plus 32 times their reach (an end of block
+  /// counts as one), plus 0x8000 if the block ends.
   private(set) lazy var skips: Lookup<UInt16> = {
     let codes = codes
     return Lookup { window in
@@ -129,7 +132,7 @@ final class HuffmanTable {
     return extended(window >> (lookupBits - length - size) & (1 << size - 1), size: size)
   }
 
-  /// The number that `size` bits stand for (T.81, F.2.2.1): those that begin with 0 are negative.
+  /// Converts `size` bits to a signed number (T.81, F.2.2.1): those that begin with 0 are negative.
   @inline(__always)
   static func extended(_ bits: Int, size: Int) -> Int {
     bits < 1 &<< (size &- 1) ? bits &- (1 &<< size) &+ 1 : bits
@@ -141,7 +144,7 @@ final class HuffmanTable {
 final class Lookup<Entry: BitwiseCopyable> {
   static var mask: Int { 1 << HuffmanTable.lookupBits - 1 }
 
-  // Owned: allocated in init, freed in deinit, not changed in between.
+  // Owned: allocated in init, freed in deinit, constant in between.
   let entries: UnsafeMutablePointer<Entry>
 
   init(_ make: (Int) -> Entry) {
@@ -151,6 +154,6 @@ final class Lookup<Entry: BitwiseCopyable> {
 
   deinit { unsafe entries.deallocate() }
 
-  // In bounds by the mask.
+  // The mask keeps it in bounds.
   subscript(index: Int) -> Entry { unsafe entries[index & Self.mask] }
 }

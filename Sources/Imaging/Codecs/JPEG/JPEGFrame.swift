@@ -1,22 +1,24 @@
-/// What a frame header (T.81, B.2.2) says, and the blocks that follow from it.
+/// The contents of a frame header (T.81, B.2.2), and the blocks that follow from it.
 struct JPEGFrame {
   struct Component {
     let identifier: UInt8
-    /// Blocks across and down in a unit of an interleaved scan.
+    /// The number of blocks across and down in a unit of an interleaved scan.
     let columns: Int
     let rows: Int
     let quantizationTable: Int
-    /// Cells that a block is divided into across and down, each of them an eighth of the image's resolution.
+    /// The number of cells of a block, across and down.
+    ///
+    /// A cell is a pixel at an eighth of the image's resolution.
     var cellColumns = 1
     var cellRows = 1
-    /// Blocks across and down that hold pixels, which are those of a scan of this component alone.
+    /// The number of blocks across and down that hold pixels: those of a scan of this component alone.
     var blocksAcross = 0
     var blocksDown = 0
-    /// Blocks across with those that only fill the last unit.
+    /// The number of blocks across, including those that only fill the last unit.
     var paddedAcross = 0
-    /// The same down.
+    /// The number of blocks down, including those that only fill the last unit.
     var paddedDown = 0
-    /// The steps of the table in force at its first scan, in zigzag order.
+    /// The steps of the table in force at the component's first scan, in zigzag order.
     var quantization: [Int] = []
   }
 
@@ -24,17 +26,17 @@ struct JPEGFrame {
   let height: Int
   let isProgressive: Bool
   var components: [Component] = []
-  /// Units of an interleaved scan across and down.
+  /// The number of units of an interleaved scan, across and down.
   private(set) var unitsAcross = 0
   private(set) var unitsDown = 0
-  /// Cells across in a unit, which are the pixels that it has at an eighth.
+  /// The number of cells across a unit, which is its number of pixels at an eighth.
   private(set) var unitColumns = 1
   private(set) var unitRows = 1
 
-  /// The whole image's cells across, with those that only fill up.
+  /// The number of cells across the whole image, including the padding.
   var cellsAcross: Int { unitsAcross * unitColumns }
 
-  /// `nil` for what is not decoded here: other precisions, CMYK, sampling factors that do not divide one another.
+  /// Returns `nil` for unsupported frames: other precisions, CMYK, sampling factors that do not divide one another.
   init?(_ segment: ByteReader, isProgressive: Bool) {
     guard segment.byte(at: 0) == 8, let height = segment.bigEndian16(at: 1), let width = segment.bigEndian16(at: 3),
       let count = segment.byte(at: 5), width > 0, height > 0, count == 1 || count == 3,
@@ -46,14 +48,14 @@ struct JPEGFrame {
         let table = segment.byte(at: offset + 2), table < 4,
         !components.contains(where: { $0.identifier == identifier })
       else { return nil }
-      // Of a single component the factors mean nothing.
+      // With a single component the factors have no meaning.
       let (columns, rows) = count == 1 ? (1, 1) : (Int(sampling >> 4), Int(sampling & 15))
       guard 1...4 ~= columns, 1...4 ~= rows else { return nil }
       components.append(
         Component(identifier: identifier, columns: columns, rows: rows, quantizationTable: Int(table))
       )
     }
-    // A unit of more than ten blocks is forbidden, and libjpeg says so.
+    // T.81 forbids units of more than ten blocks; libjpeg reports them.
     guard count == 1 || components.reduce(0, { $0 + $1.columns * $1.rows }) <= 10 else { return nil }
     unitColumns = components.reduce(1) { max($0, $1.columns) }
     unitRows = components.reduce(1) { max($0, $1.rows) }
@@ -75,10 +77,10 @@ struct JPEGFrame {
   static func divided(_ length: Int, by unit: Int) -> Int { (length + unit - 1) / unit }
 }
 
-/// What a scan header (T.81, B.2.3) says, and where its data are.
+/// The contents of a scan header (T.81, B.2.3), and the range of its data.
 struct JPEGScan {
   struct Part {
-    /// Which of the frame's components.
+    /// The index of the component in the frame.
     let component: Int
     let differences: HuffmanTable?
     let coefficients: HuffmanTable?
@@ -88,12 +90,12 @@ struct JPEGScan {
   /// The first and the last coefficient, in zigzag order.
   var first = 0
   var last = 63
-  /// The bit position that was reached before, 0 for none, and the one this scan reaches.
+  /// The bit position reached by an earlier scan, 0 for none, and the one that this scan reaches.
   var high = 0
   var low = 0
-  /// Units from one restart marker to the next; 0 for none.
+  /// The number of units between restart markers; 0 for none.
   var restartInterval = 0
-  /// The entropy-coded data, up to the next marker that is none of restart.
+  /// The entropy-coded data, up to the next marker other than a restart marker.
   var data = 0..<0
 
   var isOfDC: Bool { first == 0 }

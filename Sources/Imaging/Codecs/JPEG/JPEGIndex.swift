@@ -1,39 +1,40 @@
 public import VitrineRuntime
 
-/// Places in a baseline JPEG file from which decoding can begin, so that a small part of a huge picture costs as much as
-/// that part, wherever it is.
+/// An index of positions in a baseline JPEG file from which decoding can begin.
 ///
+/// With an index, decoding a small part of a huge picture costs as much as that part, wherever it is:
 /// ```swift
 /// let index = try JPEGIndex(data)                  // one pass over the file
 /// var options = DecodeOptions(size: .pixels(256, 256))
 /// options.region = PixelRegion(x: 8000, y: 6000, width: 1024, height: 1024)
 /// let tile = try index.decode(options).bitmap      // reads that part only
 /// ```
-/// Without an index a decoder must go through all that lies above a region, since no code says where it begins. The pass
-/// decodes no pixels: it notes, every ``interval`` units (8 to 32 pixels wide), where the codes are and what the means before
-/// them were. The pixels are those of ``DecoderRegistry/decode(_:_:)`` with the same options.
+/// Without one, a decoder must read everything above a region, because nothing in the file says where the region
+/// begins. The pass decodes no pixels. Every ``interval`` units (8 to 32 pixels wide) it notes the position of the
+/// codes and the preceding means. The pixels are those of ``DecoderRegistry/decode(_:_:)`` with the same options.
 ///
-/// A value that shares the file's bytes; it may be used on any threads at once. Complexity: making it O(bytes), memory
-/// 24 bytes for every ``interval`` units.
+/// An index is a value that shares the file's bytes. It may be used on any threads at once. Complexity: O(bytes) to
+/// make; 24 bytes of memory for every ``interval`` units.
 public struct JPEGIndex: Sendable {
-  /// How many units lie between two places.
+  /// The number of units between two positions.
   public static let interval = 64
 
-  /// What the header says.
+  /// The facts of the file's header.
   public let info: ImageInfo
   private let data: Data
   private let checkpoints: [UnitScan.Checkpoint]
 
-  /// Reads through the file once.
+  /// Makes an index in one pass over the file.
   ///
-  /// Blocks for that: some 3 ns a pixel.
+  /// Blocks for about 3 ns a pixel.
   ///
   /// - Parameters:
-  ///   - data: The file, which is kept.
-  ///   - limits: The bounds to keep; the defaults unless told.
-  ///   - isCancelled: Asked at every row of units; `nil`, the default, for no such question.
-  /// - Throws: ``ImageError``: `.unsupported` for what is not a JPEG file of one scan in grey, YCbCr or RGB, all of which
-  ///   ``DecoderRegistry`` decodes without an index; `.truncated`, `.corrupt`, `.overLimit`, `.outOfTime`, `.cancelled`.
+  ///   - data: The file. The index keeps it.
+  ///   - limits: The limits. Defaults to ``DecodeLimits``' defaults.
+  ///   - isCancelled: Called at each row of units; `true` stops the work. Defaults to `nil`.
+  /// - Throws: ``ImageError``: `.unsupported` unless the data is a JPEG file of one scan in grey, YCbCr or RGB
+  ///   (``DecoderRegistry`` decodes all others without an index); `.truncated`, `.corrupt`, `.overLimit`,
+  ///   `.outOfTime`, `.cancelled`.
   public init(
     _ data: Data,
     limits: DecodeLimits = DecodeLimits(),
@@ -46,7 +47,7 @@ public struct JPEGIndex: Sendable {
     // The bytes are only read while the closure runs.
     checkpoints = try unsafe data.withImageBytes { (bytes) throws(ImageError) in
       guard let script = JPEGScript(unsafe ByteReader(bytes)), let scan = unsafe UnitScan(bytes, script) else {
-        throw ImageError(.unsupported, format: .jpeg, "not a JPEG file of one scan that can be indexed")
+        throw ImageError(.unsupported, format: .jpeg, "only JPEG of one scan in grey, YCbCr or RGB can be indexed")
       }
       let count = script.frame.unitsAcross * script.frame.unitsDown
       var checkpoints: [UnitScan.Checkpoint] = []
@@ -66,11 +67,11 @@ public struct JPEGIndex: Sendable {
 
   /// Decodes a part of the picture, or all of it.
   ///
-  /// Blocks as decoding does.
+  /// Blocks until done.
   ///
-  /// - Parameter options: How; ``DecodeOptions/region`` says which part.
-  /// - Returns: What ``DecoderRegistry/decode(_:_:)`` returns.
-  /// - Throws: ``ImageError``, as there.
+  /// - Parameter options: The options, with the part in ``DecodeOptions/region``.
+  /// - Returns: The same as ``DecoderRegistry/decode(_:_:)``.
+  /// - Throws: The same as ``DecoderRegistry/decode(_:_:)``.
   public func decode(_ options: DecodeOptions) throws(ImageError) -> ImageContainer {
     let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
     try control.check()
@@ -78,7 +79,7 @@ public struct JPEGIndex: Sendable {
     try options.limits.check(info)
     let plan = try options.plan(for: info)
     let request = options.request(for: info, plan, control)
-    // What is most of the picture is read without detours.
+    // A region that is most of the picture is decoded without an index.
     guard let region = request.region, region.width * region.height < info.storedWidth * info.storedHeight / 2 else {
       return try Self.decoders.decode(data, options)
     }
@@ -92,7 +93,7 @@ public struct JPEGIndex: Sendable {
         limits: request.limits,
         control: control,
       )
-      // Which of the decoders takes it is decided by the whole picture, as without an index.
+      // The whole picture decides which of the decoders is used, as without an index.
       let isOwn = info.storedWidth * info.storedHeight >= JPEGDecoder.ownDecoderMinimum
       guard let rows = try unsafe JPEGDecoder(ownDecoderMinimum: isOwn ? 0 : .max).open(bytes, part) else {
         throw ImageError(.unsupported, format: .jpeg, "an unsupported kind of JPEG")
@@ -111,7 +112,7 @@ public struct JPEGIndex: Sendable {
       : ImageError(.corrupt, format: .jpeg, "corrupt: unit \(unit) of \(count)")
   }
 
-  /// A file that has the region, and more to each side: chroma is interpolated from what lies beside.
+  /// Makes a file of the region and a margin: chroma is interpolated from neighbouring pixels.
   private func patch(
     _ region: PixelRegion,
     _ control: DecodeControl,
@@ -119,7 +120,7 @@ public struct JPEGIndex: Sendable {
     // The bytes are only read while the closure runs.
     try unsafe data.withImageBytes { (bytes) throws(ImageError) in
       guard let script = JPEGScript(unsafe ByteReader(bytes)), let scan = unsafe UnitScan(bytes, script) else {
-        throw ImageError(.corrupt, format: .jpeg, "corrupt: not the file that was indexed")
+        throw ImageError(.corrupt, format: .jpeg, "corrupt: the file has changed since it was indexed")
       }
       let frame = script.frame
       let (width, height) = (8 * frame.unitColumns, 8 * frame.unitRows)
@@ -173,7 +174,7 @@ public struct JPEGIndex: Sendable {
   }
 }
 
-/// The rows of a patch, as those of the picture that it is of.
+/// The rows of a patch, presented as rows of the whole picture.
 private final class PatchRows: RowSource {
   var width: Int { rows.width }
   var height: Int { rows.height }
@@ -188,7 +189,7 @@ private final class PatchRows: RowSource {
 
   init(_ rows: any RowSource, _ part: PixelRegion, _ info: ImageInfo) {
     self.rows = rows
-    // An eighth or a multiple of it, and units are eights of pixels: nothing is rounded.
+    // The scale is a multiple of an eighth and units are multiples of eight pixels, so nothing is rounded.
     let scale = rows.extentWidth / Double(part.width)
     extentWidth = Double(info.storedWidth) * scale
     extentHeight = Double(info.storedHeight) * scale

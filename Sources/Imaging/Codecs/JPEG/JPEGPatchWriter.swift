@@ -1,15 +1,15 @@
-/// Writes a part of a baseline file as a file of its own: the same coefficients in other codes, so that whoever decodes it
-/// gets the same samples.
+/// Writes a part of a baseline file as a file of its own, with the same coefficients in other codes, so that it
+/// decodes to the same samples.
 ///
-/// The codes are the same for all files and have room for every symbol: they make it a little larger, which nobody keeps,
-/// and spare a pass.
+/// All files share one set of codes with room for every symbol. That makes the file slightly larger, but it is never
+/// stored, and saves a pass.
 struct JPEGPatchWriter {
   private(set) var bytes: [UInt8] = []
   private var predictions: [Int]
   private var bits: UInt64 = 0
   private var bitCount = 0
 
-  /// Begins a file of `width` x `height` pixels with the components of `script`.
+  /// Starts a file of `width` x `height` pixels with the components of `script`.
   init(_ script: JPEGScript, width: Int, height: Int) {
     let components = script.frame.components
     predictions = [Int](repeating: 0, count: components.count)
@@ -27,14 +27,16 @@ struct JPEGPatchWriter {
       frame += [UInt8(index + 1), UInt8(component.columns << 4 | component.rows), UInt8(index)]
     }
     segment(0xC0, frame)
-    // Differences: 16 codes of 5 bits. Coefficients: the end of a block in 2 bits, all others in 9.
+    // Differences: 16 codes of 5 bits. Coefficients: 2 bits for the end of a block, 9 for all others.
     segment(0xC4, [0x00] + Self.counts([5: 16]) + Array(0...15))
     segment(0xC4, [0x10] + Self.counts([2: 1, 9: 255]) + Array(0...255))
     let choices = components.indices.flatMap { [UInt8($0 + 1), UInt8(0)] }
     segment(0xDA, [UInt8(components.count)] + choices + [0, 63, 0])
   }
 
-  /// Appends a block of 64 coefficients in zigzag order; `false` where its difference has no code.
+  /// Appends a block of 64 coefficients in zigzag order.
+  ///
+  /// Returns `false` if its difference has no code.
   mutating func append(_ block: ArraySlice<Int16>, component: Int) -> Bool {
     let start = block.startIndex
     let difference = Int(block[start]) - predictions[component]

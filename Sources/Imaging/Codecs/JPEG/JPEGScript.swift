@@ -1,31 +1,35 @@
 import VitrineRuntime
 
-/// The frame and the scans of a JPEG file, found without decoding anything.
+/// The frame and the scans of a JPEG file, found without decoding.
 ///
-/// It knows what ``EighthRows`` can decode and takes nothing else: no damage, no oddity, nothing that libjpeg would warn
-/// of, so that whatever is to be said about a file libjpeg says.
+/// It accepts only files that ``EighthRows`` can decode: no damage, no oddity, nothing that libjpeg would warn about.
+/// All diagnostics are left to libjpeg.
 struct JPEGScript {
   enum Color { case grey, ycc, rgb }
 
-  /// A progressive file of more scans than this costs more than it can be worth; libjpeg has its own limit.
+  /// The maximum number of scans.
+  ///
+  /// A progressive file with more is not worth its cost; libjpeg has a limit of its own.
   static let scanLimit = 100
 
   private(set) var frame: JPEGFrame
   private(set) var color: Color
-  /// One for a baseline file, whose data reach to the end of the bytes; of a progressive one those that are complete.
+  /// The scans: one for a baseline file, whose data reach to the end of the bytes; for a progressive file, those that
+  /// are complete.
   private(set) var scans: [JPEGScan] = []
-  /// Whether the end of the image was found, with all bits of all coefficients before it; of a baseline file its data
-  /// say.
+  /// True if the end of the image was found, and all bits of all coefficients before it.
+  ///
+  /// For a baseline file the data decide.
   private(set) var isComplete = false
 
   private var tables: JPEGTables
-  /// For each component and coefficient the bit position that scans have reached.
+  /// The bit position reached by scans, for each component and coefficient.
   private var reached: [[Int]]
 
-  /// Before its first scan a coefficient is at this position, above any that a scan can name.
+  /// The position of a coefficient before its first scan, above any that a scan can name.
   private static let unseen = 16
 
-  /// `nil` for a file that is not to be decoded here.
+  /// Returns `nil` for a file that is left to libjpeg.
   init?(_ bytes: ByteReader) {
     guard bytes.starts(with: [0xFF, 0xD8]) else { return nil }
     var found: JPEGFrame?
@@ -52,7 +56,7 @@ struct JPEGScript {
     return nil
   }
 
-  /// The next marker and its segment; `nil` where they are not whole, or something else is there.
+  /// Reads the next marker and its segment; returns `nil` if they are incomplete or something else follows.
   private static func segment(_ bytes: ByteReader, _ offset: inout Int) -> (marker: UInt8, segment: ByteReader)? {
     guard bytes.byte(at: offset) == 0xFF else { return nil }
     while bytes.byte(at: offset + 1) == 0xFF { offset += 1 }
@@ -64,7 +68,7 @@ struct JPEGScript {
     return (marker, segment)
   }
 
-  /// What the components are, by the rules of libjpeg; `nil` where they would make it guess.
+  /// Returns the colour model by libjpeg's rules; `nil` if libjpeg would have to guess.
   private static func color(_ frame: JPEGFrame, _ hasJFIF: Bool, _ adobeTransform: UInt8?) -> Color? {
     guard frame.components.count == 3 else { return .grey }
     if hasJFIF { return .ycc }
@@ -72,7 +76,7 @@ struct JPEGScript {
     return frame.components.map(\.identifier) == [82, 71, 66] ? .rgb : .ycc
   }
 
-  /// Reads all scans, from behind the first one's header on.
+  /// Reads all scans, starting after the header of the first.
   private mutating func readScans(_ bytes: ByteReader, _ header: ByteReader, _ offset: inout Int) -> Bool {
     guard frame.isProgressive else {
       guard var scan = scan(header), scan.parts.count == frame.components.count else { return false }
@@ -83,7 +87,7 @@ struct JPEGScript {
     while true {
       guard var scan = scan(header) else { return false }
       let end = Self.endOfData(bytes, from: offset)
-      // What a prefix breaks off in is as good as not there.
+      // A scan that the prefix cuts off is ignored.
       guard let end else { return true }
       scan.data = offset..<end
       guard scans.count < Self.scanLimit, add(scan) else { return false }
@@ -128,7 +132,7 @@ struct JPEGScript {
     return scan
   }
 
-  /// Appends a scan if it is one that may come now and its tables are there.
+  /// Appends a scan if it is allowed at this point and its tables are defined.
   private mutating func add(_ scan: JPEGScan) -> Bool {
     if frame.isProgressive {
       guard scan.first <= scan.last, scan.last <= 63, scan.isOfDC == (scan.last == 0), scan.low <= 13,
@@ -136,7 +140,7 @@ struct JPEGScript {
       else { return false }
       for part in scan.parts {
         for index in scan.first...scan.last {
-          // Each bit comes once, from the highest on.
+          // Each bit is sent once, from the highest down.
           guard reached[part.component][index] == (scan.isRefinement ? scan.high : Self.unseen) else { return false }
           reached[part.component][index] = scan.low
         }
@@ -156,10 +160,10 @@ struct JPEGScript {
     return true
   }
 
-  /// Whether every component's first approximation is there.
+  /// True if the first approximation of every component has been read.
   var showsPicture: Bool { reached.allSatisfy { $0[0] < Self.unseen } || !frame.isProgressive }
 
-  /// Where the next marker stands that is not one of restart; `nil` when the bytes end before.
+  /// Returns the offset of the next marker other than a restart marker; `nil` if the bytes end before it.
   private static func endOfData(_ bytes: ByteReader, from start: Int) -> Int? {
     guard let base = unsafe bytes.bytes.baseAddress else { return nil }
     var offset = start

@@ -1,14 +1,14 @@
-/// The tables that segments of a JPEG file define, as they are in force at one place of it (T.81, B.2.4).
+/// The tables in force at a position of a JPEG file (T.81, B.2.4).
 struct JPEGTables {
-  /// The steps of each quantisation table in zigzag order; empty where there is none.
+  /// The steps of each quantisation table in zigzag order; empty if the table is not defined.
   private(set) var quantization = [[Int]](repeating: [], count: 4)
   private(set) var differences = [HuffmanTable?](repeating: nil, count: 4)
   private(set) var coefficients = [HuffmanTable?](repeating: nil, count: 4)
   private(set) var restartInterval = 0
 
-  /// Takes a segment that may define tables.
+  /// Reads a segment that may define tables.
   ///
-  /// - Returns: Whether it is understood, or of a kind that says nothing about pixels.
+  /// - Returns: `true` if the segment is understood, or does not affect pixels.
   mutating func read(_ marker: UInt8, _ segment: ByteReader) -> Bool {
     switch marker {
     case 0xDB: return readQuantization(segment)

@@ -1,9 +1,9 @@
 import VitrineRuntime
 
-/// Decodes those scans of a progressive file that an eighth of its size needs, and leaves out the others.
+/// Decodes the scans of a progressive file that an eighth of its size needs, and skips the others.
 ///
-/// Scans of DC and of AC coefficients have nothing to do with one another, so the components' AC scans are decoded one
-/// component after the other: what must be held for refinement is held for one at a time.
+/// DC and AC scans are independent. So the AC scans are decoded one component at a time, and only one component's
+/// refinement state is in memory.
 @safe
 struct ProgressiveDecoder {
   private let bytes: UnsafeRawBufferPointer
@@ -11,7 +11,7 @@ struct ProgressiveDecoder {
   private let control: DecodeControl
   private let coarse: [CoarsePlane]
 
-  /// `bytes` outlives the value.
+  /// `bytes` must outlive the value.
   init(_ bytes: UnsafeRawBufferPointer, _ script: JPEGScript, _ control: DecodeControl) {
     unsafe self.bytes = bytes
     self.script = script
@@ -19,7 +19,7 @@ struct ProgressiveDecoder {
     coarse = script.frame.components.map { CoarsePlane($0) }
   }
 
-  /// Each component's cells; `nil` where the data are damaged.
+  /// Decodes the cells of each component; returns `nil` if the data are damaged.
   ///
   /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`.
   func decode() throws(ImageError) -> [SamplePlane]? {
@@ -57,9 +57,9 @@ struct ProgressiveDecoder {
     return decoder.isAtEnd
   }
 
-  /// What the loop over blocks wants of a component: plain values, so that it counts no references.
+  /// The data of a component that the loop over blocks needs: plain values, so that the loop counts no references.
   ///
-  /// The pointer is to a table of the script.
+  /// The pointer refers to a table of the script.
   @unsafe
   private struct Part: BitwiseCopyable {
     let columns: Int
@@ -74,7 +74,7 @@ struct ProgressiveDecoder {
     var cursor = reader.start()
     var restart = RestartCounter(interval: scan.restartInterval)
     var predictions = [Int](repeating: 0, count: scan.parts.count)
-    // A scan of one component has its blocks in order and none that only fill up a unit.
+    // A scan of one component has its blocks in order, without padding blocks.
     let single = scan.parts.count == 1 ? frame.components[scan.parts[0].component] : nil
     let (across, down) = (single?.blocksAcross ?? frame.unitsAcross, single?.blocksDown ?? frame.unitsDown)
     let parts = unsafe scan.parts.map { part in
@@ -129,12 +129,12 @@ struct ProgressiveDecoder {
         }
       }
     }
-    // They own what the parts point to.
+    // They own the memory that the parts point to.
     return withExtendedLifetime((coarse, scan)) { reader.isAtEnd(cursor) }
   }
 }
 
-/// Counts units from one restart marker to the next.
+/// Counts units between restart markers.
 struct RestartCounter {
   private let interval: Int
   private var left: Int
@@ -145,7 +145,9 @@ struct RestartCounter {
     left = interval
   }
 
-  /// Whether a marker comes before the next unit; to be asked once for each.
+  /// True if a marker comes before the next unit.
+  ///
+  /// Read it once for each unit.
   var isDue: Bool {
     mutating get {
       guard interval > 0 else { return false }
@@ -154,7 +156,7 @@ struct RestartCounter {
     }
   }
 
-  /// The number of the marker that comes now.
+  /// Counts the marker and returns its number.
   mutating func pass() -> Int {
     defer { passed += 1 }
     left = interval - 1
@@ -165,14 +167,14 @@ struct RestartCounter {
 /// The DC coefficients of one component.
 @safe
 final class CoarsePlane {
-  /// The blocks, as plain values; not to be used after their plane.
+  /// The blocks, as plain values that must not outlive their plane.
   @safe
   struct Blocks: BitwiseCopyable {
     let width: Int
     let height: Int
     fileprivate let values: UnsafeMutablePointer<Int16>
 
-    /// Sets bits that are not set yet.
+    /// Sets bits that are still 0.
     @inline(__always)
     func add(_ value: Int16, _ x: Int, _ y: Int) {
       precondition(x >= 0 && x < width && y >= 0 && y < height)
@@ -198,7 +200,7 @@ final class CoarsePlane {
 
   deinit { unsafe blocks.values.deallocate() }
 
-  /// Writes all blocks' cells as if there were no other coefficients.
+  /// Writes the cells of all blocks as if all other coefficients were 0.
   func store(_ writer: CellWriter, _ component: JPEGFrame.Component, into plane: SamplePlane) {
     let blocks = blocks
     precondition(plane.width == blocks.width * component.cellColumns)

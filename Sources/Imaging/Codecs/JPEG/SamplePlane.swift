@@ -1,4 +1,4 @@
-/// The cells of one component, a byte each, in rows of `width`.
+/// The cells of one component, one byte each, in rows of `width`.
 @safe
 final class SamplePlane {
   let width: Int
@@ -14,14 +14,14 @@ final class SamplePlane {
 
   deinit { unsafe samples.deallocate() }
 
-  /// Where a row begins.
+  /// Returns the start of a row.
   func row(_ index: Int) -> UnsafeMutablePointer<UInt8> {
     precondition(index >= 0 && index < height)
     return unsafe samples + index * width
   }
 }
 
-/// Rows of cells to RGBA.
+/// Converts rows of cells to RGBA.
 enum CellColors {
   static func writeGrey(_ grey: UnsafePointer<UInt8>, into pixels: UnsafeMutableRawPointer, count: Int) {
     for index in 0..<count {
@@ -43,7 +43,7 @@ enum CellColors {
     }
   }
 
-  /// The conversion of JFIF with libjpeg's constants and roundings.
+  /// Converts as JFIF says, with libjpeg's constants and rounding.
   static func writeYCC(
     _ luma: UnsafePointer<UInt8>,
     _ blueness: UnsafePointer<UInt8>,

@@ -1,8 +1,8 @@
-/// Goes through the only scan of a baseline file unit by unit, from any place that was noted before, and reads
-/// coefficients only where they are wanted.
+/// Walks the only scan of a baseline file unit by unit, from the start or any checkpoint, and reads coefficients only
+/// on demand.
 @safe
 final class UnitScan {
-  /// Where a unit begins, and what the DC coefficients before it were.
+  /// The start of a unit, and the DC coefficients before it.
   struct Checkpoint: Sendable {
     fileprivate let place: EntropyReader.Place
     fileprivate let predictions: SIMD4<Int16>
@@ -15,7 +15,7 @@ final class UnitScan {
     let coefficients: HuffmanTable
   }
 
-  /// Blocks in a unit.
+  /// The number of blocks in a unit.
   var blockCount: Int { blocks.count }
   /// The component of each block of a unit.
   let components: [Int]
@@ -27,11 +27,11 @@ final class UnitScan {
   private var reader: EntropyReader
   private var cursor: BitCursor
   private var predictions = SIMD4<Int16>()
-  /// The unit that comes next.
+  /// The index of the next unit.
   private(set) var unit = 0
   private var isBehindRestart = true
 
-  /// `nil` where the script has no such scan; `bytes` outlives the object.
+  /// Returns `nil` if the script has no such scan; `bytes` must outlive the object.
   init?(_ bytes: UnsafeRawBufferPointer, _ script: JPEGScript) {
     guard let scan = script.scans.first, !script.frame.isProgressive else { return nil }
     var blocks: [Block] = []
@@ -49,13 +49,15 @@ final class UnitScan {
     cursor = reader.start()
   }
 
-  /// Where the next unit begins; `nil` where a restart marker should come and does not.
+  /// Returns a checkpoint for the next unit; `nil` if an expected restart marker is missing.
   func checkpoint() -> Checkpoint? {
     guard passRestart() else { return nil }
     return Checkpoint(place: reader.place(of: cursor), predictions: predictions)
   }
 
-  /// Goes to a unit that a checkpoint was taken before; `false` where the data do not reach so far.
+  /// Moves to a unit from a checkpoint taken before it.
+  ///
+  /// Returns `false` if the data end earlier.
   func seek(_ checkpoint: Checkpoint, unit: Int) -> Bool {
     guard data.contains(checkpoint.place.position) else { return false }
     reader = unsafe EntropyReader(bytes, checkpoint.place.position..<data.upperBound)
@@ -65,11 +67,14 @@ final class UnitScan {
     return true
   }
 
-  /// Passes over the next unit; `false` where the data are damaged or end.
+  /// Skips the next unit.
+  ///
+  /// Returns `false` if the data are damaged or end.
   func skip() -> Bool { unsafe pass(nil) }
 
-  /// Reads the next unit: 64 coefficients in zigzag order for each of its blocks, the first of them whole and not as a
-  /// difference.
+  /// Reads the next unit: 64 coefficients in zigzag order for each of its blocks.
+  ///
+  /// The first is the coefficient itself, not a difference.
   func read(into coefficients: inout [Int16]) -> Bool {
     precondition(coefficients.count == blocks.count * 64)
     return unsafe coefficients.withUnsafeMutableBufferPointer { target in
@@ -78,7 +83,7 @@ final class UnitScan {
     }
   }
 
-  /// Whether more was read than there is.
+  /// True if more was read than the data contain.
   var hasRunOut: Bool { reader.hasRunOut(cursor) }
 
   private func passRestart() -> Bool {
@@ -90,7 +95,7 @@ final class UnitScan {
     return true
   }
 
-  /// `target` has room for all blocks.
+  /// `target` must have room for all blocks.
   private func pass(_ target: UnsafeMutablePointer<Int16>?) -> Bool {
     guard passRestart() else { return false }
     // A copy, which can stay in registers.
@@ -158,7 +163,7 @@ final class UnitScan {
     return true
   }
 
-  /// `block` has room for 64 coefficients.
+  /// `block` must have room for 64 coefficients.
   private static func read(
     _ cursor: inout BitCursor,
     _ table: HuffmanTable,

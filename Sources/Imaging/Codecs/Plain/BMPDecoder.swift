@@ -1,9 +1,10 @@
 import VitrineRuntime
 
-/// Reads Windows and OS/2 bitmaps: 1 to 32 bits, palettes, masks and run lengths, row by row where they are not
-/// compressed.
+/// Decodes Windows and OS/2 bitmaps: 1 to 32 bits, palettes, masks and run lengths.
 ///
-/// A JPEG or PNG file within a bitmap and OS/2's Huffman code are named as unsupported.
+/// Uncompressed bitmaps are decoded row by row.
+///
+/// JPEG or PNG files inside a bitmap and OS/2's Huffman compression are reported as unsupported.
 public struct BMPDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -32,17 +33,17 @@ public struct BMPDecoder: ImageDecoder, VitrineDecoder {
     let reader = unsafe ByteReader(bytes)
     var header = try BMPHeader(reader, metadataLimit: 0)
     if header.isRunLength { return try header.runLengthRows(reader, request.control) }
-    // Whoever leaves all alpha at 0 does not mean it: nothing would be seen.
+    // Some writers leave all alpha at 0. Taken literally, such a bitmap would be invisible.
     if header.hasAlpha, !header.showsAnything(reader) { header.ignoreAlpha() }
     return header.plainRows(reader)
   }
 }
 
 extension BMPHeader {
-  /// Rows that stand in the file as they are, most often the last one first.
+  /// Returns the rows of an uncompressed bitmap, which are usually stored from the last to the first.
   func plainRows(_ bytes: ByteReader) -> LineRows {
     let available = max(0, bytes.count - pixelOffset) / max(1, bytesPerRow)
-    // Many writers leave the padding of the last row out.
+    // Many writers omit the padding of the last row.
     let lastNeeds = (width * bitCount + 7) / 8
     let isWhole = available >= height || bytes.count - pixelOffset >= bytesPerRow * (height - 1) + lastNeeds
     let damage = ImageError(
@@ -55,7 +56,7 @@ extension BMPHeader {
       if available == 0, !isWhole { throw damage }
       let stored = isTopDown ? row : height - 1 - row
       guard isWhole || stored < available else {
-        // Rows of a picture that begins with its last are missing at the top.
+        // A bitmap stored from the bottom lacks its top rows.
         for x in line.indices { line[x] = 0 }
         return
       }
@@ -63,10 +64,10 @@ extension BMPHeader {
     }
   }
 
-  /// Whether alpha is anywhere above 0.
+  /// Returns `true` if alpha is above 0 anywhere.
   func showsAnything(_ bytes: ByteReader) -> Bool {
     var line = [UInt32](repeating: 0, count: width)
-    // Behind the end of a file there is nothing, however many rows its header promises.
+    // The file's end bounds the rows, however many the header promises.
     let count = min(height, max(0, bytes.count - pixelOffset + bytesPerRow - 1) / max(1, bytesPerRow))
     return (0..<count).contains { row in
       unpack(bytes.slice(pixelOffset + row * bytesPerRow, bytesPerRow), into: &line)
@@ -74,7 +75,7 @@ extension BMPHeader {
     }
   }
 
-  /// Turns one row into pixels; bytes that are missing are 0.
+  /// Converts one row to pixels; missing bytes are 0.
   func unpack(_ stored: ByteReader, into line: inout [UInt32]) {
     let bytes = stored.copy() + [UInt8](repeating: 0, count: max(0, bytesPerRow - stored.count))
     switch bitCount {

@@ -9,20 +9,21 @@ struct BMPHeader {
   private(set) var isTopDown = false
   private(set) var bitCount = 0
   private(set) var compression = Compression.none
-  /// Where red, green, blue and alpha stand within the bits of a pixel.
+  /// The positions of red, green, blue and alpha within the bits of a pixel.
   private(set) var masks: [ChannelMask] = []
-  /// Colours in memory order, opaque; 256 of them, black where the file has none.
+  /// 256 opaque colours in memory order; black if the file does not define them.
   private(set) var palette: [UInt32] = []
   private(set) var profile: ColorProfile?
-  /// Where the pixels begin, in bytes from the beginning of the file, or in an icon of the headers.
+  /// The offset of the pixels in bytes, from the beginning of the file, or in an icon from the headers.
   private(set) var pixelOffset = 0
 
   var bytesPerRow: Int { (width * bitCount + 31) / 32 * 4 }
   var isRunLength: Bool { compression == .rle8 || compression == .rle4 || compression == .rle24 }
-  /// Runs may pass over pixels, which are transparent then, as in browsers.
+  /// Runs may skip pixels, which are then transparent, as in browsers.
   var hasAlpha: Bool { isRunLength || (masks.count == 4 && masks[3].bits > 0) }
 
-  /// Reads a file, or in an icon what stands behind the file's header, where the height counts the mask too.
+  /// Reads the headers of a file, or of a bitmap in an icon, which has no file header and counts the mask in its
+  /// height.
   init(_ bytes: ByteReader, inIcon: Bool = false, metadataLimit: Int) throws(ImageError) {
     let start = inIcon ? 0 : 14
     guard let size = bytes.littleEndian32(at: start), inIcon || bytes.littleEndian32(at: 10) != nil else {
@@ -30,7 +31,7 @@ struct BMPHeader {
     }
     let headerEnd = start + Int(size)
     guard size == 12 || size == 16 || (40...124).contains(size) else {
-      throw ImageError(.corrupt, format: .bmp, "corrupt: a header of \(size) bytes")
+      throw ImageError(.corrupt, format: .bmp, "corrupt: the header says that it has \(size) bytes")
     }
     guard bytes.count >= headerEnd else { throw Self.truncated }
     let header = bytes.slice(start, Int(size))
@@ -47,12 +48,12 @@ struct BMPHeader {
     pixelOffset = paletteStart + (bitCount <= 8 ? colors : declared) * entrySize
     if !inIcon, let offset = bytes.littleEndian32(at: 10), Int(offset) >= headerEnd {
       pixelOffset = Int(offset)
-      // Some files give fewer colours than they have bits for.
+      // Some files have fewer colours than their bits allow.
       colors = min(colors, max(0, pixelOffset - paletteStart) / entrySize)
     }
     if bitCount <= 8 { try readPalette(bytes, paletteStart, colors, entrySize) }
     if size == 124, !inIcon, header.littleEndian32(at: 56) == 0x4D42_4544 {
-      // PROFILE_EMBEDDED; the offset is counted from the header.
+      // PROFILE_EMBEDDED. The offset counts from the header.
       let (offset, length) = (Int(header.littleEndian32(at: 112) ?? 0), Int(header.littleEndian32(at: 116) ?? 0))
       let profile = bytes.slice(start + offset, length)
       if length > 0, profile.count == length, length <= metadataLimit {
@@ -77,7 +78,7 @@ struct BMPHeader {
       throw ImageError(.corrupt, format: .bmp, "corrupt: the header says \(width)x\(height) pixels")
     }
     guard [1, 2, 4, 8, 16, 24, 32].contains(bitCount) else {
-      // 0 stands for a JPEG or PNG file within, which only printers take.
+      // 0 means a JPEG or PNG file inside, which only printers accept.
       let code: ImageError.Code = bitCount == 0 ? .unsupported : .corrupt
       throw ImageError(
         code,
@@ -95,14 +96,14 @@ struct BMPHeader {
     case (3, 16) where !isOS2, (3, 32) where !isOS2, (6, 16), (6, 32): compression = .masks
     case (4, 24) where isOS2: compression = .rle24
     case (3, 1) where isOS2: throw Self.unsupported("Huffman compression")
-    case (4, _): throw Self.unsupported("a JPEG within")
-    case (5, _): throw Self.unsupported("a PNG within")
+    case (4, _): throw Self.unsupported("an embedded JPEG")
+    case (5, _): throw Self.unsupported("an embedded PNG")
     default:
       throw ImageError(.corrupt, format: .bmp, "corrupt: compression \(number) with \(bitCount) bits a pixel")
     }
   }
 
-  /// The masks of later headers stand where those of the first stand behind it.
+  /// Later headers contain the masks at the place where they follow the first header.
   private mutating func readMasks(_ stored: ByteReader, _ masksBehind: Int) throws(ImageError) {
     guard stored.count >= masksBehind else { throw Self.truncated }
     let values = stride(from: 0, to: 16, by: 4).map { stored.littleEndian32(at: $0) ?? 0 }
@@ -110,11 +111,11 @@ struct BMPHeader {
     case (_, .masks):
       masks = values.prefix(masksBehind == 12 ? 3 : 4).map { ChannelMask($0) }
       guard masks.allSatisfy(\.isContiguous) else {
-        throw ImageError(.corrupt, format: .bmp, "corrupt: a colour's bits do not stand together")
+        throw ImageError(.corrupt, format: .bmp, "corrupt: the bits of a colour are not contiguous")
       }
     case (16, _): masks = [0x7C00, 0x03E0, 0x001F].map { ChannelMask($0) }
     case (32, _):
-      // Without masks the fourth byte means nothing, unless a later header says that it does.
+      // Without masks the fourth byte has no meaning, unless a later header gives it one.
       let hasAlpha = stored.count >= 16 && values[3] == 0xFF00_0000
       masks = [0x00FF_0000, 0x0000_FF00, 0x0000_00FF, hasAlpha ? 0xFF00_0000 : 0].map { ChannelMask($0) }
     default: break
@@ -137,7 +138,7 @@ struct BMPHeader {
     }
   }
 
-  /// Icons use the fourth byte although their headers do not say so.
+  /// Treats the fourth byte as alpha, as icons do although their headers do not say so.
   mutating func useFourthByteAsAlpha() {
     guard bitCount == 32, compression == .none else { return }
     masks[3] = ChannelMask(0xFF00_0000)
@@ -147,14 +148,14 @@ struct BMPHeader {
     if masks.count == 4 { masks[3] = ChannelMask(0) }
   }
 
-  static let truncated = ImageError(.truncated, format: .bmp, "truncated: the file ends within its header")
+  static let truncated = ImageError(.truncated, format: .bmp, "truncated: the file ends inside its header")
 
   private static func unsupported(_ feature: String) -> ImageError {
     ImageError(.unsupported, format: .bmp, "\(feature) in a BMP cannot be decoded")
   }
 }
 
-/// Where the bits of one colour stand within a pixel, and what they mean in 8 bits.
+/// The position of one colour's bits within a pixel, and its conversion to 8 bits.
 struct ChannelMask {
   let mask: UInt32
   let bits: Int
@@ -165,7 +166,7 @@ struct ChannelMask {
     self.mask = mask
     bits = mask.nonzeroBitCount
     shift = mask == 0 ? 0 : mask.trailingZeroBitCount
-    // The upper 8 bits of longer fields are what counts.
+    // Only the upper 8 bits of longer fields are used.
     let most = (1 << min(bits, 8)) - 1
     levels = mask == 0 ? [] : (0...most).map { UInt8(($0 * 255 + most / 2) / most) }
   }

@@ -1,5 +1,7 @@
 extension BMPHeader {
-  /// A picture of runs: it begins with its last row and may pass over pixels, so it is held whole.
+  /// Returns the rows of a run-length picture.
+  ///
+  /// It begins with its last row and may skip pixels, so it is decoded as a whole.
   func runLengthRows(_ bytes: ByteReader, _ control: DecodeControl) throws(ImageError) -> HeldRows {
     guard bytes.count > pixelOffset else {
       throw ImageError(.truncated, format: .bmp, "truncated: the file ends before its first row")
@@ -7,17 +9,18 @@ extension BMPHeader {
     let damage = try runLengthDamage(bytes, control)
     return unsafe HeldRows(width: width, height: height, hasAlpha: true, damage: damage) {
       (pixels, wholeRows) throws(ImageError) in
-      // What was not drawn is transparent, at the top of a picture that is cut.
+      // Pixels that were not drawn are transparent, at the top of a truncated picture.
       wholeRows = height
       var decoder = RunLengthDecoder(self, bytes, control)
       try decoder.run { x, row, color in
-        // The decoder keeps within the picture.
+        // The decoder stays within the picture.
         unsafe pixels.storeBytes(of: color, toByteOffset: (row * width + x) * 4, as: UInt32.self)
       }
     }
   }
 
-  /// What is wrong with the runs: a few bytes may promise hundreds of megabytes, which are not to be taken before.
+  /// Checks the runs for damage first: a few bytes may promise hundreds of megabytes, which must not be allocated for
+  /// nothing.
   private func runLengthDamage(_ bytes: ByteReader, _ control: DecodeControl) throws(ImageError) -> ImageError? {
     var rehearsal = RunLengthDecoder(self, bytes, control)
     do throws(ImageError) {
@@ -37,7 +40,7 @@ private struct RunLengthDecoder {
   private let control: DecodeControl
   private var offset: Int
   private var x = 0
-  /// Counted in the order of the file.
+  /// The row, in the order of the file.
   private var line = 0
 
   init(_ header: BMPHeader, _ bytes: ByteReader, _ control: DecodeControl) {
@@ -45,7 +48,7 @@ private struct RunLengthDecoder {
     offset = header.pixelOffset
   }
 
-  /// Draws up to the end of the picture, or of the file where nothing says where it ends.
+  /// Draws to the end of the picture, or of the file if no code ends the picture.
   mutating func run(_ draw: (_ x: Int, _ row: Int, _ color: UInt32) -> Void) throws(ImageError) {
     var commands = 0
     while line < header.height {
@@ -77,7 +80,7 @@ private struct RunLengthDecoder {
     }
   }
 
-  /// Pixels as they are, filled up to an even number of bytes.
+  /// Draws literal pixels, which are padded to an even number of bytes.
   private mutating func literal(_ count: Int, _ draw: (Int, Int, UInt32) -> Void) throws(ImageError) {
     let start = offset
     switch header.compression {
@@ -98,7 +101,9 @@ private struct RunLengthDecoder {
     offset += (offset - start) & 1
   }
 
-  /// Draws a pixel; what passes the end of a row is lost, as in other readers.
+  /// Draws a pixel.
+  ///
+  /// Pixels past the end of a row are dropped, as in other readers.
   private mutating func put(_ color: UInt32, _ draw: (Int, Int, UInt32) -> Void) {
     if x < header.width, line < header.height {
       draw(x, header.isTopDown ? line : header.height - 1 - line, color)
@@ -111,7 +116,7 @@ private struct RunLengthDecoder {
       throw ImageError(
         .truncated,
         format: .bmp,
-        "truncated: the file ends at row \(line) of \(header.height), from below",
+        "truncated: the file ends at row \(line) of \(header.height), counted up",
       )
     }
     offset += 1

@@ -1,14 +1,16 @@
 import VitrineRuntime
 
-/// Reads Windows icons and cursors: of the pictures in a file the one that suits the size asked for.
+/// Decodes Windows icons and cursors.
 ///
-/// That is the smallest that need not be enlarged, and of several of that size the one with the most colours. The
-/// largest says how large the image is, which has one frame.
+/// It picks the picture in the file that best suits the requested size.
+///
+/// That is the smallest one that need not be enlarged; of several of that size, the one with the most colours. The
+/// largest one gives the image's size. The image has one frame.
 public struct ICODecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
 
-  /// ICO, which stands for cursors too.
+  /// ICO, also for cursors.
   public var formats: [ImageFormat] { [.ico] }
 
   /// Reads the directory and the header of each picture.
@@ -26,11 +28,11 @@ public struct ICODecoder: ImageDecoder, VitrineDecoder {
     return info
   }
 
-  /// Opens the picture that suits the size asked for.
+  /// Opens the picture that best suits the requested size.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     let file = try unsafe IconFile(ByteReader(bytes), request.limits)
-    // A profile is that of the largest, and the others may have none.
+    // The profile is that of the largest picture; the others may have none.
     let picture = request.info.colorProfile == nil ? file.best(for: request.scales) : file.largest
     switch picture.content {
     case .bitmap(let header, let bytes, let length):
@@ -56,7 +58,8 @@ public struct ICODecoder: ImageDecoder, VitrineDecoder {
 /// The directory of an icon file.
 private struct IconFile {
   enum Content {
-    /// The length tells whether there is a mask: what is declared, or if there is more the room up to the next picture.
+    /// `length` tells whether there is a mask: it is the declared length, or the room up to the next picture if that
+    /// is more.
     case bitmap(BMPHeader, ByteReader, length: Int)
     case png(ByteReader)
   }
@@ -68,7 +71,9 @@ private struct IconFile {
     var content: Content
   }
 
-  /// The pictures that could be read, the largest with the most colours first; at least one.
+  /// The readable pictures, at least one.
+  ///
+  /// The largest with the most colours comes first.
   private let pictures: [Picture]
   let largest: Picture
 
@@ -76,20 +81,20 @@ private struct IconFile {
     guard let count = bytes.littleEndian16(at: 4) else { throw Self.truncated }
     try limits.check(frames: Int(count), format: .ico)
     var pictures: [Picture] = []
-    var failure = ImageError(.corrupt, format: .ico, "corrupt: an icon without a picture")
+    var failure = ImageError(.corrupt, format: .ico, "corrupt: the icon contains no picture")
     let offsets = (0..<Int(count)).map { Int(bytes.littleEndian32(at: 18 + $0 * 16) ?? 0) }.sorted()
     for index in 0..<Int(count) {
       guard let length = bytes.littleEndian32(at: 14 + index * 16),
         let offset = bytes.littleEndian32(at: 18 + index * 16)
       else { throw Self.truncated }
-      // Lengths are wrong often enough; what counts is where the picture begins.
+      // Lengths are often wrong, so only the start is used.
       let content = bytes.slice(Int(offset), bytes.count)
       do throws(ImageError) {
         let next = offsets[Self.firstIndex(in: offsets, above: Int(offset))...].first ?? bytes.count
         let room = max(0, min(next, bytes.count) - Int(offset))
         pictures.append(try Self.picture(content, length: max(Int(length), room)))
       } catch {
-        // The others will do, unless it is for the missing end that this one is unreadable.
+        // Other pictures can replace an unreadable one, unless the file's end is missing.
         guard error.code != .truncated else { throw Self.truncated }
         failure = ImageError(error.code, format: .ico, error.detail)
       }
@@ -99,7 +104,7 @@ private struct IconFile {
     self.largest = largest
   }
 
-  /// O(log n), since thousands of entries may name thousands of places.
+  /// O(log n), because thousands of entries may name thousands of offsets.
   private static func firstIndex(in sorted: [Int], above value: Int) -> Int {
     var (low, high) = (0, sorted.count)
     while low < high {
@@ -111,7 +116,7 @@ private struct IconFile {
 
   func best(for scales: (x: Double, y: Double)) -> Picture {
     let (width, height) = (Double(largest.width), Double(largest.height))
-    // Half a pixel is lost where the size asked for is rounded.
+    // Rounding the requested size loses up to half a pixel.
     let suitable = pictures.filter { picture in
       let (ownWidth, ownHeight) = (Double(picture.width), Double(picture.height))
       return ownWidth + 0.5 >= width * scales.x && ownHeight + 0.5 >= height * scales.y
@@ -123,16 +128,16 @@ private struct IconFile {
 
   private static func picture(_ bytes: ByteReader, length: Int) throws(ImageError) -> Picture {
     if bytes.starts(with: PNGHeader.signature) {
-      // No more of it than its size: thousands of entries may name one file of thousands of chunks.
+      // Reads only the size: thousands of entries may name one file of thousands of chunks.
       guard let width = bytes.bigEndian32(at: 16), let height = bytes.bigEndian32(at: 20) else { throw Self.truncated }
       guard bytes.matches("IHDR", at: 12), width > 0, height > 0, width < 1 << 31, height < 1 << 31 else {
-        throw ImageError(.corrupt, format: .ico, "corrupt: a picture of \(width)x\(height) pixels")
+        throw ImageError(.corrupt, format: .ico, "corrupt: a picture has \(width)x\(height) pixels")
       }
       return Picture(width: Int(width), height: Int(height), bits: 32, content: .png(bytes))
     }
     var header = try BMPHeader(bytes, inIcon: true, metadataLimit: 0)
     guard !header.isRunLength else {
-      throw ImageError(.corrupt, format: .ico, "corrupt: a picture of run lengths in an icon")
+      throw ImageError(.corrupt, format: .ico, "corrupt: a picture in the icon uses run lengths")
     }
     header.useFourthByteAsAlpha()
     return Picture(
@@ -143,18 +148,18 @@ private struct IconFile {
     )
   }
 
-  static let truncated = ImageError(.truncated, format: .ico, "truncated: the file ends within its directory")
+  static let truncated = ImageError(.truncated, format: .ico, "truncated: the file ends inside its directory")
 }
 
 extension BMPHeader {
-  /// The rows of a picture in an icon, behind which one bit a pixel says what is transparent.
+  /// Returns the rows of a picture in an icon, which are followed by a transparency mask of one bit a pixel.
   fileprivate func iconRows(_ bytes: ByteReader, length: Int) throws(ImageError) -> LineRows {
     let pixelEnd = pixelOffset + bytesPerRow * height
     let maskBytesPerRow = (width + 31) / 32 * 4
     guard bytes.count >= pixelEnd else { throw Self.missing }
     let hasOwnAlpha = masks.count == 4 && masks[3].bits > 0 && showsAnything(bytes)
     let maskEnd = pixelEnd + maskBytesPerRow * height
-    // Some writers leave the mask out, and say so by the length; others get the length wrong.
+    // Some writers omit the mask and declare so by the length; others declare a wrong length.
     let hasMask = !hasOwnAlpha && length > pixelEnd
     if hasMask, bytes.count < maskEnd { throw Self.missing }
     return LineRows(width: width, height: height, hasAlpha: true) { (row, line) in
@@ -169,5 +174,5 @@ extension BMPHeader {
     }
   }
 
-  private static let missing = ImageError(.truncated, format: .ico, "truncated: the file ends within its picture")
+  private static let missing = ImageError(.truncated, format: .ico, "truncated: the file ends inside its picture")
 }

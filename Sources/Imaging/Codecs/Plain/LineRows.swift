@@ -1,6 +1,8 @@
-/// Rows that a codec written here makes one at a time, each in a line of checked memory.
+/// Rows that one of our own codecs makes one at a time, each in a line of bounds-checked memory.
 final class LineRows: RowSource {
-  /// Writes every pixel of one row, RGBA in memory order; rows are asked for from the first to the last.
+  /// Writes every pixel of one row, RGBA in memory order.
+  ///
+  /// It is called for the rows in order.
   typealias Fill = (_ row: Int, _ line: inout [UInt32]) throws(ImageError) -> Void
 
   let width: Int
@@ -12,7 +14,7 @@ final class LineRows: RowSource {
   private var row = 0
   private var failure: ImageError?
 
-  /// Takes with `damage` what is known to be wrong before a row is read.
+  /// `damage` is what is known to be wrong before a row is read.
   init(width: Int, height: Int, hasAlpha: Bool, damage: ImageError? = nil, fill: @escaping Fill) {
     (self.width, self.height, self.hasAlpha) = (width, height, hasAlpha)
     (self.damage, self.fill) = (damage, fill)
@@ -26,13 +28,13 @@ final class LineRows: RowSource {
       do throws(ImageError) {
         try fill(row, &line)
       } catch {
-        // The rows that were read before it are good; what stopped in the middle of a row is not to go on.
+        // The rows read so far are valid. A fill that failed within a row must not continue.
         failure = error
         if done > 0 { return done }
         throw error
       }
       let start = done * bytesPerRow
-      // The slice is checked, and the line is `4 * width` bytes.
+      // The slice checks the bounds, and the line has `4 * width` bytes.
       unsafe line.withUnsafeBytes { source in
         unsafe UnsafeMutableRawBufferPointer(rebasing: rows[start..<start + 4 * width]).copyMemory(from: source)
       }
@@ -43,7 +45,7 @@ final class LineRows: RowSource {
   }
 }
 
-/// Pixels as the rows of a ``RowSource`` hold them: RGBA in memory order, whatever the machine's.
+/// Pixels as a ``RowSource`` delivers them: RGBA in memory order, on every machine.
 enum Pixel {
   static let opaqueBlack = UInt32(bigEndian: 0x0000_00FF)
 

@@ -1,6 +1,6 @@
 public import VitrineRuntime
 
-/// Reads the Quite OK Image format, row by row.
+/// Decodes the Quite OK Image format (qoiformat.org), row by row.
 public struct QOIDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -8,7 +8,7 @@ public struct QOIDecoder: ImageDecoder, VitrineDecoder {
   /// QOI.
   public var formats: [ImageFormat] { [.qoi] }
 
-  /// Reads the header of 14 bytes.
+  /// Reads the 14-byte header.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
@@ -17,9 +17,9 @@ public struct QOIDecoder: ImageDecoder, VitrineDecoder {
     let reader = unsafe ByteReader(bytes)
     guard let width = reader.bigEndian32(at: 4), let height = reader.bigEndian32(at: 8),
       let channels = reader.byte(at: 12), let colorSpace = reader.byte(at: 13)
-    else { throw ImageError(.truncated, format: .qoi, "truncated: the file ends within its header") }
+    else { throw ImageError(.truncated, format: .qoi, "truncated: the file ends inside its header") }
     guard channels == 3 || channels == 4, colorSpace < 2 else {
-      throw ImageError(.corrupt, format: .qoi, "corrupt: \(channels) channels in colour space \(colorSpace)")
+      throw ImageError(.corrupt, format: .qoi, "corrupt: \(channels) channels, colour space \(colorSpace)")
     }
     var info = ImageInfo(format: .qoi, storedWidth: Int(width), storedHeight: Int(height))
     info.hasAlpha = channels == 4
@@ -48,7 +48,7 @@ public struct QOIDecoder: ImageDecoder, VitrineDecoder {
   }
 }
 
-/// What reader and writer of the format remember.
+/// The state that the reader and the writer keep alike.
 private struct QOIState {
   static let start = SIMD4<UInt8>(0, 0, 0, 255)
 
@@ -103,7 +103,7 @@ private struct QOIState {
   }
 }
 
-/// Writes the Quite OK Image format, which loses nothing: larger than PNG and several times as fast.
+/// Encodes the Quite OK Image format, which is lossless: larger than PNG and several times as fast.
 public struct QOIEncoder: ImageEncoder {
   /// Makes the encoder.
   public init() {}
@@ -111,7 +111,9 @@ public struct QOIEncoder: ImageEncoder {
   /// QOI.
   public var format: ImageFormat { .qoi }
 
-  /// Writes a bitmap, with four channels where pixels are transparent and three where none is.
+  /// Encodes a bitmap, with four channels if any pixel is transparent, otherwise three.
+  ///
+  /// Blocks until done.
   public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
     let bitmap = bitmap.straightened()
     let hasAlpha = bitmap.hasTransparency

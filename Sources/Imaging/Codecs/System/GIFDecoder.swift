@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Reads GIF through giflib: the first frame row by row where it can, any other by composing those before it.
+/// Decodes GIF with giflib: the first frame row by row where possible, any other by composing the frames before it.
 public struct GIFDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -8,14 +8,14 @@ public struct GIFDecoder: ImageDecoder, VitrineDecoder {
   /// GIF.
   public var formats: [ImageFormat] { [.gif] }
 
-  /// Walks the blocks.
+  /// Reads the file's blocks, without their pixels.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
     let header = try unsafe GIFHeader(ByteReader(bytes))
-    guard header.frameCount > 0 else { throw ImageError(.truncated, format: .gif, "truncated: a GIF without a frame") }
+    guard header.frameCount > 0 else { throw ImageError(.truncated, format: .gif, "truncated: the GIF has no frame") }
     var info = ImageInfo(format: .gif, storedWidth: header.width, storedHeight: header.height)
     info.frameCount = header.frameCount
     info.duration = header.duration
@@ -25,7 +25,7 @@ public struct GIFDecoder: ImageDecoder, VitrineDecoder {
     return info
   }
 
-  /// Walks the blocks.
+  /// Reads the duration of each frame, in seconds, from the file's blocks.
   public func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] {
     try unsafe GIFHeader(ByteReader(bytes), collectsDelays: true).delays
   }
@@ -48,7 +48,7 @@ public struct GIFDecoder: ImageDecoder, VitrineDecoder {
     try limits.check(heldWidth: width, height: height, format: .gif)
     return unsafe HeldRows(width: width, height: height, hasAlpha: true) { (pixels, wholeRows) throws(ImageError) in
       var canvas = GIFCanvas(width: width, height: height)
-      // Frames may be larger than the picture, and what is not seen must be read all the same.
+      // Frames may be larger than the picture; the hidden part must be read too.
       var drawn = 0
       for _ in 0..<request.frame {
         let frame = try reader.nextFrame()
@@ -60,7 +60,7 @@ public struct GIFDecoder: ImageDecoder, VitrineDecoder {
       defer { unsafe canvas.copy(to: pixels) }
       let frame = try reader.nextFrame()
       try limits.check(composed: drawn + frame.width * frame.height, format: .gif)
-      // Until the frame's rows are there, what was there before is.
+      // The previous picture stays until the frame's rows replace it.
       wholeRows = height
       if request.frame == 0 {
         try canvas.drawCoarselyFirst(frame, from: reader, request.control, &wholeRows)
@@ -71,7 +71,7 @@ public struct GIFDecoder: ImageDecoder, VitrineDecoder {
   }
 }
 
-/// The first frame of a file that is not interlaced: one line in, one row out.
+/// The first frame of a file that is not interlaced: each line gives one row.
 private final class GIFRows: RowSource {
   let width: Int
   let height: Int
@@ -96,7 +96,7 @@ private final class GIFRows: RowSource {
       for x in 0..<width {
         let isDrawn = isInFrame && x >= frame.left && x < frame.left + frame.width
         var color = isDrawn ? frame.palette[Int(line[x - frame.left])] : 0
-        // Without a way to be transparent nothing may be, whatever a damaged palette leaves undefined.
+        // Without transparency all pixels must be opaque, whatever a damaged palette leaves undefined.
         if !hasAlpha { color |= GIFFrame.opaqueBlack }
         // In bounds by the precondition.
         unsafe rows.storeBytes(of: color, toByteOffset: index * bytesPerRow + x * 4, as: UInt32.self)
@@ -107,7 +107,7 @@ private final class GIFRows: RowSource {
   }
 }
 
-/// What a viewer shows: frames drawn over one another and taken away as each asks.
+/// The composed picture: frames drawn over one another and disposed of as each asks.
 private struct GIFCanvas {
   let width: Int
   let height: Int
@@ -137,7 +137,7 @@ private struct GIFCanvas {
     }
   }
 
-  /// Draws an interlaced frame onto an empty canvas: each row stands for those below it, until they come themselves.
+  /// Draws an interlaced frame onto an empty canvas: each row also fills those below it, until they are read.
   mutating func drawCoarselyFirst(
     _ frame: GIFFrame,
     from reader: GIFReader,
@@ -161,7 +161,7 @@ private struct GIFCanvas {
     wholeRows = height
   }
 
-  /// Takes the last frame away as it asks.
+  /// Disposes of the last frame as it asks.
   mutating func dispose() {
     guard let frame = last else { return }
     switch frame.disposal {

@@ -1,6 +1,6 @@
 import CLibGIF
 
-/// One frame of a GIF, up to its pixels.
+/// One frame of a GIF, without its pixels.
 struct GIFFrame {
   enum Disposal { case keep, clear, restore }
 
@@ -12,7 +12,7 @@ struct GIFFrame {
   let height: Int
   let isInterlaced: Bool
   let disposal: Disposal
-  /// 256 colours as RGBA in memory order; 0 for the transparent one and those that the file does not define.
+  /// 256 colours as RGBA in memory order; 0 for the transparent one and for undefined ones.
   let palette: [UInt32]
 
   /// The rows in the order in which they are stored (GIF89a, appendix E).
@@ -29,14 +29,14 @@ final class GIFReader {
   private let file: UnsafeMutablePointer<GifFileType>
   private let input: Input
 
-  /// `bytes` must stay where they are until the reader is gone.
+  /// `bytes` must stay in place for the life of the reader.
   init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
     let input = unsafe Input(bytes)
     self.input = input
     var code: Int32 = 0
     // giflib keeps the pointer to `input` no longer than this object, which keeps it alive.
     guard let file = unsafe DGifOpen(Unmanaged.passUnretained(input).toOpaque(), Input.read, &code) else {
-      throw Self.error(code, input, "within its header")
+      throw Self.error(code, input, "inside its header")
     }
     unsafe self.file = file
   }
@@ -46,7 +46,7 @@ final class GIFReader {
     unsafe DGifCloseFile(file, &code)
   }
 
-  /// Reads up to the pixels of the next frame; those of the one before must have been read.
+  /// Reads up to the pixels of the next frame; those of the previous one must have been read.
   func nextFrame() throws(ImageError) -> GIFFrame {
     var transparent: Int?
     var disposal = GIFFrame.Disposal.keep
@@ -62,13 +62,13 @@ final class GIFReader {
           disposal = [2: .clear, 3: .restore][(block[0] >> 2) & 7] ?? .keep
         }
       case TERMINATE_RECORD_TYPE:
-        throw ImageError(.corrupt, format: .gif, "corrupt: the file ends before the frame asked for")
+        throw ImageError(.corrupt, format: .gif, "corrupt: the file ends before the requested frame")
       default: continue
       }
     }
   }
 
-  /// Reads the next line of palette indices; `line` is as long as the frame is wide.
+  /// Reads the next line of palette indices; `line` must be as long as the frame is wide.
   func readLine(into line: inout [UInt8], row: Int) throws(ImageError) {
     let count = Int32(line.count)
     // giflib writes `count` bytes, which is the buffer's length, and refuses more than the frame has.
@@ -76,30 +76,30 @@ final class GIFReader {
     guard status == GIF_OK else { throw error("at row \(row)") }
   }
 
-  /// Gives `control` the block of a graphic control extension; skips all others.
+  /// Calls `control` with the block of a graphic control extension; skips all others.
   private func readExtension(_ control: ([UInt8]) -> Void) throws(ImageError) {
     var code: Int32 = 0
     var block: UnsafeMutablePointer<GifByteType>?
-    guard unsafe DGifGetExtension(file, &code, &block) == GIF_OK else { throw error("within an extension") }
+    guard unsafe DGifGetExtension(file, &code, &block) == GIF_OK else { throw error("inside an extension") }
     while let bytes = unsafe block {
       // The first byte is the length of what follows, all of it within giflib's buffer of 256 bytes.
       if code == GRAPHICS_EXT_FUNC_CODE {
         unsafe control(Array(UnsafeBufferPointer(start: bytes + 1, count: Int(bytes[0]))))
       }
-      guard unsafe DGifGetExtensionNext(file, &block) == GIF_OK else { throw error("within an extension") }
+      guard unsafe DGifGetExtensionNext(file, &block) == GIF_OK else { throw error("inside an extension") }
     }
   }
 
   private func frame(transparent: Int?, disposal: GIFFrame.Disposal) throws(ImageError) -> GIFFrame {
-    guard unsafe DGifGetImageDesc(file) == GIF_OK else { throw error("within a frame's header") }
+    guard unsafe DGifGetImageDesc(file) == GIF_OK else { throw error("inside a frame's header") }
     let image = unsafe file.pointee.Image
     guard unsafe image.Width > 0, unsafe image.Height > 0 else {
-      throw unsafe ImageError(.corrupt, format: .gif, "corrupt: a frame of \(image.Width)x\(image.Height) pixels")
+      throw unsafe ImageError(.corrupt, format: .gif, "corrupt: a frame has \(image.Width)x\(image.Height) pixels")
     }
     var palette = [UInt32](repeating: 0, count: 256)
     let map = unsafe image.ColorMap ?? file.pointee.SColorMap
     guard let map = unsafe map, let colors = unsafe map.pointee.Colors else {
-      throw ImageError(.corrupt, format: .gif, "corrupt: a frame without a palette")
+      throw ImageError(.corrupt, format: .gif, "corrupt: a frame has no palette")
     }
     for index in unsafe 0..<min(256, Int(map.pointee.ColorCount)) where index != transparent {
       // Within the palette that giflib allocated for `ColorCount` colours.
@@ -123,7 +123,7 @@ final class GIFReader {
 
   private static func error(_ code: Int32, _ input: Input, _ place: String) -> ImageError {
     if input.ranOut { return ImageError(.truncated, format: .gif, "truncated: the file ends \(place)") }
-    // A table of texts in giflib; it has none for some codes.
+    // A static table of giflib; some codes have no text.
     let reason = unsafe GifErrorString(code).map { unsafe String(cString: $0) } ?? "code \(code)"
     return ImageError(.corrupt, format: .gif, "corrupt \(place): \(reason)")
   }

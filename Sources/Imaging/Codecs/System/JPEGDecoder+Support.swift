@@ -1,5 +1,5 @@
 extension JPEGHeader {
-  /// Names the kinds of JPEG that no decoder here reads.
+  /// Throws for the kinds of JPEG that no decoder here reads.
   func checkSupport() throws(ImageError) {
     let feature: String? =
       switch frameMarker {

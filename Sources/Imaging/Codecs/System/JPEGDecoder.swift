@@ -1,10 +1,12 @@
 import CVitrineCodecs
 import VitrineRuntime
 
-/// Reads JPEG: at an eighth of its size with a decoder of its own, which leaves out what that does not need, else through
-/// libjpeg-turbo, shrinking to 1/2, 1/4 or 1/8 inside the inverse transform.
+/// Decodes JPEG.
+///
+/// At an eighth of the size it uses a decoder of its own, which skips what that scale does not need. Otherwise it
+/// uses libjpeg-turbo, which downsamples to 1/2, 1/4 or 1/8 in the inverse transform.
 public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
-  /// Stored pixels from which on an image is worth the tables that the decoder of our own makes first.
+  /// The minimum number of stored pixels at which the tables of our own decoder pay off.
   private let ownDecoderMinimum: Int
 
   /// Makes the decoder.
@@ -12,10 +14,10 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     self.init(ownDecoderMinimum: Self.ownDecoderMinimum)
   }
 
-  /// Below 0.1 megapixels libjpeg is done before the tables are.
+  /// Below 0.1 megapixels libjpeg finishes before the tables are built.
   static let ownDecoderMinimum = 100_000
 
-  /// Leaves images of fewer stored pixels than `ownDecoderMinimum` to libjpeg at every scale.
+  /// Makes a decoder that leaves images of fewer stored pixels to libjpeg at every scale.
   package init(ownDecoderMinimum: Int) {
     self.ownDecoderMinimum = ownDecoderMinimum
   }
@@ -45,7 +47,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
 
   /// Opens the smallest of the scales 1/8, 2/8, 4/8, 8/8 that satisfies the request.
   ///
-  /// The other scales that libjpeg offers are slower than the next larger of these.
+  /// libjpeg's other scales are slower than the next larger one of these.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     try unsafe JPEGHeader(ByteReader(bytes), metadataLimit: 0).checkSupport()
@@ -54,7 +56,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
       let script = unsafe script(bytes, request), script.isComplete || !script.frame.isProgressive
     {
       return unsafe EighthRows(bytes, script, request) { () throws(ImageError) in
-        // It takes over in the middle of the picture, whose rows are whole.
+        // libjpeg takes over in the middle of the picture, whose rows are whole.
         try unsafe Self.openSystem(bytes, request.ofWhole, eighths: 1)
       }
     }
@@ -64,15 +66,15 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   /// The smallest scale, in eighths, that is at least `scale`.
   private static func eighths(_ scale: Double) -> Int { [1, 2, 4].first { Double($0) / 8 >= scale } ?? 8 }
 
-  /// Opens at an eighth what has come of a progressive file of which more is to come: the scans that are whole.
+  /// Opens a progressive file that is still loading, at an eighth: the scans that are complete.
   ///
-  /// It costs a fraction of decoding the file and is called again when more scans have come; the last time is ``open(_:_:)``.
+  /// It costs a fraction of decoding the file and is called again as scans arrive; the last call is ``open(_:_:)``.
   ///
   /// - Parameters:
-  ///   - bytes: The file's first bytes; they outlive the rows.
-  ///   - request: Made of what ``info(of:format:limits:)`` said of them; its scale does not count.
-  /// - Returns: The rows, whose `damage` is `.truncated` unless the file is whole, and how many scans they show; `nil`
-  ///   while some component has not come at all, and for files that are not progressive or not decoded here.
+  ///   - bytes: The file's first bytes. They must outlive the rows.
+  ///   - request: A request made from ``info(of:format:limits:)`` of these bytes; its scale is ignored.
+  /// - Returns: The rows, whose `damage` is `.truncated` unless the file is whole, and the number of scans they show.
+  ///   `nil` while a component is missing, and for files that are not progressive or left to libjpeg.
   package func openPreview(
     _ bytes: UnsafeRawBufferPointer,
     _ request: RowRequest,
@@ -81,7 +83,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
       return nil
     }
     let count = script.scans.count
-    let lack = ImageError(.truncated, format: .jpeg, "truncated: \(count) scans of the file are there")
+    let lack = ImageError(.truncated, format: .jpeg, "truncated: only \(count) scans have arrived")
     let rows = unsafe EighthRows(bytes, script, request, incompleteness: script.isComplete ? nil : lack) {
       () throws(ImageError) in
       throw ImageError(.corrupt, format: .jpeg, "corrupt: one of the first \(count) scans")
@@ -89,10 +91,10 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     return (rows, count)
   }
 
-  /// Opens what is there of a file that is still coming.
+  /// Opens the prefix of a file that is still loading.
   ///
-  /// Where there is nothing yet but the blocks' means, an eighth of the size shows all of them; above that libjpeg, which
-  /// smooths over what it lacks, does the rest.
+  /// While only the means of the blocks have arrived, an eighth of the size shows all of them. For larger sizes
+  /// libjpeg is used, which smooths over what is missing.
   package func openPrefix(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> any RowSource {
     let eighths = Self.eighths(request.minimumScale)
     if request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum,
@@ -105,11 +107,11 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
       }
       if !script.frame.isProgressive, eighths == 1 {
         return unsafe EighthRows(bytes, script, request) { () throws(ImageError) in
-          throw ImageError(.truncated, format: .jpeg, "truncated: more of the file is to come")
+          throw ImageError(.truncated, format: .jpeg, "truncated: the rest of the file has not arrived")
         }
       }
     }
-    // Of what follows the last whole scan there is too little to decode.
+    // There is too little after the last whole scan to decode.
     let end = unsafe request.info.streamsRows ? nil : Self.lastSegment(bytes)
     return try unsafe JPEGRows(
       UnsafeRawBufferPointer(rebasing: bytes[..<(end ?? bytes.count)]),
@@ -118,7 +120,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     )
   }
 
-  /// `nil` where the file is not for the decoder of our own.
+  /// Returns `nil` if the file is left to libjpeg.
   private func script(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> JPEGScript? {
     guard let script = unsafe JPEGScript(ByteReader(bytes)), script.frame.width == request.info.storedWidth,
       script.frame.height == request.info.storedHeight, script.showsPicture
@@ -135,7 +137,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     do throws(ImageError) {
       return try unsafe JPEGRows(bytes, request, eighths: eighths)
     } catch {
-      // A progressive file may end within the header of a scan; the scans before it can be shown.
+      // A progressive file may end inside the header of a scan; the scans before it can be shown.
       guard error.code == .truncated, !request.info.streamsRows, let end = unsafe lastSegment(bytes) else {
         throw error
       }
@@ -143,13 +145,14 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     }
   }
 
-  /// Each scan visits every block, though its data may be a few bytes that say that nothing changes.
+  /// Checks the scans against the limits: each visits every block, even if its few bytes say that nothing changes.
   private static func checkScans(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) {
     // Tables and markers cost as much as a small picture.
     let pixelsPerScan = max(1_000_000, request.info.storedWidth * request.info.storedHeight)
     guard let base = bytes.baseAddress else { return }
     var (offset, scans) = (0, 0)
-    // In bounds: from `offset` to the end of the bytes. Within a scan's data the two bytes do not follow one another.
+    // In bounds: from `offset` to the end of the bytes. Inside a scan's data these two bytes never follow one
+    // another.
     while offset < bytes.count - 1, let found = unsafe memchr(base + offset, 0xFF, bytes.count - offset) {
       offset = unsafe UnsafeRawPointer(found) - base + 1
       if offset < bytes.count, unsafe bytes[offset] == 0xDA { scans += 1 }
@@ -157,7 +160,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     try request.limits.check(composed: scans * pixelsPerScan, format: .jpeg)
   }
 
-  /// Where the last segment begins, which may be cut short.
+  /// Returns the start of the last segment, which may be incomplete.
   private static func lastSegment(_ bytes: UnsafeRawBufferPointer) -> Int? {
     let reader = unsafe ByteReader(bytes)
     return (2..<max(2, bytes.count - 1)).last { offset in
@@ -175,10 +178,10 @@ private final class JPEGRows: RowSource {
   let extentHeight: Double
   var hasAlpha: Bool { false }
   let origin: (x: Int, y: Int)
-  // libjpeg's smaller transforms leave out what cancels in the mean over two, four or eight samples.
+  // libjpeg's smaller transforms drop terms that cancel in the mean over two, four or eight samples.
   var isAveraged: Bool { true }
-  // Inks stay inks until there are few pixels left: they are what a profile is asked about, and the way from four inks to
-  // three colours is long.
+  // Inks stay inks until few pixels are left: a profile needs them, and converting four inks to three colours is
+  // slow.
   var colorModel: ColorModel { isCMYK ? .cmyk : .rgb }
 
   // Owned: made in init, destroyed in deinit, used by one thread at a time.
@@ -194,8 +197,8 @@ private final class JPEGRows: RowSource {
     self.request = request
     let stop = StopSignal(request.control)
     self.stop = stop
-    // The reader keeps the two pointers no longer than this object lives, which keeps `stop` alive; `bytes` outlives it
-    // by the contract of `ImageDecoder.open`.
+    // The reader keeps the two pointers no longer than this object lives, which keeps `stop` alive. `bytes` outlives
+    // it by the contract of `ImageDecoder.open`.
     guard
       let reader = unsafe vitrine_jpeg_create(
         bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
@@ -203,16 +206,16 @@ private final class JPEGRows: RowSource {
         StopSignal.callback,
         Unmanaged.passUnretained(stop).toOpaque(),
       )
-    else { throw ImageError(.overLimit, format: .jpeg, "no memory for the JPEG decoder") }
+    else { throw ImageError(.overLimit, format: .jpeg, "not enough memory for the JPEG decoder") }
     unsafe self.reader = reader
     var info = vitrine_jpeg_info()
     var status = unsafe vitrine_jpeg_read_header(reader, &info)
     isCMYK = info.components == 4
     if status == VITRINE_OK {
-      // Every limit was checked against the header; libjpeg must have read the same one.
+      // All limits were checked against the header, so libjpeg must have read the same one.
       if Int(info.width) != request.info.storedWidth || Int(info.height) != request.info.storedHeight {
         unsafe vitrine_jpeg_destroy(reader)
-        throw ImageError(.corrupt, format: .jpeg, "corrupt: two frame headers that disagree")
+        throw ImageError(.corrupt, format: .jpeg, "corrupt: two frame headers disagree")
       }
       let layout = isCMYK ? VITRINE_JPEG_CMYK : VITRINE_JPEG_RGBA
       status = unsafe vitrine_jpeg_start(reader, Int32(eighths), Int32(layout), &info)
@@ -226,7 +229,7 @@ private final class JPEGRows: RowSource {
     if status == VITRINE_OK, let region = request.region {
       let part = Self.part(region, eighths: eighths, width: Int(info.out_width), height: rows)
       (x, columns, y, rows) = (UInt32(part.x), UInt32(part.width), part.y, part.height)
-      // libjpeg moves the left edge to the next block and keeps the right one.
+      // libjpeg moves the left edge to the start of a block and keeps the right edge.
       status = unsafe vitrine_jpeg_crop(reader, &x, &columns)
     }
     origin = (Int(x), y)
@@ -239,7 +242,7 @@ private final class JPEGRows: RowSource {
 
   deinit { unsafe vitrine_jpeg_destroy(reader) }
 
-  /// A region in pixels as delivered, with those beside it that chroma is interpolated from.
+  /// Returns a region in delivered pixels, with the neighbours that chroma is interpolated from.
   private static func part(_ region: PixelRegion, eighths: Int, width: Int, height: Int) -> PixelRegion {
     let margin = 16
     let (x, y) = (max(0, region.x * eighths / 8 - margin), max(0, region.y * eighths / 8 - margin))
@@ -251,7 +254,7 @@ private final class JPEGRows: RowSource {
     )
   }
 
-  /// Passes over the rows above the region, not too many at a time.
+  /// Skips the rows above the region, a limited number at a time.
   private func skip() throws(ImageError) {
     while rowsToSkip > 0 {
       try request.control.check()
@@ -279,14 +282,14 @@ private final class JPEGRows: RowSource {
       guard unsafe vitrine_jpeg_is_coarse(reader) != 0 else {
         throw ImageError(.truncated, format: .jpeg, "truncated: the file ends at row \(row) of \(height), scaled")
       }
-      damage = ImageError(.truncated, format: .jpeg, "truncated: the file ends before its last scan does")
+      damage = ImageError(.truncated, format: .jpeg, "truncated: the file ends before the end of its last scan")
     }
     try unsafe request.limits.check(
       warnings: Int(vitrine_jpeg_warnings(reader)),
       first: String(cString: vitrine_jpeg_first_warning(reader)),
       format: .jpeg,
     )
-    // Adobe stores CMYK as 255 for no ink, and all viewers take every file to be Adobe's, with its marker or without.
+    // Adobe stores CMYK with 255 for no ink. All viewers treat every file so, with or without Adobe's marker.
     if isCMYK {
       for row in 0..<Int(got) {
         // In bounds by the check above.
@@ -307,8 +310,8 @@ private final class JPEGRows: RowSource {
   ) -> ImageError {
     if status == VITRINE_STOPPED, let reason = stop.reason { return reason }
     if unsafe vitrine_jpeg_ran_out(reader) != 0 {
-      // What libjpeg complains of is the end of image that it was given in place of data.
-      return ImageError(.truncated, format: .jpeg, "truncated: the file ends within a segment")
+      // libjpeg complains about the end-of-image marker that it was given in place of the missing data.
+      return ImageError(.truncated, format: .jpeg, "truncated: the file ends inside a segment")
     }
     let message = unsafe String(cString: vitrine_jpeg_message(reader))
     if message.hasPrefix("Unsupported") || message.hasPrefix("Sorry") {
@@ -318,7 +321,7 @@ private final class JPEGRows: RowSource {
   }
 }
 
-/// What libjpeg asks while it reads a progressive file, which may take long before the first row.
+/// Tells libjpeg to stop while it reads a progressive file, which may take long before the first row.
 private final class StopSignal {
   private let control: DecodeControl
   private(set) var reason: ImageError?

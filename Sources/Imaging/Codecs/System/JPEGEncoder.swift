@@ -1,9 +1,9 @@
 import CVitrineCodecs
 public import VitrineRuntime
 
-/// Writes baseline JPEG with 4:2:0 chroma and optimised tables.
+/// Encodes baseline JPEG with 4:2:0 chroma and optimised tables.
 ///
-/// Transparent pixels are laid over white.
+/// Transparent pixels are composited over white.
 public struct JPEGEncoder: ImageEncoder {
   static let longestSide = 65_500
 
@@ -13,7 +13,9 @@ public struct JPEGEncoder: ImageEncoder {
   /// JPEG.
   public var format: ImageFormat { .jpeg }
 
-  /// Writes the bitmap; sides up to 65,500 pixels.
+  /// Encodes the bitmap, whose sides may have up to 65,500 pixels.
+  ///
+  /// Blocks until done.
   public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
     try Self.check(bitmap, .jpeg, longestSide: Self.longestSide)
     let flat = bitmap.flattenedOverWhite()
@@ -36,14 +38,14 @@ extension ImageEncoder {
     throw ImageError(
       .notEncodable,
       format: format,
-      "\(bitmap.width)x\(bitmap.height) pixels cannot be written as \(format), whose sides end at \(longestSide)",
+      "\(bitmap.width)x\(bitmap.height) pixels are too many for \(format), whose sides end at \(longestSide)",
     )
   }
 }
 
-/// What the shim's two encoders have in common.
+/// The common part of the shim's two encoders.
 enum ShimEncoder {
-  /// Calls `encode` with the pixels and takes over what it allocated.
+  /// Calls `encode` with the pixels and takes ownership of the memory that it allocated.
   static func data(
     _ bitmap: Bitmap,
     as format: ImageFormat,
@@ -59,9 +61,9 @@ enum ShimEncoder {
       let message = unsafe withUnsafeBytes(of: out.message) { characters in
         unsafe String(decoding: characters.prefix { $0 != 0 }, as: UTF8.self)
       }
-      throw ImageError(.notEncodable, format: format, "cannot be written as \(format): \(message)")
+      throw ImageError(.notEncodable, format: format, "cannot be encoded as \(format): \(message)")
     }
-    // The shim allocated it with malloc and gives it away.
+    // The shim allocated it with malloc and passes ownership.
     return unsafe Data(bytesNoCopy: bytes, count: out.length, deallocator: .free)
   }
 }

@@ -10,7 +10,7 @@ struct PNGAnimation {
     var height: Int
     var disposal = Disposal.none
     var blend = Blend.source
-    /// Compressed pixels, without the number that stands before them.
+    /// Compressed pixels, without the sequence number before them.
     fileprivate(set) var pieces: [ByteReader] = []
     fileprivate(set) var isCut = false
 
@@ -23,10 +23,10 @@ struct PNGAnimation {
   let height: Int
   private(set) var frames: [Frame] = []
   private let header: ByteReader
-  /// What every frame needs to be read: the palette and what of it is transparent.
+  /// The chunks that every frame needs: the palette and its transparency.
   private var shared: [UInt8] = []
 
-  /// Reads up to the frame `last`.
+  /// Reads up to and including the frame `last`.
   init(_ bytes: ByteReader, _ info: ImageInfo, through last: Int) throws(ImageError) {
     (width, height) = (info.storedWidth, info.storedHeight)
     header = bytes.slice(16, 13)
@@ -36,7 +36,7 @@ struct PNGAnimation {
       switch chunk.type {
       case Chunk.PLTE where shared.isEmpty && chunk.body.count <= 768,
         Chunk.tRNS where shared.count < 1024 && chunk.body.count <= 256:
-        // Longer ones are wrong, and every frame would carry them.
+        // Longer ones are invalid, and every frame would carry them.
         shared += PNGChecksum.chunk(chunk.type, [chunk.body])
       case Chunk.fcTL:
         if frames.count > last {
@@ -66,13 +66,13 @@ struct PNGAnimation {
       let left = body.bigEndian32(at: 12),
       let top = body.bigEndian32(at: 16), let disposal = body.byte(at: 24), let blend = body.byte(at: 25)
     else {
-      // The frame before may be all that is wanted.
-      guard !chunk.isWhole else { throw Self.corrupt("a frame's header of \(body.count) bytes") }
+      // The previous frame may be all that the caller needs.
+      guard !chunk.isWhole else { throw Self.corrupt("the header of a frame has \(body.count) bytes") }
       return
     }
     guard width > 0, height > 0, Int(left) + Int(width) <= self.width, Int(top) + Int(height) <= self.height,
       let disposal = Disposal(rawValue: disposal), let blend = Blend(rawValue: blend)
-    else { throw Self.corrupt("a frame of \(width)x\(height) pixels at \(left), \(top)") }
+    else { throw Self.corrupt("a frame has \(width)x\(height) pixels at \(left), \(top)") }
     frames.append(
       Frame(
         left: Int(left),
@@ -87,24 +87,24 @@ struct PNGAnimation {
 
   private mutating func append(_ chunk: PNGHeader.Chunk, from start: Int) throws(ImageError) {
     if chunk.isWhole, chunk.checksum != PNGChecksum.of(chunk.type, [chunk.body]) {
-      throw Self.corrupt("a wrong checksum in frame \(frames.count - 1)")
+      throw Self.corrupt("the checksum of frame \(frames.count - 1) is wrong")
     }
     frames[frames.count - 1].pieces.append(chunk.body.slice(start, chunk.body.count))
     if !chunk.isWhole { frames[frames.count - 1].isCut = true }
   }
 
-  /// The last frame from which on no earlier one is seen, for `frame` to be composed.
+  /// Returns the latest frame at which composing `frame` can start, because no earlier one shows.
   func start(for frame: Int) -> Int {
     for index in stride(from: frame, to: 0, by: -1) {
       let (own, before) = (frames[index], frames[index - 1])
-      // What is taken back to what was before needs what was before.
+      // A frame that is disposed of by restoring the previous picture needs that picture.
       if own.covers(width, height), own.blend == .source, index == frame || own.disposal != .previous { return index }
       if before.covers(width, height), before.disposal == .background { return index }
     }
     return 0
   }
 
-  /// A frame as a PNG file of its own.
+  /// Returns a frame as a PNG file of its own.
   func file(of frame: Frame) -> [UInt8] {
     var size: [UInt8] = []
     for length in [frame.width, frame.height] {
@@ -117,7 +117,7 @@ struct PNGAnimation {
       file += unsafe PNGChecksum.chunk(PNGHeader.Chunk.IHDR, [ByteReader(bytes), rest])
     }
     file += shared + PNGChecksum.chunk(PNGHeader.Chunk.IDAT, frame.pieces)
-    // Without an end the reader says that it is missing, and not that it is wrong.
+    // Without an end chunk the reader reports the frame as incomplete, not as wrong.
     if frame.isCut { file.removeLast(4) } else { file += PNGChecksum.chunk(PNGHeader.Chunk.IEND, []) }
     return file
   }
@@ -125,7 +125,7 @@ struct PNGAnimation {
   static func corrupt(_ reason: String) -> ImageError { ImageError(.corrupt, format: .apng, "corrupt: \(reason)") }
 }
 
-/// The checksum of PNG's chunks: CRC-32 of ISO 3309.
+/// The checksum of PNG chunks: CRC-32 of ISO 3309.
 enum PNGChecksum {
   private static let table: [UInt32] = (0..<256).map { index in
     (0..<8).reduce(UInt32(index)) { value, _ in value >> 1 ^ (value & 1 == 1 ? 0xEDB8_8320 : 0) }
@@ -142,7 +142,7 @@ enum PNGChecksum {
     return ~crc
   }
 
-  /// A chunk with its length and checksum.
+  /// Returns a chunk with its length and checksum.
   static func chunk(_ type: UInt32, _ pieces: [ByteReader]) -> [UInt8] {
     func big(_ value: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
     var chunk = big(UInt32(truncatingIfNeeded: pieces.reduce(0) { $0 + $1.count })) + big(type)

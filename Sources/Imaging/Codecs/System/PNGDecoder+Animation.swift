@@ -1,12 +1,12 @@
 import VitrineRuntime
 
 extension PNGDecoder {
-  /// Walks the chunks.
+  /// Reads the duration of each frame, in seconds, from the file's chunks.
   public func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] {
     unsafe PNGHeader.delays(ByteReader(bytes))
   }
 
-  /// One frame of an animation with what is left of those before it.
+  /// Returns one frame of an animation, composed with the frames before it.
   func composed(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> HeldRows {
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
     try request.limits.check(heldWidth: width, height: height, format: .apng)
@@ -24,7 +24,7 @@ extension PNGDecoder {
         try canvas.draw(frame, of: animation, request)
         canvas.dispose(frame)
       }
-      // A last frame that is cut leaves what was there before.
+      // If the last frame is truncated, the previous picture stays.
       wholeRows = height
       defer { unsafe canvas.copy(to: pixels) }
       if let frame = drawn.last { try canvas.draw(frame, of: animation, request) }
@@ -32,12 +32,12 @@ extension PNGDecoder {
   }
 }
 
-/// What a viewer of an APNG shows.
+/// The composed picture of an APNG, as a viewer shows it.
 private struct PNGCanvas {
   private static let batch = 16
 
   private let width: Int
-  /// RGBA in memory order, straight.
+  /// RGBA in memory order, with straight alpha.
   private var pixels: [UInt32]
   private var saved: [UInt32] = []
 
@@ -71,7 +71,7 @@ private struct PNGCanvas {
     // `file` outlives the reader, which ends with this call.
     let reader = try unsafe PNGReader(file, limits: request.limits, format: .apng)
     guard reader.width == frame.width, reader.height == frame.height else {
-      throw PNGAnimation.corrupt("two headers that disagree")
+      throw PNGAnimation.corrupt("two headers disagree")
     }
     let source: any RowSource = reader.isInterlaced ? reader.interlacedRows(request.control) : PNGRows(reader)
     var lines = [UInt32](repeating: 0, count: frame.width * Self.batch)
@@ -87,7 +87,7 @@ private struct PNGCanvas {
         }
       }
       let rows = try got.get()
-      guard rows > 0 else { throw PNGAnimation.corrupt("a frame without its last rows") }
+      guard rows > 0 else { throw PNGAnimation.corrupt("a frame lacks its last rows") }
       for line in 0..<rows { blend(frame, lines[line * frame.width..<(line + 1) * frame.width], row + line) }
       row += rows
     }
@@ -117,7 +117,7 @@ private struct PNGCanvas {
     return UInt32(bigEndian: color)
   }
 
-  /// Takes the frame that was drawn last away as it asks.
+  /// Disposes of the last frame as it asks.
   mutating func dispose(_ frame: PNGAnimation.Frame) {
     switch frame.disposal {
     case .none: break

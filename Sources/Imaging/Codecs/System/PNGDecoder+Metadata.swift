@@ -2,7 +2,7 @@ import CVitrineCodecs
 import VitrineRuntime
 
 extension PNGDecoder {
-  /// Walks the chunks.
+  /// Reads EXIF, XMP and the colour profile from the file's chunks.
   public func metadata(
     of bytes: UnsafeRawBufferPointer,
     _ info: ImageInfo,
@@ -23,7 +23,7 @@ extension PNGDecoder {
 
   private static let xmpKeyword = Array("XML:com.adobe.xmp\0".utf8)
 
-  /// The text behind keyword, compression, language and translated keyword.
+  /// Returns the text after keyword, compression, language and translated keyword.
   private static func text(_ chunk: PNGHeader.Chunk, _ limits: DecodeLimits) -> Data? {
     let body = chunk.body
     guard let isCompressed = body.byte(at: xmpKeyword.count) else { return nil }
@@ -37,7 +37,9 @@ extension PNGDecoder {
     return text.count > 0 && text.count <= limits.metadataByteCount ? Data(text.copy()) : nil
   }
 
-  /// Has libpng inflate the chunk, within the limit: in a file of one pixel, since it may stand behind the picture.
+  /// Inflates the chunk with libpng, within the limit.
+  ///
+  /// It is wrapped in a file of one pixel, because it may follow the picture.
   private static func inflated(_ chunk: PNGHeader.Chunk, _ limits: DecodeLimits) -> Data? {
     let header: [UInt8] = [0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]
     var file = PNGHeader.signature
@@ -54,10 +56,10 @@ extension PNGDecoder {
 }
 
 extension PNGReader {
-  /// The text of a keyword that stands before the picture, inflated.
+  /// Returns the inflated text of a keyword that stands before the picture.
   func text(_ keyword: String) -> Data? {
     var length = 0
-    // libpng keeps the text until the reader is destroyed; it is copied before.
+    // libpng owns the text until the reader is destroyed, so it is copied first.
     guard let text = unsafe vitrine_png_text(reader, keyword, &length), length > 0 else { return nil }
     return unsafe Data(UnsafeBufferPointer(start: text, count: length))
   }

@@ -1,9 +1,9 @@
 import CVitrineCodecs
 import VitrineRuntime
 
-/// Reads PNG through libpng, row by row unless the file is interlaced.
+/// Decodes PNG with libpng, row by row unless the file is interlaced.
 ///
-/// Frames of an APNG are composed as a viewer shows them, each when it is asked for.
+/// Frames of an APNG are composed on demand, as a viewer shows them.
 public struct PNGDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -11,7 +11,7 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder {
   /// PNG and APNG.
   public var formats: [ImageFormat] { [.png, .apng] }
 
-  /// Walks the chunks.
+  /// Reads the facts of the image from the file's chunks.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
@@ -32,7 +32,7 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder {
     info.streamsRows = !header.isInterlaced
     info.colorModel = header.colorType == 0 || header.colorType == 4 ? .gray : .rgb
     info.colorEncoding = header.colorEncoding
-    // The profile is compressed, and libpng bounds what it inflates.
+    // The profile is compressed; libpng bounds the inflated size.
     if header.hasProfile, header.codePoints == nil {
       info.colorProfile = try unsafe PNGReader(bytes, limits: limits, format: format).profile
     }
@@ -48,7 +48,7 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder {
     }
     let reader = try unsafe PNGReader(bytes, limits: request.limits, format: request.info.format)
     guard reader.width == request.info.storedWidth, reader.height == request.info.storedHeight else {
-      throw ImageError(.corrupt, format: request.info.format, "corrupt: two headers that disagree")
+      throw ImageError(.corrupt, format: request.info.format, "corrupt: two headers disagree")
     }
     return reader.isInterlaced ? reader.interlacedRows(request.control) : PNGRows(reader)
   }
@@ -68,7 +68,7 @@ final class PNGReader {
   private let limits: DecodeLimits
   private let format: ImageFormat
 
-  /// Texts are read where `keepsText` says so.
+  /// Texts are read only if `keepsText` is set.
   init(
     _ bytes: UnsafeRawBufferPointer,
     limits: DecodeLimits,
@@ -84,14 +84,14 @@ final class PNGReader {
         max(1, limits.metadataByteCount),
         keepsText ? 1 : 0,
       )
-    else { throw ImageError(.overLimit, format: format, "no memory for the PNG decoder") }
+    else { throw ImageError(.overLimit, format: format, "not enough memory for the PNG decoder") }
     unsafe self.reader = reader
     var info = unsafe vitrine_png_info()
     let status = unsafe vitrine_png_read_header(reader, &info)
     (width, height) = unsafe (Int(info.width), Int(info.height))
     isInterlaced = unsafe info.interlaced != 0
     hasAlpha = unsafe info.has_alpha != 0
-    // libpng keeps the profile until the reader is destroyed; it is copied before.
+    // libpng owns the profile until the reader is destroyed, so it is copied first.
     profile = unsafe info.profile.map { start in
       unsafe ColorProfile(data: Data(UnsafeBufferPointer(start: start, count: Int(info.profile_length))))
     }
@@ -123,7 +123,7 @@ final class PNGReader {
 
   private static func error(_ reader: OpaquePointer, _ format: ImageFormat, row: Int, of height: Int) -> ImageError {
     if unsafe vitrine_png_truncated(reader) != 0 {
-      let place = height == 0 ? "within its header" : "at row \(row) of \(height)"
+      let place = height == 0 ? "inside its header" : "at row \(row) of \(height)"
       return ImageError(.truncated, format: format, "truncated: the file ends \(place)")
     }
     let message = unsafe String(cString: vitrine_png_message(reader))
@@ -150,7 +150,7 @@ final class PNGRows: RowSource {
 }
 
 extension PNGReader {
-  /// An Adam7 file: all seven passes are needed before the first row is final.
+  /// Returns the rows of an Adam7 file: all seven passes are needed before the first row is final.
   func interlacedRows(_ control: DecodeControl) -> HeldRows {
     unsafe HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
       for _ in 0..<7 {
@@ -165,7 +165,7 @@ extension PNGReader {
             row: row,
           )
         }
-        // Each pass covers the whole picture, coarsely at first.
+        // Each pass covers the whole picture, from coarse to fine.
         wholeRows = self.height
       }
     }

@@ -1,24 +1,27 @@
 import CLibLCMS
 import VitrineRuntime
 
-/// Little CMS's way from a profile to a colour space, for profiles that are more than curves and a matrix.
+/// A Little CMS transform from a profile to a colour space, for profiles that are more than curves and a matrix.
 ///
-/// Relative colorimetric with black point compensation: white stays white and black becomes black.
+/// The intent is relative colorimetric with black point compensation: white stays white and black becomes black.
 @safe
 final class ProfileTransform: Sendable {
-  /// Profiles of more bytes than these are not looked at; those of printers have half a megabyte to two.
+  /// The maximum size of a profile in bytes.
+  ///
+  /// Larger ones are ignored; printer profiles have half a megabyte to two.
   static let profileLimit = 4 << 20
 
-  // Owned: made in init, destroyed in deinit, and never changed between. Without Little CMS's cache of the last pixel a
-  // transform may be used by any number of threads at once.
+  // Owned: made in init, destroyed in deinit, constant in between. Without Little CMS's cache of the last pixel any
+  // number of threads may use a transform at once.
   nonisolated(unsafe) private let transform: cmsHTRANSFORM
   nonisolated(unsafe) private let context: cmsContext
   private let model: ColorModel
   private let target: ColorSpace
 
-  /// `nil` for profiles that Little CMS refuses, or that are made for pixels of another kind.
+  /// Returns `nil` for profiles that Little CMS rejects, or that are made for another kind of pixels.
   init?(_ profile: ColorProfile, _ model: ColorModel, to target: ColorSpace) {
-    // A context of its own: what the program sets up in the common one, such as an error handler, is not asked.
+    // A context of its own, so that the program's settings of the common one, such as an error handler, have no
+    // effect.
     guard profile.data.count <= Self.profileLimit, let context = unsafe cmsCreateContext(nil, nil) else { return nil }
     guard let transform = unsafe Self.make(profile, model, target, context) else {
       unsafe cmsDeleteContext(context)
@@ -52,13 +55,13 @@ final class ProfileTransform: Sendable {
       case .gray: (cmsSigGrayData, vitrine_lcms_gray_8)
       case .cmyk: (cmsSigCmykData, vitrine_lcms_cmyk_8)
       }
-    // Links and named colours do not say what pixels look like.
+    // Link and named-colour profiles do not describe pixels.
     let classes = [cmsSigInputClass, cmsSigDisplayClass, cmsSigOutputClass, cmsSigColorSpaceClass]
     guard unsafe cmsGetColorSpace(source) == space, unsafe classes.contains(cmsGetDeviceClass(source)),
       let end = unsafe makeTarget(target, context)
     else { return nil }
     defer { unsafe cmsCloseProfile(end) }
-    // Grays are few, so their curve is followed to every kink.
+    // There are only 256 grays, so their curve is followed exactly.
     let optimization = model == .gray ? cmsFLAGS_NOOPTIMIZE : 0
     return unsafe cmsCreateTransformTHR(
       context,
@@ -85,20 +88,20 @@ final class ProfileTransform: Sendable {
     return unsafe cmsCreateRGBProfileTHR(context, &white, &primaries, &curves)
   }
 
-  /// Converts pixels in place: red, green and blue with coverage, which stays, or four inks, which become opaque colours.
+  /// Converts pixels in place: RGBA, whose alpha stays, or four inks, which become opaque colours.
   func apply(to pixels: UnsafeMutableRawBufferPointer) {
     precondition(model != .gray)
     guard let start = pixels.baseAddress else { return }
-    // Four bytes a pixel go in and out, one after the other, so that a pixel is read before it is written.
+    // Each pixel has four bytes before and after, and is read before it is written.
     unsafe cmsDoTransform(transform, start, start, UInt32(pixels.count / 4))
     guard model == .cmyk else { return }
-    // Where the black ink was.
+    // The fourth byte held the black ink.
     for offset in stride(from: 3, to: pixels.count, by: 4) {
       unsafe pixels.storeBytes(of: 255, toByteOffset: offset, as: UInt8.self)
     }
   }
 
-  /// The colour of each of the 256 grays.
+  /// Returns the colour of each of the 256 grays.
   func colorsOfGrays() -> [SIMD4<UInt8>] {
     precondition(model == .gray)
     let grays = (0...255).map { UInt8($0) }
@@ -114,7 +117,7 @@ extension ProfileTransform {
     let profile: ColorProfile
     let model: ColorModel
     let target: ColorSpace
-    /// `nil` for a profile that is of no use.
+    /// The transform; `nil` for an unusable profile.
     let transform: ProfileTransform?
 
     init(_ profile: ColorProfile, _ model: ColorModel, _ target: ColorSpace) {
@@ -123,15 +126,17 @@ extension ProfileTransform {
     }
   }
 
-  /// The last ones used at the front: to make one takes 4 ms for three components and more for inks.
+  /// The most recently used transforms, newest first.
   ///
-  /// With the lock open are profiles compared, which takes as long as they are, and released, since what frees their bytes
-  /// may be a closure of the user's.
+  /// Making one takes 4 ms for three components and more for inks.
+  ///
+  /// Profiles are compared and released outside the lock: comparing takes time proportional to their size, and a
+  /// user's closure may free their bytes.
   private static let recent = Lock<[Entry]>([])
   private static let recentCount = 8
   private static let recentByteCount = 8 << 20
 
-  /// The transform of a profile, made now or kept from before; `nil` for a profile that is of no use.
+  /// Returns the transform of a profile, from the cache or newly made; `nil` for an unusable profile.
   ///
   /// May be called on any thread.
   static func cached(_ profile: ColorProfile, _ model: ColorModel, to target: ColorSpace) -> ProfileTransform? {

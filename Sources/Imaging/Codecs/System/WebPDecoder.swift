@@ -1,7 +1,7 @@
 import CLibWebP
 import VitrineRuntime
 
-/// Reads WebP, still and animated, through libwebp; still pictures are shrunk inside it.
+/// Decodes WebP, still and animated, with libwebp, which also downsamples still pictures.
 public struct WebPDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -9,7 +9,7 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
   /// WebP.
   public var formats: [ImageFormat] { [.webp] }
 
-  /// Walks the chunks.
+  /// Reads the facts of the image from the file's chunks.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
@@ -17,7 +17,7 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
   ) throws(ImageError) -> ImageInfo? {
     var features = WebPBitstreamFeatures()
     let status = unsafe WebPGetFeatures(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, &features)
-    guard status == VP8_STATUS_OK else { throw ImageError(webP: status, "within its header") }
+    guard status == VP8_STATUS_OK else { throw ImageError(webP: status, "inside its header") }
     let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: limits.metadataByteCount)
     var info = ImageInfo(
       format: .webp,
@@ -35,12 +35,12 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
     return info
   }
 
-  /// Walks the chunks.
+  /// Reads the duration of each frame, in seconds, from the file's chunks.
   public func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] {
     unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0, collectsDelays: true).delays
   }
 
-  /// Opens a still picture at the scale asked for, or one whole frame of an animation.
+  /// Opens a still picture at the requested scale, or one whole frame of an animation.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0)
     guard request.frame < max(1, request.info.frameCount) else { throw .noSuchFrame(request.frame, of: request.info) }
@@ -52,7 +52,7 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
 
   private func still(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> HeldRows {
     let info = request.info
-    // libwebp averages what it drops, so it is left twice the size asked for and the caller's filter does the rest.
+    // libwebp averages what it drops. So it delivers twice the requested size, and the caller's filter does the rest.
     let scale = request.minimumScale * 3 / 2
     let isScaled = scale < 0.9
     let part = isScaled ? nil : request.region.map { Self.croppable($0, info) }
@@ -69,7 +69,7 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
       (pixels, wholeRows) throws(ImageError) in
       var config = unsafe WebPDecoderConfig()
       guard unsafe WebPInitDecoderConfig(&config) != 0 else {
-        throw ImageError(.unsupported, format: .webp, "libwebp is of another version than its headers")
+        throw ImageError(.unsupported, format: .webp, "libwebp has another version than its headers")
       }
       if let part {
         unsafe config.options.use_cropping = 1
@@ -83,15 +83,15 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
       unsafe config.options.scaled_height = Int32(height)
       unsafe config.output.colorspace = MODE_RGBA
       unsafe config.output.is_external_memory = 1
-      // `pixels` is as large as `HeldRows` promises and outlives the decoder, which ends before this returns.
+      // `pixels` is as large as `HeldRows` promises, and outlives the decoder, which ends before this returns.
       unsafe config.output.u.RGBA.rgba = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
       unsafe config.output.u.RGBA.stride = Int32(width * 4)
       unsafe config.output.u.RGBA.size = pixels.count
       guard let decoder = unsafe WebPIDecode(nil, 0, &config) else {
-        throw ImageError(.overLimit, format: .webp, "no memory for the WebP decoder")
+        throw ImageError(.overLimit, format: .webp, "not enough memory for the WebP decoder")
       }
       defer { unsafe WebPIDelete(decoder) }
-      // Handed over in parts only so that the caller can stop it in between; the bytes are not copied.
+      // Passed in parts only so that the caller can cancel in between; the bytes are not copied.
       var end = 0
       var status = VP8_STATUS_SUSPENDED
       while status == VP8_STATUS_SUSPENDED, end < bytes.count {
@@ -108,8 +108,8 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
     }
   }
 
-  /// A region that libwebp crops to without a trace: from even places, and with the pixels beside it that chroma is
-  /// interpolated from.
+  /// Returns a region that libwebp can crop to exactly: it starts at even coordinates and includes the neighbours
+  /// that chroma is interpolated from.
   private static func croppable(_ region: PixelRegion, _ info: ImageInfo) -> PixelRegion {
     let (x, y) = (max(0, region.x - 4) & ~1, max(0, region.y - 4) & ~1)
     return PixelRegion(
@@ -122,7 +122,7 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
 
   private func frame(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest, _ header: WebPHeader) -> HeldRows {
     let info = request.info
-    // libwebp only says that it cannot go on.
+    // libwebp does not say why it stopped.
     let status = header.isTruncated ? VP8_STATUS_NOT_ENOUGH_DATA : VP8_STATUS_BITSTREAM_ERROR
     return unsafe HeldRows(width: info.storedWidth, height: info.storedHeight, hasAlpha: true) {
       (pixels, _) throws(ImageError) in
@@ -132,7 +132,7 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
       options.color_mode = MODE_RGBA
       // `bytes` outlives the decoder, which ends before this returns.
       guard let decoder = unsafe WebPAnimDecoderNew(&data, &options) else {
-        throw ImageError(webP: status, "among the animation's frames")
+        throw ImageError(webP: status, "inside the animation's frames")
       }
       defer { unsafe WebPAnimDecoderDelete(decoder) }
       var canvas: UnsafeMutablePointer<UInt8>?
@@ -144,7 +144,7 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
         }
       }
       guard let canvas = unsafe canvas else { return }
-      // The canvas has the size that the header says, which `pixels` has too.
+      // The canvas and `pixels` both have the size in the header.
       unsafe pixels.copyMemory(from: UnsafeRawBufferPointer(start: canvas, count: pixels.count))
     }
   }
@@ -158,9 +158,9 @@ extension ImageError {
     case VP8_STATUS_UNSUPPORTED_FEATURE:
       self.init(.unsupported, format: .webp, "an unsupported kind of WebP")
     case VP8_STATUS_OUT_OF_MEMORY:
-      self.init(.overLimit, format: .webp, "no memory for the WebP decoder")
+      self.init(.overLimit, format: .webp, "not enough memory for the WebP decoder")
     default:
-      self.init(.corrupt, format: .webp, "corrupt: the data breaks off \(place) (libwebp's code \(status.rawValue))")
+      self.init(.corrupt, format: .webp, "corrupt: the data is invalid \(place) (libwebp's code \(status.rawValue))")
     }
   }
 }

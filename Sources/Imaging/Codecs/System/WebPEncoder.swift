@@ -1,7 +1,7 @@
 import CLibWebP
 public import VitrineRuntime
 
-/// Writes WebP, lossy unless told, with alpha where something is transparent.
+/// Encodes WebP, lossy by default, with alpha if any pixel is transparent.
 public struct WebPEncoder: ImageEncoder {
   /// Makes the encoder.
   public init() {}
@@ -9,13 +9,14 @@ public struct WebPEncoder: ImageEncoder {
   /// WebP.
   public var format: ImageFormat { .webp }
 
-  /// Writes the bitmap; sides up to 16,383 pixels.
+  /// Encodes the bitmap, whose sides may have up to 16,383 pixels.
+  ///
+  /// Blocks until done.
   public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
     try Self.check(bitmap, .webp, longestSide: Int(WEBP_MAX_DIMENSION))
     let straight = bitmap.straightened()
     var bytes: UnsafeMutablePointer<UInt8>?
-    // libwebp reads `height` rows of `bytesPerRow` bytes, which the bitmap has; it finds out itself whether any pixel is
-    // transparent.
+    // libwebp reads `height` rows of `bytesPerRow` bytes, which the bitmap has. It detects transparency itself.
     let count = unsafe straight.withUnsafeBytes { pixels in
       let (width, height, stride) = (Int32(straight.width), Int32(straight.height), Int32(straight.bytesPerRow))
       let start = unsafe pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -26,7 +27,7 @@ public struct WebPEncoder: ImageEncoder {
       throw ImageError(
         .notEncodable,
         format: .webp,
-        "cannot be written as webp: libwebp gave up, perhaps for lack of memory",
+        "cannot be encoded as webp: libwebp failed, perhaps for lack of memory",
       )
     }
     defer { unsafe WebPFree(bytes) }

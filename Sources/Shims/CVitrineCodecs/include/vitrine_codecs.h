@@ -1,5 +1,5 @@
-// libjpeg and libpng as plain functions. Both report errors by longjmp, which must not cross a Swift frame: every
-// function here that calls them sets its own jump target and returns a status instead. Nothing is decided here.
+// libjpeg and libpng as plain functions. Both report errors by longjmp, which must not cross a Swift frame. Every
+// function that calls them sets its own jump target and returns a status instead. This layer makes no decisions.
 #ifndef VITRINE_CODECS_H
 #define VITRINE_CODECS_H
 
@@ -8,11 +8,11 @@
 
 enum {
   VITRINE_OK = 0,
-  VITRINE_ERROR = -1,    // the library gave up; see the message
-  VITRINE_STOPPED = -2,  // the stop callback asked for it
+  VITRINE_ERROR = -1,    // the library failed; see the message
+  VITRINE_STOPPED = -2,  // the stop callback requested it
 };
 
-/// Asked from time to time during long work, with the number of the scan it is at; anything but 0 stops it.
+/// Called now and then during long work, with the number of the current scan. Any result but 0 stops the work.
 typedef int (*vitrine_stop)(void *context, int scan);
 
 // ---- JPEG in -------------------------------------------------------------------------------------------------
@@ -21,35 +21,35 @@ typedef struct vitrine_jpeg_reader vitrine_jpeg_reader;
 
 typedef struct {
   uint32_t width, height;          // as stored
-  uint32_t out_width, out_height;  // at the scale started with
+  uint32_t out_width, out_height;  // at the scale of the start
   int components;
   int progressive;
 } vitrine_jpeg_info;
 
 enum { VITRINE_JPEG_RGBA = 0, VITRINE_JPEG_CMYK = 1 };
 
-/// `data` must stay where it is until the reader is destroyed. NULL when there is no memory.
+/// `data` must stay in place until the reader is destroyed. NULL if there is no memory.
 vitrine_jpeg_reader *vitrine_jpeg_create(const uint8_t *data, size_t length, vitrine_stop stop, void *context);
 void vitrine_jpeg_destroy(vitrine_jpeg_reader *);
 int vitrine_jpeg_read_header(vitrine_jpeg_reader *, vitrine_jpeg_info *);
-/// Starts decoding at `eighths`/8 of the stored size, in one of the layouts above (four bytes a pixel either way).
+/// Starts decoding at `eighths`/8 of the stored size, in one of the layouts above, both with four bytes a pixel.
 int vitrine_jpeg_start(vitrine_jpeg_reader *, int eighths, int layout, vitrine_jpeg_info *);
-/// Between the start and the first row: reads columns from `*x` on, `*width` of them, and says what it made of both.
+/// Limits the columns to `*width` from `*x` on, and updates both to the actual values. Call it before the first row.
 int vitrine_jpeg_crop(vitrine_jpeg_reader *, uint32_t *x, uint32_t *width);
-/// Passes over rows; a status.
+/// Skips rows and returns a status.
 int vitrine_jpeg_skip_rows(vitrine_jpeg_reader *, uint32_t count);
-/// Rows read (0 when there are no more), or a status below 0.
+/// Returns the number of rows read, 0 at the end, or a negative status.
 int vitrine_jpeg_read_rows(vitrine_jpeg_reader *, uint8_t *rows, size_t stride, int count);
-/// The last error's message.
+/// The message of the last error.
 const char *vitrine_jpeg_message(const vitrine_jpeg_reader *);
-/// Warnings so far, and the first one's message (empty when there was none).
+/// The number of warnings so far, and the message of the first one, empty if there was none.
 int vitrine_jpeg_warnings(const vitrine_jpeg_reader *);
 const char *vitrine_jpeg_first_warning(const vitrine_jpeg_reader *);
-/// Whether data ended before the pixels read so far were complete.
+/// Returns non-zero if the data ended before the pixels read so far were complete.
 int vitrine_jpeg_truncated(const vitrine_jpeg_reader *);
-/// Whether all rows are there at least coarsely: a later scan of a progressive file is what the data lack.
+/// Returns non-zero if all rows have at least coarse pixels, and only later scans of a progressive file are missing.
 int vitrine_jpeg_is_coarse(const vitrine_jpeg_reader *reader);
-/// Whether the data had ended when the reader failed.
+/// Returns non-zero if the data had ended when the reader failed.
 int vitrine_jpeg_ran_out(const vitrine_jpeg_reader *reader);
 
 // ---- PNG in --------------------------------------------------------------------------------------------------
@@ -59,18 +59,19 @@ typedef struct vitrine_png_reader vitrine_png_reader;
 typedef struct {
   uint32_t width, height;
   int bit_depth, interlaced, has_alpha;
-  const uint8_t *profile;  // ICC, belongs to the reader; NULL when there is none
+  const uint8_t *profile;  // ICC, owned by the reader; NULL if there is none
   uint32_t profile_length;
 } vitrine_png_info;
 
-/// Keeps of what may stand beside pixels the profile only, and the texts where asked to.
+/// Of the ancillary chunks, keeps only the profile and, with `keep_text`, the texts.
 vitrine_png_reader *vitrine_png_create(const uint8_t *data, size_t length, size_t chunk_limit, int keep_text);
 void vitrine_png_destroy(vitrine_png_reader *);
-/// Reads up to the first image data and sets every transformation that leads to RGBA with 8 bits.
+/// Reads up to the first image data and sets up the conversion to RGBA with 8 bits.
 int vitrine_png_read_header(vitrine_png_reader *, vitrine_png_info *);
-/// Rows read, or a status below 0. An interlaced image is read seven times from top to bottom into the same rows.
+/// Returns the number of rows read, or a negative status. An interlaced image is read in seven passes into the same
+/// rows.
 int vitrine_png_read_rows(vitrine_png_reader *, uint8_t *rows, size_t stride, int count);
-/// The text of a keyword that stands before the image data, inflated; belongs to the reader. NULL when there is none.
+/// The inflated text of a keyword before the image data, owned by the reader. NULL if there is none.
 const uint8_t *vitrine_png_text(vitrine_png_reader *, const char *keyword, ptrdiff_t *length);
 const char *vitrine_png_message(const vitrine_png_reader *);
 int vitrine_png_warnings(const vitrine_png_reader *);
@@ -78,17 +79,17 @@ int vitrine_png_truncated(const vitrine_png_reader *);
 
 // ---- out -----------------------------------------------------------------------------------------------------
 
-/// What an encoder made; `bytes` is freed with free().
+/// The output of an encoder. Release `bytes` with free().
 typedef struct {
   uint8_t *bytes;
   size_t length;
   char message[200];
 } vitrine_encoded;
 
-/// Rows are RGBA; the fourth byte is ignored.
+/// Rows are RGBA. The fourth byte is ignored.
 int vitrine_jpeg_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int quality,
                         vitrine_encoded *out);
-/// Rows are RGBA with straight alpha; without `alpha` the fourth byte is left out of the file.
+/// Rows are RGBA with straight alpha. Without `alpha` the fourth byte is not written.
 int vitrine_png_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int alpha, int level,
                        vitrine_encoded *out);
 

@@ -1,11 +1,12 @@
-// GTK's macros, casts and variadic functions as plain functions, and what depends on its version. Nothing is decided here.
+// GTK's macros, casts and variadic functions as plain functions, and its version-dependent features. This layer makes
+// no decisions.
 #ifndef VITRINE_GTK_H
 #define VITRINE_GTK_H
 
 #include <glib-unix.h>
 #include <gtk/gtk.h>
 
-// ---- The main queue of libdispatch, by the functions it exports for other run loops ----------------------------------
+// ---- The main queue of libdispatch, with its functions for other run loops ----------------------------------
 
 int _dispatch_get_main_queue_handle_4CF(void);
 void _dispatch_main_queue_callback_4CF(void *message);
@@ -30,20 +31,20 @@ GQuark vitrine_gtk_quark(void);
 
 // ---- Widgets -----------------------------------------------------------------------------------------------------------
 
-/// A new object of a class of widgets, under a name of its own in style sheets.
+/// Creates an object of a widget class, with its own name in style sheets.
 GtkWidget *vitrine_gtk_new_widget(GType, const char *css_name);
-/// The class that ours inherits from.
+/// Returns the parent class of ours.
 GtkWidgetClass *vitrine_gtk_parent_class(void);
-/// Device pixels a point: a fraction where this GTK knows fractions (4.12), else a whole number.
+/// Device pixels per point: a fraction if this GTK supports it (4.12), otherwise a whole number.
 double vitrine_gtk_scale(GtkWidget *);
 gboolean vitrine_gtk_animations_enabled(GtkWidget *);
 void vitrine_gtk_set_label(GtkWidget *, const char *text);
 void vitrine_gtk_prefer_dark(void);
 void vitrine_gtk_load_css(GtkCssProvider *, const char *);
 
-// ---- What the Swift overlay of the C library leaves out ----------------------------------------------------------------
+// ---- Missing from Swift's overlay of the C library ------------------------------------------------------------------
 
-/// Gives freed memory back to the system.
+/// Returns freed memory to the system.
 void vitrine_gtk_trim_heap(void);
 
 #endif

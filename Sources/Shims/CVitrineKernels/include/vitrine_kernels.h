@@ -1,20 +1,20 @@
-// Inner loops of resampling for processors with AVX2; elsewhere the Swift twins of these run. Sums are made in the order of
-// the twins and without fused multiplication, so that every processor gives the same bits.
+// Inner loops of resampling for processors with AVX2. Other processors run their Swift twins. Sums are in the same
+// order and without fused multiplication, so every processor produces the same bits.
 #ifndef VITRINE_KERNELS_H
 #define VITRINE_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// Whether the functions below may be called.
+/// Returns non-zero if the functions below may be called.
 int vitrine_kernels_are_native(void);
 
-/// line[i] = the sum over taps of rows[tap][i] * weights[tap], for `count` bytes of each row, a multiple of 4.
+/// line[i] = the sum over all taps of rows[tap][i] * weights[tap], for `count` bytes of each row, a multiple of 4.
 void vitrine_combine_bytes(const void *const *rows, const float *weights, ptrdiff_t taps, float *line, ptrdiff_t count);
 /// The same for rows of floats.
 void vitrine_combine_floats(const void *const *rows, const float *weights, ptrdiff_t taps, float *line, ptrdiff_t count);
 /// Each pixel (four floats) of `output` is the weighted sum of `counts[x]` pixels of `line` from `starts[x]` on, with
-/// `stride` weights a pixel: even taps and odd taps apart, then both together.
+/// `stride` weights per pixel: first even and odd taps separately, then their sum.
 void vitrine_filter_across(const float *line, const ptrdiff_t *starts, const ptrdiff_t *counts, const float *weights,
                            ptrdiff_t stride, float *output, ptrdiff_t count);
 

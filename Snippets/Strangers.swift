@@ -1,12 +1,14 @@
-// A server that says no in time.
+// Serves URLs from strangers, within bounds.
 
 import Foundation
 import Vitrine
 
 // snippet.show
 let pipeline = ImagePipeline {
-  $0.queueLimit = 200
+  $0.addressGuard = AddressGuard()  // no private network, whatever a name or a redirect leads to
   $0.allowsFileURLs = false
+  $0.queueLimit = 200
+  $0.decodeLimits.pixelCount = 40_000_000
 }
 
 /// The status to answer with, and the image if there is one.

@@ -1,0 +1,24 @@
+// Loads with a callback, and loads bytes.
+
+import Foundation
+import Vitrine
+
+func load(_ request: ImageRequest, show: @escaping @Sendable (Bitmap) -> Void) {
+  // snippet.show
+  let task = ImagePipeline.shared.loadImage(for: request) { result in
+    switch result {
+    case .success(let response): show(response.image)
+    case .failure(let error): print(error)
+    }
+  }
+  task.priority = .veryHigh  // tapped
+  task.cancel()  // scrolled away
+  // snippet.hide
+}
+
+func bytes(of url: URL) async throws -> Data {
+  // snippet.show
+  let data = try await ImagePipeline.shared.data(for: url)
+  // snippet.hide
+  return data
+}

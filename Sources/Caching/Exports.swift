@@ -1,0 +1,8 @@
+// The types of the runtime that a program meets in the API of this module.
+@_exported public import enum VitrineRuntime.MemoryPressure
+@_exported public import class VitrineRuntime.MemoryPressureObservation
+@_exported public import protocol VitrineRuntime.MemoryPressureSource
+@_exported public import struct VitrineRuntime.ScheduledAction
+@_exported public import struct VitrineRuntime.SystemClock
+@_exported public import struct VitrineRuntime.SystemMemoryPressure
+@_exported public import protocol VitrineRuntime.TimeSource

@@ -1,0 +1,5 @@
+// The types of the runtime that a program meets in the API of this module.
+@_exported public import enum VitrineRuntime.Priority
+@_exported public import struct VitrineRuntime.ScheduledAction
+@_exported public import struct VitrineRuntime.SystemClock
+@_exported public import protocol VitrineRuntime.TimeSource

@@ -1,0 +1,99 @@
+import VitrineCaching
+import VitrineImaging
+import VitrineRuntime
+
+extension ImageRequest: Hashable {
+  /// Returns whether two requests have the same values, priorities included.
+  ///
+  /// Processors and closures compare by their identifiers, a source that depends on the size by the URL that it gives for the
+  /// request's size, and values of ``userInfo`` as `Equatable`, else by identity; two that allow neither are different.
+  public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
+    left.isCopy(of: right) || left.imageKey == right.imageKey && left.fields.isEqual(to: right.fields)
+  }
+
+  /// Feeds the key of the image.
+  public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
+}
+
+extension ImageRequest: CustomStringConvertible {
+  /// The source, and every value that differs from its default.
+  public var description: String {
+    var parts = [fields.source.resolved(for: size).description]
+    func add(_ name: String, _ value: some Equatable, unless usual: some Equatable) {
+      if String(describing: value) != String(describing: usual) { parts.append("\(name) \(value)") }
+    }
+    if let size { parts.append(size.description) }
+    if !processors.isEmpty { parts.append("processors \(processors.map(\.identifier).joined(separator: ", "))") }
+    add("priority", priority, unless: Priority.normal)
+    add("quality", quality.rawValue, unless: DecodeQuality.balanced.rawValue)
+    add("frame", frame, unless: 0)
+    add("filter", filter.rawValue, unless: ResamplingFilter.lanczos3.rawValue)
+    if usesLinearLight { parts.append("linear light") }
+    add("color space", colorSpace.rawValue, unless: ColorSpace.sRGB.rawValue)
+    add("cache policy", cachePolicy, unless: CachePolicy.standard)
+    if cacheAccess != .all { parts.append("cache access \(cacheAccess)") }
+    if let storagePolicy { parts.append("storage policy \(storagePolicy.rawValue)") }
+    if let cachePartition { parts.append("cache partition \(cachePartition)") }
+    if let cacheID { parts.append("cache ID \(cacheID)") }
+    // Their values may be secrets.
+    if !headers.isEmpty { parts.append("headers \(headers.map(\.name).joined(separator: ", "))") }
+    if !allowsExpensiveNetworkAccess { parts.append("no expensive network access") }
+    if continuesDownload { parts.append("continues its download") }
+    return parts.joined(separator: "; ")
+  }
+}
+
+extension ImageRequest: ExpressibleByStringLiteral {
+  /// Creates a request for a URL; loading fails with ``LoadError/Code/invalidURL`` if the text is not one.
+  public init(stringLiteral url: String) { self.init(url: url) }
+}
+
+extension ImageRequest.Fields {
+  fileprivate func isEqual(to other: Self) -> Bool {
+    cachePolicy == other.cachePolicy && cacheAccess == other.cacheAccess
+      && keepsEncodedData == other.keepsEncodedData && revalidates == other.revalidates
+      && source.isEqual(to: other.source, at: size) && size == other.size && processors == other.processors
+      && priority == other.priority && decoding == other.decoding && previews == other.previews
+      && continuesDownload == other.continuesDownload
+      && allowsExpensiveNetworkAccess == other.allowsExpensiveNetworkAccess
+      && storagePolicy == other.storagePolicy && hasSameFields(as: other)
+      && significantHeaders == other.significantHeaders && cachePartition == other.cachePartition
+      && cacheID == other.cacheID && userInfo.isEqual(to: other.userInfo)
+  }
+
+  private func hasSameFields(as other: Self) -> Bool {
+    headers.elementsEqual(other.headers) { $0.name == $1.name && $0.value == $1.value }
+  }
+}
+
+extension ImageSource {
+  /// Returns whether both give the same bytes, as far as their names tell, where an image of `size` is wanted.
+  fileprivate func isEqual(to other: ImageSource, at size: TargetSize?) -> Bool {
+    switch (resolved(for: size).kind, other.resolved(for: size).kind) {
+    case (.url(let one), .url(let other)): one == other
+    case (.file(let one, let isURL), .file(let other, let isOtherURL)): one == other && isURL == isOtherURL
+    case (.resource(let one, let folder), .resource(let other, let otherFolder)):
+      one == other && folder == otherFolder
+    case (.data(_, let one), .data(_, let other)): one == other
+    case (.inline(let one, _), .inline(let other, _)): one == other
+    case (.closure(let one, _), .closure(let other, _)): one == other
+    case (.first(let sources), .first(let others)):
+      sources.elementsEqual(others) { $0.isEqual(to: $1, at: size) }
+    default: false
+    }
+  }
+}
+
+extension [String: any Sendable] {
+  fileprivate func isEqual(to other: Self) -> Bool {
+    count == other.count
+      && allSatisfy { name, value in other[name].map { Self.isEqual(value, $0) } ?? false }
+  }
+
+  private static func isEqual(_ one: any Sendable, _ other: any Sendable) -> Bool {
+    func isEqual<Value: Equatable>(_ one: Value, to other: any Sendable) -> Bool { one == other as? Value }
+    if let one = one as? any Equatable { return isEqual(one, to: other) }
+    guard type(of: one) is AnyClass, type(of: other) is AnyClass else { return false }
+    return one as AnyObject === other as AnyObject
+  }
+}
