@@ -1,5 +1,5 @@
 public import VitrineCaching
-public import VitrineRuntime
+import VitrineRuntime
 
 /// A data cache in memory that counts its operations.
 ///

@@ -1,5 +1,5 @@
 public import VitrineHTTP
-public import VitrineRuntime
+import VitrineRuntime
 
 /// A loader without a network: a test decides, for each URL, what arrives and when.
 ///

@@ -1,6 +1,6 @@
 public import VitrineHTTP
 public import VitrineImaging
-public import VitrineRuntime
+import VitrineRuntime
 
 /// A type that takes part in a pipeline's work: rewrites requests, chooses decoders, decides what is stored.
 ///

@@ -1,5 +1,5 @@
 public import VitrineHTTP
-public import VitrineRuntime
+import VitrineRuntime
 
 /// The outcome that a request would have at this moment, and why.
 ///

@@ -91,7 +91,7 @@ extension [String: any Sendable] {
   }
 
   private static func isEqual(_ one: any Sendable, _ other: any Sendable) -> Bool {
-    func isEqual<Value: Equatable>(_ one: Value, to other: any Sendable) -> Bool { one == other as? Value }
+    func isEqual<Known: Equatable>(_ one: Known, to other: any Sendable) -> Bool { one == other as? Known }
     if let one = one as? any Equatable { return isEqual(one, to: other) }
     guard type(of: one) is AnyClass, type(of: other) is AnyClass else { return false }
     return one as AnyObject === other as AnyObject
