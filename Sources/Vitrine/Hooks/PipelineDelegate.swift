@@ -40,12 +40,12 @@ public protocol PipelineDelegate: Sendable {
 
   /// Returns the part of fetched bytes to store in the data cache; by default all of them.
   ///
-  /// Called on a thread that may block, once the bytes have proved to be an image and may be stored, after the caller
-  /// was answered. From the next start on, the returned bytes replace the originals, for data requests, too. They keep
-  /// the content ID, so they must show the same picture, for instance without metadata or compressed again. Bytes that
-  /// differ in size (after orientation) or frame count are not stored, nor is an image in place of other data. Since
-  /// this method needs whole bodies, a pipeline with a delegate keeps no partial downloads. To encrypt what is stored,
-  /// use a `SealedDataCache`.
+  /// Called on a thread that may block, for bytes that may be stored, once they have proved to be an image or were
+  /// requested as data; the caller does not wait. From the next start on, the returned bytes replace the originals, for
+  /// data requests, too. They keep the content ID, so they must show the same picture, for instance without metadata or
+  /// compressed again. Bytes that differ in size (after orientation) or frame count are not stored, nor is an image in
+  /// place of other data. Since this method needs whole bodies, a pipeline with a delegate keeps no partial downloads.
+  /// To encrypt what is stored, use a `SealedDataCache`.
   ///
   /// - Parameters:
   ///   - data: The bytes from the server.

@@ -4,7 +4,7 @@ import VitrineRuntime
 
 /// The bytes of a URL: from disk while they are fresh, else from the server, as a ``BytesPlan`` says.
 ///
-/// Bytes from the server are stored once the caller has confirmed that they are an image; see ``Answer``.
+/// Bytes from the server are stored once a caller has accepted them; see ``Answer``.
 final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   /// The knowledge about the bytes on disk before the job looks.
   enum KnownOriginal: Sendable {

@@ -6,8 +6,8 @@ import VitrineRuntime
 /// The image of a request after some of its processors; carries out a ``LoadPlan``.
 ///
 /// It looks in memory and, where that may help, once on disk. Then it serves what it found, revalidates it, resamples a
-/// larger image, decodes the bytes, or runs one processor on the result of the previous step's job. So `[a]` and `[a,
-/// b]` share the step `a`.
+/// larger image, decodes the bytes, or runs one processor on the result of the previous step's job. So `[a]` and
+/// `[a, b]` share the step `a`.
 final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// The knowledge with which a job begins.
   enum Start: Sendable {

@@ -13,8 +13,8 @@ enum JobEvent<Value: Sendable>: Sendable {
 /// Work with several subscribers that is done once.
 ///
 /// It starts with the first subscriber, stops when the last one leaves, and runs at the highest priority of all. A
-/// subclass defines the work: ``start(_:)``, ``stop(_:)``, ``priorityChanged(_:)``. A job that waits for another is one
-/// of its subscribers, so cancellation and priorities travel the same way.
+/// subclass defines the work: ``start(_:)``, ``stop(_:)``, ``priorityChanged(_:)``. A job that waits for another
+/// subscribes to it, so cancellation and priorities travel the same way.
 ///
 /// Every method is called within a turn, which makes the class safe to share. Subscribers form a linked list: joining,
 /// leaving and changing a priority take O(1).

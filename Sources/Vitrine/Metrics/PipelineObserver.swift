@@ -26,7 +26,7 @@ public protocol PipelineObserver: Sendable {
   func stageEnded(_ event: PipelineEvent)
   /// A request ended; its caller is notified at the same time.
   func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent)
-  /// Requests were left out, from beginning to end, because 10,000 events were waiting for slow observers.
+  /// So many requests were left out, from beginning to end, because 10,000 events were waiting for slow observers.
   func requestsMissed(_ count: Int)
 }
 
