@@ -163,7 +163,9 @@ struct DelegateTests {
     prepared.cachePolicy = .cacheOnly
     prepared.size = .pixels(8, 8)
     #expect(prepared.alternatives?.map(\.cachePolicy) == [.cacheOnly, .cacheOnly])
-    #expect(prepared.alternatives?.map { $0.url?.absoluteString } == ["https://mirror.example.org/b.png", Self.mirrored])
+    #expect(
+      prepared.alternatives?.map { $0.url?.absoluteString } == ["https://mirror.example.org/b.png", Self.mirrored]
+    )
     #expect(prepared.imageKey != request.imageKey)
   }
 

@@ -105,7 +105,10 @@ struct RequestValueTests {
   @Test
   func aSideAloneIsASquare() {
     #expect(TargetSize.pixels(300) == .pixels(300, 300))
-    #expect(TargetSize.pixels(300, .fill, anchor: .top, enlarges: true).description == "300x300 fill anchored at 0.5, 0.0 enlarging")
+    #expect(
+      TargetSize.pixels(300, .fill, anchor: .top, enlarges: true).description
+        == "300x300 fill anchored at 0.5, 0.0 enlarging"
+    )
     #expect(TargetSize.pixels(width: 40).description == "40x fit")
   }
 }
