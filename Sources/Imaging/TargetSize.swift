@@ -64,7 +64,9 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
     .pixels(side, side, mode, anchor: anchor, enlarges: enlarges)
   }
 
-  /// Makes a limit on the width, in pixels. The height follows the image's aspect ratio.
+  /// Makes a limit on the width, in pixels.
+  ///
+  /// The height follows the image's aspect ratio.
   public static func pixels(width: Double, enlarges: Bool = false) -> TargetSize {
     TargetSize(width: width, height: nil, mode: .fit, enlarges: enlarges)
   }
