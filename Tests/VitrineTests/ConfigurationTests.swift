@@ -44,7 +44,7 @@ struct ConfigurationTests {
   func settingTheSharedPipelineLaterIsAnError(isUsed: Bool) async {
     await #expect(processExitsWith: .failure) { [isUsed = isUsed as Bool] in
       // Where no folder can be made, so that no disk cache is.
-      setenv("XDG_CACHE_HOME", "/proc/none", 1)
+      unsafe setenv("XDG_CACHE_HOME", "/proc/none", 1)
       if isUsed { _ = ImagePipeline.shared.configuration } else { ImagePipeline.shared = ImagePipeline() }
       ImagePipeline.shared = ImagePipeline()
     }
