@@ -1,5 +1,6 @@
 // Shows a grid of pictures in a GTK 4 program.
 #if canImport(VitrineGTK)
+import Foundation
 import VitrineGTK
 
 @MainActor
