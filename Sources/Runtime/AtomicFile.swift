@@ -17,6 +17,11 @@ package struct FileError: Error, Hashable, CustomStringConvertible {
   }
 }
 
+// It is the cause of errors that apps see.
+extension FileError: LocalizedError {
+  package var errorDescription: String? { description }
+}
+
 /// Writes whole files or none: whatever happens in between, the old file or the new one is there.
 package enum AtomicFile {
   /// Replaces the file at `path` by `data`, by renaming a file that is complete.

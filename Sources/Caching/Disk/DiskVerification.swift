@@ -1,3 +1,5 @@
+public import VitrineRuntime
+
 /// What ``DiskCache/verify()`` found.
 public struct DiskVerification: Sendable, Hashable {
   /// How many entries were read.
@@ -16,6 +18,22 @@ public struct DiskCacheError: Error, Hashable, CustomStringConvertible {
   /// Why not, in words.
   public let reason: String
 
+  /// Creates an error; for fakes.
+  public init(path: String, reason: String) {
+    (self.path, self.reason) = (path, reason)
+  }
+
   /// The path, and why not.
   public var description: String { "\(path): \(reason)" }
+}
+
+extension DiskCacheError: LocalizedError {
+  /// The message for a person: the folder, and why it cannot be used.
+  public var errorDescription: String? { "The cache folder \(path) cannot be used: \(reason)" }
+
+  /// The ``reason``.
+  public var failureReason: String? { reason }
+
+  /// The next step for a person.
+  public var recoverySuggestion: String? { "Choose another folder, or allow writing to this one." }
 }

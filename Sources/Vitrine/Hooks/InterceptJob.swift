@@ -64,8 +64,8 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
         return try await interceptors[index].image(for: request, next: chain(from: index + 1))
       } catch let error as LoadError {
         throw error
-      } catch is CancellationError {
-        throw LoadError(.cancelled, .request, request.name, "cancelled")
+      } catch let error as CancellationError {
+        throw LoadError(.cancelled, .request, request.name, "cancelled", cause: error)
       } catch {
         throw LoadError(.intercepted, .request, request.name, "\(error)", cause: error)
       }

@@ -41,8 +41,8 @@ final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
         let result: Result<FetchedBytes, LoadError>
         do {
           result = .success(FetchedBytes(local: try await load()))
-        } catch is CancellationError {
-          result = .failure(LoadError(.cancelled, .fetch, name, "cancelled"))
+        } catch let error as CancellationError {
+          result = .failure(LoadError(.cancelled, .fetch, name, "cancelled", cause: error))
         } catch {
           result = .failure(LoadError(.unreadable, .fetch, name, "\(error)", cause: error))
         }
