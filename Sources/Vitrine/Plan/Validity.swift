@@ -37,7 +37,12 @@ extension Validity {
   }
 
   /// That of sources that do not say.
-  static let unlimited = Validity(expires: nil, confirmed: nil, usableOnErrorUntil: nil, isKept: true)
+  static let unlimited = until(nil)
+
+  /// That of images that somebody made, good until a time; `nil` for ever.
+  static func until(_ expires: Date?) -> Validity {
+    Validity(expires: expires, confirmed: nil, usableOnErrorUntil: nil, isKept: true)
+  }
 
   /// Whether it may be served for now, if its server is asked behind it.
   func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
