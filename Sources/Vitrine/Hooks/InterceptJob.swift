@@ -49,6 +49,15 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
     for load in loads.values { load.subscription.watch(&turn) }
   }
 
+  override func progress(_ turn: inout Turn) -> LoadProgress? {
+    var furthest: LoadProgress?
+    for load in loads.values {
+      guard let progress = load.subscription.progress(&turn) else { continue }
+      if progress.completed >= furthest?.completed ?? 0 { furthest = progress }
+    }
+    return furthest
+  }
+
   /// Keeps downloads going that are to outlive their tasks; called before the job is left.
   func keepFetching(_ turn: inout Turn) {
     for load in loads.values where load.request.continuesDownload { context.keepFetching(load.request, &turn) }

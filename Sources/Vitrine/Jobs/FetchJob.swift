@@ -59,9 +59,13 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   override func priorityChanged(_ turn: inout Turn) { transfer?.setPriority(priority, &turn) }
 
   override func watchingBegan(_ turn: inout Turn) {
-    guard let progress = transfer?.sink.watch() else { return }
+    guard let sink = transfer?.sink else { return }
+    sink.watch()
+    guard let progress = sink.known else { return }
     send(progress: progress.completed, of: progress.total, &turn)
   }
+
+  override func progress(_ turn: inout Turn) -> LoadProgress? { transfer?.sink.known }
 
   // MARK: Carrying a plan out
 

@@ -50,6 +50,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   private var fallback: LoadedImage?
   /// The bytes that are being decoded.
   var bytes: FetchedBytes?
+  /// The number of bytes that have come from the server, once all have.
+  var fetchedByteCount: Int?
 
   var source: String { request.name }
 
@@ -85,6 +87,10 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   }
 
   override func watchingBegan(_ turn: inout Turn) { followForPreviews(&turn) }
+
+  override func progress(_ turn: inout Turn) -> LoadProgress? {
+    super.progress(&turn) ?? fetchedByteCount.map { LoadProgress(completed: $0, total: $0) }
+  }
 
   // MARK: Stages
 

@@ -189,6 +189,9 @@ class Job<Value: Sendable>: @unchecked Sendable {
   /// Waits for the job before it no longer.
   final func leave(_ turn: inout Turn) { dependency.take()?.unsubscribe(&turn) }
 
+  /// The bytes received so far, and of those expected, by way of what does the work; `nil` before the first byte.
+  func progress(_ turn: inout Turn) -> LoadProgress? { dependency?.progress(&turn) }
+
   final func send(progress completed: Int, of total: Int, _ turn: inout Turn) {
     guard phase == .running else { return }
     let event = Event.progress(completed: completed, total: total)
@@ -275,6 +278,8 @@ final class Subscription<Value: Sendable>: Dependency, @unchecked Sendable {
 
   /// Asks for progress and parts from now on.
   func watch(_ turn: inout Turn) { job.watch(self, &turn) }
+
+  func progress(_ turn: inout Turn) -> LoadProgress? { job.progress(&turn) }
 }
 
 /// A hold on a job, whatever that job gives.
@@ -282,4 +287,5 @@ protocol Dependency: AnyObject {
   func unsubscribe(_ turn: inout Turn)
   func setPriority(_ priority: Priority, _ turn: inout Turn)
   func watch(_ turn: inout Turn)
+  func progress(_ turn: inout Turn) -> LoadProgress?
 }

@@ -105,6 +105,10 @@ public enum ImageEvent: Sendable {
   case finished(Result<ImageResponse, LoadError>)
 }
 
+extension ImageEvent: TaskEvent {
+  typealias Response = ImageResponse
+}
+
 /// How much of the encoded bytes is there.
 public struct LoadProgress: Sendable, Hashable {
   /// Bytes received.

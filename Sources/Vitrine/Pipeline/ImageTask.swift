@@ -5,43 +5,20 @@ public import VitrineRuntime
 ///
 /// Callers of the same image share the work and each has a task of their own: cancelling one leaves the others alone.
 /// A task runs until it ends or is cancelled, whether or not it is kept.
-public final class ImageTask: @unchecked Sendable {
+public final class ImageTask: Identifiable, @unchecked Sendable {
   // @unchecked: `subscription` and `onCancel` are guarded by the jobs' lock, as every access is within a turn.
 
   /// What was asked for.
   public let request: ImageRequest
 
-  private typealias Waiter = CheckedContinuation<Result<ImageResponse, LoadError>, Never>
-
-  /// Something to be told, to everyone or to one stream alone.
-  private struct News {
-    let event: ImageEvent
-    var stream: Int?
-  }
-
-  private struct State {
-    var result: Result<ImageResponse, LoadError>?
-    var progress: LoadProgress?
-    var priority: Priority
-    /// What the scope of the task allows.
-    var priorityLimit = Priority.veryHigh
-    var waiters: [Waiter] = []
-    var streams: [Int: AsyncStream<ImageEvent>.Continuation] = [:]
-    var nextID = 0
-    var observer: (@Sendable (ImageEvent) -> Void)?
-    /// What is still to be told, in order, by one thread at a time.
-    var news: [News] = []
-    var isTelling = false
-    var onEnd: [@Sendable () -> Void] = []
-
-    var isHeard: Bool { observer != nil || !streams.isEmpty || !onEnd.isEmpty }
-  }
+  /// The number of the task, which no other task of the process has.
+  public let id: Int
 
   /// What the task goes through, where that is recorded.
   package let trace: StageTrace?
 
   private let context: JobContext
-  private let state: Lock<State>
+  private let shared: TaskState<ImageEvent>
   /// The hold on a job, while that runs.
   private var subscription: Subscription<ImageResponse>?
   /// Called when the task is cancelled, before it leaves the job.
@@ -54,9 +31,9 @@ public final class ImageTask: @unchecked Sendable {
     priority: Priority,
     observer: (@Sendable (ImageEvent) -> Void)? = nil,
   ) {
-    (self.request, self.context) = (request, context)
+    (self.request, self.context, id) = (request, context, TaskNumber.next())
     trace = context.recorder?.request(request)
-    state = Lock(State(priority: priority, observer: observer))
+    shared = TaskState(priority: priority, observer: observer)
   }
 
   // MARK: For callers
@@ -76,13 +53,7 @@ public final class ImageTask: @unchecked Sendable {
   public var response: ImageResponse {
     get async throws(LoadError) {
       let result = await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          let known = state.withLock { state -> Result<ImageResponse, LoadError>? in
-            if state.result == nil { state.waiters.append(continuation) }
-            return state.result
-          }
-          if let known { continuation.resume(returning: known) }
-        }
+        await shared.outcome()
       } onCancel: {
         cancel()
       }
@@ -97,33 +68,64 @@ public final class ImageTask: @unchecked Sendable {
   /// last.
   public var events: AsyncStream<ImageEvent> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
-      let known = state.withLock { state -> Result<ImageResponse, LoadError>? in
-        if let result = state.result { return result }
-        let id = state.nextID
-        state.nextID += 1
-        if let progress = state.progress { state.news.append(News(event: .progress(progress), stream: id)) }
-        state.streams[id] = continuation
-        continuation.onTermination = { [weak self] _ in
-          // Whoever stops listening is forgotten; the image is still loaded.
-          let stream = self?.state.withLock { $0.streams.removeValue(forKey: id) }
-          withExtendedLifetime(stream) {}
-        }
-        return nil
-      }
-      if let known {
-        continuation.yield(.finished(known))
-        continuation.finish()
-      } else {
-        context.turn { subscription?.watch(&$0) }
-        deliver()
+      // Whoever stops listening is forgotten; the image is still loaded.
+      let isRunning = shared.add(continuation) { [weak self] in self?.shared.removeStream($0) }
+      guard isRunning else { return }
+      context.turn { subscription?.watch(&$0) }
+      deliver()
+    }
+  }
+
+  /// A stage in the life of a task.
+  public enum State: String, Sendable, Hashable, CaseIterable {
+    /// The task waits for its image, or for a paused ``LoadScope``.
+    case running
+    /// The image is there, or has failed to load; ``ImageTask/result`` says which.
+    case finished
+    /// The task was cancelled.
+    case cancelled
+  }
+
+  /// The stage the task is in.
+  public var state: State {
+    switch shared.result {
+    case nil: .running
+    case .failure(let error)? where error.isCancellation: .cancelled
+    case .success?, .failure?: .finished
+    }
+  }
+
+  /// The image or the error; `nil` while the task is running.
+  ///
+  /// Does not wait. ``response`` does.
+  public var result: Result<ImageResponse, LoadError>? { shared.result }
+
+  /// The number of bytes received so far, and of those expected.
+  ///
+  /// 0 of 0 before the first byte, and for an image that is not fetched. Once the image is there, all of its bytes; after an
+  /// error, the progress that was last told or read. Reading it asks the transfer: nobody keeps count, makes previews or sends
+  /// events for it. Does not wait. Complexity: O(n) over the processors.
+  public var progress: LoadProgress {
+    switch shared.result {
+    case .success(let response)?:
+      let count = response.origin == .network ? response.byteCount : 0
+      return LoadProgress(completed: count, total: count)
+    case .failure?: break
+    case nil:
+      context.turn { turn in
+        if let progress = subscription?.progress(&turn) { shared.note(progress) }
       }
     }
+    return shared.progress ?? LoadProgress()
   }
 
   /// How urgent the image is; may be changed while it is loaded.
   public var priority: Priority {
-    get { state.withLock { $0.priority } }
-    set { changePriority { $0.priority = newValue } }
+    get { shared.priority }
+    set {
+      shared.priority = newValue
+      priorityChanged()
+    }
   }
 
   /// Ends the task with an error of code `.cancelled`, at once; does nothing after the end.
@@ -131,7 +133,7 @@ public final class ImageTask: @unchecked Sendable {
   /// May be called from anywhere, any number of times.
   public func cancel() {
     let error = LoadError(.cancelled, .request, request.name, "cancelled")
-    if state.withLock({ Self.end(.failure(error), &$0) }) {
+    if shared.end(.failure(error)) {
       context.turn { turn in
         onCancel?(&turn)
         subscription?.unsubscribe(&turn)
@@ -152,26 +154,20 @@ public final class ImageTask: @unchecked Sendable {
   /// Bounds the priority of the work, whatever ``priority`` is; by default nothing does.
   ///
   /// `limit` is asked with the task's lock held.
-  func limitPriority(_ limit: () -> Priority) { changePriority { $0.priorityLimit = limit() } }
-
-  private func changePriority(_ change: (inout State) -> Void) {
-    state.withLock { change(&$0) }
-    // Looked up within the turn: of two changes on two threads the job is told the later one last.
-    context.turn { subscription?.setPriority(effectivePriority, &$0) }
+  func limitPriority(_ limit: () -> Priority) {
+    shared.limitPriority(limit)
+    priorityChanged()
   }
 
-  private var effectivePriority: Priority { state.withLock { min($0.priority, $0.priorityLimit) } }
+  private func priorityChanged() {
+    // Looked up within the turn: of two changes on two threads the job is told the later one last.
+    context.turn { subscription?.setPriority(shared.effectivePriority, &$0) }
+  }
 
   /// Lets somebody know of the end, too; at once if that has been.
-  func whenEnded(_ tell: @escaping @Sendable () -> Void) {
-    let isEnded = state.withLock { state in
-      if state.result == nil { state.onEnd.append(tell) }
-      return state.result != nil
-    }
-    if isEnded { tell() }
-  }
+  func whenEnded(_ tell: @escaping @Sendable () -> Void) { shared.whenEnded(tell) }
 
-  var isEnded: Bool { state.withLock { $0.result != nil } }
+  var isEnded: Bool { shared.isEnded }
 
   /// Waits for a job; `request` is what it serves, where its server may have to be asked behind it, `onCancel` is called
   /// when the task is cancelled, before the job is left.
@@ -182,10 +178,9 @@ public final class ImageTask: @unchecked Sendable {
     _ turn: inout Turn,
     onCancel: (@Sendable (inout Turn) -> Void)?,
   ) {
-    let isHeard = state.withLock { !$0.streams.isEmpty }
     let subscription = job.subscribe(
-      priority: effectivePriority,
-      isWatching: isWatching || isHeard,
+      priority: shared.effectivePriority,
+      isWatching: isWatching || shared.hasStreams,
       isCaller: true,
       for: trace,
       &turn,
@@ -206,11 +201,10 @@ public final class ImageTask: @unchecked Sendable {
 
   private func receive(_ event: JobEvent<ImageResponse>, _ turn: inout Turn) {
     switch event {
-    case .progress(let completed, let total):
-      add(.progress(LoadProgress(completed: completed, total: total)))
-    case .partial(let preview): add(.preview(preview.container))
+    case .progress(let completed, let total): shared.add(LoadProgress(completed: completed, total: total))
+    case .partial(let preview): shared.add(.preview(preview.container))
     case .finished(let result):
-      state.withLock { _ = Self.end(result, &$0) }
+      shared.end(result)
       leave(&turn)
     }
     turn.deliver(self)
@@ -218,81 +212,24 @@ public final class ImageTask: @unchecked Sendable {
 
   /// Ends a task that never waited for a job.
   func end(_ result: Result<ImageResponse, LoadError>) {
-    state.withLock { _ = Self.end(result, &$0) }
+    shared.end(result)
     deliver()
-  }
-
-  /// Takes note of the end; the first one counts.
-  private static func end(_ result: Result<ImageResponse, LoadError>, _ state: inout State) -> Bool {
-    guard state.result == nil else { return false }
-    state.result = result
-    // Who awaits the image is told otherwise.
-    if state.isHeard { state.news.append(News(event: .finished(result))) }
-    return true
-  }
-
-  private func add(_ event: ImageEvent) {
-    state.withLock { state in
-      guard state.result == nil else { return }
-      if case .progress(let progress) = event {
-        state.progress = progress
-        // Who is slow needs the latest only.
-        if case .progress = state.news.last?.event, state.news.last?.stream == nil { state.news.removeLast() }
-      }
-      state.news.append(News(event: event))
-    }
   }
 }
 
-// MARK: - Telling
+extension ImageTask: Hashable {
+  /// Compares identities: two tasks are equal if they are the same one.
+  public static func == (left: ImageTask, right: ImageTask) -> Bool { left === right }
+
+  /// Hashes the ``id``.
+  public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
 
 extension ImageTask: Deliverable {
-  var callsOut: Bool { state.withLock { $0.observer != nil || !$0.onEnd.isEmpty } }
+  var callsOut: Bool { shared.callsOut }
 
-  /// Tells what has happened, with no lock held: whoever is told may do anything, also with this task.
-  ///
-  /// Whoever awaits the image learns of the end at once, also while an observer still thinks about something earlier.
   func deliver() {
-    let (waiters, result) = state.withLock { state -> ([Waiter], Result<ImageResponse, LoadError>?) in
-      guard state.result != nil else { return ([], nil) }
-      defer { state.waiters = [] }
-      return (state.waiters, state.result)
-    }
-    if let result {
-      // The first end counts.
-      trace?.end(result)
-      for waiter in waiters { waiter.resume(returning: result) }
-    }
-    while let (news, recipients) = next() {
-      for stream in recipients.streams { stream.yield(news.event) }
-      recipients.observer?(news.event)
-      if case .finished = news.event {
-        for stream in recipients.streams { stream.finish() }
-        for tell in recipients.onEnd { tell() }
-      }
-      state.withLock { $0.isTelling = false }
-    }
-  }
-
-  private struct Recipients {
-    var streams: [AsyncStream<ImageEvent>.Continuation] = []
-    var observer: (@Sendable (ImageEvent) -> Void)?
-    var onEnd: [@Sendable () -> Void] = []
-  }
-
-  /// Takes the next thing to be told, for the one thread that tells.
-  private func next() -> (News, Recipients)? {
-    state.withLock { state in
-      guard !state.isTelling, !state.news.isEmpty else { return nil }
-      state.isTelling = true
-      let news = state.news.removeFirst()
-      if let id = news.stream { return (news, Recipients(streams: state.streams[id].map { [$0] } ?? [])) }
-      var recipients = Recipients(streams: Array(state.streams.values), observer: state.observer)
-      if case .finished = news.event {
-        recipients.onEnd = state.onEnd
-        (state.streams, state.observer, state.onEnd) = ([:], nil, [])
-      }
-      return (news, recipients)
-    }
+    // The first end counts.
+    shared.deliver { trace?.end($0) }
   }
 }
