@@ -18,6 +18,8 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   private let context: JobContext
   private var loads: [ObjectIdentifier: Load] = [:]
 
+  override var requestKeys: RequestKeys? { request.keys }
+
   init(_ request: ImageRequest, _ context: JobContext) {
     (self.request, self.context) = (request, context)
     key = context.imageKey(of: request, step: request.processors.count)

@@ -23,6 +23,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   private var source: String { request.name }
   private var key: CacheKey { request.keys.fetch }
+  override var requestKeys: RequestKeys? { request.keys }
 
   init(_ request: ImageRequest, _ original: KnownOriginal, _ record: SourceRecord, _ context: JobContext) {
     (self.request, self.original, self.record, self.context) = (request, original, record, context)
@@ -59,9 +60,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   override func priorityChanged(_ turn: inout Turn) { transfer?.setPriority(priority, &turn) }
 
   override func watchingBegan(_ turn: inout Turn) {
-    guard let sink = transfer?.sink else { return }
-    sink.watch()
-    guard let progress = sink.known else { return }
+    guard let progress = transfer?.sink.watch() else { return }
     send(progress: progress.completed, of: progress.total, &turn)
   }
 

@@ -54,6 +54,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   var fetchedByteCount: Int?
 
   var source: String { request.name }
+  override var requestKeys: RequestKeys? { request.keys }
 
   /// What is known of the bytes on disk, as long as no answer has come since.
   var knownOriginal: FetchJob.KnownOriginal { record.ask == ask ? original : .unknown }

@@ -19,7 +19,7 @@ enum JobEvent<Value: Sendable>: Sendable {
 /// Every method is called within a turn; that is what makes the class safe to share. Subscribers are linked in order, so
 /// that joining, leaving and changing a priority take the same time among ten thousand as among two.
 // @unchecked: all state is guarded by the jobs' lock, as every access asks for a `Turn`.
-class Job<Value: Sendable>: @unchecked Sendable {
+class Job<Value: Sendable>: PooledJob, @unchecked Sendable {
   typealias Event = JobEvent<Value>
 
   private enum Phase { case idle, running, ended }
@@ -59,6 +59,9 @@ class Job<Value: Sendable>: @unchecked Sendable {
   final func takePlace(_ key: JobKey, in pool: JobPool) { place = (pool, key) }
 
   // MARK: What a subclass says
+
+  /// The keys of the request that it serves; `nil` where it serves none of one source.
+  var requestKeys: RequestKeys? { nil }
 
   /// Begins the work; called once, when the first has subscribed.
   func start(_ turn: inout Turn) {}

@@ -4,10 +4,13 @@ import VitrineRuntime
 /// Bytes of sources that need no network: files, bytes at hand, closures.
 final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the jobs' lock.
-  private let source: ImageSource
+  private let keys: RequestKeys
   private let context: JobContext
 
-  init(_ source: ImageSource, _ context: JobContext) { (self.source, self.context) = (source, context) }
+  private var source: ImageSource { keys.source }
+  override var requestKeys: RequestKeys? { keys }
+
+  init(_ keys: RequestKeys, _ context: JobContext) { (self.keys, self.context) = (keys, context) }
 
   override func start(_ turn: inout Turn) {
     let name = source.description

@@ -99,8 +99,18 @@ public final class ImagePipeline: Sendable {
       begin(task, prepared, isWatching: isWatching)
       return task
     }
-    scope.add(task) { [self] in begin(task, prepared, isWatching: isWatching) }
+    let hasBegun = scope.add(task) { [self] in begin(task, prepared, isWatching: isWatching) }
+    if !hasBegun { hold(task, prepared) }
     return task
+  }
+
+  /// Lets a task be cancelled by its request while it waits for its scope.
+  private func hold(_ task: ImageTask, _ request: ImageRequest) {
+    context.turn { [context] turn in
+      let key = context.imageKey(of: request, step: request.processors.count)
+      context.pool.hold(task, for: key, request.keys, &turn)
+    }
+    task.whenEnded { [context, unowned task] in context.turn { context.pool.release(task, &$0) } }
   }
 
   private func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool = false) {
@@ -132,9 +142,27 @@ public final class ImagePipeline: Sendable {
     context.turn { [context] turn in
       let key = context.imageKey(of: request, step: request.processors.count)
       let error = LoadError(.cancelled, .request, request.name, "cancelled")
-      for job in context.pool.intercepted(for: key, &turn) { job.cancelCallers(error, &turn) }
-      let job: Job<ImageResponse>? = context.pool.running(key, &turn)
-      job?.cancelCallers(error, &turn)
+      let heldBack = context.pool.cancelCallers(of: key, error, &turn)
+      turn.afterwards { for task in heldBack { task.cancel() } }
+    }
+  }
+
+  /// Ends every task for this URL, with an error of code `.cancelled`.
+  ///
+  /// That is every size of its image, however processed, with whichever header fields and in whichever
+  /// ``ImageRequest/cachePartition``. Tasks for several sources (``ImageSource/first(of:)``) and what a prefetcher loads to disk
+  /// go on. Does nothing where there is no such task. Complexity: O(n) over all that is being loaded.
+  public func cancel(for url: URL) {
+    let request = ImageRequest(url: url)
+    var sources = [request.prepared(by: context.delegate).keys]
+    // A delegate may have sent some of them elsewhere, and others not.
+    if context.delegate != nil { sources.append(request.keys) }
+    context.turn { [context] turn in
+      let error = LoadError(.cancelled, .request, request.name, "cancelled")
+      for source in sources {
+        let heldBack = context.pool.cancelCallers(ofSource: source, error, &turn)
+        turn.afterwards { for task in heldBack { task.cancel() } }
+      }
     }
   }
 }
