@@ -134,6 +134,42 @@ public final class ImagePipeline: Sendable {
     }
   }
 
+  /// Begins to load an image, and calls back on the main actor when it is there or has failed.
+  ///
+  /// ```swift
+  /// pipeline.loadImage(for: request, on: MainActor.shared) { result in
+  ///   if case .success(let response) = result { show(response.image) }
+  /// }
+  /// ```
+  /// On Linux the main actor needs a main queue that runs: `dispatchMain()`, an `async` `main`, or, in a program of GTK,
+  /// `MainActorSource`. Without one the completion is never called.
+  ///
+  /// - Parameters:
+  ///   - request: What to load.
+  ///   - actor: The main actor.
+  ///   - isolation: The actor of the caller; leave it out.
+  ///   - completion: Called once, before this returns where the caller is on the main actor and the image is in memory; with an
+  ///     error of code `.cancelled` when the task is cancelled.
+  /// - Returns: The task, to be cancelled or watched; it need not be kept.
+  @discardableResult
+  public func loadImage(
+    for request: ImageRequest,
+    on actor: MainActor,
+    isolation: isolated (any Actor)? = #isolation,
+    completion: @escaping @MainActor (Result<ImageResponse, LoadError>) -> Void,
+  ) -> ImageTask {
+    let task = imageTask(for: request)
+    if isolation === actor, let result = task.result {
+      MainActor.assumeIsolated { completion(result) }
+      return task
+    }
+    task.whenEnded {
+      guard let result = task.result else { return }
+      Task { @MainActor in completion(result) }
+    }
+    return task
+  }
+
   /// Ends every task that waits for exactly this image, with an error of code `.cancelled`; who asks afterwards loads it.
   ///
   /// Does nothing where none does.
