@@ -90,6 +90,20 @@ public final class RemotePicture {
     MainThreadWork.measure { view.slot.load(request, placeholder: placeholder, failure: failure) }
   }
 
+  /// Shows the image of a URL; see ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``.
+  @_disfavoredOverload
+  public func load(_ url: URL?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
+    load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
+  }
+
+  /// Shows the image of a URL; text that is none fails within this call.
+  ///
+  /// See ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``.
+  @_disfavoredOverload
+  public func load(_ url: String?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
+    load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
+  }
+
   /// Shows nothing, and cancels the current load.
   public func clear() { load(nil) }
 

@@ -1,3 +1,5 @@
+public import VitrineRuntime
+
 /// An error that explains why no complete response to a request arrived.
 ///
 /// Codes are values of a struct with private cases, so that a new one in a later version breaks no code:
@@ -8,7 +10,7 @@
 ///   // …
 /// }
 /// ```
-public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct HTTPError: Error, Sendable, CustomStringConvertible {
   /// The kind of an error.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
@@ -81,6 +83,8 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
   public let timeout: Timeout?
   /// A description of the cause for people, which starts in lower case and has no full stop.
   public let detail: String
+  /// The error below: with ``Code/preparationFailed`` the one that the hook threw.
+  public let cause: (any Error)?
 
   /// Creates an error, for loaders of your own.
   public init(
@@ -88,12 +92,14 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     url: String,
     status: Int? = nil,
     timeout: Timeout? = nil,
+    cause: (any Error)? = nil,
     _ detail: String,
   ) {
     self.code = code
     self.url = url
     self.status = status
     self.timeout = timeout
+    self.cause = cause
     self.detail = detail
   }
 
@@ -109,6 +115,57 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Returns the same without its cause, which may be an object of a user's.
+  package func withoutCause() -> HTTPError {
+    cause == nil ? self : HTTPError(code, url: url, status: status, timeout: timeout, detail)
+  }
+
   /// The URL and the ``detail``.
   public var description: String { "\(url): \(detail)" }
+}
+
+extension HTTPError: Hashable {
+  /// Compares everything but the ``cause``, which need not be comparable.
+  public static func == (left: HTTPError, right: HTTPError) -> Bool {
+    left.code == right.code && left.url == right.url && left.status == right.status
+      && left.timeout == right.timeout && left.detail == right.detail
+  }
+
+  /// Hashes everything but the ``cause``.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
+    hasher.combine(url)
+    hasher.combine(status)
+    hasher.combine(timeout)
+    hasher.combine(detail)
+  }
+}
+
+extension HTTPError: LocalizedError {
+  /// The message for a person: the URL, and what happened.
+  public var errorDescription: String? {
+    isCancellation ? "Loading \(url) was cancelled" : "\(url) could not be loaded: \(detail)"
+  }
+
+  /// The ``detail``.
+  public var failureReason: String? { detail }
+
+  /// The next step for a person; `nil` where nothing is known to help.
+  public var recoverySuggestion: String? {
+    switch code {
+    case .invalidURL: "Check the URL."
+    case .cannotResolve, .cannotConnect: "Check the URL and the network connection, and try again."
+    case .timedOut, .connectionLost, .truncated: "Check the network connection, and try again."
+    case .overloaded: "Try again later."
+    case .badStatus:
+      switch status ?? 0 {
+      case 401, 403: "Sign in with an account that has access."
+      case 404, 410: "Check the URL."
+      case 408, 425, 429, 500...599: "Try again later."
+      default: nil
+      }
+    case .preparationFailed: (cause as? any LocalizedError)?.recoverySuggestion
+    default: nil
+    }
+  }
 }

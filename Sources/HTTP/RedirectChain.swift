@@ -56,8 +56,13 @@ struct RedirectChain: Sendable {
   }
 
   /// Returns an error that names the requested URL, and the current one after redirects.
-  func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
+  func error(
+    _ code: HTTPError.Code,
+    timeout: HTTPError.Timeout? = nil,
+    cause: (any Error)? = nil,
+    _ detail: String,
+  ) -> HTTPError {
     let detour = count > 0 && code != .cancelled ? " (after \(count) redirects, at \(url.string))" : ""
-    return HTTPError(code, url: asked, timeout: timeout, detail + detour)
+    return HTTPError(code, url: asked, timeout: timeout, cause: cause, detail + detour)
   }
 }

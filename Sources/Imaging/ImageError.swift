@@ -1,3 +1,5 @@
+public import VitrineRuntime
+
 /// The reason why an image could not be decoded or encoded.
 ///
 /// Errors are compared by ``code``, a struct with private cases, so that new codes in later versions break no code:
@@ -67,4 +69,29 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The ``detail``.
   public var description: String { detail }
+}
+
+extension ImageError: LocalizedError {
+  /// The message for a person: what could not be done, and why.
+  public var errorDescription: String? {
+    switch code {
+    case .cancelled: "Decoding the image was cancelled"
+    case .notEncodable: "The image could not be encoded: \(detail)"
+    default: "The image could not be decoded: \(detail)"
+    }
+  }
+
+  /// The ``detail``.
+  public var failureReason: String? { detail }
+
+  /// The next step for a person; `nil` where nothing is known to help.
+  public var recoverySuggestion: String? {
+    switch code {
+    case .truncated, .corrupt: "Get the file again, since it is incomplete or damaged."
+    case .overLimit: "Use a smaller image."
+    case .unrecognised, .unsupported: "Save the image in another format."
+    case .outOfTime: "Try again later, or use a smaller image."
+    default: nil
+    }
+  }
 }

@@ -17,6 +17,11 @@ package struct FileError: Error, Hashable, CustomStringConvertible {
   }
 }
 
+// It is the cause of errors that apps see.
+extension FileError: LocalizedError {
+  package var errorDescription: String? { description }
+}
+
 /// Writes files as a whole or not at all: at any moment either the old or the new file is in place.
 package enum AtomicFile {
   /// Replaces the file at `path` with `data`, by renaming a complete file.

@@ -257,7 +257,8 @@ public final class FakeLoad: Sendable {
         take(.success(try await challenge(demand)), response, sink)
       } catch {
         let detail = "the hook for challenges threw: \(error)"
-        take(.failure(HTTPError(.preparationFailed, url: request.url.string, detail)), response, sink)
+        let failure = HTTPError(.preparationFailed, url: request.url.string, cause: error, detail)
+        take(.failure(failure), response, sink)
       }
     }
     let isOver = state.change { state in

@@ -168,7 +168,7 @@ public final class FakeLoader: DataLoader {
         guard handle.endPreparation() else { return }
         state.change { $0.counts.preparing -= 1 }
         let detail = "the hook before sending threw: \(error)"
-        return sink.finish(HTTPError(.preparationFailed, url: request.url.string, detail))
+        return sink.finish(HTTPError(.preparationFailed, url: request.url.string, cause: error, detail))
       }
       guard handle.endPreparation() else { return }
       state.change { $0.counts.preparing -= 1 }

@@ -1,5 +1,5 @@
 import VitrineHTTP
-import VitrineRuntime
+public import VitrineRuntime
 
 /// An error of loading an image: the stage at which it failed, the source, and the reason.
 ///
@@ -27,15 +27,15 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let cancelled = Code(name: "cancelled")
     /// The request allowed only caches, and none has the image.
     public static let notCached = Code(name: "notCached")
-    /// The file could not be read, or the closure threw.
+    /// The file could not be read, or the closure threw; ``LoadError/cause`` is what it threw.
     public static let unreadable = Code(name: "unreadable")
-    /// The server could not be reached, or the transfer failed.
+    /// The server could not be reached, the transfer failed, or a hook threw; ``LoadError/cause`` is what that threw.
     public static let fetchFailed = Code(name: "fetchFailed")
-    /// The server answered with a status other than success.
+    /// The server answered with a status that is none of success; ``LoadError/status`` has it.
     public static let badStatus = Code(name: "badStatus")
     /// The bytes could not be decoded; ``LoadError/cause`` is an `ImageError`.
     public static let undecodable = Code(name: "undecodable")
-    /// A processor threw.
+    /// A processor threw; ``LoadError/cause`` is what it threw.
     public static let processingFailed = Code(name: "processingFailed")
     /// The queue exceeds ``ImagePipeline/Configuration/queueLimit``; a server should answer with status 429 or 503.
     public static let overloaded = Code(name: "overloaded")
@@ -60,8 +60,31 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
   public let detail: String
   /// The HTTP status, with ``Code/badStatus``.
   public let status: Int?
-  /// The underlying error, if there was one.
+  /// The error below, where there was one.
+  ///
+  /// What a hook, a processor, an interceptor or a closure threw is here as it was thrown; otherwise it is an `HTTPError`, an
+  /// `ImageError`, or the system's reason for not reading a file.
   public let cause: (any Error)?
+
+  /// Creates an error, for interceptors and fakes to fail with.
+  ///
+  /// - Parameters:
+  ///   - code: The reason.
+  ///   - stage: The stage that failed.
+  ///   - source: The URL, path or id of what was loaded.
+  ///   - status: The HTTP status. Defaults to `nil`.
+  ///   - cause: The error below. Defaults to `nil`.
+  ///   - detail: A sentence for a person, without the source, a capital at its start and a full stop at its end.
+  public init(
+    _ code: Code,
+    stage: Stage,
+    source: String,
+    status: Int? = nil,
+    cause: (any Error)? = nil,
+    _ detail: String,
+  ) {
+    self.init(code, stage, source, detail, status: status, cause: cause)
+  }
 
   init(
     _ code: Code,
@@ -86,7 +109,9 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
       case .overloaded: .overloaded
       default: .fetchFailed
       }
-    self.init(code, .fetch, source, prefix + error.detail, status: error.status, cause: error)
+    // What a hook threw says more than that one threw.
+    let cause = error.code == .preparationFailed ? error.cause : nil
+    self.init(code, .fetch, source, prefix + error.detail, status: error.status, cause: cause ?? error)
   }
 
   /// Returns true if a stale image may stand in: without a network always, for a server that fails before `until` (RFC
@@ -107,4 +132,33 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
 
   /// The source, the stage and the detail.
   public var description: String { "\(source): \(stage.rawValue): \(detail)" }
+}
+
+extension LoadError: LocalizedError {
+  /// The message for a person: the source, what could not be done with it, and why.
+  public var errorDescription: String? {
+    guard !isCancellation else { return "Loading \(source) was cancelled" }
+    let deed =
+      switch stage {
+      case .request, .fetch: "loaded"
+      case .decode: "decoded"
+      case .process: "processed"
+      }
+    return "\(source) could not be \(deed): \(detail)"
+  }
+
+  /// The ``detail``.
+  public var failureReason: String? { detail }
+
+  /// The next step for a person, also one that the ``cause`` suggests; `nil` where nothing is known to help.
+  public var recoverySuggestion: String? {
+    switch code {
+    case .invalidURL: "Check the URL."
+    case .notCached, .offline: "Try again when there is a network connection."
+    case .overloaded: "Try again later."
+    case .unreadable where cause is FileError: "Check that the file exists and can be read."
+    case .badStatus: HTTPError(.badStatus, url: source, status: status, detail).recoverySuggestion
+    default: (cause as? any LocalizedError)?.recoverySuggestion
+    }
+  }
 }

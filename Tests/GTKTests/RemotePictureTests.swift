@@ -41,6 +41,39 @@ final class RemotePictureTests: WidgetTestCase {
     }
   }
 
+  func testAURLAndItsTextAreLoadedLikeARequest() throws {
+    try MainActor.assumeIsolated {
+      let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())
+      let picture = Self.makePicture(loading, mailbox)
+      let window = unsafe TestWindow(picture.widget)
+      let url = try XCTUnwrap(URL(string: "https://example.org/a.png"))
+      picture.load(url, placeholder: .color(.init(0x102030)))
+      picture.load(url.absoluteString)
+      // The second call asks for what is being loaded already.
+      XCTAssertEqual(loading.loads.map(\.request.address), [url.absoluteString])
+      picture.load("https://example.org/b.png", failure: .color(.init(0x102030)))
+      XCTAssertEqual(loading.loads.map(\.isCancelled), [true, false])
+      picture.load(nil)
+      XCTAssertEqual(loading.loads.map(\.isCancelled), [true, true])
+      let (noURL, noText) = (URL?.none, String?.none)
+      picture.load(noURL)
+      picture.load(noText)
+      XCTAssertEqual(loading.loads.count, 2)
+      window.close()
+    }
+  }
+
+  func testTextThatIsNoURLShowsTheFailureAtOnce() {
+    MainActor.assumeIsolated {
+      let picture = RemotePicture(.testing(PipelineParts()), width: 8, height: 8)
+      let window = unsafe TestWindow(picture.widget)
+      picture.load("no url", failure: .color(.init(0x102030)))
+      guard case .failure(let error, _) = picture.content else { return XCTFail("\(picture.content)") }
+      XCTAssertEqual(error.code, .invalidURL)
+      window.close()
+    }
+  }
+
   func testAnImageInMemoryIsThereEvenBeforeTheFirstLayout() {
     MainActor.assumeIsolated {
       let (loading, mailbox) = (FakeLoading(), FrameMailbox.manual())

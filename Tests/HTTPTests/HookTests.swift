@@ -57,6 +57,7 @@ struct HookTests {
     #expect(error?.code == .preparationFailed)
     #expect(error?.url == server.url("/a"))
     #expect(error?.detail.contains("Refused") == true)
+    #expect(error?.cause is Refused)
     #expect(server.counts.connections == 0)
     server.route("/b", LoopbackResponse(body: bytes(10)))
     #expect(try await loader.data(server.url("/b")).1.count == 10)

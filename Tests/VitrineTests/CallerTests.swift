@@ -52,6 +52,61 @@ struct CallerTests {
     #expect(results.value == [.cancelled, .invalidURL])
   }
 
+  // MARK: On the main actor
+
+  @MainActor
+  private final class Results {
+    var all: [Result<ImageResponse, LoadError>] = []
+    private let came = Watched(0)
+
+    func add(_ result: Result<ImageResponse, LoadError>) {
+      all.append(result)
+      came.change { $0 += 1 }
+    }
+
+    func wait(for count: Int) async { await came.wait { $0 >= count } }
+  }
+
+  @Test
+  @MainActor
+  func aCompletionOnTheMainActorIsCalledThereOnceTheImageHasCome() async throws {
+    let results = Results()
+    let task = pipeline.loadImage(for: request, on: MainActor.shared) { results.add($0) }
+    try await load().respond(with: FakeResponse(headers: ["Cache-Control": "max-age=60"], body: file))
+    // However long it has been there, it is told when the main actor is free.
+    while task.state == .running { await Task.yield() }
+    await results.wait(for: 1)
+    #expect(try results.all[0].get().origin == .network)
+
+    pipeline.loadImage(for: request, on: MainActor.shared) { results.add($0) }
+    #expect(try results.all.last?.get().origin == .memory)
+    #expect(results.all.count == 2)
+  }
+
+  @Test
+  @MainActor
+  func aCancellationIsToldOnTheMainActorAfterTheCall() async {
+    let results = Results()
+    let task = pipeline.loadImage(for: request, on: .shared) { results.add($0) }
+    task.cancel()
+    #expect(results.all.isEmpty)
+    await results.wait(for: 1)
+    #expect(results.all.map { result in (try? result.get()) == nil } == [true])
+  }
+
+  @Test
+  func fromElsewhereTheCompletionHopsToTheMainActorAlsoForAnImageInMemory() async throws {
+    parts.loader.answer(Self.url, with: file, headers: ["Cache-Control": "max-age=60"])
+    let results = Results()
+    for _ in 0..<2 { pipeline.loadImage(for: request, on: MainActor.shared) { results.add($0) } }
+    await results.wait(for: 2)
+    pipeline.loadImage(for: request, on: MainActor.shared) { results.add($0) }
+    await results.wait(for: 3)
+    #expect(try await results.all.last?.get().origin == .memory)
+  }
+
+  // MARK: By request
+
   @Test
   func cancelledByRequestEveryTaskOfItEndsAndNoOther() async throws {
     let tasks = (0..<3).map { _ in pipeline.imageTask(for: request) }

@@ -222,7 +222,11 @@ struct JobTests {
     lock.turn { turn in
       let one = pool.job(for: key("a"), &turn) { _ in Job<Int>() }
       #expect(pool.job(for: key("a"), &turn) { _ in Job<Int>() } !== one)
-      #expect(pool.count(&turn) == 0)
+      #expect(!pool.contains(key("a"), &turn))
+      #expect(pool.count(&turn) == 2)
+      one.subscribe(priority: .normal, &turn) { _, _ in }
+      one.finish(.failure(broken), &turn)
+      #expect(pool.count(&turn) == 1)
     }
   }
 

@@ -1,3 +1,5 @@
+public import VitrineRuntime
+
 /// The result of ``DiskCache/verify()``.
 public struct DiskVerification: Sendable, Hashable {
   /// The number of entries read.
@@ -18,6 +20,22 @@ public struct DiskCacheError: Error, Hashable, CustomStringConvertible {
   /// A description of the cause.
   public let reason: String
 
+  /// Creates an error; for fakes.
+  public init(path: String, reason: String) {
+    (self.path, self.reason) = (path, reason)
+  }
+
   /// The path and the cause.
   public var description: String { "\(path): \(reason)" }
+}
+
+extension DiskCacheError: LocalizedError {
+  /// The message for a person: the folder, and why it cannot be used.
+  public var errorDescription: String? { "The cache folder \(path) cannot be used: \(reason)" }
+
+  /// The ``reason``.
+  public var failureReason: String? { reason }
+
+  /// The next step for a person.
+  public var recoverySuggestion: String? { "Choose another folder, or allow writing to this one." }
 }

@@ -194,7 +194,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
         try await hooks.willSend?(&changed)
         mailbox.post(.prepared(self, .success(changed)))
       } catch {
-        let failure = HTTPError(.preparationFailed, url: request.url.string, "the hook before sending threw: \(error)")
+        let detail = "the hook before sending threw: \(error)"
+        let failure = HTTPError(.preparationFailed, url: request.url.string, cause: error, detail)
         mailbox.post(.prepared(self, .failure(failure)))
       }
     }
@@ -217,7 +218,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
       do {
         mailbox.post(.answered(self, .success(try await hooks.challenge?(challenge))))
       } catch {
-        let failure = HTTPError(.preparationFailed, url: asked, "the hook for challenges threw: \(error)")
+        let detail = "the hook for challenges threw: \(error)"
+        let failure = HTTPError(.preparationFailed, url: asked, cause: error, detail)
         mailbox.post(.answered(self, .failure(failure)))
       }
     }

@@ -104,7 +104,7 @@ final class SessionLoad: LoadHandle {
         state.withLock { ($0.request, $0.hop) = (final, RedirectChain(final, asked: asked)) }
         startHop()
       } catch {
-        end(self.error(.preparationFailed, "the hook before sending threw: \(error)"))
+        end(self.error(.preparationFailed, cause: error, "the hook before sending threw: \(error)"))
       }
     }
     state.withLock { $0.question = question }
@@ -260,7 +260,7 @@ final class SessionLoad: LoadHandle {
         }
         deliverHeld(head)
       } catch {
-        end(self.error(.preparationFailed, "the hook for challenges threw: \(error)"))
+        end(self.error(.preparationFailed, cause: error, "the hook for challenges threw: \(error)"))
       }
     }
     state.withLock { $0.question = question }
@@ -313,8 +313,13 @@ final class SessionLoad: LoadHandle {
     }
   }
 
-  private func error(_ code: HTTPError.Code, timeout: HTTPError.Timeout? = nil, _ detail: String) -> HTTPError {
-    state.withLock { $0.hop }.error(code, timeout: timeout, detail)
+  private func error(
+    _ code: HTTPError.Code,
+    timeout: HTTPError.Timeout? = nil,
+    cause: (any Error)? = nil,
+    _ detail: String,
+  ) -> HTTPError {
+    state.withLock { $0.hop }.error(code, timeout: timeout, cause: cause, detail)
   }
 
   private func error(for problem: any Error, isHeadDelivered: Bool) -> HTTPError {

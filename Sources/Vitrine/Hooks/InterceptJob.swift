@@ -18,6 +18,8 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
   private let context: JobContext
   private var loads: [ObjectIdentifier: Load] = [:]
 
+  override var requestKeys: RequestKeys? { request.keys }
+
   init(_ request: ImageRequest, _ context: JobContext) {
     (self.request, self.context) = (request, context)
     key = context.imageKey(of: request, step: request.processors.count)
@@ -49,6 +51,15 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
     for load in loads.values { load.subscription.watch(&turn) }
   }
 
+  override func progress(_ turn: inout Turn) -> LoadProgress? {
+    var furthest: LoadProgress?
+    for load in loads.values {
+      guard let progress = load.subscription.progress(&turn) else { continue }
+      if progress.completed >= furthest?.completed ?? 0 { furthest = progress }
+    }
+    return furthest
+  }
+
   /// Keeps downloads going that are to outlive their tasks; called before the job is left.
   func keepFetching(_ turn: inout Turn) {
     for load in loads.values where load.request.continuesDownload { context.keepFetching(load.request, &turn) }
@@ -64,8 +75,8 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
         return try await interceptors[index].image(for: request, next: chain(from: index + 1))
       } catch let error as LoadError {
         throw error
-      } catch is CancellationError {
-        throw LoadError(.cancelled, .request, request.name, "cancelled")
+      } catch let error as CancellationError {
+        throw LoadError(.cancelled, .request, request.name, "cancelled", cause: error)
       } catch {
         throw LoadError(.intercepted, .request, request.name, "\(error)", cause: error)
       }

@@ -23,6 +23,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   private var source: String { request.name }
   private var key: CacheKey { request.keys.fetch }
+  override var requestKeys: RequestKeys? { request.keys }
 
   /// True if a request has been handed to the loader and has not ended.
   var isTransferring: Bool { transfer != nil }
@@ -65,6 +66,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     guard let progress = transfer?.sink.watch() else { return }
     send(progress: progress.completed, of: progress.total, &turn)
   }
+
+  override func progress(_ turn: inout Turn) -> LoadProgress? { transfer?.sink.known }
 
   // MARK: Carrying out a plan
 

@@ -64,6 +64,7 @@ extension ImageJob {
   private func decode(_ bytes: FetchedBytes, _ turn: inout Turn) {
     if let old = self.bytes { turn.release(old) }
     self.bytes = bytes
+    if bytes.origin == .network { fetchedByteCount = bytes.data.count }
     let (options, keepsOriginal) = (context.decodeOptions(of: request), context.keepsOriginal(of: request))
     work(.decode, bytes: bytes.data.count, tiny: mayBeTiny(bytes) ? bytes.data : nil, &turn) { [self] isCancelled in
       var options = options
@@ -152,6 +153,7 @@ extension ImageJob {
   }
 
   private func process(_ input: ImageResponse, _ processor: ImageProcessor, _ turn: inout Turn) {
+    if input.origin == .network { fetchedByteCount = input.byteCount }
     work(.process, &turn) { [self] _ in
       let container: ImageContainer
       do {

@@ -50,8 +50,11 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   private var fallback: LoadedImage?
   /// The bytes being decoded.
   var bytes: FetchedBytes?
+  /// The number of bytes that have come from the server, once all have.
+  var fetchedByteCount: Int?
 
   var source: String { request.name }
+  override var requestKeys: RequestKeys? { request.keys }
 
   /// The knowledge about the bytes on disk, as long as no response has come since.
   var knownOriginal: FetchJob.KnownOriginal { record.ask == ask ? original : .unknown }
@@ -85,6 +88,10 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   }
 
   override func watchingBegan(_ turn: inout Turn) { followForPreviews(&turn) }
+
+  override func progress(_ turn: inout Turn) -> LoadProgress? {
+    super.progress(&turn) ?? fetchedByteCount.map { LoadProgress(completed: $0, total: $0) }
+  }
 
   // MARK: Stages
 

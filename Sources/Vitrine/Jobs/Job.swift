@@ -19,7 +19,7 @@ enum JobEvent<Value: Sendable>: Sendable {
 /// Every method is called within a turn, which makes the class safe to share. Subscribers form a linked list: joining,
 /// leaving and changing a priority take O(1).
 // @unchecked: all state is guarded by the jobs' lock, as every access takes a `Turn`.
-class Job<Value: Sendable>: @unchecked Sendable {
+class Job<Value: Sendable>: PooledJob, @unchecked Sendable {
   typealias Event = JobEvent<Value>
 
   private enum Phase { case idle, running, ended }
@@ -57,6 +57,9 @@ class Job<Value: Sendable>: @unchecked Sendable {
   final func takePlace(_ key: JobKey, in pool: JobPool) { place = (pool, key) }
 
   // MARK: For subclasses
+
+  /// The keys of the request that it serves; `nil` where it serves none of one source.
+  var requestKeys: RequestKeys? { nil }
 
   /// Starts the work; called once, when the first subscriber has joined.
   func start(_ turn: inout Turn) {}
@@ -186,6 +189,9 @@ class Job<Value: Sendable>: @unchecked Sendable {
   /// Unsubscribes from the job that this one waits for.
   final func leave(_ turn: inout Turn) { dependency.take()?.unsubscribe(&turn) }
 
+  /// The bytes received so far, and of those expected, by way of what does the work; `nil` before the first byte.
+  func progress(_ turn: inout Turn) -> LoadProgress? { dependency?.progress(&turn) }
+
   final func send(progress completed: Int, of total: Int, _ turn: inout Turn) {
     guard phase == .running else { return }
     let event = Event.progress(completed: completed, total: total)
@@ -272,6 +278,8 @@ final class Subscription<Value: Sendable>: Dependency, @unchecked Sendable {
 
   /// Requests progress and partial values from now on.
   func watch(_ turn: inout Turn) { job.watch(self, &turn) }
+
+  func progress(_ turn: inout Turn) -> LoadProgress? { job.progress(&turn) }
 }
 
 /// A subscription to a job of any value type.
@@ -279,4 +287,5 @@ protocol Dependency: AnyObject {
   func unsubscribe(_ turn: inout Turn)
   func setPriority(_ priority: Priority, _ turn: inout Turn)
   func watch(_ turn: inout Turn)
+  func progress(_ turn: inout Turn) -> LoadProgress?
 }

@@ -165,7 +165,7 @@ final class JobContext: Sendable {
       }
     }
     return pool.job(for: fetchKey(of: request), &turn) { _ in
-      guard case .url = request.keys.source.kind else { return LocalFetchJob(request.keys.source, self) }
+      guard case .url = request.keys.source.kind else { return LocalFetchJob(request.keys, self) }
       return FetchJob(request, original, record ?? sources.record(of: request.keys.fetch), self)
     }
   }

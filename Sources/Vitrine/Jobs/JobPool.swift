@@ -1,7 +1,18 @@
+/// A job under way, whatever it gives.
+protocol PooledJob: AnyObject {
+  /// The keys of its request; `nil` for a job of several sources.
+  var requestKeys: RequestKeys? { get }
+
+  /// Ends the wait of those who asked for this itself.
+  func cancelCallers(_ error: LoadError, _ turn: inout Turn)
+}
+
 /// The running jobs by key: requests with equal keys share one.
 // @unchecked: guarded by the jobs' lock, as every access takes a `Turn`.
 final class JobPool: @unchecked Sendable {
-  private var jobs: [JobKey: AnyObject] = [:]
+  private var jobs: [JobKey: any PooledJob] = [:]
+  /// The tasks that may wait for their scope, where no job knows of them.
+  private var heldBack: [ImageTask: (key: JobKey, keys: RequestKeys)] = [:]
   private var lastTask = 0
   private let isCoalescing: Bool
 
@@ -24,26 +35,56 @@ final class JobPool: @unchecked Sendable {
     _ turn: inout Turn,
     make: (inout Turn) -> Job<Value>,
   ) -> Job<Value> {
-    guard isCoalescing else { return make(&turn) }
     let key = key()
-    if let job = jobs[key] as? Job<Value> { return job }
+    if isCoalescing, let job = jobs[key] as? Job<Value> { return job }
     let job = make(&turn)
-    jobs[key] = job
-    job.takePlace(key, in: self)
+    if isCoalescing { add(job, key) } else { add(job, ofOneTask: key) }
     return job
   }
 
   /// Adds the job of one task alone, until it ends.
-  func add(_ job: InterceptJob, _ turn: inout Turn) {
+  func add(_ job: InterceptJob, _ turn: inout Turn) { add(job, ofOneTask: job.key) }
+
+  private func add<Value: Sendable>(_ job: Job<Value>, ofOneTask key: JobKey) {
     lastTask += 1
-    let key = job.key.ofTask(lastTask)
+    add(job, key.ofTask(lastTask))
+  }
+
+  private func add<Value: Sendable>(_ job: Job<Value>, _ key: JobKey) {
     jobs[key] = job
     job.takePlace(key, in: self)
   }
 
-  /// Returns the jobs of single tasks that wait for exactly this image.
-  func intercepted(for key: JobKey, _ turn: inout Turn) -> [InterceptJob] {
-    jobs.values.compactMap { $0 as? InterceptJob }.filter { $0.key == key }
+  // MARK: Cancelling
+
+  /// Ends the wait of those who asked for exactly this, and returns those who wait for their scope yet.
+  ///
+  /// Complexity: O(n) over the jobs where some serve one task alone, else O(1).
+  func cancelCallers(of key: JobKey, _ error: LoadError, _ turn: inout Turn) -> [ImageTask] {
+    var found: [any PooledJob] = lastTask == 0 ? [] : jobs.filter { $0.key.isOfOneTask(key) }.map(\.value)
+    if let job = jobs[key] { found.append(job) }
+    for job in found { job.cancelCallers(error, &turn) }
+    return heldBack.filter { $0.value.key == key }.map(\.key)
+  }
+
+  /// Ends the wait of those who asked for anything of a source, and returns those who wait for their scope yet.
+  ///
+  /// Complexity: O(n) over the jobs.
+  func cancelCallers(ofSource source: RequestKeys, _ error: LoadError, _ turn: inout Turn) -> [ImageTask] {
+    let found = jobs.values.filter { $0.requestKeys?.hasSource(of: source) ?? false }
+    for job in found { job.cancelCallers(error, &turn) }
+    return heldBack.filter { $0.value.keys.hasSource(of: source) }.map(\.key)
+  }
+
+  /// Keeps a task that may wait for its scope, until it ends.
+  func hold(_ task: ImageTask, for key: JobKey, _ keys: RequestKeys, _ turn: inout Turn) {
+    heldBack[task] = (key, keys)
+  }
+
+  /// Forgets a task that has ended.
+  func release(_ task: ImageTask, _ turn: inout Turn) {
+    turn.keep(task)
+    turn.release(heldBack.removeValue(forKey: task))
   }
 
   func forget(_ key: JobKey, _ turn: inout Turn) { jobs[key] = nil }

@@ -4,10 +4,13 @@ import VitrineRuntime
 /// The bytes of sources that need no network: files, data, closures.
 final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the jobs' lock.
-  private let source: ImageSource
+  private let keys: RequestKeys
   private let context: JobContext
 
-  init(_ source: ImageSource, _ context: JobContext) { (self.source, self.context) = (source, context) }
+  private var source: ImageSource { keys.source }
+  override var requestKeys: RequestKeys? { keys }
+
+  init(_ keys: RequestKeys, _ context: JobContext) { (self.keys, self.context) = (keys, context) }
 
   override func start(_ turn: inout Turn) {
     let name = source.description
@@ -41,8 +44,8 @@ final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
         let result: Result<FetchedBytes, LoadError>
         do {
           result = .success(FetchedBytes(local: try await load()))
-        } catch is CancellationError {
-          result = .failure(LoadError(.cancelled, .fetch, name, "cancelled"))
+        } catch let error as CancellationError {
+          result = .failure(LoadError(.cancelled, .fetch, name, "cancelled", cause: error))
         } catch {
           result = .failure(LoadError(.unreadable, .fetch, name, "\(error)", cause: error))
         }

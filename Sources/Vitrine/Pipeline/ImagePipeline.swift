@@ -127,8 +127,18 @@ public final class ImagePipeline: Sendable {
       begin(task, prepared, isWatching: isWatching)
       return task
     }
-    scope.add(task) { [self] in begin(task, prepared, isWatching: isWatching) }
+    let hasBegun = scope.add(task) { [self] in begin(task, prepared, isWatching: isWatching) }
+    if !hasBegun { hold(task, prepared) }
     return task
+  }
+
+  /// Lets a task be cancelled by its request while it waits for its scope.
+  private func hold(_ task: ImageTask, _ request: ImageRequest) {
+    context.turn { [context] turn in
+      let key = context.imageKey(of: request, step: request.processors.count)
+      context.pool.hold(task, for: key, request.keys, &turn)
+    }
+    task.whenEnded { [context, unowned task] in context.turn { context.pool.release(task, &$0) } }
   }
 
   private func begin(_ task: ImageTask, _ request: ImageRequest, isWatching: Bool = false) {
@@ -152,6 +162,42 @@ public final class ImagePipeline: Sendable {
     }
   }
 
+  /// Begins to load an image, and calls back on the main actor when it is there or has failed.
+  ///
+  /// ```swift
+  /// pipeline.loadImage(for: request, on: MainActor.shared) { result in
+  ///   if case .success(let response) = result { show(response.image) }
+  /// }
+  /// ```
+  /// On Linux the main actor needs a main queue that runs: `dispatchMain()`, an `async` `main`, or, in a program of GTK,
+  /// `MainActorSource`. Without one the completion is never called.
+  ///
+  /// - Parameters:
+  ///   - request: What to load.
+  ///   - actor: The main actor.
+  ///   - isolation: The actor of the caller; leave it out.
+  ///   - completion: Called once, before this returns where the caller is on the main actor and the image is in memory; with an
+  ///     error of code `.cancelled` when the task is cancelled.
+  /// - Returns: The task, to be cancelled or watched; it need not be kept.
+  @discardableResult
+  public func loadImage(
+    for request: ImageRequest,
+    on actor: MainActor,
+    isolation: isolated (any Actor)? = #isolation,
+    completion: @escaping @MainActor (Result<ImageResponse, LoadError>) -> Void,
+  ) -> ImageTask {
+    let task = imageTask(for: request)
+    if isolation === actor, let result = task.result {
+      MainActor.assumeIsolated { completion(result) }
+      return task
+    }
+    task.whenEnded {
+      guard let result = task.result else { return }
+      Task { @MainActor in completion(result) }
+    }
+    return task
+  }
+
   /// Cancels every task that waits for exactly this image, with an error of code `.cancelled`; later requests load it.
   ///
   /// Does nothing if there is no such task.
@@ -160,9 +206,27 @@ public final class ImagePipeline: Sendable {
     context.turn { [context] turn in
       let key = context.imageKey(of: request, step: request.processors.count)
       let error = LoadError(.cancelled, .request, request.name, "cancelled")
-      for job in context.pool.intercepted(for: key, &turn) { job.cancelCallers(error, &turn) }
-      let job: Job<ImageResponse>? = context.pool.running(key, &turn)
-      job?.cancelCallers(error, &turn)
+      let heldBack = context.pool.cancelCallers(of: key, error, &turn)
+      turn.afterwards { for task in heldBack { task.cancel() } }
+    }
+  }
+
+  /// Ends every task for this URL, with an error of code `.cancelled`.
+  ///
+  /// That is every size of its image, however processed, with whichever header fields and in whichever
+  /// ``ImageRequest/cachePartition``. Tasks for several sources (``ImageSource/first(of:)``) and what a prefetcher loads to disk
+  /// go on. Does nothing where there is no such task. Complexity: O(n) over all that is being loaded.
+  public func cancel(for url: URL) {
+    let request = ImageRequest(url: url)
+    var sources = [request.prepared(by: context.delegate).keys]
+    // A delegate may have sent some of them elsewhere, and others not.
+    if context.delegate != nil { sources.append(request.keys) }
+    context.turn { [context] turn in
+      let error = LoadError(.cancelled, .request, request.name, "cancelled")
+      for source in sources {
+        let heldBack = context.pool.cancelCallers(ofSource: source, error, &turn)
+        turn.afterwards { for task in heldBack { task.cancel() } }
+      }
     }
   }
 }

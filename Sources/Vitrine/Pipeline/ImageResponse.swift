@@ -41,12 +41,36 @@ public struct ImageResponse: Sendable {
   /// The encoded bytes, if the request wants them.
   package var encoded: Data? { loaded.container.encodedData }
 
-  /// Creates a response from an image made elsewhere, for an ``ImageInterceptor`` or a fake.
-  public init(_ image: Bitmap, from origin: Origin = .local) { self.init(ImageContainer(image), from: origin) }
+  /// Makes a response of an image that was made elsewhere, for an ``ImageInterceptor`` or a fake to answer with.
+  ///
+  /// See ``init(_:from:isStale:status:byteCount:)-(ImageContainer,_,_,_,_)``.
+  public init(
+    _ image: Bitmap,
+    from origin: Origin = .local,
+    isStale: Bool = false,
+    status: Int? = nil,
+    byteCount: Int = 0,
+  ) {
+    self.init(ImageContainer(image), from: origin, isStale: isStale, status: status, byteCount: byteCount)
+  }
 
-  /// Creates a response from an image made elsewhere, for an ``ImageInterceptor`` or a fake.
-  public init(_ image: ImageContainer, from origin: Origin = .local) {
-    self.init(LoadedImage(image), from: origin)
+  /// Makes a response of an image that was made elsewhere, for an ``ImageInterceptor`` or a fake to answer with.
+  ///
+  /// - Parameters:
+  ///   - image: The image.
+  ///   - origin: Where it came from. Defaults to ``Origin/local``.
+  ///   - isStale: A Boolean value that indicates whether it is served past its expiry. Defaults to `false`.
+  ///   - status: The HTTP status of the answer that brought the bytes. Defaults to `nil`.
+  ///   - byteCount: The number of encoded bytes it was made of. Defaults to 0.
+  public init(
+    _ image: ImageContainer,
+    from origin: Origin = .local,
+    isStale: Bool = false,
+    status: Int? = nil,
+    byteCount: Int = 0,
+  ) {
+    let loaded = LoadedImage(image, .none, .unlimited, status: status, byteCount: max(0, byteCount), nil)
+    self.init(loaded, from: origin, isStale: isStale)
   }
 
   init(_ loaded: LoadedImage, from origin: Origin, isStale: Bool = false, isRevalidationDue: Bool = false) {
@@ -81,12 +105,25 @@ public enum ImageEvent: Sendable {
   case finished(Result<ImageResponse, LoadError>)
 }
 
+extension ImageEvent: TaskEvent {
+  typealias Response = ImageResponse
+}
+
 /// The progress of a download.
 public struct LoadProgress: Sendable, Hashable {
   /// The number of bytes received.
   public let completed: Int
   /// The number of bytes expected; 0 if unknown.
   public let total: Int
+
+  /// Creates a progress, for fakes; a number below 0 counts as 0.
+  ///
+  /// - Parameters:
+  ///   - completed: Bytes received. Defaults to 0.
+  ///   - total: Bytes expected; 0, the default, while that is unknown.
+  public init(completed: Int = 0, total: Int = 0) {
+    (self.completed, self.total) = (max(0, completed), max(0, total))
+  }
 
   /// The fraction received, from 0 to 1; 0 while the total is unknown.
   public var fraction: Double {

@@ -110,8 +110,10 @@ public final class LoadScope: Sendable {
 
   // MARK: For the pipeline
 
-  /// Adds a task and begins it, now or on `resume()`.
-  func add(_ task: ImageTask, _ begin: @escaping @Sendable () -> Void) {
+  /// Takes a task in, and begins it now or later.
+  ///
+  /// - Returns: Whether it has begun.
+  func add(_ task: ImageTask, _ begin: @escaping @Sendable () -> Void) -> Bool {
     let (id, isPaused) = state.withLock { state in
       let id = state.nextID
       state.nextID += 1
@@ -122,6 +124,7 @@ public final class LoadScope: Sendable {
     task.whenEnded { [weak self] in self?.remove(id) }
     task.limitPriority { [self] in effectiveLimit }
     if !isPaused { begin() }
+    return !isPaused
   }
 
   private func remove(_ id: Int) {

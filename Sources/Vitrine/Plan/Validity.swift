@@ -37,7 +37,12 @@ extension Validity {
   }
 
   /// The validity of sources without a server.
-  static let unlimited = Validity(expires: nil, confirmed: nil, usableOnErrorUntil: nil, isKept: true)
+  static let unlimited = until(nil)
+
+  /// That of images that somebody made, good until a time; `nil` for ever.
+  static func until(_ expires: Date?) -> Validity {
+    Validity(expires: expires, confirmed: nil, usableOnErrorUntil: nil, isKept: true)
+  }
 
   /// Returns true if it may be served now while it is revalidated in the background.
   func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {

@@ -44,4 +44,12 @@ struct JobKey: Hashable, Sendable {
     key.task = task
     return key
   }
+
+  /// Whether this is that of one task alone, and but for that the same.
+  func isOfOneTask(_ other: JobKey) -> Bool {
+    guard task != nil else { return false }
+    var key = self
+    key.task = nil
+    return key == other
+  }
 }

@@ -37,6 +37,17 @@ final class RequestKeys: Sendable {
     return step == 0 ? decode : image.prefix(stepEnds[step - 1])
   }
 
+  /// Whether both load from the same URL, whatever their sizes, processors, header fields and users.
+  func hasSource(of other: RequestKeys) -> Bool {
+    switch (source.kind, other.source.kind) {
+    // One that is no URL fails as it is written.
+    case (.url(let text), .url(let otherText)): url == other.url && (url != nil || text == otherText)
+    case (.file(let path, _), .file(let otherPath, _)): path == otherPath
+    case (.inline(_, let hash), .inline(_, let otherHash)): hash == otherHash
+    default: false
+    }
+  }
+
   /// The common prefix of the keys of all images made from the bytes.
   var images: CacheKey { fetch.extended { $0.append(Self.imageMark) } }
 

@@ -1,6 +1,6 @@
 import VitrineCaching
 public import VitrineImaging
-import VitrineRuntime
+public import VitrineRuntime
 
 /// An image in the memory cache, with its freshness.
 ///
@@ -11,14 +11,27 @@ public struct CachedImage: Sendable, ObjectValue {
 
   init(_ loaded: LoadedImage) { self.loaded = loaded }
 
-  /// Creates a cached image that did not come through a pipeline; it never expires.
-  public init(_ image: ImageContainer) { self.init(LoadedImage(image)) }
+  /// Makes one of an image that did not come through a pipeline.
+  ///
+  /// - Parameters:
+  ///   - image: The image.
+  ///   - expires: The time from which on it is stale, and loaded anew by whoever awaits it. Defaults to `nil`, for never.
+  ///   - status: The HTTP status of the answer that brought its bytes. Defaults to `nil`.
+  public init(_ image: ImageContainer, expires: Date? = nil, status: Int? = nil) {
+    self.init(LoadedImage(image, .none, .until(expires), status: status, byteCount: 0, nil))
+  }
 
   /// The image and its metadata.
   public var container: ImageContainer { loaded.container }
 
   /// The pixels.
   public var image: Bitmap { loaded.container.bitmap }
+
+  /// The time from which on it is stale; `nil` for never.
+  public var expires: Date? { loaded.validity.expires }
+
+  /// The HTTP status of the answer that brought its bytes; `nil` for other sources.
+  public var status: Int? { loaded.status }
 
   var validity: Validity { loaded.validity }
   var contentID: ContentID { loaded.contentID }
@@ -60,11 +73,6 @@ final class LoadedImage: Sendable {
   convenience init(_ container: ImageContainer, of bytes: FetchedBytes, _ rendition: Rendition?) {
     let count = bytes.data.count
     self.init(container, bytes.contentID, bytes.validity, status: bytes.status, byteCount: count, rendition)
-  }
-
-  /// Creates an image that did not come through a pipeline.
-  convenience init(_ container: ImageContainer) {
-    self.init(container, .none, .unlimited, status: nil, byteCount: 0, nil)
   }
 
   /// Returns the same source with other pixels, made from these.

@@ -31,6 +31,25 @@ public struct CachedVariant: Sendable {
   /// A Boolean value that indicates whether the variant is stale.
   public let isStale: Bool
 
+  /// Creates a variant, for fakes.
+  ///
+  /// - Parameters:
+  ///   - container: The image and what is known of it.
+  ///   - processing: The processing of its pixels. Defaults to that of the request.
+  ///   - isSameView: A Boolean value that indicates whether it shows what the request shows. Defaults to `true`.
+  ///   - pixelRatio: The number of its pixels for each that is wanted. Defaults to 1.
+  ///   - isStale: A Boolean value that indicates whether it has expired. Defaults to `false`.
+  public init(
+    _ container: ImageContainer,
+    processing: Processing = .same,
+    isSameView: Bool = true,
+    pixelRatio: Double = 1,
+    isStale: Bool = false,
+  ) {
+    (self.container, self.processing, self.isSameView) = (container, processing, isSameView)
+    (self.pixelRatio, self.isStale) = (pixelRatio, isStale)
+  }
+
   /// The rank of a variant; lower is better.
   var rank: (Int, Int, Int, Double) {
     let isSharp = pixelRatio >= 0.99
@@ -89,7 +108,7 @@ extension CachedVariant {
       ? min(width / (Double(info.width) * scales.x), height / (Double(info.height) * scales.y))
       : min(width / Double(plan.width), height / Double(plan.height))
     self.init(
-      container: cached.container,
+      cached.container,
       processing: processing,
       isSameView: isWhole || hasAspect(of: Double(plan.width), Double(plan.height)),
       pixelRatio: ratio,

@@ -95,13 +95,18 @@ final class BodySink: LoadSink, @unchecked Sendable {
     hooks = plan.hooks
   }
 
+  /// The progress so far; `nil` before the first byte.
+  var known: LoadProgress? {
+    progress.withLock { $0.completed > 0 ? LoadProgress(completed: $0.completed, total: $0.total) : nil }
+  }
+
   /// Starts progress reports, and returns the progress so far, if there is any.
   @discardableResult
-  func watch() -> (completed: Int, total: Int)? {
+  func watch() -> LoadProgress? {
     progress.withLock { progress in
       progress.isWatched = true
       progress.told = progress.completed
-      return progress.completed > 0 ? (progress.completed, progress.total) : nil
+      return progress.completed > 0 ? LoadProgress(completed: progress.completed, total: progress.total) : nil
     }
   }
 

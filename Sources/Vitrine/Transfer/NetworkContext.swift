@@ -56,6 +56,8 @@ final class RecentFailures: Sendable {
   }
 
   func record(_ error: HTTPError, retryAfter: Duration? = nil, for key: CacheKey, at now: Duration) {
+    // What is forgotten is released under the lock.
+    let error = error.withoutCause()
     memory.withLock { $0.record(error, for: key, retryAfter: retryAfter, now: now) }
   }
 

@@ -113,7 +113,7 @@ extension CachedVariant {
   /// An image of a name that has so many pixels for each that is asked for.
   static func of(_ name: String, version: Int = 1, pixelRatio: Double = 1) -> CachedVariant {
     CachedVariant(
-      container: .tagged(name, version),
+      .tagged(name, version),
       processing: .same,
       isSameView: true,
       pixelRatio: pixelRatio,

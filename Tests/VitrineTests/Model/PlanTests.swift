@@ -111,7 +111,7 @@ struct PlanTests {
   func anImageThatNobodyCouldConfirmIsOfNoUseToWhoWantsItAnew() {
     var request = ImageRequest(url: Plans.url)
     var findings = Findings()
-    let put = LoadedImage(ImageContainer(.solid(SIMD4(1, 2, 3, 255), width: 8, height: 6)))
+    let put = CachedImage(ImageContainer(.solid(SIMD4(1, 2, 3, 255), width: 8, height: 6))).loaded
     findings.known = Findings.InMemory(image: put, step: 0)
     #expect(LoadPlan(request, upTo: 0, findings, fields: [:], now: Plans.now).words == "memory 0: serve")
     request.cachePolicy = .reload

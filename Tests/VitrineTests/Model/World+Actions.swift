@@ -146,7 +146,7 @@ extension World {
   private func cancelByRequest() {
     guard let wish = pick(tickets.filter { $0.isWaiting }.map(\.wish)) else { return }
     note("everyone who waits for \(wish) is cancelled")
-    let concerned = tickets.filter { $0.isWaiting && $0.wish == wish && !$0.isData }
+    let concerned = tickets.filter { ($0.isWaiting || $0.isHeldBack) && $0.wish == wish && !$0.isData }
     for ticket in concerned { ticket.isCancelled = true }
     pipeline.cancel(for: request(wish))
     for ticket in concerned where ticket.ended == nil && ticket.prefetcher == nil {

@@ -75,6 +75,8 @@ final class Ticket: @unchecked Sendable {
   }
 
   var isWaiting: Bool { begun != nil && ended == nil && !isCancelled }
+  /// Whether it waits for its scope.
+  var isHeldBack: Bool { isScoped && begun == nil && ended == nil && !isCancelled }
 }
 
 /// A point in the history of a world.

@@ -1,0 +1,226 @@
+import Synchronization
+import VitrineRuntime
+
+/// The numbers of tasks, none of which is given twice.
+enum TaskNumber {
+  private static let last = Atomic(0)
+
+  static func next() -> Int { last.add(1, ordering: .relaxed).newValue }
+}
+
+/// What happens to a task, as it is told to those who listen.
+protocol TaskEvent: Sendable {
+  associatedtype Response: Sendable
+
+  static func progress(_ progress: LoadProgress) -> Self
+  static func finished(_ result: Result<Response, LoadError>) -> Self
+}
+
+/// The end, the progress and the priority of a task, and those who are told of them.
+///
+/// Everyone is told in order, by one thread at a time and with no lock held. It is the task's only lock, in one allocation.
+struct TaskState<Event: TaskEvent>: Sendable {
+  typealias Outcome = Result<Event.Response, LoadError>
+  private typealias Waiter = CheckedContinuation<Outcome, Never>
+
+  /// Something to be told.
+  private enum News: Sendable {
+    /// To everyone, or to one stream alone.
+    case progress(LoadProgress, stream: Int?)
+    case event(Event)
+    case end(Outcome)
+  }
+
+  private struct Values: Sendable {
+    var result: Outcome?
+    var progress: LoadProgress?
+    var priority: Priority
+    /// What the scope of the task allows.
+    var priorityLimit = Priority.veryHigh
+    var waiters: [Waiter] = []
+    var streams: [Int: AsyncStream<Event>.Continuation] = [:]
+    var nextID = 0
+    var observer: (@Sendable (Event) -> Void)?
+    /// What is still to be told.
+    var news: [News] = []
+    var isTelling = false
+    var onEnd: [@Sendable () -> Void] = []
+
+    var isHeard: Bool { observer != nil || !streams.isEmpty || !onEnd.isEmpty }
+  }
+
+  private let values: Lock<Values>
+
+  init(priority: Priority, observer: (@Sendable (Event) -> Void)? = nil) {
+    values = Lock(Values(priority: priority, observer: observer))
+  }
+
+  // MARK: What is known
+
+  var result: Outcome? { values.withLock { $0.result } }
+
+  var isEnded: Bool { values.withLock { $0.result != nil } }
+
+  /// The progress that was told or read last.
+  var progress: LoadProgress? { values.withLock { $0.progress } }
+
+  /// Whether somebody reads events as they come.
+  var hasStreams: Bool { values.withLock { !$0.streams.isEmpty } }
+
+  /// Whether a user's closure is called when there is news.
+  var callsOut: Bool { values.withLock { $0.observer != nil || !$0.onEnd.isEmpty } }
+
+  var priority: Priority {
+    get { values.withLock { $0.priority } }
+    nonmutating set { values.withLock { $0.priority = newValue } }
+  }
+
+  /// The priority, within what the scope of the task allows.
+  var effectivePriority: Priority { values.withLock { min($0.priority, $0.priorityLimit) } }
+
+  /// Bounds the priority by a limit that is asked for with the lock held, so that of two the later one counts.
+  func limitPriority(_ limit: () -> Priority) { values.withLock { $0.priorityLimit = limit() } }
+
+  // MARK: What happens
+
+  /// Takes note of the end; the first one counts.
+  ///
+  /// - Returns: Whether this one is the first.
+  @discardableResult
+  func end(_ result: Outcome) -> Bool {
+    values.withLock { values in
+      guard values.result == nil else { return false }
+      values.result = result
+      // Who awaits the response is told otherwise.
+      if values.isHeard { values.news.append(.end(result)) }
+      return true
+    }
+  }
+
+  /// Takes note of progress that is to be told.
+  func add(_ progress: LoadProgress) {
+    values.withLock { values in
+      guard values.result == nil else { return }
+      values.progress = progress
+      // Who is slow needs the latest only.
+      if case .progress(_, stream: nil) = values.news.last { values.news.removeLast() }
+      values.news.append(.progress(progress, stream: nil))
+    }
+  }
+
+  /// Takes note of progress that somebody has asked for.
+  func note(_ progress: LoadProgress) {
+    values.withLock { if $0.result == nil { $0.progress = progress } }
+  }
+
+  /// Takes note of anything else that is to be told.
+  func add(_ event: Event) {
+    values.withLock { if $0.result == nil { $0.news.append(.event(event)) } }
+  }
+
+  // MARK: Who is told
+
+  /// Waits for the end; may be called many times, by many.
+  func outcome() async -> Outcome {
+    await withCheckedContinuation { continuation in
+      let known = values.withLock { values -> Outcome? in
+        if values.result == nil { values.waiters.append(continuation) }
+        return values.result
+      }
+      if let known { continuation.resume(returning: known) }
+    }
+  }
+
+  /// Adds a stream, which begins with the progress so far; one that comes after the end is told that and finished.
+  ///
+  /// - Parameters:
+  ///   - continuation: The stream.
+  ///   - onTermination: Called with the number of the stream when nobody reads it any more.
+  /// - Returns: Whether there is more to come.
+  func add(
+    _ continuation: AsyncStream<Event>.Continuation,
+    onTermination: @escaping @Sendable (Int) -> Void,
+  ) -> Bool {
+    let known = values.withLock { values -> Outcome? in
+      if let result = values.result { return result }
+      let id = values.nextID
+      values.nextID += 1
+      if let progress = values.progress { values.news.append(.progress(progress, stream: id)) }
+      values.streams[id] = continuation
+      continuation.onTermination = { _ in onTermination(id) }
+      return nil
+    }
+    guard let known else { return true }
+    continuation.yield(.finished(known))
+    continuation.finish()
+    return false
+  }
+
+  /// Forgets a stream.
+  func removeStream(_ id: Int) {
+    let stream = values.withLock { $0.streams.removeValue(forKey: id) }
+    withExtendedLifetime(stream) {}
+  }
+
+  /// Lets somebody know of the end, too; at once if that has been.
+  func whenEnded(_ tell: @escaping @Sendable () -> Void) {
+    let isEnded = values.withLock { values in
+      if values.result == nil { values.onEnd.append(tell) }
+      return values.result != nil
+    }
+    if isEnded { tell() }
+  }
+
+  // MARK: Telling
+
+  /// Tells what has happened, with no lock held: whoever is told may do anything, also with this task.
+  ///
+  /// Whoever awaits the response learns of the end at once, also while an observer still thinks about something earlier;
+  /// `beforeWaiters` learns of it first.
+  func deliver(beforeWaiters: (Outcome) -> Void) {
+    let (waiters, result) = values.withLock { values -> ([Waiter], Outcome?) in
+      guard values.result != nil else { return ([], nil) }
+      defer { values.waiters = [] }
+      return (values.waiters, values.result)
+    }
+    if let result {
+      beforeWaiters(result)
+      for waiter in waiters { waiter.resume(returning: result) }
+    }
+    while let (event, recipients) = next() {
+      for stream in recipients.streams { stream.yield(event) }
+      recipients.observer?(event)
+      if recipients.isEnd {
+        for stream in recipients.streams { stream.finish() }
+        for tell in recipients.onEnd { tell() }
+      }
+      values.withLock { $0.isTelling = false }
+    }
+  }
+
+  private struct Recipients {
+    var streams: [AsyncStream<Event>.Continuation] = []
+    var observer: (@Sendable (Event) -> Void)?
+    var onEnd: [@Sendable () -> Void] = []
+    var isEnd = false
+  }
+
+  /// Takes the next thing to be told, for the one thread that tells.
+  private func next() -> (Event, Recipients)? {
+    values.withLock { values in
+      guard !values.isTelling, !values.news.isEmpty else { return nil }
+      values.isTelling = true
+      var recipients = Recipients(streams: Array(values.streams.values), observer: values.observer)
+      switch values.news.removeFirst() {
+      case .progress(let progress, let stream?):
+        return (.progress(progress), Recipients(streams: values.streams[stream].map { [$0] } ?? []))
+      case .progress(let progress, nil): return (.progress(progress), recipients)
+      case .event(let event): return (event, recipients)
+      case .end(let result):
+        (recipients.onEnd, recipients.isEnd) = (values.onEnd, true)
+        (values.streams, values.observer, values.onEnd) = ([:], nil, [])
+        return (.finished(result), recipients)
+      }
+    }
+  }
+}
