@@ -133,7 +133,7 @@ extension DataLoader {
   /// When the task is cancelled this throws at once, and the connection is freed some milliseconds later.
   ///
   /// - Parameters:
-  ///   - request: What to load; its ``HTTPRequest/bodyLimit`` bounds the memory.
+  ///   - request: What to load; its ``HTTPRequest/maxResponseBytes`` bounds the memory.
   ///   - hooks: What takes part in it; nothing by default.
   /// - Returns: The response, of whatever status (see ``HTTPResponse/requireSuccess()``), and its body.
   /// - Throws: ``HTTPError`` if no complete response came, also on cancellation.

@@ -41,7 +41,7 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let tooManyRedirects = Code(value: .tooManyRedirects)
     /// The status is not one of 200 to 299; ``HTTPError/status`` has it.
     public static let badStatus = Code(value: .badStatus)
-    /// The body is larger than ``HTTPRequest/bodyLimit``.
+    /// The body is larger than ``HTTPRequest/maxResponseBytes``.
     public static let tooLarge = Code(value: .tooLarge)
     /// The body ended before it was whole.
     public static let truncated = Code(value: .truncated)

@@ -1,39 +1,56 @@
 public import VitrineRuntime
 
-/// What to ask a server for, and within which bounds.
+/// A request to a server, and the bounds of its load.
 public struct HTTPRequest: Sendable, Hashable {
-  /// What to get.
+  /// The URL of the resource.
   public var url: HTTPURL
-  /// How to ask; `GET` by default.
+  /// The method; `GET` by default.
   public var method: HTTPMethod
   /// The header fields to send; on a redirect to another origin only those go along that hold no secret.
   public var headers: HTTPFields
+  /// The body to send.
+  ///
+  /// Defaults to none. Its length is sent with it: `Content-Length` and `Transfer-Encoding` in ``headers`` are left out. Its type is up to you
+  /// (`Content-Type`). With `HEAD` there can be none, and on Apple's systems with `GET` neither.
+  public var body: Data?
   /// How soon it starts, compared to others that wait; `Priority.normal` by default.
   public var priority: Priority
-  /// How many bytes the body may have, counted as they come; 100 MB by default.
-  public var bodyLimit: Int
+  /// The maximum number of bytes of the response's body, counted as they come; 100 MB by default.
+  public var maxResponseBytes: Int
   /// How long to wait for what.
   public var timeouts: HTTPTimeouts
   /// What to do when the server points elsewhere; up to 10 redirects are followed by default.
-  public var redirects: RedirectPolicy
+  public var redirectPolicy: RedirectPolicy
+  /// What ``isIdempotent`` was set to.
+  package var idempotence: Bool?
+
+  /// A Boolean value that indicates whether sending the request twice has the effect of sending it once.
+  ///
+  /// Defaults to what the ``method`` says. Only such a request is sent again by itself: by a ``RetryingLoader``, or where a connection turns out to be closed.
+  public var isIdempotent: Bool {
+    get { idempotence ?? method.isIdempotent }
+    set { idempotence = newValue }
+  }
 
   /// Creates a request.
   public init(
     _ url: HTTPURL,
     method: HTTPMethod = .get,
     headers: HTTPFields = [:],
+    body: Data? = nil,
     priority: Priority = .normal,
-    bodyLimit: Int = 100_000_000,
+    maxResponseBytes: Int = 100_000_000,
     timeouts: HTTPTimeouts = HTTPTimeouts(),
-    redirects: RedirectPolicy = .follow(limit: 10),
+    redirectPolicy: RedirectPolicy = .follow(limit: 10),
   ) {
     self.url = url
     self.method = method
     self.headers = headers
+    self.body = body
     self.priority = priority
-    self.bodyLimit = bodyLimit
+    self.maxResponseBytes = maxResponseBytes
     self.timeouts = timeouts
-    self.redirects = redirects
+    self.redirectPolicy = redirectPolicy
   }
 
   /// Creates a `GET` request for what a string says.
@@ -42,17 +59,6 @@ public struct HTTPRequest: Sendable, Hashable {
   public init(_ string: String, headers: HTTPFields = [:]) throws(HTTPError) {
     self.init(try HTTPURL(string), headers: headers)
   }
-}
-
-/// How a request asks.
-public struct HTTPMethod: Sendable, Hashable {
-  /// The name that is sent.
-  public let name: String
-
-  /// Asks for the head and the body.
-  public static let get = HTTPMethod(name: "GET")
-  /// Asks for the head alone.
-  public static let head = HTTPMethod(name: "HEAD")
 }
 
 /// How long a load may wait for what; each is counted from when it left the queue.
@@ -82,7 +88,8 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
 /// What to do when a server points elsewhere.
 ///
-/// Followed or not, a redirect from https to http, or to anything that is neither, is an error.
+/// Followed or not, a redirect from https to http, or to anything that is neither, is an error. As browsers do, 301 and 302 turn
+/// a `POST` into a `GET` without its body, and 303 anything but a `HEAD`; 307 and 308 send method and body again.
 public struct RedirectPolicy: Sendable, Hashable {
   /// How many are followed; nil when a redirect is a response like any other.
   let limit: Int?
@@ -118,6 +125,12 @@ public struct HTTPResponse: Sendable, Hashable {
   /// The length of the body that the server announced, if it did.
   public var contentLength: Int? {
     headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
+  }
+
+  /// The length of the body that counts for a limit, if the server announced it: of one that comes, and of no error page, which
+  /// would hide the status.
+  package func announcedLength(of method: HTTPMethod) -> Int? {
+    method == .head || status == 304 || status >= 400 ? nil : contentLength
   }
 
   /// Whether the status is one of 200 to 299.

@@ -62,7 +62,8 @@ public final class FakeLoader: DataLoader {
   /// Answers every load of an address from now on, at once, or of all that have no other answer if it is `*`.
   ///
   /// The body comes in pieces of 16 KiB, from a task of its own. Where the response has no `Content-Length` the true one is added;
-  /// a request whose `If-None-Match` is the response's `ETag` is answered with 304.
+  /// a `GET` or `HEAD` whose `If-None-Match` is the response's `ETag` is answered with 304. What a real loader refuses to send, such as a
+  /// method that is none, fails with `HTTPError.Code.invalidRequest` here too, and begins no load.
   ///
   /// - Parameters:
   ///   - url: The address, in any form; equal ones in canonical form are one.
@@ -183,6 +184,11 @@ public final class FakeLoader: DataLoader {
     answerCount: Int = 0,
   ) {
     let url = request.url.string
+    if let objection = request.objection {
+      // A real loader tells from a thread of its own.
+      Task { sink.finish(HTTPError(.invalidRequest, url: url, objection)) }
+      return
+    }
     // Before a test can get hold of the load and send.
     if answerCount == 0 { sink.begin() }
     let (load, answer) = state.change { [state, weak self] shared in
@@ -191,8 +197,7 @@ public final class FakeLoader: DataLoader {
         [weak state, weak self] event in
         if case .answered(let fields) = event {
           var next = request
-          for name in Set(fields.map { $0.name.lowercased() }) { next.headers[name] = nil }
-          for field in fields { next.headers.append(name: field.name, value: field.value) }
+          next.headers.replace(with: fields)
           self?.begin(next, sink, hooks, handle, answerCount: answerCount + 1)
           return
         }

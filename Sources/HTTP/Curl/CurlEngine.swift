@@ -329,7 +329,7 @@ final class CurlEngine: @unchecked Sendable {
     // Those that have started and wait, for a hook or after a redirect, run out of time too.
     for transfer in transfers.values.filter({ $0.started != nil }) {
       let (due, kind) = timeout(of: transfer)
-      guard now >= due else { continue }
+      guard now >= due, kind != .idle || !transfer.noteUpload(now: now) else { continue }
       if kind == .idle, transfer.handle?.isConnected != true {
         // Until there is a connection libcurl's own time-out for connecting counts; this one is if it fails to.
         let latest = transfer.hopStarted + transfer.request.timeouts.connect + .seconds(1)

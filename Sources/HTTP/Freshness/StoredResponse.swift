@@ -40,6 +40,9 @@ public struct StoredResponse: Sendable, Hashable {
     [200, 203].contains(status) && !CacheControl(headers).noStore && !Self.varying(headers).contains("*")
   }
 
+  /// Whether the server itself said for how long it is fresh.
+  package var saysLifetime: Bool { CacheControl(headers).maxAge != nil || headers["Expires"] != nil }
+
   /// Whether a request with these fields would have had this response: those that `Vary` names are the same (RFC 9111 4.1).
   public func answers(_ request: HTTPFields) -> Bool {
     variation.isEmpty || Self.variation(of: request, by: headers) == variation
@@ -64,9 +67,7 @@ public struct StoredResponse: Sendable, Hashable {
     // An `Age` or a `Date` of then says nothing about now.
     renewed.headers["Age"] = nil
     renewed.headers["Date"] = nil
-    let new = Self.kept(response.headers)
-    for name in Set(new.map { $0.name.lowercased() }) { renewed.headers[name] = nil }
-    for field in new { renewed.headers.append(name: field.name, value: field.value) }
+    renewed.headers.replace(with: Self.kept(response.headers))
     // The request that was answered by 304 had the same fields as the one of then.
     let known = variation
     renewed.variation = Self.variation(of: known, by: renewed.headers)

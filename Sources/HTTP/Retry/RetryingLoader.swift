@@ -7,6 +7,8 @@ public import VitrineRuntime
 /// server sends once more are left out. Where the file has changed meanwhile, or nothing tells whether it has, the load fails
 /// with the first error.
 ///
+/// A request that is not idempotent (``HTTPRequest/isIdempotent``) has one attempt, and the policy is not asked.
+///
 /// Responses with a status that the policy wants to try again are not delivered, save the last.
 ///
 /// A policy of your own is asked on threads of the loader's, four at most: one that blocks holds back its own load, and no

@@ -48,6 +48,7 @@ final class PipelineLog: PipelineObserver {
     switch fact {
     case "found" where value == .flag(true): say(.debug, "on disk as it was shown before", event.source)
     case "decision": say(.debug, Self.words(of: "\(value)"), event.source)
+    case "rate limited": say(.debug, "waits: as many requests were sent as the rate limit allows", event.source)
     case "fallback": say(.warning, "could not be asked for anew, so an older one is shown: \(value)", event.source)
     default: break
     }

@@ -14,7 +14,7 @@ struct Validity: Sendable, Hashable {
   /// What the request said in the fields that `Vary` named; empty for most.
   var variation: HTTPFields = [:]
   /// Whether a cache may keep it at all.
-  let isKept: Bool
+  var isKept: Bool
 }
 
 extension Validity {
@@ -41,7 +41,8 @@ extension Validity {
 
   /// Whether it may be served for now, if its server is asked behind it.
   func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
-    guard request.cachePolicy == .standard, !request.revalidates else { return false }
+    // What is not safe is not sent unless someone waits for it.
+    guard request.cachePolicy == .standard, !request.revalidates, request.method.isSafe else { return false }
     return usableWhileRevalidatingUntil.map { now() < $0 } ?? false
   }
 

@@ -188,10 +188,21 @@ public struct ImageRequest: Sendable {
     set { change(keepsKeys: true) { $0.cacheAccess = newValue } }
   }
 
-  /// Header fields to send, in order; none by default.
-  public var headers: [(name: String, value: String)] {
+  /// The header fields to send, in order.
+  ///
+  /// Defaults to none.
+  /// ```swift
+  /// request.headers["Accept-Language"] = "eo"
+  /// ```
+  public var headers: HTTPFields {
     get { shared.fields.headers }
     set { change { $0.headers = newValue } }
+  }
+
+  /// The method, the body and the bounds of loads of a URL.
+  var http: HTTPOptions {
+    get { shared.fields.http }
+    set { change { $0.http = newValue } }
   }
 
   /// The names of those ``headers`` whose values change what comes back, so that their answers are kept apart.
@@ -244,7 +255,7 @@ public struct ImageRequest: Sendable {
   }
 
   /// Whether it is content with the beginning of its bytes where that shows enough.
-  var stopsEarly: Bool { quality == .fast && !keepsEncodedData && !continuesDownload }
+  var stopsEarly: Bool { quality == .fast && !keepsEncodedData && !continuesDownload && isPlainGet }
 
   /// Whether it is as a pipeline's delegate has rewritten it.
   var isPrepared: Bool {
@@ -295,8 +306,9 @@ public struct ImageRequest: Sendable {
     var continuesDownload = false
     var allowsExpensiveNetworkAccess = true
     var storagePolicy: StoragePolicy?
-    var headers: [(name: String, value: String)] = []
+    var headers: HTTPFields = [:]
     var significantHeaders: Set<String> = []
+    var http = HTTPOptions()
     var cachePartition: String?
     var cacheID: String?
     var isPrepared = false

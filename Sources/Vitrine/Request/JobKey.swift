@@ -4,7 +4,7 @@ import VitrineHTTP
 /// What jobs are told apart by: those with equal keys are one job.
 ///
 /// Besides what names the result it has what keeps jobs apart although their results have one name. Requests that want
-/// other freshness are served differently. Headers that do not count may turn out to: which ones a server looks at is known
+/// other freshness are served differently, and one's time-outs are not for another. Headers that do not count may turn out to: which ones a server looks at is known
 /// when it has answered. Who shares a job shares what it found and what it keeps.
 struct JobKey: Hashable, Sendable {
   enum Product: Hashable, Sendable {
@@ -24,6 +24,8 @@ struct JobKey: Hashable, Sendable {
   private let revalidates: Bool
   private let allowsExpensiveNetworkAccess: Bool
   private let headers: [Header]
+  /// `nil` for the usual ones.
+  private let bounds: HTTPOptions.Bounds?
   /// The task that shares with nobody; `nil` for what is shared.
   private var task: Int?
 
@@ -33,6 +35,7 @@ struct JobKey: Hashable, Sendable {
     (policy, revalidates, allowsExpensiveNetworkAccess) = (
       request.cachePolicy, request.revalidates, request.allowsExpensiveNetworkAccess,
     )
+    bounds = request.http.bounds == HTTPOptions.Bounds() ? nil : request.http.bounds
     headers =
       request.headers.isEmpty
       ? [] : request.headers.map { Header(name: $0.name.lowercased(), value: $0.value) }.sorted { $0.name < $1.name }

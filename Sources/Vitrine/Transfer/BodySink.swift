@@ -62,6 +62,8 @@ final class BodySink: LoadSink, @unchecked Sendable {
     /// Has ``PipelineCache/flush()`` wait for what is kept of a body that breaks off.
     let pending: PendingWrites
     var hooks = LoadHooks()
+    /// The maximum number of bytes, those of ``resumption`` included.
+    var limit = Int.max
     /// What is there of it.
     var resumption: Resumption?
     /// Takes it down from its head on, if it is worth that.
@@ -88,6 +90,8 @@ final class BodySink: LoadSink, @unchecked Sendable {
   /// How many bytes the body must have; `nil` where the loader knows better.
   private var wholeCount: Int?
   private var mustStartOver = false
+  /// Why no more is taken.
+  private var refusal: HTTPError?
 
   /// `trace` is told where the load is, `tell` what comes of it.
   init(_ plan: Plan, _ trace: StageTrace?, _ tell: @escaping @Sendable (Event) -> Void) {
@@ -125,6 +129,9 @@ final class BodySink: LoadSink, @unchecked Sendable {
       wholeCount = ContentRange(response)?.total ?? known.total
       total = wholeCount ?? 0
     }
+    guard total <= plan.limit || !response.isSuccess else {
+      return refuse("the response has \(total) bytes", response)
+    }
     let head = Head(
       response: response,
       resumption: resumption,
@@ -146,8 +153,19 @@ final class BodySink: LoadSink, @unchecked Sendable {
     return .proceed
   }
 
+  /// Ends a load of more bytes than may come: a loader of a user's need not count.
+  private func refuse(_ what: String, _ response: HTTPResponse?) -> LoadFlow {
+    let url = response?.url.string ?? ""
+    refusal = HTTPError(.tooLarge, url: url, "\(what), more than the limit of \(plan.limit)")
+    return .stop
+  }
+
   func receive(_ bytes: RawSpan) -> LoadFlow {
     guard !mustStartOver else { return .proceed }
+    guard refusal == nil else { return .stop }
+    guard body.count + bytes.byteCount <= plan.limit else {
+      return refuse("\(body.count + bytes.byteCount) bytes came", head?.response)
+    }
     // The pointer is used within the closure only.
     unsafe bytes.withUnsafeBytes {
       unsafe body.append(contentsOf: $0)
@@ -172,7 +190,9 @@ final class BodySink: LoadSink, @unchecked Sendable {
   }
 
   func finish(_ error: HTTPError?) {
-    var error = error
+    var error = refusal ?? error
+    // What comes with a failure is not wanted, and its status is.
+    if error?.code == .tooLarge, let head, !head.response.isSuccess { error = nil }
     if mustStartOver { return tell(.startOver) }
     if error == nil, let wholeCount, body.count != wholeCount {
       let url = head?.response.url.string ?? ""
