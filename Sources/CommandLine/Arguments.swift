@@ -83,8 +83,8 @@ struct Arguments {
   }
 
   /// Parses header fields, each given as `Name: value`.
-  func headers(_ option: Option) throws(UsageError) -> [(name: String, value: String)] {
-    var headers: [(name: String, value: String)] = []
+  func headers(_ option: Option) throws(UsageError) -> HTTPFields {
+    var headers = HTTPFields()
     for bytes in all(option) {
       let text = bytes.readable
       let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -95,7 +95,7 @@ struct Arguments {
       guard element.isSendable, bytes.text != nil else {
         throw UsageError("\(option.name): '\(text)' cannot be sent as a header field")
       }
-      headers.append((element.name, element.value))
+      headers.append(name: element.name, value: element.value)
     }
     return headers
   }

@@ -23,7 +23,7 @@ struct FetchCommand: Command {
   private let size: TargetSize?
   private let quality: Int
   private let policy: CachePolicy
-  private let headers: [(name: String, value: String)]
+  private let headers: HTTPFields
   private let jobs: Int
   private let isJSON: Bool
   private let isQuiet: Bool

@@ -7,7 +7,7 @@ import VitrineRuntime
 ///
 /// - Complexity: O(log n) over the waiting loads for each operation, amortised.
 struct AdmissionQueue<ID: Hashable> {
-  private struct Entry {
+  private struct Entry: HeapEntry {
     let id: ID
     let host: String
     let priority: Priority
@@ -30,7 +30,7 @@ struct AdmissionQueue<ID: Hashable> {
     /// The entries that came to the head while the host had no slot.
     ///
     /// They return as slots become free.
-    var parked = Heap()
+    var parked = PriorityHeap<Entry>()
 
     /// Takes a slot for an entry, or parks the entry, and returns whether it took one.
     mutating func admit(_ entry: Entry) -> Bool {
@@ -48,7 +48,7 @@ struct AdmissionQueue<ID: Hashable> {
   private var running = 0
   private var waiting: [ID: Waiting] = [:]
   private var hosts: [String: Host] = [:]
-  private var ready = Heap()
+  private var ready = PriorityHeap<Entry>()
   private var nextSequence = 0
 
   init(limit: Int, hostLimit: Int) {
@@ -136,45 +136,6 @@ struct AdmissionQueue<ID: Hashable> {
       guard waiting[entry.id]?.priority == entry.priority else { continue }
       ready.add(entry)
       return
-    }
-  }
-
-  /// A binary heap of entries, the first to start on top.
-  private struct Heap {
-    private var entries: [Entry] = []
-
-    var count: Int { entries.count }
-
-    mutating func add(_ entry: Entry) {
-      entries.append(entry)
-      var child = entries.count - 1
-      while child > 0, entries[child].isBefore(entries[(child - 1) / 2]) {
-        entries.swapAt(child, (child - 1) / 2)
-        child = (child - 1) / 2
-      }
-    }
-
-    mutating func takeFirst() -> Entry? {
-      guard !entries.isEmpty else { return nil }
-      entries.swapAt(0, entries.count - 1)
-      let first = entries.removeLast()
-      var parent = 0
-      while 2 * parent + 1 < entries.count {
-        var child = 2 * parent + 1
-        if child + 1 < entries.count, entries[child + 1].isBefore(entries[child]) { child += 1 }
-        guard entries[child].isBefore(entries[parent]) else { break }
-        entries.swapAt(child, parent)
-        parent = child
-      }
-      return first
-    }
-
-    /// Removes the entries that `isKept` rejects, and returns them.
-    mutating func keepOnly(_ isKept: (Entry) -> Bool) -> [Entry] {
-      let dropped = entries.filter { !isKept($0) }
-      // A sorted array is a heap.
-      entries = entries.filter(isKept).sorted { $0.isBefore($1) }
-      return dropped
     }
   }
 }

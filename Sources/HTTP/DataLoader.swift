@@ -147,10 +147,10 @@ extension DataLoader {
   /// If the task is cancelled, this throws at once, and the connection is freed some milliseconds later.
   ///
   /// - Parameters:
-  ///   - request: The request, whose ``HTTPRequest/bodyLimit`` bounds the memory.
-  ///   - hooks: The hooks of the load. Defaults to none.
-  /// - Returns: The response, of any status (see ``HTTPResponse/requireSuccess()``), and its body.
-  /// - Throws: ``HTTPError`` if no complete response arrives, and on cancellation.
+  ///   - request: What to load; its ``HTTPRequest/maxResponseBytes`` bounds the memory.
+  ///   - hooks: What takes part in it; nothing by default.
+  /// - Returns: The response, of whatever status (see ``HTTPResponse/requireSuccess()``), and its body.
+  /// - Throws: ``HTTPError`` if no complete response came, also on cancellation.
   public func data(
     for request: HTTPRequest,
     hooks: LoadHooks = LoadHooks(),

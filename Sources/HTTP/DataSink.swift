@@ -13,14 +13,14 @@ final class DataSink: LoadSink, @unchecked Sendable {
   let outcome = Deferred<Result<(HTTPResponse, Data), HTTPError>>()
   let hooks: LoadHooks
   private let handle = Lock(Handle.none)
-  private let bodyLimit: Int
+  private let maxResponseBytes: Int
   private let url: String
   private var response: HTTPResponse?
   private var body = Data()
 
   init(_ request: HTTPRequest, _ hooks: LoadHooks) {
     self.hooks = hooks
-    bodyLimit = request.bodyLimit
+    maxResponseBytes = request.maxResponseBytes
     url = request.url.string
   }
 
@@ -45,7 +45,7 @@ final class DataSink: LoadSink, @unchecked Sendable {
   func receive(_ response: HTTPResponse) -> LoadFlow {
     self.response = response
     // The announced length is not trusted: bytes are counted as they arrive.
-    if let length = response.contentLength { body.reserveCapacity(min(length, bodyLimit, 16 << 20)) }
+    if let length = response.contentLength { body.reserveCapacity(min(length, maxResponseBytes, 16 << 20)) }
     return .proceed
   }
 

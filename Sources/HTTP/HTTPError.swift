@@ -43,7 +43,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public static let tooManyRedirects = Code(value: .tooManyRedirects)
     /// The status is not in 200 to 299, see ``HTTPError/status``.
     public static let badStatus = Code(value: .badStatus)
-    /// The body exceeds ``HTTPRequest/bodyLimit``.
+    /// The body is larger than ``HTTPRequest/maxResponseBytes``.
     public static let tooLarge = Code(value: .tooLarge)
     /// The body ended before it was complete.
     public static let truncated = Code(value: .truncated)

@@ -29,7 +29,22 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
   ///
   /// A name may occur several times.
   public init(dictionaryLiteral elements: (String, String)...) {
-    fields = elements.map { Element(name: $0.0, value: $0.1) }
+    self.init(elements)
+  }
+
+  /// Creates a list of names and values, in order; a name may occur several times.
+  public init(_ fields: some Sequence<(String, String)>) {
+    self.fields = fields.map { Element(name: $0.0, value: $0.1) }
+  }
+
+  /// Creates a list of names and values, in order; a name may occur several times.
+  public init(_ fields: some Sequence<(name: String, value: String)>) {
+    self.fields = fields.map { Element(name: $0.name, value: $0.value) }
+  }
+
+  /// Creates a list of a dictionary's names and values, sorted by name.
+  public init(_ fields: [String: String]) {
+    self.init(fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
   }
 
   /// The position of the first field.
@@ -66,6 +81,24 @@ public struct HTTPFields: Sendable, Hashable, RandomAccessCollection, Expressibl
   /// Appends a field, and keeps others of the same name.
   public mutating func append(name: String, value: String) {
     fields.append(Element(name: name, value: value))
+  }
+
+  /// Adds fields at the end, beside others of the same names.
+  public mutating func append(contentsOf others: HTTPFields) {
+    fields += others.fields
+  }
+
+  /// Removes all fields of a name, and returns their values in order.
+  @discardableResult
+  public mutating func remove(_ name: String) -> [String] {
+    defer { self[name] = nil }
+    return values(for: name)
+  }
+
+  /// Adds fields in place of all those of the same names.
+  public mutating func replace(with others: HTTPFields) {
+    fields.removeAll { field in others.contains { $0.name.equalsIgnoringCase(field.name) } }
+    append(contentsOf: others)
   }
 
   /// Removes every field whose name is not in `names`, which are in lower case.

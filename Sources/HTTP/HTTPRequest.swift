@@ -1,49 +1,62 @@
 public import VitrineRuntime
 
-/// A request, with its limits.
+/// A request to a server, and the bounds of its load.
 public struct HTTPRequest: Sendable, Hashable {
-  /// The URL.
+  /// The URL of the resource.
   public var url: HTTPURL
-  /// The method.
-  ///
-  /// Defaults to `GET`.
+  /// The method; `GET` by default.
   public var method: HTTPMethod
   /// The header fields.
   ///
   /// A redirect to another origin keeps only those that contain no secret.
   public var headers: HTTPFields
+  /// The body to send.
+  ///
+  /// Defaults to none. Its length is sent with it: `Content-Length` and `Transfer-Encoding` in ``headers`` are left out. Its type is up to you
+  /// (`Content-Type`). With `HEAD` there can be none, and on Apple's systems with `GET` neither.
+  public var body: Data?
   /// The priority in the loader's queue.
   ///
   /// Defaults to `Priority.normal`.
   public var priority: Priority
-  /// The maximum number of bytes of the body, counted as they arrive.
-  ///
-  /// Defaults to 100 MB.
-  public var bodyLimit: Int
+  /// The maximum number of bytes of the response's body, counted as they come; 100 MB by default.
+  public var maxResponseBytes: Int
   /// The time-outs.
   public var timeouts: HTTPTimeouts
   /// The handling of redirects.
   ///
   /// Defaults to following up to 10.
-  public var redirects: RedirectPolicy
+  public var redirectPolicy: RedirectPolicy
+  /// What ``isIdempotent`` was set to.
+  package var idempotence: Bool?
+
+  /// A Boolean value that indicates whether sending the request twice has the effect of sending it once.
+  ///
+  /// Defaults to what the ``method`` says. Only such a request is sent again by itself: by a ``RetryingLoader``, or where a connection turns out to be closed.
+  public var isIdempotent: Bool {
+    get { idempotence ?? method.isIdempotent }
+    set { idempotence = newValue }
+  }
 
   /// Creates a request.
   public init(
     _ url: HTTPURL,
     method: HTTPMethod = .get,
     headers: HTTPFields = [:],
+    body: Data? = nil,
     priority: Priority = .normal,
-    bodyLimit: Int = 100_000_000,
+    maxResponseBytes: Int = 100_000_000,
     timeouts: HTTPTimeouts = HTTPTimeouts(),
-    redirects: RedirectPolicy = .follow(limit: 10),
+    redirectPolicy: RedirectPolicy = .follow(limit: 10),
   ) {
     self.url = url
     self.method = method
     self.headers = headers
+    self.body = body
     self.priority = priority
-    self.bodyLimit = bodyLimit
+    self.maxResponseBytes = maxResponseBytes
     self.timeouts = timeouts
-    self.redirects = redirects
+    self.redirectPolicy = redirectPolicy
   }
 
   /// Creates a `GET` request from a string.
@@ -52,17 +65,6 @@ public struct HTTPRequest: Sendable, Hashable {
   public init(_ string: String, headers: HTTPFields = [:]) throws(HTTPError) {
     self.init(try HTTPURL(string), headers: headers)
   }
-}
-
-/// The method of a request.
-public struct HTTPMethod: Sendable, Hashable {
-  /// The name in the request line.
-  public let name: String
-
-  /// The method that returns the head and the body.
-  public static let get = HTTPMethod(name: "GET")
-  /// The method that returns only the head.
-  public static let head = HTTPMethod(name: "HEAD")
 }
 
 /// The time-outs of a load, none of which runs while it is queued.
@@ -100,7 +102,8 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
 /// The handling of redirects.
 ///
-/// A redirect from https to http, or to another scheme, is always an error.
+/// Followed or not, a redirect from https to http, or to anything that is neither, is an error. As browsers do, 301 and 302 turn
+/// a `POST` into a `GET` without its body, and 303 anything but a `HEAD`; 307 and 308 send method and body again.
 public struct RedirectPolicy: Sendable, Hashable {
   /// The maximum number of redirects to follow, or `nil` to deliver a redirect like any other response.
   let limit: Int?
@@ -138,6 +141,12 @@ public struct HTTPResponse: Sendable, Hashable {
   /// The announced length of the body, if there is one.
   public var contentLength: Int? {
     headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
+  }
+
+  /// The length of the body that counts for a limit, if the server announced it: of one that comes, and of no error page, which
+  /// would hide the status.
+  package func announcedLength(of method: HTTPMethod) -> Int? {
+    method == .head || status == 304 || status >= 400 ? nil : contentLength
   }
 
   /// A Boolean value that indicates whether the status is in 200 to 299.

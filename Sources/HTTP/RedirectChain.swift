@@ -6,22 +6,30 @@ struct RedirectChain: Sendable {
     "if-none-match", "if-modified-since", "range", "if-range",
   ]
 
-  /// The URL of the current hop.
-  private(set) var url: HTTPURL
-  var headers: HTTPFields
+  /// What says what the body is; it goes where the body goes.
+  private static let bodyFields: Set<String> = [
+    "content-type", "content-encoding", "content-language", "content-location",
+  ]
+
+  /// What is asked for in the hop that is under way.
+  private(set) var request: HTTPRequest
   /// The number of redirects so far.
   private(set) var count = 0
   /// The requested URL, for messages.
   private let asked: String
-  private let policy: RedirectPolicy
+
+  var url: HTTPURL { request.url }
+  var headers: HTTPFields {
+    get { request.headers }
+    set { request.headers = newValue }
+  }
+  private var policy: RedirectPolicy { request.redirectPolicy }
 
   /// - Parameters:
   ///   - request: The first request of the chain.
   ///   - asked: The URL for error messages. Defaults to that of the request.
   init(_ request: HTTPRequest, asked: String? = nil) {
-    url = request.url
-    headers = request.headers
-    policy = request.redirects
+    self.request = request
     self.asked = asked ?? request.url.string
   }
 
@@ -50,9 +58,25 @@ struct RedirectChain: Sendable {
     if let objection = addressGuard?.objection(to: next) {
       throw error(.addressRefused, "redirected to \(next.string): \(objection)")
     }
-    if next.origin != url.origin { headers.keepOnly(Self.safeFields) }
-    url = next
+    if turnsIntoGet(head?.status) {
+      request.method = .get
+      request.body = nil
+      for name in Self.bodyFields { headers.remove(name) }
+    }
+    if next.origin != url.origin {
+      headers.keepOnly(request.hasBody ? Self.safeFields.union(Self.bodyFields) : Self.safeFields)
+    }
+    request.url = next
     count += 1
+  }
+
+  /// Returns true if the target of a redirect is requested with `GET`, whatever the method was (Fetch, 4.4).
+  private func turnsIntoGet(_ status: Int?) -> Bool {
+    switch status {
+    case 301, 302: request.method == .post
+    case 303: request.method != .head
+    default: false
+    }
   }
 
   /// Returns an error that names the requested URL, and the current one after redirects.

@@ -103,7 +103,8 @@ public final class FakeLoad: Sendable {
 
   /// Sends the next bytes of the body, after a head of status 200 if there was none.
   ///
-  /// A body that exceeds `bodyLimit` ends the load with `HTTPError.Code.tooLarge`, as with a real loader.
+  /// A body that passes `maxResponseBytes`, or a head that announces such a body, ends the load with `HTTPError.Code.tooLarge`, as it
+  /// would with a real loader.
   public func send(_ bytes: Data) {
     add(.bytes(bytes))
   }
@@ -122,9 +123,12 @@ public final class FakeLoad: Sendable {
   public func respond(with response: FakeResponse) {
     var (status, headers, body) = (response.status, response.headers, response.body)
     if response.error == nil || !body.isEmpty {
-      if let tag = headers["ETag"], request.headers["If-None-Match"] == tag { (status, body) = (304, Data()) }
+      if let tag = headers["ETag"], request.headers["If-None-Match"] == tag, request.method.allowsConditions {
+        (status, body) = (304, Data())
+      }
       if status != 304, headers["Content-Length"] == nil { headers["Content-Length"] = "\(body.count)" }
       respond(status: status, headers: headers)
+      if request.method == .head { body = Data() }
     }
     var rest = body
     while !rest.isEmpty {
@@ -302,9 +306,13 @@ public final class FakeLoad: Sendable {
       guard let sink = state.sink, !state.isDelivering else { return nil }
       if state.status.isCancelled { end(error(.cancelled), &state) }
       guard let next = state.pieces.first, !state.status.isPaused || state.status.isCancelled else { return nil }
-      if case .bytes(let bytes) = next, state.status.taken + bytes.count > request.bodyLimit {
-        end(error(.tooLarge), &state)
-      }
+      let expected =
+        switch next {
+        case .head(let response): response.announcedLength(of: request.method) ?? 0
+        case .bytes(let bytes): state.status.taken + bytes.count
+        case .end: 0
+        }
+      if expected > request.maxResponseBytes { end(error(.tooLarge), &state) }
       (state.isDelivering, state.isResumed) = (true, false)
       return (sink, state.pieces.removeFirst())
     }

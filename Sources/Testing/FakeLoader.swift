@@ -64,10 +64,9 @@ public final class FakeLoader: DataLoader {
 
   /// Answers every later load of a URL at once.
   ///
-  /// The URL `*` stands for all without a response of their own.
-  ///
-  /// The body arrives in pieces of 16 KiB, from another task. A missing `Content-Length` is added. A request whose
-  /// `If-None-Match` is the response's `ETag` gets 304.
+  /// The body comes in pieces of 16 KiB, from a task of its own. Where the response has no `Content-Length` the true one is added;
+  /// a `GET` or `HEAD` whose `If-None-Match` is the response's `ETag` is answered with 304. What a real loader refuses to send, such as a
+  /// method that is none, fails with `HTTPError.Code.invalidRequest` here too, and begins no load.
   ///
   /// - Parameters:
   ///   - url: The URL, in any form; it is compared in its canonical form.
@@ -190,6 +189,11 @@ public final class FakeLoader: DataLoader {
     answerCount: Int = 0,
   ) {
     let url = request.url.string
+    if let objection = request.objection {
+      // A real loader tells from a thread of its own.
+      Task { sink.finish(HTTPError(.invalidRequest, url: url, objection)) }
+      return
+    }
     // Before a test can take the load and send.
     if answerCount == 0 { sink.begin() }
     let (load, answer) = state.change { [state, weak self] shared in
@@ -198,8 +202,7 @@ public final class FakeLoader: DataLoader {
         [weak state, weak self] event in
         if case .answered(let fields) = event {
           var next = request
-          for name in Set(fields.map { $0.name.lowercased() }) { next.headers[name] = nil }
-          for field in fields { next.headers.append(name: field.name, value: field.value) }
+          next.headers.replace(with: fields)
           self?.begin(next, sink, hooks, handle, answerCount: answerCount + 1)
           return
         }

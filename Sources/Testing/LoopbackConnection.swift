@@ -101,11 +101,25 @@ final class LoopbackConnection: @unchecked Sendable {
       if let end = endOfHead(from: searched) {
         let head = String(decoding: buffer[..<end], as: UTF8.self)
         buffer.removeFirst(end + 4)
-        return LoopbackRequest(head: head, connection: number)
+        var request = LoopbackRequest(head: head, connection: number)
+        guard let body = readBody(of: request) else { return nil }
+        request.body = body
+        return request
       }
       searched = max(0, buffer.count - 3)
       guard readMore() else { return nil }
     }
+  }
+
+  /// Nil when the client leaves before its end.
+  private func readBody(of request: LoopbackRequest) -> Data? {
+    if request["Expect"]?.lowercased() == "100-continue" { _ = write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
+    let count = max(0, request["Content-Length"].flatMap { Int($0) } ?? 0)
+    while buffer.count < count {
+      guard readMore() else { return nil }
+    }
+    defer { buffer.removeFirst(count) }
+    return Data(buffer.prefix(count))
   }
 
   private func endOfHead(from start: Int) -> Int? {

@@ -10,6 +10,8 @@ public struct LoopbackRequest: Sendable, Hashable {
   public let headers: [[String]]
   /// The number of the server's connection that it arrived on, counted from 1.
   public let connection: Int
+  /// The body, all of it; empty where no length was said.
+  public internal(set) var body = Data()
 
   /// The target without its query.
   public var path: String { String(target.prefix { $0 != "?" }) }

@@ -33,6 +33,8 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let fetchFailed = Code(name: "fetchFailed")
     /// The server answered with a status that is none of success; ``LoadError/status`` has it.
     public static let badStatus = Code(name: "badStatus")
+    /// The response has more bytes than ``ImagePipeline/Configuration/maxResponseBytes`` or the request allows.
+    public static let tooLarge = Code(name: "tooLarge")
     /// The bytes could not be decoded; ``LoadError/cause`` is an `ImageError`.
     public static let undecodable = Code(name: "undecodable")
     /// A processor threw; ``LoadError/cause`` is what it threw.
@@ -107,6 +109,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
       case .badStatus: .badStatus
       case .addressRefused: .forbidden
       case .overloaded: .overloaded
+      case .tooLarge: .tooLarge
       default: .fetchFailed
       }
     // What a hook threw says more than that one threw.

@@ -1,6 +1,11 @@
 import VitrineCaching
 package import VitrineHTTP
+#if canImport(Darwin)
+public import VitrineImaging
+public import VitrineRuntime
+#else
 import VitrineRuntime
+#endif
 
 /// The default parts of a pipeline; the one file of this module that names a platform.
 package enum PlatformDefaults {
@@ -84,3 +89,35 @@ package enum PlatformDefaults {
     return ["/" + parts.joined(separator: "/")] + ([home] + shared).map { "\($0)/\(program)" }
   }
 }
+
+#if canImport(Darwin)
+extension ImageRequest {
+  /// Creates a request of a `URLRequest`: of its URL, method, header fields, body and time-out.
+  ///
+  /// Its cache policy becomes the nearest ``cachePolicy``, and ``allowsExpensiveNetworkAccess`` is its own. A body that is a
+  /// stream is not sent, and a URL that cannot be loaded fails with ``LoadError/Code/invalidURL`` when it is loaded.
+  public init(
+    _ request: URLRequest,
+    size: TargetSize? = nil,
+    processors: [ImageProcessor] = [],
+    priority: Priority = .normal,
+  ) {
+    if let http = try? HTTPRequest(request) {
+      self.init(http, size: size, processors: processors, priority: priority)
+      // The pipeline's limit alone: a URLRequest has none.
+      maxResponseBytes = nil
+    } else {
+      let text = request.url?.absoluteString ?? ""
+      self.init(url: text, size: size, processors: processors, priority: priority)
+    }
+    allowsExpensiveNetworkAccess = request.allowsExpensiveNetworkAccess
+    switch request.cachePolicy {
+    case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: cachePolicy = .reload
+    case .reloadRevalidatingCacheData: cachePolicy = .maxAge(.zero)
+    case .returnCacheDataElseLoad: cachePolicy = .cacheFirst
+    case .returnCacheDataDontLoad: cachePolicy = .cacheOnly
+    default: cachePolicy = .standard
+    }
+  }
+}
+#endif

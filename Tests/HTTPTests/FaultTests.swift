@@ -25,9 +25,9 @@ struct FaultTests {
   @Test
   func aBodyOverTheLimitIsRefusedByItsLength() async throws {
     server.route("/a", LoopbackResponse(body: bytes(1001)))
-    try await expectFailure(.tooLarge) { $0.bodyLimit = 1000 }
+    try await expectFailure(.tooLarge) { $0.maxResponseBytes = 1000 }
     var request = try HTTPRequest.patient(server.url("/a"))
-    request.bodyLimit = 1001
+    request.maxResponseBytes = 1001
     #expect(try await loader.data(for: request).1.count == 1001)
   }
 
@@ -46,16 +46,16 @@ struct FaultTests {
         exchange.sendEndlessly(bytes(10_000))
       }
     }
-    try await expectFailure(.tooLarge) { $0.bodyLimit = 100_000 }
+    try await expectFailure(.tooLarge) { $0.maxResponseBytes = 100_000 }
     await server.wait { $0.running == 0 }
   }
 
   @Test
   func theLimitIsAHundredMegabytesByDefault() throws {
     let request = try HTTPRequest("http://a.example")
-    #expect(request.bodyLimit == 100_000_000)
+    #expect(request.maxResponseBytes == 100_000_000)
     #expect(request.timeouts == HTTPTimeouts(connect: .seconds(10), idle: .seconds(30), total: nil))
-    #expect(request.redirects == .follow(limit: 10))
+    #expect(request.redirectPolicy == .follow(limit: 10))
     #expect(request.priority == .normal)
   }
 
@@ -172,7 +172,7 @@ struct FaultTests {
     }
     let error = try await loader.failure(server.url("/a")) {
       $0.timeouts.total = .milliseconds(100)
-      $0.bodyLimit = .max
+      $0.maxResponseBytes = .max
     }
     #expect(error.code == .timedOut)
     #expect(error.timeout == .total)
@@ -265,7 +265,7 @@ struct MalformedAnswerTests {
       exchange.send(packed)
     }
     var request = try HTTPRequest.patient(server.url("/a"))
-    request.bodyLimit = 2000
+    request.maxResponseBytes = 2000
     do throws(HTTPError) {
       #expect(try await loader.data(for: request).1 == packed)
     } catch {

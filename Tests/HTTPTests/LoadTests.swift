@@ -56,7 +56,7 @@ struct LoadTests {
     server.route("/a", LoopbackResponse(body: bytes(500)))
     var request = try HTTPRequest.patient(server.url("/a"))
     request.method = .head
-    request.bodyLimit = 10
+    request.maxResponseBytes = 10
     let (response, data) = try await loader.data(for: request)
     #expect(response.contentLength == 500)
     #expect(data.isEmpty)

@@ -75,9 +75,11 @@ struct RedirectTests {
   func theLimitIsTheRequests() async throws {
     server.route("/a", .redirect(to: "/b"))
     server.route("/b", LoopbackResponse())
-    #expect(try await loader.failure(server.url("/a")) { $0.redirects = .follow(limit: 0) }.code == .tooManyRedirects)
+    #expect(
+      try await loader.failure(server.url("/a")) { $0.redirectPolicy = .follow(limit: 0) }.code == .tooManyRedirects
+    )
     var request = try HTTPRequest.patient(server.url("/a"))
-    request.redirects = .deliver
+    request.redirectPolicy = .deliver
     #expect(try await loader.data(for: request).0.status == 302)
   }
 

@@ -11,9 +11,9 @@ struct FakeLoadTests {
 
   private func begin(
     _ sink: any LoadSink,
-    bodyLimit: Int = 1000,
+    maxResponseBytes: Int = 1000,
   ) async throws -> (load: FakeLoad, handle: any LoadHandle) {
-    let handle = loader.load(HTTPRequest(try HTTPURL(url), bodyLimit: bodyLimit), into: sink)
+    let handle = loader.load(HTTPRequest(try HTTPURL(url), maxResponseBytes: maxResponseBytes), into: sink)
     return (try await loader.nextLoad(of: url), handle)
   }
 
@@ -187,7 +187,7 @@ struct FakeLoadTests {
   @Test
   func aBodyOverTheLimitOfItsRequestIsAnError() async throws {
     let sink = RecordingSink()
-    let (load, _) = try await begin(sink, bodyLimit: 5)
+    let (load, _) = try await begin(sink, maxResponseBytes: 5)
     load.send(Data("abcde".utf8))
     #expect(sink.heard == ["head 200", "5 bytes"])
     load.send(Data("f".utf8))
@@ -199,7 +199,7 @@ struct FakeLoadTests {
   func fromManyThreadsTheSinkIsStillCalledOneAtATimeAndEndedOnce() async throws {
     for round in 0..<100 {
       let sink = RecordingSink([.proceed, .pause, .pause])
-      let (load, handle) = try await begin(sink, bodyLimit: 10_000)
+      let (load, handle) = try await begin(sink, maxResponseBytes: 10_000)
       load.respond()
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<4 {

@@ -123,9 +123,9 @@ struct CachedVariantTests {
       with: try Bitmap.testPattern(width: 32, height: 24).encoded(as: .png),
       headers: ["Cache-Control": "max-age=60", "Vary": "Accept-Language"],
     )
-    try await remember([request(.pixels(16, 16)) { $0.headers = [("Accept-Language", "de")] }])
+    try await remember([request(.pixels(16, 16)) { $0.headers["Accept-Language"] = "de" }])
     #expect(pipeline.cachedVariant(for: request(nil)) == nil)
-    #expect(pipeline.cachedVariant(for: request(nil) { $0.headers = [("Accept-Language", "de")] }) != nil)
+    #expect(pipeline.cachedVariant(for: request(nil) { $0.headers["Accept-Language"] = "de" }) != nil)
   }
 
   @Test

@@ -274,8 +274,8 @@ struct FinishedImageTests {
   func anImageInMemoryForOtherFieldsDoesNotHideTheRightOneOnDisk() async throws {
     let headers: HTTPFields = ["Cache-Control": "max-age=60", "Vary": "Accept-Language"]
     var (german, english) = (request(), request())
-    german.headers = [("Accept-Language", "de")]
-    english.headers = [("Accept-Language", "en")]
+    german.headers["Accept-Language"] = "de"
+    english.headers["Accept-Language"] = "en"
     let pipeline = start()
     parts.loader.answer(Self.url, with: file, headers: headers)
     _ = try await load(german, pipeline)

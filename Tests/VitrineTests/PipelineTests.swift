@@ -262,7 +262,7 @@ struct PipelineTests {
     let plain = ImageRequest(url: "https://example.org/a.jpg")
     var others = [plain, plain, plain, plain, plain]
     others[0].cachePartition = "ann"
-    others[1].headers = [("Authorization", "Basic eDp5")]
+    others[1].headers["Authorization"] = "Basic eDp5"
     others[2].size = .pixels(10, 10)
     others[3].frame = 1
     others[4].quality = .best
@@ -270,7 +270,7 @@ struct PipelineTests {
     #expect(Set(keys).count == keys.count)
 
     var sameHeaders = plain
-    sameHeaders.headers = [("X-Trace", "1")]
+    sameHeaders.headers["X-Trace"] = "1"
     #expect(sameHeaders.imageKey == plain.imageKey)
     sameHeaders.significantHeaders = ["x-trace"]
     #expect(sameHeaders.imageKey != plain.imageKey)

@@ -24,7 +24,7 @@ struct RequestValueTests {
     { $0.continuesDownload = true },
     { $0.storagePolicy = .original },
     { $0.cacheAccess = .memory },
-    { $0.headers = [(name: "Accept-Language", value: "de")] },
+    { $0.headers = ["Accept-Language": "de"] },
     { $0.significantHeaders = ["Accept-Language"] },
     { $0.cachePartition = "ann" },
     { $0.cacheID = "a" },
@@ -55,7 +55,7 @@ struct RequestValueTests {
     var one = request
     one.size = .pixels(300, 200, .fill)
     one.priority = .high
-    one.headers = [(name: "Authorization", value: "Bearer secret")]
+    one.headers = ["Authorization": "Bearer secret"]
     #expect(one.description == "\(Self.text); 300x200 fill; priority high; headers Authorization")
   }
 

@@ -217,7 +217,7 @@ struct RevalidationTests {
 
   private func request(_ language: String) -> ImageRequest {
     var request = request
-    request.headers = [("Accept-Language", language)]
+    request.headers["Accept-Language"] = language
     return request
   }
 

@@ -332,7 +332,7 @@ final class CurlEngine: @unchecked Sendable {
     // Transfers that wait for a hook or after a redirect can time out too.
     for transfer in transfers.values.filter({ $0.started != nil }) {
       let (due, kind) = timeout(of: transfer)
-      guard now >= due else { continue }
+      guard now >= due, kind != .idle || !transfer.noteUpload(now: now) else { continue }
       if kind == .idle, transfer.handle?.isConnected != true {
         // Before there is a connection, libcurl's own time-out applies. This is a fallback.
         let latest = transfer.hopStarted + transfer.request.timeouts.connect + .seconds(1)

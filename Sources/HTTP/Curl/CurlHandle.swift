@@ -67,7 +67,7 @@ final class CurlHandle {
     set(CURLOPT_TCP_NODELAY, 1)
     set(CURLOPT_BUFFERSIZE, 64 << 10)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    if request.method == .head { set(CURLOPT_NOBODY, 1) }
+    setMethod(transfer.chain.request)
 
     let timeouts = request.timeouts
     set(CURLOPT_CONNECTTIMEOUT_MS, max(1, timeouts.connect.milliseconds))
@@ -95,7 +95,7 @@ final class CurlHandle {
       if let password = identity.password { set(CURLOPT_KEYPASSWD, password) }
     }
     set(CURLOPT_USERAGENT, options.userAgent)
-    setHeaders(transfer.fieldsToSend)
+    setHeaders(transfer.fieldsToSend, announcesBody: transfer.chain.request.announcesBody)
 
     unsafe set(CURLOPT_HEADERDATA, me)
     unsafe set(CURLOPT_WRITEDATA, me)
@@ -153,15 +153,44 @@ final class CurlHandle {
     unsafe vitrine_curl_set_pointer(easy, option, value)
   }
 
-  private func setHeaders(_ headers: HTTPFields) {
+  private func setMethod(_ request: HTTPRequest) {
+    if request.method == .head { set(CURLOPT_NOBODY, 1) }
+    if request.announcesBody {
+      set(CURLOPT_POST, 1)
+      setBody(request.body ?? Data())
+    }
+    if ![.get, .head, .post].contains(request.method) || request.method == .get && request.announcesBody {
+      set(CURLOPT_CUSTOMREQUEST, request.method.name)
+    }
+    // On a connection that was closed meanwhile libcurl sends anything again.
+    if !request.isIdempotent { set(CURLOPT_FRESH_CONNECT, 1) }
+  }
+
+  private func setBody(_ body: Data) {
+    set(CURLOPT_POSTFIELDSIZE, body.count)
+    guard !body.isEmpty else { return set(CURLOPT_COPYPOSTFIELDS, "") }
+    // libcurl copies as many bytes as it was told of just before, and changes none.
+    unsafe body.withUnsafeBytes {
+      unsafe set(CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
+    }
+  }
+
+  private func setHeaders(_ headers: HTTPFields, announcesBody: Bool) {
     unsafe vitrine_curl_slist_free_all(list)
     unsafe list = nil
-    for field in headers {
+    for field in headers.withoutFraming {
       // With a colon and no value, libcurl would omit the field.
-      let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-      if let longer = unsafe vitrine_curl_slist_append(list, line) { unsafe list = longer }
+      addHeader(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+    }
+    if announcesBody {
+      // libcurl would call any body a form, and wait a second for leave to send a long one.
+      for name in ["Content-Type", "Expect"] where headers[name] == nil { addHeader("\(name):") }
     }
     if let list = unsafe list { unsafe set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(list)) }
+  }
+
+  private func addHeader(_ line: String) {
+    if let longer = unsafe vitrine_curl_slist_append(list, line) { unsafe list = longer }
   }
 }
 

@@ -49,6 +49,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private(set) var isHeadDelivered = false
   private var headerBytes = 0
   private var received = 0
+  /// How much of the request's body had left when that was last looked at.
+  private var uploaded = 0
   private(set) var isPaused = false
   /// Set if libcurl holds data and must be resumed.
   private var isHeld = false
@@ -131,9 +133,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   /// Returns the reason why the request cannot be sent, or `nil` if it can.
   func objection(_ addressGuard: AddressGuard?) -> HTTPError? {
-    if let bad = chain.headers.first(where: { !$0.isSendable }) {
-      return error(.invalidRequest, "the header field \"\(bad.name)\" cannot be sent")
-    }
+    if let objection = chain.request.objection { return error(.invalidRequest, objection) }
     return addressGuard?.objection(to: url).map { error(.addressRefused, $0) }
   }
 
@@ -149,7 +149,17 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     head = nil
     headerBytes = 0
     received = 0
+    uploaded = 0
     failure = nil
+  }
+
+  /// Takes note of what has left of the request's body since the last look, and says whether that was something.
+  ///
+  /// Nothing calls when it leaves, so a long one would look like silence.
+  func noteUpload(now: Duration) -> Bool {
+    guard chain.request.hasBody, let sent = handle?.uploadedCount, sent > uploaded else { return false }
+    (uploaded, lastProgress) = (sent, now)
+    return true
   }
 
   func resumeIfPaused() {
@@ -229,8 +239,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   func adopt(_ answer: HTTPFields) {
     question = nil
     held = Data()
-    for name in Set(answer.map { $0.name.lowercased() }) { chain.headers[name] = nil }
-    for field in answer { chain.headers.append(name: field.name, value: field.value) }
+    chain.headers.replace(with: answer)
   }
 
   /// Delivers the response of a challenge that no hook answered.
@@ -282,8 +291,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     guard let head, head.status >= 200 else { return true }
     cookies?.store(head.headers.values(for: "Set-Cookie"), from: url)
     guard !isRedirectToFollow, !isChallengeToMeet else { return true }
-    if request.method == .get, let length = head.contentLength, length > request.bodyLimit {
-      return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.bodyLimit)")
+    if let length = head.announcedLength(of: chain.request.method), length > request.maxResponseBytes {
+      return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.maxResponseBytes)")
     }
     if head.status == 206, request.headers["Range"] == nil {
       return fail(.protocolError, "the server sent a partial response (206) without a range request")
@@ -315,8 +324,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
       // Reading the short body of a redirect keeps the connection. A long one is not worth it.
       return received <= 1 << 16 ? .taken : .breakOff
     }
-    guard received <= request.bodyLimit else {
-      _ = fail(.tooLarge, "the body is larger than the limit of \(request.bodyLimit) bytes")
+    guard received <= request.maxResponseBytes else {
+      _ = fail(.tooLarge, "the body is larger than the limit of \(request.maxResponseBytes) bytes")
       return .breakOff
     }
     guard isHeadDelivered, let sink else { return .breakOff }

@@ -44,6 +44,9 @@ public struct StoredResponse: Sendable, Hashable {
     [200, 203].contains(status) && !CacheControl(headers).noStore && !Self.varying(headers).contains("*")
   }
 
+  /// Whether the server itself said for how long it is fresh.
+  package var saysLifetime: Bool { CacheControl(headers).maxAge != nil || headers["Expires"] != nil }
+
   /// Returns a Boolean value that indicates whether the response answers a request with these header fields.
   ///
   /// The fields that `Vary` names must be the same (RFC 9111 4.1).
@@ -70,9 +73,7 @@ public struct StoredResponse: Sendable, Hashable {
     // The old `Age` and `Date` are obsolete.
     renewed.headers["Age"] = nil
     renewed.headers["Date"] = nil
-    let new = Self.kept(response.headers)
-    for name in Set(new.map { $0.name.lowercased() }) { renewed.headers[name] = nil }
-    for field in new { renewed.headers.append(name: field.name, value: field.value) }
+    renewed.headers.replace(with: Self.kept(response.headers))
     // The request answered by the 304 had the same fields as the original one.
     let known = variation
     renewed.variation = Self.variation(of: known, by: renewed.headers)

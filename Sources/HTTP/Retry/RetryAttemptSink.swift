@@ -30,7 +30,7 @@ extension RetryingLoad {
   // MARK: The head
 
   fileprivate func receive(_ response: HTTPResponse) -> LoadFlow {
-    guard !response.isSuccess, response.status >= 400 else { return accept(response) }
+    guard !response.isSuccess, response.status >= 400, request.isIdempotent else { return accept(response) }
     let error = HTTPError(
       .badStatus,
       url: request.url.string,
@@ -174,7 +174,7 @@ extension RetryingLoad {
         guard rest > 0 else { return end(nil) }
         return end(earlier ?? HTTPError(.truncated, url: request.url.string, "the body is shorter than before"))
       }
-      guard !isCancelled, !error.isCancellation, canGoOn() else { return end(error) }
+      guard !isCancelled, !error.isCancellation, request.isIdempotent, canGoOn() else { return end(error) }
       goOn(after: error)
     }
   }
@@ -206,7 +206,7 @@ extension RetryingLoad {
   private func canGoOn() -> Bool {
     state.withLock { state in
       guard let identity = state.identity, state.delivered > 0 else { return true }
-      return request.method == .get && identity.strongTag != nil
+      return request.isPlainGet && identity.strongTag != nil
     }
   }
 }

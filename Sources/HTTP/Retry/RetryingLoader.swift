@@ -7,7 +7,9 @@ public import VitrineRuntime
 /// Bytes that the server repeats are skipped. If the file has changed, or might have, the load fails with the first
 /// error.
 ///
-/// Responses whose status is retried are not delivered, except for the last.
+/// A request that is not idempotent (``HTTPRequest/isIdempotent``) has one attempt, and the policy is not asked.
+///
+/// Responses with a status that the policy wants to try again are not delivered, save the last.
 ///
 /// A custom policy is called on threads of this loader, at most four. If it blocks, it delays only its own load. The
 /// attempt with the response in question is paused meanwhile (``LoadFlow/pause``).

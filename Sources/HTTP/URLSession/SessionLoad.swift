@@ -118,19 +118,23 @@ final class SessionLoad: LoadHandle {
       return (state.hop, state.request, state.isCancelled, question)
     }
     guard !isCancelled else { return end(error(.cancelled, "was cancelled")) }
-    if let bad = hop.headers.first(where: { !$0.isSendable }) {
-      return end(error(.invalidRequest, "the header field \"\(bad.name)\" cannot be sent"))
+    if let objection = hop.request.objection { return end(error(.invalidRequest, objection)) }
+    guard hop.request.method != .get || !hop.request.hasBody else {
+      return end(error(.invalidRequest, "the system sends no body with a GET"))
     }
     if let objection = options.addressGuard?.objection(to: hop.url) { return end(error(.addressRefused, objection)) }
     guard let url = URL(string: hop.url.string) else { return end(error(.invalidURL, "URLSession rejects it")) }
     var wanted = URLRequest(url: url, timeoutInterval: request.timeouts.idle / .seconds(1))
-    wanted.httpMethod = request.method.name
+    wanted.httpMethod = hop.request.method.name
+    if hop.request.announcesBody { wanted.httpBody = hop.request.body ?? Data() }
     wanted.httpShouldHandleCookies = false
     // URLSession would request gzip by itself.
     wanted.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     wanted.setValue(options.userAgent, forHTTPHeaderField: "User-Agent")
     if let cookie = options.cookies?.header(for: hop.url) { wanted.setValue(cookie, forHTTPHeaderField: "Cookie") }
-    for field in hop.headers { wanted.setValue(hop.headers[field.name], forHTTPHeaderField: field.name) }
+    for field in hop.headers.withoutFraming {
+      wanted.setValue(hop.headers[field.name], forHTTPHeaderField: field.name)
+    }
     let task = session.dataTask(with: wanted)
     task.priority = request.priority.taskPriority
     delegate.add(self, for: task)
@@ -164,8 +168,8 @@ final class SessionLoad: LoadHandle {
     options.cookies?.store(head.headers.values(for: "Set-Cookie"), from: hop.url)
     state.withLock { $0.head = head }
     if hop.isToFollow(head) || head.status == 401 && hooks.challenge != nil && answers < 2 { return true }
-    if request.method == .get, let length = head.contentLength, length > request.bodyLimit {
-      return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.bodyLimit)")
+    if let length = head.announcedLength(of: hop.request.method), length > request.maxResponseBytes {
+      return fail(.tooLarge, "the body has \(length) bytes, more than the limit of \(request.maxResponseBytes)")
     }
     if head.status == 206, request.headers["Range"] == nil {
       return fail(.protocolError, "the server sent a partial response (206) without a range request")
@@ -181,7 +185,7 @@ final class SessionLoad: LoadHandle {
     let (received, isDelivered, limit, sink) = state.withLock { state in
       state.received += data.count
       if !state.isHeadDelivered { state.held.append(data.prefix(1 << 16 - state.held.count)) }
-      return (state.received, state.isHeadDelivered, state.request.bodyLimit, state.sink)
+      return (state.received, state.isHeadDelivered, state.request.maxResponseBytes, state.sink)
     }
     // Reading the short body of a redirect or challenge keeps the connection. A long one is not worth it.
     guard isDelivered else { return received <= 1 << 16 ? () : state.withLock { $0.task }?.cancel() ?? () }
@@ -254,7 +258,7 @@ final class SessionLoad: LoadHandle {
         if let answer = try await hooks.challenge?(challenge) {
           state.withLock { state in
             state.held = Data()
-            for field in answer { state.hop.headers[field.name] = field.value }
+            state.hop.headers.replace(with: answer)
           }
           return startHop()
         }

@@ -154,7 +154,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   private func send(_ question: Question, _ turn: inout Turn) {
     let fields = context.fields(of: request)
-    var http = HTTPRequest(question.url, headers: fields, priority: priority)
+    let limit = context.configuration.maxResponseBytes
+    var http = request.httpRequest(question.url, fields, priority: priority, limit: limit)
     for condition in question.conditions { http.headers[condition.name] = condition.value }
     question.resumption?.ask(in: &http)
     if let resumption = question.resumption {
@@ -162,7 +163,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     }
     if request.cachePolicy == .reload { context.network.failures?.forget(key) }
     trace?.enter("queue", at: turn.uptime)
-    let sink = BodySink(plan(for: question, fields), trace) { [self, context] event in
+    let sink = BodySink(plan(for: question, http, fields), trace) { [self, context] event in
       context.turn(isOnLoaderThread: true) { turn in
         switch event {
         case .progress(let completed, let total): send(progress: completed, of: total, &turn)
@@ -178,7 +179,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     turn.deliver(transfer)
   }
 
-  private func plan(for question: Question, _ fields: HTTPFields) -> BodySink.Plan {
+  private func plan(for question: Question, _ http: HTTPRequest, _ fields: HTTPFields) -> BodySink.Plan {
     var plan = BodySink.Plan(
       fields: fields,
       requested: question.time,
@@ -189,11 +190,13 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     if let trace {
       plan.hooks.didTransfer = { trace.add($0) }
       plan.hooks.measuresInPlace = true
+      plan.hooks.isHeldBack = { trace.note("rate limited", .flag(true)) }
     }
+    if http.method != .head { plan.limit = http.maxResponseBytes }
     plan.resumption = question.resumption
     let keepsOriginal = context.keepsOriginal(of: request)
     let isResuming = question.resumption != nil
-    if let partials = context.partials, fields["Range"] == nil, keepsOriginal || isResuming {
+    if let partials = context.partials, request.keys.allowsResuming, keepsOriginal || isResuming {
       plan.record = { [key, context] head in
         let partial = head.partial
         if head.resumption != nil || partial.isWorthKeeping, keepsOriginal {
@@ -231,6 +234,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     transfer.map { turn.keep($0) }
     transfer = nil
     let failures = context.network.failures
+    if case .success(let body) = result { invalidate(after: body.response, &turn) }
     switch result {
     case .success(let body) where body.response.status == 304:
       failures?.forget(key)
@@ -252,6 +256,15 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     }
   }
 
+  /// Forgets what is kept of a resource that the request may have changed (RFC 9111, section 4.4).
+  private func invalidate(after response: HTTPResponse, _ turn: inout Turn) {
+    guard !request.method.isSafe, response.status < 400 || response.redirectCount > 0 else { return }
+    turn.afterwards { [context, resource = request.asGet] in
+      context.network.failures?.forget(resource.keys.fetch)
+      context.settlement.invalidate(resource)
+    }
+  }
+
   /// Finishes with the stored bytes if they may stand in for the error, else with the error.
   private func fail(_ error: LoadError, _ question: Question, _ turn: inout Turn) {
     guard question.plan.allowsStale(after: error, now: turn.now) else { return finish(.failure(error), &turn) }
@@ -260,7 +273,9 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   private func fetched(_ body: BodySink.Body, _ ask: SourceRecord.Ask, _ turn: inout Turn) {
     let stored = body.head.stored
-    let validity = Validity(of: stored, at: turn.now)
+    var validity = Validity(of: stored, at: turn.now)
+    // The answer to anything but a plain GET is kept only where its server says so (RFC 9110, section 9.3.3).
+    if !request.isPlainGet, !stored.saysLifetime { validity.isKept = false }
     let whole = Settlement.Body(
       data: body.data,
       contentID: body.contentID,

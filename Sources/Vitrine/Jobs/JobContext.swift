@@ -77,8 +77,7 @@ final class JobContext: Sendable {
   /// Returns the fields to send for a request, without those that make it conditional.
   func fields(of request: ImageRequest) -> HTTPFields {
     guard !request.headers.isEmpty else { return plainFields }
-    var fields = HTTPFields()
-    for header in request.headers { fields.append(name: header.name, value: header.value) }
+    var fields = request.headers
     if fields["Accept"] == nil { fields["Accept"] = plainFields["Accept"] }
     return fields
   }

@@ -48,6 +48,7 @@ final class PipelineLog: PipelineObserver {
     switch fact {
     case "found" where value == .flag(true): say(.debug, "finished image on disk", event.source)
     case "decision": say(.debug, Self.words(of: "\(value)"), event.source)
+    case "rate limited": say(.debug, "waiting: the rate limit is reached", event.source)
     case "fallback": say(.warning, "revalidation failed, serving the stale copy: \(value)", event.source)
     default: break
     }

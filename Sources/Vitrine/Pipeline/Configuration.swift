@@ -73,6 +73,25 @@ extension ImagePipeline {
     /// failures that may be temporary: time-outs, broken connections, and statuses 408, 429, 500, 502, 503 and 504. The
     /// next of several sources is tried after the last attempt. Defaults to `.exponential(maxAttempts: 3)`.
     public var retryPolicy = RetryPolicy.exponential(maxAttempts: 3)
+    /// The maximum number of bytes of a response.
+    ///
+    /// Defaults to 100 MB. A response is refused as soon as it announces more, or more have come, with ``LoadError/Code/tooLarge``. A request may
+    /// lower the limit (``ImageRequest/maxResponseBytes``). Bounds for pixels are ``decodeLimits``.
+    public var maxResponseBytes = 100_000_000
+    /// The number of requests that may be sent in a second.
+    ///
+    /// Defaults to `nil`, for any number.
+    /// ```swift
+    /// $0.rateLimit = RateLimit(requestsPerSecond: 50, burst: 100)
+    /// $0.rateLimitPerHost = RateLimit(requestsPerSecond: 5)
+    /// ```
+    /// What would be one more waits for its turn, the most urgent first, and counts for ``queueLimit``. Each attempt counts.
+    /// Redirects, and what is found in caches, do not. Metrics count the wait as one in a queue.
+    public var rateLimit: RateLimit?
+    /// The number of requests that may be sent to one host in a second.
+    ///
+    /// Defaults to `nil`, for any number. It is obeyed beside ``rateLimit``.
+    public var rateLimitPerHost: RateLimit?
     /// The closure that changes each request shortly before it is sent, to sign it or to refresh a token.
     ///
     /// ```swift

@@ -31,7 +31,7 @@ struct BytesPlan: Sendable {
     (self.decision, hasOriginal) = (decision, findings.original != nil && stored != nil)
     switch decision.action {
     case .serve: step = .serve(isStale: decision.expires.map { $0 <= now } ?? false)
-    case .serveAndRevalidate where !request.revalidates: step = .serveAndRevalidate
+    case .serveAndRevalidate where !request.revalidates && request.method.isSafe: step = .serveAndRevalidate
     case .fail:
       step = .fail(LoadError(.notCached, .fetch, source, "the request allowed only caches, and none has the image"))
     case .fetch, .revalidate, .serveAndRevalidate:
@@ -43,7 +43,8 @@ struct BytesPlan: Sendable {
         let allowsStale = hasOriginal && error.allowsStale(until: decision.usableOnErrorUntil, now: now)
         step = allowsStale ? .standIn(error) : .fail(error)
       } else {
-        step = .ask(decision.headers, after: findings.partial)
+        let isMeant = decision.action == .fetch || request.method.allowsConditions
+        step = .ask(isMeant ? decision.headers : [:], after: findings.partial)
       }
     }
   }

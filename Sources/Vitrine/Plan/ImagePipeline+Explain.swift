@@ -214,8 +214,8 @@ private struct Explainer {
       explanation.refusal = error
       serve(from: .disk, isStale: true)
     case .fail(let error): explanation.failure = error.detail
-    case .ask(_, let resumption):
-      let isConditional = plan.decision.action != .fetch && !plan.decision.headers.isEmpty
+    case .ask(let conditions, let resumption):
+      let isConditional = plan.decision.action != .fetch && !conditions.isEmpty
       explanation.transfer = isConditional ? .conditional : resumption == nil ? .full : .rest
       if !isConditional { explanation.origin = .network }
     }

@@ -14,7 +14,7 @@ struct Validity: Sendable, Hashable {
   /// The request's values of the fields that `Vary` named; mostly empty.
   var variation: HTTPFields = [:]
   /// True if a cache may store it.
-  let isKept: Bool
+  var isKept: Bool
 }
 
 extension Validity {
@@ -46,7 +46,8 @@ extension Validity {
 
   /// Returns true if it may be served now while it is revalidated in the background.
   func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
-    guard request.cachePolicy == .standard, !request.revalidates else { return false }
+    // What is not safe is not sent unless someone waits for it.
+    guard request.cachePolicy == .standard, !request.revalidates, request.method.isSafe else { return false }
     return usableWhileRevalidatingUntil.map { now() < $0 } ?? false
   }
 

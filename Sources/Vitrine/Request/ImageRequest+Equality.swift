@@ -56,14 +56,11 @@ extension ImageRequest.Fields {
       && priority == other.priority && decoding == other.decoding && previews == other.previews
       && continuesDownload == other.continuesDownload
       && allowsExpensiveNetworkAccess == other.allowsExpensiveNetworkAccess
-      && storagePolicy == other.storagePolicy && hasSameFields(as: other)
+      && storagePolicy == other.storagePolicy && headers == other.headers && http == other.http
       && significantHeaders == other.significantHeaders && cachePartition == other.cachePartition
       && cacheID == other.cacheID && userInfo.isEqual(to: other.userInfo)
   }
 
-  private func hasSameFields(as other: Self) -> Bool {
-    headers.elementsEqual(other.headers) { $0.name == $1.name && $0.value == $1.value }
-  }
 }
 
 extension ImageSource {

@@ -190,10 +190,21 @@ public struct ImageRequest: Sendable {
     set { change(keepsKeys: true) { $0.cacheAccess = newValue } }
   }
 
-  /// The header fields to send, in order; defaults to none.
-  public var headers: [(name: String, value: String)] {
+  /// The header fields to send, in order.
+  ///
+  /// Defaults to none.
+  /// ```swift
+  /// request.headers["Accept-Language"] = "eo"
+  /// ```
+  public var headers: HTTPFields {
     get { shared.fields.headers }
     set { change { $0.headers = newValue } }
+  }
+
+  /// The method, the body and the bounds of loads of a URL.
+  var http: HTTPOptions {
+    get { shared.fields.http }
+    set { change { $0.http = newValue } }
   }
 
   /// The names of those ``headers`` whose values change the response, so that responses are cached apart.
@@ -248,7 +259,7 @@ public struct ImageRequest: Sendable {
   }
 
   /// True if the beginning of the bytes is enough where it suffices for the size.
-  var stopsEarly: Bool { quality == .fast && !keepsEncodedData && !continuesDownload }
+  var stopsEarly: Bool { quality == .fast && !keepsEncodedData && !continuesDownload && isPlainGet }
 
   /// True if a pipeline's delegate has rewritten it.
   var isPrepared: Bool {
@@ -299,8 +310,9 @@ public struct ImageRequest: Sendable {
     var continuesDownload = false
     var allowsExpensiveNetworkAccess = true
     var storagePolicy: StoragePolicy?
-    var headers: [(name: String, value: String)] = []
+    var headers: HTTPFields = [:]
     var significantHeaders: Set<String> = []
+    var http = HTTPOptions()
     var cachePartition: String?
     var cacheID: String?
     var isPrepared = false

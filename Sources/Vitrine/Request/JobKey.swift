@@ -3,9 +3,9 @@ import VitrineHTTP
 
 /// The key of a job: requests with equal keys share one job.
 ///
-/// Beside the key of the result, it has everything that a job acts on. Requests of other freshness are served
-/// differently. Any header may turn out to matter, since a server names the significant ones in its response. Requests
-/// that share a job share what it reads and writes.
+/// Besides what names the result it has what keeps jobs apart although their results have one name. Requests that want
+/// other freshness are served differently, and one's time-outs are not for another. Headers that do not count may turn out to: which ones a server looks at is known
+/// when it has answered. Who shares a job shares what it found and what it keeps.
 struct JobKey: Hashable, Sendable {
   enum Product: Hashable, Sendable {
     case bytes
@@ -24,6 +24,8 @@ struct JobKey: Hashable, Sendable {
   private let revalidates: Bool
   private let allowsExpensiveNetworkAccess: Bool
   private let headers: [Header]
+  /// `nil` for the usual ones.
+  private let bounds: HTTPOptions.Bounds?
   /// The task that shares with no other; `nil` for a shared job.
   private var task: Int?
 
@@ -33,6 +35,7 @@ struct JobKey: Hashable, Sendable {
     (policy, revalidates, allowsExpensiveNetworkAccess) = (
       request.cachePolicy, request.revalidates, request.allowsExpensiveNetworkAccess,
     )
+    bounds = request.http.bounds == HTTPOptions.Bounds() ? nil : request.http.bounds
     headers =
       request.headers.isEmpty
       ? [] : request.headers.map { Header(name: $0.name.lowercased(), value: $0.value) }.sorted { $0.name < $1.name }

@@ -11,7 +11,7 @@ final class RequestKeys: Sendable {
   let source: ImageSource
   /// The URL of the source, if it has an http or https one.
   let url: HTTPURL?
-  /// True if a download may be resumed: no header of the request asks for a range.
+  /// Whether a download may begin in the middle: it is a plain `GET`, and no header of the request asks for a part.
   let allowsResuming: Bool
   /// True if the source is several, each with keys of its own.
   let hasAlternatives: Bool
@@ -28,7 +28,7 @@ final class RequestKeys: Sendable {
     fetch = image.prefix(parts.fetchEnd)
     decode = parts.stepEnds.isEmpty ? image : image.prefix(parts.decodeEnd)
     hasAlternatives = fields.alternatives != nil
-    allowsResuming = !fields.headers.contains { $0.name.lowercased() == "range" }
+    allowsResuming = fields.http.isPlainGet && fields.headers["Range"] == nil
   }
 
   /// Returns the key of the image after its first `step` processors.
@@ -135,8 +135,10 @@ final class RequestKeys: Sendable {
   ) {
     switch source.kind {
     case .url(let address):
-      key.append("url")
+      let isPlain = fields.http.isPlainGet
+      key.append(isPlain ? "url" : "request")
       key.append(fields.cacheID ?? url?.string ?? address)
+      if !isPlain { append(fields.http, &key) }
       for header in fields.headers.sorted(by: { $0.name.lowercased() < $1.name.lowercased() }) {
         let name = header.name.lowercased()
         guard name == "authorization" || fields.significantHeaders.contains(where: { $0.lowercased() == name }) else {
@@ -171,13 +173,21 @@ final class RequestKeys: Sendable {
       for alternative in fields.alternatives ?? [] { key.append(alternative.keys.fetch) }
     }
   }
+
+  /// A body goes in as a hash that nobody can make alike: it may be long, or secret, or a stranger's.
+  private static func append(_ http: HTTPOptions, _ key: inout CacheKey.Builder) {
+    key.append(http.method.name)
+    key.append(http.body.flatMap { $0.isEmpty ? nil : .bytes(SHA256.hash($0)) } ?? CacheKey.Part.none)
+  }
 }
 
 extension CacheKey {
   /// The URL, or its replacement, whose bytes a pipeline stores under this key; `nil` for any other key.
   package var address: String? {
     // The first part is the cache partition.
-    guard let parts, parts.count >= 3, parts[1] == .text("url"), case .text(let address) = parts[2] else { return nil }
+    guard let parts, parts.count >= 3, [.text("url"), .text("request")].contains(parts[1]),
+      case .text(let address) = parts[2]
+    else { return nil }
     return address
   }
 }

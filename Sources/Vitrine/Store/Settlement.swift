@@ -165,6 +165,18 @@ final class Settlement: Sendable {
     }
   }
 
+  /// Drops everything that was made of a source.
+  func invalidate(_ request: ImageRequest) {
+    let keys = request.keys
+    memory?.updateVariants(of: keys.fetch) { _ in nil }
+    dropPartial(of: keys.fetch)
+    guard let disk else { return }
+    pending.add(for: keys.fetch) {
+      await disk.remove(keys.fetch)
+      await disk.removeAll(extending: keys.images)
+    }
+  }
+
   // MARK: Images
 
   /// A new image and its origin.

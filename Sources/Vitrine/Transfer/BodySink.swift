@@ -62,6 +62,8 @@ final class BodySink: LoadSink, @unchecked Sendable {
     /// The writes for which ``PipelineCache/flush()`` waits, such as that of an interrupted body.
     let pending: PendingWrites
     var hooks = LoadHooks()
+    /// The maximum number of bytes, those of ``resumption`` included.
+    var limit = Int.max
     /// The earlier download to resume.
     var resumption: Resumption?
     /// Starts a recording after the head, if the body is worth that.
@@ -88,6 +90,8 @@ final class BodySink: LoadSink, @unchecked Sendable {
   /// The number of bytes that the body must have; `nil` if only the loader knows.
   private var wholeCount: Int?
   private var mustStartOver = false
+  /// Why no more is taken.
+  private var refusal: HTTPError?
 
   /// `trace` records the phases of the load, `tell` receives the events.
   init(_ plan: Plan, _ trace: StageTrace?, _ tell: @escaping @Sendable (Event) -> Void) {
@@ -130,6 +134,9 @@ final class BodySink: LoadSink, @unchecked Sendable {
       wholeCount = ContentRange(response)?.total ?? known.total
       total = wholeCount ?? 0
     }
+    guard total <= plan.limit || !response.isSuccess else {
+      return refuse("the response has \(total) bytes", response)
+    }
     let head = Head(
       response: response,
       resumption: resumption,
@@ -151,8 +158,19 @@ final class BodySink: LoadSink, @unchecked Sendable {
     return .proceed
   }
 
+  /// Ends a load of more bytes than may come: a loader of a user's need not count.
+  private func refuse(_ what: String, _ response: HTTPResponse?) -> LoadFlow {
+    let url = response?.url.string ?? ""
+    refusal = HTTPError(.tooLarge, url: url, "\(what), more than the limit of \(plan.limit)")
+    return .stop
+  }
+
   func receive(_ bytes: RawSpan) -> LoadFlow {
     guard !mustStartOver else { return .proceed }
+    guard refusal == nil else { return .stop }
+    guard body.count + bytes.byteCount <= plan.limit else {
+      return refuse("\(body.count + bytes.byteCount) bytes came", head?.response)
+    }
     // The pointer is used within the closure only.
     unsafe bytes.withUnsafeBytes {
       unsafe body.append(contentsOf: $0)
@@ -177,7 +195,9 @@ final class BodySink: LoadSink, @unchecked Sendable {
   }
 
   func finish(_ error: HTTPError?) {
-    var error = error
+    var error = refusal ?? error
+    // What comes with a failure is not wanted, and its status is.
+    if error?.code == .tooLarge, let head, !head.response.isSuccess { error = nil }
     if mustStartOver { return tell(.startOver) }
     if error == nil, let wholeCount, body.count != wholeCount {
       let url = head?.response.url.string ?? ""

@@ -18,8 +18,9 @@ final class NetworkContext: Sendable {
     let base =
       configuration.ownLoader ?? addressGuard.map { PlatformDefaults.loader(guardedBy: $0) } ?? PlatformDefaults.loader
     isGuarded = addressGuard.map { base.obeys($0) } ?? true
-    // Inside the retrying loader: a load that waits for its next attempt takes no place.
-    let bounded = configuration.queueLimit.map { BoundedLoader(base, limit: $0) } ?? base
+    // Inside: what waits for its next attempt waits for no place, and takes its turn as any other.
+    let limited = configuration.rateLimited(base)
+    let bounded = configuration.queueLimit.map { BoundedLoader(limited, limit: $0) } ?? limited
     let retry = log?.watching(configuration.retryPolicy) ?? configuration.retryPolicy
     loader = RetryingLoader(bounded, retry, clock: configuration.clock)
     var hooks = LoadHooks()
@@ -41,6 +42,14 @@ final class NetworkContext: Sendable {
   func accessNow(on queue: WorkQueue) async -> NetworkAccess {
     guard let access else { return .full }
     return (try? await queue.run { _ in access() }) ?? .full
+  }
+}
+
+extension ImagePipeline.Configuration {
+  /// The loader, with the limits for requests a second around it where there are any.
+  fileprivate func rateLimited(_ loader: any DataLoader) -> any DataLoader {
+    guard rateLimit != nil || rateLimitPerHost != nil else { return loader }
+    return RateLimitedLoader(loader, rateLimit, perHost: rateLimitPerHost, clock: clock)
   }
 }
 

@@ -44,7 +44,6 @@ struct Resumption: Sendable {
   func ask(in request: inout HTTPRequest) {
     request.headers["Range"] = "bytes=\(count)-"
     request.headers["If-Range"] = tag
-    request.bodyLimit -= count
   }
 
   /// Returns true if a response of status 206 has the rest of the same bytes.

@@ -218,7 +218,7 @@ final class World: @unchecked Sendable {
       priority: priority,
     )
     request.cachePolicy = wish.policy
-    request.headers = [("X-Way", "\(wish.way)")]
+    request.headers["X-Way"] = "\(wish.way)"
     request.continuesDownload = continues
     return request
   }

@@ -169,8 +169,8 @@ struct RecentFailureTests {
       request.headers["Authorization"] == "b" ? FakeResponse(body: file) : FakeResponse(status: 403)
     }
     var (first, second, third) = (request, request, request)
-    first.headers = [("Authorization", "a")]
-    second.headers = [("Authorization", "b")]
+    first.headers["Authorization"] = "a"
+    second.headers["Authorization"] = "b"
     third.cachePartition = "c"
     _ = await failure(first)
     #expect(try await pipeline.image(for: second).width == 64)

@@ -132,7 +132,7 @@ struct PartialUseTests {
     try await withCache { pipeline, cache in
       try await leave(.all, in: pipeline)
       var request = request(.all)
-      request.headers = [("Range", "bytes=0-99")]
+      request.headers["Range"] = "bytes=0-99"
       let task = pipeline.imageTask(for: request)
       let load = try await parts.loader.nextLoad(of: url)
       #expect(load.request.headers["Range"] == "bytes=0-99")

@@ -383,9 +383,9 @@ struct ResumeTests {
     let cache = try folder.cache(clock)
     let pipeline = makePipeline(on: cache)
     var (mine, yours, french) = (request, request, request)
-    mine.headers = [("Authorization", "mine"), ("Accept-Language", "de")]
-    yours.headers = [("Authorization", "yours"), ("Accept-Language", "de")]
-    french.headers = [("Authorization", "mine"), ("Accept-Language", "fr")]
+    mine.headers = ["Authorization": "mine", "Accept-Language": "de"]
+    yours.headers = ["Authorization": "yours", "Accept-Language": "de"]
+    french.headers = ["Authorization": "mine", "Accept-Language": "fr"]
     try await leave(in: pipeline, ["Vary": "Accept-Language"], request: mine)
     for (other, range) in [(yours, nil), (french, nil), (mine, "bytes=600000-")] {
       let task = pipeline.imageTask(for: other)

@@ -1,0 +1,47 @@
+/// What a ``PriorityHeap`` puts in order.
+protocol HeapEntry {
+  /// Whether this one comes out before another.
+  func isBefore(_ other: Self) -> Bool
+}
+
+/// A binary heap, the first to come out on top.
+///
+/// - Complexity: O(log n) to add and to take.
+struct PriorityHeap<Entry: HeapEntry> {
+  private var entries: [Entry] = []
+
+  var count: Int { entries.count }
+  var first: Entry? { entries.first }
+
+  mutating func add(_ entry: Entry) {
+    entries.append(entry)
+    var child = entries.count - 1
+    while child > 0, entries[child].isBefore(entries[(child - 1) / 2]) {
+      entries.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  mutating func takeFirst() -> Entry? {
+    guard !entries.isEmpty else { return nil }
+    entries.swapAt(0, entries.count - 1)
+    let first = entries.removeLast()
+    var parent = 0
+    while 2 * parent + 1 < entries.count {
+      var child = 2 * parent + 1
+      if child + 1 < entries.count, entries[child + 1].isBefore(entries[child]) { child += 1 }
+      guard entries[child].isBefore(entries[parent]) else { break }
+      entries.swapAt(child, parent)
+      parent = child
+    }
+    return first
+  }
+
+  /// Returns those that are not kept.
+  mutating func keepOnly(_ isKept: (Entry) -> Bool) -> [Entry] {
+    let dropped = entries.filter { !isKept($0) }
+    // A sorted array is a heap.
+    entries = entries.filter(isKept).sorted { $0.isBefore($1) }
+    return dropped
+  }
+}
