@@ -1,6 +1,7 @@
 public import CGTK
 import CVitrineGTK
 public import Vitrine
+import VitrineRuntime
 
 /// A widget that loads and shows images.
 ///

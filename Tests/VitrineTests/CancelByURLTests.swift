@@ -16,7 +16,7 @@ struct CancelByURLTests {
 
   private struct Mirror: PipelineDelegate {
     func willLoad(_ request: ImageRequest) -> ImageRequest {
-      guard request.size != nil, let url = request.address else { return request }
+      guard request.size != nil, let url = request.url?.absoluteString else { return request }
       var request = request
       request.source = .url(url.replacing("example.org", with: "mirror.example.org"))
       return request
@@ -36,7 +36,7 @@ struct CancelByURLTests {
   /// Requests for one image in all that may be different of them.
   private var variants: [ImageRequest] {
     var signed = ImageRequest(url: url)
-    signed.headers = [(name: "Authorization", value: "secret")]
+    signed.headers = ["Authorization": "secret"]
     var partitioned = ImageRequest(url: url)
     partitioned.cachePartition = "a user"
     var named = ImageRequest(url: url)

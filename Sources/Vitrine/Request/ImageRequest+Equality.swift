@@ -60,7 +60,6 @@ extension ImageRequest.Fields {
       && significantHeaders == other.significantHeaders && cachePartition == other.cachePartition
       && cacheID == other.cacheID && userInfo.isEqual(to: other.userInfo)
   }
-
 }
 
 extension ImageSource {
