@@ -42,15 +42,15 @@ final class Tool {
   var caches: URL { folder.deletingLastPathComponent().appending(path: folder.lastPathComponent + "-caches") }
 
   /// The tool in its folder, with caches of its own and never those of whoever runs the tests.
-  private func makeProcess(_ arguments: [String], script: String? = nil) throws -> Process {
-    let process = Process()
-    process.executableURL = script == nil ? try Self.executable() : URL(filePath: "/bin/sh")
-    process.arguments = script.map { ["-c", $0] } ?? arguments
-    process.currentDirectoryURL = folder
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      ["XDG_CACHE_HOME": caches.path, "no_proxy": "127.0.0.1", "vitrine": try Self.executable().path]
-    ) { $1 }
-    return process
+  private func makeLaunch(_ arguments: [String], script: String? = nil) throws -> Launch {
+    Launch(
+      executable: script == nil ? try Self.executable() : URL(filePath: "/bin/sh"),
+      arguments: script.map { ["-c", $0] } ?? arguments,
+      folder: folder,
+      environment: ProcessInfo.processInfo.environment.merging(
+        ["XDG_CACHE_HOME": caches.path, "no_proxy": "127.0.0.1", "vitrine": try Self.executable().path]
+      ) { $1 },
+    )
   }
 
   private static func executable() throws -> URL {
@@ -67,23 +67,28 @@ final class Tool {
   }
 
   func run(_ arguments: [String], input: Data? = nil) async throws -> Outcome {
-    try await run(try makeProcess(arguments), input)
+    try await run(try makeLaunch(arguments), input)
   }
 
   /// Runs a script of the shell, in which `"$vitrine"` is the tool; for what only a shell can say, such as names in bytes.
   func shell(_ script: String, input: Data? = nil) async throws -> Outcome {
-    try await run(try makeProcess([], script: script), input)
+    try await run(try makeLaunch([], script: script), input)
   }
 
-  private func run(_ process: Process, _ input: Data?) async throws -> Outcome {
+  private func run(_ launch: Launch, _ input: Data?) async throws -> Outcome {
     // Files and not pipes: nothing can fill up and wait.
     let paths = ["in", "out", "err"].map { folder.appending(path: ".std\($0)-\(UUID().uuidString)") }
     try (input ?? Data()).write(to: paths[0])
     for path in paths.dropFirst() { try Data().write(to: path) }
-    process.standardInput = try FileHandle(forReadingFrom: paths[0])
-    process.standardOutput = try FileHandle(forWritingTo: paths[1])
-    process.standardError = try FileHandle(forWritingTo: paths[2])
-    try await Running(process).waitUntilExit()
+    let handles = [
+      try FileHandle(forReadingFrom: paths[0]), try FileHandle(forWritingTo: paths[1]),
+      try FileHandle(forWritingTo: paths[2]),
+    ]
+    var launch = launch
+    (launch.input, launch.output, launch.errors) = (.file(handles[0]), .file(handles[1]), .file(handles[2]))
+    let process = try Running(launch)
+    for handle in handles { try handle.close() }
+    await process.waitUntilExit()
     let (output, errors) = (try Data(contentsOf: paths[1]), try Data(contentsOf: paths[2]))
     for path in paths { try FileManager.default.removeItem(at: path) }
     return Outcome(
@@ -99,30 +104,26 @@ final class Tool {
   }
 
   func start(_ arguments: [String], input: Pipe? = nil, output: Pipe? = nil) throws -> Running {
-    let process = try makeProcess(arguments)
-    process.standardInput = input ?? FileHandle.nullDevice
-    process.standardOutput = output ?? FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    return try Running(process)
+    var launch = try makeLaunch(arguments)
+    launch.input = input.map(Launch.Stream.pipe) ?? .nothing
+    launch.output = output.map(Launch.Stream.pipe) ?? .nothing
+    return try Running(launch)
   }
 
   /// Starts a script of the shell; see ``shell(_:input:)``.
   func start(script: String, input: Pipe, output: Pipe) throws -> Running {
-    let process = try makeProcess([], script: script)
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    return try Running(process)
+    var launch = try makeLaunch([], script: script)
+    (launch.input, launch.output) = (.pipe(input), .pipe(output))
+    return try Running(launch)
   }
 
   /// Starts it at a terminal, which is its standard error, and its standard output where that is said.
   func start(_ arguments: [String], at terminal: Terminal, withOutput: Bool = false) throws -> Running {
-    let process = try makeProcess(arguments)
+    var launch = try makeLaunch(arguments)
     let handle = try terminal.takeHandle()
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = withOutput ? handle : FileHandle.nullDevice
-    process.standardError = handle
-    let running = try Running(process)
+    launch.output = withOutput ? .file(handle) : .nothing
+    launch.errors = .file(handle)
+    let running = try Running(launch)
     // Open in the tool only, so that what is read comes to an end with it.
     try handle.close()
     return running
@@ -147,25 +148,6 @@ final class Tool {
   func photograph(_ name: String, as copy: String) throws {
     try write(try Data(contentsOf: URL(filePath: Self.photographs + "/" + name)), to: copy)
   }
-}
-
-/// The tool while it runs.
-final class Running {
-  private let process: Process
-  private let ended = Deferred<Void>()
-
-  init(_ process: Process) throws {
-    self.process = process
-    process.terminationHandler = { [ended] _ in ended.resolve(()) }
-    try process.run()
-  }
-
-  var processIdentifier: Int32 { process.processIdentifier }
-  var terminationStatus: Int32 { process.terminationStatus }
-  var terminationReason: Process.TerminationReason { process.terminationReason }
-
-  /// Waits, once, without keeping one of the few threads that all tests share.
-  func waitUntilExit() async { await ended.value() }
 }
 
 extension Bitmap {
