@@ -102,7 +102,7 @@ final class Running: Sendable {
     let words = [launch.executable.path] + launch.arguments
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     var environment = unsafe launch.environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
-    defer { for unsafetext in unsafe arguments + environment { unsafe free(text) } }
+    defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
     var process: pid_t = 0
     let status = unsafe posix_spawn(&process, launch.executable.path, &actions, &attributes, &arguments, &environment)
     guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: status) ?? .EIO) }
