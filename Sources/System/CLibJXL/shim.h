@@ -1,3 +1,7 @@
+#if !__has_include(<jxl/decode.h>)
+#error "Headers are missing: apt-get install libjxl-dev"
+#endif
+
 #include <jxl/decode.h>
 #include <jxl/version.h>
 

@@ -1,3 +1,7 @@
+#if !__has_include(<lcms2.h>)
+#error "Headers are missing: apt-get install liblcms2-dev, or brew install little-cms2"
+#endif
+
 #include <lcms2.h>
 
 // Macros that Swift cannot read.

@@ -1,1 +1,5 @@
+#if !__has_include(<png.h>)
+#error "Headers are missing: apt-get install libpng-dev, or brew install libpng"
+#endif
+
 #include <png.h>

@@ -3,6 +3,10 @@
 #ifndef VITRINE_CURL_H
 #define VITRINE_CURL_H
 
+#if !__has_include(<curl/curl.h>)
+#error "Headers are missing: apt-get install libcurl4-openssl-dev"
+#endif
+
 #include <curl/curl.h>
 #include <stdint.h>
 
