@@ -30,7 +30,8 @@ extension Bitmap {
   public func flattenedOverWhite() -> Bitmap {
     guard hasTransparency else { return self }
     return straightened().mapped(to: .opaque) { pixel in
-      var color = (pixel &* pixel.w &+ 255 &* (255 &- pixel.w) &+ 127) / 255
+      let white = SIMD4<UInt32>(repeating: 255 &* (255 &- pixel.w) &+ 127)
+      var color = (pixel &* pixel.w &+ white) / 255
       color.w = 255
       return color
     }

@@ -51,21 +51,28 @@ extension ColorProfile {
 
   /// Returns red, green and blue in XYZ relative to D50: converted from D65 with the Bradford transform.
   private static func columns(_ space: Space) -> [[Double]] {
-    let corners = [space.red, space.green, space.blue].map { x, y in [x / y, 1, (1 - x - y) / y] }
-    let white = [0.3127 / 0.3290, 1, (1 - 0.3127 - 0.3290) / 0.3290]
+    let corners: [[Double]] = [xyz(space.red), xyz(space.green), xyz(space.blue)]
+    let white = xyz((0.3127, 0.3290))
     // The amount of each that makes white, by Cramer's rule.
     let whole = determinant(corners)
-    let shares = (0..<3).map { index in
+    return (0..<3).map { (index: Int) -> [Double] in
       var changed = corners
       changed[index] = white
-      return determinant(changed) / whole
+      let share = determinant(changed) / whole
+      return adaptation.map { row in
+        var sum = 0.0
+        for place in 0..<3 { sum += row[place] * corners[index][place] * share }
+        return sum
+      }
     }
-    let adaptation = [
-      [1.0478112, 0.0228866, -0.0501270], [0.0295424, 0.9904844, -0.0170491], [-0.0092345, 0.0150436, 0.7521316],
-    ]
-    return zip(corners, shares).map { corner, share in
-      adaptation.map { row in (0..<3).reduce(0) { $0 + row[$1] * corner[$1] * share } }
-    }
+  }
+
+  private static let adaptation: [[Double]] = [
+    [1.0478112, 0.0228866, -0.0501270], [0.0295424, 0.9904844, -0.0170491], [-0.0092345, 0.0150436, 0.7521316],
+  ]
+
+  private static func xyz(_ corner: (x: Double, y: Double)) -> [Double] {
+    [corner.x / corner.y, 1, (1 - corner.x - corner.y) / corner.y]
   }
 
   private static func determinant(_ m: [[Double]]) -> Double {

@@ -106,7 +106,11 @@ struct MatrixTransform: Sendable {
   init?(_ source: MatrixShaper, to target: ColorSpace) {
     let product = source.matrix.map { matrix in
       target.fromConnectionSpace.map { row in
-        (0..<3).map { column in (0..<3).reduce(0) { $0 + row[$1] * matrix[$1][column] } }
+        (0..<3).map { column in
+          var sum = 0.0
+          for place in 0..<3 { sum += row[place] * matrix[place][column] }
+          return sum
+        }
       }
     }
     let rows = product ?? [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -134,9 +138,14 @@ struct MatrixTransform: Sendable {
       unsafe TransferCurve.sRGB.encoded.withUnsafeBufferPointer { encoded in
         unsafe pixels.updateEachPixel { pixel in
           // The initialiser makes three times 256 entries; an index is within its table.
-          let sum = unsafe light[Int(pixel.x)] + light[256 &+ Int(pixel.y)] + light[512 &+ Int(pixel.z)]
+          let (red, green, blue) = (Int(pixel.x), 256 &+ Int(pixel.y), 512 &+ Int(pixel.z))
+          let sum = unsafe light[red] + light[green] + light[blue]
           let place = TransferCurve.place(sum)
-          return unsafe SIMD4(encoded[Int(place.x)], encoded[Int(place.y)], encoded[Int(place.z)], pixel.w)
+          var color = pixel
+          color.x = unsafe encoded[Int(place.x)]
+          color.y = unsafe encoded[Int(place.y)]
+          color.z = unsafe encoded[Int(place.z)]
+          return color
         }
       }
     }
