@@ -36,6 +36,13 @@ test: setup ## Runs all tests, those of widgets on a virtual display.
 	swift build --build-tests
 	$(if $(filter Linux,$(shell uname)),Scripts/headless.sh swift test --skip-build --disable-swift-testing)
 	swift test --skip-build --disable-xctest
+	$(MAKE) scenarios
+
+# SwiftPM misses files added to the parent package unless it plans the build anew.
+.PHONY: scenarios
+scenarios: setup ## Tests the scenarios of Examples/Scenarios, a package that uses Vitrine as any other does.
+	rm -f .build/scenarios/debug.yaml
+	swift test --package-path Examples/Scenarios --scratch-path .build/scenarios --disable-xctest
 
 .PHONY: demo
 demo: setup ## Shows Examples/Photographs, or PHOTOS=folder, in the gallery; without a display it writes gallery.png.

@@ -26,7 +26,8 @@ final class Cell: ImageDisplay {
     switch content {
     case .image(let response, let fades): draw(response.image, fades: fades)
     case .preview(let preview): draw(preview.bitmap, fades: false)
-    case .empty, .placeholder, .failure: draw(nil, fades: false)
+    case .placeholder(let picture), .failure(_, let picture): draw(picture)  // a colour, a bitmap or an icon
+    case .empty: draw(nil, fades: false)
     }
   }
 }
@@ -34,6 +35,7 @@ final class Cell: ImageDisplay {
 
 extension Cell {
   func draw(_ bitmap: Bitmap?, fades: Bool) {}
+  func draw(_ picture: Placeholder) {}
 }
 
 @MainActor

@@ -94,7 +94,7 @@ public final class FakeLoad: Sendable {
 
   // MARK: What a test says
 
-  /// Sends the head of the response, exactly as given.
+  /// Sends the head of the response, exactly as given; ``finish()`` ends the load.
   ///
   /// Call it only once a load.
   public func respond(status: Int = 200, headers: HTTPFields = [:]) {

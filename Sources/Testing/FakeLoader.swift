@@ -64,9 +64,11 @@ public final class FakeLoader: DataLoader {
 
   /// Answers every later load of a URL at once.
   ///
-  /// The body comes in pieces of 16 KiB, from a task of its own. Where the response has no `Content-Length` the true one is added;
-  /// a `GET` or `HEAD` whose `If-None-Match` is the response's `ETag` is answered with 304. What a real loader refuses to send, such as a
-  /// method that is none, fails with `HTTPError.Code.invalidRequest` here too, and begins no load.
+  /// The URL `*` stands for all without a response of their own.
+  ///
+  /// The body arrives in pieces of 16 KiB, from another task. A missing `Content-Length` is added. A `GET` or `HEAD`
+  /// whose `If-None-Match` is the response's `ETag` gets 304. A `Range` is left to the closure. A request that no loader
+  /// can send, such as one with an invalid method, fails with `HTTPError.Code.invalidRequest` and begins no load.
   ///
   /// - Parameters:
   ///   - url: The URL, in any form; it is compared in its canonical form.

@@ -10,7 +10,7 @@ public struct LoopbackRequest: Sendable, Hashable {
   public let headers: [[String]]
   /// The number of the server's connection that it arrived on, counted from 1.
   public let connection: Int
-  /// The body, all of it; empty where no length was said.
+  /// The whole body; empty if the request has no `Content-Length`.
   public internal(set) var body = Data()
 
   /// The target without its query.

@@ -21,7 +21,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private let name: String
 
-    /// The text is not an http or https URL.
+    /// The text is not an http, https, file or data URL.
     public static let invalidURL = Code(name: "invalidURL")
     /// The task was cancelled.
     public static let cancelled = Code(name: "cancelled")

@@ -24,8 +24,8 @@ extension ImageSlot {
     case preview(ImageContainer)
     /// The image.
     ///
-    /// `fades` is `true` if the image may fade in over what was shown before: it was not in memory, and it does not
-    /// replace an earlier or smaller version of itself.
+    /// `fades` is `true` if the image may fade in over what was shown before: it was not in memory, did not arrive
+    /// within the call that requested it, and does not replace an earlier or smaller version of itself.
     case image(ImageResponse, fades: Bool)
     /// A failed load, with the content to show for it; ``Placeholder/none`` shows nothing.
     ///

@@ -19,7 +19,9 @@ extension ImagePipeline {
     public var diskCache: (any DataCaching)?
     /// The decoders; defaults to `DecoderRegistry.standard`.
     public var decoders = DecoderRegistry.standard
-    /// The clock; defaults to the system clock.
+    /// The clock for freshness and for the waits between attempts; defaults to the system clock.
+    ///
+    /// A disk cache with a lifetime has a clock of its own.
     public var clock: any TimeSource = .system
     /// A Boolean value that indicates whether equal requests share work; defaults to `true`.
     public var isCoalescingEnabled = true
@@ -75,22 +77,22 @@ extension ImagePipeline {
     public var retryPolicy = RetryPolicy.exponential(maxAttempts: 3)
     /// The maximum number of bytes of a response.
     ///
-    /// Defaults to 100 MB. A response is refused as soon as it announces more, or more have come, with ``LoadError/Code/tooLarge``. A request may
-    /// lower the limit (``ImageRequest/maxResponseBytes``). Bounds for pixels are ``decodeLimits``.
+    /// Defaults to 100 MB. A response is refused with ``LoadError/Code/tooLarge`` as soon as its `Content-Length`, or the bytes
+    /// so far, exceed it. A request may lower it (``ImageRequest/maxResponseBytes``). For pixels see ``decodeLimits``.
     public var maxResponseBytes = 100_000_000
-    /// The number of requests that may be sent in a second.
+    /// The maximum rate of requests to all hosts together.
     ///
-    /// Defaults to `nil`, for any number.
+    /// Defaults to `nil`, for no limit.
     /// ```swift
     /// $0.rateLimit = RateLimit(requestsPerSecond: 50, burst: 100)
     /// $0.rateLimitPerHost = RateLimit(requestsPerSecond: 5)
     /// ```
-    /// What would be one more waits for its turn, the most urgent first, and counts for ``queueLimit``. Each attempt counts.
-    /// Redirects, and what is found in caches, do not. Metrics count the wait as one in a queue.
+    /// Requests over the limit wait, the most urgent first, and count for ``queueLimit``. Metrics show the wait as time in a
+    /// queue. Each retry counts. Redirects and cache hits do not.
     public var rateLimit: RateLimit?
-    /// The number of requests that may be sent to one host in a second.
+    /// The maximum rate of requests to one host.
     ///
-    /// Defaults to `nil`, for any number. It is obeyed beside ``rateLimit``.
+    /// Defaults to `nil`, for no limit. It holds in addition to ``rateLimit``.
     public var rateLimitPerHost: RateLimit?
     /// The closure that changes each request shortly before it is sent, to sign it or to refresh a token.
     ///
