@@ -35,7 +35,12 @@ public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
   public static let options = HTTPMethod("OPTIONS")
 
   /// A Boolean value that indicates whether the method only reads (RFC 9110, section 9.2.1); `false` for unknown ones.
-  public var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(name) }
+  public var isSafe: Bool {
+    switch name {
+    case "GET", "HEAD", "OPTIONS", "TRACE": true
+    default: false
+    }
+  }
 
   /// A Boolean value that indicates whether sending a request twice has the effect of sending it once (RFC 9110, section
   /// 9.2.2); `false` for unknown methods.
@@ -46,29 +51,29 @@ public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPMethod {
-  /// Whether a request may be made conditional, so that 304 answers it (RFC 9110, section 13.1.2).
+  /// A Boolean value that indicates whether a conditional request may be answered with 304 (RFC 9110, section 13.1.2).
   package var allowsConditions: Bool { self == .get || self == .head }
 
-  /// Whether it may be sent: `CONNECT` asks for a tunnel and not for a response.
+  /// A Boolean value that indicates whether the method can be sent: a token, and not `CONNECT`, which opens a tunnel.
   fileprivate var isSendable: Bool {
     !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter) && name != "CONNECT"
   }
 
-  /// Whether a request of this method has no body at all.
+  /// A Boolean value that indicates whether the method allows no body.
   fileprivate var refusesBody: Bool { self == .head || name == "TRACE" }
 }
 
 extension HTTPRequest {
-  /// Whether there is a body to send; one of no bytes is none.
+  /// A Boolean value that indicates whether there is a body to send; an empty one counts as none.
   package var hasBody: Bool { body?.isEmpty == false }
 
-  /// Whether it asks for the resource by its URL and its header fields alone.
+  /// A Boolean value that indicates whether URL and header fields make up the whole request.
   package var isPlainGet: Bool { method == .get && !hasBody }
 
-  /// Whether the length of the body is said even where that is zero (RFC 9110, section 8.6).
-  var announcesBody: Bool { hasBody || [.post, .put, .patch].contains(method) }
+  /// A Boolean value that indicates whether `Content-Length` is sent, be it zero (RFC 9110, section 8.6).
+  var announcesBody: Bool { hasBody || method == .post || method == .put || method == .patch }
 
-  /// Says why the request cannot be sent; nil where it can.
+  /// The reason why the request cannot be sent; nil if it can.
   package var objection: String? {
     if let bad = headers.first(where: { !$0.isSendable }) { return "the header field \"\(bad.name)\" cannot be sent" }
     guard method.isSendable else { return "the method \"\(method)\" cannot be sent" }
@@ -77,7 +82,9 @@ extension HTTPRequest {
 }
 
 extension HTTPFields {
-  /// The fields, without those by which a message is told to end: whoever sends it counts (RFC 9112, section 6).
+  /// The fields without `Content-Length` and `Transfer-Encoding`, which the loader sets itself.
+  ///
+  /// A wrong one would let the body be read as the next request (RFC 9112, section 11.2).
   package var withoutFraming: HTTPFields {
     guard self["Content-Length"] != nil || self["Transfer-Encoding"] != nil else { return self }
     var fields = self

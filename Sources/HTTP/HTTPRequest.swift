@@ -27,12 +27,13 @@ public struct HTTPRequest: Sendable, Hashable {
   ///
   /// Defaults to following up to 10.
   public var redirectPolicy: RedirectPolicy
-  /// What ``isIdempotent`` was set to.
+  /// The value that ``isIdempotent`` was set to, if any.
   package var idempotence: Bool?
 
   /// A Boolean value that indicates whether sending the request twice has the effect of sending it once.
   ///
-  /// Defaults to what the ``method`` says. Only such a request is sent again by itself: by a ``RetryingLoader``, or where a connection turns out to be closed.
+  /// Defaults to what the ``method`` says. Only such a request is sent again by itself: by a ``RetryingLoader``, or when a
+  /// reused connection turns out to be closed.
   public var isIdempotent: Bool {
     get { idempotence ?? method.isIdempotent }
     set { idempotence = newValue }
@@ -103,7 +104,8 @@ public struct HTTPTimeouts: Sendable, Hashable {
 /// The handling of redirects.
 ///
 /// Followed or not, a redirect from https to http, or to anything that is neither, is an error. As browsers do, 301 and 302 turn
-/// a `POST` into a `GET` without its body, and 303 anything but a `HEAD`; 307 and 308 send method and body again.
+/// a `POST` into a `GET` without its body, and 303 anything but a `HEAD`; 307 and 308 send method and body again, also to another
+/// origin.
 public struct RedirectPolicy: Sendable, Hashable {
   /// The maximum number of redirects to follow, or `nil` to deliver a redirect like any other response.
   let limit: Int?
@@ -143,8 +145,9 @@ public struct HTTPResponse: Sendable, Hashable {
     headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
   }
 
-  /// The length of the body that counts for a limit, if the server announced it: of one that comes, and of no error page, which
-  /// would hide the status.
+  /// The announced length of the body as far as it counts for a limit.
+  ///
+  /// Error pages do not count: to refuse one would hide the status.
   package func announcedLength(of method: HTTPMethod) -> Int? {
     method == .head || status == 304 || status >= 400 ? nil : contentLength
   }

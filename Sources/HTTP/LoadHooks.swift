@@ -33,7 +33,7 @@ public struct LoadHooks: Sendable {
   /// Set if ``didTransfer`` is Vitrine's own and known to be short, so that the loader's thread may call it.
   package var measuresInPlace = false
 
-  /// Learns that the load waits because of a ``RateLimit``; called once, if at all, with no lock held.
+  /// Called, at most once a wait, when the load has to wait for a ``RateLimit``; with no lock held.
   package var isHeldBack: (@Sendable () -> Void)?
 
   /// Creates a set without hooks.

@@ -1,6 +1,6 @@
-/// What a ``PriorityHeap`` puts in order.
+/// An element of a ``PriorityHeap``.
 protocol HeapEntry {
-  /// Whether this one comes out before another.
+  /// Returns whether this one comes out before another.
   func isBefore(_ other: Self) -> Bool
 }
 
@@ -37,7 +37,7 @@ struct PriorityHeap<Entry: HeapEntry> {
     return first
   }
 
-  /// Returns those that are not kept.
+  /// Removes the others, and returns them.
   mutating func keepOnly(_ isKept: (Entry) -> Bool) -> [Entry] {
     let dropped = entries.filter { !isKept($0) }
     // A sorted array is a heap.

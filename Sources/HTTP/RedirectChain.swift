@@ -6,12 +6,12 @@ struct RedirectChain: Sendable {
     "if-none-match", "if-modified-since", "range", "if-range",
   ]
 
-  /// What says what the body is; it goes where the body goes.
+  /// The fields that describe the body; they are sent with it and dropped with it.
   private static let bodyFields: Set<String> = [
     "content-type", "content-encoding", "content-language", "content-location",
   ]
 
-  /// What is asked for in the hop that is under way.
+  /// The request of the current hop.
   private(set) var request: HTTPRequest
   /// The number of redirects so far.
   private(set) var count = 0
@@ -70,7 +70,7 @@ struct RedirectChain: Sendable {
     count += 1
   }
 
-  /// Returns true if the target of a redirect is requested with `GET`, whatever the method was (Fetch, 4.4).
+  /// Returns whether a redirect of this status is followed with a `GET` without a body (Fetch standard, 4.4).
   private func turnsIntoGet(_ status: Int?) -> Bool {
     switch status {
     case 301, 302: request.method == .post

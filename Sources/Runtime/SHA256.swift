@@ -1,6 +1,6 @@
-/// Tells contents apart by 256 bits: SHA-256 (FIPS 180-4).
+/// A hash for which nobody can construct two inputs with the same value: SHA-256 (FIPS 180-4).
 ///
-/// For what strangers may choose and must not make alike. `ContentHash` is faster and makes no such promise.
+/// `ContentHash` is faster and makes no such promise.
 package struct SHA256 {
   private var state: [UInt32] = [
     0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19,

@@ -12,7 +12,7 @@ extension CurlHandle {
 
   var isHTTP2: Bool { number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0) }
 
-  /// The number of bytes of the request's body that have left.
+  /// The number of bytes of the request's body that have been sent.
   var uploadedCount: Int { Int(clamping: offset(CURLINFO_SIZE_UPLOAD_T)) }
 
   /// Returns the metrics of a transfer's hop.

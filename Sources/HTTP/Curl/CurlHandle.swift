@@ -162,14 +162,14 @@ final class CurlHandle {
     if ![.get, .head, .post].contains(request.method) || request.method == .get && request.announcesBody {
       set(CURLOPT_CUSTOMREQUEST, request.method.name)
     }
-    // On a connection that was closed meanwhile libcurl sends anything again.
+    // libcurl resends any request, a POST too, if a reused connection turns out to be closed.
     if !request.isIdempotent { set(CURLOPT_FRESH_CONNECT, 1) }
   }
 
   private func setBody(_ body: Data) {
     set(CURLOPT_POSTFIELDSIZE, body.count)
     guard !body.isEmpty else { return set(CURLOPT_COPYPOSTFIELDS, "") }
-    // libcurl copies as many bytes as it was told of just before, and changes none.
+    // libcurl copies as many bytes as the option above says, and changes none.
     unsafe body.withUnsafeBytes {
       unsafe set(CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
     }
@@ -183,7 +183,7 @@ final class CurlHandle {
       addHeader(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
     if announcesBody {
-      // libcurl would call any body a form, and wait a second for leave to send a long one.
+      // By default libcurl labels any body a form, and waits a second for 100 Continue before a long one.
       for name in ["Content-Type", "Expect"] where headers[name] == nil { addHeader("\(name):") }
     }
     if let list = unsafe list { unsafe set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(list)) }

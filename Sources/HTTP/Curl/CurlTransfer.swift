@@ -49,7 +49,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   private(set) var isHeadDelivered = false
   private var headerBytes = 0
   private var received = 0
-  /// How much of the request's body had left when that was last looked at.
+  /// The number of bytes of the request's body that had been sent at the last look.
   private var uploaded = 0
   private(set) var isPaused = false
   /// Set if libcurl holds data and must be resumed.
@@ -153,9 +153,9 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     failure = nil
   }
 
-  /// Takes note of what has left of the request's body since the last look, and says whether that was something.
+  /// Counts bytes of the request's body that were sent since the last look as progress, and returns whether there were any.
   ///
-  /// Nothing calls when it leaves, so a long one would look like silence.
+  /// libcurl reports no progress of an upload by itself, so a long one would look idle.
   func noteUpload(now: Duration) -> Bool {
     guard chain.request.hasBody, let sent = handle?.uploadedCount, sent > uploaded else { return false }
     (uploaded, lastProgress) = (sent, now)

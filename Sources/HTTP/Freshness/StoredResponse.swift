@@ -44,8 +44,8 @@ public struct StoredResponse: Sendable, Hashable {
     [200, 203].contains(status) && !CacheControl(headers).noStore && !Self.varying(headers).contains("*")
   }
 
-  /// Whether the server itself said for how long it is fresh.
-  package var saysLifetime: Bool { CacheControl(headers).maxAge != nil || headers["Expires"] != nil }
+  /// A Boolean value that indicates whether the server set an explicit lifetime.
+  package var hasExplicitLifetime: Bool { CacheControl(headers).maxAge != nil || headers["Expires"] != nil }
 
   /// Returns a Boolean value that indicates whether the response answers a request with these header fields.
   ///

@@ -1,9 +1,8 @@
 import VitrineRuntime
 
-/// Decides which of the waiting loads is sent next, and when: the most urgent, the first to come among equals, of those whose
-/// host has a token left.
+/// Decides which waiting load is sent next, and when: the most urgent one whose host has a token; the oldest among equals.
 ///
-/// A value without a clock, so that a test can be one. Priorities and places are those of ``AdmissionQueue``.
+/// A value without a clock: callers pass the time. Priorities work as in ``AdmissionQueue``.
 ///
 /// - Complexity: Every operation is O(log n) over the waiting ones, amortised.
 struct RateLimitQueue<ID: Hashable> {
@@ -26,9 +25,9 @@ struct RateLimitQueue<ID: Hashable> {
 
   private struct Host {
     var bucket: TokenBucket
-    /// Those that came to the head while there was no token.
+    /// Loads that came to the head while the host had no token.
     var parked = PriorityHeap<Entry>()
-    /// When the next of them is looked at again.
+    /// The time at which the host is looked at again, if it waits for a token.
     var wake: Duration?
   }
 
@@ -47,10 +46,10 @@ struct RateLimitQueue<ID: Hashable> {
   private var ready = PriorityHeap<Entry>()
   private var sleepers = PriorityHeap<Sleeper>()
   private var nextSequence = 0
-  /// The number of hosts at which those are forgotten that nothing is known of any more.
+  /// The number of hosts at which full ones are dropped.
   private var sweepCount = 64
 
-  /// Either limit may be missing.
+  /// Creates an empty queue; either limit may be missing.
   init(total: RateLimit?, perHost hostLimit: RateLimit?, now: Duration) {
     (self.total, self.hostLimit) = (total.map { TokenBucket($0, now: now) }, hostLimit)
   }
@@ -65,11 +64,11 @@ struct RateLimitQueue<ID: Hashable> {
     nextSequence += 1
   }
 
-  /// Takes a waiting load out, which costs no token, and says whether it was waiting.
+  /// Removes a waiting load at the cost of no token, and returns whether it was waiting.
   @discardableResult
   mutating func remove(_ id: ID) -> Bool {
     guard let removed = waiting.removeValue(forKey: id) else { return false }
-    // What is left in the heaps is skipped when it comes up, or goes when it is most of them.
+    // Its entries in the heaps are skipped later, and dropped once they outnumber the live ones.
     let isKept = { [waiting] (entry: Entry) in waiting[entry.id]?.sequence == entry.sequence }
     if ready.count > 2 * waiting.count + 64 {
       for dropped in ready.keepOnly(isKept) { sleep(dropped.host) }
@@ -87,12 +86,12 @@ struct RateLimitQueue<ID: Hashable> {
     ready.add(Entry(id: id, host: entry.host, priority: priority, sequence: entry.sequence))
   }
 
-  /// Takes the load whose turn it is, and a token of its host's and of all; nil when none may be sent.
+  /// Removes the load whose turn it is and takes its tokens; nil if none may be sent now.
   mutating func admit(now: Duration) -> ID? {
     wakeHosts(now)
     while total.map({ $0.due <= now }) ?? true, let entry = ready.takeFirst() {
       guard isWaiting(entry) else {
-        // It may have been unparked for a token that is still there.
+        // It may have been unparked for a token that is still unused.
         unpark(entry.host, now)
         continue
       }
@@ -105,7 +104,7 @@ struct RateLimitQueue<ID: Hashable> {
     return nil
   }
 
-  /// When the next load may be sent, after ``admit(now:)`` had none; nil while none waits.
+  /// Returns when the next load may be sent, after ``admit(now:)`` returned nil; nil if none waits.
   mutating func due(now: Duration) -> Duration? {
     guard !waiting.isEmpty else { return nil }
     let free = total.flatMap { $0.due > now ? $0.due : nil }
@@ -114,7 +113,7 @@ struct RateLimitQueue<ID: Hashable> {
     return max(wake, free ?? wake)
   }
 
-  /// Gives the tokens back of a load that was admitted and not sent.
+  /// Returns the tokens of a load that was admitted and not sent.
   mutating func giveBack(host name: String, now: Duration) {
     total?.giveBack()
     hosts[name]?.bucket.giveBack()
@@ -128,7 +127,7 @@ struct RateLimitQueue<ID: Hashable> {
     waiting[entry.id].map { $0.sequence == entry.sequence && $0.priority == entry.priority } ?? false
   }
 
-  /// Takes a token of the host's, or parks the load, and says which.
+  /// Takes a token of the host, or else parks the load, and returns whether there was a token.
   private mutating func takeToken(for entry: Entry, _ now: Duration) -> Bool {
     guard let hostLimit else { return true }
     if hosts[entry.host] == nil {
@@ -145,7 +144,7 @@ struct RateLimitQueue<ID: Hashable> {
     return true
   }
 
-  /// Lets a host's next load come up, now or when there is a token for it.
+  /// Moves a host's next load to the ready ones, now or once there is a token.
   private mutating func unpark(_ name: String, _ now: Duration) {
     while let entry = hosts[name]?.parked.first {
       guard isWaiting(entry) else {
@@ -158,7 +157,7 @@ struct RateLimitQueue<ID: Hashable> {
     }
   }
 
-  /// Has a host looked at again when it has a token.
+  /// Schedules another look at a host for when it has a token.
   private mutating func sleep(_ name: String) {
     guard let host = hosts[name], host.wake == nil, host.parked.count > 0 else { return }
     hosts[name]?.wake = host.bucket.due
@@ -174,7 +173,7 @@ struct RateLimitQueue<ID: Hashable> {
     }
   }
 
-  /// Forgets the hosts that have all their tokens, of all hosts at once so that it seldom happens.
+  /// Drops the hosts whose buckets are full, seldom and all at once.
   private mutating func forgetHosts(_ now: Duration) {
     guard hosts.count >= sweepCount else { return }
     hosts = hosts.filter { !$0.value.bucket.isFull(at: now) || $0.value.parked.count > 0 }

@@ -1,16 +1,16 @@
 import VitrineRuntime
 
-/// One load that waits for its turn or has had it; also the handle that its starter keeps.
+/// One load, queued or sent; also the handle that its caller keeps.
 ///
-/// What the handle below is to be told is decided under the lock and told behind it, in that order.
+/// Calls to the wrapped loader's handle are decided under the lock and made after it, in the same order.
 final class RateLimitedLoad: LoadHandle {
   private struct State {
-    /// Gone once the load is sent, or cancelled before.
+    /// Nil once the load was sent or cancelled.
     var sink: (any LoadSink)?
     var handle: (any LoadHandle)?
     var priority: Priority
     var isCancelled = false
-    /// Whether the load is to go on once its handle is there.
+    /// A Boolean value that indicates whether to resume the load once its handle is there.
     var owesResume = false
   }
 
@@ -27,7 +27,7 @@ final class RateLimitedLoad: LoadHandle {
 
   // MARK: For the gate
 
-  /// Sends the load, unless it has been cancelled since it had its turn.
+  /// Sends the load, unless it was cancelled since it was admitted.
   func start() {
     let (sink, priority) = state.withLock { ($0.sink.take(), $0.priority) }
     guard let sink else { return gate.giveBack(self) }
@@ -44,7 +44,7 @@ final class RateLimitedLoad: LoadHandle {
     calls.run()
   }
 
-  /// Tells who measures that the load waits.
+  /// Reports the wait to the load's hooks.
   func noteWait() { state.withLock { $0.sink }?.hooks.isHeldBack?() }
 
   // MARK: For the starter
@@ -71,7 +71,7 @@ final class RateLimitedLoad: LoadHandle {
     calls.run()
     guard let sink else { return }
     gate.remove(self)
-    // The sink is not to be called by those who cancel.
+    // Not from within the call: whoever cancels may hold a lock that the sink needs.
     Task { [request] in sink.finish(HTTPError(.cancelled, url: request.url.string, "was cancelled")) }
   }
 

@@ -1,13 +1,13 @@
 public import VitrineRuntime
 
-/// Sends no more requests than a ``RateLimit`` allows, of each host and in all; the others wait for their turn.
+/// Sends no more requests than a ``RateLimit`` allows, per host and in total; the others wait.
 ///
 /// ```swift
 /// let polite = RateLimitedLoader(CurlLoader(), RateLimit(requestsPerSecond: 50), perHost: RateLimit(requestsPerSecond: 5))
 /// ```
-/// The most urgent load is sent first, the first to come among equals. A load that is cancelled while it waits takes no token.
-/// A redirect, or the answer to a challenge, is part of the load that led to it. Around a ``RetryingLoader`` a load with all its
-/// attempts takes one token; within one, each attempt takes its own.
+/// The most urgent load is sent first, the oldest among equals. A load that is cancelled while it waits takes no token. Redirects
+/// and answers to challenges are part of their load. Inside a ``RetryingLoader`` each attempt takes a token; around one, a load
+/// takes one token for all attempts.
 public final class RateLimitedLoader: DataLoader {
   private let gate: RateLimitGate
 
@@ -15,9 +15,9 @@ public final class RateLimitedLoader: DataLoader {
   ///
   /// - Parameters:
   ///   - loader: Does the work.
-  ///   - limit: The limit for all loads. Defaults to none.
-  ///   - hostLimit: The limit for the loads of each host, whatever scheme and port. Defaults to none.
-  ///   - clock: Measures the waits. Defaults to the system clock.
+  ///   - limit: The limit for all loads together. Defaults to none.
+  ///   - hostLimit: The limit for the loads of one host, across schemes and ports. Defaults to none.
+  ///   - clock: The clock for waits. Defaults to the system clock.
   public init(
     _ loader: any DataLoader,
     _ limit: RateLimit? = nil,
@@ -27,7 +27,7 @@ public final class RateLimitedLoader: DataLoader {
     gate = RateLimitGate(loader, limit, perHost: hostLimit, clock: clock)
   }
 
-  /// Starts a load, or has it wait for its turn, and returns at once.
+  /// Starts a load, or queues it, and returns at once.
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
     let load = RateLimitedLoad(request, sink, gate)
@@ -35,14 +35,14 @@ public final class RateLimitedLoader: DataLoader {
     return load
   }
 
-  /// Returns what the loader within says.
+  /// Returns whether the wrapped loader obeys the guard.
   public func obeys(_ addressGuard: AddressGuard) -> Bool { gate.loader.obeys(addressGuard) }
 }
 
-/// The loads that wait for their turn, and the clock that they wait for.
+/// The loads that wait for a token, and the alarm for the next one.
 ///
-/// Neither the clock nor a loader is called under its lock, and nothing of theirs is released there. Whoever runs it starts one
-/// load after the other; what waits keeps it, through the clock.
+/// Clock, loader and sinks belong to callers: none is called or released under the lock. While loads wait, the clock's action
+/// keeps the gate alive.
 final class RateLimitGate: Sendable {
   private struct Alarm {
     let number: Int
@@ -59,7 +59,7 @@ final class RateLimitGate: Sendable {
 
   private enum Step {
     case start(RateLimitedLoad)
-    /// Looks again after a wait, and not when an older alarm says.
+    /// To look again after a delay, in place of an older alarm.
     case wait(Duration, number: Int, insteadOf: ScheduledAction?)
     case none
   }
@@ -73,10 +73,10 @@ final class RateLimitGate: Sendable {
     state = Lock(State(queue: RateLimitQueue(total: limit, perHost: hostLimit, now: clock.uptime)))
   }
 
-  /// The number of hosts that are remembered.
+  /// The number of hosts with state.
   var hostCount: Int { state.withLock { $0.queue.hostCount } }
 
-  /// Has a load wait for its turn, which may be now.
+  /// Queues a load, and starts it if there are tokens.
   func add(_ load: RateLimitedLoad) {
     let id = ObjectIdentifier(load)
     state.withLock { state in
@@ -87,7 +87,7 @@ final class RateLimitGate: Sendable {
     if state.withLock({ $0.loads[id] != nil }) { load.noteWait() }
   }
 
-  /// Takes a load out, if it waits.
+  /// Removes a load if it waits.
   func remove(_ load: RateLimitedLoad) {
     let id = ObjectIdentifier(load)
     let (alarm, _) = state.withLock { state -> (Alarm?, RateLimitedLoad?) in
@@ -97,19 +97,19 @@ final class RateLimitGate: Sendable {
     alarm?.action?.cancel()
   }
 
-  /// Takes note of the priority that a load has now, if it waits.
+  /// Reorders a load by its current priority, if it waits.
   func reprioritize(_ load: RateLimitedLoad) {
     state.withLock { $0.queue.reprioritize(ObjectIdentifier(load), load.priority) }
   }
 
-  /// Gives back the tokens of a load that had its turn and is not sent.
+  /// Returns the tokens of a load that was admitted and not sent.
   func giveBack(_ load: RateLimitedLoad) {
     let now = clock.uptime
     state.withLock { $0.queue.giveBack(host: load.host, now: now) }
     run()
   }
 
-  /// Starts what may be sent, and has the clock call when the next may.
+  /// Starts the loads that may be sent, one by one, and sets the alarm for the next.
   private func run() {
     while true {
       let now = clock.uptime

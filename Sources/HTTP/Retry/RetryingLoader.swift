@@ -7,7 +7,7 @@ public import VitrineRuntime
 /// Bytes that the server repeats are skipped. If the file has changed, or might have, the load fails with the first
 /// error.
 ///
-/// A request that is not idempotent (``HTTPRequest/isIdempotent``) has one attempt, and the policy is not asked.
+/// A request that is not idempotent (``HTTPRequest/isIdempotent``) has one attempt, whatever the policy.
 ///
 /// Responses with a status that the policy wants to try again are not delivered, save the last.
 ///
