@@ -3,7 +3,7 @@
 import Foundation
 import Vitrine
 
-func caches(in folder: URL, of url: URL) async throws {
+func caches(in folder: URL, of url: URL, image: Bitmap) async throws {
   // snippet.show
   let pipeline = try ImagePipeline {
     $0.memoryCache = MemoryCache(costLimit: 200 << 20)
@@ -11,6 +11,7 @@ func caches(in folder: URL, of url: URL) async throws {
   }
 
   if await pipeline.cache.contains(url, in: .disk) { print("survives a restart") }
+  await pipeline.cache.store(image, for: url, expiration: .after(.seconds(12 * 3600)))
   await pipeline.cache.remove(url)  // every size, in memory and on disk
   await pipeline.cache.removeAll()
   // snippet.hide

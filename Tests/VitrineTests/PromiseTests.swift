@@ -39,16 +39,12 @@ struct PromiseTests {
     let task = pipeline.imageTask(for: request)
     let events = task.events
     let load = try await load()
-    let data = Deferred<Result<Data, LoadError>>()
-    pipeline.context.turn { turn in
-      DataLoad(pipeline.context) { data.resolve($0.map(\.data)) }
-        .begin(request, priority: .low, storesOnlyImages: false, &turn)
-    }
+    let bytes = pipeline.dataTask(for: request)
     load.respond(headers: ["Content-Length": "\(file.count)"])
     load.send(file)
     load.finish()
 
-    #expect(try await data.value().get() == file)
+    #expect(try await bytes.data == file)
     #expect(try await task.image.width == 16)
     #expect(parts.loader.counts.loads == 1)
     #expect(await events.contains { if case .progress = $0 { true } else { false } })

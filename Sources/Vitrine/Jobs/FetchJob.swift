@@ -131,6 +131,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       validity: validity,
       origin: origin,
       status: stored.status,
+      headers: stored.headers,
+      url: request.keys.url?.string,
       // Stored bytes that are no image are dropped, so that the next request fetches them again.
       answer: Answer { [key, settlement = context.settlement] word in
         if word == .bad { settlement.drop([key]) }
@@ -256,7 +258,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     }
   }
 
-  /// Forgets what is kept of a resource that the request may have changed (RFC 9111, section 4.4).
+  /// Drops cached responses of a resource that the request may have changed (RFC 9111, section 4.4).
   private func invalidate(after response: HTTPResponse, _ turn: inout Turn) {
     guard !request.method.isSafe, response.status < 400 || response.redirectCount > 0 else { return }
     turn.afterwards { [context, resource = request.asGet] in
@@ -274,8 +276,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   private func fetched(_ body: BodySink.Body, _ ask: SourceRecord.Ask, _ turn: inout Turn) {
     let stored = body.head.stored
     var validity = Validity(of: stored, at: turn.now)
-    // The answer to anything but a plain GET is kept only where its server says so (RFC 9110, section 9.3.3).
-    if !request.isPlainGet, !stored.saysLifetime { validity.isKept = false }
+    // Responses to other requests need an explicit lifetime (RFC 9110, section 9.3.3).
+    if !request.isPlainGet, !stored.hasExplicitLifetime { validity.isKept = false }
     let whole = Settlement.Body(
       data: body.data,
       contentID: body.contentID,
@@ -295,6 +297,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
           validity: validity,
           origin: .network,
           status: stored.status,
+          headers: body.response.headers,
+          url: body.response.url.string,
           answer: Answer { [request, settlement = context.settlement] in settlement.settle(whole, of: request, $0) },
         )
       ),
@@ -312,6 +316,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     turn.afterwards { [request, record, settlement = context.settlement, ask = question.ask] in
       settlement.renew(request, entry.contentID, renewed, validity, ask, record)
     }
-    finish(.success(bytes(of: entry, renewed, validity, .revalidated)), &turn)
+    var bytes = bytes(of: entry, renewed, validity, .revalidated)
+    bytes.url = body.response.url.string
+    finish(.success(bytes), &turn)
   }
 }

@@ -7,30 +7,43 @@ extension ImagePipeline {
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func data(for request: ImageRequest) async throws(LoadError) -> Data {
-    let request = request.prepared(by: context.delegate)
-    if let data = context.warmData(request) { return data }
-    let outcome = Deferred<Result<Data, LoadError>>()
-    let load = DataLoad(context, callsOut: false) { outcome.resolve($0.map(\.data)) }
-    // Any bytes are accepted.
-    context.turn { load.begin(request, priority: request.priority, storesOnlyImages: false, &$0) }
-    let result = await withTaskCancellationHandler {
-      await outcome.value()
-    } onCancel: {
-      outcome.resolve(.failure(LoadError(.cancelled, .fetch, request.name, "cancelled")))
-      load.cancel()
-    }
-    return try result.get()
+    let prepared = request.prepared(by: context.delegate)
+    if let warm = context.warmData(prepared) { return warm.data }
+    return try await start(DataTask(request, context, priority: prepared.priority), prepared).data
   }
 
   /// Loads the bytes of a URL; see ``data(for:)-(ImageRequest)``.
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func data(for url: URL) async throws(LoadError) -> Data { try await data(for: ImageRequest(url: url)) }
+
+  /// Starts to load encoded bytes, which need not be an image.
+  ///
+  /// ```swift
+  /// let response = try await pipeline.dataTask(for: request).response
+  /// print(response.data.count, response.origin, response.headers["Content-Type"] ?? "")
+  /// ```
+  /// The task runs until it ends, even if nobody holds it.
+  public func dataTask(for request: ImageRequest) -> DataTask {
+    let prepared = request.prepared(by: context.delegate)
+    let task = DataTask(request, context, priority: prepared.priority)
+    guard let warm = context.warmData(prepared) else { return start(task, prepared) }
+    task.end(warm)
+    return task
+  }
+
+  /// Starts to load the bytes of a URL; see ``dataTask(for:)-(ImageRequest)``.
+  public func dataTask(for url: URL) -> DataTask { dataTask(for: ImageRequest(url: url)) }
+
+  private func start(_ task: DataTask, _ prepared: ImageRequest) -> DataTask {
+    context.turn { task.begin(prepared, &$0) }
+    return task
+  }
 }
 
 extension JobContext {
   /// Returns bytes that are on disk, fresh, and readable without a wait; `nil` leaves the request to a job.
-  func warmData(_ request: ImageRequest) -> Data? {
+  func warmData(_ request: ImageRequest) -> DataResponse? {
     guard recorder == nil, request.cachePolicy != .reload, !request.keys.hasAlternatives, !Task.isCancelled,
       let disk = disk(for: request, .diskReads) as? any WarmDataCaching,
       case .url = request.keys.source.kind, !settlement.pending.isBusy(for: request.keys.fetch),
@@ -40,19 +53,19 @@ extension JobContext {
     var findings = Findings()
     findings.original = Findings.Original(contentID: entry.contentID, stored: stored)
     let plan = BytesPlan(request, "", findings, fields: fields(of: request), now: clock.now)
-    guard case .serve = plan.step else { return nil }
-    return entry.data
+    guard case .serve(let isStale) = plan.step else { return nil }
+    return DataResponse(entry, stored, isStale: isStale, of: request)
   }
 
   /// Keeps a running download going in place of a leaving caller.
   func keepFetching(_ request: ImageRequest, _ turn: inout Turn) {
     // Nothing would be stored.
     guard caches(of: request).contains(.diskWrites), isTransferring(request, &turn) else { return }
-    DataLoad(self) { _ in }.begin(request, priority: .veryLow, storesOnlyImages: true, &turn)
+    DataLoad(self) { _ in }.begin(request, priority: .veryLow, &turn)
   }
 }
 
-/// A subscription to bytes that are being fetched.
+/// A subscription to the bytes of an image that are fetched for the disk.
 // @unchecked: `subscription` and `trace` are guarded by the jobs' lock, as every access is within a turn.
 final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
   typealias Outcome = Result<FetchedBytes, LoadError>
@@ -62,26 +75,26 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
     var outcome: Outcome?
   }
 
-  let callsOut: Bool
+  var callsOut: Bool { true }
   private let context: JobContext
   private let state: Lock<State>
   private var subscription: Subscription<FetchedBytes>?
   private var trace: StageTrace?
 
-  /// `onEnd` is called once, with no lock held, unless the load is cancelled; `callsOut` is true if it is a user's.
-  init(_ context: JobContext, callsOut: Bool = true, onEnd: @escaping @Sendable (Outcome) -> Void) {
-    (self.context, self.callsOut, state) = (context, callsOut, Lock(State(onEnd: onEnd)))
+  /// `onEnd` is called once with no lock held, unless the load is cancelled before.
+  init(_ context: JobContext, onEnd: @escaping @Sendable (Outcome) -> Void) {
+    (self.context, state) = (context, Lock(State(onEnd: onEnd)))
   }
 
   /// Begins to fetch the bytes of a prepared request; called once, before anyone else knows the load.
-  func begin(_ request: ImageRequest, priority: Priority, storesOnlyImages: Bool, _ turn: inout Turn) {
+  func begin(_ request: ImageRequest, priority: Priority, _ turn: inout Turn) {
     trace = context.recorder?.request(request, for: .data, at: turn.uptime)
     let job = context.fetchJob(request, &turn)
     let made = job.subscribe(priority: priority, for: trace, &turn) { [self, context] event, turn in
       guard case .finished(let outcome) = event else { return }
       trace?.end(outcome, at: turn.uptime)
       if case .success(let bytes) = outcome {
-        settle(bytes, of: storesOnlyImages ? request : nil, &turn)
+        settle(bytes, of: request, &turn)
         if bytes.isRevalidationDue { context.revalidate(request, asImage: false, &turn) }
       }
       subscription = nil
@@ -91,10 +104,9 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
     if job.isRunning { subscription = made }
   }
 
-  /// Has the bytes stored; with a request, only if they are an image.
-  private func settle(_ bytes: FetchedBytes, of request: ImageRequest?, _ turn: inout Turn) {
+  /// Has the bytes stored if they are an image.
+  private func settle(_ bytes: FetchedBytes, of request: ImageRequest, _ turn: inout Turn) {
     guard let answer = bytes.answer else { return }
-    guard let request else { return turn.afterwards { answer.accept() } }
     // On a worker, since a delegate may choose the decoders.
     let say: @Sendable () -> Void = { [decoders = context.decoders] in
       decoders.isImage(bytes.data, request) ? answer.accept() : answer.reject()

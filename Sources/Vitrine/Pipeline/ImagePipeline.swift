@@ -213,7 +213,7 @@ public final class ImagePipeline: Sendable {
 
   /// Ends every task for this URL, with an error of code `.cancelled`.
   ///
-  /// That is every size of its image, however processed, with whichever header fields and in whichever
+  /// That is every size of its image, however processed, and its bytes, with whichever header fields and in whichever
   /// ``ImageRequest/cachePartition``. Tasks for several sources (``ImageSource/first(of:)``) and what a prefetcher loads to disk
   /// go on. Does nothing where there is no such task. Complexity: O(n) over all that is being loaded.
   public func cancel(for url: URL) {

@@ -311,7 +311,7 @@ public final class ImagePrefetcher: Sendable {
     case .disk:
       let bytes = DataLoad(context) { [weak self] result in self?.ended(id, result.map { _ in }) }
       load = bytes
-      context.turn { bytes.begin(prepared, priority: priority, storesOnlyImages: true, &$0) }
+      context.turn { bytes.begin(prepared, priority: priority, &$0) }
     }
     let known = state.withLock { state -> Priority? in
       guard state.items[id] != nil else { return nil }

@@ -75,22 +75,16 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
 
   /// A stage in the life of a task.
   public enum State: String, Sendable, Hashable, CaseIterable {
-    /// The task waits for its image, or for a paused ``LoadScope``.
+    /// The task loads, or waits for a paused ``LoadScope``.
     case running
-    /// The image is there, or has failed to load; ``ImageTask/result`` says which.
+    /// The task has its image or its bytes, or has failed; its result says which.
     case finished
     /// The task was cancelled.
     case cancelled
   }
 
   /// The stage the task is in.
-  public var state: State {
-    switch shared.result {
-    case nil: .running
-    case .failure(let error)? where error.isCancellation: .cancelled
-    case .success?, .failure?: .finished
-    }
-  }
+  public var state: State { shared.state }
 
   /// The image or the error; `nil` while the task is running.
   ///

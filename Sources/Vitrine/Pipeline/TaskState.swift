@@ -59,6 +59,14 @@ struct TaskState<Event: TaskEvent>: Sendable {
 
   var result: Outcome? { values.withLock { $0.result } }
 
+  var state: ImageTask.State {
+    switch result {
+    case nil: .running
+    case .failure(let error)? where error.isCancellation: .cancelled
+    case .success?, .failure?: .finished
+    }
+  }
+
   var isEnded: Bool { values.withLock { $0.result != nil } }
 
   /// The progress that was told or read last.

@@ -46,7 +46,7 @@ extension Validity {
 
   /// Returns true if it may be served now while it is revalidated in the background.
   func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
-    // What is not safe is not sent unless someone waits for it.
+    // A request that may change something is not sent in the background.
     guard request.cachePolicy == .standard, !request.revalidates, request.method.isSafe else { return false }
     return usableWhileRevalidatingUntil.map { now() < $0 } ?? false
   }

@@ -2,14 +2,14 @@ public import VitrineHTTP
 public import VitrineImaging
 public import VitrineRuntime
 
-/// How a request is sent, beside its URL and its header fields.
+/// The parts of an HTTP request beside URL and header fields.
 struct HTTPOptions: Hashable, Sendable {
-  /// What changes when an answer comes, and not which.
+  /// The parts that do not change the response, and so belong to no key.
   struct Bounds: Hashable, Sendable {
     var timeouts = HTTPTimeouts()
     var redirectPolicy = RedirectPolicy.follow(limit: 10)
     var maxResponseBytes: Int?
-    /// Whether it may be sent twice; `nil` for what its method says.
+    /// The value that ``ImageRequest/isIdempotent`` was set to, if any.
     var idempotence: Bool?
   }
 
@@ -17,12 +17,12 @@ struct HTTPOptions: Hashable, Sendable {
   var body: Data?
   var bounds = Bounds()
 
-  /// Whether the URL and the header fields say all of it.
+  /// A Boolean value that indicates whether URL and header fields make up the whole request.
   var isPlainGet: Bool { method == .get && body?.isEmpty != false }
 }
 
 extension ImageRequest {
-  /// Creates a request of an HTTP request: of its method, header fields, body, time-outs and redirect policy.
+  /// Creates a request from an HTTP request, with its method, header fields, body, time-outs and redirect policy.
   ///
   /// ```swift
   /// var http = try HTTPRequest("https://example.org/render", headers: ["Content-Type": "application/json"])
@@ -30,12 +30,11 @@ extension ImageRequest {
   /// http.body = try JSONEncoder().encode(chart)
   /// let image = try await pipeline.image(for: ImageRequest(http, size: .pixels(300, 300)))
   /// ```
-  /// The response may have as many bytes as both ``HTTPRequest/maxResponseBytes`` and
-  /// ``ImagePipeline/Configuration/maxResponseBytes`` allow.
+  /// The smaller of `HTTPRequest.maxResponseBytes` and ``ImagePipeline/Configuration/maxResponseBytes`` bounds the response.
   ///
   /// - Parameters:
   ///   - request: The request to send.
-  ///   - size: The size that is shown. Defaults to the image's own.
+  ///   - size: The size to show. Defaults to the image's own.
   ///   - processors: The processors to run, in order.
   ///   - priority: The urgency. Defaults to that of `request`.
   public init(
@@ -65,11 +64,14 @@ extension ImageRequest {
 
   /// The method with which a URL is loaded.
   ///
-  /// Defaults to `GET`. Method and ``body`` are part of what an answer is cached under, so that no two of them share one. An answer to anything
-  /// but a `GET` without a body is cached only where the server says for how long (`max-age`, `Expires`). After a method that is
-  /// not safe, what is cached of the same URL for `GET` is removed, as RFC 9111 (section 4.4) asks. Such a request is never sent
-  /// behind an image that is shown meanwhile (`stale-while-revalidate`), and no request but a `GET` continues a broken
-  /// download.
+  /// Defaults to `GET`. Responses are cached by method and ``body``, so two different requests never share one. For anything but
+  /// a `GET` without a body:
+  /// - A response is cached only if the server sets its lifetime (`max-age`, `Expires`).
+  /// - A broken download starts over instead of continuing.
+  ///
+  /// For a method that is not safe:
+  /// - A success removes what is cached for a `GET` of the same URL, as RFC 9111 (section 4.4) asks.
+  /// - Nothing is sent in the background (`stale-while-revalidate`).
   public var method: HTTPMethod {
     get { http.method }
     set { http.method = newValue }
@@ -77,13 +79,13 @@ extension ImageRequest {
 
   /// The body to send.
   ///
-  /// Defaults to none. Say what it is in ``headers`` (`Content-Type`). Its length is sent with it.
+  /// Defaults to none. Set its `Content-Type` in ``headers``; its length is sent by itself.
   public var body: Data? {
     get { http.body }
     set { http.body = newValue }
   }
 
-  /// The time that a load of a URL may take.
+  /// The time-outs of a load.
   ///
   /// Defaults to `HTTPTimeouts()`.
   public var timeouts: HTTPTimeouts {
@@ -91,7 +93,7 @@ extension ImageRequest {
     set { http.bounds.timeouts = newValue }
   }
 
-  /// The answer to a server that points elsewhere.
+  /// The policy for redirects.
   ///
   /// Defaults to following 10 redirects.
   public var redirectPolicy: RedirectPolicy {
@@ -109,23 +111,23 @@ extension ImageRequest {
 
   /// A Boolean value that indicates whether sending the request twice has the effect of sending it once.
   ///
-  /// Defaults to what the ``method`` says. Only such a request is tried again when it fails. Set it where a `POST` only renders an image.
+  /// Defaults to that of the ``method``. Only idempotent requests are retried. Set it for a `POST` that only renders an image.
   public var isIdempotent: Bool {
     get { http.bounds.idempotence ?? method.isIdempotent }
     set { http.bounds.idempotence = newValue }
   }
 
-  /// Whether the URL and the header fields say all that is sent.
+  /// A Boolean value that indicates whether URL and header fields make up the whole request.
   var isPlainGet: Bool { http.isPlainGet }
 
-  /// The same request as a `GET`, for what is cached of the resource.
+  /// The plain `GET` for the same resource.
   var asGet: ImageRequest {
     var request = self
     (request.method, request.body) = (.get, nil)
     return request
   }
 
-  /// What is sent for the request, to one of its URLs.
+  /// Returns the HTTP request for a URL of this request.
   func httpRequest(_ url: HTTPURL, _ fields: HTTPFields, priority: Priority, limit: Int) -> HTTPRequest {
     let bounds = http.bounds
     var request = HTTPRequest(url, method: method, headers: fields, body: body, priority: priority)

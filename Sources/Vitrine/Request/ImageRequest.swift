@@ -201,7 +201,7 @@ public struct ImageRequest: Sendable {
     set { change { $0.headers = newValue } }
   }
 
-  /// The method, the body and the bounds of loads of a URL.
+  /// The parts of an HTTP request beside URL and header fields.
   var http: HTTPOptions {
     get { shared.fields.http }
     set { change { $0.http = newValue } }

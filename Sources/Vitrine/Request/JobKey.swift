@@ -4,7 +4,7 @@ import VitrineHTTP
 /// The key of a job: requests with equal keys share one job.
 ///
 /// Besides what names the result it has what keeps jobs apart although their results have one name. Requests that want
-/// other freshness are served differently, and one's time-outs are not for another. Headers that do not count may turn out to: which ones a server looks at is known
+/// other freshness are served differently, and their time-outs may differ. Headers that do not count may turn out to: which ones a server looks at is known
 /// when it has answered. Who shares a job shares what it found and what it keeps.
 struct JobKey: Hashable, Sendable {
   enum Product: Hashable, Sendable {
@@ -24,7 +24,7 @@ struct JobKey: Hashable, Sendable {
   private let revalidates: Bool
   private let allowsExpensiveNetworkAccess: Bool
   private let headers: [Header]
-  /// `nil` for the usual ones.
+  /// `nil` for the defaults.
   private let bounds: HTTPOptions.Bounds?
   /// The task that shares with no other; `nil` for a shared job.
   private var task: Int?

@@ -11,7 +11,7 @@ final class RequestKeys: Sendable {
   let source: ImageSource
   /// The URL of the source, if it has an http or https one.
   let url: HTTPURL?
-  /// Whether a download may begin in the middle: it is a plain `GET`, and no header of the request asks for a part.
+  /// A Boolean value that indicates whether a download may continue: a plain `GET` without a `Range` field.
   let allowsResuming: Bool
   /// True if the source is several, each with keys of its own.
   let hasAlternatives: Bool
@@ -174,7 +174,7 @@ final class RequestKeys: Sendable {
     }
   }
 
-  /// A body goes in as a hash that nobody can make alike: it may be long, or secret, or a stranger's.
+  /// Appends method and body, the body as a hash without known collisions: it may be long, secret, or chosen by a stranger.
   private static func append(_ http: HTTPOptions, _ key: inout CacheKey.Builder) {
     key.append(http.method.name)
     key.append(http.body.flatMap { $0.isEmpty ? nil : .bytes(SHA256.hash($0)) } ?? CacheKey.Part.none)

@@ -30,6 +30,14 @@ enum FinishedImage {
     )
   }
 
+  /// Makes a file of pixels that stands for an original: lossless where they are few.
+  ///
+  /// Blocks for as long as it takes; `nil` where the colours would be others.
+  static func file(of bitmap: Bitmap) -> Data? {
+    guard bitmap.colorSpace == .sRGB, bitmap.byteCount <= rawLimit else { return data(of: bitmap, .file) }
+    return try? bitmap.encoded(as: .png)
+  }
+
   private static func data(of bitmap: Bitmap, _ encoding: Encoding) -> Data? {
     switch encoding {
     // Only read within the closure.

@@ -1,11 +1,12 @@
 import VitrineCaching
 public import VitrineImaging
-import VitrineRuntime
+public import VitrineRuntime
 
 /// All caches of a pipeline as one: every tier, every size and variant of an image.
 ///
 /// ```swift
 /// pipeline.cache[request] = bitmap
+/// await pipeline.cache.store(bitmap, for: request, expiration: .after(.seconds(12 * 3600)))  // on disk, too
 /// if await pipeline.cache.contains(url, in: .disk) { … }
 /// await pipeline.cache.remove(url)
 /// ```
@@ -27,21 +28,22 @@ public struct PipelineCache: Sendable {
     public static let all: Tier = [.memory, .disk]
   }
 
-  private let context: JobContext
+  let context: JobContext
 
   init(_ context: JobContext) { self.context = context }
 
   var memory: MemoryCache<CachedImage>? { context.memoryCache }
-  private var disk: (any DataCaching)? { context.diskCache }
-  private var pending: PendingWrites { context.settlement.pending }
-  private var delegate: (any PipelineDelegate)? { context.delegate }
+  var disk: (any DataCaching)? { context.diskCache }
+  var pending: PendingWrites { context.settlement.pending }
+  var delegate: (any PipelineDelegate)? { context.delegate }
   private var failures: RecentFailures? { context.network.failures }
 
   /// The image of exactly this request in memory: its source, size and processors.
   ///
-  /// Reading counts as use and returns stale images, too; use `ImagePipeline.cachedImage(for:)` to tell them apart. An
-  /// image that is set never expires and is not written to disk; it stays until it is evicted or removed. Setting `nil`
-  /// removes this one variant. For a request of several sources, the image stands for all of them. Does not block.
+  /// Getting an image counts as use. It is returned even if it is stale; `ImagePipeline.cachedImage(for:)` tells the two
+  /// apart. An image that is set never expires. It stays until it is evicted or removed. Setting `nil` removes this one
+  /// variant. A request with several sources has one entry for all of them. Does not block.
+  /// ``store(_:for:in:expiration:)-(Bitmap,ImageRequest,_,_)`` also writes to disk.
   public subscript(request: ImageRequest) -> Bitmap? {
     get { memory?.value(for: request.prepared(by: delegate).keys.image)?.image }
     nonmutating set {
@@ -57,6 +59,12 @@ public struct PipelineCache: Sendable {
         group: request.keys.fetch,
       )
     }
+  }
+
+  /// The image of a URL in memory, at its full size and without processors; see ``subscript(_:)-(ImageRequest)``.
+  public subscript(url: URL) -> Bitmap? {
+    get { self[ImageRequest(url: url)] }
+    nonmutating set { self[ImageRequest(url: url)] = newValue }
   }
 
   /// Returns a Boolean value that indicates whether this image is in memory, or it or its original on disk, even stale.

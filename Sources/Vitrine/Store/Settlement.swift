@@ -122,6 +122,18 @@ final class Settlement: Sendable {
     return true
   }
 
+  /// Keeps bytes that somebody has stored as the latest answer about their source.
+  func put(
+    _ entry: CachedData,
+    _ validity: Validity,
+    for request: ImageRequest,
+    _ ask: SourceRecord.Ask,
+    _ record: SourceRecord,
+  ) async {
+    guard let disk, claim(ask, entry.contentID, validity, of: request.keys.fetch, record) else { return }
+    await disk.store(entry, for: request.keys.fetch)
+  }
+
   /// Drops a partial download that is of no use.
   func dropPartial(of key: CacheKey) {
     guard let partials else { return }
@@ -165,7 +177,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Drops everything that was made of a source.
+  /// Drops the bytes of a source and all images made of them.
   func invalidate(_ request: ImageRequest) {
     let keys = request.keys
     memory?.updateVariants(of: keys.fetch) { _ in nil }
@@ -237,6 +249,13 @@ final class Settlement: Sendable {
       else { return }
       await disk.store(entry, for: key)
     }
+  }
+
+  /// Keeps an image on disk that somebody has stored, as it is shown.
+  func put(_ image: LoadedImage, for key: CacheKey, stored: Date) async {
+    guard let disk else { return }
+    let entry = try? await queue.run { _ in FinishedImage.entry(of: image, stored: stored) }
+    if let entry { await disk.store(entry, for: key) } else { await disk.remove(key) }
   }
 
   /// Renews a finished image after its bytes have been revalidated.

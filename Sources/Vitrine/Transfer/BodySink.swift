@@ -90,7 +90,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
   /// The number of bytes that the body must have; `nil` if only the loader knows.
   private var wholeCount: Int?
   private var mustStartOver = false
-  /// Why no more is taken.
+  /// The error with which the rest was refused.
   private var refusal: HTTPError?
 
   /// `trace` records the phases of the load, `tell` receives the events.
@@ -158,7 +158,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     return .proceed
   }
 
-  /// Ends a load of more bytes than may come: a loader of a user's need not count.
+  /// Ends a load over the limit; a custom loader may not enforce it.
   private func refuse(_ what: String, _ response: HTTPResponse?) -> LoadFlow {
     let url = response?.url.string ?? ""
     refusal = HTTPError(.tooLarge, url: url, "\(what), more than the limit of \(plan.limit)")
@@ -196,7 +196,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   func finish(_ error: HTTPError?) {
     var error = refusal ?? error
-    // What comes with a failure is not wanted, and its status is.
+    // Of an error page the status is enough.
     if error?.code == .tooLarge, let head, !head.response.isSuccess { error = nil }
     if mustStartOver { return tell(.startOver) }
     if error == nil, let wholeCount, body.count != wholeCount {

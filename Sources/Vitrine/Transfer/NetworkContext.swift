@@ -18,7 +18,7 @@ final class NetworkContext: Sendable {
     let base =
       configuration.ownLoader ?? addressGuard.map { PlatformDefaults.loader(guardedBy: $0) } ?? PlatformDefaults.loader
     isGuarded = addressGuard.map { base.obeys($0) } ?? true
-    // Inside: what waits for its next attempt waits for no place, and takes its turn as any other.
+    // Inside: a load that waits for its next attempt holds no place in the queue, and each attempt takes a token.
     let limited = configuration.rateLimited(base)
     let bounded = configuration.queueLimit.map { BoundedLoader(limited, limit: $0) } ?? limited
     let retry = log?.watching(configuration.retryPolicy) ?? configuration.retryPolicy
@@ -46,7 +46,7 @@ final class NetworkContext: Sendable {
 }
 
 extension ImagePipeline.Configuration {
-  /// The loader, with the limits for requests a second around it where there are any.
+  /// Returns the loader, wrapped if there is a rate limit.
   fileprivate func rateLimited(_ loader: any DataLoader) -> any DataLoader {
     guard rateLimit != nil || rateLimitPerHost != nil else { return loader }
     return RateLimitedLoader(loader, rateLimit, perHost: rateLimitPerHost, clock: clock)

@@ -13,6 +13,7 @@ extension World {
     (16, { $0.hearFromServer() }), (18, { $0.runTask() }), (12, { $0.decode() }), (12, { $0.process() }),
     (4, { $0.letTimePass() }), (5, { $0.changeServer() }), (2, { $0.changeMemory() }), (3, { $0.changeDisk() }),
     (4, { $0.changeScope() }), (5, { $0.prefetch() }), (3, { $0.askForData() }), (1, { $0.cancelByRequest() }),
+    (1, { $0.cancelByURL() }),
     (3, { $0.lookInMemory() }),
   ]
   private static let total = actions.reduce(0) { $0 + $1.weight }
@@ -153,6 +154,23 @@ extension World {
       fail("\(ticket.number) was cancelled by its request and has not ended")
     }
     for ticket in concerned where ticket.prefetcher != nil && ticket.ended == nil { ticket.isCancelled = false }
+  }
+
+  private func cancelByURL() {
+    guard let wish = pick(tickets.filter { $0.isWaiting }.map(\.wish)), let url = request(wish).url
+    else { return }
+    note("everyone who waits for \(wish.address) is cancelled")
+    let concerned = tickets.filter { ($0.isWaiting || $0.isHeldBack) && $0.wish.address == wish.address }
+    for ticket in concerned { ticket.isCancelled = true }
+    pipeline.cancel(for: url)
+    for ticket in concerned where ticket.ended == nil {
+      // A prefetcher may not have begun it, or fetches its bytes alone; of bytes the end is told later.
+      if ticket.prefetcher != nil {
+        ticket.isCancelled = false
+      } else if !ticket.isData {
+        fail("\(ticket.number) was cancelled by its URL and has not ended")
+      }
+    }
   }
 
   private func changeScope() {
