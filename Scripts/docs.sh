@@ -32,7 +32,7 @@ for entry in "${modules[@]}"; do
   mkdir -p "$work/$module"
   # VitrineRuntime re-exports Foundation and the C library to the other modules; do not document those.
   "$extract" -module-name "$module" -target "$triple" "${includes[@]}" -minimum-access-level public \
-    -skip-synthesized-members -experimental-allowed-reexported-modules=none -output-dir "$work/$module"
+    -skip-synthesized-members -emit-extension-block-symbols -experimental-allowed-reexported-modules=none -output-dir "$work/$module"
   "$docc" convert "Sources/${entry##*:}/$module.docc" --fallback-display-name "$module" \
     --fallback-bundle-identifier "vitrine.$module" --additional-symbol-graph-dir "$work/$module" \
     --transform-for-static-hosting --experimental-documentation-coverage --coverage-summary-level detailed \
@@ -42,8 +42,8 @@ for entry in "${modules[@]}"; do
 done
 "$docc" merge "${archives[@]}" --synthesized-landing-page-name Vitrine --output-path site >/dev/null
 
-# The columns are: name | kind | has an abstract | …. Synthesized members have none.
-undocumented=$(awk -F ' *[|] *' '$3 == "false" && $2 != "CollectionGroup" && $2 != "Article" &&
+# The columns are: name | kind | has an abstract | …. Synthesized members and pages of other modules' types have none.
+undocumented=$(awk -F ' *[|] *' '$3 == "false" && $2 != "CollectionGroup" && $2 != "Article" && $2 !~ /Extended/ &&
   $1 !~ /^(!=\(|hash\(into|hashValue|init\(rawValue|allCases|AllCases|RawValue|localizedDescription)/ { print "  " $NF }' \
   "$work"/*.coverage)
 if [ -n "$undocumented" ]; then

@@ -3,7 +3,7 @@
 import Foundation
 import Vitrine
 
-func caches(in folder: URL, of url: URL, image: Bitmap) async throws {
+func caches(in folder: URL, of url: URL) async throws {
   // snippet.show
   let pipeline = try ImagePipeline {
     $0.memoryCache = MemoryCache(costLimit: 200 << 20)
@@ -11,9 +11,14 @@ func caches(in folder: URL, of url: URL, image: Bitmap) async throws {
   }
 
   if await pipeline.cache.contains(url, in: .disk) { print("survives a restart") }
-  await pipeline.cache.store(image, for: url, expiration: .after(.seconds(12 * 3600)))
   await pipeline.cache.remove(url)  // every size, in memory and on disk
   await pipeline.cache.removeAll()
+  // snippet.hide
+}
+
+func store(_ image: Bitmap, of url: URL, in pipeline: ImagePipeline) async {
+  // snippet.show
+  await pipeline.cache.store(image, for: url, expiration: .after(.seconds(12 * 3600)))
   // snippet.hide
 }
 

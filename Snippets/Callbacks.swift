@@ -22,3 +22,13 @@ func bytes(of url: URL) async throws -> Data {
   // snippet.hide
   return data
 }
+
+func response(of url: URL) async throws -> DataResponse {
+  // snippet.show
+  let task = ImagePipeline.shared.dataTask(for: url)
+  for await case .progress(let progress) in task.events { print(progress.fraction) }
+  let response = try await task.response
+  print(response.origin, response.status ?? 0, response.headers["Content-Type"] ?? "")  // network 200 image/jpeg
+  // snippet.hide
+  return response
+}

@@ -14,9 +14,10 @@ func limits() -> ImagePipeline {
   return pipeline
 }
 
-func byHand(_ request: ImageRequest, _ bitmap: Bitmap, in pipeline: ImagePipeline) async {
+func byHand(_ request: ImageRequest, _ bitmap: Bitmap, of url: URL, in pipeline: ImagePipeline) async {
   // snippet.show
-  pipeline.cache[request] = bitmap  // this size and these processors; nil removes it
+  pipeline.cache[url] = bitmap  // the image at its full size; nil removes it
+  pipeline.cache[request] = bitmap  // this size and these processors
   await pipeline.cache.removeAll(in: .memory)
   // snippet.hide
 }
