@@ -8,7 +8,7 @@ vitrine=$PWD
 
 # product : what a program does with it
 products=(
-  "VitrineCaching:MemoryCache<Int>(costLimit: 1 << 20).count"
+  "VitrineCaching:MemoryCache<Int>(costLimit: 1 << 20).statistics.count"
   "VitrineHTTP:CachePolicy.reload"
   "VitrineImaging:DecoderRegistry.standard.formats"
   "Vitrine:ImagePipeline.ephemeral.cachedImage(for: ImageRequest(url: \"data:,\")) == nil"

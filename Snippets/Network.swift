@@ -8,7 +8,8 @@ protocol Session: Sendable {
   func token() async throws -> String
 }
 
-protocol Connectivity: Sendable {
+// The pipeline reads it on a thread of its own.
+nonisolated protocol Connectivity: Sendable {
   var isOnline: Bool { get }
   var isExpensive: Bool { get }
 }
