@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds each product, or those that are named, in a Debian that has the packages which README.md names for it and no others
-# that Vitrine could be built on. Needs root and debootstrap; the mounts end with the script.
+# Builds each product, or those that are named, in a minimal Debian that has only the packages of that product. Needs root
+# and debootstrap. The mounts end with the script.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${VITRINE_ROOTS:-}" != mounted ]; then
@@ -17,7 +17,7 @@ mkdir -p "$folder"
 if [ ! -e "$folder/base.done" ]; then
   # shellcheck disable=SC1091
   suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-  echo "roots: makes a $suite in $folder"
+  echo "roots: installing a minimal $suite in $folder"
   rm -rf "$base"
   debootstrap --variant=minbase "$suite" "$base" >"$folder/debootstrap.log"
   # What Swift itself needs, to run and to link.

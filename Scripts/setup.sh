@@ -63,7 +63,7 @@ if [ "${1:-}" = packages ]; then
   if [ "$2" = brew ]; then
     echo "$brew"
   else
-    for entry in "${libraries[@]}"; do [ "${entry##*:}" = "$2" ] && echo "${entry%%:*}"; done | xargs
+    for entry in "${libraries[@]}"; do if [ "${entry##*:}" = "$2" ]; then echo "${entry%%:*}"; fi; done | xargs
   fi
   exit 0
 fi

@@ -62,10 +62,10 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
   public let detail: String
   /// The HTTP status, with ``Code/badStatus``.
   public let status: Int?
-  /// The error below, where there was one.
+  /// The error that caused this one, if any.
   ///
-  /// What a hook, a processor, an interceptor or a closure threw is here as it was thrown; otherwise it is an `HTTPError`, an
-  /// `ImageError`, or the system's reason for not reading a file.
+  /// An error that a hook, a processor, an interceptor or a closure threw is kept as it is. Any other cause is an
+  /// `HTTPError`, an `ImageError`, or the system's error for a file.
   public let cause: (any Error)?
 
   /// Creates an error, for interceptors and fakes to fail with.

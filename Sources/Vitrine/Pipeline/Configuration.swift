@@ -87,8 +87,8 @@ extension ImagePipeline {
     /// $0.rateLimit = RateLimit(requestsPerSecond: 50, burst: 100)
     /// $0.rateLimitPerHost = RateLimit(requestsPerSecond: 5)
     /// ```
-    /// Requests over the limit wait, the most urgent first, and count for ``queueLimit``. Metrics show the wait as time in a
-    /// queue. Each retry counts. Redirects and cache hits do not.
+    /// Requests over the limit wait, the most urgent first, and count towards ``queueLimit``. Metrics show the wait as time
+    /// in a queue. Each retry counts as a request. Redirects and cache hits do not.
     public var rateLimit: RateLimit?
     /// The maximum rate of requests to one host.
     ///

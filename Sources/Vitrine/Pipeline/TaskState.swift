@@ -1,14 +1,14 @@
 import Synchronization
 import VitrineRuntime
 
-/// The numbers of tasks, none of which is given twice.
+/// Unique numbers for tasks.
 enum TaskNumber {
   private static let last = Atomic(0)
 
   static func next() -> Int { last.add(1, ordering: .relaxed).newValue }
 }
 
-/// What happens to a task, as it is told to those who listen.
+/// An event of a task, for its streams and its observer.
 protocol TaskEvent: Sendable {
   associatedtype Response: Sendable
 
@@ -16,16 +16,16 @@ protocol TaskEvent: Sendable {
   static func finished(_ result: Result<Response, LoadError>) -> Self
 }
 
-/// The end, the progress and the priority of a task, and those who are told of them.
+/// The result, the progress and the priority of a task, and its listeners.
 ///
-/// Everyone is told in order, by one thread at a time and with no lock held. It is the task's only lock, in one allocation.
+/// Listeners are called in order, by one thread at a time, with no lock held. It is the task's only lock, in one allocation.
 struct TaskState<Event: TaskEvent>: Sendable {
   typealias Outcome = Result<Event.Response, LoadError>
   private typealias Waiter = CheckedContinuation<Outcome, Never>
 
-  /// Something to be told.
+  /// News for the listeners.
   private enum News: Sendable {
-    /// To everyone, or to one stream alone.
+    /// For all listeners, or for one stream.
     case progress(LoadProgress, stream: Int?)
     case event(Event)
     case end(Outcome)
@@ -35,13 +35,13 @@ struct TaskState<Event: TaskEvent>: Sendable {
     var result: Outcome?
     var progress: LoadProgress?
     var priority: Priority
-    /// What the scope of the task allows.
+    /// The highest priority that the task's scope allows.
     var priorityLimit = Priority.veryHigh
     var waiters: [Waiter] = []
     var streams: [Int: AsyncStream<Event>.Continuation] = [:]
     var nextID = 0
     var observer: (@Sendable (Event) -> Void)?
-    /// What is still to be told.
+    /// The news that have not been delivered.
     var news: [News] = []
     var isTelling = false
     var onEnd: [@Sendable () -> Void] = []
@@ -55,7 +55,7 @@ struct TaskState<Event: TaskEvent>: Sendable {
     values = Lock(Values(priority: priority, observer: observer))
   }
 
-  // MARK: What is known
+  // MARK: Reading
 
   var result: Outcome? { values.withLock { $0.result } }
 
@@ -69,13 +69,13 @@ struct TaskState<Event: TaskEvent>: Sendable {
 
   var isEnded: Bool { values.withLock { $0.result != nil } }
 
-  /// The progress that was told or read last.
+  /// The last known progress.
   var progress: LoadProgress? { values.withLock { $0.progress } }
 
-  /// Whether somebody reads events as they come.
+  /// A Boolean value that indicates whether a stream reads the events.
   var hasStreams: Bool { values.withLock { !$0.streams.isEmpty } }
 
-  /// Whether a user's closure is called when there is news.
+  /// A Boolean value that indicates whether news call a user's closure.
   var callsOut: Bool { values.withLock { $0.observer != nil || !$0.onEnd.isEmpty } }
 
   var priority: Priority {
@@ -83,17 +83,17 @@ struct TaskState<Event: TaskEvent>: Sendable {
     nonmutating set { values.withLock { $0.priority = newValue } }
   }
 
-  /// The priority, within what the scope of the task allows.
+  /// The priority, limited by the task's scope.
   var effectivePriority: Priority { values.withLock { min($0.priority, $0.priorityLimit) } }
 
-  /// Bounds the priority by a limit that is asked for with the lock held, so that of two the later one counts.
+  /// Limits the priority; `limit` is called with the lock held, so that the later of two limits counts.
   func limitPriority(_ limit: () -> Priority) { values.withLock { $0.priorityLimit = limit() } }
 
-  // MARK: What happens
+  // MARK: Events
 
-  /// Takes note of the end; the first one counts.
+  /// Ends the task; the first call counts.
   ///
-  /// - Returns: Whether this one is the first.
+  /// - Returns: `true` for the first call.
   @discardableResult
   func end(_ result: Outcome) -> Bool {
     values.withLock { values in

@@ -192,7 +192,7 @@ private struct Explainer {
         explanation.failure = error.detail
         return nil
       }
-    case .file(_, isAddress: true) where !context.configuration.allowsFileURLs:
+    case .file(_, isURL: true) where !context.configuration.allowsFileURLs:
       explanation.failure = LocalFetchJob.refusal
       return nil
     default:

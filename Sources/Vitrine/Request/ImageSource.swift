@@ -6,10 +6,10 @@ public import VitrineRuntime
 /// The source of an image's bytes.
 public struct ImageSource: Sendable {
   enum Kind: Sendable {
-    /// As written; it is parsed when it is loaded, so that any text makes a request.
+    /// The text as written; it is parsed when it is loaded, so any text makes a request.
     case url(String)
-    /// `isAddress` if it was given as a URL.
-    case file(String, isAddress: Bool)
+    /// `isURL` if it was given as a URL.
+    case file(String, isURL: Bool)
     case resource(String, in: String?)
     case data(Data, id: String)
     /// A `data:` URL as written, identified by its length and a hash.
@@ -27,16 +27,16 @@ public struct ImageSource: Sendable {
   ///
   /// Loading text that is not a URL fails with ``LoadError/Code/invalidURL``. A `file:` URL becomes the file it names.
   /// A `data:` URL is decoded each time and never stored in the disk cache; keys hold a hash of it.
-  public static func url(_ address: String) -> ImageSource {
+  public static func url(_ text: String) -> ImageSource {
     // Most sources are recognised by the first byte: this precedes every look-up in memory.
-    if address.utf8.first == UInt8(ascii: "h") { return ImageSource(kind: .url(address)) }
-    if DataURL.isDataURL(address) {
-      return ImageSource(kind: .inline(address, ContentID(of: Data(address.utf8))))
+    if text.utf8.first == UInt8(ascii: "h") { return ImageSource(kind: .url(text)) }
+    if DataURL.isDataURL(text) {
+      return ImageSource(kind: .inline(text, ContentID(of: Data(text.utf8))))
     }
-    if address.lowercased().hasPrefix("file://"), let url = URL(string: address), url.isFileURL {
+    if text.lowercased().hasPrefix("file://"), let url = URL(string: text), url.isFileURL {
       return .url(url)
     }
-    return ImageSource(kind: .url(address))
+    return ImageSource(kind: .url(text))
   }
 
   /// An http or https URL, or a `file:` or `data:` URL.
@@ -44,13 +44,13 @@ public struct ImageSource: Sendable {
     let text = url.absoluteString
     // Most begin with an h, and reading the scheme would cost more than the rest.
     guard text.utf8.first != UInt8(ascii: "h"), url.isFileURL else { return .url(text) }
-    return ImageSource(kind: .file(url.path(percentEncoded: false), isAddress: true))
+    return ImageSource(kind: .file(url.path(percentEncoded: false), isURL: true))
   }
 
   /// A file, by its path.
   ///
   /// It is read each time and never stored in the disk cache.
-  public static func file(_ path: String) -> ImageSource { ImageSource(kind: .file(path, isAddress: false)) }
+  public static func file(_ path: String) -> ImageSource { ImageSource(kind: .file(path, isURL: false)) }
 
   /// A file that came with the program, by its name or its path within the program's own files.
   ///
@@ -63,14 +63,14 @@ public struct ImageSource: Sendable {
 
   /// An http or https URL that depends on the size, for servers that resize.
   ///
-  /// `address` is called whenever the request's keys are made, with the request's size or, where a view decides, the
+  /// `url` is called whenever the request's keys are made, with the request's size or, where a view decides, the
   /// view's. It must be quick and always return the same URL for the same size. An image of another size is still
   /// resized.
   /// ```swift
   /// ImageRequest(.url { "https://example.org/cat?w=\(Int($0?.width ?? 800))" })
   /// ```
-  public static func url(_ address: @escaping @Sendable (_ size: TargetSize?) -> String) -> ImageSource {
-    ImageSource(kind: .sized(address))
+  public static func url(_ url: @escaping @Sendable (_ size: TargetSize?) -> String) -> ImageSource {
+    ImageSource(kind: .sized(url))
   }
 
   /// Several sources of one image; the first that succeeds is used.
@@ -92,13 +92,13 @@ public struct ImageSource: Sendable {
   /// The name of the source in messages: the URL, the path or the id.
   public var description: String {
     switch kind {
-    case .url(let address): address
+    case .url(let text): text
     case .file(let path, _): path
     case .resource(let name, _): name
-    case .sized(let address): ImageSource.url(address(nil)).description
+    case .sized(let url): ImageSource.url(url(nil)).description
     case .first(let sources): sources.first?.description ?? "no source"
     case .data(_, let id): "data '\(id)'"
-    case .inline(let address, _): address.utf8.count > 48 ? "\(address.prefix(48))…" : address
+    case .inline(let text, _): text.utf8.count > 48 ? "\(text.prefix(48))…" : text
     case .closure(let id, _): "source '\(id)'"
     }
   }
@@ -113,7 +113,7 @@ extension ImageSource {
 
   /// Returns the source to load for a size.
   func resolved(for size: TargetSize?) -> ImageSource {
-    guard case .sized(let address) = kind else { return self }
-    return .url(address(size))
+    guard case .sized(let url) = kind else { return self }
+    return .url(url(size))
   }
 }

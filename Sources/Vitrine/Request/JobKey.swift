@@ -48,7 +48,7 @@ struct JobKey: Hashable, Sendable {
     return key
   }
 
-  /// Whether this is that of one task alone, and but for that the same.
+  /// Returns `true` if this is the other key, restricted to one task.
   func isOfOneTask(_ other: JobKey) -> Bool {
     guard task != nil else { return false }
     var key = self

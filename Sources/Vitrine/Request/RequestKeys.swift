@@ -37,10 +37,10 @@ final class RequestKeys: Sendable {
     return step == 0 ? decode : image.prefix(stepEnds[step - 1])
   }
 
-  /// Whether both load from the same URL, whatever their sizes, processors, header fields and users.
+  /// Returns `true` if both load from the same URL; sizes, processors, header fields and users may differ.
   func hasSource(of other: RequestKeys) -> Bool {
     switch (source.kind, other.source.kind) {
-    // One that is no URL fails as it is written.
+    // Text that is not a URL is compared as it is.
     case (.url(let text), .url(let otherText)): url == other.url && (url != nil || text == otherText)
     case (.file(let path, _), .file(let otherPath, _)): path == otherPath
     case (.inline(_, let hash), .inline(_, let otherHash)): hash == otherHash

@@ -30,9 +30,9 @@ enum FinishedImage {
     )
   }
 
-  /// Makes a file of pixels that stands for an original: lossless where they are few.
+  /// Encodes pixels as a file in place of an original; a small one is lossless.
   ///
-  /// Blocks for as long as it takes; `nil` where the colours would be others.
+  /// Blocks while it encodes. Returns `nil` if the file could not keep the colors.
   static func file(of bitmap: Bitmap) -> Data? {
     guard bitmap.colorSpace == .sRGB, bitmap.byteCount <= rawLimit else { return data(of: bitmap, .file) }
     return try? bitmap.encoded(as: .png)

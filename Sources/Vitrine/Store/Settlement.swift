@@ -122,7 +122,7 @@ final class Settlement: Sendable {
     return true
   }
 
-  /// Keeps bytes that somebody has stored as the latest answer about their source.
+  /// Stores bytes that a program provides, as the latest answer about their source.
   func put(
     _ entry: CachedData,
     _ validity: Validity,
@@ -251,7 +251,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Keeps an image on disk that somebody has stored, as it is shown.
+  /// Stores an image that a program provides, as it is shown.
   func put(_ image: LoadedImage, for key: CacheKey, stored: Date) async {
     guard let disk else { return }
     let entry = try? await queue.run { _ in FinishedImage.entry(of: image, stored: stored) }

@@ -14,8 +14,9 @@ struct FetchedBytes: Sendable {
   /// True if the bytes are stale and served, but must be revalidated meanwhile.
   var isRevalidationDue = false
   let status: Int?
-  /// The header fields of the answer, as far as they are known, and where it came from.
+  /// The header fields of the response that are known.
   var headers: HTTPFields = [:]
+  /// The URL after redirects.
   var url: String?
   /// The receiver of a verdict on the bytes; `nil` if none is needed.
   var answer: Answer?
