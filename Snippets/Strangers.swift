@@ -5,8 +5,8 @@ import Vitrine
 
 // snippet.show
 let pipeline = ImagePipeline {
-  $0.addressGuard = AddressGuard()  // no private network, whatever a name or a redirect leads to
-  $0.allowsFileURLs = false
+  // No private network, whatever a name or a redirect leads to, and no file: URL.
+  $0.addressGuard = AddressGuard()
   $0.queueLimit = 200
   $0.decodeLimits.pixelCount = 40_000_000
 }

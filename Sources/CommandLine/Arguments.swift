@@ -154,7 +154,7 @@ extension Arguments {
     guard !list.isEmpty else { throw UsageError("--files-from takes a file, or - for standard input") }
     let data: Data
     do throws(FileError) {
-      data = list == "-" ? try FileContents.of(0) : try FileContents.at(list)
+      data = list == "-" ? try FileContents.of(0) : try FileContents.named(list)
     } catch {
       let reason = list == "-" ? error.ofStandardFile : error.description
       throw UsageError("--files-from \(list.readable): \(reason)", exitCode: ExitCode.failure)

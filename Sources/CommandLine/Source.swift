@@ -83,3 +83,17 @@ enum Source: Hashable {
     return ByteString(safe.hasPrefix(".") || safe.hasPrefix("-") ? "_" + safe.dropFirst() : safe)
   }
 }
+
+extension FileContents {
+  /// Reads a file, or what an open descriptor leads to if the path names one: `/dev/stdin`, `/dev/fd/63`.
+  ///
+  /// A shell's `<(command)` is such a path. Its pipe is open already, so nothing can be waited for but its bytes.
+  static func named(_ path: ByteString) throws(FileError) -> Data {
+    let name = path.readable
+    if name == "/dev/stdin" { return try of(0) }
+    for folder in ["/dev/fd/", "/proc/self/fd/"] where name.hasPrefix(folder) {
+      if let number = Int32(name.dropFirst(folder.count)), number >= 0 { return try of(number) }
+    }
+    return try at(path)
+  }
+}

@@ -30,7 +30,7 @@ struct SourceReader: Sendable {
     do throws(FileError) {
       switch source {
       case .standardInput: return try FileContents.of(0)
-      case .file(let path): return try FileContents.at(path)
+      case .file(let path): return try FileContents.named(path)
       case .url: break
       }
     } catch {

@@ -4,16 +4,39 @@ package struct FileError: Error, Hashable, CustomStringConvertible {
   package let code: Int32
   /// The reason in words.
   package let description: String
+  /// A Boolean value that indicates whether the file is not a regular one.
+  package let isAboutKind: Bool
 
   package init(code: Int32) {
-    self.code = code
+    (self.code, isAboutKind) = (code, false)
     // strerror's text lasts until the next call on the same thread; it is copied here.
     description = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
   }
 
-  package init(_ description: String) {
-    code = 0
-    self.description = description
+  package init(_ description: String) { self.init(description, isAboutKind: false) }
+
+  private init(_ description: String, isAboutKind: Bool) {
+    (code, self.description, self.isAboutKind) = (0, description, isAboutKind)
+  }
+
+  /// Creates the error for a file of a mode, as in `stat`.
+  package init(notRegular mode: mode_t) {
+    let description =
+      switch mode & S_IFMT {
+      case S_IFDIR: "it is a folder"
+      case S_IFIFO: "it is a FIFO, not a regular file"
+      case S_IFSOCK: "it is a socket, not a regular file"
+      default: "it is a device, not a regular file"
+      }
+    self.init(description, isAboutKind: true)
+  }
+
+  /// Throws unless the open file is a regular one.
+  package static func check(isRegular file: Int32) throws(FileError) {
+    var info = stat()
+    // `info` outlives the call.
+    guard unsafe fstat(file, &info) == 0 else { throw FileError(code: errno) }
+    guard info.st_mode & S_IFMT == S_IFREG else { throw FileError(notRegular: info.st_mode) }
   }
 }
 

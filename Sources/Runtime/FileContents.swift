@@ -3,23 +3,29 @@ package enum FileContents {
   /// The maximum size that is read: 2 GiB.
   package static let sizeLimit = 2 << 30
 
-  /// Reads the file at `path` into private memory.
+  // A FIFO is opened without waiting for its other end, and a terminal does not become the program's own.
+  private static let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+
+  /// Reads the regular file at `path` into private memory.
   ///
-  /// It is not mapped, so truncating the file meanwhile does no harm.
+  /// It is not mapped, so truncating the file meanwhile does no harm. A folder, FIFO, socket or device is an error, since
+  /// it may have no end.
   ///
   /// Blocks.
   package static func at(_ path: String) throws(FileError) -> Data {
-    try of(opened: unsafe open(path, O_RDONLY | O_CLOEXEC))
+    try of(opened: unsafe open(path, flags))
   }
 
   /// Reads the file with a name in any encoding; see ``at(_:)-(String)``.
   package static func at(_ path: ByteString) throws(FileError) -> Data {
-    try of(opened: unsafe path.withCString { unsafe open($0, O_RDONLY | O_CLOEXEC) })
+    try of(opened: unsafe path.withCString { unsafe open($0, flags) })
   }
 
   private static func of(opened file: Int32) throws(FileError) -> Data {
-    guard file >= 0 else { throw FileError(code: errno) }
+    // Sockets cannot be opened, and say so in a way that nobody understands.
+    guard file >= 0 else { throw errno == ENXIO ? FileError(notRegular: S_IFSOCK) : FileError(code: errno) }
     defer { close(file) }
+    try FileError.check(isRegular: file)
     return try of(file)
   }
 

@@ -51,6 +51,33 @@ struct InterceptorTests {
     }
   }
 
+  /// Loads from the pipeline that calls it, for ever.
+  private final class Endless: ImageInterceptor {
+    let calls = Counter()
+    let pipeline = Lock(ImagePipeline?.none)
+
+    func image(for request: ImageRequest, next: InterceptorChain) async throws -> ImageResponse {
+      calls.increase()
+      return try await #require(pipeline.withLock { $0 }).imageTask(for: request).response
+    }
+  }
+
+  @Test
+  func oneThatCallsItselfEndsInAnErrorAtADepth() async throws {
+    serve()
+    let endless = Endless()
+    let pipeline = start([endless])
+    endless.pipeline.withLock { $0 = pipeline }
+    let error = await failure(pipeline.imageTask(for: request))
+    #expect(error?.code == .intercepted)
+    #expect(error?.detail.contains("nested 32 deep") == true)
+    #expect(endless.calls.count == 32)
+    // The next one begins anew.
+    _ = await failure(pipeline.imageTask(for: request))
+    #expect(endless.calls.count == 64)
+    endless.pipeline.withLock { $0 = nil }
+  }
+
   // MARK: What it may do
 
   @Test

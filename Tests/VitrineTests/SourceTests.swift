@@ -153,6 +153,15 @@ struct SourceTests {
     }
     #expect(try await strict.image(for: ImageRequest(.file(path.path))).width == 64)
 
+    // A program that guards itself against strangers' URLs guards its files, unless it says otherwise.
+    let guarded = ImagePipeline { $0.addressGuard = AddressGuard() }
+    await #expect(throws: LoadError.self) { try await guarded.image(for: path) }
+    let open = ImagePipeline {
+      $0.addressGuard = AddressGuard()
+      $0.allowsFileURLs = true
+    }
+    #expect(try await open.image(for: path).width == 64)
+
     let resource = ImageRequest(.resource("a.png", in: folder))
     #expect(try await strict.image(for: resource).width == 64)
     for name in ["b.png", "", "../\(folder.lastPathComponent)/a.png", "/a.png", "./a.png", path.path] {

@@ -17,6 +17,9 @@
 /// Coalescing and the caches come after it, so a second task for the same image calls it again. It is not called for
 /// data (`data(for:)`, and prefetching to disk).
 ///
+/// An interceptor that loads from its own pipeline, instead of with `next`, is called for that load, too. At a depth of
+/// 32 such calls the load fails with ``LoadError/Code/intercepted``.
+///
 /// Its result goes to the task and into no cache: the pipeline stores images under the request that was passed to
 /// `next`. Change pixels in a processor, and requests that look-ups in memory must see in
 /// ``PipelineDelegate/willLoad(_:)``.

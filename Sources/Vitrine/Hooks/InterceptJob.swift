@@ -12,6 +12,12 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
     let subscription: Subscription<ImageResponse>
   }
 
+  /// The number of interceptor calls that the current `Task` is nested in, each of another task of a pipeline.
+  @TaskLocal
+  private static var depth = 0
+  /// The depth at which an interceptor that loads from its own pipeline counts as calling itself without end.
+  static let depthLimit = 32
+
   /// The image that the task waits for.
   let key: JobKey
   private let request: ImageRequest
@@ -27,12 +33,20 @@ final class InterceptJob: Job<ImageResponse>, @unchecked Sendable {
 
   override func start(_ turn: inout Turn) {
     trace = context.recorder?.stage(.intercept, request.name, at: turn.uptime)
+    // A load of an interceptor begins on the `Task` of that interceptor, so its depth is known here.
+    let depth = Self.depth + 1
+    guard depth <= Self.depthLimit else {
+      let detail =
+        "interceptors that load from their own pipeline are nested \(Self.depthLimit) deep; call next instead"
+      return finish(.failure(LoadError(.intercepted, .request, request.name, detail)), &turn)
+    }
     task = Task(executorPreference: context.stepper) { [self, request] in
-      let result: Result<ImageResponse, LoadError>
-      do throws(LoadError) {
-        result = .success(try await chain(from: 0)(request))
-      } catch {
-        result = .failure(error)
+      let result: Result<ImageResponse, LoadError> = await Self.$depth.withValue(depth) {
+        do throws(LoadError) {
+          return .success(try await chain(from: 0)(request))
+        } catch {
+          return .failure(error)
+        }
       }
       context.turn { turn in
         leaveLoads(&turn)

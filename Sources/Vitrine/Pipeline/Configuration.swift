@@ -51,8 +51,13 @@ extension ImagePipeline {
     public var interceptors: [any ImageInterceptor] = []
     /// A Boolean value that indicates whether `file:` URLs are loaded.
     ///
-    /// Set it to `false` for URLs from strangers. ``ImageSource/file(_:)`` is always allowed. Defaults to `true`.
-    public var allowsFileURLs = true
+    /// Set it to `false` for URLs from strangers. ``ImageSource/file(_:)`` is always allowed. Defaults to `true` without an
+    /// ``addressGuard``, and to `false` with one.
+    public var allowsFileURLs: Bool {
+      get { setAllowsFileURLs ?? (addressGuard == nil) }
+      set { setAllowsFileURLs = newValue }
+    }
+    private var setAllowsFileURLs: Bool?
     /// The executor of tasks, in tests that take every step themselves; `nil` for Swift's own and queues with threads.
     package var stepper: (any TaskExecutor)?
 

@@ -63,6 +63,8 @@ final class FaultyFiles: DiskFileSystem {
     var isOver = false
     /// What the disk says that it has.
     var space: DiskSpace?
+    /// A part of the names of files that cannot be opened, and the error.
+    var unopenable: (name: String, code: Int32)?
   }
 
   let state = Lock(State())
@@ -106,6 +108,9 @@ final class FaultyFiles: DiskFileSystem {
   }
 
   func open(_ path: String, isWritable: Bool, isCreated: Bool) throws(FileError) -> any DiskFile {
+    if let (name, code) = state.withLock({ $0.unopenable }), path.contains(name), !isCreated {
+      throw FileError(code: code)
+    }
     guard isCreated else {
       return FaultyFile(try system.open(path, isWritable: isWritable, isCreated: false), self)
     }

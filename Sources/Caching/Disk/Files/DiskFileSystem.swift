@@ -55,10 +55,14 @@ package struct SystemFiles: DiskFileSystem {
   package init() {}
 
   package func open(_ path: String, isWritable: Bool, isCreated: Bool) throws(FileError) -> any DiskFile {
-    let flags = (isWritable ? O_RDWR : O_RDONLY) | (isCreated ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW
+    // A FIFO in place of a file is opened without waiting for its other end, and then refused.
+    let flags =
+      (isWritable ? O_RDWR : O_RDONLY) | (isCreated ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
     let descriptor = unsafe VitrineRuntime.open(path, flags, 0o600)
-    guard descriptor >= 0 else { throw FileError(code: errno) }
-    return SystemFile(descriptor)
+    guard descriptor >= 0 else { throw errno == ENXIO ? FileError(notRegular: S_IFSOCK) : FileError(code: errno) }
+    let file = SystemFile(descriptor)
+    try FileError.check(isRegular: descriptor)
+    return file
   }
 
   package func rename(_ path: String, to newPath: String) throws(FileError) {

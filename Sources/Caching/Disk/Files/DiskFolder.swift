@@ -51,8 +51,9 @@ struct DiskFolder: Sendable {
     case missing, damaged, unknown(UInt32), known(SipHash.Secret)
   }
 
-  func readFormat() -> Format {
-    guard let file = try? files.open(path("format"), isWritable: false, isCreated: false) else { return .missing }
+  /// Throws if a file is there and cannot be opened, for example because too many files are open.
+  func readFormat() throws(FileError) -> Format {
+    guard let file = try existing("format", isWritable: false) else { return .missing }
     guard let bytes = try? file.bytes(64, at: 0) else { return .damaged }
     let start = ByteReader(bytes)
     var reader = start
@@ -61,6 +62,15 @@ struct DiskFolder: Sendable {
       let high = reader.uint64(), let checksum = reader.uint32(), checksum == start.checksum(ofFirst: 28)
     else { return .damaged }
     return version == Self.formatVersion ? .known(SipHash.Secret(low: low, high: high)) : .unknown(version)
+  }
+
+  /// Opens a file, or returns `nil` if there is none, or none that is a regular file.
+  func existing(_ name: String, isWritable: Bool) throws(FileError) -> (any DiskFile)? {
+    do throws(FileError) {
+      return try files.open(path(name), isWritable: isWritable, isCreated: false)
+    } catch  where error.code == ENOENT || error.isAboutKind {
+      return nil
+    }
   }
 
   func writeFormat(_ secret: SipHash.Secret) throws(FileError) {

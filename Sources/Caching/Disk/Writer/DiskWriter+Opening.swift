@@ -11,13 +11,16 @@ extension DiskWriter {
       try open(isReader: isReader)
     } catch {
       let (secret, retryUptime) = (SipHash.Secret.random(), clock.uptime + Self.retryInterval)
+      let isUnreadable = isUnreadable
       shared.withLock { state in
         state.phase = .open
         state.secret = secret
         state.retryUptime = retryUptime
+        // Writing would replace entries that a later start may be able to read.
+        if isUnreadable { state.isReader = true }
       }
-      owesFormat = true
-      report(error)
+      owesFormat = !isUnreadable
+      report(isUnreadable ? FileError("cannot be read, and stays as it is: \(error)") : error)
       return
     }
     shared.withLock { $0.phase = .open }
@@ -38,7 +41,10 @@ extension DiskWriter {
 
   private func open(isReader: Bool) throws(FileError) {
     let secret: SipHash.Secret
-    switch folder.readFormat() {
+    isUnreadable = true
+    let format = try folder.readFormat()
+    isUnreadable = false
+    switch format {
     case .known(let known):
       secret = known
     case .missing where isReader, .damaged where isReader, .unknown where isReader:
@@ -55,7 +61,9 @@ extension DiskWriter {
     }
     var state = shared.withLock { $0 }
     state.secret = secret
+    isUnreadable = true
     let bodies = try readSegments(&state, isReader: isReader)
+    isUnreadable = false
     checkBodies(bodies, &state, isReader: isReader)
     let opened = state
     shared.withLock { $0 = opened }
@@ -91,7 +99,9 @@ extension DiskWriter {
       if let body = DiskFolder.number(in: name, DiskFolder.bodySuffix) { bodies.insert(body) }
       if name.hasSuffix(".tmp"), !isReader { try? folder.files.remove(folder.path(name)) }
       guard let (id, lane) = DiskFolder.segment(named: name) else { continue }
-      guard let file = try? folder.files.open(folder.path(name), isWritable: !isReader, isCreated: false) else {
+      guard let file = try folder.existing(name, isWritable: !isReader) else {
+        // A FIFO or a device in place of a segment.
+        if !isReader { try? folder.files.remove(folder.path(name)) }
         continue
       }
       state.segments[id] = Segment(id: id, lane: lane, file: file, size: try file.size())

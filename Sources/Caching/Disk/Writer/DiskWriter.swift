@@ -48,6 +48,8 @@ final class DiskWriter: @unchecked Sendable {
   var isIndexOutdated = false
   /// Set if the format file could not be written yet.
   var owesFormat = false
+  /// Set while the files of an earlier process are read; an error then leaves them as they are.
+  var isUnreadable = false
   /// Segments with a damaged end, to which nothing may be appended.
   var damagedSegments: Set<UInt32> = []
   var isSyncScheduled = false

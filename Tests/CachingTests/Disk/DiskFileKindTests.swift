@@ -1,0 +1,91 @@
+import Testing
+import VitrineCaching
+import VitrineRuntime
+import VitrineTesting
+
+/// Folders in which something else stands in place of a file, and files that cannot be opened for now.
+@Suite(.timeLimit(.minutes(5)))
+struct DiskFileKindTests {
+  private static let count = 4
+
+  private func fill(_ folder: Folder) async throws {
+    let cache = try folder.cache(1 << 20)
+    for number in 0..<3 { await cache.store(entry(number, 300), for: key(number)) }
+    // A file of its own.
+    await cache.store(entry(3, 40_000), for: key(3))
+    await cache.flush()
+    await cache.close()
+  }
+
+  @Test
+  func aFIFOInPlaceOfAnyFileIsNoFileAndNothingWaitsForIt() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    try await fill(folder)
+    let files = Files.all(in: folder.cache)
+    let names = files.keys.filter { $0 != "lock" }.sorted()
+    #expect(names.count >= 4)
+    for name in names {
+      try Files.write(files, to: folder.cache)
+      let path = folder.cache.appendingPathComponent(name).path
+      #expect(unsafe unlink(path) == 0)
+      #expect(unsafe mkfifo(path, 0o600) == 0)
+
+      let cache = try folder.cache(1 << 20)
+      for number in 0..<Self.count {
+        guard let found = await cache.entry(for: key(number)) else { continue }
+        #expect(found == entry(number, number == 3 ? 40_000 : 300), "\(name)")
+      }
+      await cache.store(entry(9, 100), for: key(9))
+      await cache.store(entry(8, 50_000), for: key(8))
+      await cache.flush()
+      await cache.close()
+      let again = try folder.cache(1 << 20)
+      #expect(await again.entry(for: key(9)) == entry(9, 100), "\(name)")
+      #expect(await again.entry(for: key(8)) == entry(8, 50_000), "\(name)")
+      await again.close()
+    }
+  }
+
+  @Test
+  func aFIFOInPlaceOfTheLockIsAnErrorThatSaysSo() async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    try FileManager.default.createDirectory(at: folder.cache, withIntermediateDirectories: true)
+    #expect(unsafe mkfifo(folder.cache.appendingPathComponent("lock").path, 0o600) == 0)
+    let error = #expect(throws: DiskCacheError.self) { try folder.cache() }
+    #expect(error?.reason == "it is a FIFO, not a regular file")
+  }
+
+  /// As with a program that has too many files open when it starts.
+  @Test(arguments: ["format", ".seg"])
+  func filesThatCannotBeOpenedForNowAreLeftAsTheyAre(part: String) async throws {
+    let folder = try Folder()
+    defer { folder.remove() }
+    try await fill(folder)
+    let before = Files.all(in: folder.cache)
+
+    let warnings = Lock([String]())
+    let files = FaultyFiles()
+    files.state.withLock { $0.unopenable = (part, EMFILE) }
+    let cache = try DiskCache(
+      directory: folder.cache,
+      options: DiskOptions(sizeLimit: 1 << 20),
+      files: files,
+      clock: ManualClock(),
+      warn: { line in warnings.withLock { $0.append(line) } },
+    )
+    #expect(await cache.entry(for: key(0)) == nil)
+    await cache.store(entry(9, 100), for: key(9))
+    await cache.flush()
+    await cache.close()
+    #expect(Files.all(in: folder.cache) == before)
+    #expect(warnings.withLock { $0 }.contains { $0.contains("Too many open files") })
+
+    let later = try folder.cache(1 << 20)
+    for number in 0..<Self.count {
+      #expect(await later.entry(for: key(number)) == entry(number, number == 3 ? 40_000 : 300))
+    }
+    await later.close()
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+import VitrineRuntime
+
+/// What can be read as a file, and what has no end or would wait for another program.
+@Suite(.timeLimit(.minutes(1)))
+struct FileContentsTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
+
+  init() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  private func reason(_ path: String) -> String? {
+    do throws(FileError) {
+      _ = try FileContents.at(path)
+      return nil
+    } catch {
+      return error.description
+    }
+  }
+
+  @Test
+  func aRegularFileIsReadAlsoThroughALink() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (file, link) = (folder.appending(path: "a"), folder.appending(path: "b"))
+    try Data("abc".utf8).write(to: file)
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+    #expect(try FileContents.at(file.path) == Data("abc".utf8))
+    #expect(try FileContents.at(ByteString(link.path)) == Data("abc".utf8))
+  }
+
+  @Test
+  func aFIFOIsRefusedWithoutWaitingForItsOtherEnd() {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "fifo").path
+    #expect(unsafe mkfifo(path, 0o600) == 0)
+    #expect(reason(path) == "it is a FIFO, not a regular file")
+    // Also while someone holds it open for writing.
+    let writer = unsafe open(path, O_RDWR | O_CLOEXEC)
+    defer { close(writer) }
+    #expect(reason(path) == "it is a FIFO, not a regular file")
+  }
+
+  @Test
+  func aFileWithoutAnEndAFolderAndASocketAreRefused() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(reason("/dev/zero") == "it is a device, not a regular file")
+    #expect(reason(folder.path) == "it is a folder")
+    #expect(reason(folder.appending(path: "none").path) == "No such file or directory")
+
+    // A name for a socket has at most 107 bytes.
+    let path = "/tmp/vitrine-\(UInt32.random(in: 0...UInt32.max))"
+    let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var name = sockaddr_un()
+    name.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+    // The name is as long as the structure says.
+    let isBound = unsafe withUnsafePointer(to: name) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+    try #require(isBound)
+    defer {
+      close(socket)
+      unsafe unlink(path)
+    }
+    #expect(reason(path) == "it is a socket, not a regular file")
+  }
+}
