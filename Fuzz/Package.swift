@@ -13,6 +13,8 @@ let package = Package(
         "CFuzzer",
         .product(name: "VitrineImaging", package: "Vitrine"),
         .product(name: "VitrineHTTP", package: "Vitrine"),
+        .product(name: "VitrineCaching", package: "Vitrine"),
+        .product(name: "VitrineTesting", package: "Vitrine"),
         .product(name: "VitrineAVIF", package: "Vitrine"),
         .product(name: "VitrineHEIF", package: "Vitrine"),
         .product(name: "VitrineJXL", package: "Vitrine"),

@@ -69,6 +69,15 @@ struct Arguments {
     return number
   }
 
+  /// The maximum time to decode one image without `--time-limit`.
+  static let standardTimeLimit = Duration.seconds(60)
+
+  /// Returns the maximum time to decode one image, or `nil` for no limit.
+  func timeLimit() throws(UsageError) -> Duration? {
+    guard let seconds = try number(.timeLimit, in: 0...86_400) else { return Self.standardTimeLimit }
+    return seconds == 0 ? nil : .seconds(seconds)
+  }
+
   /// Parses a number of bytes: `1000`, `64K`, `300M`, `2G`, where K is 1024.
   func byteCount(_ option: Option) throws(UsageError) -> Int? {
     guard let text = try text(option) else { return nil }

@@ -46,6 +46,24 @@ enum CommandLineTool {
     }
   }
 
+  /// Throws if the process may open so few files that the system's libraries end it.
+  private static func checkFileLimit() throws(UsageError) {
+    var limit = rlimit()
+    // `limit` outlives the calls.
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    if limit.rlim_cur < fewestFiles {
+      limit.rlim_cur = min(limit.rlim_max, 1024)
+      _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+    guard limit.rlim_cur < fewestFiles else { return }
+    throw UsageError(
+      "only \(limit.rlim_cur) files may be open at a time, and at least \(fewestFiles) are needed; see 'ulimit -n'",
+      exitCode: ExitCode.failure,
+    )
+  }
+
+  private static let fewestFiles: rlim_t = 32
+
   private static func run(_ arguments: [ByteString]) -> Int32 {
     do throws(UsageError) {
       guard let first = arguments.first else { throw UsageError("no command given") }
@@ -67,7 +85,9 @@ enum CommandLineTool {
           Console.print(command.manual.text, to: 1)
           return ExitCode.success
         }
-        return try command.init(try Arguments(rest, options: command.manual.options)).run()
+        let made = try command.init(try Arguments(rest, options: command.manual.options))
+        try checkFileLimit()
+        return made.run()
       }
     } catch {
       let hint = error.exitCode == ExitCode.usage ? "Try 'vitrine --help'.\n" : ""

@@ -14,7 +14,8 @@ struct FetchCommand: Command {
       "Without --size and --format the original bytes are written. Only images are written or cached."
     ],
     options: [
-      .output, .size, .mode, .format, .quality, .jobs, .noCache, .offline, .reload, .header, .trace, .filesFrom, .zero,
+      .output, .size, .mode, .format, .quality, .jobs, .noCache, .offline, .reload, .header, .timeLimit, .trace,
+      .filesFrom, .zero,
       .json, .quiet,
     ] + CacheFolder.options,
   )
@@ -30,6 +31,7 @@ struct FetchCommand: Command {
   private let plan: OutputPlan?
   private let isEncoding: Bool
   private let folder: CacheFolder?
+  private let timeLimit: Duration?
   private let tracePath: ByteString?
 
   init(_ parsed: Arguments) throws(UsageError) {
@@ -46,6 +48,7 @@ struct FetchCommand: Command {
     quality = try parsed.number(.quality, in: 1...100) ?? 85
     headers = try parsed.headers(.header)
     jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardConnections
+    timeLimit = try parsed.timeLimit()
     tracePath = parsed.bytes(.trace)
     guard tracePath != "" else { throw UsageError("--trace takes a file") }
     policy = try Self.policy(parsed)
@@ -83,6 +86,7 @@ struct FetchCommand: Command {
       $0.memoryCache = nil
       $0.diskCache = cache
       $0.decoders = .ofTool
+      $0.decodeLimits.timeLimit = timeLimit
       $0.loader = console.loader(connectionsPerHost: jobs)
     }
     let close: @Sendable () -> Void = {

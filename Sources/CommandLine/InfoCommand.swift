@@ -46,7 +46,9 @@ struct InfoCommand: Command {
     do throws(Failure) {
       let data = try reader.read(source)
       do throws(ImageError) {
-        return .success(Report(info: try DecoderRegistry.ofTool.info(of: data), bytes: data.count))
+        var limits = DecodeLimits()
+        limits.timeLimit = Arguments.standardTimeLimit
+        return .success(Report(info: try DecoderRegistry.ofTool.info(of: data, limits: limits), bytes: data.count))
       } catch {
         throw Failure(error)
       }

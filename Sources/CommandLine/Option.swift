@@ -70,6 +70,12 @@ extension Option {
   static let qualityMode = Option("--quality-mode", "MODE", "fast, balanced (default) or best")
   static let frame = Option("--frame", "N", "the frame of an animation, counted from 0")
 
+  static let timeLimit = Option(
+    "--time-limit",
+    "SECONDS",
+    "the maximum time to decode one image; 60 by default, 0 for no limit",
+  )
+
   static let noCache = Option("--no-cache", nil, "uses no cache")
   static let offline = Option("--offline", nil, "loads only from the cache, even stale images")
   static let reload = Option("--reload", nil, "loads from the server, ignoring what is cached")

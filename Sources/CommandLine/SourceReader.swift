@@ -11,7 +11,7 @@ struct SourceReader: Sendable {
   /// Creates a reader with at most `connections` concurrent loads from one host.
   ///
   /// The console shows their progress.
-  init(_ sources: [Source], connections: Int, _ console: Console) {
+  init(_ sources: [Source], connections: Int, timeLimit: Duration? = nil, _ console: Console) {
     guard sources.contains(where: \.isURL) else {
       pipeline = nil
       return
@@ -19,6 +19,7 @@ struct SourceReader: Sendable {
     pipeline = ImagePipeline {
       $0.memoryCache = nil
       $0.decoders = .ofTool
+      $0.decodeLimits.timeLimit = timeLimit
       $0.loader = console.loader(connectionsPerHost: connections)
     }
   }

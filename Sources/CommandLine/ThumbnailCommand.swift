@@ -9,7 +9,8 @@ struct ThumbnailCommand: Command {
     summary: "Writes smaller copies of images, upright.",
     notes: ["SOURCE is a file, - for standard input, or an http or https URL. After -- nothing is an option."],
     options: [
-      .output, .size, .mode, .qualityMode, .format, .quality, .frame, .jobs, .filesFrom, .zero, .json, .quiet,
+      .output, .size, .mode, .qualityMode, .format, .quality, .frame, .jobs, .timeLimit, .filesFrom, .zero, .json,
+      .quiet,
     ],
   )
 
@@ -30,6 +31,7 @@ struct ThumbnailCommand: Command {
     sources = Source.different(among: arguments)
     var options = try DecodeOptions(size: parsed.size(parsed.choice(.mode) ?? .fit))
     options.quality = try parsed.choice(.qualityMode) ?? .balanced
+    options.limits.timeLimit = try parsed.timeLimit()
     options.frame = try parsed.number(.frame, in: 0...Int.max) ?? 0
     self.options = options
     quality = try parsed.number(.quality, in: 1...100) ?? 85
@@ -41,7 +43,7 @@ struct ThumbnailCommand: Command {
   func run() -> Int32 {
     let console = Console(total: sources.count, isQuiet: isQuiet)
     let start = ContinuousClock.now
-    let reader = SourceReader(sources, connections: jobs, console)
+    let reader = SourceReader(sources, connections: jobs, timeLimit: options.limits.timeLimit, console)
     var plan = plan
     let failures = Batch.run(arguments, width: jobs, console: console) { source in
       encode(source, reader)

@@ -6,7 +6,6 @@ import VitrineSVG
 import VitrineTIFF
 
 // What is not public is what reads strangers' bytes first: the build enables testing.
-@testable import VitrineHTTP
 @testable import VitrineImaging
 
 typealias Target = @Sendable (Data) -> Void
@@ -30,6 +29,8 @@ let targets: [String: Target] = [
   "profile": profile,
   "size": size,
   "http": http,
+  "headers": headers,
+  "disk": disk,
 ]
 
 /// Small, so that an input takes milliseconds; what they do not bound must not grow without them either.
@@ -132,12 +133,17 @@ func profile(_ data: Data) {
   }
 }
 
-/// A file of any format that arrives in eight pieces.
+/// A file of any format that arrives in eight pieces, shown whole or as soon as its beginning is enough.
 @Sendable
 func incremental(_ data: Data) {
+  for stopsEarly in [false, true] { incremental(data, stopsEarly: stopsEarly) }
+}
+
+private func incremental(_ data: Data, stopsEarly: Bool) {
   var options = DecodeOptions(size: .pixels(40, 40))
   options.limits = limits()
   var decoder = IncrementalDecoder(options: options)
+  decoder.stopsEarly = stopsEarly
   let step = max(1, data.count / 8)
   for start in stride(from: 0, to: data.count, by: step) {
     guard (try? decoder.append(data.dropFirst(start).prefix(step))) != nil else { return }
@@ -164,17 +170,4 @@ func size(_ data: Data) {
   }
   guard let result = try? picture.resized(to: size) else { return }
   precondition(result.width == plan.width && result.height == plan.height)
-}
-
-/// What comes from servers and from the disk.
-@Sendable
-func http(_ data: Data) {
-  let text = String(decoding: data, as: UTF8.self)
-  if let url = try? HTTPURL(text) {
-    precondition((try? HTTPURL(url.string))?.string == url.string, "canonical URLs change no more")
-  }
-  _ = HTTPDate.parse(text, now: Date(timeIntervalSince1970: 1_700_000_000))
-  if let response = StoredResponse(encoded: data) {
-    _ = StoredResponse(encoded: response.encoded)
-  }
 }
