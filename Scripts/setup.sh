@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
-# `bench-imaging`, `bombs`, `conformance` and `roots` install what these make targets need. `setup.sh packages PRODUCT`
+# `bench-imaging`, `conformance` and `roots` install what these make targets need. `setup.sh packages PRODUCT`
 # lists the packages of a product, and `packages brew` those of Homebrew; README and Package.swift are checked against
 # them.
 set -euo pipefail
@@ -38,7 +38,6 @@ programs=(
   "libavif-bin:command avifenc:makes AVIF for make bench-imaging"
   "libheif-examples:command heif-enc:makes HEIC for make bench-imaging"
 )
-timers=("time:command /usr/bin/time:measures memory in make bombs")
 roots=("debootstrap:command debootstrap:makes the systems in which make roots builds")
 decoders=(
   "libjpeg-turbo-progs:command djpeg:for comparison in make conformance"
@@ -72,7 +71,6 @@ wanted=("${libraries[@]}")
 case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
 [ "${1:-}" = roots ] && wanted=("${roots[@]}")
-[ "${1:-}" = bombs ] && wanted=("${timers[@]}")
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
 [ "${1:-}" = conformance ] && wanted=("${decoders[@]}")
 

@@ -49,6 +49,33 @@ struct HeavyCodecTests {
     #expect(bitmap[150, 100] == SIMD4<UInt8>(0, 0, 0, 255))
   }
 
+  /// On both threads of a machine with two cores, where each would hold one for ever.
+  @Test
+  func drawingsThatNeverEndAreStoppedAndTheOthersAreServed() async throws {
+    let tool = try Tool()
+    let noise = ##"""
+      <svg xmlns="http://www.w3.org/2000/svg" width="3000" height="3000">
+      <filter id="f" x="0" y="0" width="1" height="1"><feTurbulence baseFrequency=".5" numOctaves="2000000000"/></filter>
+      <rect width="3000" height="3000" filter="url(#f)"/></svg>
+      """##
+    for name in ["a.svg", "b.svg"] { try tool.write(Data(noise.utf8), to: name) }
+    try tool.write(try Bitmap.gradient(width: 40, height: 40).encoded(as: .jpeg), to: "c.jpg")
+
+    let sources = ["a.svg", "b.svg", "\(Self.fixtures)/lossy-420.avif", "c.jpg"]
+    let outcome = try await tool.run(
+      ["thumbnail"] + sources + ["--size", "300", "--jobs", "2", "--time-limit", "1", "-o", "out/"]
+    )
+
+    #expect(outcome.status == 1)
+    for name in ["a.svg", "b.svg"] {
+      #expect(
+        outcome.errors.contains("\(name): decoding took longer than the limit of 1.0 seconds"),
+        "\(outcome.errors)",
+      )
+    }
+    #expect(try tool.files("out") == ["c.jpg", "lossy-420.jpg"])
+  }
+
   @Test
   func pagesAreFrames() async throws {
     let tool = try Tool()

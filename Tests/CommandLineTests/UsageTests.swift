@@ -15,6 +15,7 @@ struct UsageTests {
     ["thumbnail", "a.jpg", "-o", "b.jpg", "--quality", "101"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--quality", "q"],
     ["thumbnail", "a.jpg", "-o", "b.jpg", "--format", "gif"], ["thumbnail", "a.jpg", "-o", "b.gif"],
     ["thumbnail", "a.jpg", "-o", "b.jpg", "--frame", "-1"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--jobs", "0"],
+    ["thumbnail", "a.jpg", "-o", "b.jpg", "--time-limit", "-1"], ["fetch", "http://x/a", "--time-limit", "soon"],
     ["thumbnail", "a.jpg", "-o", "b.jpg", "--json=yes"], ["thumbnail", "a.jpg", "-o", "b.jpg", "--sharpen"],
     ["fetch"], ["fetch", "http://x/a", "-o", ""], ["fetch", "http://x/a", "--header", "X"],
     ["fetch", "http://x/a", "--header", "X Y: z"], ["fetch", "http://x/a", "--header", "X: a\r\nY: b"],
@@ -42,6 +43,16 @@ struct UsageTests {
     #expect(outcome.status == 0)
     #expect(outcome.output.contains("vitrine thumbnail SOURCE... -o OUT"))
     #expect(outcome.errors.isEmpty)
+  }
+
+  @Test
+  func withAHandfulOfFilesItEndsWithAnErrorAndNotInALibrary() async throws {
+    try tool.write(try Bitmap.gradient(width: 4, height: 4).encoded(as: .jpeg), to: "a.jpg")
+    for arguments in ["info a.jpg", "thumbnail a.jpg -o b.png", "fetch http://127.0.0.1:9/a.jpg"] {
+      let outcome = try await tool.shell("ulimit -n 8; \"$vitrine\" \(arguments)")
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains("only 8 files may be open at a time"), "\(outcome.errors)")
+    }
   }
 
   @Test

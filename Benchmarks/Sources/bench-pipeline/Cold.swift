@@ -60,6 +60,7 @@ func benchCold(rounds: Int) async throws -> [String] {
   }
   // First, before any work has left memory to reuse.
   try await measureMemory(urls, body)
+  measureWaiting()
   let size = TargetSize.pixels(8, 8)
   func pipeline(_ configure: (inout ImagePipeline.Configuration) -> Void = { _ in }) -> ImagePipeline {
     ImagePipeline {
@@ -145,14 +146,41 @@ private func measureMemory(_ urls: [URL], _ body: Data) async throws {
   }
 }
 
+/// A loader that never answers.
+private struct SilentLoader: DataLoader {
+  func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle { NoLoadHandle() }
+}
+
+/// The memory of tasks that wait for as many images.
+private func measureWaiting() {
+  let count = 100_000
+  guard let start = memory() else { return }
+  let pipeline = ImagePipeline {
+    $0.memoryCache = nil
+    $0.loader = SilentLoader()
+  }
+  let requests = (0..<count).map { ImageRequest(url: "https://example.org/\($0).jpg", size: .pixels(8, 8)) }
+  let made = memory() ?? 0
+  let tasks = requests.map { pipeline.imageTask(for: $0) }
+  let waiting = memory() ?? 0
+  say(
+    "\n100,000 tasks that wait for 100,000 images: \((waiting - start) / 1024) MB; each request "
+      + "\((made - start) * 1024 / count) bytes, each task with its jobs \((waiting - made) * 1024 / count) bytes."
+  )
+  for task in tasks { task.cancel() }
+}
+
 /// Resets Linux's peak counter, and returns whether it could.
 private func resetPeakMemory() -> Bool {
   (try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))) != nil
 }
 
 /// The peak memory in kilobytes.
-private func peakMemory() -> Int? {
+private func peakMemory() -> Int? { memory("VmHWM") }
+
+/// The memory of the process in kilobytes.
+private func memory(_ name: String = "VmRSS") -> Int? {
   let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-  let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM") }
+  let line = status?.split(separator: "\n").first { $0.hasPrefix(name) }
   return line.flatMap { Int($0.filter(\.isNumber)) }
 }

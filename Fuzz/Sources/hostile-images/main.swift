@@ -1,5 +1,5 @@
-// hostile-images FOLDER: writes the bombs of VitrineTesting into it, and on standard output for each its name and the
-// limit that is to refuse it, or "-".
+// hostile-images FOLDER: writes the bombs of VitrineTesting and more into it, and on standard output for each its name, the
+// limit that must refuse it ("-" if it may be decoded, "any" if either is right), and its size.
 import Foundation
 import VitrineTesting
 
@@ -9,4 +9,8 @@ try FileManager.default.createDirectory(at: folder, withIntermediateDirectories:
 for image in HostileImage.all + HostileImage.heavy {
   try image.data.write(to: folder.appending(path: image.name))
   print(image.name, image.limit.map(String.init(describing:)) ?? "-", image.data.count)
+}
+for (name, data) in Families.all {
+  try data.write(to: folder.appending(path: name))
+  print(name, "any", data.count)
 }

@@ -152,6 +152,7 @@ private final class FuzzFiles: DiskFileSystem {
     }
   }
 
+  func space(at folder: String) -> DiskSpace? { nil }
   func makeFolder(_ path: String) throws(FileError) {}
   func syncFolder(_ path: String) throws(FileError) {}
 }

@@ -49,7 +49,9 @@ private func fields(_ lines: Data) -> HTTPFields {
   var fields = HTTPFields()
   for line in lines.split(separator: UInt8(ascii: "\n")) {
     let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1).map { String(decoding: $0, as: UTF8.self) }
-    if parts.count == 2 { fields.append(name: parts[0], value: String(parts[1].drop { $0 == " " })) }
+    if parts.count == 2, HTTPFields.Element(name: parts[0], value: parts[1]).isSendable {
+      fields.append(name: parts[0], value: String(parts[1].drop { $0 == " " }))
+    }
   }
   return fields
 }

@@ -22,9 +22,15 @@ struct DiskFolder: Sendable {
     guard name.hasSuffix(".segment"), name.utf8.count == 17, let first = name.first, first == "o" || first == "f" else {
       return nil
     }
-    guard let id = UInt32(name.dropFirst().dropLast(8), radix: 16), id > 0 else { return nil }
+    // No cache gets as far as half of the numbers, so that counting on from any of them cannot overflow.
+    guard let id = UInt32(name.dropFirst().dropLast(8), radix: 16), (1...UInt32.max / 2).contains(id) else {
+      return nil
+    }
     return (id, first == "o" ? 0 : 1)
   }
+
+  /// The highest sequence number that is accepted from a file.
+  static let sequenceLimit = UInt64.max / 2
 
   static let bodySuffix = ".body"
   static let partialSuffix = ".partial"
@@ -37,7 +43,7 @@ struct DiskFolder: Sendable {
 
   static func number(in name: String, _ suffix: String) -> UInt64? {
     guard name.hasSuffix(suffix), name.utf8.count == 16 + suffix.utf8.count else { return nil }
-    return UInt64(name.dropLast(suffix.utf8.count), radix: 16)
+    return UInt64(name.dropLast(suffix.utf8.count), radix: 16).flatMap { $0 <= sequenceLimit ? $0 : nil }
   }
 
   private static func hex(_ number: UInt64, digits: Int) -> String {

@@ -66,6 +66,8 @@ enum IndexFile {
       reader.uint64() == magic, let sequence = reader.uint64(), let tick = reader.uint64(), let hits = reader.uint64(),
       let misses = reader.uint64(), let evictions = reader.uint64(), let nextSegment = reader.uint32(),
       let segmentCount = reader.uint32(), let entryCount = reader.uint64(),
+      // Counting on from these numbers must not overflow.
+      max(sequence, hits, misses, evictions) <= DiskFolder.sequenceLimit / 2, nextSegment <= UInt32.max / 2,
       // Written so that even hostile counts do not overflow.
       Int(segmentCount) <= reader.remaining / segmentSize,
       entryCount == UInt64((reader.remaining - 4 - Int(segmentCount) * segmentSize) / entrySize)
@@ -161,7 +163,7 @@ enum IndexFile {
         unsafe UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + place, as: UInt32.self))
       }
       let flags = short(84)
-      guard flags & 0xFF < 2 else { return nil }
+      guard flags & 0xFF < 2, max(long(16), long(24)) <= DiskFolder.sequenceLimit else { return nil }
       let entry = DiskEntry(
         segment: short(48),
         offset: short(52),

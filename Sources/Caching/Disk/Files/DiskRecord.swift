@@ -77,7 +77,9 @@ struct RecordHeader {
     let lane = unsafe Int(bytes[3])
     guard lane < 2 else { return nil }
     let hash = unsafe KeyHash(low: bytes.number(at: 8, as: UInt64.self), high: bytes.number(at: 16, as: UInt64.self))
-    unsafe self.init(kind: kind, lane: lane, hash: hash, sequence: bytes.number(at: 24, as: UInt64.self))
+    let sequence = unsafe bytes.number(at: 24, as: UInt64.self)
+    guard sequence <= DiskFolder.sequenceLimit else { return nil }
+    self.init(kind: kind, lane: lane, hash: hash, sequence: sequence)
     keyLength = unsafe Int(bytes.number(at: 4, as: UInt32.self))
     metadataLength = unsafe Int(bytes.number(at: 32, as: UInt32.self))
     payloadLength = unsafe Int(bytes.number(at: 36, as: UInt32.self))
