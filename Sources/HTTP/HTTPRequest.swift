@@ -121,6 +121,21 @@ public struct RedirectPolicy: Sendable, Hashable {
   public static let deliver = RedirectPolicy(limit: nil)
 }
 
+/// A redirect that was followed on the way to a response.
+public struct HTTPRedirect: Sendable, Hashable {
+  /// The status code, such as 302.
+  public var status: Int
+  /// The header fields.
+  public var headers: HTTPFields
+  /// The time from its arrival to that of the response's head.
+  public var elapsed: Duration
+
+  /// Creates a redirect, for fakes.
+  public init(status: Int, headers: HTTPFields = [:], elapsed: Duration = .zero) {
+    (self.status, self.headers, self.elapsed) = (status, headers, elapsed)
+  }
+}
+
 /// The head of a response.
 public struct HTTPResponse: Sendable, Hashable {
   /// The status code, such as 200.
@@ -131,6 +146,11 @@ public struct HTTPResponse: Sendable, Hashable {
   public var url: HTTPURL
   /// The number of redirects.
   public var redirectCount: Int
+  /// The redirects that were followed, the first one first.
+  ///
+  /// A cache needs them: a response is no fresher under the requested URL than the redirects that lead to it. Defaults to
+  /// none.
+  public var redirects: [HTTPRedirect] = []
 
   /// Creates a response, for fakes.
   public init(status: Int, headers: HTTPFields = [:], url: HTTPURL, redirectCount: Int = 0) {

@@ -240,7 +240,7 @@ final class CurlEngine: @unchecked Sendable {
 
   private func follow(_ transfer: CurlTransfer) {
     do throws(HTTPError) {
-      try transfer.redirect(options.addressGuard) { releaseSlot(of: transfer) }
+      try transfer.redirect(options.addressGuard, at: now) { releaseSlot(of: transfer) }
       // Back into the queue at its old position, since the next host has limits too.
       enqueue(transfer)
     } catch {

@@ -7,11 +7,12 @@ extension CurlTransfer {
   ///
   /// - Parameters:
   ///   - addressGuard: The guard that may refuse the target.
+  ///   - now: The uptime.
   ///   - leave: Called before the URL changes, if it does.
   /// - Throws: ``HTTPError`` if the redirect must not be followed.
-  func redirect(_ addressGuard: AddressGuard?, leave: () -> Void) throws(HTTPError) {
+  func redirect(_ addressGuard: AddressGuard?, at now: Duration, leave: () -> Void) throws(HTTPError) {
     var next = chain
-    try next.follow(head, addressGuard)
+    try next.follow(head, addressGuard, at: now)
     leave()
     chain = next
   }

@@ -279,16 +279,18 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
       let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) } ?? 0
       head = HTTPResponse(status: status, url: url, redirectCount: chain.count)
     } else if text.isEmpty {
-      return receiveEndOfHead()
+      return receiveEndOfHead(now: now)
     } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
       head?.headers.append(name: String(text[..<colon].trimmed), value: String(text[colon...].dropFirst().trimmed))
     }
     return true
   }
 
-  private func receiveEndOfHead() -> Bool {
+  private func receiveEndOfHead(now: Duration) -> Bool {
     // Interim responses (1xx) precede the final one.
-    guard let head, head.status >= 200 else { return true }
+    guard var head, head.status >= 200 else { return true }
+    head.redirects = chain.redirects(at: now)
+    self.head = head
     cookies?.store(head.headers.values(for: "Set-Cookie"), from: url)
     guard !isRedirectToFollow, !isChallengeToMeet else { return true }
     if let length = head.announcedLength(of: chain.request.method), length > request.maxResponseBytes {

@@ -82,6 +82,16 @@ final class JobContext: Sendable {
     return fields
   }
 
+  /// Returns the plan for the bytes of a request.
+  func bytesPlan(_ request: ImageRequest, _ source: String, _ findings: Findings, now: Date) -> BytesPlan {
+    BytesPlan(request, source, findings, fields: fields(of: request), by: configuration.freshness, now: now)
+  }
+
+  /// Returns the validity of the bytes of a response.
+  func validity(of stored: StoredResponse, at now: Date) -> Validity {
+    Validity(of: stored, by: configuration.freshness, at: now)
+  }
+
   /// Returns the caches that a request uses; a cache that does not exist keeps no two requests apart.
   func caches(of request: ImageRequest) -> CacheAccess {
     var caches = request.cacheAccess
@@ -117,7 +127,7 @@ final class JobContext: Sendable {
   ) -> LargerVariant? {
     let options = decodeOptions(of: request)
     return variants.lazy.map(\.value.loaded)
-      .filter { $0.validity.isFresh(at: now, request.cachePolicy) && $0.validity.answers(self.fields(of: request)) }
+      .filter { $0.validity.isFresh(at: now, request) && $0.validity.answers(self.fields(of: request)) }
       .compactMap { LargerVariant($0, for: options) }
       .min { $0.image.cost < $1.image.cost }
   }

@@ -52,7 +52,7 @@ extension JobContext {
     else { return nil }
     var findings = Findings()
     findings.original = Findings.Original(contentID: entry.contentID, stored: stored)
-    let plan = BytesPlan(request, "", findings, fields: fields(of: request), now: clock.now)
+    let plan = bytesPlan(request, "", findings, now: clock.now)
     guard case .serve(let isStale) = plan.step else { return nil }
     return DataResponse(entry, stored, isStale: isStale, of: request)
   }

@@ -248,10 +248,9 @@ extension JobContext {
 
   /// Returns the image of a prepared request, if it is in memory.
   func imageInMemory(_ request: ImageRequest) -> ImageResponse? {
-    let policy = request.cachePolicy
-    guard policy != .reload, let memory = memory(for: request, .memoryReads) else { return nil }
+    guard request.cachePolicy != .reload, let memory = memory(for: request, .memoryReads) else { return nil }
     if let image = memory.value(for: request.imageKey)?.loaded, image.validity.answers(fields(of: request)) {
-      return ImageResponse(image, from: .memory, isStale: !image.validity.isFresh(at: clock.now, policy))
+      return ImageResponse(image, from: .memory, isStale: !image.validity.isFresh(at: clock.now, request))
     }
     return request.alternatives?.lazy.compactMap(imageInMemory).first
   }

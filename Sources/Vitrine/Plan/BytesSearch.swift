@@ -54,7 +54,7 @@ struct BytesSearch: Sendable {
   /// Returns true if a request would be sent and something is missing that decides about it.
   private func dependsOnMore(_ found: Found, now: Date) -> Bool {
     (context.network.access != nil || partials != nil)
-      && BytesPlan(request, source, found.findings, fields: fields, now: now).asks
+      && context.bytesPlan(request, source, found.findings, now: now).asks
   }
 
   private func readOriginal() async -> CachedData? {
@@ -70,8 +70,16 @@ struct BytesSearch: Sendable {
     var found = Found(entry: entry)
     found.findings.original = entry.map { Findings.Original($0.contentID, metadata: $0.metadata) }
     found.findings.objection = context.network.objection(to: url)
-    guard request.cachePolicy != .reload else { return found }
-    found.findings.failure = context.network.failures?.error(for: request.keys.fetch, source, at: uptime)
+    // What a hook changes is known once it has run: see `FetchJob`.
+    guard context.network.hooks.willSend == nil else { return found }
+    found.findings.failure = context.network.failures.error(
+      for: request,
+      source,
+      fields: fields,
+      nil,
+      now: context.clock.now,
+      uptime: uptime,
+    )
     return found
   }
 }

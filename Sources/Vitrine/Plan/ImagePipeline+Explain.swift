@@ -85,7 +85,7 @@ private struct Explainer {
     guard validity.answers(context.fields(of: request)) else {
       return .unusable("made for other values of the fields in Vary")
     }
-    guard !validity.isFresh(at: now, request.cachePolicy), let expires = validity.expires, expires <= now else {
+    guard !validity.isFresh(at: now, request), let expires = validity.expires, expires <= now else {
       return .fresh(until: validity.expires)
     }
     return .stale(since: expires)
@@ -165,7 +165,7 @@ private struct Explainer {
     explanation.usableOnErrorUntil = validity.usableOnErrorUntil
     switch await explainBytes()?.step {
     case .fail(let error)?
-    where request.cachePolicy != .reload && error.allowsStale(until: validity.usableOnErrorUntil, now: now):
+    where request.cachePolicy != .reload && error.allowsStale(validity, now: now):
       (explanation.failure, explanation.decodes) = (nil, false)
       serve(from: .memory, isStale: true)
     case .serve?, .serveAndRevalidate?, .standIn?:
@@ -200,7 +200,7 @@ private struct Explainer {
       return nil
     }
     findings = await BytesSearch(request, url, source, context, isPeeking: true).find(original).findings
-    let plan = BytesPlan(request, source, findings, fields: context.fields(of: request), now: now)
+    let plan = context.bytesPlan(request, source, findings, now: now)
     if request.cachePolicy != .reload, context.disk(for: request, .diskReads) != nil {
       explanation.original = find(findings.original, plan.decision)
       explanation.partialByteCount = await context.partials?.disk.partial(for: request.keys.fetch)?.count ?? 0

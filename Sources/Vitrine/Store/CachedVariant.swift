@@ -85,7 +85,7 @@ extension ImagePipeline {
           variant.value,
           for: request.size,
           processors == wanted ? .same : processors.isEmpty ? .none : .other,
-          isStale: !variant.value.validity.isFresh(at: now, request.cachePolicy),
+          isStale: !variant.value.validity.isFresh(at: now, request),
         )
       }
       .min { $0.rank < $1.rank }

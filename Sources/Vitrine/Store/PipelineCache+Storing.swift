@@ -38,7 +38,7 @@ extension PipelineCache {
     var image = image
     // The disk gets a new file, and the cost in memory counts pixels only.
     image.encodedData = nil
-    guard let term = Term(expiration, at: context.clock.now) else {
+    guard let term = Term(expiration, context) else {
       await drop(request, from: tiers)
       return []
     }
@@ -114,7 +114,7 @@ extension PipelineCache {
   @discardableResult
   public func storeData(_ data: Data, for request: ImageRequest, expiration: Expiration = .never) async -> Bool {
     let request = request.prepared(by: delegate)
-    guard let term = Term(expiration, at: context.clock.now) else {
+    guard let term = Term(expiration, context) else {
       if let disk { await remove(request.keys.fetch, from: disk) }
       return false
     }
@@ -133,10 +133,12 @@ extension PipelineCache {
   private struct Term {
     let stored: Date
     let expires: Date?
+    let freshness: Freshness
 
     /// Returns `nil` if the time has passed.
-    init?(_ expiration: Expiration, at now: Date) {
-      (stored, expires) = (now, expiration.date(from: now))
+    init?(_ expiration: Expiration, _ context: JobContext) {
+      let now = context.clock.now
+      (stored, expires, freshness) = (now, expiration.date(from: now), context.configuration.freshness)
       if let expires, expires <= now { return nil }
     }
 
@@ -151,7 +153,9 @@ extension PipelineCache {
       Validity(
         expires: expires,
         confirmed: stored,
-        usableOnErrorUntil: expires?.addingTimeInterval(Freshness().staleIfError / .seconds(1)),
+        usableOnErrorUntil: expires?.addingTimeInterval(freshness.staleIfError / .seconds(1)),
+        usableOnServerErrorUntil: freshness.staleIfServerError > .zero
+          ? expires?.addingTimeInterval(freshness.staleIfServerError / .seconds(1)) : nil,
         isKept: true,
       )
     }

@@ -36,7 +36,7 @@ public struct PipelineCache: Sendable {
   var disk: (any DataCaching)? { context.diskCache }
   var pending: PendingWrites { context.settlement.pending }
   var delegate: (any PipelineDelegate)? { context.delegate }
-  private var failures: RecentFailures? { context.network.failures }
+  private var failures: RecentFailures { context.network.failures }
 
   /// The image of exactly this request in memory: its source, size and processors.
   ///
@@ -100,7 +100,7 @@ public struct PipelineCache: Sendable {
   public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
     let request = request.prepared(by: delegate)
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
-    failures?.forget(request.keys.fetch)
+    failures.forget(request.keys.fetch)
     if tiers.contains(.memory) { memory?.updateVariants(of: request.keys.fetch) { _ in nil } }
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
@@ -116,7 +116,7 @@ public struct PipelineCache: Sendable {
 
   /// Removes everything, and forgets recent failures.
   public func removeAll(in tiers: Tier = .all) async {
-    failures?.removeAll()
+    failures.removeAll()
     if tiers.contains(.memory) { memory?.removeAll() }
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
