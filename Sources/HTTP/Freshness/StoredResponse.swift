@@ -87,6 +87,9 @@ public struct StoredResponse: Sendable, Hashable {
     headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
   }
 
+  /// The value of `If-Range` for the rest of an incomplete body, or `nil` if no validator is strong enough.
+  package var rangeValidator: String? { headers.rangeValidator(now: received) }
+
   /// The header fields that make a request conditional (RFC 9110 13.1), empty if there is no validator.
   public var conditions: HTTPFields {
     var fields = HTTPFields()

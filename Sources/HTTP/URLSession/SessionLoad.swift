@@ -132,7 +132,7 @@ final class SessionLoad: LoadHandle {
     wanted.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     wanted.setValue(options.userAgent, forHTTPHeaderField: "User-Agent")
     if let cookie = options.cookies?.header(for: hop.url) { wanted.setValue(cookie, forHTTPHeaderField: "Cookie") }
-    for field in hop.headers.withoutFraming {
+    for field in hop.headers {
       wanted.setValue(hop.headers[field.name], forHTTPHeaderField: field.name)
     }
     let task = session.dataTask(with: wanted)

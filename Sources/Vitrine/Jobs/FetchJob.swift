@@ -203,11 +203,13 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     plan.resumption = question.resumption
     let keepsOriginal = context.keepsOriginal(of: request)
     let isResuming = question.resumption != nil
-    if let partials = context.partials, request.keys.allowsResuming, keepsOriginal || isResuming {
+    let mayKeep = context.partials?.allowsWriting(request, keepsOriginal: keepsOriginal) ?? false
+    if let partials = context.partials, request.keys.allowsResuming, mayKeep || isResuming {
       plan.record = { [key, context] head in
         let partial = head.partial
-        if head.resumption != nil || partial.isWorthKeeping, keepsOriginal {
-          return BodyRecording(partial, for: key, in: partials, after: head.resumption, context.stepper)
+        if head.resumption != nil || partial.isWorthKeeping, mayKeep {
+          let (resumption, stepper) = (head.resumption, context.stepper)
+          return BodyRecording(partial, for: key, in: partials, after: resumption, stepper, context.clock)
         }
         // The partial download belongs to another version.
         if isResuming, head.resumption == nil, head.response.status == 200 { context.settlement.dropPartial(of: key) }
@@ -250,7 +252,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     (question.resumption, question.ask, question.time) = (nil, context.sources.nextAsk(), turn.now)
     guard let partials = context.partials else { return send(question, &turn) }
     task = Task(executorPreference: context.stepper) { [self, context, question] in
-      await partials.disk.removePartial(for: key)
+      await partials.remove(key)
       context.turn { turn in
         guard isRunning else { return }
         task = nil

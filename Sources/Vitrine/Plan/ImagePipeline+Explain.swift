@@ -203,7 +203,9 @@ private struct Explainer {
     let plan = context.bytesPlan(request, source, findings, now: now)
     if request.cachePolicy != .reload, context.disk(for: request, .diskReads) != nil {
       explanation.original = find(findings.original, plan.decision)
-      explanation.partialByteCount = await context.partials?.disk.partial(for: request.keys.fetch)?.count ?? 0
+    }
+    if request.cachePolicy != .reload, let partials = context.partials, partials.allowsReading(request) {
+      explanation.partialByteCount = await partials.count(for: request.keys.fetch, now: now)
     }
     explanation.reason = plan.decision.reason
     explanation.usableOnErrorUntil = explanation.usableOnErrorUntil ?? plan.decision.usableOnErrorUntil

@@ -102,10 +102,13 @@ public struct PipelineCache: Sendable {
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
     failures.forget(request.keys.fetch)
     if tiers.contains(.memory) { memory?.updateVariants(of: request.keys.fetch) { _ in nil } }
+    if let partials = context.partials, tiers.contains(partials.tier) {
+      await pending.finished()
+      await partials.remove(request.keys.fetch)
+    }
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
     await disk.remove(request.keys.fetch)
-    await context.partials?.disk.removePartial(for: request.keys.fetch)
     await disk.removeAll(extending: request.keys.images)
   }
 
@@ -117,7 +120,10 @@ public struct PipelineCache: Sendable {
   /// Removes everything, and forgets recent failures.
   public func removeAll(in tiers: Tier = .all) async {
     failures.removeAll()
-    if tiers.contains(.memory) { memory?.removeAll() }
+    if tiers.contains(.memory) {
+      memory?.removeAll()
+      context.partials?.memory?.removeAll()
+    }
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
     await disk.removeAll()

@@ -137,7 +137,7 @@ final class Settlement: Sendable {
   /// Drops a partial download that is of no use.
   func dropPartial(of key: CacheKey) {
     guard let partials else { return }
-    pending.add { await partials.disk.removePartial(for: key) }
+    pending.add { await partials.remove(key) }
   }
 
   private func keepOriginal(_ body: Body, of request: ImageRequest) {
