@@ -19,6 +19,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   private let record: SourceRecord
   private let original: KnownOriginal
   private var transfer: Transfer?
+  /// The job of another variant of the URL, if the one found is not for this request.
+  private var other: FetchJob?
   private var feeds: [ArrivalFeed] = []
 
   private var source: String { request.name }
@@ -26,7 +28,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   override var requestKeys: RequestKeys? { request.keys }
 
   /// True if a request has been handed to the loader and has not ended.
-  var isTransferring: Bool { transfer != nil }
+  var isTransferring: Bool { transfer != nil || other?.isTransferring ?? false }
 
   init(_ request: ImageRequest, _ original: KnownOriginal, _ record: SourceRecord, _ context: JobContext) {
     (self.request, self.original, self.record, self.context) = (request, original, record, context)
@@ -56,6 +58,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   /// Adds a feed that inspects the body while it comes from the server.
   func add(_ feed: ArrivalFeed, _ turn: inout Turn) {
     guard isRunning else { return }
+    if let other { return other.add(feed, &turn) }
     feeds.append(feed)
     transfer?.sink.add(feed)
   }
@@ -76,6 +79,11 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     task = nil
     let plan = context.bytesPlan(request, source, found.findings, now: turn.now)
     trace?.note("decision", .text("\(plan.decision.action): \(plan.decision.reason)"), at: turn.uptime)
+    if plan.decision.reason == .vary, let found = found.findings.original?.stored,
+      let other = context.otherVariant(than: found.variation, of: request)
+    {
+      return follow(other, &turn)
+    }
     switch plan.step {
     case .serve(let isStale): serve(found, plan, isStale: isStale, &turn)
     case .serveAndRevalidate: serve(found, plan, isStale: true, isRevalidationDue: true, &turn)
@@ -93,6 +101,26 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       )
       send(question, &turn)
     }
+  }
+
+  /// Continues with the job of another variant.
+  private func follow(_ variant: ImageRequest, _ turn: inout Turn) {
+    let job = context.fetchJob(variant, &turn)
+    let subscription = job.subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
+      [self] event, turn in
+      switch event {
+      case .progress(let completed, let total): send(progress: completed, of: total, &turn)
+      case .partial: break
+      case .finished(let result):
+        dependency = nil
+        if let other = other.take() { turn.keep(other) }
+        finish(result, &turn)
+      }
+    }
+    guard job.isRunning else { return }
+    dependency = subscription
+    other = job as? FetchJob
+    for feed in feeds { other?.add(feed, &turn) }
   }
 
   private func serve(
@@ -321,6 +349,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   }
 
   private func fetched(_ body: BodySink.Body, _ ask: SourceRecord.Ask, _ turn: inout Turn) {
+    turn.afterwards { [settlement = context.settlement] in settlement.dropDoomed() }
     let stored = body.head.stored
     var validity = context.validity(of: stored, at: turn.now)
     // Responses to other requests need an explicit lifetime (RFC 9110, section 9.3.3).

@@ -9,7 +9,7 @@ extension ImagePipeline {
   /// pending writes of the request. Whether a server answers, a file exists or bytes are an image is unknown.
   /// Complexity: reads from disk what a load would read.
   public func explain(_ request: ImageRequest) async -> Explanation {
-    await explainPrepared(request.prepared(by: context.delegate))
+    await explainPrepared(context.prepared(request))
   }
 
   private func explainPrepared(_ request: ImageRequest) async -> Explanation {

@@ -230,6 +230,12 @@ public struct ImageRequest: Sendable {
     set { change { $0.cacheID = newValue } }
   }
 
+  /// The values of the fields that `Vary` names, if the response with the plain key is another's; see ``Variations``.
+  var variation: HTTPFields {
+    get { shared.fields.variation }
+    set { change { $0.variation = newValue } }
+  }
+
   /// True if the response has the encoded bytes, too; the image is then neither read from memory nor stored there.
   package var keepsEncodedData: Bool {
     get { shared.fields.keepsEncodedData }
@@ -313,6 +319,7 @@ public struct ImageRequest: Sendable {
     var storagePolicy: StoragePolicy?
     var headers: HTTPFields = [:]
     var significantHeaders: Set<String> = []
+    var variation: HTTPFields = [:]
     var http = HTTPOptions()
     var cachePartition: String?
     var cacheID: String?

@@ -34,7 +34,7 @@ extension PipelineCache {
     in tiers: Tier = .all,
     expiration: Expiration = .never,
   ) async -> Tier {
-    let request = request.prepared(by: delegate)
+    let request = context.prepared(request)
     var image = image
     // The disk gets a new file, and the cost in memory counts pixels only.
     image.encodedData = nil
@@ -86,7 +86,7 @@ extension PipelineCache {
   /// Sends no request. Counts as use. If the request has several sources, the first with bytes on disk is taken. Returns
   /// `nil` for an image that is stored only as it is shown.
   public func data(for request: ImageRequest) async -> Data? {
-    let request = request.prepared(by: delegate)
+    let request = context.prepared(request)
     for alternative in request.alternatives ?? [] {
       if let data = await data(for: alternative) { return data }
     }
@@ -113,7 +113,7 @@ extension PipelineCache {
   /// - Returns: `true` if the disk keeps the bytes. They can be read when this returns.
   @discardableResult
   public func storeData(_ data: Data, for request: ImageRequest, expiration: Expiration = .never) async -> Bool {
-    let request = request.prepared(by: delegate)
+    let request = context.prepared(request)
     guard let term = Term(expiration, context) else {
       if let disk { await remove(request.keys.fetch, from: disk) }
       return false
