@@ -69,6 +69,8 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public static let connect = Timeout(description: "connect")
     /// The time-out of ``HTTPTimeouts/idle``.
     public static let idle = Timeout(description: "idle")
+    /// The time-out of ``HTTPTimeouts/minimumRate``.
+    public static let minimumRate = Timeout(description: "minimumRate")
     /// The time-out of ``HTTPTimeouts/total``.
     public static let total = Timeout(description: "total")
   }

@@ -76,19 +76,10 @@ extension HTTPRequest {
   /// The reason why the request cannot be sent; nil if it can.
   package var objection: String? {
     if let bad = headers.first(where: { !$0.isSendable }) { return "the header field \"\(bad.name)\" cannot be sent" }
+    for name in ["Content-Length", "Transfer-Encoding"] where headers[name] != nil {
+      return "the header field \"\(name)\" cannot be set: the loader sends the length of the body itself"
+    }
     guard method.isSendable else { return "the method \"\(method)\" cannot be sent" }
     return hasBody && method.refusesBody ? "a request of the method \(method) has no body" : nil
-  }
-}
-
-extension HTTPFields {
-  /// The fields without `Content-Length` and `Transfer-Encoding`, which the loader sets itself.
-  ///
-  /// A wrong one would let the body be read as the next request (RFC 9112, section 11.2).
-  package var withoutFraming: HTTPFields {
-    guard self["Content-Length"] != nil || self["Transfer-Encoding"] != nil else { return self }
-    var fields = self
-    (fields["Content-Length"], fields["Transfer-Encoding"]) = (nil, nil)
-    return fields
   }
 }

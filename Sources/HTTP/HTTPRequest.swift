@@ -12,8 +12,9 @@ public struct HTTPRequest: Sendable, Hashable {
   public var headers: HTTPFields
   /// The body to send.
   ///
-  /// Defaults to none. Its length is sent with it: `Content-Length` and `Transfer-Encoding` in ``headers`` are left out. Its type is up to you
-  /// (`Content-Type`). With `HEAD` there can be none, and on Apple's systems with `GET` neither.
+  /// Defaults to none. Its length is sent with it: a request with `Content-Length` or `Transfer-Encoding` in ``headers`` is refused with
+  /// ``HTTPError/Code/invalidRequest``, since a wrong one would let the body be read as the next request (RFC 9112 11.2). Its
+  /// type is up to you (`Content-Type`). With `HEAD` there can be none, and on Apple's systems with `GET` neither.
   public var body: Data?
   /// The priority in the loader's queue.
   ///
@@ -78,10 +79,16 @@ public struct HTTPTimeouts: Sendable, Hashable {
   ///
   /// Defaults to 30 seconds.
   public var idle: Duration
-  /// The minimum rate in bytes a second.
+  /// The minimum rate in bytes a second, of head and body.
   ///
-  /// Defaults to 100. A load below that rate for ``idle``, rounded up to a second, counts as silent.
+  /// Defaults to 1,024; 0 for none. A load that falls below it on average over a ``minimumRateWindow`` ends with
+  /// ``HTTPError/Timeout/minimumRate``, so that a server cannot hold a connection with a trickle. A `URLSessionLoader` does
+  /// not measure it.
   public var minimumRate: Int
+  /// The time over which the rate is measured, from the first byte on and without pauses.
+  ///
+  /// Defaults to 30 seconds.
+  public var minimumRateWindow: Duration
   /// The limit for the whole load, with redirects, pauses and ``LoadHooks``.
   ///
   /// Defaults to `nil`, no limit.
@@ -91,10 +98,12 @@ public struct HTTPTimeouts: Sendable, Hashable {
   public init(
     connect: Duration = .seconds(10),
     idle: Duration = .seconds(30),
-    minimumRate: Int = 100,
+    minimumRate: Int = 1024,
+    minimumRateWindow: Duration = .seconds(30),
     total: Duration? = nil,
   ) {
     self.minimumRate = minimumRate
+    self.minimumRateWindow = minimumRateWindow
     self.connect = connect
     self.idle = idle
     self.total = total
@@ -121,6 +130,21 @@ public struct RedirectPolicy: Sendable, Hashable {
   public static let deliver = RedirectPolicy(limit: nil)
 }
 
+/// A redirect that was followed on the way to a response.
+public struct HTTPRedirect: Sendable, Hashable {
+  /// The status code, such as 302.
+  public var status: Int
+  /// The header fields.
+  public var headers: HTTPFields
+  /// The time from its arrival to that of the response's head.
+  public var elapsed: Duration
+
+  /// Creates a redirect, for fakes.
+  public init(status: Int, headers: HTTPFields = [:], elapsed: Duration = .zero) {
+    (self.status, self.headers, self.elapsed) = (status, headers, elapsed)
+  }
+}
+
 /// The head of a response.
 public struct HTTPResponse: Sendable, Hashable {
   /// The status code, such as 200.
@@ -131,6 +155,11 @@ public struct HTTPResponse: Sendable, Hashable {
   public var url: HTTPURL
   /// The number of redirects.
   public var redirectCount: Int
+  /// The redirects that were followed, the first one first.
+  ///
+  /// A cache needs them: a response is no fresher under the requested URL than the redirects that lead to it. Defaults to
+  /// none.
+  public var redirects: [HTTPRedirect] = []
 
   /// Creates a response, for fakes.
   public init(status: Int, headers: HTTPFields = [:], url: HTTPURL, redirectCount: Int = 0) {

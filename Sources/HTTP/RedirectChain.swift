@@ -14,7 +14,9 @@ struct RedirectChain: Sendable {
   /// The request of the current hop.
   private(set) var request: HTTPRequest
   /// The number of redirects so far.
-  private(set) var count = 0
+  var count: Int { hops.count }
+  /// The redirects so far, and the uptimes at which they came.
+  private var hops: [(redirect: HTTPRedirect, arrived: Duration)] = []
   /// The requested URL, for messages.
   private let asked: String
 
@@ -38,10 +40,17 @@ struct RedirectChain: Sendable {
     policy.limit != nil && [301, 302, 303, 307, 308].contains(head.status) && head.headers["Location"] != nil
   }
 
-  /// Moves to the target of a redirect.
+  /// Returns the redirects on the way to a response whose head came at `now`.
+  func redirects(at now: Duration) -> [HTTPRedirect] {
+    hops.map { hop in
+      HTTPRedirect(status: hop.redirect.status, headers: hop.redirect.headers, elapsed: max(.zero, now - hop.arrived))
+    }
+  }
+
+  /// Moves to the target of a redirect that came at `now`, an uptime.
   ///
   /// - Throws: ``HTTPError`` if the redirect must not be followed.
-  mutating func follow(_ head: HTTPResponse?, _ addressGuard: AddressGuard?) throws(HTTPError) {
+  mutating func follow(_ head: HTTPResponse?, _ addressGuard: AddressGuard?, at now: Duration) throws(HTTPError) {
     let location = head?.headers.values(for: "Location").first ?? ""
     let next: HTTPURL
     do throws(HTTPError) {
@@ -67,7 +76,7 @@ struct RedirectChain: Sendable {
       headers.keepOnly(request.hasBody ? Self.safeFields.union(Self.bodyFields) : Self.safeFields)
     }
     request.url = next
-    count += 1
+    hops.append((HTTPRedirect(status: head?.status ?? 0, headers: head?.headers ?? [:]), now))
   }
 
   /// Returns whether a redirect of this status is followed with a `GET` without a body (Fetch standard, 4.4).

@@ -117,17 +117,27 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     self.init(code, .fetch, source, prefix + error.detail, status: error.status, cause: cause ?? error)
   }
 
-  /// Returns true if a stale image may stand in: without a network always, for a server that fails before `until` (RFC
-  /// 5861, section 4); without `until` never.
-  func allowsStale(until: Date?, now: Date) -> Bool {
-    guard let until else { return false }
+  /// Returns true if a stale image may stand in (RFC 9111, section 4.2.4).
+  ///
+  /// Without a network always, if the server cannot be reached before `until`, and if it answers that it failed before
+  /// `serverError` (RFC 5861, section 4); never without such a time.
+  func allowsStale(until: Date?, onServerError serverError: Date?, now: Date) -> Bool {
+    func isBefore(_ end: Date?) -> Bool { end.map { now < $0 } ?? false }
     return switch code {
-    case .offline: true
-    case .fetchFailed: now < until
-    case .overloaded: stage == .fetch && now < until
-    case .badStatus: now < until && [500, 502, 503, 504].contains(status)
+    case .offline: until != nil
+    case .fetchFailed: isBefore(until)
+    case .overloaded: stage == .fetch && isBefore(until)
+    case .badStatus: [500, 502, 503, 504].contains(status) && isBefore(serverError)
     default: false
     }
+  }
+
+  func allowsStale(_ decision: Freshness.Decision, now: Date) -> Bool {
+    allowsStale(until: decision.usableOnErrorUntil, onServerError: decision.usableOnServerErrorUntil, now: now)
+  }
+
+  func allowsStale(_ validity: Validity, now: Date) -> Bool {
+    allowsStale(until: validity.usableOnErrorUntil, onServerError: validity.usableOnServerErrorUntil, now: now)
   }
 
   /// A Boolean value that indicates whether the load was cancelled.

@@ -543,6 +543,7 @@ struct FreshnessTests {
 struct HTTPDateTests {
   @Test(arguments: [
     "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    "SUN, 06 NOV 1994 08:49:37 gmt", "sun nov  6 08:49:37 1994",
   ])
   func allThreeFormatsAreRead(text: String) {
     #expect(HTTPDate.parse(text, now: noon) == Date(timeIntervalSince1970: 784_111_777))
@@ -569,7 +570,7 @@ struct HTTPDateTests {
 
   @Test(arguments: [
     "", "0", "-1", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 32 Nov 1994 08:49:37 GMT",
-    "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 nov 1994 08:49:37 GMT",
+    "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nix 1994 08:49:37 GMT",
     "Sun, 06 Nov 994 08:49:37 GMT",
     "Sun, 06 Nov 1994 08:-9:37 GMT", "1994-11-06T08:49:37Z",
   ])

@@ -77,7 +77,7 @@ struct AdmissionQueueTests {
     queue.add(1, host: "a", priority: .normal)
     #expect(admit(1, from: &queue) == [0])
     queue.release(host: "a")
-    queue.add(0, host: "b", priority: .normal, sequence: place)
+    queue.add(0, host: "b", priority: .normal, place: place)
     #expect(admit(1, from: &queue) == [0])
   }
 

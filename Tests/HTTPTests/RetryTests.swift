@@ -258,7 +258,7 @@ struct RetryTests {
     clock.advance(by: .seconds(2))
     let third = try await fake.nextLoad(of: url)
     #expect(third.request.headers["Range"] == "bytes=30-")
-    third.respond(status: 206, headers: ["Content-Range": "bytes 30-99/100"])
+    third.respond(status: 206, headers: ["Content-Range": "bytes 30-99/100", "ETag": "\"1\""])
     third.send(bytes(100).dropFirst(30))
     third.finish()
     #expect(sink.body == bytes(100))
@@ -290,6 +290,19 @@ struct RetryTests {
     #expect(sink.byteCount == 60)
   }
 
+  /// RFC 9110 15.3.7: the rest of the same version has its tag.
+  @Test(arguments: [nil, "\"2\"", "W/\"1\""])
+  func aPartOfAnotherOrNoTagIsNotGluedOn(tag: String?) async throws {
+    let sink = RecordingSink()
+    let loader = loader()
+    let load = try await second(sink, on: loader)
+    var fields: HTTPFields = ["Content-Range": "bytes 60-99/100"]
+    fields["ETag"] = tag
+    load.respond(status: 206, headers: fields)
+    #expect(await sink.end() == .connectionLost)
+    #expect(sink.byteCount == 60)
+  }
+
   @Test
   func aServerThatIsDownInBetweenIsAskedOnceMore() async throws {
     let sink = RecordingSink()
@@ -299,7 +312,7 @@ struct RetryTests {
     clock.advance(by: .seconds(2))
     let third = try await fake.nextLoad(of: url)
     #expect(third.request.headers["Range"] == "bytes=60-")
-    third.respond(status: 206, headers: ["Content-Range": "bytes 60-99/100"])
+    third.respond(status: 206, headers: ["Content-Range": "bytes 60-99/100", "ETag": "\"1\""])
     third.send(bytes(100).dropFirst(60))
     third.finish()
     #expect(sink.body == bytes(100))

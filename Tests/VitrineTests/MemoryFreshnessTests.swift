@@ -158,6 +158,7 @@ struct MemoryFreshnessTests {
       $0.loader = PatientLoader()
       $0.clock = clock
       $0.retryPolicy = .never
+      $0.freshness.staleIfServerError = .seconds(86_400)
     }
     _ = try await pipeline.image(for: request(side: 16))
     clock.advance(by: .seconds(3600))

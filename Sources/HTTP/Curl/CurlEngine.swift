@@ -122,6 +122,7 @@ final class CurlEngine: @unchecked Sendable {
     case .cancel(let transfer): finish(transfer, transfer.error(.cancelled, "was cancelled"))
     case .resume(let transfer):
       transfer.lastProgress = now
+      transfer.restartRate(now: now)
       transfer.resumeIfPaused()
       if transfer.isDeliveringHeld { deliverHeld(of: transfer) }
     case .reprioritize(let transfer):
@@ -149,7 +150,7 @@ final class CurlEngine: @unchecked Sendable {
       id,
       host: transfer.url.origin,
       priority: transfer.priority,
-      sequence: transfer.place,
+      place: transfer.place,
     )
   }
 
@@ -240,7 +241,7 @@ final class CurlEngine: @unchecked Sendable {
 
   private func follow(_ transfer: CurlTransfer) {
     do throws(HTTPError) {
-      try transfer.redirect(options.addressGuard) { releaseSlot(of: transfer) }
+      try transfer.redirect(options.addressGuard, at: now) { releaseSlot(of: transfer) }
       // Back into the queue at its old position, since the next host has limits too.
       enqueue(transfer)
     } catch {
@@ -309,7 +310,8 @@ final class CurlEngine: @unchecked Sendable {
   }
 
   private func watchTime(of transfer: CurlTransfer) {
-    let due = timeout(of: transfer).due
+    // The first byte begins the window of the rate.
+    let due = min(timeout(of: transfer).due, now + transfer.request.timeouts.minimumRateWindow)
     nextTimeoutCheck = min(nextTimeoutCheck ?? due, due)
   }
 
@@ -320,11 +322,12 @@ final class CurlEngine: @unchecked Sendable {
       return ((transfer.started ?? now) + (timeouts.total ?? .seconds(1 << 30)), .total)
     }
     // A paused transfer is silent because of its sink.
-    let idle = (transfer.isPaused ? now : transfer.lastProgress) + timeouts.idle
-    guard let total = timeouts.total, let started = transfer.started, started + total < idle else {
-      return (idle, .idle)
+    var next = (due: (transfer.isPaused ? now : transfer.lastProgress) + timeouts.idle, kind: HTTPError.Timeout.idle)
+    if let end = transfer.endOfRateWindow(now: now), end < next.due { next = (end, .minimumRate) }
+    if let total = timeouts.total, let started = transfer.started, started + total < next.due {
+      next = (started + total, .total)
     }
-    return (started + total, .total)
+    return next
   }
 
   private func endTimedOut() {
@@ -332,7 +335,9 @@ final class CurlEngine: @unchecked Sendable {
     // Transfers that wait for a hook or after a redirect can time out too.
     for transfer in transfers.values.filter({ $0.started != nil }) {
       let (due, kind) = timeout(of: transfer)
-      guard now >= due, kind != .idle || !transfer.noteUpload(now: now) else { continue }
+      guard now >= due, kind != .idle || !transfer.noteUpload(now: now),
+        kind != .minimumRate || !transfer.passesRate(now: now)
+      else { continue }
       if kind == .idle, transfer.handle?.isConnected != true {
         // Before there is a connection, libcurl's own time-out applies. This is a fallback.
         let latest = transfer.hopStarted + transfer.request.timeouts.connect + .seconds(1)
@@ -342,12 +347,19 @@ final class CurlEngine: @unchecked Sendable {
           transfer.lastProgress = latest - transfer.request.timeouts.idle
         }
       } else {
-        let what = kind == .idle ? "no data for \(transfer.request.timeouts.idle)" : "it took longer than allowed"
-        finish(transfer, transfer.error(.timedOut, timeout: kind, what))
+        finish(transfer, transfer.error(.timedOut, timeout: kind, Self.message(of: kind, transfer.request.timeouts)))
       }
     }
     nextTimeoutCheck = transfers.values.filter { $0.started != nil }.map { timeout(of: $0).due }.min()
     admit()
+  }
+
+  private static func message(of kind: HTTPError.Timeout, _ timeouts: HTTPTimeouts) -> String {
+    switch kind {
+    case .idle: "no data for \(timeouts.idle)"
+    case .minimumRate: "less than \(timeouts.minimumRate) bytes a second came in \(timeouts.minimumRateWindow)"
+    default: "it took longer than allowed"
+    }
   }
 }
 #endif

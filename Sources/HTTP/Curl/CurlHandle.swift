@@ -71,9 +71,6 @@ final class CurlHandle {
 
     let timeouts = request.timeouts
     set(CURLOPT_CONNECTTIMEOUT_MS, max(1, timeouts.connect.milliseconds))
-    // The engine detects silence. This detects a trickle.
-    set(CURLOPT_LOW_SPEED_LIMIT, timeouts.minimumRate)
-    set(CURLOPT_LOW_SPEED_TIME, max(1, (timeouts.idle.milliseconds + 999) / 1000))
 
     unsafe set(CURLOPT_SHARE, share)
     if let file = options.certificateFile ?? CurlLibrary.certificateFile {
@@ -178,7 +175,7 @@ final class CurlHandle {
   private func setHeaders(_ headers: HTTPFields, announcesBody: Bool) {
     unsafe vitrine_curl_slist_free_all(list)
     unsafe list = nil
-    for field in headers.withoutFraming {
+    for field in headers {
       // With a colon and no value, libcurl would omit the field.
       addHeader(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }

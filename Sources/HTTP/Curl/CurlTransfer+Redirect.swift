@@ -7,11 +7,12 @@ extension CurlTransfer {
   ///
   /// - Parameters:
   ///   - addressGuard: The guard that may refuse the target.
+  ///   - now: The uptime.
   ///   - leave: Called before the URL changes, if it does.
   /// - Throws: ``HTTPError`` if the redirect must not be followed.
-  func redirect(_ addressGuard: AddressGuard?, leave: () -> Void) throws(HTTPError) {
+  func redirect(_ addressGuard: AddressGuard?, at now: Duration, leave: () -> Void) throws(HTTPError) {
     var next = chain
-    try next.follow(head, addressGuard)
+    try next.follow(head, addressGuard, at: now)
     leave()
     chain = next
   }
@@ -23,6 +24,9 @@ extension CurlTransfer {
     case CURLE_OK:
       // libcurl reports no error if a connection ends within the head, after some of it arrived.
       return isHeadDelivered ? nil : error(.protocolError, "the response has no complete head")
+    case let code where !isHeadDelivered && (code == CURLE_OUT_OF_MEMORY || code.rawValue == 100):
+      // libcurl gives up a longer line, and calls that a lack of memory before 8.6.
+      return error(.protocolError, "a line in the head of the response is longer than 100 KB")
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
       return error(.cannotResolve, detail)
     case CURLE_COULDNT_CONNECT:

@@ -22,7 +22,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// The current hop.
   var chain: RedirectChain
   /// The position in the queue, kept over redirects.
-  var place: Int?
+  var place: AdmissionQueue<ObjectIdentifier>.Place?
   /// The time at which this hop was queued.
   var queued = Duration.zero
   /// The host whose slot for ``LoadHooks/willSend`` the load holds until it leaves the queue.
@@ -52,6 +52,10 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
   /// The number of bytes of the request's body that had been sent at the last look.
   private var uploaded = 0
   private(set) var isPaused = false
+  /// The beginning of the window in which the rate is measured, and the number of bytes since.
+  ///
+  /// `nil` before the first byte: a server may take long to answer.
+  private var rateWindow: (start: Duration, count: Int)?
   /// Set if libcurl holds data and must be resumed.
   private var isHeld = false
   /// The reason why a callback aborted the transfer.
@@ -150,7 +154,34 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     headerBytes = 0
     received = 0
     uploaded = 0
+    rateWindow = nil
     failure = nil
+  }
+
+  /// Returns the end of the window in which the rate is measured.
+  func endOfRateWindow(now: Duration) -> Duration? {
+    let timeouts = request.timeouts
+    guard timeouts.minimumRate > 0 else { return nil }
+    // A paused transfer is slow because of its sink.
+    return (isPaused ? now : rateWindow?.start ?? now) + timeouts.minimumRateWindow
+  }
+
+  /// Returns whether enough bytes came in the window, and then begins the next one.
+  func passesRate(now: Duration) -> Bool {
+    guard let rateWindow else { return true }
+    let needed = Double(request.timeouts.minimumRate) * (request.timeouts.minimumRateWindow / .seconds(1))
+    guard Double(rateWindow.count) >= needed else { return false }
+    self.rateWindow = (now, 0)
+    return true
+  }
+
+  func restartRate(now: Duration) {
+    if rateWindow != nil { rateWindow = (now, 0) }
+  }
+
+  private func noteReceived(_ count: Int, now: Duration) {
+    lastProgress = now
+    rateWindow = (rateWindow?.start ?? now, (rateWindow?.count ?? 0) + count)
   }
 
   /// Counts bytes of the request's body that were sent since the last look as progress, and returns whether there were any.
@@ -266,7 +297,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   /// Receives a line of the head, or returns `false` to abort.
   func receive(headerLine line: UnsafeRawBufferPointer, now: Duration) -> Bool {
-    lastProgress = now
+    noteReceived(line.count, now: now)
     // Trailers after the body are ignored.
     guard !isHeadDelivered else { return true }
     headerBytes += line.count
@@ -279,16 +310,18 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
       let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) } ?? 0
       head = HTTPResponse(status: status, url: url, redirectCount: chain.count)
     } else if text.isEmpty {
-      return receiveEndOfHead()
+      return receiveEndOfHead(now: now)
     } else if let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) {
       head?.headers.append(name: String(text[..<colon].trimmed), value: String(text[colon...].dropFirst().trimmed))
     }
     return true
   }
 
-  private func receiveEndOfHead() -> Bool {
+  private func receiveEndOfHead(now: Duration) -> Bool {
     // Interim responses (1xx) precede the final one.
-    guard let head, head.status >= 200 else { return true }
+    guard var head, head.status >= 200 else { return true }
+    head.redirects = chain.redirects(at: now)
+    self.head = head
     cookies?.store(head.headers.values(for: "Set-Cookie"), from: url)
     guard !isRedirectToFollow, !isChallengeToMeet else { return true }
     if let length = head.announcedLength(of: chain.request.method), length > request.maxResponseBytes {
@@ -310,7 +343,7 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
 
   /// Receives bytes of the body.
   func receive(body bytes: UnsafeRawBufferPointer, now: Duration) -> Answer {
-    lastProgress = now
+    noteReceived(bytes.count, now: now)
     if isPaused {
       isHeld = true
       return .hold

@@ -36,7 +36,7 @@ struct CacheControl: Sendable, Hashable {
   }
 
   /// Splits the value at commas outside of quotes.
-  private static func forEachDirective(in value: String, _ body: (_ name: Substring, _ argument: String?) -> Void) {
+  static func forEachDirective(in value: String, _ body: (_ name: Substring, _ argument: String?) -> Void) {
     var rest = value[...]
     while !rest.isEmpty {
       var isQuoted = false

@@ -2,7 +2,7 @@ public import VitrineRuntime
 
 /// The way in which a request uses a stored response.
 public enum CachePolicy: Sendable, Hashable {
-  /// Follow the headers (RFC 9111), with a default lifetime of 4 hours.
+  /// Follow the headers (RFC 9111), and where they say nothing the ``Freshness``.
   case standard
   /// Fetch from the server and ignore what is stored.
   case reload
@@ -11,6 +11,8 @@ public enum CachePolicy: Sendable, Hashable {
   /// Serve what is stored, however old, and never send a request.
   case cacheOnly
   /// Ignore the lifetime in the headers, and treat a response as fresh for this long after its last confirmation.
+  ///
+  /// A request that is sent tells caches on the way, with `Cache-Control: max-age`.
   case maxAge(Duration)
 }
 
@@ -30,10 +32,14 @@ public struct Freshness: Sendable {
   ///
   /// Defaults to 7 days.
   public var heuristicLimit: Duration
-  /// The time after expiry for which a response may be served while the server fails.
+  /// The time after expiry for which a response may be served while the server cannot be reached.
   ///
-  /// Defaults to a day. A `stale-if-error` directive of the response takes precedence.
+  /// Defaults to a day. A `stale-if-error` directive of the response takes precedence (RFC 5861 4).
   public var staleIfError: Duration
+  /// The time after expiry for which a response may be served if the server answers with 500, 502, 503 or 504.
+  ///
+  /// Defaults to zero, so that only a `stale-if-error` directive of the response permits it (RFC 9111 4.2.4).
+  public var staleIfServerError: Duration
 
   /// Creates the rules.
   public init(
@@ -41,11 +47,13 @@ public struct Freshness: Sendable {
     heuristicFraction: Double = 0.1,
     heuristicLimit: Duration = .seconds(7 * 86_400),
     staleIfError: Duration = .seconds(86_400),
+    staleIfServerError: Duration = .zero,
   ) {
     self.defaultLifetime = defaultLifetime
     self.heuristicFraction = heuristicFraction
     self.heuristicLimit = heuristicLimit
     self.staleIfError = staleIfError
+    self.staleIfServerError = staleIfServerError
   }
 
   /// The action to take.
@@ -97,6 +105,10 @@ public struct Freshness: Sendable {
     public static let defaultLifetime = Reason(description: "default lifetime")
     /// The server requires revalidation every time.
     public static let noCache = Reason(description: "no-cache")
+    /// A redirect that led to the response is stale.
+    public static let redirect = Reason(description: "redirect")
+    /// `Cache-Control` of the request decides.
+    public static let request = Reason(description: "Cache-Control of the request")
   }
 
   /// A decision with its reason.
@@ -111,10 +123,14 @@ public struct Freshness: Sendable {
     ///
     /// `nil` if nothing is stored.
     public let expires: Date?
-    /// The end of the time in which the response may be served while the server fails.
+    /// The end of the time in which the response may be served while the server cannot be reached.
     ///
     /// `nil` for not at all.
     public let usableOnErrorUntil: Date?
+    /// The end of the time in which the response may be served if the server answers with 500, 502, 503 or 504.
+    ///
+    /// `nil` for not at all.
+    public let usableOnServerErrorUntil: Date?
     /// The end of the time in which the response may be served during revalidation.
     ///
     /// `nil` for not at all.
@@ -125,8 +141,9 @@ public struct Freshness: Sendable {
   ///
   /// - Parameters:
   ///   - stored: The stored response of the request's key, if there is one.
-  ///   - request: The header fields to be sent, for `Vary`.
-  ///   - policy: The policy of the request. Defaults to ``CachePolicy/standard``.
+  ///   - request: The header fields to be sent, for `Vary` and `Cache-Control`.
+  ///   - policy: The policy of the request. Defaults to ``CachePolicy/standard``. `Cache-Control` of the request restricts
+  ///     what it allows.
   ///   - now: The wall-clock time.
   /// - Returns: The action, the reason, and how long they hold.
   public func decide(
@@ -135,90 +152,111 @@ public struct Freshness: Sendable {
     policy: CachePolicy = .standard,
     now: Date,
   ) -> Decision {
-    guard let stored else { return decideWithout(.nothingStored, policy) }
-    guard stored.answers(request) else { return decideWithout(.vary, policy) }
-    let control = CacheControl(stored.headers)
-    let lifetime = lifetime(of: stored, control, policy)
-    let allowsStale = !control.mustRevalidate && !control.noCache
-    let whileRevalidating =
-      allowsStale
-      ? control.staleWhileRevalidate.map { lifetime.expires.addingTimeInterval(Double($0)) } : nil
-    let onError = control.staleIfError.map(Double.init) ?? staleIfError / .seconds(1)
-    func decision(_ action: Action, _ reason: Reason) -> Decision {
-      let isConditional = action == .revalidate || action == .serveAndRevalidate
-      let conditions = isConditional ? stored.conditions : action == .fetch ? Self.reloading : [:]
-      return Decision(
-        // Without a validator the request cannot be conditional.
-        action: action == .revalidate && conditions.isEmpty ? .fetch : action,
-        reason: reason,
-        headers: conditions,
-        expires: lifetime.expires,
-        usableOnErrorUntil: allowsStale ? lifetime.expires.addingTimeInterval(onError) : nil,
-        usableWhileRevalidatingUntil: whileRevalidating,
-      )
-    }
-    switch policy {
-    case .reload: return decision(.fetch, .policy)
-    case .cacheFirst, .cacheOnly: return decision(.serve, .policy)
-    case .standard where control.noCache: return decision(.revalidate, .noCache)
-    case .standard, .maxAge:
-      // Clocks of servers and caches differ by seconds. A clock set back by more invalidates all ages.
-      guard stored.received <= now.addingTimeInterval(60) else { return decision(.revalidate, .clock) }
-      if now < lifetime.expires { return decision(.serve, lifetime.reason) }
-      if case .maxAge = policy {
-        let own = self.lifetime(of: stored, control, .standard)
-        return control.isImmutable && now < own.expires && own.reason == .maxAge
-          ? decision(.serve, .immutable) : decision(.revalidate, lifetime.reason)
-      }
-      if let whileRevalidating, now < whileRevalidating { return decision(.serveAndRevalidate, .staleWhileRevalidate) }
-      return decision(.revalidate, lifetime.reason)
-    }
-  }
-
-  private static let reloading: HTTPFields = ["Cache-Control": "no-cache"]
-
-  private func decideWithout(_ reason: Reason, _ policy: CachePolicy) -> Decision {
-    Decision(
-      action: policy == .cacheOnly ? .fail : .fetch,
+    let directives = RequestDirectives(request)
+    let demand = Self.demand(of: policy, request, directives)
+    guard let stored else { return decideWithout(.nothingStored, policy, directives, demand) }
+    guard stored.answers(request) else { return decideWithout(.vary, policy, directives, demand) }
+    let term = term(of: stored, policy)
+    var (action, reason) = choose(stored, term, policy, now)
+    if let directives { (action, reason) = obey(directives, stored, term, policy, now, (action, reason)) }
+    let isConditional = action == .revalidate || action == .serveAndRevalidate
+    var fields = isConditional ? stored.conditions : [:]
+    // Without a validator the request cannot be conditional.
+    if action == .revalidate, fields.isEmpty { action = .fetch }
+    if action == .fetch || isConditional { fields.append(contentsOf: demand) }
+    return Decision(
+      action: action,
       reason: reason,
-      headers: policy == .reload ? Self.reloading : [:],
-      expires: nil,
-      usableOnErrorUntil: nil,
-      usableWhileRevalidatingUntil: nil,
+      headers: fields,
+      expires: term.expires,
+      usableOnErrorUntil: term.allowsStale ? term.onError : nil,
+      usableOnServerErrorUntil: term.allowsStale ? term.onServerError : nil,
+      usableWhileRevalidatingUntil: term.allowsStale ? term.whileRevalidating : nil,
     )
   }
 
-  /// Returns the time at which the age of the response reaches its lifetime (RFC 9111 4.2).
-  private func lifetime(
-    of stored: StoredResponse,
-    _ control: CacheControl,
-    _ policy: CachePolicy,
-  ) -> (expires: Date, reason: Reason) {
-    if case .maxAge(let duration) = policy {
-      return (stored.received.addingTimeInterval(duration / .seconds(1)), .policy)
+  private func choose(_ stored: StoredResponse, _ term: Term, _ policy: CachePolicy, _ now: Date) -> (Action, Reason) {
+    switch policy {
+    case .reload: return (.fetch, .policy)
+    case .cacheFirst, .cacheOnly: return (.serve, .policy)
+    case .standard where term.noCache: return (.revalidate, .noCache)
+    case .standard, .maxAge:
+      // Clocks of servers and caches differ by seconds. A clock set back by more invalidates all ages.
+      guard stored.received <= now.addingTimeInterval(60) else { return (.revalidate, .clock) }
+      if now < term.expires { return (.serve, term.reason) }
+      if case .maxAge = policy {
+        let own = self.term(of: stored, .standard)
+        return own.isImmutable && now < own.expires && own.reason == .maxAge
+          ? (.serve, .immutable) : (.revalidate, term.reason)
+      }
+      if term.allowsStale, let end = term.whileRevalidating, now < end {
+        return (.serveAndRevalidate, .staleWhileRevalidate)
+      }
+      return (.revalidate, term.reason)
     }
-    let date = stored.headers.values(for: "Date").first.flatMap { HTTPDate.parse($0, now: stored.received) }
-    // The age on arrival (RFC 9111 4.2.3): by the server's clock, or as counted by caches on the way.
-    let apparent = date.map { max(0, stored.received.timeIntervalSince($0)) } ?? 0
-    let counted = Double(CacheControl.seconds(stored.headers.values(for: "Age").first) ?? 0)
-    let delay = max(0, stored.received.timeIntervalSince(stored.requested))
-    let age = max(apparent, counted + delay)
-    func fresh(for lifetime: Double) -> Date { stored.received.addingTimeInterval(lifetime - age) }
+  }
 
-    if let maxAge = control.maxAge { return (fresh(for: Double(maxAge)), .maxAge) }
-    if let expires = stored.headers.values(for: "Expires").first {
-      // An invalid date, most often "0", is in the past (RFC 9111 5.3).
-      let end = HTTPDate.parse(expires, now: stored.received)
-      return (fresh(for: end.map { $0.timeIntervalSince(date ?? stored.received) } ?? 0), .expires)
-    }
-    // Without dates in a sensible order there is no age to take a fraction of.
-    if let modified = stored.headers.values(for: "Last-Modified").first,
-      let since = HTTPDate.parse(modified, now: stored.received), since <= date ?? stored.received
+  /// Returns the decision as the request's own directives change it (RFC 9111 5.2.1).
+  private func obey(
+    _ directives: RequestDirectives,
+    _ stored: StoredResponse,
+    _ term: Term,
+    _ policy: CachePolicy,
+    _ now: Date,
+    _ chosen: (action: Action, reason: Reason),
+  ) -> (Action, Reason) {
+    var (action, reason) = chosen
+    let rest = term.expires.timeIntervalSince(now)
+    if let stale = directives.maxStale, action == .revalidate || action == .serveAndRevalidate, term.allowsStale,
+      reason != .clock, -rest < Double(stale)
     {
-      let share = (date ?? stored.received).timeIntervalSince(since) * heuristicFraction
-      return (fresh(for: min(share, heuristicLimit / .seconds(1))), .heuristic)
+      (action, reason) = (.serve, .request)
     }
-    // Counted from our own clock, since the response says nothing about the server's.
-    return (stored.received.addingTimeInterval(defaultLifetime / .seconds(1)), .defaultLifetime)
+    let age = self.age(of: stored, now: now)
+    if action == .serve || action == .serveAndRevalidate, directives.refuses(age: age, rest: rest) {
+      (action, reason) = (policy == .cacheOnly ? .fail : .revalidate, .request)
+    }
+    guard directives.onlyIfCached else { return (action, reason) }
+    return switch action {
+    case .serve, .fail: (action, reason)
+    case .serveAndRevalidate: (.serve, reason)
+    case .revalidate, .fetch: (.fail, .request)
+    }
+  }
+
+  /// Returns the directive with which a request insists on a new response, added to its own directives.
+  ///
+  /// `no-cache` has caches on the way ask the server, whatever they hold (RFC 9111 5.2.1.4). `max-age` lets them answer
+  /// with what is young enough (RFC 9111 5.2.1.1), and with 0 has them revalidate.
+  private static func demand(
+    of policy: CachePolicy,
+    _ request: HTTPFields,
+    _ directives: RequestDirectives?,
+  ) -> HTTPFields {
+    let own = request["Cache-Control"].map { "\($0), " } ?? ""
+    return switch policy {
+    case .reload where directives?.noCache != true: ["Cache-Control": "\(own)no-cache"]
+    case .maxAge(let age) where directives?.maxAge == nil:
+      ["Cache-Control": "\(own)max-age=\(Int(min(max(age / .seconds(1), 0), 2_147_483_648)))"]
+    default: [:]
+    }
+  }
+
+  private func decideWithout(
+    _ reason: Reason,
+    _ policy: CachePolicy,
+    _ directives: RequestDirectives?,
+    _ demand: HTTPFields,
+  ) -> Decision {
+    let mayAsk = policy != .cacheOnly && directives?.onlyIfCached != true
+    return Decision(
+      action: mayAsk ? .fetch : .fail,
+      reason: reason,
+      headers: mayAsk ? demand : [:],
+      expires: nil,
+      usableOnErrorUntil: nil,
+      usableOnServerErrorUntil: nil,
+      usableWhileRevalidatingUntil: nil,
+    )
   }
 }

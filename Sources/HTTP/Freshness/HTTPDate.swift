@@ -12,7 +12,8 @@ enum HTTPDate {
     // "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"
     let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
     switch words.count {
-    case 6 where words[5] == "GMT":
+    // Dates of servers that write otherwise are meant all the same.
+    case 6 where words[5].equalsIgnoringCase("GMT"):
       guard let (year, isShort) = year(words[3]) else { return nil }
       guard !isShort else { return date(day: words[1], month: words[2], shortYear: year, time: words[4], now: now) }
       return date(day: words[1], month: words[2], year: year, time: words[4])
@@ -47,7 +48,7 @@ enum HTTPDate {
     let parts = time.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let hour = number(parts[0], 0...23), let minute = number(parts[1], 0...59),
       // 60 is a leap second.
-      let second = number(parts[2], 0...60), let index = names.firstIndex(where: { $0 == month }),
+      let second = number(parts[2], 0...60), let index = names.firstIndex(where: { month.equalsIgnoringCase($0) }),
       let day = number(day, 1...31)
     else { return nil }
     let days = daysSince1970(year: year, month: index + 1, day: day)

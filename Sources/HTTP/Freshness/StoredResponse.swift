@@ -19,6 +19,8 @@ public struct StoredResponse: Sendable, Hashable {
   public private(set) var requested: Date
   /// The time of the answer to that request.
   public private(set) var received: Date
+  /// The redirects on the way to the response, which limit its freshness.
+  private(set) var redirects: [StoredResponse] = []
 
   /// Creates the stored part of a response.
   ///
@@ -28,20 +30,46 @@ public struct StoredResponse: Sendable, Hashable {
   ///   - requested: The time at which the request was sent.
   ///   - received: The time at which the head arrived.
   public init(_ response: HTTPResponse, to request: HTTPFields = [:], requested: Date, received: Date) {
-    status = response.status
-    headers = Self.kept(response.headers)
-    variation = Self.variation(of: request, by: headers)
+    self.init(status: response.status, headers: Self.kept(response.headers), requested: requested, received: received)
+    redirects = Self.redirects(of: response, requested: requested, received: received)
+    variation = variation(of: request)
+  }
+
+  private init(status: Int, headers: HTTPFields, requested: Date, received: Date) {
+    (self.status, self.headers, variation) = (status, headers, [:])
     // Stored as whole milliseconds.
     self.requested = requested.roundedToMilliseconds
     self.received = received.roundedToMilliseconds
   }
 
+  private static func redirects(of response: HTTPResponse, requested: Date, received: Date) -> [StoredResponse] {
+    response.redirects.map { redirect in
+      StoredResponse(
+        status: redirect.status,
+        headers: kept(redirect.headers),
+        requested: requested,
+        received: received.addingTimeInterval(-(redirect.elapsed / .seconds(1))),
+      )
+    }
+  }
+
   /// A Boolean value that indicates whether the response may be stored.
   ///
   /// It must be a complete success without `no-store` (RFC 9111 3) and without `Vary: *`, which no later request
-  /// matches (RFC 9111 4.1).
-  public var isStorable: Bool {
-    [200, 203].contains(status) && !CacheControl(headers).noStore && !Self.varying(headers).contains("*")
+  /// matches (RFC 9111 4.1). The same holds for the redirects that led to it.
+  public var isStorable: Bool { [200, 203].contains(status) && allowsStoring }
+
+  /// A Boolean value that indicates whether neither the response nor a redirect forbids to store it.
+  package var allowsStoring: Bool {
+    !varying.contains("*") && !CacheControl(headers).noStore
+      && redirects.allSatisfy { !CacheControl($0.headers).noStore }
+  }
+
+  /// A Boolean value that indicates whether the server said anything about how long the response is fresh.
+  package var speaksOfFreshness: Bool {
+    let control = CacheControl(headers)
+    return control.noStore || control.noCache || hasExplicitLifetime || !allowsStoring
+      || isHeuristicallyFresh && headers["Last-Modified"] != nil
   }
 
   /// A Boolean value that indicates whether the server set an explicit lifetime.
@@ -51,13 +79,16 @@ public struct StoredResponse: Sendable, Hashable {
   ///
   /// The fields that `Vary` names must be the same (RFC 9111 4.1).
   public func answers(_ request: HTTPFields) -> Bool {
-    variation.isEmpty || Self.variation(of: request, by: headers) == variation
+    variation.isEmpty || variation(of: request) == variation
   }
 
   /// The entity tag if it is strong and promises identical bytes, as ranges and content ids require (RFC 9110 8.8.1).
   public var strongEntityTag: String? {
     headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
   }
+
+  /// The value of `If-Range` for the rest of an incomplete body, or `nil` if no validator is strong enough.
+  package var rangeValidator: String? { headers.rangeValidator(now: received) }
 
   /// The header fields that make a request conditional (RFC 9110 13.1), empty if there is no validator.
   public var conditions: HTTPFields {
@@ -74,23 +105,26 @@ public struct StoredResponse: Sendable, Hashable {
     renewed.headers["Age"] = nil
     renewed.headers["Date"] = nil
     renewed.headers.replace(with: Self.kept(response.headers))
+    renewed.redirects = Self.redirects(of: response, requested: requested, received: received)
     // The request answered by the 304 had the same fields as the original one.
-    let known = variation
-    renewed.variation = Self.variation(of: known, by: renewed.headers)
+    renewed.variation = renewed.variation(of: variation)
     renewed.requested = requested.roundedToMilliseconds
     renewed.received = received.roundedToMilliseconds
     return renewed
   }
 
-  /// Returns the distinct names in `Vary`, in lower case and sorted.
-  private static func varying(_ headers: HTTPFields) -> [String] {
-    let names = headers.values(for: "Vary").flatMap { $0.split(separator: ",") }
+  /// The distinct names in `Vary` of the response and its redirects, in lower case and sorted.
+  private var varying: [String] {
+    var values = headers.values(for: "Vary")
+    for redirect in redirects { values += redirect.headers.values(for: "Vary") }
+    guard !values.isEmpty else { return [] }
+    let names = values.flatMap { $0.split(separator: ",") }
     return Set(names.map { $0.trimmed.lowercased() }.filter { !$0.isEmpty }).sorted()
   }
 
-  private static func variation(of request: HTTPFields, by headers: HTTPFields) -> HTTPFields {
+  private func variation(of request: HTTPFields) -> HTTPFields {
     var variation = HTTPFields()
-    for name in varying(headers) {
+    for name in varying {
       variation.append(name: name, value: request[name].map { String($0.trimmed) } ?? "")
     }
     return variation
@@ -110,21 +144,29 @@ public struct StoredResponse: Sendable, Hashable {
 
 extension StoredResponse {
   private static let version: UInt8 = 2
+  /// The version of a response after redirects.
+  private static let redirectedVersion: UInt8 = 3
 
   /// The encoded form for a cache.
   ///
-  /// It has a version, the status, two times, lines of fields, and after an empty line the fields that `Vary` names.
+  /// It has a version, the status, two times, lines of fields, and after an empty line the fields that `Vary` names. Of
+  /// each redirect, another empty line is followed by lines of its status, its times and its fields.
   public var encoded: Data {
     // Encoded once for each image from a server, so in a single allocation.
     var bytes = Data(capacity: 20 + length(of: headers) + length(of: variation))
-    bytes.append(Self.version)
+    bytes.append(redirects.isEmpty ? Self.version : Self.redirectedVersion)
     bytes.append(UInt8(truncatingIfNeeded: status))
     bytes.append(UInt8(truncatingIfNeeded: status >> 8))
     append(requested, to: &bytes)
     append(received, to: &bytes)
     append(headers, to: &bytes)
-    if !variation.isEmpty { bytes.append(UInt8(ascii: "\n")) }
+    if !variation.isEmpty || !redirects.isEmpty { bytes.append(UInt8(ascii: "\n")) }
     append(variation, to: &bytes)
+    for redirect in redirects {
+      bytes.append(contentsOf: "\n\(redirect.status):\(redirect.requested.milliseconds):".utf8)
+      bytes.append(contentsOf: "\(redirect.received.milliseconds)\n".utf8)
+      append(redirect.headers, to: &bytes)
+    }
     return bytes
   }
 
@@ -133,7 +175,7 @@ extension StoredResponse {
   }
 
   private func append(_ time: Date, to bytes: inout Data) {
-    let milliseconds = Int64(time.timeIntervalSince1970 * 1000)
+    let milliseconds = time.milliseconds
     for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: milliseconds >> (8 * place))) }
   }
 
@@ -150,7 +192,7 @@ extension StoredResponse {
   /// Decodes ``encoded``, or returns `nil` for anything else, including other versions.
   public init?(encoded: Data) {
     let bytes = [UInt8](encoded)
-    guard bytes.count >= 19, bytes[0] == Self.version,
+    guard bytes.count >= 19, [Self.version, Self.redirectedVersion].contains(bytes[0]),
       let text = String(validating: bytes[19...], as: UTF8.self), text.isEmpty || text.hasSuffix("\n")
     else { return nil }
     func time(at start: Int) -> Date {
@@ -160,22 +202,49 @@ extension StoredResponse {
     status = Int(bytes[1]) | Int(bytes[2]) << 8
     requested = time(at: 3)
     received = time(at: 11)
-    headers = HTTPFields()
-    variation = HTTPFields()
-    var isVariation = false
-    for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
-      if line.isEmpty, !isVariation {
-        isVariation = true
-        continue
-      }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    let sections = lines.split(omittingEmptySubsequences: false, whereSeparator: \.isEmpty)
+    guard bytes[0] == Self.version ? sections.count <= 2 : sections.count > 2,
+      let headers = HTTPFields(lines: sections[0]),
+      let variation = HTTPFields(lines: sections.count > 1 ? sections[1] : [])
+    else { return nil }
+    (self.headers, self.variation) = (headers, variation)
+    for section in sections.dropFirst(2) {
+      guard let redirect = StoredResponse(redirect: section) else { return nil }
+      redirects.append(redirect)
+    }
+  }
+
+  /// Decodes a redirect.
+  private init?(redirect lines: ArraySlice<Substring>) {
+    let numbers = (lines.first ?? "").split(separator: ":", omittingEmptySubsequences: false).map { Int64($0) }
+    guard numbers.count == 3, let status = numbers[0].flatMap({ Int(exactly: $0) }), let requested = numbers[1],
+      let received = numbers[2], let headers = HTTPFields(lines: lines.dropFirst())
+    else { return nil }
+    self.init(
+      status: status,
+      headers: headers,
+      requested: Date(timeIntervalSince1970: Double(requested) / 1000),
+      received: Date(timeIntervalSince1970: Double(received) / 1000),
+    )
+  }
+}
+
+extension HTTPFields {
+  /// Decodes lines of names and values, or returns `nil` if one has no colon.
+  fileprivate init?(lines: ArraySlice<Substring>) {
+    self.init()
+    for line in lines {
       guard let colon = line.firstIndex(of: ":") else { return nil }
-      let (name, value) = (String(line[..<colon]), String(line[colon...].dropFirst()))
-      if isVariation { variation.append(name: name, value: value) } else { headers.append(name: name, value: value) }
+      append(name: String(line[..<colon]), value: String(line[colon...].dropFirst()))
     }
   }
 }
 
 extension Date {
+  /// A rounded date in milliseconds.
+  fileprivate var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+
   fileprivate var roundedToMilliseconds: Date {
     // Limited to what 64 bits can hold, whatever the clock says.
     let milliseconds = min(max((timeIntervalSince1970 * 1000).rounded(), -9e15), 9e15)

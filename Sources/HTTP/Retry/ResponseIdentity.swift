@@ -1,17 +1,18 @@
+import VitrineRuntime
+
 /// The identity of the response being delivered, to compare with that of another attempt.
 struct ResponseIdentity {
   let head: HTTPResponse
   /// The position of its body in the file.
   let offset: Int
+  /// The value of `If-Range` with which the rest can be requested, or `nil` if none is strong enough.
+  let validator: String?
 
-  init(_ head: HTTPResponse) {
+  /// Creates the identity of a response that came at `now`.
+  init(_ head: HTTPResponse, now: Date) {
     self.head = head
     offset = ContentRange(head)?.start ?? 0
-  }
-
-  /// The strong entity tag, or `nil` if there is none.
-  var strongTag: String? {
-    head.headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
+    validator = head.headers.rangeValidator(now: now)
   }
 
   /// Returns `true` if a body that has not begun may come from `other` instead.
@@ -24,15 +25,47 @@ struct ResponseIdentity {
   /// Returns the number of bytes that the sink already has of a response's body, or `nil` if it is not a continuation.
   func overlap(of response: HTTPResponse, delivered: Int) -> Int? {
     guard delivered > 0 else { return hasSameFields(as: response) ? 0 : nil }
-    guard let tag = strongTag, response.headers["ETag"].map({ $0 == tag }) ?? true else { return nil }
+    guard validator != nil, head.headers.isSameVersion(as: response.headers) else { return nil }
     let old = ContentRange(head)
+    let total = old?.total ?? (old == nil ? head.contentLength : nil)
     if response.status == 206 {
-      guard let new = ContentRange(response), new.start == offset + delivered else { return nil }
-      let end = old?.end ?? head.contentLength.map { $0 - 1 }
-      return end.map { $0 == new.end } ?? true ? 0 : nil
+      guard let new = ContentRange(response), new.start == offset + delivered, new.isOfFile(ofLength: total) else {
+        return nil
+      }
+      guard let end = old?.end ?? (total ?? new.total).map({ $0 - 1 }) else { return 0 }
+      return end == new.end ? 0 : nil
     }
     // A server without ranges sends the file from its start, and must confirm that it is the same.
-    guard response.status == 200, head.status == 200, response.headers["ETag"] == tag else { return nil }
+    guard response.status == 200, head.status == 200, head.contentLength == response.contentLength else { return nil }
     return delivered
+  }
+}
+
+extension ContentRange {
+  /// Returns `true` unless both lengths are known and differ.
+  package func isOfFile(ofLength length: Int?) -> Bool {
+    guard let length, let total else { return true }
+    return length == total
+  }
+}
+
+extension HTTPFields {
+  /// Returns the value of `If-Range` for the rest of a response that came at `now`, or `nil` if nothing is strong enough.
+  ///
+  /// A strong entity tag, or without any tag a `Last-Modified` at least a second before `Date` (RFC 9110 8.8.2.2,
+  /// 13.1.5).
+  package func rangeValidator(now: Date) -> String? {
+    if let tag = self["ETag"] { return tag.hasPrefix("\"") ? tag : nil }
+    guard let modified = self["Last-Modified"], let date = self["Date"],
+      let since = HTTPDate.parse(modified, now: now), let sent = HTTPDate.parse(date, now: now),
+      sent.timeIntervalSince(since) >= 1
+    else { return nil }
+    return modified
+  }
+
+  /// Returns `true` if a response with the other fields has the same validators, and lacks the same.
+  package func isSameVersion(as other: HTTPFields) -> Bool {
+    guard self["ETag"] == other["ETag"] else { return false }
+    return self["ETag"] != nil || self["Last-Modified"] == other["Last-Modified"]
   }
 }

@@ -90,9 +90,10 @@ extension RetryingLoad {
   }
 
   private func accept(_ response: HTTPResponse) -> LoadFlow {
+    let now = wallClock
     let (sink, isRefused): ((any LoadSink)?, Bool) = state.withLock { state in
       guard let identity = state.identity else {
-        state.identity = ResponseIdentity(response)
+        state.identity = ResponseIdentity(response, now: now)
         return (state.sink, false)
       }
       guard let skipped = identity.overlap(of: response, delivered: state.delivered) else {
@@ -206,7 +207,7 @@ extension RetryingLoad {
   private func canGoOn() -> Bool {
     state.withLock { state in
       guard let identity = state.identity, state.delivered > 0 else { return true }
-      return request.isPlainGet && identity.strongTag != nil
+      return request.isPlainGet && identity.validator != nil
     }
   }
 }

@@ -92,6 +92,9 @@ final class RetryingLoad: LoadHandle {
   /// The error of a cancelled load.
   var cancellation: HTTPError { HTTPError(.cancelled, url: request.url.string, "was cancelled") }
 
+  /// The time of day.
+  var wallClock: Date { clock.now }
+
   // MARK: For the caller
 
   var priority: Priority {
@@ -187,7 +190,7 @@ final class RetryingLoad: LoadHandle {
     if state.delivered > 0, let identity = state.identity {
       let first = identity.offset + state.delivered
       next.headers["Range"] = "bytes=\(first)-\(ContentRange(identity.head).map { "\($0.end)" } ?? "")"
-      next.headers["If-Range"] = identity.strongTag
+      next.headers["If-Range"] = identity.validator
     }
     return next
   }

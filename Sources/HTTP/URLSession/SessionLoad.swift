@@ -132,7 +132,7 @@ final class SessionLoad: LoadHandle {
     wanted.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     wanted.setValue(options.userAgent, forHTTPHeaderField: "User-Agent")
     if let cookie = options.cookies?.header(for: hop.url) { wanted.setValue(cookie, forHTTPHeaderField: "Cookie") }
-    for field in hop.headers.withoutFraming {
+    for field in hop.headers {
       wanted.setValue(hop.headers[field.name], forHTTPHeaderField: field.name)
     }
     let task = session.dataTask(with: wanted)
@@ -165,6 +165,7 @@ final class SessionLoad: LoadHandle {
     for (name, value) in response.allHeaderFields {
       head.headers.append(name: "\(name)", value: "\(value)")
     }
+    head.redirects = hop.redirects(at: systemUptime())
     options.cookies?.store(head.headers.values(for: "Set-Cookie"), from: hop.url)
     state.withLock { $0.head = head }
     if hop.isToFollow(head) || head.status == 401 && hooks.challenge != nil && answers < 2 { return true }
@@ -233,7 +234,7 @@ final class SessionLoad: LoadHandle {
     }
     guard hop.isToFollow(head) else { return askForAnswer(head, hop) }
     do throws(HTTPError) {
-      try hop.follow(head, options.addressGuard)
+      try hop.follow(head, options.addressGuard, at: systemUptime())
       let next = hop
       state.withLock { $0.hop = next }
       startHop()

@@ -34,7 +34,7 @@ extension ImageTask: RunningLoad {}
 
 extension ImagePipeline: ImageLoading {
   package func hold(_ request: ImageRequest) -> (any Sendable)? {
-    let request = request.prepared(by: context.delegate)
+    let request = context.prepared(request)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap { self.hold($0) }.first }
     // An image that bypassed the memory cache is not the one in there.
     return request.cacheAccess.isDisjoint(with: .memory) ? nil : context.memoryCache?.hold(request.imageKey)

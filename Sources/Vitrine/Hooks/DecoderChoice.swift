@@ -46,7 +46,8 @@ extension ImageRequest {
   /// Every look-up and load begins with this, so that all have the same keys, and so that closures that keys may need
   /// are called here, under no lock.
   func prepared(by delegate: (any PipelineDelegate)?) -> ImageRequest {
-    let request = rewritten(by: delegate)
+    var request = rewritten(by: delegate)
+    if request.forbidsStoring { request.cacheAccess.subtract([.memoryWrites, .diskWrites]) }
     _ = request.keys
     for alternative in request.alternatives ?? [] { _ = alternative.keys }
     return request

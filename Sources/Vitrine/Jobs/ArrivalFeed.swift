@@ -145,7 +145,7 @@ final class ArrivalFeed: @unchecked Sendable {
         let preview = ImageResponse(container, from: .network)
         tell { job, turn in job.send(partial: preview, &turn) }
       case .beginning:
-        guard let bytes = FetchedBytes(pending.data, beginning: head, at: context.clock.now) else { return }
+        guard let bytes = FetchedBytes(pending.data, beginning: head, context, at: context.clock.now) else { return }
         let image = LoadedImage(container, of: bytes, Rendition(of: shown.info, context.decodeOptions(of: request)))
         let made = Settlement.Made(image: image, request: request, step: 0, ask: ask, record: record)
         context.settlement.keep(made, from: .network)

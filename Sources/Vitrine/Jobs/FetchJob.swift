@@ -19,6 +19,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   private let record: SourceRecord
   private let original: KnownOriginal
   private var transfer: Transfer?
+  /// The job of another variant of the URL, if the one found is not for this request.
+  private var other: FetchJob?
   private var feeds: [ArrivalFeed] = []
 
   private var source: String { request.name }
@@ -26,7 +28,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   override var requestKeys: RequestKeys? { request.keys }
 
   /// True if a request has been handed to the loader and has not ended.
-  var isTransferring: Bool { transfer != nil }
+  var isTransferring: Bool { transfer != nil || other?.isTransferring ?? false }
 
   init(_ request: ImageRequest, _ original: KnownOriginal, _ record: SourceRecord, _ context: JobContext) {
     (self.request, self.original, self.record, self.context) = (request, original, record, context)
@@ -56,6 +58,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   /// Adds a feed that inspects the body while it comes from the server.
   func add(_ feed: ArrivalFeed, _ turn: inout Turn) {
     guard isRunning else { return }
+    if let other { return other.add(feed, &turn) }
     feeds.append(feed)
     transfer?.sink.add(feed)
   }
@@ -74,8 +77,13 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   private func carryOut(_ found: BytesSearch.Found, _ url: HTTPURL, _ turn: inout Turn) {
     guard isRunning else { return }
     task = nil
-    let plan = BytesPlan(request, source, found.findings, fields: context.fields(of: request), now: turn.now)
+    let plan = context.bytesPlan(request, source, found.findings, now: turn.now)
     trace?.note("decision", .text("\(plan.decision.action): \(plan.decision.reason)"), at: turn.uptime)
+    if plan.decision.reason == .vary, let found = found.findings.original?.stored,
+      let other = context.otherVariant(than: found.variation, of: request)
+    {
+      return follow(other, &turn)
+    }
     switch plan.step {
     case .serve(let isStale): serve(found, plan, isStale: isStale, &turn)
     case .serveAndRevalidate: serve(found, plan, isStale: true, isRevalidationDue: true, &turn)
@@ -95,6 +103,26 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     }
   }
 
+  /// Continues with the job of another variant.
+  private func follow(_ variant: ImageRequest, _ turn: inout Turn) {
+    let job = context.fetchJob(variant, &turn)
+    let subscription = job.subscribe(priority: priority, isWatching: isWatched, for: trace, &turn) {
+      [self] event, turn in
+      switch event {
+      case .progress(let completed, let total): send(progress: completed, of: total, &turn)
+      case .partial: break
+      case .finished(let result):
+        dependency = nil
+        if let other = other.take() { turn.keep(other) }
+        finish(result, &turn)
+      }
+    }
+    guard job.isRunning else { return }
+    dependency = subscription
+    other = job as? FetchJob
+    for feed in feeds { other?.add(feed, &turn) }
+  }
+
   private func serve(
     _ found: BytesSearch.Found,
     _ plan: BytesPlan,
@@ -107,8 +135,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     }
     // With the standard policy, the plan's decision is complete, and nothing is parsed twice.
     let validity =
-      request.cachePolicy == .standard
-      ? Validity(of: stored, plan.decision, at: turn.now) : Validity(of: stored, at: turn.now)
+      request.cachePolicy == .standard && !request.limitsAge
+      ? Validity(of: stored, plan.decision, at: turn.now) : context.validity(of: stored, at: turn.now)
     var bytes = bytes(of: entry, stored, validity, .disk)
     (bytes.isStale, bytes.isRevalidationDue) = (isStale, isRevalidationDue)
     finish(.success(bytes), &turn)
@@ -152,6 +180,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     /// The place among all requests, and the time of sending.
     var ask: SourceRecord.Ask
     var time: Date
+    /// The change that the hook before sending has made.
+    let change = Lock(RequestChange?.none)
   }
 
   private func send(_ question: Question, _ turn: inout Turn) {
@@ -163,7 +193,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     if let resumption = question.resumption {
       trace?.note("resumed at", .number(resumption.count), at: turn.uptime)
     }
-    if request.cachePolicy == .reload { context.network.failures?.forget(key) }
+    if request.cachePolicy == .reload { context.network.failures.forget(key) }
     trace?.enter("queue", at: turn.uptime)
     let sink = BodySink(plan(for: question, http, fields), trace) { [self, context] event in
       context.turn(isOnLoaderThread: true) { turn in
@@ -189,6 +219,9 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       pending: context.settlement.pending,
     )
     plan.hooks = context.network.hooks
+    if let willSend = plan.hooks.willSend {
+      plan.hooks.willSend = watching(willSend, changes: question.change, fields)
+    }
     if let trace {
       plan.hooks.didTransfer = { trace.add($0) }
       plan.hooks.measuresInPlace = true
@@ -198,11 +231,13 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     plan.resumption = question.resumption
     let keepsOriginal = context.keepsOriginal(of: request)
     let isResuming = question.resumption != nil
-    if let partials = context.partials, request.keys.allowsResuming, keepsOriginal || isResuming {
+    let mayKeep = context.partials?.allowsWriting(request, keepsOriginal: keepsOriginal) ?? false
+    if let partials = context.partials, request.keys.allowsResuming, mayKeep || isResuming {
       plan.record = { [key, context] head in
         let partial = head.partial
-        if head.resumption != nil || partial.isWorthKeeping, keepsOriginal {
-          return BodyRecording(partial, for: key, in: partials, after: head.resumption, context.stepper)
+        if head.resumption != nil || partial.isWorthKeeping, mayKeep {
+          let (resumption, stepper) = (head.resumption, context.stepper)
+          return BodyRecording(partial, for: key, in: partials, after: resumption, stepper, context.clock)
         }
         // The partial download belongs to another version.
         if isResuming, head.resumption == nil, head.response.status == 200 { context.settlement.dropPartial(of: key) }
@@ -210,6 +245,31 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       }
     }
     return plan
+  }
+
+  /// Returns the hook before sending, which then also looks whether the request has failed before as it is now.
+  private func watching(
+    _ willSend: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
+    changes: Lock<RequestChange?>,
+    _ fields: HTTPFields,
+  ) -> @Sendable (inout HTTPRequest) async throws -> Void {
+    { [request, source, context] http in
+      let before = http
+      try await willSend(&http)
+      let change = RequestChange(from: before, to: http)
+      changes.withLock { $0 = change }
+      let (failures, clock) = (context.network.failures, context.clock)
+      if let error = failures.error(
+        for: request,
+        source,
+        fields: fields,
+        change,
+        now: clock.now,
+        uptime: clock.uptime,
+      ) {
+        throw RememberedFailure(error: error)
+      }
+    }
   }
 
   /// Requests the whole after the server refused to resume; happens once, since no partial download is left.
@@ -220,7 +280,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     (question.resumption, question.ask, question.time) = (nil, context.sources.nextAsk(), turn.now)
     guard let partials = context.partials else { return send(question, &turn) }
     task = Task(executorPreference: context.stepper) { [self, context, question] in
-      await partials.disk.removePartial(for: key)
+      await partials.remove(key)
       context.turn { turn in
         guard isRunning else { return }
         task = nil
@@ -239,30 +299,45 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     if case .success(let body) = result { invalidate(after: body.response, &turn) }
     switch result {
     case .success(let body) where body.response.status == 304:
-      failures?.forget(key)
+      failures.forget(key)
       revalidated(question, by: body, &turn)
     case .success(let body) where body.response.isSuccess:
-      failures?.forget(key)
+      failures.forget(key)
       fetched(body, question.ask, &turn)
     case .success(let body):
-      let (status, wait) = (body.response.status, body.response.retryAfter(now: turn.now))
-      let detail = "the server answered with status \(status)"
-      let error = HTTPError(.badStatus, url: source, status: status, detail)
-      failures?.record(error, retryAfter: wait, for: key, at: turn.uptime)
+      let detail = "the server answered with status \(body.response.status)"
+      let error = HTTPError(.badStatus, url: source, status: body.response.status, detail)
+      record(error, body, question, &turn)
       fail(LoadError(error, source), question, &turn)
     case .failure(let error) where error.isCancellation:
       finish(.failure(LoadError(.cancelled, .fetch, source, "cancelled", cause: error)), &turn)
     case .failure(let error):
-      failures?.record(error, for: key, at: turn.uptime)
+      if let known = error.cause as? RememberedFailure { return fail(known.error, question, &turn) }
+      record(error, nil, question, &turn)
       fail(LoadError(error, source), question, &turn)
     }
+  }
+
+  /// Records a failure, unless a hook may answer the same challenge otherwise the next time.
+  private func record(_ error: HTTPError, _ body: BodySink.Body?, _ question: Question, _ turn: inout Turn) {
+    guard error.status != 401 || context.network.hooks.challenge == nil else { return }
+    context.network.failures.record(
+      error,
+      // Responses to other requests are cached by rules of their own (RFC 9110, section 9.3.3).
+      request.isPlainGet ? body?.head.stored : nil,
+      retryAfter: body?.response.retryAfter(now: turn.now),
+      for: key,
+      question.change.withLock { $0 },
+      now: turn.now,
+      uptime: turn.uptime,
+    )
   }
 
   /// Drops cached responses of a resource that the request may have changed (RFC 9111, section 4.4).
   private func invalidate(after response: HTTPResponse, _ turn: inout Turn) {
     guard !request.method.isSafe, response.status < 400 || response.redirectCount > 0 else { return }
     turn.afterwards { [context, resource = request.asGet] in
-      context.network.failures?.forget(resource.keys.fetch)
+      context.network.failures.forget(resource.keys.fetch)
       context.settlement.invalidate(resource)
     }
   }
@@ -274,8 +349,9 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   }
 
   private func fetched(_ body: BodySink.Body, _ ask: SourceRecord.Ask, _ turn: inout Turn) {
+    turn.afterwards { [settlement = context.settlement] in settlement.dropDoomed() }
     let stored = body.head.stored
-    var validity = Validity(of: stored, at: turn.now)
+    var validity = context.validity(of: stored, at: turn.now)
     // Responses to other requests need an explicit lifetime (RFC 9110, section 9.3.3).
     if !request.isPlainGet, !stored.hasExplicitLifetime { validity.isKept = false }
     let whole = Settlement.Body(
@@ -312,7 +388,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       return finish(.failure(LoadError(.fetchFailed, .fetch, source, detail)), &turn)
     }
     let renewed = stored.renewed(by: body.response, requested: question.time, received: body.head.stored.received)
-    let validity = Validity(of: renewed, at: turn.now)
+    let validity = context.validity(of: renewed, at: turn.now)
     turn.afterwards { [request, record, settlement = context.settlement, ask = question.ask] in
       settlement.renew(request, entry.contentID, renewed, validity, ask, record)
     }

@@ -265,7 +265,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   func fail(_ error: LoadError, _ turn: inout Turn) {
     // A reload gets an error rather than a stale image.
     guard let known = fallback, request.cachePolicy != .reload,
-      error.allowsStale(until: known.validity.usableOnErrorUntil, now: turn.now)
+      error.allowsStale(known.validity, now: turn.now)
     else { return conclude(.failure(error), &turn) }
     stage?.note("fallback", .text(error.detail), at: turn.uptime)
     conclude(.success(ImageResponse(known, from: .memory, isStale: true)), &turn)

@@ -18,6 +18,7 @@ final class JobContext: Sendable {
   let network: NetworkContext
   let settlement: Settlement
   let sources = SourceRecords()
+  let variations: Variations
   let recorder: StageRecorder?
   /// The fields of every request: `Accept` with what the decoders can read.
   private let plainFields: HTTPFields
@@ -52,7 +53,8 @@ final class JobContext: Sendable {
     decoders = DecoderChoice(configuration)
     // Nothing is stored that a delegate has not seen, so no partial downloads either.
     partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
-    settlement = Settlement(configuration, partials, decoders, processQueue)
+    variations = Variations()
+    settlement = Settlement(configuration, partials, variations, decoders, processQueue)
     recorder = StageRecorder(configuration)
     network = NetworkContext(configuration, log: recorder?.feed)
     let types = configuration.decoders.formats.map(\.mediaType).filter { !$0.isEmpty }
@@ -80,6 +82,16 @@ final class JobContext: Sendable {
     var fields = request.headers
     if fields["Accept"] == nil { fields["Accept"] = plainFields["Accept"] }
     return fields
+  }
+
+  /// Returns the plan for the bytes of a request.
+  func bytesPlan(_ request: ImageRequest, _ source: String, _ findings: Findings, now: Date) -> BytesPlan {
+    BytesPlan(request, source, findings, fields: fields(of: request), by: configuration.freshness, now: now)
+  }
+
+  /// Returns the validity of the bytes of a response.
+  func validity(of stored: StoredResponse, at now: Date) -> Validity {
+    Validity(of: stored, by: configuration.freshness, at: now)
   }
 
   /// Returns the caches that a request uses; a cache that does not exist keeps no two requests apart.
@@ -117,7 +129,7 @@ final class JobContext: Sendable {
   ) -> LargerVariant? {
     let options = decodeOptions(of: request)
     return variants.lazy.map(\.value.loaded)
-      .filter { $0.validity.isFresh(at: now, request.cachePolicy) && $0.validity.answers(self.fields(of: request)) }
+      .filter { $0.validity.isFresh(at: now, request) && $0.validity.answers(self.fields(of: request)) }
       .compactMap { LargerVariant($0, for: options) }
       .min { $0.image.cost < $1.image.cost }
   }
@@ -141,7 +153,8 @@ final class JobContext: Sendable {
 
   /// Returns the job of a request's image after some of its processors; a new one begins with `start`.
   func imageJob(_ request: ImageRequest, step: Int, _ start: ImageJob.Start, _ turn: inout Turn) -> Job<ImageResponse> {
-    pool.job(for: imageKey(of: request, step: step), &turn) { turn in
+    let request = varied(request, isInTurn: true)
+    return pool.job(for: imageKey(of: request, step: step), &turn) { turn in
       guard let alternatives = request.alternatives else { return ImageJob(request, step: step, start, self) }
       return FirstJob(request.name, count: alternatives.count) { [self] index, turn in
         imageJob(alternatives[index], step: step, .unknown, &turn)
@@ -158,6 +171,11 @@ final class JobContext: Sendable {
     record: SourceRecord? = nil,
     _ turn: inout Turn,
   ) -> Job<FetchedBytes> {
+    let known = request.keys.fetch
+    let request = varied(request, isInTurn: true)
+    // What is known is about another variant.
+    let isOther = request.keys.fetch != known
+    let (original, record) = isOther ? (.unknown, nil) : (original, record)
     if let alternatives = request.alternatives {
       return FirstJob(request.name, count: alternatives.count) { [self] index, turn in
         fetchJob(alternatives[index], &turn)

@@ -63,6 +63,16 @@ extension ImagePipeline {
 
     // MARK: The network
 
+    /// The rules for responses about whose freshness the server says nothing, and for stale ones.
+    ///
+    /// ```swift
+    /// $0.freshness.defaultLifetime = .zero              // revalidate whatever has no lifetime
+    /// $0.freshness.staleIfServerError = .seconds(3600)  // also if a server answers with 503
+    /// ```
+    /// As in browsers, a response is fresh as long as its headers say, or else for a tenth of its age. Unlike browsers, the
+    /// default keeps a response without any date for 4 hours, and for a day after its expiry serves it, marked stale,
+    /// while the server cannot be reached. Defaults to `Freshness()`.
+    public var freshness = Freshness()
     /// The loader of URLs.
     ///
     /// A loader that is set has its own limits and its own `AddressGuard`; see ``addressGuard``. Defaults to a loader
@@ -115,18 +125,24 @@ extension ImagePipeline {
     ///
     /// It is called at most twice for each attempt; see `LoadHooks.challenge`. Defaults to `nil`.
     public var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
-    /// A Boolean value that indicates whether failed sources are not loaded again for a while.
+    /// A Boolean value that indicates whether failed sources are not loaded again for a while, though no header says so.
     ///
-    /// A dead URL in every cell of a list is then requested once. A failure is remembered for 5 minutes after a 404,
+    /// An error response that says how long it is fresh (`Cache-Control`, `Expires`, or `Last-Modified` with a status such
+    /// as 404) is reused for that long in any case, as RFC 9111 has it: loads fail at once with the same error, whose
+    /// ``LoadError/detail`` tells its age. One of `no-store` or `no-cache` never is.
+    ///
+    /// If this is `true`, a dead URL in every cell of a list is requested once, too, although its server says nothing.
+    /// A failure is then remembered for 5 minutes after a 404,
     /// for an hour after a 410, for a minute after other statuses from 400 to 499, and for 10 seconds after failed
     /// transfers and failing servers, doubled with each further failure up to 5 minutes. A `Retry-After` replaces these
     /// times, up to an hour. Meanwhile loads fail at once with the same error, whose ``LoadError/detail`` says so, or
     /// are served a stale image that may stand in for it.
     ///
-    /// A request of policy `.reload` is always sent; use it when a user taps "try again". Removing a URL from
+    /// In both cases a request that ``willSend`` changes in another way is sent, so that a new token is tried at once. A
+    /// request of policy `.reload` is always sent; use it when a user taps "try again". Removing a URL from
     /// ``ImagePipeline/cache`` forgets its failure, ``ImagePipeline/forgetFailures()`` forgets all. The last 1,000
-    /// failures are kept, in memory only. Defaults to `true`.
-    public var remembersFailures = true
+    /// failures are kept, in memory only. Defaults to `false`.
+    public var remembersFailures = false
     /// The guard that keeps the pipeline out of private networks, for servers that load URLs from strangers.
     ///
     /// The pipeline then uses a loader of its own, which checks every URL, including redirects, and every IP address to

@@ -7,7 +7,7 @@ extension ImagePipeline {
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func data(for request: ImageRequest) async throws(LoadError) -> Data {
-    let prepared = request.prepared(by: context.delegate)
+    let prepared = context.prepared(request)
     if let warm = context.warmData(prepared) { return warm.data }
     return try await start(DataTask(request, context, priority: prepared.priority), prepared).data
   }
@@ -25,7 +25,7 @@ extension ImagePipeline {
   /// ```
   /// The task runs until it ends, even if nobody holds it.
   public func dataTask(for request: ImageRequest) -> DataTask {
-    let prepared = request.prepared(by: context.delegate)
+    let prepared = context.prepared(request)
     let task = DataTask(request, context, priority: prepared.priority)
     guard let warm = context.warmData(prepared) else { return start(task, prepared) }
     task.end(warm)
@@ -52,7 +52,7 @@ extension JobContext {
     else { return nil }
     var findings = Findings()
     findings.original = Findings.Original(contentID: entry.contentID, stored: stored)
-    let plan = BytesPlan(request, "", findings, fields: fields(of: request), now: clock.now)
+    let plan = bytesPlan(request, "", findings, now: clock.now)
     guard case .serve(let isStale) = plan.step else { return nil }
     return DataResponse(entry, stored, isStale: isStale, of: request)
   }

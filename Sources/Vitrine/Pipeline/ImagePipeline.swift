@@ -78,7 +78,7 @@ public final class ImagePipeline: Sendable {
   public func cachedImage(for request: ImageRequest) -> ImageResponse? {
     // Without a delegate, the request is not even copied.
     context.delegate == nil
-      ? context.imageInMemory(request) : context.imageInMemory(request.prepared(by: context.delegate))
+      ? context.imageInMemory(request) : context.imageInMemory(context.prepared(request))
   }
 
   /// Loads an image; see ``ImageTask/image``.
@@ -88,10 +88,10 @@ public final class ImagePipeline: Sendable {
     // A hit costs neither a task nor a hop, unless observers must be notified.
     guard context.recorder == nil else { return try await imageTask(for: request).image }
     // Without a delegate, a hit needs only the image's own key.
-    let rewritten = context.delegate == nil ? request : request.prepared(by: context.delegate)
+    let rewritten = context.delegate == nil ? request : context.prepared(request)
     if let hit = context.imageInMemory(rewritten), !hit.isStale { return hit.image }
     let task = ImageTask(request, context, priority: rewritten.priority)
-    begin(task, rewritten.prepared(by: nil))
+    begin(task, context.varied(rewritten).prepared(by: nil))
     return try await task.image
   }
 
@@ -117,7 +117,7 @@ public final class ImagePipeline: Sendable {
     in scope: LoadScope? = nil,
     _ observer: (@Sendable (ImageEvent) -> Void)?,
   ) -> ImageTask {
-    let prepared = request.prepared(by: context.delegate)
+    let prepared = context.prepared(request)
     let task = ImageTask(request, context, priority: prepared.priority, observer: observer)
     if let hit = context.imageInMemory(prepared), !hit.isStale {
       task.end(.success(hit))
@@ -202,7 +202,7 @@ public final class ImagePipeline: Sendable {
   ///
   /// Does nothing if there is no such task.
   public func cancel(for request: ImageRequest) {
-    let request = request.prepared(by: context.delegate)
+    let request = context.prepared(request)
     context.turn { [context] turn in
       let key = context.imageKey(of: request, step: request.processors.count)
       let error = LoadError(.cancelled, .request, request.name, "cancelled")
@@ -218,7 +218,7 @@ public final class ImagePipeline: Sendable {
   /// go on. Does nothing where there is no such task. Complexity: O(n) over all that is being loaded.
   public func cancel(for url: URL) {
     let request = ImageRequest(url: url)
-    var sources = [request.prepared(by: context.delegate).keys]
+    var sources = [context.prepared(request).keys]
     // A delegate may have sent some of them elsewhere, and others not.
     if context.delegate != nil { sources.append(request.keys) }
     context.turn { [context] turn in
@@ -248,10 +248,14 @@ extension JobContext {
 
   /// Returns the image of a prepared request, if it is in memory.
   func imageInMemory(_ request: ImageRequest) -> ImageResponse? {
-    let policy = request.cachePolicy
-    guard policy != .reload, let memory = memory(for: request, .memoryReads) else { return nil }
-    if let image = memory.value(for: request.imageKey)?.loaded, image.validity.answers(fields(of: request)) {
-      return ImageResponse(image, from: .memory, isStale: !image.validity.isFresh(at: clock.now, policy))
+    guard request.cachePolicy != .reload, let memory = memory(for: request, .memoryReads) else { return nil }
+    let request = varied(request)
+    if let image = memory.value(for: request.imageKey)?.loaded {
+      guard image.validity.answers(fields(of: request)) else {
+        if request.variation.isEmpty { variations.note(image.validity.variation, under: request.keys.plain) }
+        return nil
+      }
+      return ImageResponse(image, from: .memory, isStale: !image.validity.isFresh(at: clock.now, request))
     }
     return request.alternatives?.lazy.compactMap(imageInMemory).first
   }

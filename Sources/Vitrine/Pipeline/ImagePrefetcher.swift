@@ -299,7 +299,7 @@ public final class ImagePrefetcher: Sendable {
     let context = pipeline.context
     var request = request
     request.priority = priority
-    let prepared = request.prepared(by: context.delegate)
+    let prepared = context.prepared(request)
     guard isOfUse(prepared) else { return ended(id, .success(())) }
     let load: any RunningLoad
     switch destination {

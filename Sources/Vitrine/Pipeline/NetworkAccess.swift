@@ -17,5 +17,5 @@ extension ImagePipeline {
   /// Forgets recent failures, so that failed sources are loaded again, for instance after the network has come back.
   ///
   /// See ``Configuration/remembersFailures``. Does not block.
-  public func forgetFailures() { context.network.failures?.removeAll() }
+  public func forgetFailures() { context.network.failures.removeAll() }
 }

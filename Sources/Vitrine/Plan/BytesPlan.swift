@@ -25,9 +25,16 @@ struct BytesPlan: Sendable {
   private let hasOriginal: Bool
 
   /// `source` names the request in messages; `fields` are the fields that would be sent.
-  init(_ request: ImageRequest, _ source: String, _ findings: Findings, fields: HTTPFields, now: Date) {
+  init(
+    _ request: ImageRequest,
+    _ source: String,
+    _ findings: Findings,
+    fields: HTTPFields,
+    by freshness: Freshness,
+    now: Date,
+  ) {
     let stored = findings.original?.stored
-    let decision = Freshness().decide(stored, for: fields, policy: request.cachePolicy, now: now)
+    let decision = freshness.decide(stored, for: fields, policy: request.cachePolicy, now: now)
     (self.decision, hasOriginal) = (decision, findings.original != nil && stored != nil)
     switch decision.action {
     case .serve: step = .serve(isStale: decision.expires.map { $0 <= now } ?? false)
@@ -40,21 +47,24 @@ struct BytesPlan: Sendable {
       } else if let error = (request.cachePolicy == .reload ? nil : findings.failure)
         ?? findings.access.refusal(of: request, source)
       {
-        let allowsStale = hasOriginal && error.allowsStale(until: decision.usableOnErrorUntil, now: now)
+        let allowsStale = hasOriginal && error.allowsStale(decision, now: now)
         step = allowsStale ? .standIn(error) : .fail(error)
       } else {
-        let isMeant = decision.action == .fetch || request.method.allowsConditions
-        step = .ask(isMeant ? decision.headers : [:], after: findings.partial)
+        var headers = decision.headers
+        if !request.method.allowsConditions { for name in Self.conditions { headers[name] = nil } }
+        step = .ask(headers, after: findings.partial)
       }
     }
   }
+
+  private static let conditions = ["If-None-Match", "If-Modified-Since"]
 
   /// True if the plan sends a request, as far as is known.
   var asks: Bool { if case .ask = step { true } else { false } }
 
   /// Returns true if the stored bytes may be served in place of an error.
   func allowsStale(after error: LoadError, now: Date) -> Bool {
-    hasOriginal && error.allowsStale(until: decision.usableOnErrorUntil, now: now)
+    hasOriginal && error.allowsStale(decision, now: now)
   }
 }
 

@@ -26,10 +26,9 @@ struct BytesSearch: Sendable {
 
   private var fields: HTTPFields { context.fields(of: request) }
 
-  /// The cache of broken downloads, if this request may resume one.
-  private var partials: Partials? {
-    guard request.cacheAccess.contains(.diskReads), request.keys.allowsResuming else { return nil }
-    return context.partials
+  /// The store of broken downloads, if this request may resume one.
+  private var partials: Partials.Store? {
+    context.partials.flatMap { $0.allowsReading(request) ? $0.store : nil }
   }
 
   /// Returns the findings if no wait is necessary, `nil` otherwise.
@@ -46,16 +45,18 @@ struct BytesSearch: Sendable {
     var found = found(entry, uptime: context.clock.uptime)
     guard dependsOnMore(found, now: context.clock.now) else { return found }
     found.findings.access = await context.network.accessNow(on: context.hookQueue)
-    guard let partials, dependsOnMore(found, now: context.clock.now) else { return found }
-    found.findings.partial = await Resumption(for: request.keys.fetch, in: partials.disk, fields: fields)
+    guard case .disk(let disk) = partials, dependsOnMore(found, now: context.clock.now) else { return found }
+    found.findings.partial = await Resumption(for: request.keys.fetch, in: disk, fields: fields)
     return found
   }
 
   /// Returns true if a request would be sent and something is missing that decides about it.
   private func dependsOnMore(_ found: Found, now: Date) -> Bool {
-    (context.network.access != nil || partials != nil)
-      && BytesPlan(request, source, found.findings, fields: fields, now: now).asks
+    (context.network.access != nil || hasPartialsOnDisk)
+      && context.bytesPlan(request, source, found.findings, now: now).asks
   }
+
+  private var hasPartialsOnDisk: Bool { if case .disk = partials { true } else { false } }
 
   private func readOriginal() async -> CachedData? {
     guard let disk else { return nil }
@@ -70,8 +71,20 @@ struct BytesSearch: Sendable {
     var found = Found(entry: entry)
     found.findings.original = entry.map { Findings.Original($0.contentID, metadata: $0.metadata) }
     found.findings.objection = context.network.objection(to: url)
-    guard request.cachePolicy != .reload else { return found }
-    found.findings.failure = context.network.failures?.error(for: request.keys.fetch, source, at: uptime)
+    if case .memory(let memory) = partials {
+      let key = request.keys.fetch
+      found.findings.partial = Resumption(for: key, in: memory, fields: fields, now: context.clock.now)
+    }
+    // What a hook changes is known once it has run: see `FetchJob`.
+    guard context.network.hooks.willSend == nil else { return found }
+    found.findings.failure = context.network.failures.error(
+      for: request,
+      source,
+      fields: fields,
+      nil,
+      now: context.clock.now,
+      uptime: uptime,
+    )
     return found
   }
 }

@@ -74,7 +74,7 @@ public struct Explanation: Sendable {
   public internal(set) var reason: Freshness.Reason?
   /// The time until which the stored image may be served if the server fails; `nil` for not at all.
   public internal(set) var usableOnErrorUntil: Date?
-  /// The number of bytes of a partial download on disk.
+  /// The number of bytes of a partial download on disk, or in memory without a disk cache.
   public internal(set) var partialByteCount = 0
   /// The uses of existing caches that the request excludes; see ``ImageRequest/cacheAccess``.
   public internal(set) var unusedCaches = CacheAccess.none
@@ -122,7 +122,7 @@ extension Explanation: CustomStringConvertible {
     if let larger = largerVariant { lines.append("  in memory, larger: \(larger.width)x\(larger.height)") }
     add("finished image on disk", finished)
     add("original on disk", original)
-    if partialByteCount > 0 { lines.append("  partial download on disk: \(partialByteCount) bytes") }
+    if partialByteCount > 0 { lines.append("  partial download: \(partialByteCount) bytes") }
     let ways: [(CacheAccess, String)] = [
       (.memoryReads, "in memory: skipped"), (.diskReads, "on disk: skipped"),
       (.memoryWrites, "stored in memory: no"), (.diskWrites, "stored on disk: no"),

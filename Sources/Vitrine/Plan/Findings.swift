@@ -37,7 +37,7 @@ struct Findings: Sendable {
   var original: Original?
   /// True once ``finished`` and ``original`` have been looked up.
   var hasLookedUp = false
-  /// The partial download on disk.
+  /// The partial download.
   var partial: Resumption?
   /// The recent failure of the source, while another attempt is not worth it.
   var failure: LoadError?

@@ -9,7 +9,7 @@ extension ImagePipeline {
   /// pending writes of the request. Whether a server answers, a file exists or bytes are an image is unknown.
   /// Complexity: reads from disk what a load would read.
   public func explain(_ request: ImageRequest) async -> Explanation {
-    await explainPrepared(request.prepared(by: context.delegate))
+    await explainPrepared(context.prepared(request))
   }
 
   private func explainPrepared(_ request: ImageRequest) async -> Explanation {
@@ -85,7 +85,7 @@ private struct Explainer {
     guard validity.answers(context.fields(of: request)) else {
       return .unusable("made for other values of the fields in Vary")
     }
-    guard !validity.isFresh(at: now, request.cachePolicy), let expires = validity.expires, expires <= now else {
+    guard !validity.isFresh(at: now, request), let expires = validity.expires, expires <= now else {
       return .fresh(until: validity.expires)
     }
     return .stale(since: expires)
@@ -165,7 +165,7 @@ private struct Explainer {
     explanation.usableOnErrorUntil = validity.usableOnErrorUntil
     switch await explainBytes()?.step {
     case .fail(let error)?
-    where request.cachePolicy != .reload && error.allowsStale(until: validity.usableOnErrorUntil, now: now):
+    where request.cachePolicy != .reload && error.allowsStale(validity, now: now):
       (explanation.failure, explanation.decodes) = (nil, false)
       serve(from: .memory, isStale: true)
     case .serve?, .serveAndRevalidate?, .standIn?:
@@ -200,10 +200,12 @@ private struct Explainer {
       return nil
     }
     findings = await BytesSearch(request, url, source, context, isPeeking: true).find(original).findings
-    let plan = BytesPlan(request, source, findings, fields: context.fields(of: request), now: now)
+    let plan = context.bytesPlan(request, source, findings, now: now)
     if request.cachePolicy != .reload, context.disk(for: request, .diskReads) != nil {
       explanation.original = find(findings.original, plan.decision)
-      explanation.partialByteCount = await context.partials?.disk.partial(for: request.keys.fetch)?.count ?? 0
+    }
+    if request.cachePolicy != .reload, let partials = context.partials, partials.allowsReading(request) {
+      explanation.partialByteCount = await partials.count(for: request.keys.fetch, now: now)
     }
     explanation.reason = plan.decision.reason
     explanation.usableOnErrorUntil = explanation.usableOnErrorUntil ?? plan.decision.usableOnErrorUntil

@@ -77,7 +77,7 @@ extension LoadPlan.Use {
   }
 
   fileprivate init(of validity: Validity, _ request: ImageRequest, _ now: Date) {
-    if request.cachePolicy != .reload, validity.isFresh(at: now, request.cachePolicy) {
+    if request.cachePolicy != .reload, validity.isFresh(at: now, request) {
       // A maximum age in the request replaces the server's.
       let isOverdue = validity.expires.map { $0 <= now } ?? false
       if case .maxAge = request.cachePolicy { self = .serve(isStale: false) } else { self = .serve(isStale: isOverdue) }

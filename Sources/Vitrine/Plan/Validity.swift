@@ -7,8 +7,10 @@ struct Validity: Sendable, Hashable {
   var expires: Date?
   /// The time of the server's last confirmation; `nil` if there is no server.
   let confirmed: Date?
-  /// The time until which it may be served if the server fails; `nil` for not at all.
+  /// The time until which it may be served if the server cannot be reached; `nil` for not at all.
   let usableOnErrorUntil: Date?
+  /// The time until which it may be served if the server answers that it failed; `nil` for not at all.
+  var usableOnServerErrorUntil: Date?
   /// The time until which it may be served while it is revalidated; `nil` for not at all.
   var usableWhileRevalidatingUntil: Date?
   /// The request's values of the fields that `Vary` named; mostly empty.
@@ -19,8 +21,8 @@ struct Validity: Sendable, Hashable {
 
 extension Validity {
   /// The validity of the bytes of a response.
-  init(of stored: StoredResponse, at now: Date) {
-    self.init(of: stored, Freshness().decide(stored, for: stored.variation, now: now), at: now)
+  init(of stored: StoredResponse, by freshness: Freshness, at now: Date) {
+    self.init(of: stored, freshness.decide(stored, for: stored.variation, now: now), at: now)
   }
 
   /// The same, given the decision of the standard policy.
@@ -30,6 +32,7 @@ extension Validity {
       expires: decision.action == .serve ? decision.expires : decision.expires.map { min($0, now) },
       confirmed: stored.received,
       usableOnErrorUntil: decision.usableOnErrorUntil,
+      usableOnServerErrorUntil: decision.usableOnServerErrorUntil,
       usableWhileRevalidatingUntil: decision.usableWhileRevalidatingUntil,
       variation: stored.variation,
       isKept: stored.isStorable,
@@ -47,7 +50,9 @@ extension Validity {
   /// Returns true if it may be served now while it is revalidated in the background.
   func isUsableWhileRevalidating(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
     // A request that may change something is not sent in the background.
-    guard request.cachePolicy == .standard, !request.revalidates, request.method.isSafe else { return false }
+    guard request.cachePolicy == .standard, !request.revalidates, request.method.isSafe, !request.limitsAge else {
+      return false
+    }
     return usableWhileRevalidatingUntil.map { now() < $0 } ?? false
   }
 
@@ -58,9 +63,12 @@ extension Validity {
     return variation.allSatisfy { (fields[$0.name] ?? "") == $0.value }
   }
 
+  /// Returns true if it may be served without a look at the response that it comes from.
+  ///
   /// Evaluates `now` only if it matters.
-  func isFresh(at now: @autoclosure () -> Date, _ policy: CachePolicy) -> Bool {
-    switch policy {
+  func isFresh(at now: @autoclosure () -> Date, _ request: ImageRequest) -> Bool {
+    guard !request.limitsAge else { return false }
+    return switch request.cachePolicy {
     case .cacheFirst, .cacheOnly: true
     case .standard, .reload: expires.map { now() < $0 } ?? true
     case .maxAge(let age): confirmed.map { now() < $0.addingTimeInterval(age / .seconds(1)) } ?? true

@@ -120,6 +120,15 @@ extension ImageRequest {
   /// A Boolean value that indicates whether URL and header fields make up the whole request.
   var isPlainGet: Bool { http.isPlainGet }
 
+  /// The directives of `Cache-Control` in ``headers``, if there are any.
+  private var directives: RequestDirectives? { headers.isEmpty ? nil : RequestDirectives(headers) }
+
+  /// True if ``headers`` limit the age of a response, so that what is stored of it has to be looked at.
+  var limitsAge: Bool { directives?.concernsAge ?? false }
+
+  /// True if ``headers`` forbid to store the response (RFC 9111 5.2.1.5).
+  var forbidsStoring: Bool { directives?.noStore ?? false }
+
   /// The plain `GET` for the same resource.
   var asGet: ImageRequest {
     var request = self

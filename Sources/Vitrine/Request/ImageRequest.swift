@@ -192,7 +192,8 @@ public struct ImageRequest: Sendable {
 
   /// The header fields to send, in order.
   ///
-  /// Defaults to none.
+  /// Defaults to none. `Cache-Control` (`no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`, `only-if-cached`) also
+  /// holds for the pipeline's caches, in addition to ``cachePolicy`` and ``cacheAccess``.
   /// ```swift
   /// request.headers["Accept-Language"] = "eo"
   /// ```
@@ -227,6 +228,12 @@ public struct ImageRequest: Sendable {
   public var cacheID: String? {
     get { shared.fields.cacheID }
     set { change { $0.cacheID = newValue } }
+  }
+
+  /// The values of the fields that `Vary` names, if the response with the plain key is another's; see ``Variations``.
+  var variation: HTTPFields {
+    get { shared.fields.variation }
+    set { change { $0.variation = newValue } }
   }
 
   /// True if the response has the encoded bytes, too; the image is then neither read from memory nor stored there.
@@ -312,6 +319,7 @@ public struct ImageRequest: Sendable {
     var storagePolicy: StoragePolicy?
     var headers: HTTPFields = [:]
     var significantHeaders: Set<String> = []
+    var variation: HTTPFields = [:]
     var http = HTTPOptions()
     var cachePartition: String?
     var cacheID: String?

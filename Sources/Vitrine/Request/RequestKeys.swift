@@ -17,6 +17,8 @@ final class RequestKeys: Sendable {
   let hasAlternatives: Bool
   /// The key of the bytes: the source and, for a URL, whatever changes the response.
   let fetch: CacheKey
+  /// The same without the values of the fields that `Vary` names; see ``Variations``.
+  let plain: CacheKey
   /// The key of the decoded image before any processing.
   let decode: CacheKey
   /// The ends of the keys after each processor.
@@ -26,6 +28,7 @@ final class RequestKeys: Sendable {
     let parts = Parts(fields)
     (image, source, url, stepEnds) = (parts.image, parts.source, parts.url, parts.stepEnds)
     fetch = image.prefix(parts.fetchEnd)
+    plain = parts.plainEnd == parts.fetchEnd ? fetch : image.prefix(parts.plainEnd)
     decode = parts.stepEnds.isEmpty ? image : image.prefix(parts.decodeEnd)
     hasAlternatives = fields.alternatives != nil
     allowsResuming = fields.http.isPlainGet && fields.headers["Range"] == nil
@@ -49,9 +52,22 @@ final class RequestKeys: Sendable {
   }
 
   /// The common prefix of the keys of all images made from the bytes.
-  var images: CacheKey { fetch.extended { $0.append(Self.imageMark) } }
+  var images: CacheKey { Self.images(of: fetch) }
+
+  /// Returns the common prefix of the keys of all images made from the bytes of a key.
+  static func images(of fetch: CacheKey) -> CacheKey { fetch.extended { $0.append(imageMark) } }
 
   private static let imageMark = "decode"
+  static let variationMark = "vary"
+
+  static func append(_ variation: HTTPFields, _ key: inout CacheKey.Builder) {
+    guard !variation.isEmpty else { return }
+    key.append(variationMark)
+    for field in variation {
+      key.append(field.name)
+      key.append(field.value)
+    }
+  }
 
   /// Returns the processors of a variant by its key; `nil` for another frame or colour space, and for keys of no image.
   func processors(ofVariant key: CacheKey) -> [CacheKey.Part]? {
@@ -74,6 +90,7 @@ final class RequestKeys: Sendable {
     let image: CacheKey
     let source: ImageSource
     let url: HTTPURL?
+    let plainEnd: Int
     let fetchEnd: Int
     let decodeEnd: Int
     private(set) var stepEnds: [Int] = []
@@ -85,6 +102,8 @@ final class RequestKeys: Sendable {
       var key = CacheKey.Builder(reserving: 160 + (url?.string.utf8.count ?? 64))
       key.append(fields.cachePartition)
       RequestKeys.append(source, url, fields, &key)
+      plainEnd = key.count
+      RequestKeys.append(fields.variation, &key)
       fetchEnd = key.count
       key.append(RequestKeys.imageMark)
       key.append(fields.size?.width)

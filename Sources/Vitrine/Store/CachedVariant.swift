@@ -70,7 +70,7 @@ extension ImagePipeline {
   ///   variants.
   /// - Returns: The closest variant; `nil` for none.
   public func cachedVariant(for request: ImageRequest) -> CachedVariant? {
-    let request = request.prepared(by: context.delegate)
+    let request = context.prepared(request)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap(cachedVariant).first }
     guard request.cachePolicy != .reload, let memory = context.memory(for: request, .memoryReads) else { return nil }
     let keys = request.keys
@@ -85,7 +85,7 @@ extension ImagePipeline {
           variant.value,
           for: request.size,
           processors == wanted ? .same : processors.isEmpty ? .none : .other,
-          isStale: !variant.value.validity.isFresh(at: now, request.cachePolicy),
+          isStale: !variant.value.validity.isFresh(at: now, request),
         )
       }
       .min { $0.rank < $1.rank }

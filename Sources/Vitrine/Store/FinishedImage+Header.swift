@@ -7,8 +7,10 @@ extension FinishedImage {
   ///
   /// Choices are stored by name, so that the order of cases means nothing.
   struct Header: Sendable {
-    private static let version: UInt64 = 3
-    private static let wordCount = 18
+    private static let version: UInt64 = 4
+    private static let wordCount = 19
+    /// The version without the last word.
+    private static let olderVersion: UInt64 = 3
     private static let lineCount = 6
     /// Stored by index.
     private static let alphas: [Bitmap.Alpha] = [.opaque, .straight, .premultiplied]
@@ -56,6 +58,7 @@ extension FinishedImage {
         word(info.storedHeight), word(info.orientation.rawValue), flags, word(info.bitsPerComponent),
         word(info.frameCount), info.duration.bitPattern, word(info.loopCount), word(status ?? 0), word(byteCount),
         word(validity.confirmed), word(validity.usableOnErrorUntil), word(validity.usableWhileRevalidatingUntil),
+        word(validity.usableOnServerErrorUntil),
       ]
       // No field can contain a line break.
       let lines =
@@ -74,9 +77,12 @@ extension FinishedImage {
     /// Decodes ``encoded``; `nil` for anything else, including other versions.
     init?(encoded: Data) {
       let bytes = [UInt8](encoded)
-      guard bytes.count >= Self.wordCount * 8, Self.word(0, bytes) == Self.version,
+      guard bytes.count >= Self.wordCount * 8 else { return nil }
+      let isOlder = Self.word(0, bytes) == Self.olderVersion
+      let wordCount = isOlder ? Self.wordCount - 1 : Self.wordCount
+      guard isOlder || Self.word(0, bytes) == Self.version,
         let encoding = Encoding(rawValue: Self.word(1, bytes)),
-        let lines = String(validating: bytes[(Self.wordCount * 8)...], as: UTF8.self)?
+        let lines = String(validating: bytes[(wordCount * 8)...], as: UTF8.self)?
           .split(separator: "\n", omittingEmptySubsequences: false).map(String.init), lines.count >= Self.lineCount,
         let colorSpace = ColorSpace(rawValue: lines[3]), let colorModel = ColorModel(rawValue: lines[4])
       else { return nil }
@@ -126,6 +132,7 @@ extension FinishedImage {
         expires: nil,
         confirmed: date(15),
         usableOnErrorUntil: date(16),
+        usableOnServerErrorUntil: isOlder ? nil : date(18),
         usableWhileRevalidatingUntil: date(17),
         variation: variation,
         isKept: true,

@@ -34,11 +34,11 @@ extension PipelineCache {
     in tiers: Tier = .all,
     expiration: Expiration = .never,
   ) async -> Tier {
-    let request = request.prepared(by: delegate)
+    let request = context.prepared(request)
     var image = image
     // The disk gets a new file, and the cost in memory counts pixels only.
     image.encodedData = nil
-    guard let term = Term(expiration, at: context.clock.now) else {
+    guard let term = Term(expiration, context) else {
       await drop(request, from: tiers)
       return []
     }
@@ -86,7 +86,7 @@ extension PipelineCache {
   /// Sends no request. Counts as use. If the request has several sources, the first with bytes on disk is taken. Returns
   /// `nil` for an image that is stored only as it is shown.
   public func data(for request: ImageRequest) async -> Data? {
-    let request = request.prepared(by: delegate)
+    let request = context.prepared(request)
     for alternative in request.alternatives ?? [] {
       if let data = await data(for: alternative) { return data }
     }
@@ -113,8 +113,8 @@ extension PipelineCache {
   /// - Returns: `true` if the disk keeps the bytes. They can be read when this returns.
   @discardableResult
   public func storeData(_ data: Data, for request: ImageRequest, expiration: Expiration = .never) async -> Bool {
-    let request = request.prepared(by: delegate)
-    guard let term = Term(expiration, at: context.clock.now) else {
+    let request = context.prepared(request)
+    guard let term = Term(expiration, context) else {
       if let disk { await remove(request.keys.fetch, from: disk) }
       return false
     }
@@ -133,10 +133,12 @@ extension PipelineCache {
   private struct Term {
     let stored: Date
     let expires: Date?
+    let freshness: Freshness
 
     /// Returns `nil` if the time has passed.
-    init?(_ expiration: Expiration, at now: Date) {
-      (stored, expires) = (now, expiration.date(from: now))
+    init?(_ expiration: Expiration, _ context: JobContext) {
+      let now = context.clock.now
+      (stored, expires, freshness) = (now, expiration.date(from: now), context.configuration.freshness)
       if let expires, expires <= now { return nil }
     }
 
@@ -151,7 +153,9 @@ extension PipelineCache {
       Validity(
         expires: expires,
         confirmed: stored,
-        usableOnErrorUntil: expires?.addingTimeInterval(Freshness().staleIfError / .seconds(1)),
+        usableOnErrorUntil: expires?.addingTimeInterval(freshness.staleIfError / .seconds(1)),
+        usableOnServerErrorUntil: freshness.staleIfServerError > .zero
+          ? expires?.addingTimeInterval(freshness.staleIfServerError / .seconds(1)) : nil,
         isKept: true,
       )
     }

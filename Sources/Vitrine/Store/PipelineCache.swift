@@ -36,7 +36,7 @@ public struct PipelineCache: Sendable {
   var disk: (any DataCaching)? { context.diskCache }
   var pending: PendingWrites { context.settlement.pending }
   var delegate: (any PipelineDelegate)? { context.delegate }
-  private var failures: RecentFailures? { context.network.failures }
+  private var failures: RecentFailures { context.network.failures }
 
   /// The image of exactly this request in memory: its source, size and processors.
   ///
@@ -45,9 +45,9 @@ public struct PipelineCache: Sendable {
   /// variant. A request with several sources has one entry for all of them. Does not block.
   /// ``store(_:for:in:expiration:)-(Bitmap,ImageRequest,_,_)`` also writes to disk.
   public subscript(request: ImageRequest) -> Bitmap? {
-    get { memory?.value(for: request.prepared(by: delegate).keys.image)?.image }
+    get { memory?.value(for: context.prepared(request).keys.image)?.image }
     nonmutating set {
-      let request = request.prepared(by: delegate)
+      let request = context.prepared(request)
       guard let newValue else {
         memory?.remove(request.keys.image)
         return
@@ -76,7 +76,7 @@ public struct PipelineCache: Sendable {
   ///   - tiers: The caches to look in. Defaults to all.
   /// - Returns: `true` if any of them has it.
   public func contains(_ request: ImageRequest, in tiers: Tier = .all) async -> Bool {
-    let request = request.prepared(by: delegate)
+    let request = context.prepared(request)
     if tiers.contains(.memory), let memory, memory.contains(request.keys.image) { return true }
     for alternative in request.alternatives ?? [] where await contains(alternative, in: tiers) { return true }
     guard tiers.contains(.disk), let disk else { return false }
@@ -98,15 +98,23 @@ public struct PipelineCache: Sendable {
   /// Of several sources, everything made from any of them is removed. A running load is stored when it ends. The
   /// source's recent failure is forgotten, too. The entries are gone when this method returns.
   public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
-    let request = request.prepared(by: delegate)
+    let request = context.prepared(request)
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
-    failures?.forget(request.keys.fetch)
-    if tiers.contains(.memory) { memory?.updateVariants(of: request.keys.fetch) { _ in nil } }
+    let plain = request.keys.plain
+    let keys = context.variations.keys(under: plain)
+    for key in keys {
+      failures.forget(key)
+      if tiers.contains(.memory) { memory?.updateVariants(of: key) { _ in nil } }
+    }
+    if let partials = context.partials, tiers.contains(partials.tier) {
+      await pending.finished()
+      for key in keys { await partials.remove(key) }
+    }
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
-    await disk.remove(request.keys.fetch)
-    await context.partials?.disk.removePartial(for: request.keys.fetch)
-    await disk.removeAll(extending: request.keys.images)
+    await disk.remove(plain)
+    await disk.removeAll(extending: RequestKeys.images(of: plain))
+    await disk.removeAll(extending: plain.variants)
   }
 
   /// Removes everything made from the image at a URL; see ``remove(_:in:)-(ImageRequest,_)``.
@@ -116,8 +124,11 @@ public struct PipelineCache: Sendable {
 
   /// Removes everything, and forgets recent failures.
   public func removeAll(in tiers: Tier = .all) async {
-    failures?.removeAll()
-    if tiers.contains(.memory) { memory?.removeAll() }
+    failures.removeAll()
+    if tiers.contains(.memory) {
+      memory?.removeAll()
+      context.partials?.memory?.removeAll()
+    }
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
     await disk.removeAll()

@@ -10,6 +10,7 @@ final class Settlement: Sendable {
   private let memory: MemoryCache<CachedImage>?
   private let disk: (any DataCaching)?
   private let partials: Partials?
+  private let variations: Variations
   let pending: PendingWrites
   private let delegate: (any PipelineDelegate)?
   private let decoders: DecoderChoice
@@ -21,12 +22,13 @@ final class Settlement: Sendable {
   init(
     _ configuration: ImagePipeline.Configuration,
     _ partials: Partials?,
+    _ variations: Variations,
     _ decoders: DecoderChoice,
     _ queue: WorkQueue,
   ) {
     (memory, disk) = (configuration.memoryCache, configuration.diskCache)
     (delegate, defaultStorage, clock) = (configuration.delegate, configuration.storagePolicy, configuration.clock)
-    (self.partials, self.decoders, self.queue) = (partials, decoders, queue)
+    (self.partials, self.variations, self.decoders, self.queue) = (partials, variations, decoders, queue)
     pending = PendingWrites(configuration.stepper)
   }
 
@@ -137,7 +139,7 @@ final class Settlement: Sendable {
   /// Drops a partial download that is of no use.
   func dropPartial(of key: CacheKey) {
     guard let partials else { return }
-    pending.add { await partials.disk.removePartial(for: key) }
+    pending.add { await partials.remove(key) }
   }
 
   private func keepOriginal(_ body: Body, of request: ImageRequest) {
@@ -177,15 +179,26 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Drops the bytes of a source and all images made of them.
+  /// Drops the bytes of a URL in all variants, and all images made of them.
   func invalidate(_ request: ImageRequest) {
-    let keys = request.keys
-    memory?.updateVariants(of: keys.fetch) { _ in nil }
-    dropPartial(of: keys.fetch)
+    let plain = request.keys.plain
+    for key in variations.keys(under: plain) { drop(source: key) }
     guard let disk else { return }
-    pending.add(for: keys.fetch) {
-      await disk.remove(keys.fetch)
-      await disk.removeAll(extending: keys.images)
+    pending.add(for: plain) { await disk.removeAll(extending: plain.variants) }
+  }
+
+  /// Drops the variants that have made room for others.
+  func dropDoomed() {
+    for key in variations.takeDoomed() { drop(source: key) }
+  }
+
+  private func drop(source key: CacheKey) {
+    memory?.updateVariants(of: key) { _ in nil }
+    dropPartial(of: key)
+    guard let disk else { return }
+    pending.add(for: key) {
+      await disk.remove(key)
+      await disk.removeAll(extending: RequestKeys.images(of: key))
     }
   }
 

@@ -3,6 +3,8 @@ import VitrineRuntime
 
 /// Writes a body to disk while it arrives, so that an interrupted download can be resumed, even by another process.
 ///
+/// Where no disk cache keeps partial downloads, an interrupted body is kept in memory instead.
+///
 /// The body itself stays with its receiver, which a slow disk does not delay.
 final class BodyRecording: Sendable {
   private struct State {
@@ -17,7 +19,10 @@ final class BodyRecording: Sendable {
   private static let pieceSize = 256 << 10
 
   private let state: Lock<State>
-  private let opening: Task<BodyWriter?, Never>
+  /// The writer; `nil` in memory.
+  private let opening: Task<BodyWriter?, Never>?
+  /// The place in memory; `nil` on disk.
+  private let memory: (store: PartialMemory, key: CacheKey, head: PartialHead, clock: any TimeSource)?
   /// True if the recording can become the entry; otherwise that is stored like any other.
   private let seals: Bool
 
@@ -28,10 +33,19 @@ final class BodyRecording: Sendable {
     in partials: Partials,
     after resumption: Resumption?,
     _ executor: (any TaskExecutor)?,
+    _ clock: any TimeSource,
   ) {
-    let state = Lock(State(written: resumption?.partial.count ?? 0))
+    let state = Lock(State(written: resumption?.count ?? 0))
     (self.state, seals) = (state, partials.isWholeCache)
-    opening = Task(executorPreference: executor) { [disk = partials.disk] in
+    guard case .disk(let disk) = partials.store else {
+      opening = nil
+      memory = partials.memory.map { ($0, key, head, clock) }
+      // A body that grows must not be held twice.
+      partials.memory?.remove(key)
+      return
+    }
+    memory = nil
+    opening = Task(executorPreference: executor) {
       let writer = await disk.partialWriter(for: key, metadata: head.encoded, after: resumption?.partial)
       state.withLock { $0.writer = writer }
       return writer
@@ -52,13 +66,14 @@ final class BodyRecording: Sendable {
   }
 
   /// Keeps the recording for a later download.
-  func keep(_ body: Data) async {
+  func keep(_ body: Data, _ hash: ContentHash) async {
+    if let memory { memory.store.keep(body, hash, memory.head, for: memory.key, now: memory.clock.now) }
     guard let writer = await finishedWriter(body) else { return }
     await writer.keep()
   }
 
   /// Drops the recording.
-  func drop() async { await opening.value?.drop() }
+  func drop() async { await opening?.value?.drop() }
 
   /// Turns the recording of the whole body into an entry.
   ///
@@ -81,30 +96,12 @@ final class BodyRecording: Sendable {
 
   /// Returns the writer once it has the whole body; `nil` if there is none.
   private func finishedWriter(_ body: Data) async -> BodyWriter? {
-    guard let writer = await opening.value else { return nil }
+    guard let writer = await opening?.value else { return nil }
     let written = state.withLock { state in
       defer { state.written = body.count }
       return state.written
     }
     if written < body.count { await writer.append(body.subdata(in: written..<body.count)) }
     return writer
-  }
-}
-
-/// The cache of partial downloads.
-struct Partials: Sendable {
-  let disk: any PartialStoring
-  /// True if what is stored there need not be stored elsewhere.
-  let isWholeCache: Bool
-
-  /// Returns `nil` if the cache does not store partial downloads.
-  init?(in cache: (any DataCaching)?) {
-    if let disk = cache as? any PartialStoring {
-      (self.disk, isWholeCache) = (disk, true)
-    } else if let disk = (cache as? DataCacheList)?.partialStoring {
-      (self.disk, isWholeCache) = (disk, false)
-    } else {
-      return nil
-    }
   }
 }

@@ -220,8 +220,8 @@ final class BodySink: LoadSink, @unchecked Sendable {
     // A complete body with an error is no part of a larger one.
     let isPart = total == 0 || body.count < total
     let isOfUse = isPart && error.code != .tooLarge
-    plan.pending.add { [body] in
-      if isOfUse { await recording.keep(body) } else { await recording.drop() }
+    plan.pending.add { [body, hash] in
+      if isOfUse { await recording.keep(body, hash) } else { await recording.drop() }
     }
   }
 }

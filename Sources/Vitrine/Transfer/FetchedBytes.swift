@@ -29,13 +29,13 @@ extension FetchedBytes {
   }
 
   /// Creates bytes from the beginning of a body that could be resumed; `nil` for any other body.
-  init?(_ data: Data, beginning head: BodySink.Head, at now: Date) {
+  init?(_ data: Data, beginning head: BodySink.Head, _ context: JobContext, at now: Date) {
     let stored = head.stored
     guard let contentID = head.partial.beginningID else { return nil }
     self.init(
       data: data,
       contentID: contentID,
-      validity: Validity(of: stored, at: now),
+      validity: context.validity(of: stored, at: now),
       origin: .network,
       status: stored.status,
     )

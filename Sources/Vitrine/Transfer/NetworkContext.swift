@@ -7,7 +7,7 @@ final class NetworkContext: Sendable {
   let loader: any DataLoader
   /// The configuration's hooks; each traced load adds the one that measures.
   let hooks: LoadHooks
-  let failures: RecentFailures?
+  let failures: RecentFailures
   /// `nil` if the network is always available.
   let access: (@Sendable () -> NetworkAccess)?
   private let addressGuard: AddressGuard?
@@ -26,7 +26,7 @@ final class NetworkContext: Sendable {
     var hooks = LoadHooks()
     (hooks.willSend, hooks.challenge) = (configuration.willSend, configuration.challenge)
     self.hooks = hooks
-    failures = configuration.remembersFailures ? RecentFailures() : nil
+    failures = RecentFailures(by: configuration.freshness, remembers: configuration.remembersFailures)
     access = configuration.access
   }
 
@@ -50,33 +50,5 @@ extension ImagePipeline.Configuration {
   fileprivate func rateLimited(_ loader: any DataLoader) -> any DataLoader {
     guard rateLimit != nil || rateLimitPerHost != nil else { return loader }
     return RateLimitedLoader(loader, rateLimit, perHost: rateLimitPerHost, clock: clock)
-  }
-}
-
-/// The recent failures, so that a failed source is not loaded again for each cell of a list.
-final class RecentFailures: Sendable {
-  private let memory = Lock(FailureMemory<CacheKey>())
-
-  /// Returns the error that another attempt would most likely give; `nil` if one is worth it.
-  func error(for key: CacheKey, _ source: String, at now: Duration) -> LoadError? {
-    guard let standing = memory.withLock({ $0.standing(for: key, now: now) }) else { return nil }
-    let (age, rest) = (standing.age.wholeSeconds(.down), standing.rest.wholeSeconds(.up))
-    return LoadError(standing.error, source, "failed \(age) s ago, not retried for \(rest) s: ")
-  }
-
-  func record(_ error: HTTPError, retryAfter: Duration? = nil, for key: CacheKey, at now: Duration) {
-    // What is forgotten is released under the lock.
-    let error = error.withoutCause()
-    memory.withLock { $0.record(error, for: key, retryAfter: retryAfter, now: now) }
-  }
-
-  func forget(_ key: CacheKey) { memory.withLock { $0.forget(key) } }
-
-  func removeAll() { memory.withLock { $0.removeAll() } }
-}
-
-extension Duration {
-  fileprivate func wholeSeconds(_ rule: FloatingPointRoundingRule) -> Int {
-    Int((self / .seconds(1)).rounded(rule))
   }
 }

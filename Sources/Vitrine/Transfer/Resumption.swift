@@ -4,9 +4,10 @@ import VitrineRuntime
 
 /// The beginning of a body from an earlier download, with everything needed to request the rest.
 struct Resumption: Sendable {
-  let partial: PartialBody
+  /// The file that is continued; `nil` if the bytes were in memory.
+  let partial: PartialBody?
   /// The number of bytes.
-  var count: Int { partial.count }
+  let count: Int
   /// The bytes, until they are taken: there may be many, and they must not be in memory twice.
   private let prefix: Lock<Data>
   /// The checksum of these bytes, to be continued.
@@ -15,21 +16,31 @@ struct Resumption: Sendable {
   let stored: StoredResponse
   /// The number of bytes of the whole, if the server said so.
   let total: Int?
-  private let tag: String
+  private let validator: String
 
-  /// Looks for a partial download that a request with these fields can resume.
+  /// Looks on disk for a partial download that a request with these fields can resume.
   init?(for key: CacheKey, in disk: any PartialStoring, fields: HTTPFields) async {
     guard let partial = await disk.partial(for: key), let head = PartialHead(encoded: partial.metadata),
-      let tag = head.stored.strongEntityTag, partial.count > 0, partial.count < head.total ?? .max
-    else { return nil }
-    // Bytes received for other fields belong to another response.
-    guard head.stored.answers(fields), let prefix = await partial.bytes(0..<partial.count),
+      head.isResumable(at: partial.count, fields), let prefix = await partial.bytes(0..<partial.count),
       prefix.count == partial.count
     else { return nil }
     var hash = ContentHash()
     hash.append(prefix)
-    (self.partial, self.prefix, self.tag, self.hash) = (partial, Lock(prefix), tag, hash)
-    (stored, total) = (head.stored, head.total)
+    self.init(head, prefix, hash, partial)
+  }
+
+  /// Looks in memory for one.
+  init?(for key: CacheKey, in memory: PartialMemory, fields: HTTPFields, now: Date) {
+    guard let known = memory.partial(for: key, now: now), known.head.isResumable(at: known.bytes.count, fields) else {
+      return nil
+    }
+    self.init(known.head, known.bytes, known.hash, nil)
+  }
+
+  private init?(_ head: PartialHead, _ prefix: Data, _ hash: ContentHash, _ partial: PartialBody?) {
+    guard let validator = head.stored.rangeValidator else { return nil }
+    (self.partial, count, self.prefix, self.hash) = (partial, prefix.count, Lock(prefix), hash)
+    (self.validator, stored, total) = (validator, head.stored, head.total)
   }
 
   /// Returns the bytes, once.
@@ -43,18 +54,17 @@ struct Resumption: Sendable {
   /// Requests the rest, or the whole if the file has changed (RFC 9110, sections 13.1.5 and 14.2).
   func ask(in request: inout HTTPRequest) {
     request.headers["Range"] = "bytes=\(count)-"
-    request.headers["If-Range"] = tag
+    request.headers["If-Range"] = validator
   }
 
   /// Returns true if a response of status 206 has the rest of the same bytes.
   ///
-  /// Only the strong tag tells.
+  /// Its validators, its place and the length of the whole must be those of the beginning.
   func isContinued(by response: HTTPResponse) -> Bool {
-    guard let range = ContentRange(response), range.start == count, response.headers["ETag"] == tag else {
+    guard let range = ContentRange(response), range.start == count, range.isOfFile(ofLength: total) else {
       return false
     }
-    guard let total, let now = range.total else { return true }
-    return total == now
+    return stored.headers.isSameVersion(as: response.headers)
   }
 }
 
@@ -70,9 +80,16 @@ struct PartialHead: Sendable {
   /// The identity of images made from the beginning; `nil` if the version is not certain.
   var beginningID: ContentID? { stored.strongEntityTag.map { ContentID(ofBodyTagged: $0) } }
 
-  /// True if an interrupted download should be resumed: it has a strong tag, may be stored, and is not small.
+  /// True if an interrupted download should be resumed: it has a strong validator, may be stored, and is not small.
   var isWorthKeeping: Bool {
-    stored.status == 200 && stored.isStorable && stored.strongEntityTag != nil && total ?? .max >= 256 << 10
+    stored.status == 200 && stored.isStorable && stored.rangeValidator != nil && total ?? .max >= PartialMemory.minimum
+  }
+
+  /// Returns true if a request with these fields can resume the download after `count` bytes.
+  ///
+  /// Bytes received for other fields belong to another response.
+  fileprivate func isResumable(at count: Int, _ fields: HTTPFields) -> Bool {
+    count > 0 && count < total ?? .max && stored.answers(fields)
   }
 
   /// The length in eight bytes, least significant first and all ones if unknown, then the head.

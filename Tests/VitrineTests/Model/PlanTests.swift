@@ -100,7 +100,7 @@ struct PlanTests {
           key: request.keys.image,
           step: 0,
           contentID: ContentID(low: 1, high: 1),
-          validity: Validity(of: try Plans.stored(age), at: Plans.now),
+          validity: Validity(of: try Plans.stored(age), by: Freshness(), at: Plans.now),
         )
       ]
       #expect(LoadPlan(request, upTo: 0, findings, fields: [:], now: Plans.now).words == expected)
@@ -141,9 +141,20 @@ struct PlanTests {
         change: { $0.access = .offline("train") },
         plan: "fail: offline",
       ),
-      Case(age: 100, change: { $0.failure = refused }, plan: "stand in for badStatus"),
+      Case(age: 100, change: { $0.failure = refused }, plan: "fail: badStatus"),
+      Case(
+        age: 100,
+        control: "max-age=60, stale-if-error=60",
+        change: { $0.failure = refused },
+        plan: "stand in for badStatus",
+      ),
       Case(age: 100, change: { $0.failure = gone }, plan: "fail: badStatus"),
-      Case(age: 100_000, change: { $0.failure = refused }, plan: "fail: badStatus"),
+      Case(
+        age: 120,
+        control: "max-age=60, stale-if-error=60",
+        change: { $0.failure = refused },
+        plan: "fail: badStatus",
+      ),
       // What its server has said of it tells more than that nobody can be asked now.
       Case(
         age: 100,
@@ -166,7 +177,7 @@ struct PlanTests {
       one.change(&findings)
       var request = ImageRequest(url: Plans.url)
       request.cachePolicy = one.policy
-      let plan = BytesPlan(request, "a", findings, fields: [:], now: Plans.now)
+      let plan = BytesPlan(request, "a", findings, fields: [:], by: Freshness(), now: Plans.now)
       #expect(plan.words == one.plan, "\(one.age) s, \(one.control), \(one.policy)")
     }
   }
@@ -176,9 +187,9 @@ struct PlanTests {
     var findings = Findings()
     findings.access = .expensive("roaming")
     var request = ImageRequest(url: Plans.url)
-    #expect(BytesPlan(request, "a", findings, fields: [:], now: Plans.now).words == "ask")
+    #expect(BytesPlan(request, "a", findings, fields: [:], by: Freshness(), now: Plans.now).words == "ask")
     request.allowsExpensiveNetworkAccess = false
-    #expect(BytesPlan(request, "a", findings, fields: [:], now: Plans.now).words == "fail: offline")
+    #expect(BytesPlan(request, "a", findings, fields: [:], by: Freshness(), now: Plans.now).words == "fail: offline")
   }
 }
 
@@ -221,7 +232,7 @@ private struct Plans {
     let (one, two) = (ContentID(low: 1, high: 1), ContentID(low: 2, high: 2))
     func image(_ bitmap: Bitmap, age: Double, _ rendition: Rendition? = nil) throws -> LoadedImage {
       let info = ImageInfo(format: .png, storedWidth: 16, storedHeight: 12)
-      let validity = Validity(of: try Self.stored(age), at: Self.now)
+      let validity = Validity(of: try Self.stored(age), by: Freshness(), at: Self.now)
       return LoadedImage(ImageContainer(bitmap, info: info), one, validity, status: 200, byteCount: 9, rendition)
     }
     let small = Bitmap.solid(SIMD4(1, 2, 3, 255), width: 8, height: 6)
@@ -256,14 +267,14 @@ private struct Plans {
             key: request.keys.image,
             step: situation.steps,
             contentID: one,
-            validity: Validity(of: try Self.stored(10), at: Self.now),
+            validity: Validity(of: try Self.stored(10), by: Freshness(), at: Self.now),
           )
         ]
       }
     }
     let plan = LoadPlan(request, upTo: situation.steps, findings, fields: [:], now: Self.now)
     self.image = plan.words
-    bytes = BytesPlan(request, "a", findings, fields: [:], now: Self.now).words
+    bytes = BytesPlan(request, "a", findings, fields: [:], by: Freshness(), now: Self.now).words
     let isOrphaned = !findings.finished.isEmpty && situation.disk == .orphaned
     try #require(plan.orphans.isEmpty != isOrphaned, "\(situation)")
   }

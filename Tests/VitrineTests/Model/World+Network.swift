@@ -92,7 +92,8 @@ extension World {
     } else if error != nil {
       (word.failure, word.allowsStale) = (.fetchFailed, true)
     } else if transfer.status >= 400 {
-      (word.failure, word.allowsStale) = (.badStatus, transfer.status == 503)
+      // No header permits a stale image in place of a 503.
+      word.failure = .badStatus
     } else if transfer.version == nil {
       word.failure = .undecodable
       damaged.insert(flight.address)

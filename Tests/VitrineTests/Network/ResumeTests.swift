@@ -326,18 +326,135 @@ struct ResumeTests {
     await other.close()
   }
 
+  /// A download is resumed by date where there is no tag at all (RFC 9110 8.8.2.2, 13.1.5).
+  @Test(
+    arguments: [
+      ("Sun, 09 Sep 2001 01:46:39 GMT", "", true), ("Sun, 09 Sep 2001 01:46:40 GMT", "", false),
+      ("Sun, 09 Sep 2001 01:46:39 GMT", "W/\"a\"", false), ("yesterday", "", false),
+    ]
+  )
+  func withoutATagADateIsStrongEnoughIfItIsASecondOld(modified: String, tag: String, isResumed: Bool) async throws {
+    let cache = try folder.cache(clock)
+    let pipeline = makePipeline(on: cache)
+    let fields: HTTPFields = ["ETag": tag, "Last-Modified": modified, "Date": "Sun, 09 Sep 2001 01:46:40 GMT"]
+    try await leave(in: pipeline, fields)
+    let task = pipeline.imageTask(for: request)
+    let load = try await loader.nextLoad(of: url)
+    #expect(load.request.headers["If-Range"] == (isResumed ? modified : nil))
+    #expect(load.request.headers["Range"] == (isResumed ? "bytes=600000-" : nil))
+    if isResumed {
+      goOn(load, from: 600_000, fields)
+    } else {
+      load.respond(with: FakeResponse(headers: head(fields), body: file))
+    }
+    try expectWhole(try await task.image)
+    await cache.close()
+  }
+
+  @Test(
+    arguments: [["ETag": "\"b\""], ["Last-Modified": ""], ["Last-Modified": "Sun, 09 Sep 2001 01:46:38 GMT"]]
+      as [HTTPFields]
+  )
+  func aRestOfAnotherDateIsNotGluedOn(changes: HTTPFields) async throws {
+    let cache = try folder.cache(clock)
+    let pipeline = makePipeline(on: cache)
+    var fields: HTTPFields = [
+      "ETag": "", "Last-Modified": "Sun, 09 Sep 2001 01:46:39 GMT", "Date": "Sun, 09 Sep 2001 01:46:40 GMT",
+    ]
+    try await leave(in: pipeline, fields)
+    let task = pipeline.imageTask(for: request)
+    let load = try await loader.nextLoad(of: url)
+    for change in changes { fields[change.name] = change.value }
+    goOn(load, from: 600_000, fields)
+    let whole = try await loader.nextLoad(of: url)
+    #expect(whole.request.headers["Range"] == nil)
+    whole.respond(with: FakeResponse(headers: head(), body: file))
+    try expectWhole(try await task.image)
+    await cache.close()
+  }
+
+  @Test
+  func aDownloadOfSixteenKilobytesIsResumedToo() async throws {
+    let cache = try folder.cache(clock)
+    let pipeline = makePipeline(on: cache)
+    try await leave(16 << 10, in: pipeline)
+    let task = pipeline.imageTask(for: request)
+    let load = try await loader.nextLoad(of: url)
+    #expect(load.request.headers["Range"] == "bytes=16384-")
+    goOn(load, from: 16 << 10)
+    try expectWhole(try await task.image)
+    await cache.close()
+  }
+
+  // MARK: In memory
+
+  private func makePipelineWithoutDisk() -> ImagePipeline {
+    .testing {
+      $0.diskCache = nil
+      $0.loader = loader
+      $0.clock = clock
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func withoutADiskTheBeginningIsKeptInMemory(isCancelled: Bool) async throws {
+    let pipeline = makePipelineWithoutDisk()
+    try await leave(in: pipeline, isCancelled: isCancelled)
+    #expect(await pipeline.explain(request).partialByteCount == 600_000)
+
+    let task = pipeline.imageTask(for: request)
+    let load = try await loader.nextLoad(of: url)
+    #expect(load.request.headers["Range"] == "bytes=600000-")
+    #expect(load.request.headers["If-Range"] == "\"a\"")
+    goOn(load, from: 600_000)
+    let response = try await task.response
+    try expectWhole(response.image)
+    #expect(response.byteCount == file.count)
+    #expect(await pipeline.explain(request).partialByteCount == 0)
+  }
+
+  @Test
+  func whatIsInMemoryStartsOverLikeWhatIsOnDisk() async throws {
+    let pipeline = makePipelineWithoutDisk()
+    try await leave(in: pipeline)
+    let task = pipeline.imageTask(for: request)
+    goOn(try await loader.nextLoad(of: url), from: 600_000, ["ETag": "\"b\""])
+    let whole = try await loader.nextLoad(of: url)
+    #expect(whole.request.headers["Range"] == nil)
+    whole.respond(with: FakeResponse(headers: head(), body: file))
+    try expectWhole(try await task.image)
+  }
+
+  @Test
+  func removedClearedOrADayOldItIsGone() async throws {
+    let pipeline = makePipelineWithoutDisk()
+    for way in 0..<3 {
+      try await leave(in: pipeline)
+      switch way {
+      case 0: await pipeline.cache.remove(request)
+      case 1: await pipeline.cache.removeAll()
+      default: clock.advance(by: .seconds(86_400))
+      }
+      #expect(await pipeline.explain(request).partialByteCount == 0)
+    }
+    var request = request
+    request.cacheAccess = .disk
+    try await leave(in: pipeline, request: request)
+    #expect(await pipeline.explain(self.request).partialByteCount == 0)
+  }
+
   // MARK: What is kept
 
   @Test(
     arguments: [
-      ["Cache-Control": "no-store"], ["ETag": "W/\"a\""], ["ETag": ""], ["Vary": "*"], ["Content-Length": "200000"],
+      ["Cache-Control": "no-store"], ["ETag": "W/\"a\""], ["ETag": ""], ["Vary": "*"], ["Content-Length": "16000"],
     ] as [HTTPFields]
   )
   func whatNobodyCouldGoOnFromIsNotKept(changes: HTTPFields) async throws {
     let cache = try folder.cache(clock)
     let pipeline = makePipeline(on: cache)
     let isShort = changes["Content-Length"] != nil
-    try await leave(isShort ? 100_000 : 600_000, in: pipeline, changes)
+    try await leave(isShort ? 15_000 : 600_000, in: pipeline, changes)
     #expect(await cache.statistics().partials == 0)
     _ = pipeline.imageTask(for: request)
     #expect(try await loader.nextLoad(of: url).request.headers["Range"] == nil)

@@ -247,7 +247,7 @@ struct ExplainTests {
     #expect(explanation.partialByteCount == 300 << 10)
     // It has no entity tag, so nobody could go on with it.
     #expect(explanation.transfer == .full)
-    #expect(explanation.description.contains("partial download on disk: 307200 bytes"))
+    #expect(explanation.description.contains("partial download: 307200 bytes"))
     await cache.close()
   }
 

@@ -1,0 +1,112 @@
+import VitrineRuntime
+
+extension Freshness {
+  /// The time for which a response may be used, fresh or stale.
+  struct Term {
+    var expires: Date
+    var reason: Reason
+    var noCache: Bool
+    /// `false` if the response must not be served stale, whatever the times below.
+    var allowsStale: Bool
+    var isImmutable: Bool
+    /// The age with which the response came, in seconds.
+    var ageOnArrival: Double
+    var onError: Date
+    var onServerError: Date?
+    var whileRevalidating: Date?
+
+    /// Shortens the term to that of a redirect which led to the response.
+    fileprivate mutating func shorten(to redirect: Term) {
+      whileRevalidating = whileRevalidating.map { min($0, redirect.whileRevalidating ?? redirect.expires) }
+      onError = min(onError, redirect.onError)
+      onServerError = onServerError.flatMap { own in redirect.onServerError.map { min(own, $0) } }
+      noCache = noCache || redirect.noCache
+      allowsStale = allowsStale && redirect.allowsStale
+      if redirect.expires < expires { (expires, reason) = (redirect.expires, .redirect) }
+    }
+  }
+
+  /// Returns the term of a response under the requested URL, which ends with that of the first redirect to become stale.
+  func term(of stored: StoredResponse, _ policy: CachePolicy) -> Term {
+    var term = ownTerm(of: stored, policy)
+    // An age in place of the headers replaces those of the redirects, too.
+    if case .maxAge = policy { return term }
+    for redirect in stored.redirects { term.shorten(to: ownTerm(of: redirect, policy)) }
+    return term
+  }
+
+  /// Returns the age of a response, in seconds (RFC 9111 4.2.3).
+  package func age(of stored: StoredResponse, now: Date) -> Double {
+    now.timeIntervalSince(stored.received) + ownTerm(of: stored, .standard).ageOnArrival
+  }
+
+  private func ownTerm(of stored: StoredResponse, _ policy: CachePolicy) -> Term {
+    let control = CacheControl(stored.headers)
+    let date = stored.headers.values(for: "Date").first.flatMap { HTTPDate.parse($0, now: stored.received) }
+    let age = ageOnArrival(of: stored, date: date)
+    let (expires, reason) = lifetime(of: stored, control, date: date, age: age, policy)
+    let onServerError = control.staleIfError.map(Double.init) ?? staleIfServerError / .seconds(1)
+    return Term(
+      expires: expires,
+      reason: reason,
+      noCache: control.noCache,
+      allowsStale: !control.mustRevalidate && !control.noCache,
+      isImmutable: control.isImmutable,
+      ageOnArrival: age,
+      onError: expires.addingTimeInterval(control.staleIfError.map(Double.init) ?? staleIfError / .seconds(1)),
+      onServerError: onServerError > 0 ? expires.addingTimeInterval(onServerError) : nil,
+      whileRevalidating: control.staleWhileRevalidate.map { expires.addingTimeInterval(Double($0)) },
+    )
+  }
+
+  /// Returns the age on arrival, in seconds (RFC 9111 4.2.3): by the server's clock, or as counted by caches on the way.
+  private func ageOnArrival(of stored: StoredResponse, date: Date?) -> Double {
+    let apparent = date.map { max(0, stored.received.timeIntervalSince($0)) } ?? 0
+    // Of several values the first counts (RFC 9111 5.1).
+    let value = stored.headers.values(for: "Age").first?.split(separator: ",").first?.trimmed
+    let counted = Double(CacheControl.seconds(value.map(String.init)) ?? 0)
+    let delay = max(0, stored.received.timeIntervalSince(stored.requested))
+    return max(apparent, counted + delay)
+  }
+
+  /// Returns the time at which the age of the response reaches its lifetime (RFC 9111 4.2).
+  private func lifetime(
+    of stored: StoredResponse,
+    _ control: CacheControl,
+    date: Date?,
+    age: Double,
+    _ policy: CachePolicy,
+  ) -> (expires: Date, reason: Reason) {
+    if case .maxAge(let duration) = policy {
+      return (stored.received.addingTimeInterval(duration / .seconds(1)), .policy)
+    }
+    func fresh(for lifetime: Double) -> Date { stored.received.addingTimeInterval(lifetime - age) }
+
+    if let maxAge = control.maxAge { return (fresh(for: Double(maxAge)), .maxAge) }
+    if let expires = stored.headers.values(for: "Expires").first {
+      // An invalid date, most often "0", is in the past (RFC 9111 5.3).
+      let end = HTTPDate.parse(expires, now: stored.received)
+      return (fresh(for: end.map { $0.timeIntervalSince(date ?? stored.received) } ?? 0), .expires)
+    }
+    // A status that is not heuristically cacheable has no lifetime of its own (RFC 9110 15.1).
+    guard stored.isHeuristicallyFresh else { return (fresh(for: 0), .defaultLifetime) }
+    // Without dates in a sensible order there is no age to take a fraction of.
+    if let modified = stored.headers.values(for: "Last-Modified").first,
+      let since = HTTPDate.parse(modified, now: stored.received), since <= date ?? stored.received
+    {
+      let share = (date ?? stored.received).timeIntervalSince(since) * heuristicFraction
+      return (fresh(for: min(share, heuristicLimit / .seconds(1))), .heuristic)
+    }
+    // An error says nothing about how long it lasts.
+    guard stored.status < 400 else { return (fresh(for: 0), .defaultLifetime) }
+    // Counted from our own clock, since the response says nothing about the server's.
+    return (stored.received.addingTimeInterval(defaultLifetime / .seconds(1)), .defaultLifetime)
+  }
+}
+
+extension StoredResponse {
+  /// A Boolean value that indicates whether the status allows a lifetime that the server did not set (RFC 9110 15.1).
+  var isHeuristicallyFresh: Bool {
+    [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+  }
+}

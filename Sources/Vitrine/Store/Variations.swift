@@ -1,0 +1,125 @@
+import Synchronization
+import VitrineCaching
+import VitrineHTTP
+import VitrineRuntime
+
+/// The responses to one URL that differ by the request fields which `Vary` names, stored side by side.
+///
+/// One of them has the plain key of the URL. A request with other values that finds it there is noted here, and from then
+/// on has a key of its own, which extends the plain key by these values. So each variant has its images, its validators
+/// and its order of responses, like another URL. A URL has four at most.
+final class Variations: Sendable {
+  private struct Entry {
+    /// The values of the response that has the plain key.
+    let first: HTTPFields
+    /// The values of the others, those used last at the end.
+    var others: [HTTPFields] = []
+    let number: Int
+  }
+
+  private struct State {
+    var entries: [CacheKey: Entry] = [:]
+    var nextNumber = 0
+    /// The keys of variants that have made room for others, and are still stored.
+    var doomed: [CacheKey] = []
+
+    mutating func drop(_ plain: CacheKey) {
+      guard let entry = entries.removeValue(forKey: plain) else { return }
+      doomed += entry.others.map { plain.extended(by: $0) }
+    }
+  }
+
+  /// The maximum number of variants of a URL.
+  private static let limit = 4
+  private static let entryLimit = 1000
+
+  private let state = Lock(State())
+  private let hasEntries = Atomic(false)
+
+  /// True if no request has found a variant that is not its own, as is nearly always so.
+  var isEmpty: Bool { !hasEntries.load(ordering: .relaxed) }
+
+  /// Notes that a request has found a response for other values, `first`, under the plain key of its URL.
+  func note(_ first: HTTPFields, under plain: CacheKey) {
+    guard !first.isEmpty else { return }
+    state.withLock { state in
+      guard state.entries[plain] == nil else { return }
+      state.entries[plain] = Entry(first: first, number: state.nextNumber)
+      state.nextNumber += 1
+      guard state.entries.count > Self.entryLimit else { return }
+      let oldestFirst = state.entries.sorted { $0.value.number < $1.value.number }
+      for (key, _) in oldestFirst.prefix(Self.entryLimit / 8) { state.drop(key) }
+    }
+    hasEntries.store(true, ordering: .relaxed)
+  }
+
+  /// Returns the values by which the key of a request with these fields extends the plain key; none for the plain key.
+  func variation(of fields: HTTPFields, under plain: CacheKey) -> HTTPFields {
+    state.withLock { state in
+      guard var entry = state.entries[plain] else { return [:] }
+      let values = HTTPFields(entry.first.map { ($0.name, fields[$0.name] ?? "") })
+      guard values != entry.first else { return [:] }
+      entry.others.removeAll { $0 == values }
+      entry.others.append(values)
+      if entry.others.count >= Self.limit { state.doomed.append(plain.extended(by: entry.others.removeFirst())) }
+      state.entries[plain] = entry
+      return values
+    }
+  }
+
+  /// Returns the keys of all variants of a URL: the plain one, and those that extend it.
+  func keys(under plain: CacheKey) -> [CacheKey] {
+    [plain] + (state.withLock { $0.entries[plain]?.others } ?? []).map { plain.extended(by: $0) }
+  }
+
+  /// Returns the keys of variants that must be dropped, once.
+  func takeDoomed() -> [CacheKey] {
+    guard !isEmpty else { return [] }
+    return state.withLock { state in
+      defer { state.doomed = [] }
+      return state.doomed
+    }
+  }
+}
+
+extension CacheKey {
+  /// The common prefix of the keys of all variants of a URL but the plain one, of which this is the plain key.
+  var variants: CacheKey { extended { $0.append(RequestKeys.variationMark) } }
+
+  fileprivate func extended(by variation: HTTPFields) -> CacheKey {
+    extended { RequestKeys.append(variation, &$0) }
+  }
+}
+
+extension JobContext {
+  /// Returns a request after the delegate's changes, with its keys; every look-up and load begins with this.
+  func prepared(_ request: ImageRequest) -> ImageRequest {
+    let request = request.prepared(by: delegate)
+    return variations.isEmpty ? request : varied(request).prepared(by: nil)
+  }
+
+  /// Returns a request with the keys of its variant; within a turn, no user's code may be called for these.
+  func varied(_ request: ImageRequest, isInTurn: Bool = false) -> ImageRequest {
+    guard !variations.isEmpty else { return request }
+    if isInTurn {
+      if request.alternatives != nil { return request }
+      if case .sized = request.fields.source.kind { return request }
+    }
+    var request = request
+    if let alternatives = request.alternatives {
+      request.setAlternatives(alternatives.map { varied($0) })
+    } else if request.keys.url != nil {
+      let variation = variations.variation(of: fields(of: request), under: request.keys.plain)
+      if variation != request.variation { request.variation = variation }
+    }
+    return request
+  }
+
+  /// Returns a request with the keys of another variant than the one that it has found, within a turn; `nil` if there is
+  /// no other.
+  func otherVariant(than found: HTTPFields, of request: ImageRequest) -> ImageRequest? {
+    if request.variation.isEmpty { variations.note(found, under: request.keys.plain) }
+    let other = varied(request, isInTurn: true)
+    return other.keys.fetch == request.keys.fetch ? nil : other
+  }
+}
