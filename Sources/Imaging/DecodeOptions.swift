@@ -89,6 +89,9 @@ public struct DecodeOptions: Sendable {
   /// The size of a pixel of the result, in bytes.
   var bytesPerPixel = 4
 
+  /// The share of a budget that several decodes have in common; `nil` for none.
+  package var memoryShare: MemoryShare?
+
   /// True if a smaller picture in the file may stand for the image.
   var allowsShortcut: Bool { quality == .fast && frame == 0 && region == nil && !usesLinearLight }
 

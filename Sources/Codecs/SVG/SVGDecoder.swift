@@ -1,5 +1,6 @@
 import CVitrineSVG
 public import VitrineImaging
+import VitrineRuntime
 
 /// Draws SVG with librsvg, at the requested size.
 ///
@@ -26,6 +27,9 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     format: ImageFormat,
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
+    let scan = try unsafe SVGScan(ByteReader(bytes))
+    // Already librsvg's parser takes most of it.
+    try limits.check(memory: scan.byteCount, ofDrawing: .svg)
     let size = try unsafe SVGDocument(bytes).size
     guard size.width < 1e9, size.height < 1e9 else {
       throw ImageError(
@@ -42,7 +46,16 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     )
     info.hasAlpha = true
     info.isVector = true
+    info.workingByteCount = scan.byteCount
     return info
+  }
+
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    let results = try unsafe SVGScan(ByteReader(bytes)).filterResults
+    let canvas = request.drawnByteCount
+    // A filter works on surfaces as large as the drawing, and keeps those with a name.
+    let surfaces = results == 0 ? 0 : canvas.multipliedSaturating(by: results.addingSaturating(3))
+    return DecodeMemory(codec: (request.info.workingByteCount ?? 0).addingSaturating(surfaces), rows: canvas)
   }
 
   /// Prepares the drawing at the requested size.

@@ -13,6 +13,9 @@ final class JobContext: Sendable {
   let fileQueue: WorkQueue
   /// The queue for hooks that may block and have no better place.
   let hookQueue: WorkQueue
+  /// The memory that concurrent decodes hold together.
+  let decodeBudget: ByteBudget
+  let decodeWatch: DecodeWatch
   let decoders: DecoderChoice
   let partials: Partials?
   let network: NetworkContext
@@ -36,10 +39,10 @@ final class JobContext: Sendable {
     decodeQueue = WorkQueue(
       label: "decode",
       width: configuration.maxConcurrentDecodes,
-      byteBudget: configuration.maxConcurrentDecodeBytes,
       queueLimit: queueLimit,
       hasThreads: hasThreads,
     )
+    decodeBudget = ByteBudget(limit: configuration.maxConcurrentDecodeBytes)
     processQueue = WorkQueue(
       label: "process",
       width: configuration.maxConcurrentDecodes,
@@ -54,6 +57,7 @@ final class JobContext: Sendable {
     partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
     settlement = Settlement(configuration, partials, decoders, processQueue)
     recorder = StageRecorder(configuration)
+    decodeWatch = DecodeWatch(configuration, recorder?.feed)
     network = NetworkContext(configuration, log: recorder?.feed)
     let types = configuration.decoders.formats.map(\.mediaType).filter { !$0.isEmpty }
     plainFields = ["Accept": (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ", ")]
