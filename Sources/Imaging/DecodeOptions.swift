@@ -11,7 +11,7 @@ public enum DecodeQuality: String, Hashable, Sendable, CaseIterable {
   /// The decoder delivers at least the requested size: 37 dB and more.
   ///
   /// An eighth of the size is used for thumbnails up to that eighth. A thumbnail embedded in the file is used if it
-  /// is large enough and has the image's shape; its quality is the camera's choice.
+  /// is large enough, and has the image's shape and looks like its top; its quality is the camera's choice.
   case fast
   /// The decoder delivers at least 4/3 of the requested size: 41 dB and more, or 45 dB and more up to 300 pixels.
   /// This is the default.

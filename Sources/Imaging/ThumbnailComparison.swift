@@ -33,7 +33,7 @@ extension DecoderRegistry {
 
   /// Reads the first rows of an image; returns `nil` if there is none.
   ///
-  /// - Parameter share: The part of a sixteenth of the image that is needed, from 0 to 1.
+  /// `share` is the part of a sixteenth of the image that is needed, from 0 to 1.
   private func strip(
     of bytes: UnsafeRawBufferPointer,
     _ decoder: any ImageDecoder,

@@ -27,10 +27,9 @@ package final class ByteBudget: Sendable {
   /// The number of threads that wait.
   package var waitingCount: Int { monitor.withLock { $0.waiting.count } }
 
-  /// Blocks until `count` bytes are free, or nothing is held.
+  /// Blocks until `count` bytes are free, or nothing is held; returns `true` if it had to wait.
   ///
-  /// - Parameter check: Called now and then while waiting; it throws to stop.
-  /// - Returns: `true` if it had to wait.
+  /// `check` is called now and then while waiting; it throws to stop.
   package func acquire<Failure: Error>(_ count: Int, check: () throws(Failure) -> Void) throws(Failure) -> Bool {
     let ticket = monitor.withLock { state -> Int? in
       if state.waiting.isEmpty, hasRoom(for: count, state) {

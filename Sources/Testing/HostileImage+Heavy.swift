@@ -104,7 +104,9 @@ extension HostileImage {
     }()
 
     static func letters(_ count: Int) -> [UInt8] {
-      Array("\(start)width=\"60\" height=\"40\"><text y=\"20\">\(String(repeating: "a", count: count))</text></svg>".utf8)
+      Array(
+        "\(start)width=\"60\" height=\"40\"><text y=\"20\">\(String(repeating: "a", count: count))</text></svg>".utf8
+      )
     }
 
     /// A text of 100,000 letters in 2,000 bytes.
@@ -121,7 +123,9 @@ extension HostileImage {
     static func picture(_ side: Int) -> [UInt8] {
       let file = PNG.file(side, side, [("IDAT", PNG.zeros(count: 1000))])
       let link = "data:image/png;base64,\(Data(file).base64EncodedString())"
-      return Array("\(start)width=\"60\" height=\"40\"><image width=\"9\" height=\"9\" xlink:href=\"\(link)\"/></svg>".utf8)
+      return Array(
+        "\(start)width=\"60\" height=\"40\"><image width=\"9\" height=\"9\" xlink:href=\"\(link)\"/></svg>".utf8
+      )
     }
 
     static let outside = Array(

@@ -105,4 +105,3 @@ struct HeldMemoryTests {
     #expect(memory.total(output: .max, decodesInPlace: false) == .max)
   }
 }
-

@@ -56,8 +56,14 @@ struct StuckDecoderTests {
       $0.log = { entry in log.withLock { $0.append("\(entry)") } }
     }
     parts.loader.answer("https://example.org/stuck.png", with: decoder.file)
-    parts.loader.answer("https://example.org/other.png", with: try Bitmap.testPattern(width: 8, height: 8).encoded(as: .png))
-    parts.loader.answer("https://example.org/a.jpg", with: try Bitmap.testPattern(width: 90, height: 60).encoded(as: .jpeg))
+    parts.loader.answer(
+      "https://example.org/other.png",
+      with: try Bitmap.testPattern(width: 8, height: 8).encoded(as: .png),
+    )
+    parts.loader.answer(
+      "https://example.org/a.jpg",
+      with: try Bitmap.testPattern(width: 90, height: 60).encoded(as: .jpeg),
+    )
   }
 
   private func failure(_ name: String) async -> ImageError? {

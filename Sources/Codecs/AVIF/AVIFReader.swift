@@ -66,9 +66,11 @@ final class AVIFReader {
       case AVIF_PIXEL_FORMAT_YUV422: 8
       default: 12
       }
-    let picture = codedSize.width.multipliedSaturating(by: codedSize.height)
+    let picture =
+      codedSize.width.multipliedSaturating(by: codedSize.height)
       .multipliedSaturating(by: (colors + (hasAlpha ? 4 : 0)) * (depth > 8 ? 2 : 1)) / 4
-    return frameCount == 1 ? picture.addingSaturating(picture / 8) : picture.multipliedSaturating(by: min(frameCount, 9))
+    return frameCount == 1
+      ? picture.addingSaturating(picture / 8) : picture.multipliedSaturating(by: min(frameCount, 9))
   }
 
   /// The orientation: first rotated (`irot`), then mirrored (`imir`).

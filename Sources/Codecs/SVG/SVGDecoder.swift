@@ -12,8 +12,9 @@ import VitrineRuntime
 /// ```
 /// A drawing fills the requested size even if that is larger than its nominal size; `TargetSize.enlarges` makes no
 /// difference. The nominal size is its `width` and `height`, or the size of its `viewBox`, or 300x150 pixels. Nothing
-/// outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references. It draws in one
-/// step, so cancellation and the time limit take effect only before and after.
+/// outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references. Text, elements and
+/// embedded pictures are counted before librsvg sees the file, and limited by `DecodeLimits.memoryByteCount`. librsvg
+/// draws in one step, so cancellation and the time limit take effect only before and after.
 public struct SVGDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}

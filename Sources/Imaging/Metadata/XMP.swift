@@ -15,7 +15,9 @@ enum XMP {
         digit += 1
       }
       let isAlone = !(0x30...0x39).contains(packet.byte(at: digit + 1) ?? 0)
-      if isAlone, let byte = packet.byte(at: digit), let value = Orientation(rawValue: Int(byte) - 0x30) { return value }
+      if isAlone, let byte = packet.byte(at: digit), let value = Orientation(rawValue: Int(byte) - 0x30) {
+        return value
+      }
     }
     return nil
   }

@@ -30,11 +30,9 @@ final class DecodeWatch: Sendable {
 
   /// Runs a decode on the calling thread.
   ///
-  /// - Parameters:
-  ///   - format: Returns the format of the bytes; may run a user's code.
-  ///   - onStuck: Called on another thread if the decode does not come back.
-  /// - Throws: The error of `body`; ``ImageError`` of code `.outOfTime` if the format is stuck, and of code
-  ///   `.cancelled` if `onStuck` was called.
+  /// `format` returns the format of the bytes, and may run a user's code. `onStuck` is called on another thread if the
+  /// decode does not come back. Throws the error of `body`; `.outOfTime` if the format is stuck, and `.cancelled` if
+  /// `onStuck` was called.
   func run<Output>(
     _ item: WorkItem?,
     _ share: MemoryShare,
