@@ -98,7 +98,9 @@ package final class CodecService {
       limits: request.limits,
       control: DecodeControl(isCancelled: nil, timeLimit: nil),
     )
-    // As in `find`.
+    // As in `find`. The program adds its own bytes to these.
+    let memory = try unsafe decoder.memory(of: UnsafeRawBufferPointer(image), rows)
+    try request.limits.check(memory: memory.codec.addingSaturating(memory.rows), of: info)
     guard let source = try unsafe decoder.open(UnsafeRawBufferPointer(image), rows) else {
       throw ImageError(.unsupported, format: info.format, "\(info.format) images cannot be decoded by this build")
     }

@@ -49,7 +49,7 @@ extension Message {
   package mutating func add(_ limits: DecodeLimits) {
     for number in [
       limits.pixelCount, limits.streamedPixelCount, limits.side, limits.outputByteCount, limits.frameCount,
-      limits.warningCount, limits.metadataByteCount, limits.composedPixelCount,
+      limits.warningCount, limits.metadataByteCount, limits.composedPixelCount, limits.memoryByteCount,
     ] { add(number) }
   }
 
@@ -63,6 +63,7 @@ extension Message {
     limits.warningCount = integer()
     limits.metadataByteCount = integer()
     limits.composedPixelCount = integer()
+    limits.memoryByteCount = integer()
     return limits
   }
 
@@ -76,6 +77,7 @@ extension Message {
     add(info.bitsPerComponent)
     add(info.streamsRows)
     add(info.isVector)
+    add(info.workingByteCount ?? -1)
     add(info.colorProfile != nil)
     add(info.colorProfile.map { Array($0.data) } ?? [])
   }
@@ -93,6 +95,8 @@ extension Message {
     info.bitsPerComponent = integer()
     info.streamsRows = flag()
     info.isVector = flag()
+    let workingByteCount = integer()
+    info.workingByteCount = workingByteCount < 0 ? nil : workingByteCount
     let hasProfile = flag()
     let profile = content()
     info.colorProfile = hasProfile ? ColorProfile(data: Data(profile)) : nil

@@ -41,6 +41,17 @@ package final class ProcessDecoder: ImageDecoder, VitrineDecoder {
     return try unsafe header(.frameInfo, request, bytes)
   }
 
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    var memory = DecodeMemory(request.info)
+    // libheif holds the coded planes until the colours are converted.
+    if request.info.format == .heic {
+      memory.transient = memory.codec.multipliedSaturating(by: request.info.bitsPerComponent > 8 ? 2 : 1)
+    }
+    // The process draws the whole picture before it sends the first row.
+    if request.info.isVector { memory.codec = memory.codec.addingSaturating(request.drawnByteCount) }
+    return memory
+  }
+
   package func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     var question = DecodeRequest(
       format: request.info.format,

@@ -2,12 +2,24 @@
 public struct DecodeControl: Sendable {
   private let isCancelled: (@Sendable () -> Bool)?
   private let limit: Duration?
-  private let start: ContinuousClock.Instant
+  private var start: ContinuousClock.Instant
 
   package init(isCancelled: (@Sendable () -> Bool)?, timeLimit: Duration?) {
     self.isCancelled = isCancelled
     limit = timeLimit
     start = .now
+  }
+
+  /// Returns a control whose time begins now.
+  package func restarted() -> DecodeControl {
+    var control = self
+    control.start = .now
+    return control
+  }
+
+  /// Throws if the caller has cancelled, whatever the time.
+  package func checkCancellation() throws(ImageError) {
+    if let isCancelled, isCancelled() { throw ImageError(.cancelled, "cancelled") }
   }
 
   /// Returns if work may continue; throws if it must stop.
@@ -16,7 +28,7 @@ public struct DecodeControl: Sendable {
   ///
   /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`.
   public func check() throws(ImageError) {
-    if let isCancelled, isCancelled() { throw ImageError(.cancelled, "cancelled") }
+    try checkCancellation()
     if let limit, ContinuousClock.now - start >= limit {
       throw ImageError(.outOfTime, limit: .timeLimit, "decoding took longer than the limit of \(limit)")
     }

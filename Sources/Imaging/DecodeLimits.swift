@@ -1,3 +1,5 @@
+import VitrineRuntime
+
 /// The limits within which an image is decoded.
 ///
 /// All but the warnings and the time are checked from headers, before a pixel is allocated. ``ImageError/limit``
@@ -26,6 +28,14 @@ public struct DecodeLimits: Hashable, Sendable {
   ///
   /// Defaults to 256 MiB.
   public var outputByteCount = 256 << 20
+  /// The maximum number of bytes held at once to decode one image.
+  ///
+  /// Defaults to 350 million, or half of the memory that the process may use if that is less.
+  ///
+  /// It counts the file, the result, and all that decoders and their libraries hold between the two: coefficients,
+  /// planes, canvases, the rows of a picture that cannot stream. It is an estimate from the header for the requested
+  /// size and frame.
+  public var memoryByteCount = min(350_000_000, MemoryLimit.bytes / 2)
   /// The maximum number of frames of an animation, and of pictures in an icon.
   ///
   /// Defaults to 10,000.
@@ -52,7 +62,7 @@ public struct DecodeLimits: Hashable, Sendable {
   public struct Name: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
       case pixelCount, streamedPixelCount, composedPixelCount, side, outputByteCount, frameCount, warningCount
-      case metadataByteCount, timeLimit
+      case memoryByteCount, metadataByteCount, timeLimit
     }
 
     private let value: Value
@@ -67,6 +77,8 @@ public struct DecodeLimits: Hashable, Sendable {
     public static let side = Name(value: .side)
     /// ``DecodeLimits/outputByteCount``.
     public static let outputByteCount = Name(value: .outputByteCount)
+    /// ``DecodeLimits/memoryByteCount``.
+    public static let memoryByteCount = Name(value: .memoryByteCount)
     /// ``DecodeLimits/frameCount``.
     public static let frameCount = Name(value: .frameCount)
     /// ``DecodeLimits/warningCount``.
@@ -154,6 +166,28 @@ extension DecodeLimits {
         "\(plan.width)x\(plan.height) requested pixels, over the limit of \(outputByteCount >> 20) MiB",
       )
     }
+  }
+
+  /// Checks the bytes held to decode an image at the requested size.
+  package func check(memory count: Int, of info: ImageInfo) throws(ImageError) {
+    guard count > memoryByteCount else { return }
+    throw Self.passed(
+      .memoryByteCount,
+      info.format,
+      "\(info.width)x\(info.height) pixels needs \(count / 1_000_000) MB to decode, over the limit of "
+        + "\(memoryByteCount / 1_000_000) MB",
+    )
+  }
+
+  /// Checks the bytes that a drawing needs at any size.
+  package func check(memory count: Int, ofDrawing format: ImageFormat) throws(ImageError) {
+    guard count > memoryByteCount else { return }
+    throw ImageError(
+      .overLimit,
+      format: format,
+      limit: .memoryByteCount,
+      "\(format) that needs \(count / 1_000_000) MB to decode, over the limit of \(memoryByteCount / 1_000_000) MB",
+    )
   }
 
   package func check(warnings: Int, first: @autoclosure () -> String, format: ImageFormat) throws(ImageError) {

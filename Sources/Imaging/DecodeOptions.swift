@@ -11,7 +11,7 @@ public enum DecodeQuality: String, Hashable, Sendable, CaseIterable {
   /// The decoder delivers at least the requested size: 37 dB and more.
   ///
   /// An eighth of the size is used for thumbnails up to that eighth. A thumbnail embedded in the file is used if it
-  /// is large enough and has the image's shape; its quality is the camera's choice.
+  /// is large enough, and has the image's shape and looks like its top; its quality is the camera's choice.
   case fast
   /// The decoder delivers at least 4/3 of the requested size: 41 dB and more, or 45 dB and more up to 300 pixels.
   /// This is the default.
@@ -88,6 +88,9 @@ public struct DecodeOptions: Sendable {
 
   /// The size of a pixel of the result, in bytes.
   var bytesPerPixel = 4
+
+  /// The share of a budget that several decodes have in common; `nil` for none.
+  package var memoryShare: MemoryShare?
 
   /// True if a smaller picture in the file may stand for the image.
   var allowsShortcut: Bool { quality == .fast && frame == 0 && region == nil && !usesLinearLight }

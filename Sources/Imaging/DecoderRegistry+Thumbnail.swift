@@ -37,6 +37,7 @@ extension DecoderRegistry {
           limits: limits,
           control: control,
         )
+        try limits.check(memory: unsafe decoder.memory(of: bytes, request).codec, of: own)
         guard let source = try unsafe decoder.open(bytes, request) else { return nil }
         let result = try Renderer(info: info, plan: plan, control: control).render(source, acceptsPartial: false)
         return ImageContainer(result.bitmap, info: info)
@@ -55,6 +56,8 @@ extension DecoderRegistry {
     _ control: DecodeControl,
   ) throws(ImageError) -> ImageContainer? {
     guard let file = try unsafe thumbnail(of: bytes, decoder, info, plan, options) else { return nil }
+    let whole = options.request(for: info, plan, control)
+    guard try unsafe showsSame(file, as: bytes, decoder, whole) else { return nil }
     do throws(ImageError) {
       return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
         try unsafe find(bytes, options.limits) { (decoder, own) throws(ImageError) -> ImageContainer? in
@@ -66,6 +69,7 @@ extension DecoderRegistry {
             limits: options.limits,
             control: control,
           )
+          try options.limits.check(memory: unsafe decoder.memory(of: bytes, request).codec, of: own)
           guard let source = try unsafe decoder.open(bytes, request) else { return nil }
           // The renderer takes it for the image itself, downsampled by its decoder.
           let result = try options.renderer(for: info, plan, control).render(source, acceptsPartial: false)

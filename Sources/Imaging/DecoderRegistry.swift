@@ -86,6 +86,7 @@ public struct DecoderRegistry: Sendable {
         try options.limits.check(info)
         let plan = try options.plan(for: info)
         if let result = try unsafe shortcut(bytes, decoder, info, plan, control) { return result }
+        let control = try unsafe options.admit(decoder, bytes, plan, info, control)
         guard let source = try unsafe decoder.open(bytes, options.request(for: info, plan, control)) else { return nil }
         return try render(source, info, plan, control)
       }

@@ -93,7 +93,18 @@ extension ImageDecoder {
 }
 
 /// A decoder of Vitrine's own: it runs no code of a user.
-package protocol VitrineDecoder: ImageDecoder {}
+package protocol VitrineDecoder: ImageDecoder {
+  /// Estimates the memory of opening one frame, from the header alone.
+  ///
+  /// Defaults to ``DecodeMemory/init(_:)``.
+  func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory
+}
+
+extension VitrineDecoder {
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    DecodeMemory(request.info)
+  }
+}
 
 /// A request to a decoder to open an image.
 public struct RowRequest: Sendable {
@@ -129,6 +140,17 @@ public struct RowRequest: Sendable {
   ) {
     (self.info, self.frame, self.minimumScale, self.scales) = (info, frame, minimumScale, scales)
     (self.region, self.limits, self.control) = (region, limits, control)
+  }
+
+  /// The bytes of a drawing at the requested scale.
+  package var drawnByteCount: Int {
+    let (width, height) = (Double(info.storedWidth) * scales.x, Double(info.storedHeight) * scales.y)
+    return Int(min(4 * (width.rounded(.up) + 1) * (height.rounded(.up) + 1), 1e18))
+  }
+
+  /// The request for all pixels at their own size.
+  package var unscaled: RowRequest {
+    RowRequest(info: info, frame: frame, minimumScale: 1, limits: limits, control: control)
   }
 
   /// The request without a region.

@@ -37,6 +37,12 @@ public struct ImageInfo: Sendable, Hashable {
   /// A Boolean value that indicates whether the decoder streams rows, so that the image is never held as a whole.
   public var streamsRows = false
 
+  /// The number of bytes that decoding holds besides the result, if the decoder knows.
+  ///
+  /// Defaults to `nil`, which counts as none if ``streamsRows`` is set, and otherwise as four bytes a pixel. It counts
+  /// towards ``DecodeLimits/memoryByteCount``.
+  public var workingByteCount: Int?
+
   /// The width of the upright image, in pixels.
   public var width: Int { orientation.applied(width: storedWidth, height: storedHeight).width }
   /// The height of the upright image, in pixels.

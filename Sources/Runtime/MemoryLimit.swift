@@ -1,16 +1,29 @@
 /// The amount of memory that the process may use.
 package enum MemoryLimit {
-  /// The machine's memory, or the limit of a Linux control group if that is lower, in bytes.
+  /// The machine's memory, or the limit of the process or of a Linux control group if that is lower, in bytes.
   ///
   /// Read once.
   package static let bytes: Int = {
-    let machine = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
+    let machine = min(sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)), ofProcess ?? .max)
     #if os(Linux)
     return min(machine, groups(root: "/sys/fs/cgroup", membership: text("/proc/self/cgroup") ?? "") ?? machine)
     #else
     return machine
     #endif
   }()
+
+  /// The limit of the process's address space; `nil` if there is none.
+  package static var ofProcess: Int? {
+    var limit = rlimit()
+    #if canImport(Glibc)
+    let status = unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+    #else
+    let status = unsafe getrlimit(RLIMIT_AS, &limit)
+    #endif
+    guard status == 0 else { return nil }
+    // The largest numbers mean that there is no limit.
+    return Int(exactly: limit.rlim_cur).flatMap { $0 < 1 << 60 ? $0 : nil }
+  }
 
   #if os(Linux)
   /// Returns the lowest limit of the control group and those above it, of either version; `nil` if none sets a limit.

@@ -8,7 +8,7 @@ package final class WorkItem: @unchecked Sendable {
   // runs the item accesses `completion`; the rest never changes.
 
   enum Phase {
-    case new, pending, running, ended
+    case new, pending, running, abandoned, ended
   }
 
   let scheduler: WorkScheduler
@@ -67,6 +67,18 @@ package final class WorkItem: @unchecked Sendable {
   @discardableResult
   package func cancel() -> Bool {
     scheduler.cancel(self)
+  }
+
+  /// Gives up running work that does not return: its slot becomes free, and another thread takes the place of its own.
+  ///
+  /// Does nothing if the work has ended, or if the queue has given up as many items as it has slots. The work is
+  /// cancelled. Its thread ends when it returns.
+  ///
+  /// - Returns: `true` if the slot became free.
+  @discardableResult
+  package func abandon() -> Bool {
+    markCancelled()
+    return scheduler.abandon(self)
   }
 
   /// Throws if ``isCancelled``.

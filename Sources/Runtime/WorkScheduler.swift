@@ -17,6 +17,8 @@ final class WorkScheduler: Sendable {
     /// Zero without a budget, so that the sum cannot overflow.
     var runningBytes = 0
     var threads = 0
+    /// The number of items whose work does not return, each with a thread that no longer counts.
+    var abandoned = 0
     /// The number of threads that are starting and have not looked for work yet.
     var starting = 0
     /// The number of threads that wait for a signal.
@@ -83,7 +85,7 @@ final class WorkScheduler: Sendable {
       switch item.phase {
       case .ended:
         return (nil, .none)
-      case .running:
+      case .running, .abandoned:
         item.markCancelled()
         return (nil, .none)
       case .new, .pending:
@@ -97,6 +99,21 @@ final class WorkScheduler: Sendable {
     }
     rouse(wake)
     return work != nil
+  }
+
+  func abandon(_ item: WorkItem) -> Bool {
+    let wake = monitor.withLock { state -> Wake? in
+      guard item.phase == .running, state.abandoned < state.width else { return nil }
+      item.phase = .abandoned
+      state.abandoned += 1
+      state.running -= 1
+      if hasThreads { state.threads -= 1 }
+      if byteBudget != nil { state.runningBytes -= item.bytes }
+      return dispatch(&state)
+    }
+    guard let wake else { return false }
+    rouse(wake)
+    return true
   }
 
   func priority(of item: WorkItem) -> Priority {
@@ -198,21 +215,32 @@ final class WorkScheduler: Sendable {
   private func work() {
     var item = next(isStarting: true)
     while let current = item {
-      perform(current)
+      guard perform(current) else { return }
       item = next(isStarting: false)
     }
   }
 
-  private func perform(_ item: WorkItem) {
+  /// Returns `false` if another thread has taken the place of this one.
+  @discardableResult
+  private func perform(_ item: WorkItem) -> Bool {
     run(item)
-    monitor.withLock { state in
-      item.phase = .ended
+    let isNeeded = monitor.withLock { state in
+      defer { item.phase = .ended }
+      guard item.phase != .abandoned else {
+        state.abandoned -= 1
+        // The system may have had no thread for the others.
+        guard hasThreads, state.threads == 0, state.backlog.count > 0 else { return false }
+        state.threads += 1
+        return true
+      }
       state.running -= 1
       if byteBudget != nil { state.runningBytes -= item.bytes }
+      return true
     }
     // Only now, so that a caller that learns of the end finds the slot free.
     item.completion?()
     item.completion = nil
+    return isNeeded
   }
 
   private func run(_ item: WorkItem) {

@@ -1,4 +1,5 @@
 import VitrineImaging
+import VitrineRuntime
 
 extension HostileImage {
   /// Hostile files of the formats with optional decoders: AVIF, JPEG XL, TIFF and SVG.
@@ -11,6 +12,10 @@ extension HostileImage {
     HostileImage("entities-that-multiply.svg", SVG.entities, nil),
     HostileImage("references-that-multiply.svg", SVG.references, nil),
     HostileImage("references-to-outside.svg", SVG.outside, nil),
+    HostileImage("text-of-1-MB.svg", SVG.letters(1_000_000), .memoryByteCount),
+    HostileImage("text-of-entities.svg", SVG.entityLetters, .memoryByteCount),
+    HostileImage("500000-elements.svg", SVG.elements(500_000), .memoryByteCount),
+    HostileImage("picture-of-20000x20000-within.svg", SVG.picture(20_000), .memoryByteCount),
   ]
 
   /// The boxes that a reader requires, without a picture.
@@ -97,6 +102,31 @@ extension HostileImage {
       }
       return Array("\(text)</defs><use xlink:href=\"#u9\"/></svg>".utf8)
     }()
+
+    static func letters(_ count: Int) -> [UInt8] {
+      Array(
+        "\(start)width=\"60\" height=\"40\"><text y=\"20\">\(String(repeating: "a", count: count))</text></svg>".utf8
+      )
+    }
+
+    /// A text of 100,000 letters in 2,000 bytes.
+    static let entityLetters: [UInt8] = {
+      let entity = "<!ENTITY a \"\(String(repeating: "a", count: 1000))\">"
+      let text = String(repeating: "&a;", count: 100)
+      return Array("<!DOCTYPE svg [\(entity)]>\(start)width=\"60\" height=\"40\"><text>\(text)</text></svg>".utf8)
+    }()
+
+    static func elements(_ count: Int) -> [UInt8] {
+      Array("\(start)width=\"60\" height=\"40\">\(String(repeating: "<g/>", count: count))</svg>".utf8)
+    }
+
+    static func picture(_ side: Int) -> [UInt8] {
+      let file = PNG.file(side, side, [("IDAT", PNG.zeros(count: 1000))])
+      let link = "data:image/png;base64,\(Data(file).base64EncodedString())"
+      return Array(
+        "\(start)width=\"60\" height=\"40\"><image width=\"9\" height=\"9\" xlink:href=\"\(link)\"/></svg>".utf8
+      )
+    }
 
     static let outside = Array(
       (#"\#(start)width="60" height="40"><image width="9" height="9" xlink:href="http://127.0.0.1:9/x.png"/>"#

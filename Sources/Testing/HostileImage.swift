@@ -20,6 +20,9 @@ public struct HostileImage: Sendable, CustomStringConvertible {
   ///
   /// Made on first use and kept: 6 MB.
   public static let all = pngs + gifs + jpegs + webps + plain
+
+  /// Animations whose first frame is a pixel, and whose frame 1 needs all of a huge canvas.
+  public static let lateFrames = [lateWebP, lateGIF, latePNG]
 }
 
 // MARK: - PNG
@@ -30,16 +33,17 @@ extension HostileImage {
     return [
       HostileImage("50000x50000.png", PNG.file(50_000, 50_000, [("IDAT", pixels)]), .streamedPixelCount),
       HostileImage("interlaced-20000x20000.png", PNG.file(20_000, 20_000, [("IDAT", pixels)], 1), .pixelCount),
+      HostileImage("interlaced-9500x9500.png", PNG.file(9500, 9500, [("IDAT", pixels)], 1), .memoryByteCount),
       HostileImage("70000x1.png", PNG.file(70_000, 1, [("IDAT", pixels)]), .side),
       HostileImage("4294967295x4294967295.png", PNG.file(0xFFFF_FFFF, 0xFFFF_FFFF, [("IDAT", pixels)]), nil),
-      HostileImage("100000-frames.png", PNG.animation(frames: 100_000), .frameCount),
+      HostileImage("20000-frames.png", PNG.animation(frames: 20_000), .frameCount),
       // 16 MB each, the maximum for a single one.
       HostileImage("20-texts-of-16-MB.png", PNG.texts(count: 20, length: 16_000_000), nil),
       HostileImage("profile-of-16-MB.png", PNG.profile(length: 16_000_000), nil),
     ]
   }
 
-  private enum PNG {
+  enum PNG {
     static func file(_ width: Int, _ height: Int, _ chunks: [(String, [UInt8])], _ interlace: UInt8 = 0) -> [UInt8] {
       let header = big(width, 4) + big(height, 4) + [8, 2, 0, 0, interlace]
       return ([("IHDR", header)] + chunks + [("IEND", [])]).reduce(into: text("\u{89}PNG\r\n\u{1A}\n")) {
@@ -51,7 +55,9 @@ extension HostileImage {
     private static let row = ("IDAT", zeros(count: 259))
 
     static func animation(frames: Int) -> [UInt8] {
-      file(86, 1, [("acTL", big(frames, 4) + big(0, 4)), row])
+      let frame = big(0, 4) + big(86, 4) + big(1, 4) + big(0, 8) + [0, 1, 0, 10, 0, 0]
+      let headers = [(String, [UInt8])](repeating: ("fcTL", frame), count: frames)
+      return file(86, 1, [("acTL", big(frames, 4) + big(0, 4))] + headers + [row])
     }
 
     static func texts(count: Int, length: Int) -> [UInt8] {
@@ -171,6 +177,7 @@ extension HostileImage {
       HostileImage("100000x100000.bmp", bmp(100_000, 100_000, bits: 24), .side),
       HostileImage("60000x60000.bmp", bmp(60_000, 60_000, bits: 1), .streamedPixelCount),
       HostileImage("runs-20000x20000.bmp", bmp(20_000, 20_000, bits: 8, 1), .pixelCount),
+      HostileImage("runs-9500x9500.bmp", bmp(9500, 9500, bits: 8, 1), .memoryByteCount),
       HostileImage("alpha-31000x31000.bmp", bmp(31_000, 31_000, bits: 32, 6), nil),
       HostileImage("png-of-50000x50000.ico", icon(entries: 1, png), .pixelCount),
       HostileImage(

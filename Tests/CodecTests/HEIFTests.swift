@@ -25,6 +25,20 @@ struct HEIFTests {
     #expect(throws: Never.self) { try decode(onlyThumbnail, .pixels(60, 60)) { $0.quality = .fast } }
   }
 
+  @Test(arguments: DecodeQuality.allCases)
+  func aThumbnailOfAnotherSizeThanItDeclaresIsNotUsed(quality: DecodeQuality) throws {
+    var file = try Fixture.data("thumbnail.heic")
+    let size = Data([0, 0, 0, 64, 0, 0, 0, 48])
+    let place = try #require(file.firstRange(of: size))
+    // The same shape, and larger.
+    file.replaceSubrange(place, with: Data([0, 0, 0, 80, 0, 0, 0, 60]))
+
+    let decoded = try decode(file, .pixels(40, 40)) { $0.quality = quality }
+
+    let whole = try decode(Fixture.data("thumbnail.heic")).bitmap.resized(to: .pixels(40, 40))
+    #expect(decoded.bitmap.psnr(against: whole) > 27)
+  }
+
   @Test
   func theOrientationInEXIFIsNotAppliedAgain() throws {
     let file = try Fixture.data("orientation-6.heic")

@@ -116,18 +116,52 @@ struct APNGTests {
   }
 
   @Test
-  func aFrameThatIsAnnouncedAndNeverComesIsCorrupt() throws {
+  func aFrameThatIsDeclaredAndNeverComesIsNotThere() throws {
     let still = try Bitmap.testPattern(width: 12, height: 9).encoded(as: .png)
     let file = still.withPNGChunk("acTL", .big32(3) + .big32(0))
 
-    #expect(failure { try decode(file) { $0.frame = 2 } }?.code == .corrupt)
-    #expect(try DecoderRegistry.standard.frameDelays(of: file) == [0.1, 0.1, 0.1])
+    #expect(failure { try decode(file.dropLast(12)) { $0.frame = 2 } }?.code == .truncated)
+    // The whole file has none.
+    #expect(try info(file).frameCount == 1)
+    #expect(try DecoderRegistry.standard.frameDelays(of: file) == [0])
+  }
+
+  /// A default picture, and an animation of one frame beside it.
+  static func hidden(_ frame: [UInt8], width: Int = 12, height: Int = 9) throws -> Data {
+    let still = try Bitmap.testPattern(width: 12, height: 9).encoded(as: .png)
+    var control: [UInt8] = .big32(0) + .big32(width) + .big32(height)
+    control += .big32(0) + .big32(0) + .big16(1) + .big16(10) + [0, 0]
+    return still.withPNGChunk("acTL", .big32(1) + .big32(0)).dropLast(12)
+      + Data(PNGFile.chunk("fcTL", control) + PNGFile.chunk("fdAT", .big32(1) + frame) + PNGFile.chunk("IEND", []))
+  }
+
+  @Test
+  func aBrokenAnimationShowsItsDefaultPicture() throws {
+    let picture = Bitmap.testPattern(width: 12, height: 9)
+    let broken = [
+      try Self.hidden([1, 2, 3]), try Self.hidden(PNGFile.zlib([9, 9, 9])), try Self.hidden([], width: 13),
+    ]
+
+    for file in broken { #expect(try decode(file).bitmap.pixels == picture.pixels) }
+    // One that is good is shown.
+    let rows = [UInt8](repeating: 0, count: 9 * (1 + 12 * 4))
+    #expect(try decode(Self.hidden(PNGFile.zlib(rows))).bitmap.pixels != picture.pixels)
+  }
+
+  @Test
+  func infoCountsTheFramesThatAreThere() throws {
+    let rows = [UInt8](repeating: 0, count: 9 * (1 + 12 * 4))
+    var file = try Self.hidden(PNGFile.zlib(rows))
+    let count = try #require(file.firstRange(of: Data([UInt8].text("acTL")))).upperBound
+    file.replaceSubrange(count..<count + 4, with: [UInt8].big32(7000))
+
+    #expect(try info(file).frameCount == 1)
   }
 
   @Test
   func tooManyFramesAreRefused() throws {
     let file = try Bitmap.testPattern(width: 12, height: 9).encoded(as: .png)
-      .withPNGChunk("acTL", .big32(0x7FFF_FFFF) + .big32(0))
+      .withPNGChunk("acTL", .big32(0x7FFF_FFFF) + .big32(0)).dropLast(12)
 
     #expect(failure { try info(file) }?.code == .overLimit)
     #expect(failure { try DecoderRegistry.standard.frameDelays(of: file) }?.code == .overLimit)

@@ -146,4 +146,64 @@ struct OrientationTests {
 
     #expect(try info(file).orientation == .right)
   }
+
+  /// How XMP says it: as an attribute or as an element.
+  static let packets = [#"<rdf:Description tiff:Orientation="6"/>"#, "<tiff:Orientation>6</tiff:Orientation>"]
+
+  @Test(arguments: packets, ["jpeg", "png", "webp"])
+  func xmpCountsWhereEXIFHasNone(packet: String, format: String) throws {
+    let picture = Bitmap.testPattern(width: 40, height: 20)
+    let xmp: [UInt8] = .text(packet)
+    let file =
+      switch format {
+      case "jpeg": try picture.encoded(as: .jpeg).withJPEGSegment(0xE1, .text("http://ns.adobe.com/xap/1.0/\0") + xmp)
+      case "png": try picture.encoded(as: .png).withPNGChunk("iTXt", .text("XML:com.adobe.xmp\0\0\0\0\0") + xmp)
+      default: try picture.encoded(as: .webp).withWebPChunk("XMP ", xmp)
+      }
+
+    #expect(try info(file).orientation == .right)
+    #expect(try decode(file).bitmap.size == [20, 40])
+  }
+
+  @Test
+  func exifCountsBeforeXMP() throws {
+    let file = try Bitmap.testPattern(width: 40, height: 20).encoded(as: .jpeg).withEXIF(.down)
+      .withJPEGSegment(0xE1, .text("http://ns.adobe.com/xap/1.0/\0" + Self.packets[0]))
+
+    #expect(try info(file).orientation == .down)
+  }
+
+  @Test(arguments: ["png", "webp"])
+  func exifOfPNGAndWebPIsApplied(format: String) throws {
+    let picture = Bitmap.testPattern(width: 40, height: 20)
+    let exif = TIFFBlock.orientation(6, littleEndian: true)
+    let file =
+      format == "png"
+      ? try picture.encoded(as: .png).withPNGChunk("eXIf", exif)
+      : try picture.encoded(as: .webp).withWebPChunk("EXIF", exif)
+
+    #expect(try info(file).orientation == .right)
+    #expect(try decode(file).bitmap.size == [20, 40])
+  }
+
+  @Test(arguments: ["tiff:Orientation=\"9\"", "tiff:Orientation=\"16\"", "tiff:Orientation", "tiff:Orientation=\"0\""])
+  func nonsenseInXMPIsUpright(packet: String) throws {
+    let file = try Bitmap.testPattern(width: 40, height: 20).encoded(as: .jpeg)
+      .withJPEGSegment(0xE1, .text("http://ns.adobe.com/xap/1.0/\0" + packet))
+
+    #expect(try info(file).orientation == .up)
+  }
+}
+
+extension Data {
+  /// The same WebP with a further chunk, in the extended format.
+  fileprivate func withWebPChunk(_ type: String, _ body: [UInt8]) throws -> Data {
+    let header = try info(self)
+    let picture = self[12...]
+    let size = [UInt8].little32(header.width - 1).prefix(3) + [UInt8].little32(header.height - 1).prefix(3)
+    let flags: UInt8 = type == "EXIF" ? 0x08 : 0x04
+    var content: [UInt8] = .text("WEBPVP8X") + .little32(10) + [flags | (header.hasAlpha ? 0x10 : 0), 0, 0, 0] + size
+    content += Array(picture) + .text(type) + .little32(body.count) + body + (body.count % 2 == 1 ? [0] : [])
+    return Data(.text("RIFF") + .little32(content.count) + content)
+  }
 }

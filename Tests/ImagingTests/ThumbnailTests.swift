@@ -9,13 +9,15 @@ struct ThumbnailTests {
     _ thumbnail: (width: Int, height: Int),
     of size: (width: Int, height: Int) = (600, 400),
     orientation: Orientation = .up,
+    top: SIMD4<UInt8> = SIMD4(200, 0, 0, 255),
+    showing other: SIMD4<UInt8> = SIMD4(0, 120, 0, 255),
   ) throws -> Data {
-    let green = SIMD4<UInt8>(0, 200, 0, 255)
+    let green = SIMD4<UInt8>(0, 180, 0, 255)
     let small = try Bitmap.pixels(width: thumbnail.width, height: thumbnail.height, alpha: .opaque) { _, y in
       y < 10 ? SIMD4(200, 0, 0, 255) : green
     }.encoded(as: .jpeg)
-    let large = try Bitmap.pixels(width: size.width, height: size.height, alpha: .opaque) { _, _ in
-      SIMD4(0, 0, 200, 255)
+    let large = try Bitmap.pixels(width: size.width, height: size.height, alpha: .opaque) { _, y in
+      y < size.height / 10 ? top : other
     }.encoded(as: .jpeg)
     var exif: [UInt8] = .text("MM") + .big16(42) + .big32(8)
     exif += .big16(1) + .big16(0x0112) + .big16(3) + .big32(1)
@@ -133,5 +135,12 @@ struct ThumbnailTests {
     }
 
     #expect(error?.code == .cancelled)
+  }
+
+  @Test(arguments: [SIMD4<UInt8>(0, 0, 200, 255), SIMD4(255, 255, 255, 255), SIMD4(0, 0, 0, 255)])
+  func aThumbnailThatShowsSomethingElseIsNotUsed(color: SIMD4<UInt8>) throws {
+    let file = try Self.file((150, 100), top: color, showing: color)
+
+    #expect(try decode(file, .pixels(80, 80)) { $0.quality = .fast }.bitmap[40, 26].isWithin(12, of: color))
   }
 }

@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTesting
 
 @Suite(.timeLimit(.minutes(20)))
 struct WorkQueueWidthTests {
@@ -277,5 +278,68 @@ struct WorkQueuePendingLimitTests {
     let blocked = try BlockedQueue(queueLimit: 0)
     await #expect(throws: WorkQueueError.overloaded) { try await blocked.queue.run { _ in } }
     blocked.gate.open()
+  }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct WorkQueueAbandoningTests {
+  private final class Held: Sendable {
+    let begun = Watched(0)
+    let isOpen = Monitor(false)
+
+    func work(_ item: WorkItem) {
+      begun.change { $0 += 1 }
+      _ = isOpen.wait { $0 ? .leave(true) : .wait }
+    }
+
+    func open() {
+      isOpen.withLock { $0 = true }
+      isOpen.broadcast()
+    }
+  }
+
+  @Test
+  func anotherThreadTakesThePlaceOfAStuckOne() async throws {
+    let queue = WorkQueue(label: "stuck", width: 1)
+    let held = Held()
+    let stuck = try queue.enqueue { held.work($0) }
+    await held.begun.wait { $0 == 1 }
+
+    let next = Task { try await queue.run { _ in 7 } }
+    #expect(stuck.abandon())
+
+    #expect(try await next.value == 7)
+    #expect(stuck.isCancelled)
+    #expect(queue.runningCount == 0)
+    held.open()
+  }
+
+  @Test
+  func thereIsOneSubstituteForEachWorker() async throws {
+    let queue = WorkQueue(label: "stuck", width: 1)
+    let held = Held()
+    let first = try queue.enqueue { held.work($0) }
+    await held.begun.wait { $0 == 1 }
+    #expect(first.abandon())
+    #expect(!first.abandon())
+    let second = try queue.enqueue { held.work($0) }
+    await held.begun.wait { $0 == 2 }
+
+    #expect(!second.abandon())
+    #expect(queue.runningCount == 1)
+
+    held.open()
+    #expect(try await queue.run { _ in 7 } == 7)
+    #expect(queue.threadCount == 1)
+  }
+
+  @Test
+  func workThatHasEndedIsNotAbandoned() async throws {
+    let queue = WorkQueue(label: "ended", width: 1)
+    let item = Lock<WorkItem?>(nil)
+    try await queue.run { running in item.withLock { $0 = running } }
+
+    #expect(item.withLock { $0 }?.abandon() == false)
+    #expect(try await queue.run { _ in 7 } == 7)
   }
 }

@@ -14,7 +14,7 @@ struct DefaultsTests {
       #expect(configuration.memoryCache?.costLimit == PlatformDefaults.memoryCostLimit(of: MemoryLimit.bytes))
       #expect(configuration.diskCache == nil)
       #expect(configuration.isCoalescingEnabled)
-      #expect(configuration.maxConcurrentDecodeBytes == 64 << 20)
+      #expect(configuration.maxConcurrentDecodeBytes == MemoryLimit.bytes / 4)
     }
     #expect(pipeline.jobCount == 0)
   }

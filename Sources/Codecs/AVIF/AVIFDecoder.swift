@@ -37,6 +37,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder {
     info.hasAlpha = reader.hasAlpha
     info.bitsPerComponent = reader.depth
     info.colorModel = reader.isGray ? .gray : .rgb
+    info.workingByteCount = reader.workingByteCount
     info.colorProfile = reader.profile(byteLimit: limits.metadataByteCount)
     return info
   }

@@ -56,6 +56,23 @@ final class AVIFReader {
   var isGray: Bool { unsafe image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 }
   var depth: Int { unsafe Int(image.depth) }
 
+  /// The bytes of the coded pictures: one of a still image, and of a sequence also those that AV1 refers to.
+  var workingByteCount: Int {
+    // In quarters of a byte a pixel.
+    let colors: Int =
+      switch unsafe image.yuvFormat {
+      case AVIF_PIXEL_FORMAT_YUV400: 4
+      case AVIF_PIXEL_FORMAT_YUV420: 6
+      case AVIF_PIXEL_FORMAT_YUV422: 8
+      default: 12
+      }
+    let picture =
+      codedSize.width.multipliedSaturating(by: codedSize.height)
+      .multipliedSaturating(by: (colors + (hasAlpha ? 4 : 0)) * (depth > 8 ? 2 : 1)) / 4
+    return frameCount == 1
+      ? picture.addingSaturating(picture / 8) : picture.multipliedSaturating(by: min(frameCount, 9))
+  }
+
   /// The orientation: first rotated (`irot`), then mirrored (`imir`).
   var orientation: Orientation {
     let flags = unsafe image.transformFlags

@@ -32,7 +32,20 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
     info.hasAlpha = image.hasAlpha
     info.bitsPerComponent = image.bitsPerComponent
     info.colorProfile = image.profile(byteLimit: limits.metadataByteCount)
+    let pixels = image.width.multipliedSaturating(by: image.height)
+    info.workingByteCount = pixels.multipliedSaturating(by: image.hasAlpha ? 4 : 3)
     return info
+  }
+
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    let info = request.info
+    let pixels = info.storedWidth.multipliedSaturating(by: info.storedHeight)
+    // The planes are 4:4:4 at worst, and their file does not say before it is decoded.
+    let planes = (info.bitsPerComponent > 8 ? 6 : 3) + (info.hasAlpha ? 1 : 0)
+    return DecodeMemory(
+      codec: pixels.multipliedSaturating(by: info.hasAlpha ? 4 : 3),
+      transient: pixels.multipliedSaturating(by: planes),
+    )
   }
 
   /// Opens the primary image, or its thumbnail if that satisfies the request.
@@ -44,8 +57,15 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
       throw ImageError(.corrupt, format: .heic, "corrupt: two headers disagree")
     }
     file.limitSize(to: image)
-    let chosen = image.thumbnails.filter { image.isSame($0, atScale: request.minimumScale) }.min { $0.width < $1.width }
-    return HEIFRows(file, chosen ?? image, hasAlpha: request.info.hasAlpha, request.control)
+    let thumbnails = image.thumbnails.filter { image.isSame($0, atScale: request.minimumScale) }
+      .sorted { $0.width < $1.width }
+    for thumbnail in thumbnails {
+      try request.control.check()
+      // A thumbnail that is damaged, or has another size than it declares, says nothing about the image.
+      guard let pixels = try? HEIFPixels(thumbnail, of: file) else { continue }
+      return HEIFRows(file, thumbnail, pixels, hasAlpha: request.info.hasAlpha, request.control)
+    }
+    return HEIFRows(file, image, hasAlpha: request.info.hasAlpha, request.control)
   }
 }
 
@@ -54,7 +74,7 @@ extension ImageDecoder where Self == HEIFDecoder {
   public static var heif: HEIFDecoder { HEIFDecoder() }
 }
 
-/// The rows of one image, decoded at the first read.
+/// The rows of one image, decoded at the first read if they are not yet.
 private final class HEIFRows: RowSource {
   let width: Int
   let height: Int
@@ -65,8 +85,9 @@ private final class HEIFRows: RowSource {
   private var pixels: HEIFPixels?
   private var row = 0
 
-  init(_ file: HEIFFile, _ image: HEIFImage, hasAlpha: Bool, _ control: DecodeControl) {
+  init(_ file: HEIFFile, _ image: HEIFImage, _ pixels: HEIFPixels? = nil, hasAlpha: Bool, _ control: DecodeControl) {
     (self.file, self.image, self.control) = (file, image, control)
+    self.pixels = pixels
     (width, height, self.hasAlpha) = (image.width, image.height, hasAlpha)
   }
 

@@ -36,6 +36,7 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder {
     info.bitsPerComponent = Int(header.bits_per_sample)
     info.colorModel = header.num_color_channels == 1 ? .gray : .rgb
     info.colorProfile = try reader.profile(header, byteLimit: limits.metadataByteCount)
+    info.workingByteCount = Self.pictureBytes(info).addingSaturating(reader.codecBytes(header))
     if header.have_animation != 0 {
       let frames = try reader.countFrames(limit: limits.frameCount)
       info.frameCount = max(1, frames.count)
@@ -43,6 +44,15 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder {
       info.duration = info.frameCount > 1 ? Double(frames.ticks) / ticks : 0
     }
     return info
+  }
+
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    let rows = Self.pictureBytes(request.info)
+    return DecodeMemory(codec: max(0, (request.info.workingByteCount ?? 0) - rows), rows: rows)
+  }
+
+  private static func pictureBytes(_ info: ImageInfo) -> Int {
+    info.storedWidth.multipliedSaturating(by: info.storedHeight).multipliedSaturating(by: 4)
   }
 
   /// Opens one frame, composed as a viewer shows it.

@@ -51,6 +51,16 @@ final class JXLReader {
     return header
   }
 
+  /// Returns the bytes that libjxl holds besides the decoded picture.
+  func codecBytes(_ header: JxlBasicInfo) -> Int {
+    // Photographs are decoded group by group. Lossless pictures are held as 32-bit numbers, and so are extra channels.
+    let colors = header.uses_original_profile == 0 ? 4 : 4 * Int(header.num_color_channels)
+    // Frames that others are blended with.
+    let frames = header.have_animation == 0 ? 1 : 2
+    let bytes = (colors + 4 * Int(header.num_extra_channels)) * frames
+    return Int(header.xsize).multipliedSaturating(by: Int(header.ysize)).multipliedSaturating(by: bytes)
+  }
+
   /// Returns the profile of the decoded pixels.
   ///
   /// It must be read directly after the header.

@@ -1,5 +1,6 @@
 import CVitrineSVG
 public import VitrineImaging
+import VitrineRuntime
 
 /// Draws SVG with librsvg, at the requested size.
 ///
@@ -11,8 +12,9 @@ public import VitrineImaging
 /// ```
 /// A drawing fills the requested size even if that is larger than its nominal size; `TargetSize.enlarges` makes no
 /// difference. The nominal size is its `width` and `height`, or the size of its `viewBox`, or 300x150 pixels. Nothing
-/// outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references. It draws in one
-/// step, so cancellation and the time limit take effect only before and after.
+/// outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references. Text, elements and
+/// embedded pictures are counted before librsvg sees the file, and limited by `DecodeLimits.memoryByteCount`. librsvg
+/// draws in one step, so cancellation and the time limit take effect only before and after.
 public struct SVGDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -26,6 +28,9 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     format: ImageFormat,
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
+    let scan = try unsafe SVGScan(ByteReader(bytes))
+    // Already librsvg's parser takes most of it.
+    try limits.check(memory: scan.byteCount, ofDrawing: .svg)
     let size = try unsafe SVGDocument(bytes).size
     guard size.width < 1e9, size.height < 1e9 else {
       throw ImageError(
@@ -42,7 +47,16 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     )
     info.hasAlpha = true
     info.isVector = true
+    info.workingByteCount = scan.byteCount
     return info
+  }
+
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    let results = try unsafe SVGScan(ByteReader(bytes)).filterResults
+    let canvas = request.drawnByteCount
+    // A filter works on surfaces as large as the drawing, and keeps those with a name.
+    let surfaces = results == 0 ? 0 : canvas.multipliedSaturating(by: results.addingSaturating(3))
+    return DecodeMemory(codec: (request.info.workingByteCount ?? 0).addingSaturating(surfaces), rows: canvas)
   }
 
   /// Prepares the drawing at the requested size.

@@ -80,6 +80,9 @@ final class TIFFReader {
     info.bitsPerComponent = unsafe page.photometric == 3 ? 8 : Int(page.bits)
     info.streamsRows =
       bandHeight < height && bandHeight.multipliedReportingOverflow(by: width).partialValue <= Self.streamedBand
+    // The band as RGBA, and beside it the stored samples of its strips or tiles.
+    let samples = unsafe max(1, Int(page.samples)).multipliedSaturating(by: max(1, (Int(page.bits) + 7) / 8))
+    info.workingByteCount = bandHeight.multipliedSaturating(by: width).multipliedSaturating(by: 4 + samples)
     let length = unsafe Int(page.profile_length)
     if length > 0, length <= limits.metadataByteCount, let profile = unsafe page.profile {
       // libtiff owns the profile until the reader is destroyed.

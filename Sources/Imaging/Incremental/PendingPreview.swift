@@ -18,10 +18,18 @@ package struct PendingPreview: Sendable {
 
   /// Decodes it; returns `nil` if it shows too little.
   ///
-  /// - Parameter isCancelled: Called in addition to that of the options.
+  /// - Parameters:
+  ///   - share: The share of a budget that several decodes have in common.
+  ///   - isCancelled: Called in place of that of the options.
   /// - Returns: The preview.
   /// - Throws: ``ImageError``: `.cancelled`, `.outOfTime`, `.overLimit`.
-  package func decode(isCancelled: (@Sendable () -> Bool)? = nil) throws(ImageError) -> ImagePreview? {
+  package func decode(
+    _ share: MemoryShare? = nil,
+    isCancelled: (@Sendable () -> Bool)? = nil,
+  ) throws(ImageError) -> ImagePreview? {
+    var options = options
+    options.memoryShare = share
+    defer { share?.release() }
     let control = DecodeControl(
       isCancelled: isCancelled ?? options.isCancelled,
       timeLimit: options.limits.timeLimit,
@@ -38,6 +46,7 @@ package struct PendingPreview: Sendable {
               ImagePreview(bitmap: $0.bitmap, info: info, detail: .whole, byteCount: data.count)
             }
           }
+          let control = try unsafe options.admit(decoder, bytes, plan, info, control)
           let request = options.request(for: info, plan, control)
           guard let source = try unsafe open(bytes, request, decoder) else { return nil }
           let (bitmap, _, shown) = try options.renderer(for: info, plan, control)

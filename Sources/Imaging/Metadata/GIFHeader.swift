@@ -12,6 +12,11 @@ struct GIFHeader {
   /// True if a pixel can be transparent: by a colour, or because the first frame leaves part of the canvas free.
   var hasAlpha = false
 
+  /// True if a frame is disposed of by restoring the picture before it.
+  private(set) var savesPicture = false
+  /// True if the rows of the first frame are not stored from the first to the last.
+  private(set) var beginsInterlaced = false
+
   /// Reads to the end of the data.
   ///
   /// A truncated file counts the frames that begin in it.
@@ -28,6 +33,7 @@ struct GIFHeader {
         if bytes.byte(at: offset + 1) == 0xF9, let flags = bytes.byte(at: offset + 3) {
           delay = Double(bytes.littleEndian16(at: offset + 4) ?? 0) / 100
           if flags & 1 != 0 { hasAlpha = true }
+          if flags >> 2 & 7 == 3 { savesPicture = true }
         }
         loopCount = Self.loopCount(bytes, offset) ?? loopCount
         offset = Self.afterSubBlocks(bytes, offset + 2)
@@ -43,6 +49,7 @@ struct GIFHeader {
         if frameCount == 0 {
           let covers = left == 0 && top == 0 && Int(frameWidth) >= self.width && Int(frameHeight) >= self.height
           if !covers { hasAlpha = true }
+          beginsInterlaced = packed & 0x40 != 0
         }
         frameCount += 1
         duration += FrameDelay.shown(delay)

@@ -11,6 +11,8 @@ struct JPEGHeader {
   var orientation = Orientation.up
   var profile: ColorProfile?
   private var componentsInFirstScan = 0
+  /// The number of coefficients of all components.
+  private(set) var coefficientCount = 0
 
   var isProgressive: Bool { [0xC2, 0xC6, 0xCA, 0xCE].contains(frameMarker) }
   /// True if the first scan is the only one, so that rows can stream; otherwise every coefficient is held in memory.
@@ -19,6 +21,7 @@ struct JPEGHeader {
   init(_ bytes: ByteReader, metadataLimit: Int) throws(ImageError) {
     var profileParts: [UInt8: ByteReader] = [:]
     var foundEXIF = false
+    var orientations: (exif: Orientation?, xmp: Orientation?)
     var offset = 2
     scan: while true {
       // Any number of 0xFF may precede a marker. Bytes between segments are skipped, as in libjpeg.
@@ -46,17 +49,21 @@ struct JPEGHeader {
         else { throw Self.truncated }
         (self.precision, self.height, self.width) = (Int(precision), Int(height), Int(width))
         (self.components, frameMarker) = (Int(components), marker)
+        coefficientCount = Self.coefficients(segment, self.width, self.height)
       case 0xDA:
         componentsInFirstScan = Int(segment.byte(at: 0) ?? 0)
         break scan
       case 0xE1 where !foundEXIF && EXIF.isMarked(segment):
-        orientation = EXIF.orientation(block: segment)
+        orientations.exif = EXIF.orientation(block: segment)
         foundEXIF = true
+      case 0xE1 where orientations.xmp == nil && segment.starts(with: JPEGMetadata.xmpName):
+        orientations.xmp = XMP.orientation(segment)
       case 0xE2 where segment.matches("ICC_PROFILE", at: 0):
         if let number = segment.byte(at: 12) { profileParts[number] = segment.slice(14, segment.count) }
       default: break
       }
     }
+    orientation = orientations.exif ?? orientations.xmp ?? .up
     guard frameMarker != 0 else {
       throw ImageError(.corrupt, format: .jpeg, "corrupt: a scan begins before the frame's header")
     }
@@ -64,6 +71,17 @@ struct JPEGHeader {
     var profile: [UInt8] = []
     for part in profileParts.sorted(by: { $0.key < $1.key }) { profile += part.value.copy() }
     if !profile.isEmpty { self.profile = ColorProfile(data: Data(profile)) }
+  }
+
+  /// Returns the number of coefficients of a frame, whose blocks fill whole units.
+  private static func coefficients(_ frame: ByteReader, _ width: Int, _ height: Int) -> Int {
+    let factors = stride(from: 7, to: frame.count, by: 3).compactMap { offset in
+      frame.byte(at: offset).map { (x: Int($0 >> 4), y: Int($0 & 15)) }
+    }
+    let (x, y) = (factors.map(\.x).max() ?? 1, factors.map(\.y).max() ?? 1)
+    guard x > 0, y > 0 else { return 0 }
+    let units = ((width + 8 * x - 1) / (8 * x)) * ((height + 8 * y - 1) / (8 * y))
+    return factors.reduce(0) { $0 + $1.x * $1.y } * units * 64
   }
 
   private static var truncated: ImageError {

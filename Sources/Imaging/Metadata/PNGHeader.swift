@@ -28,6 +28,9 @@ struct PNGHeader {
   /// True if the first frame of the animation is the default picture, that of a still PNG.
   var beginsWithDefaultPicture = true
 
+  /// True if a frame is disposed of by restoring the picture before it.
+  private(set) var savesPicture = false
+
   /// The number of bits of a component; 8 for the colours of a palette.
   var bitsPerComponent: Int { colorType == 3 ? 8 : bitDepth }
 
@@ -53,6 +56,7 @@ struct PNGHeader {
       )
     }
     var (frames, hasEnd) = (0, false)
+    var orientations: (exif: Orientation?, xmp: Orientation?)
     for chunk in Self.chunks(bytes) {
       let body = chunk.body
       switch chunk.type {
@@ -73,22 +77,32 @@ struct PNGHeader {
         // A gamma beyond these bounds is nonsense.
         gamma = body.bigEndian32(at: 0).map { Double($0) / 100_000 }.flatMap { (0.1...10).contains($0) ? $0 : nil }
       case Chunk.cHRM: chromaticities = Self.chromaticities(body)
-      case Chunk.eXIf: orientation = EXIF.orientation(block: body)
+      case Chunk.eXIf where orientations.exif == nil: orientations.exif = EXIF.orientation(block: body)
+      // A compressed packet is rare, and reading a header inflates nothing.
+      case Chunk.iTXt where orientations.xmp == nil && body.starts(with: Self.plainXMP):
+        orientations.xmp = XMP.orientation(body)
       case Chunk.acTL:
         frameCount = Int(body.bigEndian32(at: 0) ?? 0)
         loopCount = Int(body.bigEndian32(at: 4) ?? 1)
       case Chunk.fcTL:
         frames += 1
+        if body.byte(at: 24) == PNGAnimation.Disposal.previous.rawValue { savesPicture = true }
         duration += Self.delay(body) ?? 0
       case Chunk.IEND: hasEnd = true
       case Chunk.IDAT where frames == 0: beginsWithDefaultPicture = false
       default: break
       }
     }
+    orientation = orientations.exif ?? orientations.xmp ?? .up
+    // A whole file has the frames that it has, whatever its header declares.
+    if hasEnd { frameCount = min(frameCount, frames) }
     if frameCount == 0 { (duration, loopCount) = (0, 1) }
     // A declared animation without frames has only the default picture.
     if frames == 0, hasEnd { beginsWithDefaultPicture = true }
   }
+
+  /// The keyword of an uncompressed packet of XMP.
+  private static let plainXMP = Array("XML:com.adobe.xmp\0\0".utf8)
 
   /// Returns the duration of each frame, in seconds.
   static func delays(_ bytes: ByteReader) -> [Double] {

@@ -134,10 +134,17 @@ final class ArrivalFeed: @unchecked Sendable {
   // MARK: Decoding
 
   private func decode(_ pending: PendingPreview, of head: BodySink.Head) {
-    let isDone = enqueue(on: context.decodeQueue, bytes: pending.byteCount) { [self] item in
+    let isDone = enqueue(on: context.decodeQueue) { [self] item in
       defer { decoded() }
       // A failed preview is dropped, and an early image is decoded again from all bytes: that reports the error.
-      guard let shown = try? pending.decode(isCancelled: { item.isCancelled }), !item.isCancelled else { return }
+      let share = MemoryShare(of: context.decodeBudget)
+      let shown = try? context.decodeWatch.run(item, share) {
+        ImageFormat.sniff(pending.data)
+      } onStuck: { _ in
+      } _: { () throws(ImageError) in
+        try pending.decode(share, isCancelled: { item.isCancelled })
+      }
+      guard let shown = shown ?? nil, !item.isCancelled else { return }
       var container = ImageContainer(shown.bitmap, info: shown.info)
       switch purpose {
       case .previews:
@@ -173,11 +180,10 @@ final class ArrivalFeed: @unchecked Sendable {
   /// Enqueues work, unless the queue is full: previews are dispensable.
   private func enqueue(
     on queue: WorkQueue,
-    bytes: Int = 0,
     _ work: @escaping @Sendable (WorkItem) -> Void,
   ) -> Bool {
     let priority = state.withLock { $0.priority }
-    guard let item = try? queue.enqueue(priority: priority, bytes: bytes, work) else { return false }
+    guard let item = try? queue.enqueue(priority: priority, work) else { return false }
     let isEnded = state.withLock { state in
       if !state.isEnded { state.item = item }
       return state.isEnded

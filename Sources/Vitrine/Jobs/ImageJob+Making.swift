@@ -66,11 +66,8 @@ extension ImageJob {
     self.bytes = bytes
     if bytes.origin == .network { fetchedByteCount = bytes.data.count }
     let (options, keepsOriginal) = (context.decodeOptions(of: request), context.keepsOriginal(of: request))
-    work(.decode, bytes: bytes.data.count, tiny: mayBeTiny(bytes) ? bytes.data : nil, &turn) { [self] isCancelled in
-      var options = options
-      options.isCancelled = isCancelled
-      let decoders = context.decoders.decoders(for: request, of: bytes.data)
-      var container = try decoders.decode(bytes.data, options)
+    work(.decode, tiny: mayBeTiny(bytes) ? bytes.data : nil, &turn) { [self] item in
+      var container = try decode(bytes.data, options, item)
       if request.keepsEncodedData { container.encodedData = bytes.data }
       let image = LoadedImage(container, of: bytes, Rendition(of: container.info, options))
       // The bytes first, since this drops what was made from others.
@@ -79,6 +76,26 @@ extension ImageJob {
       return ImageResponse(image, from: bytes)
     } end: { job, result, turn in
       job.decoded(result, &turn)
+    }
+  }
+
+  /// Decodes on the calling thread, within the memory of all decodes.
+  private func decode(_ data: Data, _ options: DecodeOptions, _ item: WorkItem?) throws(ImageError) -> ImageContainer {
+    let share = MemoryShare(of: context.decodeBudget)
+    var options = options
+    options.isCancelled = { item?.isCancelled ?? false }
+    options.memoryShare = share
+    let decoders = context.decoders
+    return try context.decodeWatch.run(item, share) {
+      decoders.decoders(for: request, of: data).format(of: data)
+    } onStuck: { [self] error in
+      context.turn(isOnLoaderThread: true) { turn in
+        guard isRunning else { return }
+        self.item = nil
+        decoded(.failure(LoadError(error, .decode, source)), &turn)
+      }
+    } _: { () throws(ImageError) in
+      try decoders.decoders(for: request, of: data).decode(data, options)
     }
   }
 
@@ -95,7 +112,9 @@ extension ImageJob {
   }
 
   private func decoded(_ result: Result<ImageResponse, LoadError>, _ turn: inout Turn) {
-    guard case .failure(let error) = result, !error.isCancellation, let bytes else { return conclude(result, &turn) }
+    guard case .failure(let error) = result, !error.isCancellation, !error.isOutOfTime, let bytes else {
+      return conclude(result, &turn)
+    }
     // Cached bytes that are no image are fetched again, once; the response replaces them.
     if undecodable == nil, request.cachePolicy != .cacheOnly, bytes.origin == .disk || bytes.origin == .revalidated {
       undecodable = bytes.answer
@@ -121,7 +140,7 @@ extension ImageJob {
 
   func resample(_ larger: LargerVariant, _ turn: inout Turn) {
     enter(.resample, &turn)
-    work(.process, &turn) { [self] isCancelled in
+    work(.process, &turn) { [self] item in
       var container = larger.image.container
       container.bitmap = try container.bitmap.resampled(
         larger.plan,
@@ -129,7 +148,7 @@ extension ImageJob {
         filter: larger.rendition.filter,
         usesLinearLight: larger.rendition.usesLinearLight,
         limits: context.configuration.decodeLimits,
-        isCancelled: isCancelled,
+        isCancelled: { item?.isCancelled ?? false },
       )
       let smaller = larger.image.replacing(container, larger.rendition)
       context.settlement.keep(made(smaller), from: .memory)
@@ -217,10 +236,9 @@ extension ImageJob {
   /// If the header of the bytes `tiny` confirms that they are, the work runs on this thread, after the turn.
   func work<Output: Sendable>(
     _ stage: LoadError.Stage,
-    bytes: Int = 0,
     tiny: Data? = nil,
     _ turn: inout Turn,
-    _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> Output,
+    _ body: @escaping @Sendable (WorkItem?) throws -> Output,
     end: @escaping @Sendable (ImageJob, Result<Output, LoadError>, inout Turn) -> Void,
   ) {
     let trace = self.stage
@@ -229,7 +247,7 @@ extension ImageJob {
       trace?.enter("work")
       let result: Result<Output, LoadError>
       do {
-        result = .success(try body { item?.isCancelled ?? false })
+        result = .success(try body(item))
       } catch {
         result = .failure(LoadError(error, stage, source))
       }
@@ -239,24 +257,23 @@ extension ImageJob {
         end(self, result, &turn)
       }
     }
-    guard let tiny else { return enqueue(stage, bytes, &turn) { perform($0) } }
+    guard let tiny else { return enqueue(stage, &turn) { perform($0) } }
     turn.afterwards { [self, isOnLoaderThread = turn.isOnLoaderThread] in
       if isTiny(tiny) { return perform(nil, isOnLoaderThread: isOnLoaderThread) }
-      context.turn { enqueue(stage, bytes, &$0) { perform($0) } }
+      context.turn { enqueue(stage, &$0) { perform($0) } }
     }
   }
 
   private func work(
     _ stage: LoadError.Stage,
     _ turn: inout Turn,
-    _ body: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws -> ImageResponse,
+    _ body: @escaping @Sendable (WorkItem?) throws -> ImageResponse,
   ) {
     work(stage, &turn, body) { $0.conclude($1, &$2) }
   }
 
   private func enqueue(
     _ stage: LoadError.Stage,
-    _ bytes: Int,
     _ turn: inout Turn,
     _ work: @escaping @Sendable (WorkItem) -> Void,
   ) {
@@ -265,7 +282,7 @@ extension ImageJob {
     let isDecoding = stage == .decode
     do throws(WorkQueueError) {
       item = try (isDecoding ? context.decodeQueue : context.processQueue)
-        .enqueue(priority: priority, bytes: bytes, work)
+        .enqueue(priority: priority, work)
     } catch {
       let detail = "too many images are waiting to be \(isDecoding ? "decoded" : "processed")"
       conclude(.failure(LoadError(.overloaded, stage, source, detail)), &turn)
@@ -274,6 +291,9 @@ extension ImageJob {
 }
 
 extension LoadError {
+  /// True if the time was too short, which says nothing of the bytes.
+  fileprivate var isOutOfTime: Bool { (cause as? ImageError)?.code == .outOfTime }
+
   /// Creates an error from what the work of a stage has thrown.
   fileprivate init(_ error: any Error, _ stage: Stage, _ source: String) {
     switch error {

@@ -197,7 +197,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     case .image(let image): found(image, use, &turn)
     case .none: forget(finished, &turn)
     case .entry(let entry):
-      work(.decode, bytes: entry.data.count, &turn) { _ in
+      work(.decode, &turn) { _ in
         FinishedImage.image(of: entry)
       } end: { job, result, turn in
         switch result {

@@ -13,6 +13,9 @@ final class JobContext: Sendable {
   let fileQueue: WorkQueue
   /// The queue for hooks that may block and have no better place.
   let hookQueue: WorkQueue
+  /// The memory that concurrent decodes hold together.
+  let decodeBudget: ByteBudget
+  let decodeWatch: DecodeWatch
   let decoders: DecoderChoice
   let partials: Partials?
   let network: NetworkContext
@@ -37,10 +40,10 @@ final class JobContext: Sendable {
     decodeQueue = WorkQueue(
       label: "decode",
       width: configuration.maxConcurrentDecodes,
-      byteBudget: configuration.maxConcurrentDecodeBytes,
       queueLimit: queueLimit,
       hasThreads: hasThreads,
     )
+    decodeBudget = ByteBudget(limit: configuration.maxConcurrentDecodeBytes)
     processQueue = WorkQueue(
       label: "process",
       width: configuration.maxConcurrentDecodes,
@@ -56,6 +59,7 @@ final class JobContext: Sendable {
     variations = Variations()
     settlement = Settlement(configuration, partials, variations, decoders, processQueue)
     recorder = StageRecorder(configuration)
+    decodeWatch = DecodeWatch(configuration, recorder?.feed)
     network = NetworkContext(configuration, log: recorder?.feed)
     let types = configuration.decoders.formats.map(\.mediaType).filter { !$0.isEmpty }
     plainFields = ["Accept": (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ", ")]

@@ -35,6 +35,12 @@ final class EventFeed: Sendable {
     }
   }
 
+  /// Logs that a decode does not return.
+  func decodeIsStuck(_ format: String) {
+    guard let log else { return }
+    afterAll { log.decodeIsStuck(format) }
+  }
+
   /// Returns the same policy, which also logs each retry.
   func watching(_ policy: RetryPolicy) -> RetryPolicy {
     guard let log else { return policy }

@@ -17,6 +17,10 @@ final class PipelineLog: PipelineObserver {
   }
 
   /// Logs a problem of the disk cache.
+  func decodeIsStuck(_ format: String) {
+    say(.warning, "the \(format) decoder does not return: another thread takes its place", nil)
+  }
+
   func warn(_ trouble: String) { say(.warning, "disk cache: \(trouble)", nil) }
 
   /// Logs a retry of a transfer.

@@ -27,10 +27,12 @@ extension ImagePipeline {
     public var isCoalescingEnabled = true
     /// The maximum number of concurrent decodes; defaults to the number of cores.
     public var maxConcurrentDecodes = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    /// The maximum number of encoded bytes in concurrent decodes; defaults to 64 MiB.
+    /// The maximum number of bytes that concurrent decodes hold together.
     ///
-    /// An image beyond it is decoded alone.
-    public var maxConcurrentDecodeBytes = 64 << 20
+    /// Defaults to a quarter of the memory that the process may use (the machine's, its control group's, or its own
+    /// limit). Each decode counts with all that it holds, as `DecodeLimits.memoryByteCount` does, and waits until it
+    /// fits. An image beyond the whole budget is decoded alone.
+    public var maxConcurrentDecodeBytes = MemoryLimit.bytes / 4
     /// The maximum number of queued fetches, and of queued file reads, decodes and processing steps.
     ///
     /// A request beyond the limit fails at once with ``LoadError/Code/overloaded``, whatever its priority; queued ones,

@@ -27,6 +27,10 @@ public struct BMPDecoder: ImageDecoder, VitrineDecoder {
     return info
   }
 
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    DecodeMemory(rows: request.info.streamsRows ? 0 : 4 * request.info.storedWidth * request.info.storedHeight)
+  }
+
   /// Opens the picture for reading rows.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }

@@ -30,6 +30,13 @@ public struct GIFDecoder: ImageDecoder, VitrineDecoder {
     try unsafe GIFHeader(ByteReader(bytes), collectsDelays: true).delays
   }
 
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    let header = try unsafe GIFHeader(ByteReader(bytes))
+    guard request.frame > 0 || header.beginsInterlaced else { return DecodeMemory() }
+    let picture = 4 * request.info.storedWidth * request.info.storedHeight
+    return DecodeMemory(codec: request.frame > 0 && header.savesPicture ? picture : 0, rows: picture)
+  }
+
   /// Opens one frame, composed as a viewer shows it.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
@@ -47,7 +54,7 @@ public struct GIFDecoder: ImageDecoder, VitrineDecoder {
     let limits = request.limits
     try limits.check(heldWidth: width, height: height, format: .gif)
     return unsafe HeldRows(width: width, height: height, hasAlpha: true) { (pixels, wholeRows) throws(ImageError) in
-      var canvas = GIFCanvas(width: width, height: height)
+      var canvas = unsafe GIFCanvas(pixels, width: width, height: height)
       // Frames may be larger than the picture; the hidden part must be read too.
       var drawn = 0
       for _ in 0..<request.frame {
@@ -57,7 +64,6 @@ public struct GIFDecoder: ImageDecoder, VitrineDecoder {
         try canvas.draw(frame, from: reader, request.control)
         canvas.dispose()
       }
-      defer { unsafe canvas.copy(to: pixels) }
       let frame = try reader.nextFrame()
       try limits.check(composed: drawn + frame.width * frame.height, format: .gif)
       // The previous picture stays until the frame's rows replace it.
@@ -108,21 +114,25 @@ private final class GIFRows: RowSource {
 }
 
 /// The composed picture: frames drawn over one another and disposed of as each asks.
+@safe
 private struct GIFCanvas {
   let width: Int
   let height: Int
-  /// RGBA in memory order.
-  private var pixels: [UInt32]
+  /// RGBA in memory order: the memory of the caller, which outlives the canvas.
+  ///
+  /// Every use is within `width` columns and `height` rows.
+  private let pixels: UnsafeMutableBufferPointer<UInt32>
   private var saved: [UInt32] = []
   private var last: GIFFrame?
 
-  init(width: Int, height: Int) {
+  init(_ pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int) {
     (self.width, self.height) = (width, height)
-    pixels = [UInt32](repeating: 0, count: width * height)
+    precondition(pixels.count == 4 * width * height)
+    unsafe self.pixels = pixels.bindMemory(to: UInt32.self)
   }
 
   mutating func draw(_ frame: GIFFrame, from reader: GIFReader, _ control: DecodeControl) throws(ImageError) {
-    if frame.disposal == .restore { saved = pixels }
+    if frame.disposal == .restore { saved = unsafe Array(pixels) }
     last = frame
     var line = [UInt8](repeating: 0, count: frame.width)
     for (count, row) in frame.rowOrder.enumerated() {
@@ -132,13 +142,13 @@ private struct GIFCanvas {
       let start = (frame.top + row) * width
       for x in 0..<max(0, min(frame.width, width - frame.left)) {
         let color = frame.palette[Int(line[x])]
-        if color != 0 { pixels[start + frame.left + x] = color }
+        if color != 0 { unsafe pixels[start + frame.left + x] = color }
       }
     }
   }
 
   /// Draws an interlaced frame onto an empty canvas: each row also fills those below it, until they are read.
-  mutating func drawCoarselyFirst(
+  func drawCoarselyFirst(
     _ frame: GIFFrame,
     from reader: GIFReader,
     _ control: DecodeControl,
@@ -154,7 +164,7 @@ private struct GIFCanvas {
       let reach = row % 8 == 0 ? 8 : row % 4 == 0 ? 4 : row % 2 == 0 ? 2 : 1
       for target in row..<min(row + reach, frame.height) where frame.top + target < height {
         let start = (frame.top + target) * width + frame.left
-        for x in 0..<columns { pixels[start + x] = frame.palette[Int(line[x])] }
+        for x in 0..<columns { unsafe pixels[start + x] = frame.palette[Int(line[x])] }
       }
       wholeRows = max(wholeRows, min(frame.top + row + reach, height))
     }
@@ -162,21 +172,16 @@ private struct GIFCanvas {
   }
 
   /// Disposes of the last frame as it asks.
-  mutating func dispose() {
+  func dispose() {
     guard let frame = last else { return }
     switch frame.disposal {
     case .keep: break
-    case .restore: pixels = saved
+    case .restore: for index in saved.indices { unsafe pixels[index] = saved[index] }
     case .clear:
       let columns = min(frame.left, width)..<min(frame.left + frame.width, width)
       for row in min(frame.top, height)..<min(frame.top + frame.height, height) {
-        for x in columns { pixels[row * width + x] = 0 }
+        for x in columns { unsafe pixels[row * width + x] = 0 }
       }
     }
-  }
-
-  func copy(to target: UnsafeMutableRawBufferPointer) {
-    // `HeldRows` gives memory of exactly this size.
-    unsafe pixels.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
   }
 }

@@ -42,6 +42,8 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     info.colorProfile = header.profile
     info.colorModel = header.components == 1 ? .gray : header.components == 4 ? .cmyk : .rgb
     info.streamsRows = header.isOneScan
+    // libjpeg holds every coefficient of a file of several scans, two bytes each.
+    info.workingByteCount = header.isOneScan ? 0 : 2 * header.coefficientCount
     return info
   }
 

@@ -6,6 +6,36 @@ extension PNGDecoder {
     unsafe PNGHeader.delays(ByteReader(bytes))
   }
 
+  /// Returns the first frame of an animation; `nil` if the animation is broken, so that its default picture is shown.
+  func firstFrame(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> HeldRows? {
+    do throws(ImageError) {
+      return try unsafe composed(bytes, request)
+    } catch {
+      guard error.code == .corrupt else { throw error }
+      return nil
+    }
+  }
+
+  /// Draws the default picture in place of an animation whose first frame is broken.
+  private func drawDefaultPicture(
+    _ bytes: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+    into pixels: UnsafeMutableRawBufferPointer,
+  ) throws(ImageError) {
+    let reader = try unsafe PNGReader(bytes, limits: request.limits, format: .apng)
+    let (width, height) = (request.info.storedWidth, request.info.storedHeight)
+    guard reader.width == width, reader.height == height else { throw PNGAnimation.corrupt("two headers disagree") }
+    for _ in 0..<(reader.isInterlaced ? 7 : 1) {
+      var row = 0
+      while row < height {
+        try request.control.check()
+        let count = min(64, height - row)
+        let rows = unsafe pixels.rows(from: row, count: count, width: width)
+        row += try unsafe reader.read(into: rows, bytesPerRow: width * 4, count: count, row: row)
+      }
+    }
+  }
+
   /// Returns one frame of an animation, composed with the frames before it.
   func composed(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> HeldRows {
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
@@ -19,31 +49,38 @@ extension PNGDecoder {
       !animation.frames[start].covers(width, height) || drawn.dropLast().contains { $0.disposal != .none }
     let hasAlpha = request.info.hasAlpha || leavesHoles
     return unsafe HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
-      var canvas = PNGCanvas(width: width, height: height)
+      var canvas = unsafe PNGCanvas(pixels, width: width)
       for frame in drawn.dropLast() {
         try canvas.draw(frame, of: animation, request)
         canvas.dispose(frame)
       }
       // If the last frame is truncated, the previous picture stays.
       wholeRows = height
-      defer { unsafe canvas.copy(to: pixels) }
-      if let frame = drawn.last { try canvas.draw(frame, of: animation, request) }
+      guard let frame = drawn.last else { return }
+      do throws(ImageError) {
+        try canvas.draw(frame, of: animation, request)
+      } catch {
+        guard request.frame == 0, error.code == .corrupt,
+          (try? unsafe drawDefaultPicture(bytes, request, into: pixels)) != nil
+        else { throw error }
+      }
     }
   }
 }
 
 /// The composed picture of an APNG, as a viewer shows it.
+@safe
 private struct PNGCanvas {
   private static let batch = 16
 
   private let width: Int
-  /// RGBA in memory order, with straight alpha.
-  private var pixels: [UInt32]
+  /// RGBA in memory order, with straight alpha: the memory of the caller, which outlives the canvas.
+  private let pixels: UnsafeMutableBufferPointer<UInt32>
   private var saved: [UInt32] = []
 
-  init(width: Int, height: Int) {
+  init(_ pixels: UnsafeMutableRawBufferPointer, width: Int) {
     self.width = width
-    pixels = [UInt32](repeating: 0, count: width * height)
+    unsafe self.pixels = pixels.bindMemory(to: UInt32.self)
   }
 
   mutating func draw(
@@ -51,7 +88,8 @@ private struct PNGCanvas {
     of animation: PNGAnimation,
     _ request: RowRequest,
   ) throws(ImageError) {
-    saved = frame.disposal == .previous ? pixels : []
+    saved = []
+    if frame.disposal == .previous { saved = unsafe Array(pixels) }
     let file = animation.file(of: frame)
     let result: Result<Void, ImageError> = unsafe file.withUnsafeBytes { bytes in
       do throws(ImageError) {
@@ -94,10 +132,11 @@ private struct PNGCanvas {
     if let damage = source.damage { throw damage }
   }
 
-  private mutating func blend(_ frame: PNGAnimation.Frame, _ line: ArraySlice<UInt32>, _ row: Int) {
+  private func blend(_ frame: PNGAnimation.Frame, _ line: ArraySlice<UInt32>, _ row: Int) {
     var target = (frame.top + row) * width + frame.left
     for source in line {
-      pixels[target] = frame.blend == .source ? source : Self.over(source, pixels[target])
+      // `PNGAnimation` has checked that the frame is within the picture.
+      unsafe pixels[target] = frame.blend == .source ? source : Self.over(source, pixels[target])
       target += 1
     }
   }
@@ -118,19 +157,14 @@ private struct PNGCanvas {
   }
 
   /// Disposes of the last frame as it asks.
-  mutating func dispose(_ frame: PNGAnimation.Frame) {
+  func dispose(_ frame: PNGAnimation.Frame) {
     switch frame.disposal {
     case .none: break
-    case .previous: pixels = saved
+    case .previous: for index in saved.indices { unsafe pixels[index] = saved[index] }
     case .background:
       for row in frame.top..<frame.top + frame.height {
-        for x in frame.left..<frame.left + frame.width { pixels[row * width + x] = 0 }
+        for x in frame.left..<frame.left + frame.width { unsafe pixels[row * width + x] = 0 }
       }
     }
-  }
-
-  func copy(to target: UnsafeMutableRawBufferPointer) {
-    // `HeldRows` gives memory of exactly this size.
-    unsafe pixels.withUnsafeBytes { unsafe target.copyMemory(from: $0) }
   }
 }

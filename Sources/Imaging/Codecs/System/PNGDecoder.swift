@@ -39,12 +39,23 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder {
     return info
   }
 
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    let header = try unsafe PNGHeader(ByteReader(bytes))
+    let picture = 4 * request.info.storedWidth * request.info.storedHeight
+    let isComposed = request.info.format == .apng && (request.frame > 0 || !header.beginsWithDefaultPicture)
+    guard isComposed else { return DecodeMemory(rows: header.isInterlaced ? picture : 0) }
+    // The picture before a frame that is disposed of, an interlaced frame, and the frame as a file of its own.
+    let frame = (header.savesPicture ? picture : 0) + (header.isInterlaced ? picture : 0)
+    return DecodeMemory(codec: frame.addingSaturating(2 * bytes.count), rows: picture)
+  }
+
   /// Opens the image for reading rows.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
     if request.info.format == .apng {
       let header = try unsafe PNGHeader(ByteReader(bytes))
-      if request.frame > 0 || !header.beginsWithDefaultPicture { return try unsafe composed(bytes, request) }
+      if request.frame > 0 { return try unsafe composed(bytes, request) }
+      if !header.beginsWithDefaultPicture, let rows = try unsafe firstFrame(bytes, request) { return rows }
     }
     let reader = try unsafe PNGReader(bytes, limits: request.limits, format: request.info.format)
     guard reader.width == request.info.storedWidth, reader.height == request.info.storedHeight else {

@@ -40,31 +40,93 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
     unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0, collectsDelays: true).delays
   }
 
-  /// Opens a still picture at the requested scale, or one whole frame of an animation.
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0)
+    let canvas = request.info.storedWidth * request.info.storedHeight
+    guard header.isAnimated else {
+      return unsafe stillMemory(bytes, request, width: request.info.storedWidth, height: request.info.storedHeight)
+    }
+    guard request.frame == 0, let first = header.firstFrame else {
+      // libwebp's animation decoder has two canvases, and decodes a frame besides.
+      return DecodeMemory(codec: 13 * canvas, rows: 4 * canvas)
+    }
+    let inner = first.covers(request.info) ? request : request.unscaled
+    return unsafe stillMemory(first.content.bytes, inner, width: first.width, height: first.height)
+  }
+
+  /// Estimates the memory of a picture.
+  private func stillMemory(
+    _ bytes: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+    width: Int,
+    height: Int,
+  ) -> DecodeMemory {
+    var features = WebPBitstreamFeatures()
+    let status = unsafe WebPGetFeatures(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, &features)
+    // Lossless pictures are held at their own size, and so is an alpha channel. Others are decoded row by row.
+    let isLossy = status == VP8_STATUS_OK && features.format == 1
+    let perPixel = !isLossy ? 4 : features.has_alpha != 0 ? 5 : 0
+    let layout = Layout(width: width, height: height, request)
+    return DecodeMemory(codec: perPixel * width * height, rows: 4 * layout.width * layout.height)
+  }
+
+  /// Opens a still picture or the first frame of an animation at the requested scale, or any other frame whole.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0)
     guard request.frame < max(1, request.info.frameCount) else { throw .noSuchFrame(request.frame, of: request.info) }
-    guard header.isAnimated else { return unsafe still(bytes, request) }
+    let info = request.info
+    guard header.isAnimated else {
+      return unsafe still(bytes, request, width: info.storedWidth, height: info.storedHeight, hasAlpha: info.hasAlpha)
+    }
     let pixelCount = request.info.storedWidth * request.info.storedHeight
     try request.limits.check(composed: pixelCount * (request.frame + 1), format: .webp)
-    return unsafe frame(bytes, request, header)
+    // The first frame is drawn on nothing, so it needs no canvas.
+    guard request.frame == 0, let first = header.firstFrame, !header.isTruncated else {
+      return unsafe frame(bytes, request, header)
+    }
+    let covers = first.covers(info)
+    let rows = unsafe still(
+      first.content.bytes,
+      covers ? request : request.unscaled,
+      width: first.width,
+      height: first.height,
+      hasAlpha: true,
+    )
+    if covers { return rows }
+    return PlacedRows(rows, x: first.left, y: first.top, width: info.storedWidth, height: info.storedHeight)
   }
 
-  private func still(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> HeldRows {
-    let info = request.info
-    // libwebp averages what it drops. So it delivers twice the requested size, and the caller's filter does the rest.
-    let scale = request.minimumScale * 3 / 2
-    let isScaled = scale < 0.9
-    let part = isScaled ? nil : request.region.map { Self.croppable($0, info) }
-    let width =
-      isScaled ? max(1, Int((Double(info.storedWidth) * scale).rounded(.up))) : part?.width ?? info.storedWidth
-    let height =
-      isScaled ? max(1, Int((Double(info.storedHeight) * scale).rounded(.up))) : part?.height ?? info.storedHeight
+  /// The size at which a picture is decoded, and the part of it.
+  private struct Layout {
+    let isScaled: Bool
+    let part: PixelRegion?
+    let width: Int
+    let height: Int
+
+    init(width: Int, height: Int, _ request: RowRequest) {
+      // libwebp averages what it drops. So it delivers twice the requested size, and the caller's filter does the rest.
+      let scale = request.minimumScale * 3 / 2
+      isScaled = scale < 0.9
+      part = isScaled ? nil : request.region.map { WebPDecoder.croppable($0, width: width, height: height) }
+      self.width = isScaled ? max(1, Int((Double(width) * scale).rounded(.up))) : part?.width ?? width
+      self.height = isScaled ? max(1, Int((Double(height) * scale).rounded(.up))) : part?.height ?? height
+    }
+  }
+
+  private func still(
+    _ bytes: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+    width pictureWidth: Int,
+    height pictureHeight: Int,
+    hasAlpha: Bool,
+  ) -> HeldRows {
+    let layout = Layout(width: pictureWidth, height: pictureHeight, request)
+    let (width, height, isScaled, part) = (layout.width, layout.height, layout.isScaled, layout.part)
     return unsafe HeldRows(
       width: width,
       height: height,
-      hasAlpha: info.hasAlpha,
-      part: part.map { ($0.x, $0.y, info.storedWidth, info.storedHeight) },
+      hasAlpha: hasAlpha,
+      part: part.map { ($0.x, $0.y, pictureWidth, pictureHeight) },
     ) {
       (pixels, wholeRows) throws(ImageError) in
       var config = unsafe WebPDecoderConfig()
@@ -110,13 +172,13 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
 
   /// Returns a region that libwebp can crop to exactly: it starts at even coordinates and includes the neighbours
   /// that chroma is interpolated from.
-  private static func croppable(_ region: PixelRegion, _ info: ImageInfo) -> PixelRegion {
+  private static func croppable(_ region: PixelRegion, width: Int, height: Int) -> PixelRegion {
     let (x, y) = (max(0, region.x - 4) & ~1, max(0, region.y - 4) & ~1)
     return PixelRegion(
       x: x,
       y: y,
-      width: min(info.storedWidth, region.x + region.width + 4) - x,
-      height: min(info.storedHeight, region.y + region.height + 4) - y,
+      width: min(width, region.x + region.width + 4) - x,
+      height: min(height, region.y + region.height + 4) - y,
     )
   }
 

@@ -1,0 +1,295 @@
+import VitrineImaging
+import VitrineRuntime
+
+/// Counts what makes librsvg allocate memory, in one pass over the document, before librsvg sees it.
+///
+/// The bytes for each were measured with librsvg 2.54.
+struct SVGScan {
+  /// One letter of a text element, which is laid out as a whole.
+  private static let bytesPerLetter = 6500
+  private static let bytesPerElement = 1400
+  /// One byte of the document: a path's commands take the most.
+  private static let bytesPerByte = 70
+  /// The maximum number of drawings within one another.
+  private static let depthLimit = 3
+
+  /// The number of results of filters that are kept by a name.
+  private(set) var filterResults = 0
+  private var elements = 0
+  /// The letters of the present text element, and of the longest one.
+  private var (letters, mostLetters) = (0, 0)
+  private var textDepth = 0
+  /// The bytes of embedded pictures.
+  private var (pictures, largestPicture) = (0, 0)
+  /// The length of each entity with all those in it.
+  private var entities: [[UInt8]: Int] = [:]
+  private var expanded = 0
+  private let file: ByteReader
+  private let depth: Int
+
+  /// The bytes that the parsed document and its longest text need.
+  var byteCount: Int {
+    file.count.addingSaturating(expanded).multipliedSaturating(by: Self.bytesPerByte)
+      .addingSaturating(elements.multipliedSaturating(by: Self.bytesPerElement))
+      .addingSaturating(max(letters, mostLetters).multipliedSaturating(by: Self.bytesPerLetter))
+      .addingSaturating(pictures).addingSaturating(largestPicture)
+  }
+
+  /// Scans a document.
+  ///
+  /// - Throws: ``ImageError``: `.unsupported` for an embedded picture whose size cannot be read.
+  init(_ file: ByteReader, depth: Int = 0) throws(ImageError) {
+    (self.file, self.depth) = (file, depth)
+    var offset = 0
+    while offset < file.count {
+      let next = self.next(0x3C, from: offset)
+      countLetters(offset..<next)
+      offset = next
+      if file.matches("<!--", at: offset) {
+        offset = end("-->", from: offset + 4)
+      } else if file.matches("<![CDATA[", at: offset) {
+        let end = end("]]>", from: offset)
+        if textDepth > 0 { letters += end - offset }
+        offset = end
+      } else if file.matches("<?", at: offset) {
+        offset = end("?>", from: offset)
+      } else if file.matches("<!", at: offset) {
+        offset = try declarations(from: offset)
+      } else if offset < file.count {
+        offset = try tag(from: offset + 1)
+      }
+    }
+  }
+
+  /// Counts the letters of a range, with entities at their full length.
+  private mutating func countLetters(_ range: Range<Int>) {
+    let entities = countEntities(range)
+    if textDepth > 0 { letters = letters.addingSaturating(range.count).addingSaturating(entities) }
+    // An entity may hold a text element of its own, or many empty elements of four letters.
+    mostLetters = max(mostLetters, entities)
+    elements = elements.addingSaturating(entities / 4)
+  }
+
+  /// Returns the length of the entities that a range refers to.
+  private mutating func countEntities(_ range: Range<Int>) -> Int {
+    guard !entities.isEmpty else { return 0 }
+    var length = 0
+    var offset = next(0x26, from: range.lowerBound)
+    while offset < range.upperBound {
+      length = length.addingSaturating(entities[name(offset + 1, before: next(0x3B, from: offset))] ?? 0)
+      offset = next(0x26, from: offset + 1)
+    }
+    expanded = expanded.addingSaturating(length)
+    return length
+  }
+
+  /// Reads the tag whose name begins at `start`, and returns the offset behind it.
+  private mutating func tag(from start: Int) throws(ImageError) -> Int {
+    let isEnd = file.byte(at: start) == 0x2F
+    var offset = start
+    var quote: UInt8?
+    while let byte = file.byte(at: offset) {
+      if let open = quote {
+        if byte == open { quote = nil }
+      } else if byte == 0x22 || byte == 0x27 {
+        quote = byte
+      } else if byte == 0x3E {
+        break
+      }
+      offset += 1
+    }
+    let isText = isText(from: isEnd ? start + 1 : start)
+    if isEnd {
+      if isText, textDepth > 0 {
+        textDepth -= 1
+        if textDepth == 0 { (letters, mostLetters) = (0, max(mostLetters, letters)) }
+      }
+      return offset + 1
+    }
+    elements += 1
+    let content = file.slice(start, offset - start)
+    if content.contains("result=") { filterResults += 1 }
+    _ = countEntities(start..<offset)
+    try countPictures(content)
+    if isText, file.byte(at: offset - 1) != 0x2F { textDepth += 1 }
+    return offset + 1
+  }
+
+  /// Reads a document type with its entities, and returns the offset behind it.
+  private mutating func declarations(from start: Int) throws(ImageError) -> Int {
+    var offset = start + 2
+    var isInside = false
+    while let byte = file.byte(at: offset) {
+      if byte == 0x5B { isInside = true }
+      if byte == 0x5D { isInside = false }
+      if byte == 0x3E, !isInside { return offset + 1 }
+      if file.matches("<!--", at: offset) {
+        offset = end("-->", from: offset + 4)
+      } else if file.matches("<!ENTITY", at: offset) {
+        offset = try entity(from: offset + 8)
+      } else if byte == 0x22 || byte == 0x27 {
+        offset = next(byte, from: offset + 1) + 1
+      } else {
+        offset += 1
+      }
+    }
+    return offset
+  }
+
+  private mutating func entity(from start: Int) throws(ImageError) -> Int {
+    var offset = start
+    while let byte = file.byte(at: offset), byte <= 0x20 { offset += 1 }
+    let first = offset
+    while let byte = file.byte(at: offset), byte > 0x20, byte != 0x3E { offset += 1 }
+    let name = name(first, before: offset)
+    while let byte = file.byte(at: offset), byte != 0x22, byte != 0x27 {
+      if byte == 0x3E { return offset + 1 }
+      offset += 1
+    }
+    guard let quote = file.byte(at: offset) else { return offset }
+    let end = next(quote, from: offset + 1)
+    var length = end - offset
+    var reference = next(0x26, from: offset)
+    while reference < end {
+      length = length.addingSaturating(entities[self.name(reference + 1, before: next(0x3B, from: reference))] ?? 0)
+      reference = next(0x26, from: reference + 1)
+    }
+    // An entity that refers to a later one is refused by libxml2 where that loops, and counted by its own use here.
+    entities[name] = max(length, entities[name] ?? 0)
+    try countPictures(file.slice(offset, end - offset))
+    return end + 1
+  }
+
+  // MARK: Embedded pictures
+
+  private mutating func countPictures(_ content: ByteReader) throws(ImageError) {
+    var offset = content.firstOffset(of: "data:", from: 0)
+    while let start = offset {
+      let comma = content.firstOffset(of: ",", from: start) ?? content.count
+      let isBase64 = content.slice(start, comma - start).contains("base64")
+      let body = content.slice(comma + 1, content.count)
+      try count(Data(isBase64 ? Self.decodedBase64(body) : Self.decodedPercents(body)))
+      offset = content.firstOffset(of: "data:", from: comma)
+    }
+  }
+
+  private mutating func count(_ picture: Data) throws(ImageError) {
+    guard picture.count > 8 else { return }
+    let count: Int
+    switch ImageFormat.sniff(picture) {
+    case .svg:
+      guard depth < Self.depthLimit else {
+        throw ImageError(.unsupported, format: .svg, "an unsupported kind of SVG: too many drawings in one another")
+      }
+      let inner: Result<SVGScan, ImageError> = unsafe picture.withUnsafeBytes { bytes in
+        // The bytes are only read while the closure runs.
+        do throws(ImageError) {
+          return .success(try unsafe SVGScan(ByteReader(bytes), depth: depth + 1))
+        } catch {
+          return .failure(error)
+        }
+      }
+      count = try inner.get().byteCount
+    case nil:
+      // Fonts and the like, which librsvg does not load. Other pictures have a format.
+      count = 0
+    default:
+      var limits = DecodeLimits()
+      limits.pixelCount = .max
+      limits.streamedPixelCount = .max
+      limits.side = .max
+      guard let info = try? DecoderRegistry.standard.info(of: picture, limits: limits) else {
+        throw ImageError(.unsupported, format: .svg, "an embedded picture whose size cannot be read")
+      }
+      count = info.width.multipliedSaturating(by: info.height).multipliedSaturating(by: 4)
+    }
+    // Pictures are kept, and each is held twice while it is converted.
+    pictures = pictures.addingSaturating(count)
+    largestPicture = max(largestPicture, count)
+  }
+
+  private static func decodedBase64(_ text: ByteReader) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count / 4 * 3)
+    var (bits, count) = (UInt32(0), 0)
+    for offset in 0..<text.count {
+      guard let byte = text.byte(at: offset) else { break }
+      let value: UInt8
+      switch byte {
+      case 0x41...0x5A: value = byte - 0x41
+      case 0x61...0x7A: value = byte - 0x61 + 26
+      case 0x30...0x39: value = byte - 0x30 + 52
+      case 0x2B: value = 62
+      case 0x2F: value = 63
+      case 0...0x20: continue
+      default: return bytes
+      }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return bytes
+  }
+
+  private static func decodedPercents(_ text: ByteReader) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var offset = 0
+    while let byte = text.byte(at: offset), byte != 0x22 {
+      if byte == 0x25, let code = text.ascii(at: offset + 1, count: 2).flatMap({ UInt8($0, radix: 16) }) {
+        bytes.append(code)
+        offset += 3
+      } else {
+        bytes.append(byte)
+        offset += 1
+      }
+    }
+    return bytes
+  }
+
+  // MARK: Bytes
+
+  /// Returns `true` if a tag's name, without its prefix, is that of a text element.
+  private func isText(from start: Int) -> Bool {
+    var (first, offset) = (start, start)
+    while let byte = file.byte(at: offset), byte > 0x20, byte != 0x2F, byte != 0x3E {
+      if byte == 0x3A { first = offset + 1 }
+      offset += 1
+    }
+    return offset - first == 4 && file.matches("text", at: first)
+  }
+
+  private func name(_ start: Int, before end: Int) -> [UInt8] {
+    file.slice(start, min(64, max(0, end - start))).copy()
+  }
+
+  private func next(_ byte: UInt8, from start: Int) -> Int { file.firstOffset(of: byte, from: start) ?? file.count }
+
+  /// Returns the offset behind the next `mark`, or that of the end.
+  private func end(_ mark: StaticString, from start: Int) -> Int {
+    file.firstOffset(of: mark, from: start).map { $0 + mark.utf8CodeUnitCount } ?? file.count
+  }
+}
+
+extension ByteReader {
+  fileprivate func firstOffset(of byte: UInt8, from start: Int) -> Int? {
+    guard start >= 0, start < count, let base = unsafe bytes.baseAddress else { return nil }
+    // In bounds: from `start` to the end of the bytes.
+    return unsafe memchr(base + start, Int32(byte), count - start).map { unsafe UnsafeRawPointer($0) - base }
+  }
+
+  fileprivate func firstOffset(of text: StaticString, from start: Int) -> Int? {
+    // A static string has at least one byte here.
+    let first = unsafe text.utf8Start.pointee
+    var offset = firstOffset(of: first, from: start)
+    while let found = offset {
+      if matches(text, at: found) { return found }
+      offset = firstOffset(of: first, from: found + 1)
+    }
+    return nil
+  }
+
+  fileprivate func contains(_ text: StaticString) -> Bool { firstOffset(of: text, from: 0) != nil }
+}

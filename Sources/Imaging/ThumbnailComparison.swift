@@ -1,0 +1,105 @@
+import VitrineRuntime
+
+extension DecoderRegistry {
+  /// Returns `true` if the top of an embedded thumbnail looks like the top of the image.
+  ///
+  /// A program that changes an image may keep the old thumbnail, and a stranger may embed any. Only the first rows of
+  /// the image are decoded, about a sixteenth of it, so that the thumbnail is still worth its while. An image that has
+  /// only begun to arrive is compared as far as it goes; without a row the thumbnail is not used.
+  func showsSame(
+    _ thumbnail: Data,
+    as bytes: UnsafeRawBufferPointer,
+    _ decoder: any ImageDecoder,
+    _ request: RowRequest,
+  ) throws(ImageError) -> Bool {
+    // The rows of other images do not come one by one.
+    guard request.info.streamsRows else { return true }
+    let coarse = RowRequest(
+      info: request.info,
+      minimumScale: min(request.minimumScale, 1 / 8),
+      limits: request.limits,
+      control: request.control,
+    )
+    guard let whole = try unsafe strip(of: bytes, decoder, coarse, share: 1) else { return false }
+    let other: Strip? = try unsafe thumbnail.withImageBytes { (bytes) throws(ImageError) in
+      // Damage is reported when the thumbnail is decoded as a whole, or not at all.
+      let info = try? unsafe JPEGDecoder().info(of: bytes, format: .jpeg, limits: request.limits)
+      guard let info = info ?? nil else { return nil }
+      let request = RowRequest(info: info, minimumScale: 1, limits: request.limits, control: request.control)
+      return try unsafe strip(of: bytes, JPEGDecoder(), request, share: whole.share)
+    }
+    return other.map { whole.isLike($0) } ?? false
+  }
+
+  /// Reads the first rows of an image; returns `nil` if there is none.
+  ///
+  /// `share` is the part of a sixteenth of the image that is needed, from 0 to 1.
+  private func strip(
+    of bytes: UnsafeRawBufferPointer,
+    _ decoder: any ImageDecoder,
+    _ request: RowRequest,
+    share: Double,
+  ) throws(ImageError) -> Strip? {
+    do throws(ImageError) {
+      guard let rows = try unsafe decoder.open(bytes, request) else { return nil }
+      let wanted = max(1, Int((Double(rows.height) / 16 * share).rounded(.up)))
+      return try Strip(rows, count: wanted, of: max(1, (rows.height + 15) / 16), request.control)
+    } catch {
+      guard error.code == .cancelled || error.code == .outOfTime else { return nil }
+      throw error
+    }
+  }
+}
+
+/// The mean colours of the first rows of a picture, from left to right.
+private struct Strip {
+  private static let cellCount = 8
+  /// The largest mean difference of two pictures of the same thing, in levels.
+  ///
+  /// Thumbnails are smaller, coarser and at times sharpened, which changes the mean of an eighth of the width little.
+  private static let tolerance = 32.0
+
+  /// The part of the requested rows that were read.
+  let share: Double
+  private var sums = [SIMD4<Double>](repeating: .zero, count: cellCount)
+  private var counts = [Double](repeating: 0, count: cellCount)
+
+  init?(_ source: any RowSource, count: Int, of most: Int, _ control: DecodeControl) throws(ImageError) {
+    let bytesPerRow = source.width * 4
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesPerRow * count, alignment: 64)
+    defer { unsafe memory.deallocate() }
+    var row = 0
+    while row < count {
+      do throws(ImageError) {
+        try control.check()
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[(row * bytesPerRow)...])
+        let got = try unsafe source.read(into: rest, bytesPerRow: bytesPerRow, count: min(16, count - row))
+        guard got > 0 else { break }
+        row += got
+      } catch {
+        guard error.code == .truncated, row > 0 else { throw error }
+        break
+      }
+    }
+    guard row > 0 else { return nil }
+    share = Double(row) / Double(most)
+    for offset in 0..<row * source.width {
+      let cell = offset % source.width * Self.cellCount / source.width
+      // Within the rows that were read.
+      let pixel = unsafe memory.loadUnaligned(fromByteOffset: offset * 4, as: SIMD4<UInt8>.self)
+      sums[cell] += SIMD4<Double>(pixel)
+      counts[cell] += 1
+    }
+  }
+
+  /// Returns `true` if the colours are those of `other`, about.
+  func isLike(_ other: Strip) -> Bool {
+    var (difference, cells) = (0.0, 0.0)
+    for cell in 0..<Self.cellCount where counts[cell] > 0 && other.counts[cell] > 0 {
+      let gap = sums[cell] / counts[cell] - other.sums[cell] / other.counts[cell]
+      difference += (abs(gap.x) + abs(gap.y) + abs(gap.z)) / 3
+      cells += 1
+    }
+    return cells > 0 && difference / cells <= Self.tolerance
+  }
+}
