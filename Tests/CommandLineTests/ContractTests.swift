@@ -86,7 +86,8 @@ struct ContractTests {
     (
       "thumbnail",
       [
-        "-o", "--size", "--mode", "--quality-mode", "--format", "--quality", "--frame", "--jobs", "--files-from", "-0",
+        "-o", "--size", "--mode", "--quality-mode", "--format", "--quality", "--frame", "--jobs", "--time-limit",
+        "--files-from", "-0",
         "--json", "--quiet",
       ],
     ),
@@ -94,6 +95,7 @@ struct ContractTests {
       "fetch",
       [
         "-o", "--size", "--mode", "--format", "--quality", "--jobs", "--no-cache", "--offline", "--reload", "--header",
+        "--time-limit",
         "--trace", "--files-from", "-0", "--json", "--quiet", "--cache-dir", "--size-limit",
       ],
     ),

@@ -119,7 +119,10 @@ public struct StoredResponse: Sendable, Hashable {
     for redirect in redirects { values += redirect.headers.values(for: "Vary") }
     guard !values.isEmpty else { return [] }
     let names = values.flatMap { $0.split(separator: ",") }
-    return Set(names.map { $0.trimmed.lowercased() }.filter { !$0.isEmpty }).sorted()
+    let fields = Set(names.map { $0.trimmed.lowercased() }.filter { !$0.isEmpty })
+    // What is no name of a field may stand for anything, like the star.
+    guard fields.allSatisfy({ $0.utf8.allSatisfy(\.isTokenCharacter) }) else { return ["*"] }
+    return fields.sorted()
   }
 
   private func variation(of request: HTTPFields) -> HTTPFields {

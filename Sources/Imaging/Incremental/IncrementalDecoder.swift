@@ -162,7 +162,8 @@ public struct IncrementalDecoder: Sendable {
   private mutating func takeEarlyImage() -> PendingPreview? {
     guard info != nil, let arrival, options.allowsShortcut, (expectedByteCount ?? 0) - data.count >= Self.worthSaving
     else { return nil }
-    if !hasTriedThumbnail {
+    // The thumbnail is compared with the first rows of the image, which must have arrived.
+    if !hasTriedThumbnail, data.count >= (expectedByteCount ?? 0) / 8 {
       hasTriedThumbnail = true
       if decoders.usesThumbnail(in: data, options) { return pending(data, .thumbnail) }
     }
