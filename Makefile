@@ -108,6 +108,10 @@ bombs: setup ## Checks that files which ask for gigabytes or for ever cost the t
 	$(RELEASE)
 	@Scripts/bombs.sh
 
+.PHONY: attack
+attack: setup ## Attacks a program that serves thumbnails for SECONDS (60), and measures what its honest users notice.
+	@Scripts/attack.sh
+
 .PHONY: torture
 torture: setup ## Runs the tool on COUNT (10,000) damaged files, each within 5 s and MEMORY (1,024) MB.
 	$(RELEASE)

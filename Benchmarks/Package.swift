@@ -57,6 +57,16 @@ let package = Package(
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(
+      name: "attack",
+      dependencies: [
+        .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineSVG", package: "Vitrine"),
+        .product(name: "VitrineTIFF", package: "Vitrine"),
+        .product(name: "VitrineTesting", package: "Vitrine"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(
       name: "bench-http",
       dependencies: [.product(name: "VitrineHTTP", package: "Vitrine")],
       swiftSettings: [.treatAllWarnings(as: .error)],

@@ -528,6 +528,13 @@ struct FreshnessTests {
   }
 
   @Test
+  func aValueThatBeginsWithACombiningMarkIsReadBack() throws {
+    let stored = try stored(["Vary": "Accept", "ETag": "\u{301}\"a\""], to: ["Accept": "\u{301}"], delay: 0)
+
+    #expect(StoredResponse(encoded: stored.encoded) == stored)
+  }
+
+  @Test
   func bytesThatAreNotItsOwnAreRefused() throws {
     let bytes = try stored(["ETag": "\"1\""]).encoded
     #expect(StoredResponse(encoded: Data()) == nil)

@@ -305,7 +305,7 @@ enum Families {
     }
     let size = box("ispe", big(0, 4) + big(side, 4) + big(side, 4))
     let setup = codec == "av01" ? box("av1C", [0x81, 0x20, 0, 0]) : box("hvcC", [UInt8](repeating: 1, count: 23))
-    let links = kinds.indices.flatMap { big($0 + 1, 2) + [2, 1, 0x82] }
+    let links = kinds.indices.flatMap { (index: Int) -> [UInt8] in big(index + 1, 2) + [2, 1, 0x82] }
     let properties = box("iprp", box("ipco", size + setup) + box("ipma", big(0, 4) + big(kinds.count, 4) + links))
     let references =
       tiles > 0

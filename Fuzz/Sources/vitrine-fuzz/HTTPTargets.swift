@@ -39,7 +39,7 @@ func headers(_ data: Data) {
     }
   }
 
-  let identity = ResponseIdentity(head)
+  let identity = ResponseIdentity(head, now: received)
   for delivered in [0, 1, 1000, Int.max / 2] { _ = identity.overlap(of: next, delivered: delivered) }
   _ = ContentRange(next)
   _ = next.contentLength

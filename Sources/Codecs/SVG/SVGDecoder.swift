@@ -12,9 +12,9 @@ import VitrineRuntime
 /// ```
 /// A drawing fills the requested size even if that is larger than its nominal size; `TargetSize.enlarges` makes no
 /// difference. The nominal size is its `width` and `height`, or the size of its `viewBox`, or 300x150 pixels. Nothing
-/// outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references. Text, elements and
-/// embedded pictures are counted before librsvg sees the file, and limited by `DecodeLimits.memoryByteCount`. librsvg
-/// draws in one step, so cancellation and the time limit take effect only before and after.
+/// outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references. Text, elements,
+/// embedded pictures, the dashes of a line, and the surfaces of effects within one another are counted before librsvg sees
+/// the file, and limited by `DecodeLimits.memoryByteCount`; a transform that enlarges a pattern is not. librsvg draws in one step, so cancellation and the time limit take effect only before and after.
 public struct SVGDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}
@@ -52,11 +52,12 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
   }
 
   package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
-    let results = try unsafe SVGScan(ByteReader(bytes)).filterResults
-    let canvas = request.drawnByteCount
-    // A filter works on surfaces as large as the drawing, and keeps those with a name.
-    let surfaces = results == 0 ? 0 : canvas.multipliedSaturating(by: results.addingSaturating(3))
-    return DecodeMemory(codec: (request.info.workingByteCount ?? 0).addingSaturating(surfaces), rows: canvas)
+    let (info, canvas) = (request.info, request.drawnByteCount)
+    let surfaces = try unsafe SVGScan(ByteReader(bytes)).surfaceByteCount(
+      SVGCanvas(byteCount: canvas, scales: request.scales),
+      nominal: (Double(info.storedWidth), Double(info.storedHeight)),
+    )
+    return DecodeMemory(codec: (info.workingByteCount ?? 0).addingSaturating(surfaces), rows: canvas)
   }
 
   /// Prepares the drawing at the requested size.

@@ -14,7 +14,7 @@ struct SVGScan {
   private static let depthLimit = 3
 
   /// The number of results of filters that are kept by a name.
-  private(set) var filterResults = 0
+  private var filterResults = 0
   private var elements = 0
   /// The letters of the present text element, and of the longest one.
   private var (letters, mostLetters) = (0, 0)
@@ -24,6 +24,10 @@ struct SVGScan {
   /// The length of each entity with all those in it.
   private var entities: [[UInt8]: Int] = [:]
   private var expanded = 0
+  private var styleDepth = 0
+  private var layers: SVGLayers
+  private var dashes = SVGDashes()
+  private var patterns = SVGPatterns()
   private let file: ByteReader
   private let depth: Int
 
@@ -32,7 +36,15 @@ struct SVGScan {
     file.count.addingSaturating(expanded).multipliedSaturating(by: Self.bytesPerByte)
       .addingSaturating(elements.multipliedSaturating(by: Self.bytesPerElement))
       .addingSaturating(max(letters, mostLetters).multipliedSaturating(by: Self.bytesPerLetter))
-      .addingSaturating(pictures).addingSaturating(largestPicture)
+      .addingSaturating(pictures).addingSaturating(largestPicture).addingSaturating(dashes.byteCount)
+  }
+
+  /// Returns the bytes of the surfaces that are held at once while it is drawn.
+  func surfaceByteCount(_ canvas: SVGCanvas, nominal: (width: Double, height: Double)) -> Int {
+    let depth = layers.depth
+    // A filter keeps its results with a name.
+    return canvas.byteCount.multipliedSaturating(by: depth.addingSaturating(depth > 0 ? filterResults : 0))
+      .addingSaturating(patterns.byteCount(canvas, nominal: nominal))
   }
 
   /// Scans a document.
@@ -40,6 +52,13 @@ struct SVGScan {
   /// - Throws: ``ImageError``: `.unsupported` for an embedded picture whose size cannot be read.
   init(_ file: ByteReader, depth: Int = 0) throws(ImageError) {
     (self.file, self.depth) = (file, depth)
+    let hasEntities = file.contains("<!ENTITY")
+    layers = SVGLayers(
+      // A style may draw any element into a surface.
+      keepsAll: hasEntities || file.contains("<style") || file.contains(":style"),
+      // Other clips are outlines.
+      countsClips: hasEntities || file.contains("objectBoundingBox"),
+    )
     var offset = 0
     while offset < file.count {
       let next = self.next(0x3C, from: offset)
@@ -50,6 +69,7 @@ struct SVGScan {
       } else if file.matches("<![CDATA[", at: offset) {
         let end = end("]]>", from: offset)
         if textDepth > 0 { letters += end - offset }
+        addStyle(offset..<end)
         offset = end
       } else if file.matches("<?", at: offset) {
         offset = end("?>", from: offset)
@@ -68,6 +88,14 @@ struct SVGScan {
     // An entity may hold a text element of its own, or many empty elements of four letters.
     mostLetters = max(mostLetters, entities)
     elements = elements.addingSaturating(entities / 4)
+    addStyle(range)
+  }
+
+  private mutating func addStyle(_ range: Range<Int>) {
+    guard styleDepth > 0 else { return }
+    let text = file.slice(range.lowerBound, range.count)
+    layers.add(style: text)
+    dashes.add(text, isTag: false)
   }
 
   /// Returns the length of the entities that a range refers to.
@@ -98,8 +126,12 @@ struct SVGScan {
       }
       offset += 1
     }
-    let isText = isText(from: isEnd ? start + 1 : start)
+    let isEmpty = file.byte(at: offset - 1) == UInt8(ascii: "/")
+    let content = file.slice(isEnd ? start + 1 : start, offset - start - (isEnd || isEmpty ? 1 : 0))
+    let (isText, isStyle) = (content.isNamed("text"), content.isNamed("style"))
     if isEnd {
+      layers.end()
+      if isStyle, styleDepth > 0 { styleDepth -= 1 }
       if isText, textDepth > 0 {
         textDepth -= 1
         if textDepth == 0 { (letters, mostLetters) = (0, max(mostLetters, letters)) }
@@ -107,11 +139,19 @@ struct SVGScan {
       return offset + 1
     }
     elements += 1
-    let content = file.slice(start, offset - start)
-    if content.contains("result=") { filterResults += 1 }
-    _ = countEntities(start..<offset)
-    try countPictures(content)
-    if isText, file.byte(at: offset - 1) != 0x2F { textDepth += 1 }
+    let hasAttributes = content.firstOffset(of: UInt8(ascii: "="), from: 0) != nil
+    layers.begin(content, isEmpty: isEmpty, hasAttributes: hasAttributes)
+    if hasAttributes {
+      if content.contains("result") { filterResults += 1 }
+      _ = countEntities(start..<offset)
+      try countPictures(content)
+      dashes.add(content, isTag: true)
+      patterns.add(content)
+    }
+    if !isEmpty {
+      if isText { textDepth += 1 }
+      if isStyle { styleDepth += 1 }
+    }
     return offset + 1
   }
 
@@ -156,7 +196,16 @@ struct SVGScan {
     }
     // An entity that refers to a later one is refused by libxml2 where that loops, and counted by its own use here.
     entities[name] = max(length, entities[name] ?? 0)
-    try countPictures(file.slice(offset, end - offset))
+    let content = file.slice(offset, end - offset)
+    try countPictures(content)
+    dashes.add(content, isTag: false)
+    if layers.add(style: content), content.contains("<") {
+      throw ImageError(
+        .unsupported,
+        format: .svg,
+        "an unsupported kind of SVG: entities with elements that have effects",
+      )
+    }
     return end + 1
   }
 
@@ -251,16 +300,6 @@ struct SVGScan {
 
   // MARK: Bytes
 
-  /// Returns `true` if a tag's name, without its prefix, is that of a text element.
-  private func isText(from start: Int) -> Bool {
-    var (first, offset) = (start, start)
-    while let byte = file.byte(at: offset), byte > 0x20, byte != 0x2F, byte != 0x3E {
-      if byte == 0x3A { first = offset + 1 }
-      offset += 1
-    }
-    return offset - first == 4 && file.matches("text", at: first)
-  }
-
   private func name(_ start: Int, before end: Int) -> [UInt8] {
     file.slice(start, min(64, max(0, end - start))).copy()
   }
@@ -271,25 +310,4 @@ struct SVGScan {
   private func end(_ mark: StaticString, from start: Int) -> Int {
     file.firstOffset(of: mark, from: start).map { $0 + mark.utf8CodeUnitCount } ?? file.count
   }
-}
-
-extension ByteReader {
-  fileprivate func firstOffset(of byte: UInt8, from start: Int) -> Int? {
-    guard start >= 0, start < count, let base = unsafe bytes.baseAddress else { return nil }
-    // In bounds: from `start` to the end of the bytes.
-    return unsafe memchr(base + start, Int32(byte), count - start).map { unsafe UnsafeRawPointer($0) - base }
-  }
-
-  fileprivate func firstOffset(of text: StaticString, from start: Int) -> Int? {
-    // A static string has at least one byte here.
-    let first = unsafe text.utf8Start.pointee
-    var offset = firstOffset(of: first, from: start)
-    while let found = offset {
-      if matches(text, at: found) { return found }
-      offset = firstOffset(of: first, from: found + 1)
-    }
-    return nil
-  }
-
-  fileprivate func contains(_ text: StaticString) -> Bool { firstOffset(of: text, from: 0) != nil }
 }

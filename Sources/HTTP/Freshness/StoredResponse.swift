@@ -238,8 +238,9 @@ extension HTTPFields {
   fileprivate init?(lines: ArraySlice<Substring>) {
     self.init()
     for line in lines {
-      guard let colon = line.firstIndex(of: ":") else { return nil }
-      append(name: String(line[..<colon]), value: String(line[colon...].dropFirst()))
+      // Of the bytes: as a character the colon would include a combining mark at the beginning of the value.
+      guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+      append(name: String(line[..<colon]), value: String(line[line.utf8.index(after: colon)...]))
     }
   }
 }

@@ -1,3 +1,5 @@
+import VitrineRuntime
+
 /// A bounds-checked reader of encoded bytes: a read past the end returns `nil` and never crashes.
 ///
 /// It borrows the bytes, so it must stay inside the `withUnsafeBytes` of their owner.
@@ -12,7 +14,7 @@ package struct ByteReader {
   package var count: Int { unsafe bytes.count }
 
   package func byte(at offset: Int) -> UInt8? {
-    // In bounds by the guard. This is the only place that reads.
+    // In bounds by the guard.
     guard offset >= 0, offset < count else { return nil }
     return unsafe bytes[offset]
   }
@@ -44,8 +46,10 @@ package struct ByteReader {
   }
 
   package func matches(_ text: StaticString, at offset: Int) -> Bool {
-    let text = text.description
-    return ascii(at: offset, count: text.utf8.count) == text
+    let length = text.utf8CodeUnitCount
+    guard offset >= 0, offset <= count - length, let base = unsafe bytes.baseAddress else { return false }
+    // The guard leaves as many bytes as the text has.
+    return unsafe memcmp(base + offset, text.utf8Start, length) == 0
   }
 
   package func starts(with text: StaticString) -> Bool { matches(text, at: 0) }

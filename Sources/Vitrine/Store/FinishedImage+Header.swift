@@ -122,8 +122,8 @@ extension FinishedImage {
       }
       var variation = HTTPFields()
       for line in lines[Self.lineCount...] {
-        guard let colon = line.firstIndex(of: ":") else { return nil }
-        variation.append(name: String(line[..<colon]), value: String(line[colon...].dropFirst()))
+        guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        variation.append(name: String(line[..<colon]), value: String(line[line.utf8.index(after: colon)...]))
       }
       (self.encoding, width, height, self.alpha) = (encoding, int(2), int(3), Self.alphas[int(4)])
       (self.colorSpace, self.info) = (colorSpace, info)
