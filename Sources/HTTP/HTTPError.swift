@@ -75,18 +75,42 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public static let total = Timeout(description: "total")
   }
 
+  // A reference: whatever may hold an error, and mostly holds none, needs little room for it.
+  private final class Storage: Sendable {
+    let code: Code
+    let url: String
+    let status: Int?
+    let timeout: Timeout?
+    let detail: String
+    let cause: (any Error)?
+
+    init(
+      _ code: Code,
+      _ url: String,
+      _ status: Int?,
+      _ timeout: Timeout?,
+      _ cause: (any Error)?,
+      _ detail: String,
+    ) {
+      (self.code, self.url, self.status) = (code, url, status)
+      (self.timeout, self.cause, self.detail) = (timeout, cause, detail)
+    }
+  }
+
+  private let storage: Storage
+
   /// The kind of the error.
-  public let code: Code
+  public var code: Code { storage.code }
   /// The requested URL.
-  public let url: String
+  public var url: String { storage.url }
   /// The status, with ``Code/badStatus``.
-  public let status: Int?
+  public var status: Int? { storage.status }
   /// The kind of the time-out, with ``Code/timedOut``.
-  public let timeout: Timeout?
+  public var timeout: Timeout? { storage.timeout }
   /// A description of the cause for people, which starts in lower case and has no full stop.
-  public let detail: String
+  public var detail: String { storage.detail }
   /// The error below: with ``Code/preparationFailed`` the one that the hook threw.
-  public let cause: (any Error)?
+  public var cause: (any Error)? { storage.cause }
 
   /// Creates an error, for loaders of your own.
   public init(
@@ -97,12 +121,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     cause: (any Error)? = nil,
     _ detail: String,
   ) {
-    self.code = code
-    self.url = url
-    self.status = status
-    self.timeout = timeout
-    self.cause = cause
-    self.detail = detail
+    storage = Storage(code, url, status, timeout, cause, detail)
   }
 
   /// A Boolean value that indicates whether the load was cancelled; the counterpart of `catch is CancellationError`.

@@ -6,11 +6,14 @@
 /// - Parameters:
 ///   - label: The name in debuggers and `top -H`; Linux keeps its first 15 bytes.
 ///   - stackSize: The size of the stack in bytes. Defaults to 1 MB, between Musl's 128 KB and Glibc's 8 MB.
+///   - niceness: How much it yields to the program's other threads where there are more than cores, from 0 to 19. On
+///     Linux only. Defaults to 0.
 ///   - body: The work.
 /// - Returns: `true` if the system started a thread.
 package func startThread(
   named label: String,
   stackSize: Int = 1 << 20,
+  niceness: CInt = 0,
   _ body: @escaping @Sendable () -> Void,
 ) -> Bool {
   // `attributes` outlives the calls, and `pthread_create` copies it.
@@ -22,7 +25,7 @@ package func startThread(
   unsafe pthread_attr_setstacksize(&attributes, stackSize)
 
   // Retained here, released by the thread, or here if there is none.
-  let start = unsafe Unmanaged.passRetained(ThreadStart(label: label, body: body))
+  let start = unsafe Unmanaged.passRetained(ThreadStart(label: label, niceness: niceness, body: body))
   #if canImport(Glibc)
   var thread = pthread_t()
   #else
@@ -35,15 +38,21 @@ package func startThread(
 
 final class ThreadStart: Sendable {
   let label: String
+  let niceness: CInt
   let body: @Sendable () -> Void
 
-  init(label: String, body: @escaping @Sendable () -> Void) {
+  init(label: String, niceness: CInt = 0, body: @escaping @Sendable () -> Void) {
     self.label = label
+    self.niceness = niceness
     self.body = body
   }
 
   func run() {
     nameThread()
+    #if os(Linux)
+    // Of this thread alone, unlike what POSIX says (nice(2)). A lower priority is always permitted.
+    if niceness > 0 { _ = nice(niceness) }
+    #endif
     body()
   }
 

@@ -21,6 +21,7 @@ package final class WorkQueue: Sendable {
   ///   - queueLimit: The maximum number of waiting items, not counting those for which a slot is free. Defaults to
   ///     `nil`: no limit.
   ///   - stackSize: The stack of a thread, in bytes. Defaults to 1 MB.
+  ///   - niceness: How much the threads yield to others; see `startThread`. Defaults to 0.
   ///   - idleTime: The time for which a thread without work stays. Defaults to 10 seconds.
   ///   - hasThreads: A Boolean value that indicates whether the queue has threads. Without threads it runs work only
   ///     in ``runNext()``. Defaults to `true`.
@@ -30,6 +31,7 @@ package final class WorkQueue: Sendable {
     byteBudget: Int? = nil,
     queueLimit: Int? = nil,
     stackSize: Int = 1 << 20,
+    niceness: CInt = 0,
     idleTime: Duration = .seconds(10),
     hasThreads: Bool = true,
   ) {
@@ -39,6 +41,7 @@ package final class WorkQueue: Sendable {
       byteBudget: byteBudget,
       queueLimit: queueLimit,
       stackSize: stackSize,
+      niceness: niceness,
       idleTime: idleTime,
       hasThreads: hasThreads,
     )

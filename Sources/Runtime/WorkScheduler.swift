@@ -34,6 +34,7 @@ final class WorkScheduler: Sendable {
   let byteBudget: Int?
   let queueLimit: Int?
   private let stackSize: Int
+  private let niceness: CInt
   private let idleTime: Duration
   private let hasThreads: Bool
   private let monitor: Monitor<State>
@@ -44,6 +45,7 @@ final class WorkScheduler: Sendable {
     byteBudget: Int?,
     queueLimit: Int?,
     stackSize: Int,
+    niceness: CInt = 0,
     idleTime: Duration,
     hasThreads: Bool,
   ) {
@@ -51,6 +53,7 @@ final class WorkScheduler: Sendable {
     self.byteBudget = byteBudget
     self.queueLimit = queueLimit
     self.stackSize = stackSize
+    self.niceness = niceness
     self.idleTime = idleTime
     self.hasThreads = hasThreads
     monitor = Monitor(State(width: max(1, width)))
@@ -196,7 +199,7 @@ final class WorkScheduler: Sendable {
   }
 
   private func startWorker(_ state: inout State) -> Bool {
-    guard startThread(named: label, stackSize: stackSize, { self.work() }) else { return false }
+    guard startThread(named: label, stackSize: stackSize, niceness: niceness, { self.work() }) else { return false }
     state.threads += 1
     state.starting += 1
     return true

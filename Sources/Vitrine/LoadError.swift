@@ -52,21 +52,38 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public var description: String { name }
   }
 
+  // A reference: whatever may hold an error, and mostly holds none, needs little room for it.
+  private final class Storage: Sendable {
+    let code: Code
+    let stage: Stage
+    let source: String
+    let detail: String
+    let status: Int?
+    let cause: (any Error)?
+
+    init(_ code: Code, _ stage: Stage, _ source: String, _ detail: String, _ status: Int?, _ cause: (any Error)?) {
+      (self.code, self.stage, self.source) = (code, stage, source)
+      (self.detail, self.status, self.cause) = (detail, status, cause)
+    }
+  }
+
+  private let storage: Storage
+
   /// The reason.
-  public let code: Code
+  public var code: Code { storage.code }
   /// The stage at which loading failed.
-  public let stage: Stage
+  public var stage: Stage { storage.stage }
   /// The URL, path or id of the image.
-  public let source: String
+  public var source: String { storage.source }
   /// A description of the reason for a person, without the source.
-  public let detail: String
+  public var detail: String { storage.detail }
   /// The HTTP status, with ``Code/badStatus``.
-  public let status: Int?
+  public var status: Int? { storage.status }
   /// The error that caused this one, if any.
   ///
   /// An error that a hook, a processor, an interceptor or a closure threw is kept as it is. Any other cause is an
   /// `HTTPError`, an `ImageError`, or the system's error for a file.
-  public let cause: (any Error)?
+  public var cause: (any Error)? { storage.cause }
 
   /// Creates an error, for interceptors and fakes to fail with.
   ///
@@ -96,8 +113,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     status: Int? = nil,
     cause: (any Error)? = nil,
   ) {
-    (self.code, self.stage, self.source) = (code, stage, source)
-    (self.detail, self.status, self.cause) = (detail, status, cause)
+    storage = Storage(code, stage, source, detail, status, cause)
   }
 
   /// Creates an error from that of a load; `prefix` precedes its description.

@@ -137,6 +137,20 @@ struct SVGMemoryTests {
     #expect(throws: Never.self) { try decode(SVGTests.data(#" width="60" height="40">"#, body), .pixels(20, 20)) }
   }
 
+  @Test(arguments: [
+    #" width="60" height="40" viewBox="0 0 1e-320 1e-320"><pattern width="0" height="1e400"/></svg>"#,
+    #" width="60" height="40"><rect width="1e400" height="1e400"/><pattern width="0" height="0"/></svg>"#,
+    #" width="60" height="40"><path d="M0 0H1e400V1e400" stroke-dasharray="1e400"/></svg>"#,
+    #" width="60" height="40"><path d="M1e400 1e400L-1e400 1e-400" stroke-dasharray="1e-400 1e400"/></svg>"#,
+  ])
+  func numbersWithoutAnEndDoNoHarm(document: String) {
+    let file = Data((SVGTests.start + document).utf8)
+
+    // Whether it is drawn or refused.
+    _ = try? decode(file, .pixels(20, 20))
+    _ = try? registry.info(of: file)
+  }
+
   private func check(_ body: String, isRefusedAt side: Int) throws {
     let file = SVGTests.data(#" width="60" height="40">"#, body)
     let error = failure { try decode(file, .pixels(Double(side), Double(side))) }

@@ -15,7 +15,7 @@ extension HTTPRequest {
   /// A request that no slow machine runs out of time with.
   static func patient(_ url: String, headers: HTTPFields = [:]) throws(HTTPError) -> HTTPRequest {
     var request = try HTTPRequest(url, headers: headers)
-    request.timeouts = HTTPTimeouts(connect: .seconds(3600), idle: .seconds(3600))
+    request.timeouts = HTTPTimeouts(connect: .seconds(3600), idle: .seconds(3600), minimumRate: 0)
     return request
   }
 }

@@ -7,7 +7,7 @@ struct PatientLoader: DataLoader {
   @discardableResult
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
     var request = request
-    request.timeouts = HTTPTimeouts(connect: .seconds(3600), idle: .seconds(3600))
+    request.timeouts = HTTPTimeouts(connect: .seconds(3600), idle: .seconds(3600), minimumRate: 0)
     return loader.load(request, into: sink)
   }
 }

@@ -56,9 +56,12 @@ func runAttack(for seconds: Int, with bombs: URL) async throws -> Bool {
           }
         }
       }
+      // In the first half, in portions as they come from a network.
+      let portions = 1000
       for number in 0..<100_000 {
         let url = hosts.drippingURL(number)
         group.addTask { await answers.add("a host that drips") { try await program.thumbnail(of: url) } }
+        if number % (100_000 / portions) == 0 { try? await Task.sleep(for: .seconds(seconds) / 2 / portions) }
       }
     }
   }
@@ -120,7 +123,7 @@ private final class Answers: Sendable {
     do {
       _ = try await request()
     } catch {
-      answer = (error as? LoadError).map { "\($0.code)" } ?? "\(error)"
+      answer = (error as? LoadError).map { "\($0.code), \($0.detail)" } ?? "\(error)"
     }
     counts.withLock { $0["\(kind): \(answer)", default: 0] += 1 }
   }

@@ -22,10 +22,13 @@ struct Hosts: Sendable {
     (honest, dripping, self.input) = (ports[0], Array(ports.dropFirst()), input.fileHandleForWriting)
   }
 
-  func url(_ path: String) -> URL { URL(string: "http://127.0.0.1:\(honest)/\(path)")! }
+  func url(_ path: String) -> URL { Self.url(honest, path) }
 
-  func drippingURL(_ number: Int) -> URL {
-    URL(string: "http://127.0.0.1:\(dripping[number % dripping.count])/\(number).jpg")!
+  func drippingURL(_ number: Int) -> URL { Self.url(dripping[number % dripping.count], "\(number).jpg") }
+
+  private static func url(_ port: Int, _ path: String) -> URL {
+    guard let url = URL(string: "http://127.0.0.1:\(port)/\(path)") else { fatalError("no path of a URL: \(path)") }
+    return url
   }
 
   func stop() { try? input.close() }
@@ -55,6 +58,6 @@ struct Hosts: Sendable {
     try FileHandle.standardOutput.write(contentsOf: Data((ports.joined(separator: " ") + "\n").utf8))
     // Until the end of the process that started this one.
     _ = try FileHandle.standardInput.readToEnd()
-    exit(0)
+    withExtendedLifetime((server, dripping)) { exit(0) }
   }
 }

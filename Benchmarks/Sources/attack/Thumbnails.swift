@@ -15,7 +15,9 @@ struct Thumbnails {
       $0.decoders.add(.svg)
       $0.decoders.add(.tiff)
       for decoder in decoders { $0.decoders.add(decoder) }
-      $0.decodeLimits.timeLimit = .milliseconds(500)
+      // Hostile files occupy threads until the time limit.
+      $0.maxConcurrentDecodes = 8
+      $0.decodeLimits.timeLimit = .seconds(1)
     }
   }
 

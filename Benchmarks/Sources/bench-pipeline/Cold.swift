@@ -60,7 +60,6 @@ func benchCold(rounds: Int) async throws -> [String] {
   }
   // First, before any work has left memory to reuse.
   try await measureMemory(urls, body)
-  measureWaiting()
   let size = TargetSize.pixels(8, 8)
   func pipeline(_ configure: (inout ImagePipeline.Configuration) -> Void = { _ in }) -> ImagePipeline {
     ImagePipeline {
@@ -151,23 +150,34 @@ private struct SilentLoader: DataLoader {
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle { NoLoadHandle() }
 }
 
-/// The memory of tasks that wait for as many images.
-private func measureWaiting() {
-  let count = 100_000
+/// The memory of tasks that wait for as many images, and what is left of it afterwards.
+func measureWaiting() async {
+  let count = Int(ProcessInfo.processInfo.environment["WAITING"] ?? "") ?? 100_000
   guard let start = memory() else { return }
   let pipeline = ImagePipeline {
     $0.memoryCache = nil
     $0.loader = SilentLoader()
   }
-  let requests = (0..<count).map { ImageRequest(url: "https://example.org/\($0).jpg", size: .pixels(8, 8)) }
+  let requests = (0..<count).map { ImageRequest(url: "https://a.invalid/\($0).jpg", size: .pixels(8, 8)) }
   let made = memory() ?? 0
-  let tasks = requests.map { pipeline.imageTask(for: $0) }
+  var tasks = requests.map { pipeline.imageTask(for: $0) }
   let waiting = memory() ?? 0
   say(
-    "\n100,000 tasks that wait for 100,000 images: \((waiting - start) / 1024) MB; each request "
+    "\n\(count) tasks that wait for as many images: \((waiting - start) / 1024) MB; each request "
       + "\((made - start) * 1024 / count) bytes, each task with its jobs \((waiting - made) * 1024 / count) bytes."
   )
   for task in tasks { task.cancel() }
+  tasks = []
+  let cancelled = memory() ?? 0
+  say("Without the tasks: \((cancelled - start) / 1024) MB.")
+  var waiters = requests.map { request in Task { _ = try? await pipeline.image(for: request) } }
+  try? await Task.sleep(for: .seconds(3))
+  let awaited = memory() ?? 0
+  say("As many calls of `image(for:)`, each in a task of its own: \((awaited - made) * 1024 / count) bytes each.")
+  for waiter in waiters { waiter.cancel() }
+  for waiter in waiters { await waiter.value }
+  waiters = []
+  say("Without them: \(((memory() ?? 0) - start) / 1024) MB.")
 }
 
 /// Resets Linux's peak counter, and returns whether it could.

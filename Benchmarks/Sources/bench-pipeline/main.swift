@@ -1,7 +1,7 @@
 // make bench-pipeline: the cost of an image in memory, on disk, from a server and cold, in CPU time and allocations,
 // compared with Foundation and with handwritten solutions.
 //
-// ROUNDS=n sets the number of rounds (11 by default). Arguments select sections (memory, cold, disk, network). `--page
+// ROUNDS=n sets the number of rounds (11 by default). Arguments select sections (memory, cold, waiting, disk, network). `--page
 // FILE` measures nothing and draws what the images of a page wait for. Exits with status 1 if a contestant exceeds its
 // limit of allocations.
 
@@ -34,6 +34,7 @@ try checkAllocationCounter()
 
 var failures: [String] = []
 if isChosen("cold") { failures += try await benchCold(rounds: rounds) }
+if isChosen("waiting") { await measureWaiting() }
 if isChosen("memory") {
   for count in [300, 10_000] { failures += try await benchMemory(count, rounds: rounds) }
 }

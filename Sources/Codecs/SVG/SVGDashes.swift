@@ -79,6 +79,8 @@ private struct SVGPath {
         numbers.offset += 1
       } else if let number = numbers.next() {
         segment(command, number, &numbers)
+        // Further points are ends of lines.
+        if command | 0x20 == UInt8(ascii: "m") { command = command == UInt8(ascii: "m") ? 0x6C : 0x4C }
       } else {
         numbers.offset += 1
       }
@@ -89,6 +91,10 @@ private struct SVGPath {
     let isRelative = command >= 0x61
     let (startX, startY) = isRelative ? (x, y) : (0, 0)
     switch command | 0x20 {
+    case UInt8(ascii: "m"):
+      // Nothing is drawn.
+      (x, y) = (startX + first, startY + (numbers.next() ?? 0))
+      (firstX, firstY) = (x, y)
     case UInt8(ascii: "h"): move(startX + first, y)
     case UInt8(ascii: "v"): move(x, startY + first)
     case UInt8(ascii: "a"):
@@ -106,7 +112,6 @@ private struct SVGPath {
       var last = move(startX + first, startY + (numbers.next() ?? 0))
       for _ in 1..<pairs { last = move(startX + (numbers.next() ?? 0), startY + (numbers.next() ?? 0)) }
       handle = lower == UInt8(ascii: "t") ? mirrored + last : last
-      if lower == UInt8(ascii: "m") { (firstX, firstY) = (x, y) }
     }
   }
 

@@ -47,14 +47,16 @@ struct SVGPatterns {
     let (width, height) = (nominal.width * canvas.scales.x, nominal.height * canvas.scales.y)
     let scale = (x: width / units.width, y: height / units.height)
     let filled = (width: max(width, widest * scale.x), height: max(height, highest * scale.y))
-    // 32,767 is cairo's limit of a surface.
     let areas = tiles.map { tile in
       let (x, y) = tile.isRelative ? (filled.width, filled.height) : (scale.x, scale.y)
-      return min(tile.width * x + 1, 32_767) * min(tile.height * y + 1, 32_767)
+      return Self.side(tile.width * x) * Self.side(tile.height * y)
     }
     // One more is made of it for the parts that repeat.
     return Int(8 * (areas.max() ?? 0))
   }
+
+  /// Returns a surface's side, which cairo limits; numbers without an end count as that limit.
+  private static func side(_ length: Double) -> Double { length < 32_766 ? length + 1 : 32_767 }
 
   private static func number(_ name: StaticString, _ tag: ByteReader) -> Double {
     guard let start = tag.attribute(name) else { return 0 }

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -77,5 +80,11 @@ ssize_t vitrine_read_cached(int file, void *bytes, size_t count, off_t offset) {
 #else
   errno = EAGAIN;
   return -1;
+#endif
+}
+
+void vitrine_return_free_memory(void) {
+#if defined(__GLIBC__)
+  malloc_trim(0);
 #endif
 }

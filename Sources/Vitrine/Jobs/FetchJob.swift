@@ -90,15 +90,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     case .standIn(let error): standIn(found, plan, for: error, &turn)
     case .fail(let error): finish(.failure(error), &turn)
     case .ask(let conditions, let resumption):
-      let question = Question(
-        url: url,
-        found: found,
-        plan: plan,
-        conditions: conditions,
-        resumption: resumption,
-        ask: context.sources.nextAsk(),
-        time: turn.now,
-      )
+      let ask = context.sources.nextAsk()
+      let question = Question(url, found, plan, conditions, resumption, ask: ask, time: turn.now)
       send(question, &turn)
     }
   }
@@ -171,17 +164,37 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   // MARK: Requests
 
   /// A request to a server.
-  private struct Question {
+  ///
+  /// A reference: the closures that wait for the response hold it.
+  private final class Question: Sendable {
     let url: HTTPURL
     let found: BytesSearch.Found
     let plan: BytesPlan
     let conditions: HTTPFields
-    var resumption: Resumption?
+    let resumption: Resumption?
     /// The place among all requests, and the time of sending.
-    var ask: SourceRecord.Ask
-    var time: Date
+    let ask: SourceRecord.Ask
+    let time: Date
     /// The change that the hook before sending has made.
     let change = Lock(RequestChange?.none)
+
+    init(
+      _ url: HTTPURL,
+      _ found: BytesSearch.Found,
+      _ plan: BytesPlan,
+      _ conditions: HTTPFields,
+      _ resumption: Resumption?,
+      ask: SourceRecord.Ask,
+      time: Date,
+    ) {
+      (self.url, self.found, self.plan, self.conditions) = (url, found, plan, conditions)
+      (self.resumption, self.ask, self.time) = (resumption, ask, time)
+    }
+
+    /// The same request for the whole body.
+    func whole(ask: SourceRecord.Ask, time: Date) -> Question {
+      Question(url, found, plan, conditions, nil, ask: ask, time: time)
+    }
   }
 
   private func send(_ question: Question, _ turn: inout Turn) {
@@ -276,8 +289,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   private func startOver(_ question: Question, _ turn: inout Turn) {
     guard isRunning else { return }
     transfer = nil
-    var question = question
-    (question.resumption, question.ask, question.time) = (nil, context.sources.nextAsk(), turn.now)
+    let question = question.whole(ask: context.sources.nextAsk(), time: turn.now)
     guard let partials = context.partials else { return send(question, &turn) }
     task = Task(executorPreference: context.stepper) { [self, context, question] in
       await partials.remove(key)

@@ -9,8 +9,8 @@ import VitrineRuntime
 /// larger image, decodes the bytes, or runs one processor on the result of the previous step's job. So `[a]` and
 /// `[a, b]` share the step `a`.
 final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
-  /// The knowledge with which a job begins.
-  enum Start: Sendable {
+  /// The knowledge with which a job begins; indirect, since jobs that wait long mostly know nothing.
+  indirect enum Start: Sendable {
     case unknown
     /// The plan, made by the job that waits for this one.
     case plan(LoadPlan, Stored, FetchJob.KnownOriginal)
@@ -49,7 +49,11 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// A stale image, which may stand in for an error.
   private var fallback: LoadedImage?
   /// The bytes being decoded.
-  var bytes: FetchedBytes?
+  var bytes: FetchedBytes? {
+    get { boxedBytes?.value }
+    set { boxedBytes = newValue.map { Box($0) } }
+  }
+  private var boxedBytes: Box<FetchedBytes>?
   /// The number of bytes that have come from the server, once all have.
   var fetchedByteCount: Int?
 

@@ -29,8 +29,9 @@ class Job<Value: Sendable>: PooledJob, @unchecked Sendable {
   /// The number of subscribers of each priority.
   private var counts = SIMD8<UInt32>()
   private var phase = Phase.idle
-  private var lastProgress: Event?
-  private var result: Result<Value, LoadError>?
+  private var lastProgress: (completed: Int, total: Int)?
+  /// Boxed: a job that waits has none.
+  private var result: Box<Result<Value, LoadError>>?
   /// The pool entry to be removed at the end.
   private var place: (pool: JobPool, key: JobKey)?
 
@@ -93,7 +94,7 @@ class Job<Value: Sendable>: PooledJob, @unchecked Sendable {
       waiting?.wait(for: trace)
       subscription.isActive = false
       turn.keep(subscription)
-      receive(.finished(result), &turn)
+      receive(.finished(result.value), &turn)
       return subscription
     }
     append(subscription)
@@ -105,7 +106,9 @@ class Job<Value: Sendable>: PooledJob, @unchecked Sendable {
     } else {
       waiting?.wait(for: trace)
       updatePriority(&turn)
-      if isWatching, let lastProgress { receive(lastProgress, &turn) }
+      if isWatching, let (completed, total) = lastProgress {
+        receive(.progress(completed: completed, total: total), &turn)
+      }
     }
     if isWatching { beginWatching(&turn) }
     return subscription
@@ -194,9 +197,8 @@ class Job<Value: Sendable>: PooledJob, @unchecked Sendable {
 
   final func send(progress completed: Int, of total: Int, _ turn: inout Turn) {
     guard phase == .running else { return }
-    let event = Event.progress(completed: completed, total: total)
-    lastProgress = event
-    broadcast(event, &turn)
+    lastProgress = (completed, total)
+    broadcast(.progress(completed: completed, total: total), &turn)
   }
 
   final func send(partial value: Value, _ turn: inout Turn) {
@@ -207,7 +209,7 @@ class Job<Value: Sendable>: PooledJob, @unchecked Sendable {
   final func finish(_ result: Result<Value, LoadError>, _ turn: inout Turn) {
     guard phase == .running else { return }
     phase = .ended
-    self.result = result
+    self.result = Box(result)
     turn.keep(self)
     if let trace {
       if case .failure(let error) = result { trace.note("error", .text("\(error)"), at: turn.uptime) }

@@ -36,11 +36,14 @@ final class JobContext: Sendable {
   init(_ configuration: ImagePipeline.Configuration) {
     self.configuration = configuration
     let (queueLimit, hasThreads) = (configuration.queueLimit, configuration.stepper == nil)
-    pool = JobPool(isCoalescing: configuration.isCoalescingEnabled)
+    pool = JobPool(isCoalescing: configuration.isCoalescingEnabled, clock: configuration.clock)
+    // Pixels for one caller must not delay what many others wait for: hits in memory, a window's events.
+    let niceness: CInt = 5
     decodeQueue = WorkQueue(
       label: "decode",
       width: configuration.maxConcurrentDecodes,
       queueLimit: queueLimit,
+      niceness: niceness,
       hasThreads: hasThreads,
     )
     decodeBudget = ByteBudget(limit: configuration.maxConcurrentDecodeBytes)
@@ -48,6 +51,7 @@ final class JobContext: Sendable {
       label: "process",
       width: configuration.maxConcurrentDecodes,
       queueLimit: queueLimit,
+      niceness: niceness,
       hasThreads: hasThreads,
     )
     fileQueue = WorkQueue(label: "files", width: 2, queueLimit: queueLimit)

@@ -1,3 +1,6 @@
+import VitrineCaching
+import VitrineRuntime
+
 /// A job under way, whatever it gives.
 protocol PooledJob: AnyObject {
   /// The keys of its request; `nil` for a job of several sources.
@@ -14,11 +17,19 @@ final class JobPool: @unchecked Sendable {
   /// The tasks that may wait for their scope, where no job knows of them.
   private var heldBack: [ImageTask: (key: JobKey, keys: RequestKeys)] = [:]
   private var lastTask = 0
+  /// The most jobs at once since the memory of so many was last returned.
+  private var most = 0
   private let isCoalescing: Bool
+  private let clock: any TimeSource
 
-  /// - Parameter isCoalescing: True if equal keys share a job; otherwise every request has its own.
-  init(isCoalescing: Bool = true) {
-    self.isCoalescing = isCoalescing
+  /// The number of jobs at once whose memory is worth being returned.
+  static let burst = 10_000
+
+  /// - Parameters:
+  ///   - isCoalescing: True if equal keys share a job; otherwise every request has its own.
+  ///   - clock: The clock that tells when the end of a burst is over.
+  init(isCoalescing: Bool = true, clock: any TimeSource = .system) {
+    (self.isCoalescing, self.clock) = (isCoalescing, clock)
   }
 
   func count(_ turn: inout Turn) -> Int { jobs.count }
@@ -52,6 +63,7 @@ final class JobPool: @unchecked Sendable {
 
   private func add<Value: Sendable>(_ job: Job<Value>, _ key: JobKey) {
     jobs[key] = job
+    most = max(most, jobs.count)
     job.takePlace(key, in: self)
   }
 
@@ -87,5 +99,28 @@ final class JobPool: @unchecked Sendable {
     turn.release(heldBack.removeValue(forKey: task))
   }
 
-  func forget(_ key: JobKey, _ turn: inout Turn) { jobs[key] = nil }
+  func forget(_ key: JobKey, _ turn: inout Turn) {
+    jobs[key] = nil
+    guard most >= Self.burst, jobs.count <= most / 16 else { return }
+    // A table for so many, and no longer for those before.
+    jobs = Dictionary(uniqueKeysWithValues: jobs.map { ($0, $1) })
+    most = 0
+    turn.deliver(MemoryReturn(clock))
+  }
+}
+
+/// Returns the memory of a burst to the system once its callers have gone, too: the allocator keeps it otherwise.
+private final class MemoryReturn: Deliverable {
+  private let clock: any TimeSource
+
+  init(_ clock: any TimeSource) { self.clock = clock }
+
+  var callsOut: Bool { false }
+
+  func deliver() {
+    clock.schedule(after: .seconds(2)) {
+      // It takes a while for gigabytes, so not on the clock's thread.
+      _ = startThread(named: "vitrine-free") { FreeMemory.returnToSystem() }
+    }
+  }
 }

@@ -26,6 +26,9 @@ extension ImagePipeline {
     /// A Boolean value that indicates whether equal requests share work; defaults to `true`.
     public var isCoalescingEnabled = true
     /// The maximum number of concurrent decodes; defaults to the number of cores.
+    ///
+    /// A server that decodes strangers' files may want some more: a hostile one holds its thread until the time limit.
+    /// On Linux these threads have a lower priority than the program's others.
     public var maxConcurrentDecodes = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     /// The maximum number of bytes that concurrent decodes hold together.
     ///

@@ -78,17 +78,28 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
   }
 
+  /// The state of a body whose head has come; of its own, since many loads wait long for theirs.
+  private final class Arrival {
+    let head: Head
+    var hash: ContentHash
+    let recording: BodyRecording?
+    /// The number of bytes that the body must have; `nil` if only the loader knows.
+    let wholeCount: Int?
+
+    init(_ head: Head, _ recording: BodyRecording?, wholeCount: Int?) {
+      (self.head, self.recording, self.wholeCount) = (head, recording, wholeCount)
+      hash = head.resumption?.hash ?? ContentHash()
+    }
+  }
+
   let hooks: LoadHooks
   private let trace: StageTrace?
   private let plan: Plan
   private let tell: @Sendable (Event) -> Void
   private let progress = Lock(Progress())
-  private var head: Head?
+  /// What came with the head, and since.
+  private var arrival: Arrival?
   private var body = Data()
-  private var hash = ContentHash()
-  private var recording: BodyRecording?
-  /// The number of bytes that the body must have; `nil` if only the loader knows.
-  private var wholeCount: Int?
   private var mustStartOver = false
   /// The error with which the rest was refused.
   private var refusal: HTTPError?
@@ -123,6 +134,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
     trace?.enter("body")
     var total = response.contentLength ?? 0
     var resumption: Resumption?
+    var wholeCount: Int?
     if let known = plan.resumption, response.status == 206 || response.status == 416 {
       guard response.status == 206, known.isContinued(by: response) else {
         mustStartOver = true
@@ -143,9 +155,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
       total: total,
       stored: plan.stored(response, after: resumption),
     )
-    self.head = head
-    hash = resumption?.hash ?? ContentHash()
-    recording = plan.record?(head)
+    arrival = Arrival(head, plan.record?(head), wholeCount: wholeCount)
     // A server may announce anything, so that number is not trusted.
     body.reserveCapacity(min(total, 16 << 20))
     let event = progress.withLock { progress -> Event? in
@@ -169,12 +179,12 @@ final class BodySink: LoadSink, @unchecked Sendable {
     guard !mustStartOver else { return .proceed }
     guard refusal == nil else { return .stop }
     guard body.count + bytes.byteCount <= plan.limit else {
-      return refuse("\(body.count + bytes.byteCount) bytes came", head?.response)
+      return refuse("\(body.count + bytes.byteCount) bytes came", arrival?.head.response)
     }
     // The pointer is used within the closure only.
     unsafe bytes.withUnsafeBytes {
       unsafe body.append(contentsOf: $0)
-      unsafe hash.append($0)
+      unsafe arrival?.hash.append($0)
     }
     let count = body.count
     let (event, feeds) = progress.withLock { progress -> (Event?, [ArrivalFeed]) in
@@ -187,9 +197,9 @@ final class BodySink: LoadSink, @unchecked Sendable {
       return (.progress(completed: count, total: progress.total), progress.feeds)
     }
     if let event { tell(event) }
-    recording?.follow(body)
+    arrival?.recording?.follow(body)
     // The body of an error is no image.
-    guard !feeds.isEmpty, let head, head.response.isSuccess else { return .proceed }
+    guard !feeds.isEmpty, let head = arrival?.head, head.response.isSuccess else { return .proceed }
     for feed in feeds { feed.follow(body, of: head) }
     return .proceed
   }
@@ -197,17 +207,18 @@ final class BodySink: LoadSink, @unchecked Sendable {
   func finish(_ error: HTTPError?) {
     var error = refusal ?? error
     // Of an error page the status is enough.
-    if error?.code == .tooLarge, let head, !head.response.isSuccess { error = nil }
+    if error?.code == .tooLarge, let head = arrival?.head, !head.response.isSuccess { error = nil }
     if mustStartOver { return tell(.startOver) }
-    if error == nil, let wholeCount, body.count != wholeCount {
-      let url = head?.response.url.string ?? ""
+    if error == nil, let wholeCount = arrival?.wholeCount, body.count != wholeCount {
+      let url = arrival?.head.response.url.string ?? ""
       error = HTTPError(.truncated, url: url, "received \(body.count) of \(wholeCount) bytes")
     }
     if let error {
       leave(after: error)
       tell(.end(.failure(error)))
-    } else if let head {
-      tell(.end(.success(Body(head: head, data: body, contentID: hash.value, recording: recording))))
+    } else if let arrival {
+      let (head, recording) = (arrival.head, arrival.recording)
+      tell(.end(.success(Body(head: head, data: body, contentID: arrival.hash.value, recording: recording))))
     } else {
       tell(.end(.failure(HTTPError(.protocolError, url: "", "the loader delivered no response"))))
     }
@@ -215,12 +226,12 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   /// Keeps the recording for a later download, if that could use it.
   private func leave(after error: HTTPError) {
-    guard let recording else { return }
+    guard let arrival, let recording = arrival.recording else { return }
     let total = progress.withLock { $0.total }
     // A complete body with an error is no part of a larger one.
     let isPart = total == 0 || body.count < total
     let isOfUse = isPart && error.code != .tooLarge
-    plan.pending.add { [body, hash] in
+    plan.pending.add { [body, hash = arrival.hash] in
       if isOfUse { await recording.keep(body, hash) } else { await recording.drop() }
     }
   }

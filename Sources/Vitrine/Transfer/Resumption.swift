@@ -3,7 +3,9 @@ import VitrineHTTP
 import VitrineRuntime
 
 /// The beginning of a body from an earlier download, with everything needed to request the rest.
-struct Resumption: Sendable {
+///
+/// A reference: most requests have none, and each passes through many values.
+final class Resumption: Sendable {
   /// The file that is continued; `nil` if the bytes were in memory.
   let partial: PartialBody?
   /// The number of bytes.
@@ -19,7 +21,7 @@ struct Resumption: Sendable {
   private let validator: String
 
   /// Looks on disk for a partial download that a request with these fields can resume.
-  init?(for key: CacheKey, in disk: any PartialStoring, fields: HTTPFields) async {
+  convenience init?(for key: CacheKey, in disk: any PartialStoring, fields: HTTPFields) async {
     guard let partial = await disk.partial(for: key), let head = PartialHead(encoded: partial.metadata),
       head.isResumable(at: partial.count, fields), let prefix = await partial.bytes(0..<partial.count),
       prefix.count == partial.count
@@ -30,7 +32,7 @@ struct Resumption: Sendable {
   }
 
   /// Looks in memory for one.
-  init?(for key: CacheKey, in memory: PartialMemory, fields: HTTPFields, now: Date) {
+  convenience init?(for key: CacheKey, in memory: PartialMemory, fields: HTTPFields, now: Date) {
     guard let known = memory.partial(for: key, now: now), known.head.isResumable(at: known.bytes.count, fields) else {
       return nil
     }

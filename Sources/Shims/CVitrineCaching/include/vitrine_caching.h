@@ -1,4 +1,4 @@
-// CRC-32C with the processor's own instruction, and syncing file data, which Swift cannot express on every platform.
+// CRC-32C with the processor's own instruction, syncing file data, and returning memory, which Swift cannot express on every platform.
 #ifndef VITRINE_CACHING_H
 #define VITRINE_CACHING_H
 
@@ -18,5 +18,7 @@ int vitrine_sync_data(int file);
 /// Reads like pread(2), but only from memory. Returns -1 with EAGAIN if it would have to wait for the device, and
 /// always on systems that cannot tell.
 ssize_t vitrine_read_cached(int file, void *bytes, size_t count, off_t offset);
+/// Returns the free memory of the allocator to the system, if it can.
+void vitrine_return_free_memory(void);
 
 #endif
