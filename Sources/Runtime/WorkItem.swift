@@ -71,7 +71,7 @@ package final class WorkItem: @unchecked Sendable {
 
   /// Gives up running work that does not return: its slot becomes free, and another thread takes the place of its own.
   ///
-  /// Does nothing if the work has ended, or if the queue has given up as many items as it has slots. The work is
+  /// Does nothing if the work has ended, or if the queue has given up as many items as it may. The work is
   /// cancelled. Its thread ends when it returns.
   ///
   /// - Returns: `true` if the slot became free.

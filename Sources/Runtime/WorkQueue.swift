@@ -23,6 +23,7 @@ package final class WorkQueue: Sendable {
   ///   - stackSize: The stack of a thread, in bytes. Defaults to 1 MB.
   ///   - niceness: How much the threads yield to others; see `startThread`. Defaults to 0.
   ///   - idleTime: The time for which a thread without work stays. Defaults to 10 seconds.
+  ///   - abandonLimit: The maximum number of items that may be abandoned at once. Defaults to `nil`: `width`.
   ///   - hasThreads: A Boolean value that indicates whether the queue has threads. Without threads it runs work only
   ///     in ``runNext()``. Defaults to `true`.
   package init(
@@ -33,6 +34,7 @@ package final class WorkQueue: Sendable {
     stackSize: Int = 1 << 20,
     niceness: CInt = 0,
     idleTime: Duration = .seconds(10),
+    abandonLimit: Int? = nil,
     hasThreads: Bool = true,
   ) {
     scheduler = WorkScheduler(
@@ -43,6 +45,7 @@ package final class WorkQueue: Sendable {
       stackSize: stackSize,
       niceness: niceness,
       idleTime: idleTime,
+      abandonLimit: abandonLimit,
       hasThreads: hasThreads,
     )
   }

@@ -36,6 +36,7 @@ final class WorkScheduler: Sendable {
   private let stackSize: Int
   private let niceness: CInt
   private let idleTime: Duration
+  private let abandonLimit: Int?
   private let hasThreads: Bool
   private let monitor: Monitor<State>
 
@@ -47,6 +48,7 @@ final class WorkScheduler: Sendable {
     stackSize: Int,
     niceness: CInt = 0,
     idleTime: Duration,
+    abandonLimit: Int? = nil,
     hasThreads: Bool,
   ) {
     self.label = label
@@ -55,6 +57,7 @@ final class WorkScheduler: Sendable {
     self.stackSize = stackSize
     self.niceness = niceness
     self.idleTime = idleTime
+    self.abandonLimit = abandonLimit
     self.hasThreads = hasThreads
     monitor = Monitor(State(width: max(1, width)))
   }
@@ -106,7 +109,7 @@ final class WorkScheduler: Sendable {
 
   func abandon(_ item: WorkItem) -> Bool {
     let wake = monitor.withLock { state -> Wake? in
-      guard item.phase == .running, state.abandoned < state.width else { return nil }
+      guard item.phase == .running, state.abandoned < abandonLimit ?? state.width else { return nil }
       item.phase = .abandoned
       state.abandoned += 1
       state.running -= 1

@@ -130,12 +130,12 @@ struct BoundsTests {
     let paths = (0..<3).map { folder.appending(path: "\($0).png").path }
     for path in paths { try file.write(to: URL(filePath: path)) }
     let pipeline = start(2)
-    pipeline.context.fileQueue.suspend()
+    pipeline.context.fileReads.queue.suspend()
     let tasks = paths.map { pipeline.imageTask(for: ImageRequest(.file($0))) }
     let failure = await error(of: tasks[2])
     #expect((failure?.code, failure?.stage) == (.overloaded, .fetch))
     #expect(pipeline.jobCount == 4)
-    pipeline.context.fileQueue.resume()
+    pipeline.context.fileReads.queue.resume()
     for task in tasks.dropLast() { #expect(try await task.image.width == 64) }
     #expect(pipeline.jobCount == 0)
   }

@@ -10,7 +10,7 @@ final class JobContext: Sendable {
   let pool: JobPool
   let decodeQueue: WorkQueue
   let processQueue: WorkQueue
-  let fileQueue: WorkQueue
+  let fileReads: FileReads
   /// The queue for hooks that may block and have no better place.
   let hookQueue: WorkQueue
   /// The memory that concurrent decodes hold together.
@@ -54,7 +54,7 @@ final class JobContext: Sendable {
       niceness: niceness,
       hasThreads: hasThreads,
     )
-    fileQueue = WorkQueue(label: "files", width: 2, queueLimit: queueLimit)
+    fileReads = FileReads(queueLimit: queueLimit, clock: configuration.clock)
     hookQueue = WorkQueue(label: "hooks", width: 4)
     lock = JobLock(clock: configuration.clock, callbacks: hasThreads ? hookQueue : nil)
     decoders = DecoderChoice(configuration)

@@ -74,7 +74,7 @@ final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
     let trace = trace
     trace?.enter("queue", at: turn.uptime)
     do throws(WorkQueueError) {
-      item = try context.fileQueue.enqueue(priority: priority) { [self, context] _ in
+      item = try context.fileReads.enqueue(priority: priority) { [self, context] in
         trace?.enter("read")
         let result = body()
         context.turn { finish(result, &$0) }

@@ -1,0 +1,76 @@
+import Testing
+import VitrineRuntime
+import VitrineTesting
+
+@testable import Vitrine
+
+/// Reads that do not return, as those of a dead network file system.
+@Suite(.timeLimit(.minutes(5)))
+struct FileReadsTests {
+  private let clock = ManualClock()
+  private let begun = Watched(0)
+  private let isOpen = Monitor(false)
+  private let reads: FileReads
+
+  init() { reads = FileReads(queueLimit: nil, clock: clock) }
+
+  private func open() {
+    isOpen.withLock { $0 = true }
+    isOpen.broadcast()
+  }
+
+  private func block() throws {
+    _ = try reads.enqueue(priority: .normal) { [begun, isOpen] in
+      begun.change { $0 += 1 }
+      _ = isOpen.wait { $0 ? .leave(true) : .wait }
+    }
+  }
+
+  private func read() async throws {
+    let done = Deferred<Void>()
+    _ = try reads.enqueue(priority: .normal) { done.resolve(()) }
+    await done.value()
+  }
+
+  @Test
+  func othersAreReadWhileManyDoNotReturn() async throws {
+    defer { open() }
+    for round in 1...5 {
+      // Both places are taken.
+      try block()
+      try block()
+      await begun.wait { $0 == 2 * round }
+      await clock.pendingCount(reaches: 1)
+      clock.advance(by: FileReads.patience)
+      try await read()
+    }
+  }
+
+  @Test
+  func nobodyLosesAPlaceBeforeItsTime() async throws {
+    defer { open() }
+    try block()
+    await begun.wait { $0 == 1 }
+    clock.advance(by: .seconds(3))
+    try block()
+    await begun.wait { $0 == 2 }
+    _ = try reads.enqueue(priority: .normal) {}
+    clock.advance(by: FileReads.patience - .seconds(3) - .milliseconds(1))
+    #expect(reads.queue.pendingCount == 1)
+
+    // The first one is late now, and the other takes its place.
+    clock.advance(by: .milliseconds(1))
+    try await read()
+    #expect(reads.queue.pendingCount == 0)
+    // The alarm waits for the second one.
+    #expect(clock.pendingCount == 1)
+  }
+
+  @Test
+  func readsThatEndLeaveNothingBehind() async throws {
+    for _ in 0..<10 { try await read() }
+    #expect(clock.pendingCount == 1)
+    clock.advance(by: FileReads.patience)
+    #expect(clock.pendingCount == 0)
+  }
+}
