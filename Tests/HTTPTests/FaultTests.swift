@@ -288,7 +288,9 @@ struct MalformedAnswerTests {
       if !isOver.withLock({ $0 }) { clock.schedule(after: .milliseconds(100)) { drip() } }
     }
     drip()
-    let error = try await loader.failure(server.url("/a")) { $0.timeouts.minimumRateWindow = .milliseconds(500) }
+    let error = try await loader.failure(server.url("/a")) {
+      ($0.timeouts.minimumRate, $0.timeouts.minimumRateWindow) = (1024, .milliseconds(500))
+    }
     #expect(error.code == .timedOut)
     #expect(error.timeout == .minimumRate)
     await server.wait { $0.openConnections == 0 }

@@ -21,6 +21,8 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
   public var formats: [ImageFormat] { [.heic] }
 
   /// Reads the facts of the image from the file's boxes.
+  ///
+  /// A size that the codec's own header contradicts is an error.
   public func info(
     of bytes: UnsafeRawBufferPointer,
     format: ImageFormat,
@@ -28,6 +30,10 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
   ) throws(ImageError) -> ImageInfo? {
     let file = try unsafe HEIFFile(bytes)
     let image = try file.primaryImage()
+    guard unsafe !CodedSize(ByteReader(bytes)).isExceeded(by: image.width, image.height) else {
+      let size = "\(image.width)x\(image.height)"
+      throw ImageError(.corrupt, format: .heic, "corrupt: the header says \(size) pixels, and the picture has fewer")
+    }
     var info = ImageInfo(format: .heic, storedWidth: image.width, storedHeight: image.height)
     info.hasAlpha = image.hasAlpha
     info.bitsPerComponent = image.bitsPerComponent
