@@ -14,10 +14,10 @@ let strict: [SwiftSetting] = [
 
 /// A library of the system; `make setup` installs it.
 ///
-/// SwiftPM reads the pkg-config files of all targets of a package, whichever products are used, and each file that is missing
-/// or has flags that SwiftPM does not pass on is a warning in every package that depends on this one. So on Linux a file is
-/// named only for headers that compilers do not find, and it is ours, in the module's folder. `PKG_CONFIG_PATH` says that the
-/// libraries are elsewhere; then their own files are read.
+/// SwiftPM reads the pkg-config files of all targets of a package, whichever products are used, and each file that is
+/// missing or has flags that SwiftPM does not pass on is a warning in every package that depends on this one. So on
+/// Linux a file is named only for headers that compilers do not find, and it is ours, in the module's folder.
+/// `PKG_CONFIG_PATH` says that the libraries are elsewhere; then their own files are read.
 func library(
   _ module: String,
   _ pkgConfig: String,

@@ -3,8 +3,8 @@ import VitrineRuntime
 /// A queue that decides which waiting load starts next: the most urgent whose host has a free slot; of equally urgent
 /// ones, hosts take turns.
 ///
-/// Hosts that are slow must not take every slot. An eighth of the slots is kept for hosts without a running load and for
-/// urgent loads, and another eighth for urgent loads of hosts that have few running.
+/// Hosts that are slow must not take every slot. An eighth of the slots is kept for hosts without a running load and
+/// for urgent loads, and another eighth for urgent loads of hosts that have few running.
 ///
 /// A value without threads or sockets, so its order can be tested without either.
 ///

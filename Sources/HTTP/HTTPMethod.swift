@@ -42,8 +42,8 @@ public struct HTTPMethod: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// A Boolean value that indicates whether sending a request twice has the effect of sending it once (RFC 9110, section
-  /// 9.2.2); `false` for unknown methods.
+  /// A Boolean value that indicates whether sending a request twice has the effect of sending it once (RFC 9110,
+  /// section 9.2.2); `false` for unknown methods.
   public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
   /// The name.

@@ -3,42 +3,84 @@ public import VitrineRuntime
 /// A request to a server, and the bounds of its load.
 public struct HTTPRequest: Sendable, Hashable {
   /// The URL of the resource.
-  public var url: HTTPURL
+  public var url: HTTPURL {
+    get { fields.value.url }
+    set { fields.value.url = newValue }
+  }
   /// The method; `GET` by default.
-  public var method: HTTPMethod
+  public var method: HTTPMethod {
+    get { fields.value.method }
+    set { fields.value.method = newValue }
+  }
   /// The header fields.
   ///
   /// A redirect to another origin keeps only those that contain no secret.
-  public var headers: HTTPFields
+  public var headers: HTTPFields {
+    get { fields.value.headers }
+    set { fields.value.headers = newValue }
+  }
   /// The body to send.
   ///
-  /// Defaults to none. Its length is sent with it: a request with `Content-Length` or `Transfer-Encoding` in ``headers`` is refused with
-  /// ``HTTPError/Code/invalidRequest``, since a wrong one would let the body be read as the next request (RFC 9112 11.2). Its
-  /// type is up to you (`Content-Type`). With `HEAD` there can be none, and on Apple's systems with `GET` neither.
-  public var body: Data?
+  /// Defaults to none. Its length is sent with it: a request with `Content-Length` or `Transfer-Encoding` in
+  /// ``headers`` is refused with ``HTTPError/Code/invalidRequest``, since a wrong one would let the body be read as the
+  /// next request (RFC 9112, section 11.2). Its type is up to you (`Content-Type`). With `HEAD` there can be none, and
+  /// on Apple's systems with `GET` neither.
+  public var body: Data? {
+    get { fields.value.body }
+    set { fields.value.body = newValue }
+  }
   /// The priority in the loader's queue.
   ///
   /// Defaults to `Priority.normal`.
-  public var priority: Priority
+  public var priority: Priority {
+    get { fields.value.priority }
+    set { fields.value.priority = newValue }
+  }
   /// The maximum number of bytes of the response's body, counted as they come; 100 MB by default.
-  public var maxResponseBytes: Int
+  public var maxResponseBytes: Int {
+    get { fields.value.maxResponseBytes }
+    set { fields.value.maxResponseBytes = newValue }
+  }
   /// The time-outs.
-  public var timeouts: HTTPTimeouts
+  public var timeouts: HTTPTimeouts {
+    get { fields.value.timeouts }
+    set { fields.value.timeouts = newValue }
+  }
   /// The handling of redirects.
   ///
   /// Defaults to following up to 10.
-  public var redirectPolicy: RedirectPolicy
+  public var redirectPolicy: RedirectPolicy {
+    get { fields.value.redirectPolicy }
+    set { fields.value.redirectPolicy = newValue }
+  }
   /// The value that ``isIdempotent`` was set to, if any.
-  package var idempotence: Bool?
+  package var idempotence: Bool? {
+    get { fields.value.idempotence }
+    set { fields.value.idempotence = newValue }
+  }
 
   /// A Boolean value that indicates whether sending the request twice has the effect of sending it once.
   ///
-  /// Defaults to what the ``method`` says. Only such a request is sent again by itself: by a ``RetryingLoader``, or when a
-  /// reused connection turns out to be closed.
+  /// Defaults to what the ``method`` says. Only such a request is sent again by itself: by a ``RetryingLoader``, or
+  /// when a reused connection turns out to be closed.
   public var isIdempotent: Bool {
     get { idempotence ?? method.isIdempotent }
     set { idempotence = newValue }
   }
+
+  private struct Fields: Hashable {
+    var url: HTTPURL
+    var method: HTTPMethod
+    var headers: HTTPFields
+    var body: Data?
+    var priority: Priority
+    var maxResponseBytes: Int
+    var timeouts: HTTPTimeouts
+    var redirectPolicy: RedirectPolicy
+    var idempotence: Bool?
+  }
+
+  private var fields: Shared<Fields>
 
   /// Creates a request.
   public init(
@@ -51,14 +93,18 @@ public struct HTTPRequest: Sendable, Hashable {
     timeouts: HTTPTimeouts = HTTPTimeouts(),
     redirectPolicy: RedirectPolicy = .follow(limit: 10),
   ) {
-    self.url = url
-    self.method = method
-    self.headers = headers
-    self.body = body
-    self.priority = priority
-    self.maxResponseBytes = maxResponseBytes
-    self.timeouts = timeouts
-    self.redirectPolicy = redirectPolicy
+    fields = Shared(
+      Fields(
+        url: url,
+        method: method,
+        headers: headers,
+        body: body,
+        priority: priority,
+        maxResponseBytes: maxResponseBytes,
+        timeouts: timeouts,
+        redirectPolicy: redirectPolicy,
+      )
+    )
   }
 
   /// Creates a `GET` request from a string.
@@ -82,8 +128,8 @@ public struct HTTPTimeouts: Sendable, Hashable {
   /// The minimum rate in bytes a second, of head and body.
   ///
   /// Defaults to 1,024; 0 for none. A load that falls below it on average over a ``minimumRateWindow`` ends with
-  /// ``HTTPError/Timeout/minimumRate``, so that a server cannot hold a connection with a trickle. A `URLSessionLoader` does
-  /// not measure it.
+  /// ``HTTPError/Timeout/minimumRate``, so that a server cannot hold a connection with a trickle. A `URLSessionLoader`
+  /// does not measure it.
   public var minimumRate: Int
   /// The time over which the rate is measured, from the first byte on and without pauses.
   ///
@@ -112,9 +158,9 @@ public struct HTTPTimeouts: Sendable, Hashable {
 
 /// The handling of redirects.
 ///
-/// Followed or not, a redirect from https to http, or to anything that is neither, is an error. As browsers do, 301 and 302 turn
-/// a `POST` into a `GET` without its body, and 303 anything but a `HEAD`; 307 and 308 send method and body again, also to another
-/// origin.
+/// Followed or not, a redirect from https to http, or to anything that is neither, is an error. As browsers do, 301 and
+/// 302 turn a `POST` into a `GET` without its body, and 303 anything but a `HEAD`; 307 and 308 send method and body
+/// again, also to another origin.
 public struct RedirectPolicy: Sendable, Hashable {
   /// The maximum number of redirects to follow, or `nil` to deliver a redirect like any other response.
   let limit: Int?
@@ -157,8 +203,8 @@ public struct HTTPResponse: Sendable, Hashable {
   public var redirectCount: Int
   /// The redirects that were followed, the first one first.
   ///
-  /// A cache needs them: a response is no fresher under the requested URL than the redirects that lead to it. Defaults to
-  /// none.
+  /// A cache needs them: a response is no fresher under the requested URL than the redirects that lead to it. Defaults
+  /// to none.
   public var redirects: [HTTPRedirect] = []
 
   /// Creates a response, for fakes.

@@ -1,3 +1,5 @@
+import VitrineRuntime
+
 /// The hooks of a load: sign the request, answer a challenge, measure transfers.
 ///
 /// ```swift
@@ -15,26 +17,52 @@ public struct LoadHooks: Sendable {
   /// most as many hooks run for one host as loads may. Redirects and answered challenges do not call it again. If it
   /// throws, nothing is sent and the load fails with ``HTTPError/Code/preparationFailed``. A cancelled load ends at
   /// once and cancels the task of the hook.
-  public var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)?
+  public var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)? {
+    get { fields.value.willSend }
+    set { fields.value.willSend = newValue }
+  }
 
   /// A hook that answers a response of status 401 with header fields for another attempt.
   ///
   /// Defaults to `nil`. It returns `nil` to accept the response as it is. It is called at most twice for each load. The
   /// fields replace those of the same names, and like other possible secrets they are not sent to another origin. If it
   /// throws, the load fails with ``HTTPError/Code/preparationFailed``.
-  public var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
+  public var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)? {
+    get { fields.value.challenge }
+    set { fields.value.challenge = newValue }
+  }
 
   /// A hook that receives the metrics of each transfer, of which a redirected load has several.
   ///
   /// Defaults to `nil`. It is called before the sink's end, also for failed transfers, on a thread that serves no
   /// transfer. If it blocks, it delays only the end of its own load.
-  public var didTransfer: (@Sendable (LoadMetrics) -> Void)?
+  public var didTransfer: (@Sendable (LoadMetrics) -> Void)? {
+    get { fields.value.didTransfer }
+    set { fields.value.didTransfer = newValue }
+  }
 
   /// Set if ``didTransfer`` is Vitrine's own and known to be short, so that the loader's thread may call it.
-  package var measuresInPlace = false
+  package var measuresInPlace: Bool {
+    get { fields.value.measuresInPlace }
+    set { fields.value.measuresInPlace = newValue }
+  }
 
   /// Called, at most once a wait, when the load has to wait for a ``RateLimit``; with no lock held.
-  package var isHeldBack: (@Sendable () -> Void)?
+  package var isHeldBack: (@Sendable () -> Void)? {
+    get { fields.value.isHeldBack }
+    set { fields.value.isHeldBack = newValue }
+  }
+
+  private struct Fields {
+    var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)?
+    var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
+    var didTransfer: (@Sendable (LoadMetrics) -> Void)?
+    var measuresInPlace = false
+    var isHeldBack: (@Sendable () -> Void)?
+  }
+
+  private static let none = Shared(Fields())
+  private var fields = none
 
   /// Creates a set without hooks.
   public init() {}

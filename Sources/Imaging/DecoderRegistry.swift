@@ -6,7 +6,8 @@ public import VitrineRuntime
 /// var decoders = DecoderRegistry.standard
 /// decoders.add(decoder)
 /// ```
-/// A registry is a value: a decoder that is added to a copy is in no other. Complexity of finding a decoder: O(decoders).
+/// A registry is a value: a decoder that is added to a copy is in no other. Complexity of finding a decoder:
+/// O(decoders).
 public struct DecoderRegistry: Sendable {
   /// The decoders for JPEG, PNG, WebP, GIF, BMP, ICO and QOI.
   public static let standard = DecoderRegistry([
@@ -15,7 +16,8 @@ public struct DecoderRegistry: Sendable {
 
   private var decoders: [any ImageDecoder]
 
-  /// A Boolean value that indicates whether a decoder is not one of Vitrine's own, so that code of a user's may run in it.
+  /// A Boolean value that indicates whether a decoder is not one of Vitrine's own, so that code of a user's may run in
+  /// it.
   package private(set) var hasForeignDecoders: Bool
 
   /// Makes a registry that asks `decoders` from the first to the last.

@@ -8,8 +8,8 @@ package enum FileContents {
 
   /// Reads the regular file at `path` into private memory.
   ///
-  /// It is not mapped, so truncating the file meanwhile does no harm. A folder, FIFO, socket or device is an error, since
-  /// it may have no end.
+  /// It is not mapped, so truncating the file meanwhile does no harm. A folder, FIFO, socket or device is an error,
+  /// since it may have no end.
   ///
   /// Blocks.
   package static func at(_ path: String) throws(FileError) -> Data {

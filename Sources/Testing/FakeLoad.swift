@@ -103,8 +103,8 @@ public final class FakeLoad: Sendable {
 
   /// Sends the next bytes of the body, after a head of status 200 if there was none.
   ///
-  /// A body that passes `maxResponseBytes`, or a head that announces such a body, ends the load with `HTTPError.Code.tooLarge`, as it
-  /// would with a real loader.
+  /// A body that passes `maxResponseBytes`, or a head that announces such a body, ends the load with
+  /// `HTTPError.Code.tooLarge`, as it would with a real loader.
   public func send(_ bytes: Data) {
     add(.bytes(bytes))
   }

@@ -67,8 +67,9 @@ public final class FakeLoader: DataLoader {
   /// The URL `*` stands for all without a response of their own.
   ///
   /// The body arrives in pieces of 16 KiB, from another task. A missing `Content-Length` is added. A `GET` or `HEAD`
-  /// whose `If-None-Match` is the response's `ETag` gets 304. A `Range` is left to the closure. A request that no loader
-  /// can send, such as one with an invalid method, fails with `HTTPError.Code.invalidRequest` and begins no load.
+  /// whose `If-None-Match` is the response's `ETag` gets 304. A `Range` is left to the closure. A request that no
+  /// loader can send, such as one with an invalid method, fails with `HTTPError.Code.invalidRequest` and begins no
+  /// load.
   ///
   /// - Parameters:
   ///   - url: The URL, in any form; it is compared in its canonical form.

@@ -94,8 +94,9 @@ package enum PlatformDefaults {
 extension ImageRequest {
   /// Creates a request of a `URLRequest`: of its URL, method, header fields, body and time-out.
   ///
-  /// Its cache policy becomes the nearest ``cachePolicy``, and ``allowsExpensiveNetworkAccess`` is its own. A body that is a
-  /// stream is not sent, and a URL that cannot be loaded fails with ``LoadError/Code/invalidURL`` when it is loaded.
+  /// Its cache policy becomes the nearest ``cachePolicy``, and ``allowsExpensiveNetworkAccess`` is its own. A body that
+  /// is a stream is not sent, and a URL that cannot be loaded fails with ``LoadError/Code/invalidURL`` when it is
+  /// loaded.
   public init(
     _ request: URLRequest,
     size: TargetSize? = nil,

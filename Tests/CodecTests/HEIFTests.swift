@@ -7,7 +7,8 @@ struct HEIFTests {
   @Test
   func theThumbnailServesARequestThatItIsLargeEnoughFor() throws {
     let file = try Fixture.data("thumbnail.heic")
-    // The file's thumbnail has 64x48 pixels and the picture itself 320x240: without its data only the thumbnail decodes.
+    // The file's thumbnail has 64x48 pixels and the picture itself 320x240: without its data only the thumbnail
+    // decodes.
     let onlyThumbnail = try Self.withoutPicture(file)
 
     let decoded = try decode(onlyThumbnail, .pixels(40, 40))

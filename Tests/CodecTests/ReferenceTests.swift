@@ -18,8 +18,8 @@ struct ReferenceTests {
     }
   }
 
-  /// Pillow brings a libavif of its own, which interpolates chroma in another way: 2 levels for 4:4:4, more where chroma is
-  /// subsampled and beside edges.
+  /// Pillow brings a libavif of its own, which interpolates chroma in another way: 2 levels for 4:4:4, more where
+  /// chroma is subsampled and beside edges.
   static let avif = [
     Sample("lossy-420.avif", within: 8), Sample("444-10-bit.avif", within: 2), Sample("422-12-bit.avif", within: 8),
     Sample("420-12-bit.avif", within: 1), Sample("grey.avif", within: 1), Sample("lossless.avif", within: 0),
@@ -33,8 +33,8 @@ struct ReferenceTests {
     Sample("alpha.heic", within: 2),
   ]
 
-  /// Exact where nothing is lost; JPEG within another libjpeg's chroma, CMYK within rounding, colours multiplied by their
-  /// coverage within what that leaves of them (see below).
+  /// Exact where nothing is lost; JPEG within another libjpeg's chroma, CMYK within rounding, colours multiplied by
+  /// their coverage within what that leaves of them (see below).
   static let tiff = [
     Sample("lzw.tiff", within: 0, of: "picture"), Sample("packbits.tiff", within: 0, of: "picture"),
     Sample("tiles.tiff", within: 0, of: "picture"), Sample("planes.tiff", within: 0, of: "picture"),

@@ -174,7 +174,8 @@ struct FetchCacheTests {
 
   // MARK: - Ends before the end
 
-  /// Killed while the answer after the `answered`th is half sent: nothing wrong is there, and a second run makes it whole.
+  /// Killed while the answer after the `answered`th is half sent: nothing wrong is there, and a second run makes it
+  /// whole.
   @Test(arguments: [0, 1, 9, 23])
   func killedAtAnyRequestNothingIsWrongAndASecondRunMakesItWhole(answered: Int) async throws {
     let names = Photographs.names

@@ -34,8 +34,8 @@ final class Terminal: Sendable {
   /// What has been shown so far, with everything that was removed again.
   var text: String { state.withLock(\.text) }
 
-  /// Does something as soon as `text` is shown, on the terminal's own thread: tests may be busy elsewhere for longer than a
-  /// download waits.
+  /// Does something as soon as `text` is shown, on the terminal's own thread: tests may be busy elsewhere for longer
+  /// than a download waits.
   func whenShown(_ text: String, _ act: @escaping @Sendable () -> Void) { wait(text, act) }
 
   /// Waits until no program has the terminal any more, and gives all that was shown.

@@ -70,7 +70,8 @@ final class Tool {
     try await run(try makeLaunch(arguments), input)
   }
 
-  /// Runs a script of the shell, in which `"$vitrine"` is the tool; for what only a shell can say, such as names in bytes.
+  /// Runs a script of the shell, in which `"$vitrine"` is the tool; for what only a shell can say, such as names in
+  /// bytes.
   func shell(_ script: String, input: Data? = nil) async throws -> Outcome {
     try await run(try makeLaunch([], script: script), input)
   }

@@ -124,10 +124,7 @@ struct ForeignCodeTests {
     let retrying = RetryingLoad(
       try HTTPRequest(url),
       sink: sink,
-      loader: inner,
-      policy: retries,
-      clock: ManualClock(),
-      questions: WorkQueue(label: "test", width: 1),
+      of: RetryingLoader(inner, retries, clock: ManualClock()),
     )
     load.withLock { $0 = retrying }
     inner.onLoad = {

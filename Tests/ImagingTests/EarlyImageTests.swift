@@ -5,8 +5,8 @@ import VitrineTesting
 
 /// Images for which the beginning of a file is enough, where care is not asked for.
 struct EarlyImageTests {
-  /// The photograph, 768x512 and progressive with half as much chroma, with comments behind its first scan and behind those
-  /// that bring chroma's first coefficients: so a beginning ends where the test says.
+  /// The photograph, 768x512 and progressive with half as much chroma, with comments behind its first scan and behind
+  /// those that bring chroma's first coefficients: so a beginning ends where the test says.
   private static func file() throws -> Data {
     try Photograph.data("lighthouse-progressive.jpg").withJPEGComments(ofBytes: 200 << 10, beforeScans: [2, 6])
   }

@@ -8,8 +8,8 @@ import VitrineTesting
 
 @testable import Vitrine
 
-/// A pipeline used in every way by sixteen threads at once, for VITRINE_SOAK_SECONDS; without, for so many operations as take
-/// about a second.
+/// A pipeline used in every way by sixteen threads at once, for VITRINE_SOAK_SECONDS; without, for so many operations
+/// as take about a second.
 @Suite(.timeLimit(.minutes(20)))
 struct PipelineSoakTests {
   private static let seconds = ProcessInfo.processInfo.environment["VITRINE_SOAK_SECONDS"].flatMap { Double($0) } ?? 0

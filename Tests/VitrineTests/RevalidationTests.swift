@@ -24,7 +24,8 @@ struct RevalidationTests {
 
   private func load() async throws -> FakeLoad { try await parts.loader.nextLoad(of: Self.url) }
 
-  /// Stores an image that is fresh for a minute and usable for another while it is revalidated, and lets 70 seconds pass.
+  /// Stores an image that is fresh for a minute and usable for another while it is revalidated, and lets 70 seconds
+  /// pass.
   private func makeStale() async throws {
     let headers: HTTPFields = ["Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"1\""]
     parts.loader.answer(Self.url, with: file, headers: headers)

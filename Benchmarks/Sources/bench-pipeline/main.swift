@@ -1,9 +1,9 @@
 // make bench-pipeline: the cost of an image in memory, on disk, from a server and cold, in CPU time and allocations,
 // compared with Foundation and with handwritten solutions.
 //
-// ROUNDS=n sets the number of rounds (11 by default). Arguments select sections (memory, cold, waiting, disk, network). `--page
-// FILE` measures nothing and draws what the images of a page wait for. Exits with status 1 if a contestant exceeds its
-// limit of allocations.
+// ROUNDS=n sets the number of rounds (11 by default). Arguments select sections (memory, cold, waiting, disk, network).
+// `--page FILE` measures nothing and draws what the images of a page wait for. Exits with status 1 if a contestant
+// exceeds its limit of allocations.
 
 import Contest
 import Foundation

@@ -1,5 +1,5 @@
-// The scenarios of five articles about images in Swift, as far as they need no framework of Apple's. Each is a test of at
-// most ten lines, written from the README and the documentation. New ones belong into this table.
+// The scenarios of five articles about images in Swift, as far as they need no framework of Apple's. Each is a test of
+// at most ten lines, written from the README and the documentation. New ones belong into this table.
 //
 // | article | scenario | test |
 // |---|---|---|

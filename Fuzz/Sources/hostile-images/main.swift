@@ -1,5 +1,5 @@
-// hostile-images FOLDER: writes the bombs of VitrineTesting and more into it, and on standard output for each its name, the
-// limit that must refuse it ("-" if it may be decoded, "any" if either is right), and its size.
+// hostile-images FOLDER: writes the bombs of VitrineTesting and more into it, and on standard output for each its name,
+// the limit that must refuse it ("-" if it may be decoded, "any" if either is right), and its size.
 import Foundation
 import VitrineTesting
 

@@ -1,5 +1,5 @@
-// mutate COUNT SEED FOLDER FILE...: writes COUNT spoiled copies of the files, by turns, into the folder. The same arguments
-// give the same files.
+// mutate COUNT SEED FOLDER FILE...: writes COUNT spoiled copies of the files, by turns, into the folder. The same
+// arguments give the same files.
 import Foundation
 
 struct Generator: RandomNumberGenerator {

@@ -4,7 +4,8 @@ import VitrineTesting
 @testable import VitrineCaching
 @testable import VitrineRuntime
 
-/// A folder of the disk cache in which one file is the input, with its checksums made right: what is behind them is read, too.
+/// A folder of the disk cache in which one file is the input, with its checksums made right: what is behind them is
+/// read, too.
 @Sendable
 func disk(_ data: Data) {
   guard let kind = data.first, let base = Base.shared else { return }

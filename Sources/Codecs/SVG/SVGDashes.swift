@@ -5,7 +5,7 @@ import VitrineRuntime
 struct SVGDashes {
   /// Measured with librsvg 2.54 and cairo 1.16.
   private static let bytesPerDash = 130
-  /// What `stroke-dasharray` is taken for if it cannot be read.
+  /// The length assumed for a `stroke-dasharray` that cannot be read.
   private static let shortest = 0.1
 
   /// The length of a dash with its gap, of the shortest pattern in the document; `nil` without any.

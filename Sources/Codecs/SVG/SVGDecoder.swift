@@ -12,9 +12,11 @@ import VitrineRuntime
 /// ```
 /// A drawing fills the requested size even if that is larger than its nominal size; `TargetSize.enlarges` makes no
 /// difference. The nominal size is its `width` and `height`, or the size of its `viewBox`, or 300x150 pixels. Nothing
-/// outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references. Text, elements,
-/// embedded pictures, the dashes of a line, and the surfaces of effects within one another are counted before librsvg sees
-/// the file, and limited by `DecodeLimits.memoryByteCount`; a transform that enlarges a pattern is not. librsvg draws in one step, so cancellation and the time limit take effect only before and after.
+/// outside the file is loaded: no file, no URL, no entity. librsvg limits the number of references.
+///
+/// Text, elements, embedded pictures, the dashes of lines, and the surfaces of effects within one another are counted
+/// before librsvg sees the file, and limited by `DecodeLimits.memoryByteCount`. A transform that enlarges a pattern is
+/// not counted. librsvg draws in one step, so cancellation and the time limit take effect only before and after.
 public struct SVGDecoder: ImageDecoder, VitrineDecoder {
   /// Makes the decoder.
   public init() {}

@@ -3,8 +3,9 @@ import VitrineRuntime
 
 /// Counts the surfaces that librsvg holds at once for elements within one another.
 ///
-/// Opacity, blending, clipping, masks and filters draw an element into a surface of its own, as large as the picture, and
-/// keep it while the elements within are drawn. An element is within another by nesting, or by a reference to its `id`.
+/// Opacity, blending, clipping, masks and filters draw an element into a surface of its own, as large as the picture,
+/// and keep it while the elements within are drawn. An element is within another by nesting, or by a reference to its
+/// `id`.
 struct SVGLayers {
   /// An element with surfaces, an `id` or references; all others are left out.
   private struct Element {

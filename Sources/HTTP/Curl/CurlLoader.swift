@@ -11,8 +11,8 @@ public final class CurlLoader: DataLoader {
   public struct Options: Sendable {
     /// The maximum number of concurrent loads.
     ///
-    /// Defaults to 64. A quarter of it is kept for hosts without a running load and for loads of high priority, so that slow
-    /// hosts cannot take every connection.
+    /// Defaults to 64. A quarter of it is kept for hosts without a running load and for loads of high priority, so that
+    /// slow hosts cannot take every connection.
     public var connectionLimit = 64
     /// The maximum number of concurrent loads from one scheme, host and port.
     ///

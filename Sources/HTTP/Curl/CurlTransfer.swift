@@ -184,7 +184,8 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     rateWindow = (rateWindow?.start ?? now, (rateWindow?.count ?? 0) + count)
   }
 
-  /// Counts bytes of the request's body that were sent since the last look as progress, and returns whether there were any.
+  /// Counts bytes of the request's body that were sent since the last look as progress, and returns whether there were
+  /// any.
   ///
   /// libcurl reports no progress of an upload by itself, so a long one would look idle.
   func noteUpload(now: Duration) -> Bool {

@@ -26,7 +26,8 @@ extension Freshness {
     }
   }
 
-  /// Returns the term of a response under the requested URL, which ends with that of the first redirect to become stale.
+  /// Returns the term of a response under the requested URL, which ends with that of the first redirect to become
+  /// stale.
   func term(of stored: StoredResponse, _ policy: CachePolicy) -> Term {
     var term = ownTerm(of: stored, policy)
     // An age in place of the headers replaces those of the redirects, too.
@@ -59,7 +60,8 @@ extension Freshness {
     )
   }
 
-  /// Returns the age on arrival, in seconds (RFC 9111 4.2.3): by the server's clock, or as counted by caches on the way.
+  /// Returns the age on arrival, in seconds (RFC 9111 4.2.3): by the server's clock, or as counted by caches on the
+  /// way.
   private func ageOnArrival(of stored: StoredResponse, date: Date?) -> Double {
     let apparent = date.map { max(0, stored.received.timeIntervalSince($0)) } ?? 0
     // Of several values the first counts (RFC 9111 5.1).

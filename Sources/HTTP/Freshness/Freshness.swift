@@ -142,8 +142,8 @@ public struct Freshness: Sendable {
   /// - Parameters:
   ///   - stored: The stored response of the request's key, if there is one.
   ///   - request: The header fields to be sent, for `Vary` and `Cache-Control`.
-  ///   - policy: The policy of the request. Defaults to ``CachePolicy/standard``. `Cache-Control` of the request restricts
-  ///     what it allows.
+  ///   - policy: The policy of the request. Defaults to ``CachePolicy/standard``. `Cache-Control` of the request
+  ///     restricts what it allows.
   ///   - now: The wall-clock time.
   /// - Returns: The action, the reason, and how long they hold.
   public func decide(

@@ -5,8 +5,8 @@ import VitrineRuntime
 /// ```swift
 /// let loader = RateLimitedLoader(CurlLoader(), perHost: RateLimit(requestsPerSecond: 10, burst: 20))
 /// ```
-/// It is a token bucket. Each request takes a token. The bucket gains ``requestsPerSecond`` tokens a second and holds up to
-/// ``burst``.
+/// It is a token bucket. Each request takes a token. The bucket gains ``requestsPerSecond`` tokens a second and holds
+/// up to ``burst``.
 public struct RateLimit: Sendable, Hashable {
   /// The number of requests a second in the long run, from one a day to a million a second.
   public let requestsPerSecond: Double

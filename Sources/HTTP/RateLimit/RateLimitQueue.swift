@@ -1,6 +1,7 @@
 import VitrineRuntime
 
-/// Decides which waiting load is sent next, and when: the most urgent one whose host has a token; the oldest among equals.
+/// Decides which waiting load is sent next, and when: the most urgent one whose host has a token; the oldest among
+/// equals.
 ///
 /// A value without a clock: callers pass the time. Priorities work as in ``AdmissionQueue``.
 ///

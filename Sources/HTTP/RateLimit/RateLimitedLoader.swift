@@ -5,9 +5,9 @@ public import VitrineRuntime
 /// ```swift
 /// let polite = RateLimitedLoader(CurlLoader(), RateLimit(requestsPerSecond: 50), perHost: RateLimit(requestsPerSecond: 5))
 /// ```
-/// The most urgent load is sent first, the oldest among equals. A load that is cancelled while it waits takes no token. Redirects
-/// and answers to challenges are part of their load. Inside a ``RetryingLoader`` each attempt takes a token; around one, a load
-/// takes one token for all attempts.
+/// The most urgent load is sent first, the oldest among equals. A load that is cancelled while it waits takes no token.
+/// Redirects and answers to challenges are part of their load. Inside a ``RetryingLoader`` each attempt takes a token;
+/// around one, a load takes one token for all attempts.
 public final class RateLimitedLoader: DataLoader {
   private let gate: RateLimitGate
 
@@ -41,8 +41,8 @@ public final class RateLimitedLoader: DataLoader {
 
 /// The loads that wait for a token, and the alarm for the next one.
 ///
-/// Clock, loader and sinks belong to callers: none is called or released under the lock. While loads wait, the clock's action
-/// keeps the gate alive.
+/// Clock, loader and sinks belong to callers: none is called or released under the lock. While loads wait, the clock's
+/// action keeps the gate alive.
 final class RateLimitGate: Sendable {
   private struct Alarm {
     let number: Int

@@ -50,7 +50,8 @@ extension ContentRange {
 }
 
 extension HTTPFields {
-  /// Returns the value of `If-Range` for the rest of a response that came at `now`, or `nil` if nothing is strong enough.
+  /// Returns the value of `If-Range` for the rest of a response that came at `now`, or `nil` if nothing is strong
+  /// enough.
   ///
   /// A strong entity tag, or without any tag a `Last-Modified` at least a second before `Date` (RFC 9110 8.8.2.2,
   /// 13.1.5).

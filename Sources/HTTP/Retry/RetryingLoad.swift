@@ -63,37 +63,25 @@ final class RetryingLoad: LoadHandle {
   }
 
   let request: HTTPRequest
-  let policy: RetryPolicy
   let hooks: LoadHooks
   let state: Lock<State>
-  private let loader: any DataLoader
-  private let clock: any TimeSource
-  private let questions: WorkQueue
+  private let owner: RetryingLoader
   private let started: Duration
 
-  init(
-    _ request: HTTPRequest,
-    sink: any LoadSink,
-    loader: any DataLoader,
-    policy: RetryPolicy,
-    clock: any TimeSource,
-    questions: WorkQueue,
-  ) {
-    self.request = request
-    self.loader = loader
-    self.policy = policy
-    self.clock = clock
-    self.questions = questions
+  init(_ request: HTTPRequest, sink: any LoadSink, of owner: RetryingLoader) {
+    (self.request, self.owner) = (request, owner)
     hooks = sink.hooks
-    started = clock.uptime
+    started = owner.clock.uptime
     state = Lock(State(priority: request.priority, sink: sink))
   }
+
+  var policy: RetryPolicy { owner.policy }
 
   /// The error of a cancelled load.
   var cancellation: HTTPError { HTTPError(.cancelled, url: request.url.string, "was cancelled") }
 
   /// The time of day.
-  var wallClock: Date { clock.now }
+  var wallClock: Date { owner.clock.now }
 
   // MARK: For the caller
 
@@ -180,7 +168,7 @@ final class RetryingLoad: LoadHandle {
       return (nextRequest(state), past.0, past.1)
     }
     guard let next else { return }
-    attach(loader.load(next, into: RetryAttemptSink(self)), of: previous + 1, next)
+    attach(owner.loader.load(next, into: RetryAttemptSink(self)), of: previous + 1, next)
   }
 
   /// Returns the request, or one for the bytes that the sink does not have yet.
@@ -225,7 +213,7 @@ final class RetryingLoad: LoadHandle {
 
   /// Starts the next attempt after a delay, unless the load no longer waits for it.
   func schedule(_ delay: Duration, after number: Int) {
-    let alarm = clock.schedule(after: delay) { self.startAttempt(after: number) }
+    let alarm = owner.clock.schedule(after: delay) { self.startAttempt(after: number) }
     let isLate = state.withLock { state in
       guard state.attempt == number, state.stage == .waiting else { return true }
       state.alarm = alarm
@@ -267,7 +255,7 @@ final class RetryingLoad: LoadHandle {
   ) {
     let attempt = attempt(error, response)
     do throws(WorkQueueError) {
-      try questions.enqueue { [policy] _ in answer(policy.delay(attempt)) }
+      try owner.questions.enqueue { [policy] _ in answer(policy.delay(attempt)) }
     } catch {
       // Without a thread, nothing can be retried either.
       answer(nil)
@@ -277,9 +265,9 @@ final class RetryingLoad: LoadHandle {
   private func attempt(_ error: HTTPError, _ response: HTTPResponse?) -> RetryAttempt {
     RetryAttempt(
       number: state.withLock { $0.attempt },
-      elapsed: clock.uptime - started,
+      elapsed: owner.clock.uptime - started,
       error: error,
-      retryAfter: response?.retryAfter(now: clock.now),
+      retryAfter: response?.retryAfter(now: wallClock),
     )
   }
 }

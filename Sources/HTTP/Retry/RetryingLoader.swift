@@ -14,11 +14,11 @@ public import VitrineRuntime
 /// A custom policy is called on threads of this loader, at most four. If it blocks, it delays only its own load. The
 /// attempt with the response in question is paused meanwhile (``LoadFlow/pause``).
 public final class RetryingLoader: DataLoader {
-  private let loader: any DataLoader
-  private let policy: RetryPolicy
-  private let clock: any TimeSource
+  let loader: any DataLoader
+  let policy: RetryPolicy
+  let clock: any TimeSource
   /// The queue for custom policies, which has no thread until it is used.
-  private let questions = WorkQueue(label: "vitrine-retry", width: 4)
+  let questions = WorkQueue(label: "vitrine-retry", width: 4)
 
   /// Creates a loader that wraps another one.
   ///
@@ -35,14 +35,7 @@ public final class RetryingLoader: DataLoader {
   /// Starts the first attempt, and returns at once.
   @discardableResult
   public func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
-    let load = RetryingLoad(
-      request,
-      sink: sink,
-      loader: loader,
-      policy: policy,
-      clock: clock,
-      questions: questions,
-    )
+    let load = RetryingLoad(request, sink: sink, of: self)
     load.startAttempt()
     return load
   }

@@ -91,7 +91,8 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     case .fail(let error): finish(.failure(error), &turn)
     case .ask(let conditions, let resumption):
       let ask = context.sources.nextAsk()
-      let question = Question(url, found, plan, conditions, resumption, ask: ask, time: turn.now)
+      let stored = found.findings.original == nil ? nil : Box(FetchQuestion.Stored(found: found, plan: plan))
+      let question = FetchQuestion(url, stored, conditions, resumption, ask: ask, time: turn.now)
       send(question, &turn)
     }
   }
@@ -163,41 +164,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   // MARK: Requests
 
-  /// A request to a server.
-  ///
-  /// A reference: the closures that wait for the response hold it.
-  private final class Question: Sendable {
-    let url: HTTPURL
-    let found: BytesSearch.Found
-    let plan: BytesPlan
-    let conditions: HTTPFields
-    let resumption: Resumption?
-    /// The place among all requests, and the time of sending.
-    let ask: SourceRecord.Ask
-    let time: Date
-    /// The change that the hook before sending has made.
-    let change = Lock(RequestChange?.none)
-
-    init(
-      _ url: HTTPURL,
-      _ found: BytesSearch.Found,
-      _ plan: BytesPlan,
-      _ conditions: HTTPFields,
-      _ resumption: Resumption?,
-      ask: SourceRecord.Ask,
-      time: Date,
-    ) {
-      (self.url, self.found, self.plan, self.conditions) = (url, found, plan, conditions)
-      (self.resumption, self.ask, self.time) = (resumption, ask, time)
-    }
-
-    /// The same request for the whole body.
-    func whole(ask: SourceRecord.Ask, time: Date) -> Question {
-      Question(url, found, plan, conditions, nil, ask: ask, time: time)
-    }
-  }
-
-  private func send(_ question: Question, _ turn: inout Turn) {
+  private func send(_ question: FetchQuestion, _ turn: inout Turn) {
     let fields = context.fields(of: request)
     let limit = context.configuration.maxResponseBytes
     var http = request.httpRequest(question.url, fields, priority: priority, limit: limit)
@@ -224,7 +191,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     turn.deliver(transfer)
   }
 
-  private func plan(for question: Question, _ http: HTTPRequest, _ fields: HTTPFields) -> BodySink.Plan {
+  private func plan(for question: FetchQuestion, _ http: HTTPRequest, _ fields: HTTPFields) -> BodySink.Plan {
     var plan = BodySink.Plan(
       fields: fields,
       requested: question.time,
@@ -286,7 +253,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   }
 
   /// Requests the whole after the server refused to resume; happens once, since no partial download is left.
-  private func startOver(_ question: Question, _ turn: inout Turn) {
+  private func startOver(_ question: FetchQuestion, _ turn: inout Turn) {
     guard isRunning else { return }
     transfer = nil
     let question = question.whole(ask: context.sources.nextAsk(), time: turn.now)
@@ -303,7 +270,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   // MARK: Responses
 
-  private func receive(_ result: Result<BodySink.Body, HTTPError>, _ question: Question, _ turn: inout Turn) {
+  private func receive(_ result: Result<BodySink.Body, HTTPError>, _ question: FetchQuestion, _ turn: inout Turn) {
     guard isRunning else { return }
     transfer.map { turn.keep($0) }
     transfer = nil
@@ -331,7 +298,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   }
 
   /// Records a failure, unless a hook may answer the same challenge otherwise the next time.
-  private func record(_ error: HTTPError, _ body: BodySink.Body?, _ question: Question, _ turn: inout Turn) {
+  private func record(_ error: HTTPError, _ body: BodySink.Body?, _ question: FetchQuestion, _ turn: inout Turn) {
     guard error.status != 401 || context.network.hooks.challenge == nil else { return }
     context.network.failures.record(
       error,
@@ -355,9 +322,11 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   }
 
   /// Finishes with the stored bytes if they may stand in for the error, else with the error.
-  private func fail(_ error: LoadError, _ question: Question, _ turn: inout Turn) {
-    guard question.plan.allowsStale(after: error, now: turn.now) else { return finish(.failure(error), &turn) }
-    standIn(question.found, question.plan, for: error, &turn)
+  private func fail(_ error: LoadError, _ question: FetchQuestion, _ turn: inout Turn) {
+    guard let stored = question.stored?.value, stored.plan.allowsStale(after: error, now: turn.now) else {
+      return finish(.failure(error), &turn)
+    }
+    standIn(stored.found, stored.plan, for: error, &turn)
   }
 
   private func fetched(_ body: BodySink.Body, _ ask: SourceRecord.Ask, _ turn: inout Turn) {
@@ -394,8 +363,10 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     )
   }
 
-  private func revalidated(_ question: Question, by body: BodySink.Body, _ turn: inout Turn) {
-    guard let entry = question.found.entry, let stored = question.found.findings.original?.stored else {
+  private func revalidated(_ question: FetchQuestion, by body: BodySink.Body, _ turn: inout Turn) {
+    guard let found = question.stored?.value.found, let entry = found.entry,
+      let stored = found.findings.original?.stored
+    else {
       let detail = "the server answered 304 to a request that was not conditional"
       return finish(.failure(LoadError(.fetchFailed, .fetch, source, detail)), &turn)
     }

@@ -38,7 +38,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   private let begin: Start
   /// The current stage: ``Job/trace`` itself, or one below it.
   private(set) var stage: StageTrace?
-  private var findings = Findings()
+  /// The findings on disk, until the job needs them no more; boxed, since jobs that wait long have none.
+  private var onDisk: Box<Findings>?
   var original = FetchJob.KnownOriginal.unknown
   /// Stored bytes that turned out to be no image, while others are fetched.
   var undecodable: Answer?
@@ -130,7 +131,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   private func decide(_ stored: Stored, _ turn: inout Turn) {
     let (inMemory, rest) = context.findingsInMemory(request, step: step, at: turn.now)
     // The unused findings may be in no cache any more.
-    if !rest.isEmpty || findings.known != nil || findings.larger != nil { turn.release((rest, findings)) }
+    if !rest.isEmpty { turn.release(rest) }
+    var findings = onDisk?.value ?? Findings()
     (findings.known, findings.larger) = (inMemory.known, inMemory.larger)
     if !findings.hasLookedUp, let search = FinishedSearch(request, upTo: step, findings, context) {
       return lookUp(search, &turn)
@@ -138,7 +140,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     let plan = LoadPlan(request, upTo: step, findings, fields: context.fields(of: request), now: turn.now)
     if !plan.orphans.isEmpty {
       let orphans = plan.orphans
-      findings.finished.removeAll { orphans.contains($0.key) }
+      forget(&turn) { orphans.contains($0.key) }
       turn.afterwards { [settlement = context.settlement] in settlement.drop(orphans) }
     }
     carryOut(plan, stored, &turn)
@@ -156,7 +158,10 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   private func lookedUp(_ found: FinishedSearch.Found, _ turn: inout Turn) {
     guard isRunning else { return }
     task = nil
-    (findings, original) = (found.findings, found.original)
+    // Memory is looked up again; the caller holds what was found there until the turn is over.
+    var findings = found.findings
+    (findings.known, findings.larger) = (nil, nil)
+    (onDisk, original) = (Box(findings), found.original)
     let isFound = if case .none = found.stored { false } else { true }
     stage?.note("found", .flag(isFound), at: turn.uptime)
     if !found.damaged.isEmpty {
@@ -175,7 +180,9 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     case .memory(let image, let use): serve(image, from: .memory, use, &turn)
     case .finished(let finished, let use): read(stored, finished, use, &turn)
     case .larger(let larger): resample(larger, &turn)
-    case .bytes: fetch(&turn)
+    case .bytes:
+      if let box = onDisk.take() { turn.release(box) }
+      fetch(&turn)
     }
   }
 
@@ -216,8 +223,16 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// Continues without a stored image that cannot be read.
   private func forget(_ finished: Findings.Finished, _ turn: inout Turn) {
     turn.afterwards { [settlement = context.settlement] in settlement.drop([finished.key]) }
-    findings.finished.removeAll { $0.key == finished.key }
+    forget(&turn) { $0.key == finished.key }
     decide(.none, &turn)
+  }
+
+  private func forget(_ turn: inout Turn, _ isForgotten: (Findings.Finished) -> Bool) {
+    guard let box = onDisk else { return }
+    turn.release(box)
+    var findings = box.value
+    findings.finished.removeAll(where: isForgotten)
+    onDisk = Box(findings)
   }
 
   private func found(_ image: LoadedImage, _ use: LoadPlan.Use, _ turn: inout Turn) {

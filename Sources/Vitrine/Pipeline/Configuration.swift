@@ -56,8 +56,8 @@ extension ImagePipeline {
     public var interceptors: [any ImageInterceptor] = []
     /// A Boolean value that indicates whether `file:` URLs are loaded.
     ///
-    /// Set it to `false` for URLs from strangers. ``ImageSource/file(_:)`` is always allowed. Defaults to `true` without an
-    /// ``addressGuard``, and to `false` with one.
+    /// Set it to `false` for URLs from strangers. ``ImageSource/file(_:)`` is always allowed. Defaults to `true`
+    /// without an ``addressGuard``, and to `false` with one.
     public var allowsFileURLs: Bool {
       get { setAllowsFileURLs ?? (addressGuard == nil) }
       set { setAllowsFileURLs = newValue }
@@ -74,9 +74,9 @@ extension ImagePipeline {
     /// $0.freshness.defaultLifetime = .zero              // revalidate whatever has no lifetime
     /// $0.freshness.staleIfServerError = .seconds(3600)  // also if a server answers with 503
     /// ```
-    /// As in browsers, a response is fresh as long as its headers say, or else for a tenth of its age. Unlike browsers, the
-    /// default keeps a response without any date for 4 hours, and for a day after its expiry serves it, marked stale,
-    /// while the server cannot be reached. Defaults to `Freshness()`.
+    /// As in browsers, a response is fresh as long as its headers say, or else for a tenth of its age. Unlike browsers,
+    /// the default keeps a response without any date for 4 hours, and for a day after its expiry serves it, marked
+    /// stale, while the server cannot be reached. Defaults to `Freshness()`.
     public var freshness = Freshness()
     /// The loader of URLs.
     ///
@@ -97,8 +97,9 @@ extension ImagePipeline {
     public var retryPolicy = RetryPolicy.exponential(maxAttempts: 3)
     /// The maximum number of bytes of a response.
     ///
-    /// Defaults to 100 MB. A response is refused with ``LoadError/Code/tooLarge`` as soon as its `Content-Length`, or the bytes
-    /// so far, exceed it. A request may lower it (``ImageRequest/maxResponseBytes``). For pixels see ``decodeLimits``.
+    /// Defaults to 100 MB. A response is refused with ``LoadError/Code/tooLarge`` as soon as its `Content-Length`, or
+    /// the bytes so far, exceed it. A request may lower it (``ImageRequest/maxResponseBytes``). For pixels see
+    /// ``decodeLimits``.
     public var maxResponseBytes = 100_000_000
     /// The maximum rate of requests to all hosts together.
     ///
@@ -107,8 +108,8 @@ extension ImagePipeline {
     /// $0.rateLimit = RateLimit(requestsPerSecond: 50, burst: 100)
     /// $0.rateLimitPerHost = RateLimit(requestsPerSecond: 5)
     /// ```
-    /// Requests over the limit wait, the most urgent first, and count towards ``queueLimit``. Metrics show the wait as time
-    /// in a queue. Each retry counts as a request. Redirects and cache hits do not.
+    /// Requests over the limit wait, the most urgent first, and count towards ``queueLimit``. Metrics show the wait as
+    /// time in a queue. Each retry counts as a request. Redirects and cache hits do not.
     public var rateLimit: RateLimit?
     /// The maximum rate of requests to one host.
     ///
@@ -130,11 +131,12 @@ extension ImagePipeline {
     ///
     /// It is called at most twice for each attempt; see `LoadHooks.challenge`. Defaults to `nil`.
     public var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
-    /// A Boolean value that indicates whether failed sources are not loaded again for a while, though no header says so.
+    /// A Boolean value that indicates whether failed sources are not loaded again for a while, though no header says
+    /// so.
     ///
-    /// An error response that says how long it is fresh (`Cache-Control`, `Expires`, or `Last-Modified` with a status such
-    /// as 404) is reused for that long in any case, as RFC 9111 has it: loads fail at once with the same error, whose
-    /// ``LoadError/detail`` tells its age. One of `no-store` or `no-cache` never is.
+    /// An error response that says how long it is fresh (`Cache-Control`, `Expires`, or `Last-Modified` with a status
+    /// such as 404) is reused for that long in any case, as RFC 9111 has it: loads fail at once with the same error,
+    /// whose ``LoadError/detail`` tells its age. One of `no-store` or `no-cache` never is.
     ///
     /// If this is `true`, a dead URL in every cell of a list is requested once, too, although its server says nothing.
     /// A failure is then remembered for 5 minutes after a 404,
@@ -143,8 +145,8 @@ extension ImagePipeline {
     /// times, up to an hour. Meanwhile loads fail at once with the same error, whose ``LoadError/detail`` says so, or
     /// are served a stale image that may stand in for it.
     ///
-    /// In both cases a request that ``willSend`` changes in another way is sent, so that a new token is tried at once. A
-    /// request of policy `.reload` is always sent; use it when a user taps "try again". Removing a URL from
+    /// In both cases a request that ``willSend`` changes in another way is sent, so that a new token is tried at once.
+    /// A request of policy `.reload` is always sent; use it when a user taps "try again". Removing a URL from
     /// ``ImagePipeline/cache`` forgets its failure, ``ImagePipeline/forgetFailures()`` forgets all. The last 1,000
     /// failures are kept, in memory only. Defaults to `false`.
     public var remembersFailures = false

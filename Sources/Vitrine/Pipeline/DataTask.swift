@@ -14,7 +14,8 @@ public struct DataResponse: Sendable {
   public let status: Int?
   /// The header fields of the response.
   ///
-  /// Bytes from the network have all fields. Bytes from the disk have `Content-Type` and the fields that caching depends on.
+  /// Bytes from the network have all fields. Bytes from the disk have `Content-Type` and the fields that caching
+  /// depends on.
   public let headers: HTTPFields
   /// The URL that the bytes came from, after redirects; `nil` for other sources.
   ///
@@ -125,8 +126,8 @@ public final class DataTask: Identifiable, @unchecked Sendable {
 
   /// The events from now on; every call returns a new stream.
   ///
-  /// The stream begins with the progress so far, if any. Its last event is ``DataEvent/finished(_:)``. If more than 64 events
-  /// wait to be read, the oldest are dropped.
+  /// The stream begins with the progress so far, if any. Its last event is ``DataEvent/finished(_:)``. If more than 64
+  /// events wait to be read, the oldest are dropped.
   public var events: AsyncStream<DataEvent> {
     AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
       let isRunning = shared.add(continuation) { [weak self] in self?.shared.removeStream($0) }

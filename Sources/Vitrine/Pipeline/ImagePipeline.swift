@@ -169,15 +169,15 @@ public final class ImagePipeline: Sendable {
   ///   if case .success(let response) = result { show(response.image) }
   /// }
   /// ```
-  /// On Linux the main actor needs a main queue that runs: `dispatchMain()`, an `async` `main`, or, in a program of GTK,
-  /// `MainActorSource`. Without one the completion is never called.
+  /// On Linux the main actor needs a main queue that runs: `dispatchMain()`, an `async` `main`, or, in a program of
+  /// GTK, `MainActorSource`. Without one the completion is never called.
   ///
   /// - Parameters:
   ///   - request: What to load.
   ///   - actor: The main actor.
   ///   - isolation: The actor of the caller; leave it out.
-  ///   - completion: Called once, before this returns where the caller is on the main actor and the image is in memory; with an
-  ///     error of code `.cancelled` when the task is cancelled.
+  ///   - completion: Called once, before this returns where the caller is on the main actor and the image is in memory;
+  ///     with an error of code `.cancelled` when the task is cancelled.
   /// - Returns: The task, to be cancelled or watched; it need not be kept.
   @discardableResult
   public func loadImage(
@@ -214,8 +214,8 @@ public final class ImagePipeline: Sendable {
   /// Ends every task for this URL, with an error of code `.cancelled`.
   ///
   /// That is every size of its image, however processed, and its bytes, with whichever header fields and in whichever
-  /// ``ImageRequest/cachePartition``. Tasks for several sources (``ImageSource/first(of:)``) and what a prefetcher loads to disk
-  /// go on. Does nothing where there is no such task. Complexity: O(n) over all that is being loaded.
+  /// ``ImageRequest/cachePartition``. Tasks for several sources (``ImageSource/first(of:)``) and what a prefetcher
+  /// loads to disk go on. Does nothing where there is no such task. Complexity: O(n) over all that is being loaded.
   public func cancel(for url: URL) {
     let request = ImageRequest(url: url)
     var sources = [context.prepared(request).keys]

@@ -93,9 +93,9 @@ public final class ImageTask: Identifiable, @unchecked Sendable {
 
   /// The number of bytes received so far, and of those expected.
   ///
-  /// 0 of 0 before the first byte, and for an image that is not fetched. Once the image is there, all of its bytes; after an
-  /// error, the progress that was last told or read. Reading it asks the transfer: nobody keeps count, makes previews or sends
-  /// events for it. Does not wait. Complexity: O(n) over the processors.
+  /// 0 of 0 before the first byte, and for an image that is not fetched. Once the image is there, all of its bytes;
+  /// after an error, the progress that was last told or read. Reading it asks the transfer: nobody keeps count, makes
+  /// previews or sends events for it. Does not wait. Complexity: O(n) over the processors.
   public var progress: LoadProgress {
     switch shared.result {
     case .success(let response)?:

@@ -18,7 +18,8 @@ protocol TaskEvent: Sendable {
 
 /// The result, the progress and the priority of a task, and its listeners.
 ///
-/// Listeners are called in order, by one thread at a time, with no lock held. It is the task's only lock, in one allocation.
+/// Listeners are called in order, by one thread at a time, with no lock held. It is the task's only lock, in one
+/// allocation.
 struct TaskState<Event: TaskEvent>: Sendable {
   typealias Outcome = Result<Event.Response, LoadError>
   private typealias Waiter = CheckedContinuation<Outcome, Never>
@@ -183,8 +184,8 @@ struct TaskState<Event: TaskEvent>: Sendable {
 
   /// Tells what has happened, with no lock held: whoever is told may do anything, also with this task.
   ///
-  /// Whoever awaits the response learns of the end at once, also while an observer still thinks about something earlier;
-  /// `beforeWaiters` learns of it first.
+  /// Whoever awaits the response learns of the end at once, also while an observer still thinks about something
+  /// earlier; `beforeWaiters` learns of it first.
   func deliver(beforeWaiters: (Outcome) -> Void) {
     let (waiters, result) = values.withLock { values -> ([Waiter], Outcome?) in
       guard values.result != nil else { return ([], nil) }

@@ -46,7 +46,8 @@ struct Findings: Sendable {
   /// The state of the network.
   var access = NetworkAccess.full
 
-  /// Returns `true` if an image was made from other bytes than the current ones; an image that a program stored has none.
+  /// Returns `true` if an image was made from other bytes than the current ones; an image that a program stored has
+  /// none.
   func isOrphan(_ image: Finished) -> Bool {
     guard let original, image.contentID != .none else { return false }
     return original.contentID != image.contentID

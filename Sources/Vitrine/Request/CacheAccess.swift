@@ -13,8 +13,8 @@
 ///
 /// A response always applies to data that is cached already, so that no outdated image is served: changed bytes remove
 /// what was made from the old ones, unchanged bytes renew images in memory, and damaged entries or those that are no
-/// image are removed. Failures are remembered, too, as ``ImagePipeline/Configuration/remembersFailures`` says, in memory
-/// and without a byte of the body.
+/// image are removed. Failures are remembered, too, as ``ImagePipeline/Configuration/remembersFailures`` says, in
+/// memory and without a byte of the body.
 public struct CacheAccess: OptionSet, Sendable, Hashable {
   /// The bits of the set.
   public let rawValue: UInt8

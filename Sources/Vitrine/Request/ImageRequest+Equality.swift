@@ -5,8 +5,9 @@ import VitrineRuntime
 extension ImageRequest: Hashable {
   /// Returns whether two requests have the same values, priorities included.
   ///
-  /// Processors and closures compare by their identifiers, a source that depends on the size by the URL that it gives for the
-  /// request's size, and values of ``userInfo`` as `Equatable`, else by identity; two that allow neither are different.
+  /// Processors and closures compare by their identifiers, a source that depends on the size by the URL that it gives
+  /// for the request's size, and values of ``userInfo`` as `Equatable`, else by identity; two that allow neither are
+  /// different.
   public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
     left.isCopy(of: right) || left.imageKey == right.imageKey && left.fields.isEqual(to: right.fields)
   }

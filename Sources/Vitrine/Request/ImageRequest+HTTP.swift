@@ -30,7 +30,8 @@ extension ImageRequest {
   /// http.body = try JSONEncoder().encode(chart)
   /// let image = try await pipeline.image(for: ImageRequest(http, size: .pixels(300, 300)))
   /// ```
-  /// The smaller of `HTTPRequest.maxResponseBytes` and ``ImagePipeline/Configuration/maxResponseBytes`` bounds the response.
+  /// The smaller of `HTTPRequest.maxResponseBytes` and ``ImagePipeline/Configuration/maxResponseBytes`` bounds the
+  /// response.
   ///
   /// - Parameters:
   ///   - request: The request to send.
@@ -64,8 +65,8 @@ extension ImageRequest {
 
   /// The method with which a URL is loaded.
   ///
-  /// Defaults to `GET`. Responses are cached by method and ``body``, so two different requests never share one. For anything but
-  /// a `GET` without a body:
+  /// Defaults to `GET`. Responses are cached by method and ``body``, so two different requests never share one. For
+  /// anything but a `GET` without a body:
   /// - A response is cached only if the server sets its lifetime (`max-age`, `Expires`).
   /// - A broken download starts over instead of continuing.
   ///
@@ -111,7 +112,8 @@ extension ImageRequest {
 
   /// A Boolean value that indicates whether sending the request twice has the effect of sending it once.
   ///
-  /// Defaults to that of the ``method``. Only idempotent requests are retried. Set it for a `POST` that only renders an image.
+  /// Defaults to that of the ``method``. Only idempotent requests are retried. Set it for a `POST` that only renders an
+  /// image.
   public var isIdempotent: Bool {
     get { http.bounds.idempotence ?? method.isIdempotent }
     set { http.bounds.idempotence = newValue }

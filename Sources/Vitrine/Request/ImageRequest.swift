@@ -192,8 +192,8 @@ public struct ImageRequest: Sendable {
 
   /// The header fields to send, in order.
   ///
-  /// Defaults to none. `Cache-Control` (`no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`, `only-if-cached`) also
-  /// holds for the pipeline's caches, in addition to ``cachePolicy`` and ``cacheAccess``.
+  /// Defaults to none. `Cache-Control` (`no-cache`, `no-store`, `max-age`, `max-stale`, `min-fresh`, `only-if-cached`)
+  /// also holds for the pipeline's caches, in addition to ``cachePolicy`` and ``cacheAccess``.
   /// ```swift
   /// request.headers["Accept-Language"] = "eo"
   /// ```

@@ -4,8 +4,8 @@ import VitrineHTTP
 /// The key of a job: requests with equal keys share one job.
 ///
 /// Besides what names the result it has what keeps jobs apart although their results have one name. Requests that want
-/// other freshness are served differently, and their time-outs may differ. Headers that do not count may turn out to: which ones a server looks at is known
-/// when it has answered. Who shares a job shares what it found and what it keeps.
+/// other freshness are served differently, and their time-outs may differ. Headers that do not count may turn out to:
+/// which ones a server looks at is known when it has answered. Who shares a job shares what it found and what it keeps.
 struct JobKey: Hashable, Sendable {
   enum Product: Hashable, Sendable {
     case bytes

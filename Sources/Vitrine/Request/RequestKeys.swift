@@ -193,7 +193,8 @@ final class RequestKeys: Sendable {
     }
   }
 
-  /// Appends method and body, the body as a hash without known collisions: it may be long, secret, or chosen by a stranger.
+  /// Appends method and body, the body as a hash without known collisions: it may be long, secret, or chosen by a
+  /// stranger.
   private static func append(_ http: HTTPOptions, _ key: inout CacheKey.Builder) {
     key.append(http.method.name)
     key.append(http.body.flatMap { $0.isEmpty ? nil : .bytes(SHA256.hash($0)) } ?? CacheKey.Part.none)

@@ -15,7 +15,8 @@ public struct CachedImage: Sendable, ObjectValue {
   ///
   /// - Parameters:
   ///   - image: The image.
-  ///   - expires: The time from which on it is stale, and loaded anew by whoever awaits it. Defaults to `nil`, for never.
+  ///   - expires: The time from which on it is stale, and loaded anew by whoever awaits it. Defaults to `nil`, for
+  ///     never.
   ///   - status: The HTTP status of the answer that brought its bytes. Defaults to `nil`.
   public init(_ image: ImageContainer, expires: Date? = nil, status: Int? = nil) {
     self.init(LoadedImage(image, .none, .until(expires), status: status, byteCount: 0, nil))

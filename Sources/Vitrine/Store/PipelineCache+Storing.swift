@@ -12,20 +12,20 @@ extension PipelineCache {
   /// await pipeline.cache.store(image, for: request, expiration: .after(.seconds(12 * 3600)))
   /// ```
   /// If the request has a size, a frame or processors, the disk keeps the image as it is shown, unless the request's
-  /// ``StoragePolicy`` keeps originals only. Otherwise the disk keeps a file in place of the original, from which images
-  /// of every size are made: a PNG up to 512 KB of pixels, a JPEG of quality 90 above that, or a lossless WebP if it has
-  /// transparency. Images made from an earlier original are removed.
+  /// ``StoragePolicy`` keeps originals only. Otherwise the disk keeps a file in place of the original, from which
+  /// images of every size are made: a PNG up to 512 KB of pixels, a JPEG of quality 90 above that, or a lossless WebP
+  /// if it has transparency. Images made from an earlier original are removed.
   ///
-  /// The disk keeps images of http and https URLs, in sRGB. A stored image is used like a response from the server. It is
-  /// served without a request until it expires. After that it is served for one more day, if the server cannot be
+  /// The disk keeps images of http and https URLs, in sRGB. A stored image is used like a response from the server. It
+  /// is served without a request until it expires. After that it is served for one more day, if the server cannot be
   /// reached. It is evicted like any other entry. ``ImageRequest/cacheAccess`` is ignored.
   ///
   /// - Parameters:
   ///   - image: The image, at the size of the request and after its processors.
   ///   - request: The request that the image answers.
   ///   - tiers: The caches that keep it. Defaults to both.
-  ///   - expiration: The time at which it expires, in whole seconds on disk. Defaults to never. If that time has passed,
-  ///     the image is not stored, and an older one is removed.
+  ///   - expiration: The time at which it expires, in whole seconds on disk. Defaults to never. If that time has
+  ///     passed, the image is not stored, and an older one is removed.
   /// - Returns: The tiers that keep the image. It can be read there when this returns.
   @discardableResult
   public func store(
@@ -83,8 +83,8 @@ extension PipelineCache {
 
   /// Returns the original bytes of a request's source from the disk, fresh or stale.
   ///
-  /// Sends no request. Counts as use. If the request has several sources, the first with bytes on disk is taken. Returns
-  /// `nil` for an image that is stored only as it is shown.
+  /// Sends no request. Counts as use. If the request has several sources, the first with bytes on disk is taken.
+  /// Returns `nil` for an image that is stored only as it is shown.
   public func data(for request: ImageRequest) async -> Data? {
     let request = context.prepared(request)
     for alternative in request.alternatives ?? [] {
@@ -108,8 +108,8 @@ extension PipelineCache {
   /// - Parameters:
   ///   - data: The encoded bytes.
   ///   - request: The request of an http or https URL.
-  ///   - expiration: The time at which they expire, in whole seconds. Defaults to never. If that time has passed, the bytes
-  ///     are not stored, and older ones are removed.
+  ///   - expiration: The time at which they expire, in whole seconds. Defaults to never. If that time has passed, the
+  ///     bytes are not stored, and older ones are removed.
   /// - Returns: `true` if the disk keeps the bytes. They can be read when this returns.
   @discardableResult
   public func storeData(_ data: Data, for request: ImageRequest, expiration: Expiration = .never) async -> Bool {
@@ -203,7 +203,8 @@ extension PipelineCache {
     }
   }
 
-  /// Stores the bytes that `make` returns, as the latest answer about their source; `make` is called on the process queue.
+  /// Stores the bytes that `make` returns, as the latest answer about their source; `make` is called on the process
+  /// queue.
   ///
   /// - Returns: The content id of the bytes; `nil` if they were not stored.
   private func storeOriginal(

@@ -40,9 +40,9 @@ public struct PipelineCache: Sendable {
 
   /// The image of exactly this request in memory: its source, size and processors.
   ///
-  /// Getting an image counts as use. It is returned even if it is stale; `ImagePipeline.cachedImage(for:)` tells the two
-  /// apart. An image that is set never expires. It stays until it is evicted or removed. Setting `nil` removes this one
-  /// variant. A request with several sources has one entry for all of them. Does not block.
+  /// Getting an image counts as use. It is returned even if it is stale; `ImagePipeline.cachedImage(for:)` tells the
+  /// two apart. An image that is set never expires. It stays until it is evicted or removed. Setting `nil` removes this
+  /// one variant. A request with several sources has one entry for all of them. Does not block.
   /// ``store(_:for:in:expiration:)-(Bitmap,ImageRequest,_,_)`` also writes to disk.
   public subscript(request: ImageRequest) -> Bitmap? {
     get { memory?.value(for: context.prepared(request).keys.image)?.image }

@@ -5,9 +5,9 @@ import VitrineRuntime
 
 /// The responses to one URL that differ by the request fields which `Vary` names, stored side by side.
 ///
-/// One of them has the plain key of the URL. A request with other values that finds it there is noted here, and from then
-/// on has a key of its own, which extends the plain key by these values. So each variant has its images, its validators
-/// and its order of responses, like another URL. A URL has four at most.
+/// One of them has the plain key of the URL. A request with other values that finds it there is noted here, and from
+/// then on has a key of its own, which extends the plain key by these values. So each variant has its images, its
+/// validators and its order of responses, like another URL. A URL has four at most.
 final class Variations: Sendable {
   private struct Entry {
     /// The values of the response that has the plain key.
@@ -115,8 +115,8 @@ extension JobContext {
     return request
   }
 
-  /// Returns a request with the keys of another variant than the one that it has found, within a turn; `nil` if there is
-  /// no other.
+  /// Returns a request with the keys of another variant than the one that it has found, within a turn; `nil` if there
+  /// is no other.
   func otherVariant(than found: HTTPFields, of request: ImageRequest) -> ImageRequest? {
     if request.variation.isEmpty { variations.note(found, under: request.keys.plain) }
     let other = varied(request, isInTurn: true)

@@ -92,12 +92,11 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
   }
 
-  let hooks: LoadHooks
   private let trace: StageTrace?
   private let plan: Plan
   private let tell: @Sendable (Event) -> Void
   private let progress = Lock(Progress())
-  /// What came with the head, and since.
+  /// The state since the head came; `nil` before.
   private var arrival: Arrival?
   private var body = Data()
   private var mustStartOver = false
@@ -107,8 +106,9 @@ final class BodySink: LoadSink, @unchecked Sendable {
   /// `trace` records the phases of the load, `tell` receives the events.
   init(_ plan: Plan, _ trace: StageTrace?, _ tell: @escaping @Sendable (Event) -> Void) {
     (self.plan, self.trace, self.tell) = (plan, trace, tell)
-    hooks = plan.hooks
   }
+
+  var hooks: LoadHooks { plan.hooks }
 
   /// The progress so far; `nil` before the first byte.
   var known: LoadProgress? {

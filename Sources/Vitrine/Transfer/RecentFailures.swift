@@ -2,7 +2,8 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
 
-/// The recent failures of sources: error responses while they are fresh, and other failures if the pipeline remembers those.
+/// The recent failures of sources: error responses while they are fresh, and other failures if the pipeline remembers
+/// those.
 final class RecentFailures: Sendable {
   private struct Entry {
     let error: HTTPError
@@ -65,7 +66,8 @@ final class RecentFailures: Sendable {
 
   /// Records a failure, and the response if the server answered.
   ///
-  /// What a response says about its freshness is obeyed, whatever the pipeline remembers.
+  /// A response with freshness of its own is kept for as long as that lasts, or not at all; the pipeline's setting
+  /// applies to other failures only.
   func record(
     _ error: HTTPError,
     _ stored: StoredResponse? = nil,

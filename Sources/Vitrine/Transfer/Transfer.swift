@@ -6,8 +6,8 @@ import VitrineRuntime
 /// The loader may be a user's: it may finish within `load`, block, or call the pipeline.
 final class Transfer: Deliverable {
   private struct State {
-    /// Boxed: it is not needed once it has been handed over.
-    var request: Box<HTTPRequest>?
+    /// The request, until it has been handed over.
+    var request: HTTPRequest?
     var handle: (any LoadHandle)?
     /// The priority that the loader has.
     var toldPriority: Priority
@@ -18,8 +18,7 @@ final class Transfer: Deliverable {
 
     /// Takes the next call that the loader has not received.
     mutating func takeCall() -> Call? {
-      if let taken = request.take() {
-        var request = taken.value
+      if var request = request.take() {
         // Cancelled before it began.
         guard !isCancelled else { return nil }
         (request.priority, toldPriority) = (priority, priority)
@@ -44,7 +43,7 @@ final class Transfer: Deliverable {
 
   init(_ request: HTTPRequest, by loader: any DataLoader, into sink: BodySink) {
     (self.loader, self.sink) = (loader, sink)
-    state = Lock(State(request: Box(request), toldPriority: request.priority, priority: request.priority))
+    state = Lock(State(request: request, toldPriority: request.priority, priority: request.priority))
   }
 
   /// Sets the priority; the loader gets it after the turn.

@@ -84,7 +84,8 @@ struct CrashPlan: Sendable {
   }
 }
 
-/// A folder that a process shares with those that it starts to be killed, with a journal of what was begun and what flushed.
+/// A folder that a process shares with those that it starts to be killed, with a journal of what was begun and what
+/// flushed.
 struct CrashPlace: Sendable {
   static let keys = 0..<18
   static let parts = 50..<53

@@ -3,7 +3,8 @@ import VitrineCaching
 import VitrineRuntime
 import VitrineTesting
 
-/// Power cuts at every moment of a history: each state that one can leave is opened, and what was flushed must be there.
+/// Power cuts at every moment of a history: each state that one can leave is opened, and what was flushed must be
+/// there.
 struct DiskPowerTests {
   enum Step: Sendable {
     case put(Int, Int)

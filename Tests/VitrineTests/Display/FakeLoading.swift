@@ -4,7 +4,8 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-/// A pipeline whose every event the test causes: what is in memory, and what happens to a load, also after it was cancelled.
+/// A pipeline whose every event the test causes: what is in memory, and what happens to a load, also after it was
+/// cancelled.
 final class FakeLoading: ImageLoading {
   final class Load: RunningLoad {
     private struct State {

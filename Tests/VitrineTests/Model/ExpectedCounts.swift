@@ -102,7 +102,8 @@ struct Counts: Equatable, CustomStringConvertible {
   }
 }
 
-/// What DESIGN.md promises, as a function: the best thing at hand is looked for before each stage, and nothing is done twice.
+/// What DESIGN.md promises, as a function: the best thing at hand is looked for before each stage, and nothing is done
+/// twice.
 struct Expectation {
   let situation: Situation
   private(set) var counts = Counts()
@@ -166,7 +167,8 @@ struct Expectation {
     counts.diskWrites += 1
   }
 
-  /// The image after so many processors: memory was asked once, by the caller; the disk is asked once for all that may be there.
+  /// The image after so many processors: memory was asked once, by the caller; the disk is asked once for all that may
+  /// be there.
   private mutating func image(_ last: Int) throws(Failure) -> Image {
     let known: Int? =
       switch situation.memory {

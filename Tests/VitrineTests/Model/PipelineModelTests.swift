@@ -2,7 +2,8 @@ import Testing
 import Vitrine
 import VitrineRuntime
 
-/// Random histories of everything that can happen to a pipeline, each step taken by hand, against a model of what must hold.
+/// Random histories of everything that can happen to a pipeline, each step taken by hand, against a model of what must
+/// hold.
 ///
 /// A failure names its seed: `VITRINE_MODEL_SEED=… VITRINE_MODEL_ROUNDS=1` plays that history again and prints it.
 @Suite(.timeLimit(.minutes(20)))

@@ -94,7 +94,8 @@ extension World {
   /// Whether what is decoded late can be known for what it is: by what is in memory.
   private func isOrderKnown(since moment: Moment) -> Bool { options.hasMemory && lost.map { $0 < moment } ?? true }
 
-  /// Whether the server's last word of a version came after that of another was seen, or no later than that by the clock.
+  /// Whether the server's last word of a version came after that of another was seen, or no later than that by the
+  /// clock.
   private func isAsNew(_ version: Int, as seen: Int, of address: Int, seenAt moment: Moment) -> Bool {
     let ofAddress = words.filter { $0.flight.address == address }
     guard let last = ofAddress.last(where: { $0.version == version })?.ended,

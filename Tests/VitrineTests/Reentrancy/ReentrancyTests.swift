@@ -1,10 +1,11 @@
 import Testing
 import VitrineTesting
 
-/// Every hook with everything that it may do: nothing hangs, every task ends once and in order, nothing is left over, and
-/// nobody else waits.
+/// Every hook with everything that it may do: nothing hangs, every task ends once and in order, nothing is left over,
+/// and nobody else waits.
 ///
-/// Each cell is played in a process of its own, since a pipeline that hangs takes the threads of whoever else runs with it.
+/// Each cell is played in a process of its own, since a pipeline that hangs takes the threads of whoever else runs with
+/// it.
 @Suite(.timeLimit(.minutes(20)))
 struct ReentrancyTests {
   @Test(arguments: CallbackHook.allCases, Action.allCases)

@@ -7,8 +7,8 @@ import VitrineTesting
 
 @testable import Vitrine
 
-/// A pipeline with a task whose hook is to act, a bystander that is being loaded, and an unrelated request that is begun
-/// while the hook acts and must end before a hook that blocks does.
+/// A pipeline with a task whose hook is to act, a bystander that is being loaded, and an unrelated request that is
+/// begun while the hook acts and must end before a hook that blocks does.
 final class Scene: Sendable {
   private struct State {
     var isCalled = false
