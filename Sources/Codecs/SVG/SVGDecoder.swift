@@ -30,7 +30,7 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     format: ImageFormat,
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageInfo? {
-    let scan = try unsafe SVGScan(ByteReader(bytes))
+    let scan = try unsafe SVGScan(ByteReader(bytes), limits)
     // Already librsvg's parser takes most of it.
     try limits.check(memory: scan.byteCount, ofDrawing: .svg)
     let size = try unsafe SVGDocument(bytes).size
@@ -55,7 +55,7 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
 
   package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
     let (info, canvas) = (request.info, request.drawnByteCount)
-    let surfaces = try unsafe SVGScan(ByteReader(bytes)).surfaceByteCount(
+    let surfaces = try unsafe SVGScan(ByteReader(bytes), request.limits).surfaceByteCount(
       SVGCanvas(byteCount: canvas, scales: request.scales),
       nominal: (Double(info.storedWidth), Double(info.storedHeight)),
     )

@@ -29,6 +29,7 @@ struct SVGScan {
   private var dashes = SVGDashes()
   private var patterns = SVGPatterns()
   private let file: ByteReader
+  private let limits: DecodeLimits
   private let depth: Int
 
   /// The bytes that the parsed document and its longest text need.
@@ -49,9 +50,10 @@ struct SVGScan {
 
   /// Scans a document.
   ///
-  /// - Throws: ``ImageError``: `.unsupported` for an embedded picture whose size cannot be read.
-  init(_ file: ByteReader, depth: Int = 0) throws(ImageError) {
-    (self.file, self.depth) = (file, depth)
+  /// - Throws: ``ImageError``: `.unsupported` for an embedded picture whose size cannot be read, `.overLimit` for more
+  ///   elements than the memory allows, before the rest is read.
+  init(_ file: ByteReader, _ limits: DecodeLimits, depth: Int = 0) throws(ImageError) {
+    (self.file, self.limits, self.depth) = (file, limits, depth)
     let hasEntities = file.contains("<!ENTITY")
     layers = SVGLayers(
       // A style may draw any element into a surface.
@@ -63,22 +65,23 @@ struct SVGScan {
     while offset < file.count {
       let next = self.next(0x3C, from: offset)
       countLetters(offset..<next)
-      offset = next
-      if file.matches("<!--", at: offset) {
-        offset = end("-->", from: offset + 4)
-      } else if file.matches("<![CDATA[", at: offset) {
-        let end = end("]]>", from: offset)
-        if textDepth > 0 { letters += end - offset }
-        addStyle(offset..<end)
-        offset = end
-      } else if file.matches("<?", at: offset) {
-        offset = end("?>", from: offset)
-      } else if file.matches("<!", at: offset) {
-        offset = try declarations(from: offset)
-      } else if offset < file.count {
-        offset = try tag(from: offset + 1)
+      switch file.byte(at: next + 1) {
+      case UInt8(ascii: "!"): offset = try markup(from: next)
+      case UInt8(ascii: "?"): offset = end("?>", from: next)
+      case nil: return
+      default: offset = try tag(from: next + 1)
       }
     }
+  }
+
+  /// Reads a comment, a section or a document type, and returns the offset behind it.
+  private mutating func markup(from start: Int) throws(ImageError) -> Int {
+    if file.matches("<!--", at: start) { return end("-->", from: start + 4) }
+    guard file.matches("<![CDATA[", at: start) else { return try declarations(from: start) }
+    let end = end("]]>", from: start)
+    if textDepth > 0 { letters += end - start }
+    addStyle(start..<end)
+    return end
   }
 
   /// Counts the letters of a range, with entities at their full length.
@@ -139,6 +142,7 @@ struct SVGScan {
       return offset + 1
     }
     elements += 1
+    try checkElements()
     let hasAttributes = content.firstOffset(of: UInt8(ascii: "="), from: 0) != nil
     layers.begin(content, isEmpty: isEmpty, hasAttributes: hasAttributes)
     if hasAttributes {
@@ -153,6 +157,17 @@ struct SVGScan {
       if isStyle { styleDepth += 1 }
     }
     return offset + 1
+  }
+
+  private func checkElements() throws(ImageError) {
+    guard elements & 0xFFF == 0, elements * Self.bytesPerElement > limits.memoryByteCount else { return }
+    throw ImageError(
+      .overLimit,
+      format: .svg,
+      limit: .memoryByteCount,
+      "svg of more than \(elements) elements, which need more memory than the limit of "
+        + "\(limits.memoryByteCount / 1_000_000) MB",
+    )
   }
 
   /// Reads a document type with its entities, and returns the offset behind it.
@@ -233,7 +248,7 @@ struct SVGScan {
       let inner: Result<SVGScan, ImageError> = unsafe picture.withUnsafeBytes { bytes in
         // The bytes are only read while the closure runs.
         do throws(ImageError) {
-          return .success(try unsafe SVGScan(ByteReader(bytes), depth: depth + 1))
+          return .success(try unsafe SVGScan(ByteReader(bytes), limits, depth: depth + 1))
         } catch {
           return .failure(error)
         }

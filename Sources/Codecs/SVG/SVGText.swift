@@ -115,12 +115,14 @@ extension ByteReader {
   }
 
   func firstOffset(of text: StaticString, from start: Int) -> Int? {
+    // By the last byte, which is rarer than the first: many texts begin with `<`.
+    let last = text.utf8CodeUnitCount - 1
     // A static string has at least one byte here.
-    let first = unsafe text.utf8Start.pointee
-    var offset = firstOffset(of: first, from: start)
+    let byte = unsafe text.utf8Start[last]
+    var offset = firstOffset(of: byte, from: start + last)
     while let found = offset {
-      if matches(text, at: found) { return found }
-      offset = firstOffset(of: first, from: found + 1)
+      if matches(text, at: found - last) { return found - last }
+      offset = firstOffset(of: byte, from: found + 1)
     }
     return nil
   }
