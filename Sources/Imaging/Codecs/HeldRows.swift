@@ -1,3 +1,5 @@
+import VitrineRuntime
+
 /// Rows of a frame whose codec can decode it only as a whole.
 ///
 /// Nothing is decoded before the first row is read. A caller that needs all rows as they are calls ``decode(into:)``,
@@ -19,8 +21,8 @@ package final class HeldRows: RowSource {
   package var damage: ImageError? { failure ?? knownDamage }
   private let knownDamage: ImageError?
   private let fill: Fill
-  // Owned: allocated at the first read, freed in deinit, used by one thread at a time.
-  private var pixels: UnsafeMutableRawBufferPointer?
+  /// The rows, from the first read on.
+  private var pixels: ZeroedMemory?
   private var wholeRows = 0
   private var failure: ImageError?
   private var row = 0
@@ -39,11 +41,8 @@ package final class HeldRows: RowSource {
     extentWidth = Double(part?.ofWidth ?? width)
     extentHeight = Double(part?.height ?? height)
     (self.width, self.height, self.hasAlpha) = (width, height, hasAlpha)
-    unsafe pixels = nil
     unsafe self.fill = fill
   }
-
-  deinit { unsafe pixels?.deallocate() }
 
   /// Decodes into `target`, whose `4 * width * height` bytes may be uninitialised.
   ///
@@ -51,6 +50,10 @@ package final class HeldRows: RowSource {
   func decode(into target: UnsafeMutableRawBufferPointer) -> (wholeRows: Int, failure: ImageError?) {
     precondition(target.count == 4 * width * height)
     unsafe target.initializeMemory(as: UInt8.self, repeating: 0)
+    return unsafe decode(intoZeros: target)
+  }
+
+  private func decode(intoZeros target: UnsafeMutableRawBufferPointer) -> (wholeRows: Int, failure: ImageError?) {
     var wholeRows = 0
     do throws(ImageError) {
       try unsafe fill(target, &wholeRows)
@@ -62,14 +65,14 @@ package final class HeldRows: RowSource {
 
   package func read(into target: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int
   {
-    if unsafe pixels == nil {
-      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4 * width * height, alignment: 64)
-      unsafe pixels = memory
-      (wholeRows, failure) = unsafe decode(into: memory)
+    if pixels == nil {
+      let memory = ZeroedMemory(byteCount: 4 * width * height)
+      pixels = memory
+      (wholeRows, failure) = unsafe decode(intoZeros: memory.bytes)
     }
     let count = min(count, wholeRows - row)
     if count <= 0, let failure { throw failure }
-    guard count > 0, let source = unsafe pixels?.baseAddress, let start = target.baseAddress else { return 0 }
+    guard count > 0, let source = unsafe pixels?.bytes.baseAddress, let start = target.baseAddress else { return 0 }
     precondition(target.count >= bytesPerRow * (count - 1) + width * 4)
     for index in 0..<count {
       // Within `target` by the line above, within `pixels` because `row + count` is at most `height`.
