@@ -248,9 +248,24 @@ package.targets += [
     path: "Sources/CodecProcess",
     swiftSettings: strict,
   ),
+  .target(
+    name: "VitrineConfinement",
+    dependencies: ["VitrineRuntime", "CVitrineConfinement"],
+    path: "Sources/Confinement",
+    swiftSettings: strict,
+  ),
+  // C: Landlock's system calls and structures, and libseccomp's variadic functions.
+  .target(
+    name: "CVitrineConfinement",
+    dependencies: ["CLibSeccomp"],
+    path: "Sources/Shims/CVitrineConfinement",
+    linkerSettings: [.linkedLibrary("seccomp")],
+  ),
+  library("CLibSeccomp", "libseccomp", apt: "libseccomp-dev"),
   .executableTarget(
     name: "vitrine-codecs",
-    dependencies: ["VitrineRuntime", "VitrineCodecProcess"] + codecs.map { .target(name: "Vitrine\($0.name)") },
+    dependencies: ["VitrineRuntime", "VitrineConfinement", "VitrineCodecProcess"]
+      + codecs.map { .target(name: "Vitrine\($0.name)") },
     path: "Sources/CodecWorker",
     swiftSettings: strict,
   ),
@@ -262,6 +277,22 @@ for target in package.targets where target.name == "VitrineCommandLine" {
 for target in package.targets where target.name == "CommandLineTests" {
   target.dependencies.append("vitrine-codecs")
 }
+
+package.targets += [
+  // What a decoder that has been taken over would do.
+  .executableTarget(
+    name: "rogue",
+    dependencies: ["VitrineRuntime", "VitrineConfinement"],
+    path: "Tests/Rogue",
+    swiftSettings: strict,
+  ),
+  .testTarget(
+    name: "ConfinementTests",
+    dependencies: ["VitrineRuntime", "VitrineConfinement", "rogue"],
+    path: "Tests/ConfinementTests",
+    swiftSettings: strict,
+  ),
+]
 
 package.targets.append(
   .testTarget(

@@ -74,7 +74,7 @@ done < <(grep '^| `Vitrine' README.md)
 brew=$(Scripts/setup.sh packages brew)
 grep -qF "\`brew install $brew\`" README.md || wrong+="Homebrew: README.md does not list '$brew'"$'\n'
 for package in $(grep -ohE '[a-z0-9-]+-dev\b' Package.swift Sources/System/*/shim.h Sources/Shims/*/include/*.h); do
-  grep -q "^  \"$package:.*:Vitrine[A-Z]*" Scripts/setup.sh || wrong+="only Package.swift or a header lists '$package'"$'\n'
+  grep -q "^  \"$package:.*:[Vv]itrine[A-Z-]" Scripts/setup.sh || wrong+="only Package.swift or a header lists '$package'"$'\n'
 done
 for package in $(grep -oE 'brew: "[a-z0-9-]+"' Package.swift | cut -d '"' -f 2); do
   [[ " $brew " == *" $package "* ]] || wrong+="only Package.swift lists '$package' for Homebrew"$'\n'

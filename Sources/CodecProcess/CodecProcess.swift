@@ -3,11 +3,22 @@ import VitrineRuntime
 
 /// A running codec process, used by one thread at a time.
 final class CodecProcess: Sendable {
+  /// What a process decodes, since it can do no more than that needs.
+  enum Kind: String {
+    case pictures
+    /// Drawings, whose text needs fonts.
+    case drawings
+
+    init(_ format: ImageFormat) { self = format == .svg ? .drawings : .pictures }
+  }
+
+  let kind: Kind
   private let process: pid_t
   let wire: Wire
 
   /// Starts the program at `path` with one end of a socket as its input and output.
-  init?(_ path: ByteString) {
+  init?(_ path: ByteString, _ kind: Kind) {
+    self.kind = kind
     var ends: [Int32] = [-1, -1]
     guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       return nil
@@ -21,11 +32,13 @@ final class CodecProcess: Sendable {
     // codecs write their diagnostics of damaged files to it.
     unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
     var process: pid_t = 0
-    // A copy that outlives the call, in an array that ends in a null pointer.
-    let name = unsafe path.withCString { unsafe strdup($0) }
-    defer { unsafe free(name) }
-    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [name, nil]
-    let status = unsafe path.withCString { unsafe posix_spawn(&process, $0, &actions, nil, &arguments, environ) }
+    // Copies that outlive the call, in arrays that end in a null pointer. Nothing of the environment is needed.
+    let words = unsafe [path.withCString { unsafe strdup($0) }, strdup(kind.rawValue)]
+    defer { unsafe words.forEach { unsafe free($0) } }
+    var (arguments, environment) = unsafe (words + [nil], [UnsafeMutablePointer<CChar>?.none])
+    let status = unsafe path.withCString {
+      unsafe posix_spawn(&process, $0, &actions, nil, &arguments, &environment)
+    }
     close(ends[1])
     guard status == 0 else {
       close(ends[0])

@@ -9,7 +9,7 @@ package final class ProcessDecoder: ImageDecoder, VitrineDecoder {
   package let formats: [ImageFormat]
   private let path: ByteString
   /// The processes without work.
-  private let idle = Lock<[CodecProcess]>([])
+  private let idle = Lock<[CodecProcess.Kind: [CodecProcess]]>([:])
 
   /// Returns `nil` if there is no program at `path`.
   package init?(_ path: ByteString, formats: [ImageFormat]) {
@@ -64,7 +64,7 @@ package final class ProcessDecoder: ImageDecoder, VitrineDecoder {
     let process = try process(request.info.format)
     let session = CodecSession(process, request.info.format, request.control)
     var answer = try unsafe session.ask(question.message(.open), bytes)
-    return ProcessRows(session, &answer) { [self] in idle.withLock { $0.append(process) } }
+    return ProcessRows(session, &answer) { [self] in giveBack(process) }
   }
 
   private func header(
@@ -77,18 +77,23 @@ package final class ProcessDecoder: ImageDecoder, VitrineDecoder {
     let session = CodecSession(process, request.format, control)
     do throws(ImageError) {
       var answer = try unsafe session.ask(request.message(operation), bytes)
-      idle.withLock { $0.append(process) }
+      giveBack(process)
       var content = Message(bytes: answer.content())
       return content.info(of: request.format)
     } catch {
-      if session.isAlive { idle.withLock { $0.append(process) } }
+      if session.isAlive { giveBack(process) }
       throw error
     }
   }
 
+  private func giveBack(_ process: CodecProcess) {
+    idle.withLock { $0[process.kind, default: []].append(process) }
+  }
+
   private func process(_ format: ImageFormat) throws(ImageError) -> CodecProcess {
-    if let process = idle.withLock({ $0.popLast() }) { return process }
-    guard let process = CodecProcess(path) else {
+    let kind = CodecProcess.Kind(format)
+    if let process = idle.withLock({ $0[kind]?.popLast() }) { return process }
+    guard let process = CodecProcess(path, kind) else {
       throw ImageError(.unsupported, format: format, "the program that decodes \(format) images cannot be started")
     }
     return process

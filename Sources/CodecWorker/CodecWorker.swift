@@ -1,6 +1,8 @@
 import VitrineAVIF
 import VitrineCodecProcess
+import VitrineConfinement
 import VitrineHEIF
+import VitrineImaging
 import VitrineJXL
 import VitrineRuntime
 import VitrineSVG
@@ -8,10 +10,15 @@ import VitrineTIFF
 
 /// The process in which `vitrine` decodes heavy formats.
 ///
-/// It is not meant to be started by hand.
+/// It is not meant to be started by hand. It confines itself: one for drawings can read fonts, another no file at all.
 @main
 enum CodecWorker {
   static func main() {
+    // Text needs fonts, and embedded pictures need plug-ins.
+    let draws = CommandLine.arguments.dropFirst().first == "drawings"
+    if draws { SVGDecoder.loadPlugins() }
+    // Before the first thread, and before a stranger's first byte.
+    _ = Confinement.enter(readsFonts: draws)
     // Ends with the program, even in the middle of a picture.
     let watch = WorkQueue(label: "watch", width: 1)
     _ = try? watch.enqueue { _ in
@@ -20,9 +27,8 @@ enum CodecWorker {
       while unsafe poll(&program, 1, -1) < 0, errno == EINTR {}
       exit(0)
     }
-    CodecService(
-      [AVIFDecoder(), HEIFDecoder(), JXLDecoder(), SVGDecoder(), TIFFDecoder()],
-      on: 0,
-    ).run()
+    let decoders: [any ImageDecoder] =
+      draws ? [SVGDecoder()] : [AVIFDecoder(), HEIFDecoder(), JXLDecoder(), TIFFDecoder()]
+    CodecService(decoders, on: 0).run()
   }
 }

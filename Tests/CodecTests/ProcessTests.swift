@@ -37,6 +37,22 @@ struct ProcessTests {
   }
 
   @Test
+  func drawingsHaveTheirTextAndPictures() throws {
+    let pixel = "R0lGODlhAQABAIAAAP8AAP///ywAAAAAAQABAAACAkQBADs="
+    let file = SVGTests.data(
+      #" width="200" height="60">"#,
+      ##"<text x="5" y="40" font-size="30" fill="#00f">Text</text>"##
+        + #"<image x="150" width="40" height="40" xlink:href="data:image/gif;base64,\#(pixel)"/>"#,
+    )
+    let here = try decode(file)
+
+    let there = try Self.registry().decode(file)
+
+    #expect(here.bitmap[170, 20] == SIMD4(255, 0, 0, 255))
+    #expect(there.bitmap.largestDifference(from: here.bitmap) == 0)
+  }
+
+  @Test
   func errorsAreThoseOfTheDecoder() throws {
     let registry = try Self.registry()
     let file = try Fixture.data("lossy-420.avif")

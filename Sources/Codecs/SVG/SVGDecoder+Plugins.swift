@@ -1,0 +1,27 @@
+import VitrineRuntime
+
+extension SVGDecoder {
+  /// Loads the libraries that librsvg otherwise loads when it first meets a GIF or WebP picture in a drawing.
+  ///
+  /// A process that confines itself cannot load them later.
+  package static func loadPlugins() {
+    let pictures = [
+      "gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7",
+      "webp;base64,UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA",
+    ]
+    let images = pictures.map { #"<image width="1" height="1" xlink:href="data:image/\#($0)"/>"# }.joined()
+    let file = Data(
+      """
+      <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="1" height="1">\(images)\
+      </svg>
+      """.utf8
+    )
+    var pixels = [UInt8](repeating: 0, count: 4)
+    // The bytes and the pixel are only used while the closures run. What cannot be drawn is not needed either.
+    unsafe file.withUnsafeBytes { bytes in
+      unsafe pixels.withUnsafeMutableBytes { pixels in
+        try? unsafe SVGDocument(bytes).draw(into: pixels, width: 1, height: 1)
+      }
+    }
+  }
+}
