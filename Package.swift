@@ -282,7 +282,7 @@ package.targets += [
   // What a decoder that has been taken over would do.
   .executableTarget(
     name: "rogue",
-    dependencies: ["VitrineRuntime", "VitrineConfinement"],
+    dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineConfinement", "VitrineCodecProcess"],
     path: "Tests/Rogue",
     swiftSettings: strict,
   ),
@@ -297,8 +297,9 @@ package.targets += [
 package.targets.append(
   .testTarget(
     name: "CodecTests",
-    dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting", "VitrineCodecProcess", "vitrine-codecs"]
-      + codecs.map { .target(name: "Vitrine\($0.name)") },
+    dependencies: [
+      "VitrineRuntime", "VitrineImaging", "VitrineTesting", "VitrineCodecProcess", "vitrine-codecs", "rogue",
+    ] + codecs.map { .target(name: "Vitrine\($0.name)") },
     path: "Tests/CodecTests",
     exclude: ["Fixtures"],
     swiftSettings: strict,

@@ -21,27 +21,31 @@ package final class CodecService {
   }
 
   package func run() {
-    do throws(Wire.Ended) {
+    do {
       while true {
         var request = try wire.receive()
-        switch Operation(rawValue: request.integer()) {
+        switch Operation(rawValue: try request.integer("operation")) {
         case .info: try answer(request, with: info)
         case .frameInfo: try answer(request, with: frameInfo)
         case .open: try answer(request, with: open)
-        case .read: try read(count: request.integer())
+        case .read:
+          let count = try request.integer("number of rows", in: 1...1 << 20)
+          try request.end()
+          try read(count: count)
         case nil: return
         }
       }
     } catch {
-      // The program has ended, or needs no more.
+      // The program has ended, needs no more, or is not the one that this process serves.
     }
   }
 
   private typealias Work = (DecodeRequest) throws(ImageError) -> Message
 
-  private func answer(_ message: Message, with work: Work) throws(Wire.Ended) {
+  private func answer(_ message: Message, with work: Work) throws {
     var message = message
-    let request = DecodeRequest(&message)
+    let request = try DecodeRequest(&message)
+    try message.end()
     source = nil
     unsafe image.deallocate()
     unsafe image = .allocate(byteCount: request.byteCount, alignment: 16)
@@ -115,7 +119,7 @@ package final class CodecService {
   }
 
   private func read(count: Int) throws(Wire.Ended) {
-    guard let source, count > 0 else { throw Wire.Ended() }
+    guard let source else { throw Wire.Ended() }
     let bytesPerRow = source.width * 4
     let rows = UnsafeMutableRawBufferPointer.allocate(byteCount: bytesPerRow * count, alignment: 64)
     defer { unsafe rows.deallocate() }
@@ -145,13 +149,17 @@ struct DecodeRequest {
   var scales: (x: Double, y: Double)
   var byteCount: Int
 
-  init(_ message: inout Message) {
-    format = ImageFormat(name: message.text(), mediaType: message.text(), fileExtension: message.text())
-    limits = message.limits()
-    frame = message.integer()
-    minimumScale = message.double()
-    scales = (message.double(), message.double())
-    byteCount = max(0, message.integer())
+  init(_ message: inout Message) throws(Malformed) {
+    format = ImageFormat(
+      name: try message.text("format"),
+      mediaType: try message.text("media type"),
+      fileExtension: try message.text("file extension"),
+    )
+    limits = try message.limits()
+    frame = try message.integer("frame", in: 0 ... .max)
+    minimumScale = try message.double("scale", in: 0...1)
+    scales = (try message.double("scale across", in: 0...1e9), try message.double("scale down", in: 0...1e9))
+    byteCount = try message.integer("number of bytes", in: 0...1 << 40)
   }
 
   init(format: ImageFormat, limits: DecodeLimits, frame: Int = 0, byteCount: Int) {

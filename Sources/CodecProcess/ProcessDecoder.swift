@@ -63,8 +63,10 @@ package final class ProcessDecoder: ImageDecoder, VitrineDecoder {
     question.scales = request.scales
     let process = try process(request.info.format)
     let session = CodecSession(process, request.info.format, request.control)
-    var answer = try unsafe session.ask(question.message(.open), bytes)
-    return ProcessRows(session, &answer) { [self] in giveBack(process) }
+    let content = try unsafe session.ask(question.message(.open), bytes) { (answer) throws(Malformed) in
+      try ProcessRows.Content(answer.content("rows"), side: request.limits.side)
+    }
+    return ProcessRows(session, content) { [self] in giveBack(process) }
   }
 
   private func header(
@@ -76,10 +78,14 @@ package final class ProcessDecoder: ImageDecoder, VitrineDecoder {
     let control = DecodeControl(isCancelled: nil, timeLimit: request.limits.timeLimit)
     let session = CodecSession(process, request.format, control)
     do throws(ImageError) {
-      var answer = try unsafe session.ask(request.message(operation), bytes)
+      let info = try unsafe session.ask(request.message(operation), bytes) { (answer) throws(Malformed) in
+        var content = Message(bytes: try answer.content("header"))
+        let info = try content.info(of: request.format)
+        try content.end()
+        return info
+      }
       giveBack(process)
-      var content = Message(bytes: answer.content())
-      return content.info(of: request.format)
+      return info
     } catch {
       if session.isAlive { giveBack(process) }
       throw error
@@ -112,8 +118,12 @@ final class CodecSession {
     (self.process, self.format, self.control) = (process, format, control)
   }
 
-  /// Sends a request and waits for the answer, as long as `control` allows.
-  func ask(_ question: Message, _ bytes: UnsafeRawBufferPointer? = nil) throws(ImageError) -> Message {
+  /// Sends a request, waits for the answer as long as `control` allows, and reads it.
+  func ask<Value>(
+    _ question: Message,
+    _ bytes: UnsafeRawBufferPointer? = nil,
+    read: (inout Message) throws(Malformed) -> Value,
+  ) throws(ImageError) -> Value {
     isAlive = false
     var answer: Message
     do throws(Wire.Ended) {
@@ -128,9 +138,16 @@ final class CodecSession {
     } catch {
       throw ended
     }
+    let result: Result<Value, ImageError>
+    do throws(Malformed) {
+      let isDone = Answer(rawValue: try answer.integer("kind of answer", in: 0...1)) == .done
+      result = isDone ? .success(try read(&answer)) : .failure(try answer.error(format))
+      try answer.end()
+    } catch {
+      throw impossible(error.field)
+    }
     isAlive = true
-    guard answer.integer() == Answer.done.rawValue else { throw answer.error(format) }
-    return answer
+    return try result.get()
   }
 
   func receive(into rows: UnsafeMutableRawBufferPointer) throws(ImageError) {
@@ -143,6 +160,15 @@ final class CodecSession {
     isAlive = true
   }
 
+  /// Returns the error of an answer that no decoder gives; the process is not used again.
+  func impossible(_ field: String) -> ImageError {
+    ImageError(
+      .corrupt,
+      format: format,
+      "corrupt: the process that decodes \(format) images answered with an impossible \(field)",
+    )
+  }
+
   var ended: ImageError {
     ImageError(.corrupt, format: format, "corrupt: the process that decodes \(format) images ended unexpectedly")
   }
@@ -150,42 +176,67 @@ final class CodecSession {
 
 /// Rows that another process reads.
 private final class ProcessRows: RowSource {
-  let width: Int
-  let height: Int
-  let extentWidth: Double
-  let extentHeight: Double
-  let hasAlpha: Bool
+  /// The facts about the rows, all of them checked.
+  struct Content {
+    let width: Int
+    let height: Int
+    let extentWidth: Double
+    let extentHeight: Double
+    let hasAlpha: Bool
+
+    /// `side` is the limit of both sides.
+    init(_ bytes: [UInt8], side: Int) throws(Malformed) {
+      var content = Message(bytes: bytes)
+      let sides = 1...max(1, min(side, Message.sides.upperBound))
+      width = try content.integer("width of rows", in: sides)
+      height = try content.integer("number of rows", in: sides)
+      // The last row and column may cover only a part of a pixel.
+      extentWidth = try content.double("width", in: Double(width - 1).nextUp...Double(width))
+      extentHeight = try content.double("height", in: Double(height - 1).nextUp...Double(height))
+      hasAlpha = try content.flag("alpha")
+      try content.end()
+    }
+  }
+
   private(set) var damage: ImageError?
+  private let content: Content
   private let session: CodecSession
   private let giveBack: () -> Void
+  private var row = 0
 
   /// `giveBack` receives the process when it is ready for the next request.
-  init(_ session: CodecSession, _ answer: inout Message, giveBack: @escaping () -> Void) {
-    (self.session, self.giveBack) = (session, giveBack)
-    var content = Message(bytes: answer.content())
-    (width, height) = (content.integer(), content.integer())
-    (extentWidth, extentHeight) = (content.double(), content.double())
-    hasAlpha = content.flag()
+  init(_ session: CodecSession, _ content: Content, giveBack: @escaping () -> Void) {
+    (self.session, self.content, self.giveBack) = (session, content, giveBack)
   }
 
   deinit {
     if session.isAlive { giveBack() }
   }
 
+  var width: Int { content.width }
+  var height: Int { content.height }
+  var extentWidth: Double { content.extentWidth }
+  var extentHeight: Double { content.extentHeight }
+  var hasAlpha: Bool { content.hasAlpha }
+
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    let count = min(count, height - row)
+    guard count > 0 else { return 0 }
     var question = Message()
     question.add(Operation.read.rawValue)
     question.add(count)
-    var answer = try unsafe session.ask(question)
-    let got = answer.integer()
-    guard (0...count).contains(got) else { throw session.ended }
-    precondition(got == 0 || rows.count >= bytesPerRow * (got - 1) + width * 4)
+    let got = try unsafe session.ask(question) { (answer) throws(Malformed) in
+      let got = try answer.integer("number of rows", in: 1...count)
+      if try answer.flag("damage") { damage = try answer.error(session.format) }
+      return got
+    }
+    precondition(rows.count >= bytesPerRow * (got - 1) + width * 4)
     for row in 0..<got {
       let start = row * bytesPerRow
       // In bounds by the precondition.
       try unsafe session.receive(into: UnsafeMutableRawBufferPointer(rebasing: rows[start..<start + width * 4]))
     }
-    if answer.flag() { damage = answer.error(session.format) }
+    row += got
     return got
   }
 }

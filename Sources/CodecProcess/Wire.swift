@@ -7,8 +7,8 @@ package struct Wire {
 
   /// The maximum length of a message.
   ///
-  /// A longer one is invalid.
-  private static let messageLimit = 1 << 30
+  /// A longer one is invalid. Profiles are the longest.
+  private static let messageLimit = 64 << 20
 
   package let socket: Int32
 
@@ -38,8 +38,8 @@ package struct Wire {
 
   package func receive() throws(Ended) -> Message {
     var length = Message(bytes: try receive(count: 8))
-    let count = length.integer()
-    guard (0...Self.messageLimit).contains(count) else { throw Ended() }
+    // The other end sends no more that could be understood.
+    guard let count = try? length.integer("length", in: 0...Self.messageLimit) else { throw Ended() }
     return Message(bytes: try receive(count: count))
   }
 

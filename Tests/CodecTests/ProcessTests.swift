@@ -8,14 +8,18 @@ import VitrineTesting
 struct ProcessTests {
   /// A registry of what the built program decodes.
   static func registry() throws -> DecoderRegistry {
+    let path = try #require(program("vitrine-codecs"))
+    let decoder = ProcessDecoder(path, formats: [.avif, .heic, .jxl, .svg, .tiff])
+    return DecoderRegistry([try #require(decoder)])
+  }
+
+  /// Returns the path of a program that was built with the tests.
+  static func program(_ name: String) -> String? {
     let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     let candidates = [
       folder, folder.deletingLastPathComponent(), folder.deletingLastPathComponent().deletingLastPathComponent(),
     ]
-    let decoder = candidates.lazy.compactMap { folder in
-      ProcessDecoder(folder.appending(path: "vitrine-codecs").path, formats: [.avif, .heic, .jxl, .svg, .tiff])
-    }.first
-    return DecoderRegistry([try #require(decoder)])
+    return candidates.map { $0.appending(path: name).path }.first { unsafe access($0, X_OK) == 0 }
   }
 
   @Test(
@@ -114,13 +118,33 @@ struct ProcessTests {
     #expect(error?.detail.contains("ended unexpectedly") == true)
   }
 
+  /// The program is one that has been taken over; the name of its file says how.
+  @Test(arguments: [
+    "headerWithoutPixels", "headerOfManyPixels", "headerThatNeverEnds", "headerWithMore", "unknownError",
+    "unknownAnswer",
+    "rowsOfManyPixels", "rowsThatAreNone", "rowsOfNoNumber", "moreRowsThanAsked", "noRows", "endlessMessage",
+  ])
+  func aProcessThatLiesCostsOneImage(name: String) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-liar-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let liar = folder.appending(path: name).path
+    try FileManager.default.createSymbolicLink(atPath: liar, withDestinationPath: try #require(Self.program("rogue")))
+    let decoder = try #require(ProcessDecoder(liar, formats: [.tiff]))
+
+    let error = failure { try DecoderRegistry([decoder]).decode(Fixture.data("lzw.tiff")) }
+
+    #expect(error?.code == .corrupt)
+    #expect(error?.detail.contains(name == "endlessMessage" ? "ended unexpectedly" : "impossible") == true)
+  }
+
   @Test
   func aProgramThatIsNotThereDecodesNothing() {
     #expect(ProcessDecoder("/nowhere/vitrine-codecs", formats: [.tiff]) == nil)
   }
 
   @Test
-  func messagesComeApartAsTheyWerePutTogether() {
+  func messagesComeApartAsTheyWerePutTogether() throws {
     var limits = DecodeLimits()
     limits.pixelCount = 5
     var info = ImageInfo(format: .tiff, storedWidth: 7, storedHeight: 9, orientation: .left)
@@ -135,10 +159,50 @@ struct ProcessTests {
 
     var copy = Message(bytes: message.bytes)
 
-    #expect(copy.integer() == -3)
-    #expect(copy.limits() == limits)
-    #expect(copy.info(of: .tiff) == info)
-    #expect(copy.error(.tiff) == ImageError(.truncated, format: .tiff, "cut"))
-    #expect(copy.integer() == 0)
+    #expect(try copy.integer("number") == -3)
+    #expect(try copy.limits() == limits)
+    #expect(try copy.info(of: .tiff) == info)
+    #expect(try copy.error(.tiff) == ImageError(.truncated, format: .tiff, "cut"))
+    #expect(throws: Never.self) { try copy.end() }
+    #expect(throws: Malformed.self) { try copy.integer("number") }
+  }
+
+  @Test
+  func whatIsMissingImpossibleOrLeftOverIsRefused() throws {
+    var message = Message()
+    message.add(Double.nan)
+    message.add(2)
+    message.add(100)
+    func refuses(_ offset: Int, _ read: (inout Message) throws -> Void) -> Bool {
+      var rest = Message(bytes: Array(message.bytes.dropFirst(offset)))
+      do {
+        try read(&rest)
+        return false
+      } catch {
+        return error is Malformed
+      }
+    }
+
+    #expect(refuses(0) { _ = try $0.double("not a number") })
+    #expect(refuses(8) { _ = try $0.flag("2") })
+    #expect(refuses(8) { _ = try $0.integer("2", in: 3...4) })
+    #expect(refuses(16) { _ = try $0.content("100 bytes that are not there") })
+    #expect(refuses(16) { try $0.end() })
+    #expect(refuses(20) { _ = try $0.integer("half a number") })
+  }
+
+  /// What a process that has been taken over answers in place of a header's field, as an offset and its eight bytes.
+  @Test(arguments: [0, 8, 16, 24, 32, 48, 56, 64], [Int.min + 1, -1, Int(bitPattern: 0x7FF8 << 48), .max])
+  func anImpossibleHeaderIsRefused(offset: Int, value: Int) {
+    var message = Message()
+    message.add(ImageInfo(format: .tiff, storedWidth: 7, storedHeight: 9))
+    var bytes = message.bytes
+    bytes.replaceSubrange(offset..<offset + 8, with: (0..<8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) })
+    var changed = Message(bytes: bytes)
+
+    #expect(throws: Malformed.self) {
+      _ = try changed.info(of: .tiff)
+      try changed.end()
+    }
   }
 }

@@ -9,6 +9,9 @@ import VitrineRuntime
 enum Rogue {
   static func main() {
     let arguments = CommandLine.arguments
+    if let name = arguments[0].split(separator: "/").last, let liar = Liar(rawValue: String(name)) {
+      return liar.serve()
+    }
     let readsFonts = arguments.contains("--fonts")
     let path = arguments.count > 2 ? arguments[2] : ""
     let parent = getppid()
