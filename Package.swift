@@ -250,17 +250,12 @@ package.targets += [
   ),
   .target(
     name: "VitrineConfinement",
-    dependencies: ["VitrineRuntime", "CVitrineConfinement"],
+    dependencies: ["VitrineRuntime", "CVitrineConfinement", "CLibSeccomp"],
     path: "Sources/Confinement",
     swiftSettings: strict,
   ),
-  // C: Landlock's system calls and structures, and libseccomp's variadic functions.
-  .target(
-    name: "CVitrineConfinement",
-    dependencies: ["CLibSeccomp"],
-    path: "Sources/Shims/CVitrineConfinement",
-    linkerSettings: [.linkedLibrary("seccomp")],
-  ),
+  // C: system calls that are variadic, or that the C library does not offer.
+  .target(name: "CVitrineConfinement", path: "Sources/Shims/CVitrineConfinement"),
   library("CLibSeccomp", "libseccomp", apt: "libseccomp-dev"),
   .executableTarget(
     name: "vitrine-codecs",
@@ -288,7 +283,7 @@ package.targets += [
   ),
   .testTarget(
     name: "ConfinementTests",
-    dependencies: ["VitrineRuntime", "VitrineConfinement", "rogue"],
+    dependencies: ["VitrineRuntime", "VitrineConfinement", "VitrineTesting", "rogue"],
     path: "Tests/ConfinementTests",
     swiftSettings: strict,
   ),

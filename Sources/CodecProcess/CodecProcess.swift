@@ -3,10 +3,11 @@ import VitrineRuntime
 
 /// A running codec process, used by one thread at a time.
 final class CodecProcess: Sendable {
-  /// What a process decodes, since it can do no more than that needs.
+  /// The kind of files that a process decodes, which decides what it can read.
   enum Kind: String {
+    /// All formats but SVG; no file can be read.
     case pictures
-    /// Drawings, whose text needs fonts.
+    /// SVG; fonts can be read, for text.
     case drawings
 
     init(_ format: ImageFormat) { self = format == .svg ? .drawings : .pictures }

@@ -12,7 +12,7 @@ package struct Confinement: Sendable {
     case descriptors
     /// No core dump, no files of its own, and a maximum of descriptors.
     case limits
-    /// No privileges by starting another program, and no look at the memory by other processes.
+    /// No new privileges by starting another program, and no access to its memory for other processes.
     case privileges
     /// A network, System V IPC and host name of its own, all empty.
     case namespaces
@@ -49,7 +49,7 @@ package struct Confinement: Sendable {
     confinement.note(.namespaces, vitrine_leave_namespaces())
     confinement.note(.landlock, forbidFiles(but: readsFonts ? fontFolders : []))
     let opensFiles = readsFonts && confinement.missing[.landlock] == nil
-    confinement.note(.seccomp, vitrine_filter_calls(opensFiles))
+    confinement.note(.seccomp, SystemCalls.filter(opensFiles: opensFiles))
     return confinement
   }
 
@@ -67,7 +67,6 @@ package struct Confinement: Sendable {
     // Copies that outlive the call.
     let paths = unsafe folders.map { unsafe UnsafePointer(strdup($0)) }
     defer { unsafe paths.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
-    var version: Int32 = 0
-    return unsafe vitrine_forbid_files(paths, paths.count, &version)
+    return unsafe vitrine_forbid_files(paths, paths.count)
   }
 }

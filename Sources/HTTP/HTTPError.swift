@@ -75,42 +75,30 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     public static let total = Timeout(description: "total")
   }
 
-  // A reference: whatever may hold an error, and mostly holds none, needs little room for it.
-  private final class Storage: Sendable {
+  private struct Fields {
     let code: Code
     let url: String
     let status: Int?
     let timeout: Timeout?
-    let detail: String
     let cause: (any Error)?
-
-    init(
-      _ code: Code,
-      _ url: String,
-      _ status: Int?,
-      _ timeout: Timeout?,
-      _ cause: (any Error)?,
-      _ detail: String,
-    ) {
-      (self.code, self.url, self.status) = (code, url, status)
-      (self.timeout, self.cause, self.detail) = (timeout, cause, detail)
-    }
+    let detail: String
   }
 
-  private let storage: Storage
+  // Boxed: whatever may hold an error, and mostly holds none, needs little room for it.
+  private let fields: Box<Fields>
 
   /// The kind of the error.
-  public var code: Code { storage.code }
+  public var code: Code { fields.value.code }
   /// The requested URL.
-  public var url: String { storage.url }
+  public var url: String { fields.value.url }
   /// The status, with ``Code/badStatus``.
-  public var status: Int? { storage.status }
+  public var status: Int? { fields.value.status }
   /// The kind of the time-out, with ``Code/timedOut``.
-  public var timeout: Timeout? { storage.timeout }
+  public var timeout: Timeout? { fields.value.timeout }
   /// A description of the cause for people, which starts in lower case and has no full stop.
-  public var detail: String { storage.detail }
+  public var detail: String { fields.value.detail }
   /// The error below: with ``Code/preparationFailed`` the one that the hook threw.
-  public var cause: (any Error)? { storage.cause }
+  public var cause: (any Error)? { fields.value.cause }
 
   /// Creates an error, for loaders of your own.
   public init(
@@ -121,7 +109,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     cause: (any Error)? = nil,
     _ detail: String,
   ) {
-    storage = Storage(code, url, status, timeout, cause, detail)
+    fields = Box(Fields(code: code, url: url, status: status, timeout: timeout, cause: cause, detail: detail))
   }
 
   /// A Boolean value that indicates whether the load was cancelled; the counterpart of `catch is CancellationError`.

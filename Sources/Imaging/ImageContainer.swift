@@ -12,44 +12,44 @@ public import VitrineRuntime
 public struct ImageContainer: Sendable {
   /// The pixels: upright, at the requested size, with straight alpha or opaque.
   public var bitmap: Bitmap {
-    get { storage.values.bitmap }
-    set { update { $0.bitmap = newValue } }
+    get { values.value.bitmap }
+    set { values.value.bitmap = newValue }
   }
   /// The facts of the source: format, size, orientation, frames.
   ///
   /// They describe the encoded image, even after processors have changed the pixels.
   public var info: ImageInfo {
-    get { storage.values.info }
-    set { update { $0.info = newValue } }
+    get { values.value.info }
+    set { values.value.info = newValue }
   }
   /// The reason why a part of the image is missing, if ``DecodeOptions/acceptsPartial`` allowed that; `nil` for a
   /// whole image.
   public var damage: ImageError? {
-    get { storage.values.damage }
-    set { update { $0.damage = newValue } }
+    get { values.value.damage }
+    set { values.value.damage = newValue }
   }
   /// EXIF and similar data; `nil` unless requested.
   public var metadata: ImageMetadata? {
-    get { storage.values.metadata }
-    set { update { $0.metadata = newValue } }
+    get { values.value.metadata }
+    set { values.value.metadata = newValue }
   }
   /// The encoded bytes; `nil` unless requested.
   public var encodedData: Data? {
-    get { storage.values.encodedData }
-    set { update { $0.encodedData = newValue } }
+    get { values.value.encodedData }
+    set { values.value.encodedData = newValue }
   }
   /// A Boolean value that indicates whether this is a preview rather than the image.
   public var isPreview: Bool {
-    get { storage.values.isPreview }
-    set { update { $0.isPreview = newValue } }
+    get { values.value.isPreview }
+    set { values.value.isPreview = newValue }
   }
   /// Values of your own, by keys of your own.
   public var userInfo: [String: any Sendable] {
-    get { storage.values.userInfo }
-    set { update { $0.userInfo = newValue } }
+    get { values.value.userInfo }
+    set { values.value.userInfo = newValue }
   }
 
-  private var storage: Storage
+  private var values: Shared<Values>
 
   /// Makes a container of pixels.
   ///
@@ -71,7 +71,7 @@ public struct ImageContainer: Sendable {
     isPreview: Bool = false,
     userInfo: [String: any Sendable] = [:],
   ) {
-    storage = Storage(
+    values = Shared(
       Values(
         bitmap: bitmap,
         info: info ?? ImageInfo(format: .bitmap, storedWidth: bitmap.width, storedHeight: bitmap.height),
@@ -91,11 +91,6 @@ public struct ImageContainer: Sendable {
     return other
   }
 
-  private mutating func update(_ change: (inout Values) -> Void) {
-    if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.values) }
-    change(&storage.values)
-  }
-
   private struct Values: Sendable {
     var bitmap: Bitmap
     var info: ImageInfo
@@ -104,12 +99,5 @@ public struct ImageContainer: Sendable {
     var encodedData: Data?
     var isPreview: Bool
     var userInfo: [String: any Sendable]
-  }
-
-  // @unchecked: changed only while one container refers to it, which its owner changes; see update(_:).
-  private final class Storage: @unchecked Sendable {
-    var values: Values
-
-    init(_ values: Values) { self.values = values }
   }
 }

@@ -52,38 +52,33 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public var description: String { name }
   }
 
-  // A reference: whatever may hold an error, and mostly holds none, needs little room for it.
-  private final class Storage: Sendable {
+  private struct Fields {
     let code: Code
     let stage: Stage
     let source: String
     let detail: String
     let status: Int?
     let cause: (any Error)?
-
-    init(_ code: Code, _ stage: Stage, _ source: String, _ detail: String, _ status: Int?, _ cause: (any Error)?) {
-      (self.code, self.stage, self.source) = (code, stage, source)
-      (self.detail, self.status, self.cause) = (detail, status, cause)
-    }
   }
 
-  private let storage: Storage
+  // Boxed: whatever may hold an error, and mostly holds none, needs little room for it.
+  private let fields: Box<Fields>
 
   /// The reason.
-  public var code: Code { storage.code }
+  public var code: Code { fields.value.code }
   /// The stage at which loading failed.
-  public var stage: Stage { storage.stage }
+  public var stage: Stage { fields.value.stage }
   /// The URL, path or id of the image.
-  public var source: String { storage.source }
+  public var source: String { fields.value.source }
   /// A description of the reason for a person, without the source.
-  public var detail: String { storage.detail }
+  public var detail: String { fields.value.detail }
   /// The HTTP status, with ``Code/badStatus``.
-  public var status: Int? { storage.status }
+  public var status: Int? { fields.value.status }
   /// The error that caused this one, if any.
   ///
   /// An error that a hook, a processor, an interceptor or a closure threw is kept as it is. Any other cause is an
   /// `HTTPError`, an `ImageError`, or the system's error for a file.
-  public var cause: (any Error)? { storage.cause }
+  public var cause: (any Error)? { fields.value.cause }
 
   /// Creates an error, for interceptors and fakes to fail with.
   ///
@@ -113,7 +108,7 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     status: Int? = nil,
     cause: (any Error)? = nil,
   ) {
-    storage = Storage(code, stage, source, detail, status, cause)
+    fields = Box(Fields(code: code, stage: stage, source: source, detail: detail, status: status, cause: cause))
   }
 
   /// Creates an error from that of a load; `prefix` precedes its description.

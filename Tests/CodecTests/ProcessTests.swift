@@ -8,18 +8,9 @@ import VitrineTesting
 struct ProcessTests {
   /// A registry of what the built program decodes.
   static func registry() throws -> DecoderRegistry {
-    let path = try #require(program("vitrine-codecs"))
+    let path = try #require(BuiltProgram.path("vitrine-codecs"))
     let decoder = ProcessDecoder(path, formats: [.avif, .heic, .jxl, .svg, .tiff])
     return DecoderRegistry([try #require(decoder)])
-  }
-
-  /// Returns the path of a program that was built with the tests.
-  static func program(_ name: String) -> String? {
-    let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-    let candidates = [
-      folder, folder.deletingLastPathComponent(), folder.deletingLastPathComponent().deletingLastPathComponent(),
-    ]
-    return candidates.map { $0.appending(path: name).path }.first { unsafe access($0, X_OK) == 0 }
   }
 
   @Test(
@@ -129,7 +120,10 @@ struct ProcessTests {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let liar = folder.appending(path: name).path
-    try FileManager.default.createSymbolicLink(atPath: liar, withDestinationPath: try #require(Self.program("rogue")))
+    try FileManager.default.createSymbolicLink(
+      atPath: liar,
+      withDestinationPath: try #require(BuiltProgram.path("rogue")),
+    )
     let decoder = try #require(ProcessDecoder(liar, formats: [.tiff]))
 
     let error = failure { try DecoderRegistry([decoder]).decode(Fixture.data("lzw.tiff")) }
@@ -191,7 +185,7 @@ struct ProcessTests {
     #expect(refuses(20) { _ = try $0.integer("half a number") })
   }
 
-  /// What a process that has been taken over answers in place of a header's field, as an offset and its eight bytes.
+  /// The eight bytes of a header's field are replaced with the value.
   @Test(arguments: [0, 8, 16, 24, 32, 48, 56, 64], [Int.min + 1, -1, Int(bitPattern: 0x7FF8 << 48), .max])
   func anImpossibleHeaderIsRefused(offset: Int, value: Int) {
     var message = Message()

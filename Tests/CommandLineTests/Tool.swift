@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTesting
 
 /// The built `vitrine`, run as its user would, in a folder of its own that is removed afterwards.
 final class Tool {
@@ -54,12 +55,7 @@ final class Tool {
   }
 
   private static func executable() throws -> URL {
-    // The runner stands beside everything else that was built.
-    let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-    let candidates = [folder, Bundle.main.bundleURL, folder.deletingLastPathComponent()].map {
-      $0.appending(path: "vitrine")
-    }
-    return try #require(candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) })
+    URL(filePath: try #require(BuiltProgram.path("vitrine")))
   }
 
   func run(_ arguments: String..., input: Data? = nil) async throws -> Outcome {

@@ -1,6 +1,7 @@
 import Testing
 import VitrineConfinement
 import VitrineRuntime
+import VitrineTesting
 
 /// A process that confines itself as those that decode do, and is then taken over.
 struct ConfinementTests {
@@ -19,12 +20,8 @@ struct ConfinementTests {
 
   /// Runs the program of the tests with arguments that have no special characters.
   static func run(_ arguments: String...) throws -> End {
-    let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-    let candidates = [
-      folder, folder.deletingLastPathComponent(), folder.deletingLastPathComponent().deletingLastPathComponent(),
-    ]
-    let rogue = candidates.lazy.map { $0.appending(path: "rogue").path }.first { unsafe access($0, X_OK) == 0 }
-    let command = "exec '\(try #require(rogue))' \(arguments.map { "'\($0)'" }.joined(separator: " "))"
+    let rogue = try #require(BuiltProgram.path("rogue"))
+    let command = "exec '\(rogue)' \(arguments.map { "'\($0)'" }.joined(separator: " "))"
     guard let stream = unsafe popen(command, "r") else { throw POSIXError(.EMFILE) }
     var bytes = [UInt8](repeating: 0, count: 4096)
     // At most as many bytes as there are.
@@ -44,15 +41,9 @@ struct ConfinementTests {
     #expect(Self.layers.isSuperset(of: ["descriptors", "limits", "privileges"]), "\(Self.layers)")
   }
 
-  @Test(
-    .enabled(if: hasSeccomp),
-    arguments: [
-      ["socket"], ["fork"], ["exec"], ["signal"],
-    ],
-    [[], ["--fonts"]],
-  )
-  func whatOnlyAnAttackerDoesEndsTheProcess(action: [String], fonts: [String]) throws {
-    #expect(try Self.run(action[0], "-", fonts.first ?? "-") == .killed)
+  @Test(.enabled(if: hasSeccomp), arguments: ["socket", "fork", "exec", "signal"], ["-", "--fonts"])
+  func whatOnlyAnAttackerDoesEndsTheProcess(action: String, fonts: String) throws {
+    #expect(try Self.run(action, "-", fonts) == .killed)
   }
 
   @Test(.enabled(if: hasSeccomp))

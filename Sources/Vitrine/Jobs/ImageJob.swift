@@ -130,8 +130,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// Makes a plan and carries it out; looks on disk first if that may help and has not been done.
   private func decide(_ stored: Stored, _ turn: inout Turn) {
     let (inMemory, rest) = context.findingsInMemory(request, step: step, at: turn.now)
-    // The unused findings may be in no cache any more.
-    if !rest.isEmpty { turn.release(rest) }
+    // They may be in no cache any more when the last reference to them goes.
+    if !rest.isEmpty || inMemory.known != nil || inMemory.larger != nil { turn.release((rest, inMemory)) }
     var findings = onDisk?.value ?? Findings()
     (findings.known, findings.larger) = (inMemory.known, inMemory.larger)
     if !findings.hasLookedUp, let search = FinishedSearch(request, upTo: step, findings, context) {
