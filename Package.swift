@@ -239,15 +239,21 @@ for codec in codecs {
   )
 }
 
-// `vitrine` has heavy formats decoded by another process, so that it does not pay for their libraries at every start.
-package.products.append(.executable(name: "vitrine-codecs", targets: ["vitrine-codecs"]))
+// Decoding in processes that can do nothing else. `vitrine` has heavy formats decoded there, so that it does not pay for
+// their libraries at every start.
+package.products += [
+  .library(name: "VitrineSandbox", targets: ["VitrineSandbox"]),
+  .executable(name: "vitrine-codecs", targets: ["vitrine-codecs"]),
+]
 package.targets += [
   .target(
-    name: "VitrineCodecProcess",
-    dependencies: ["VitrineRuntime", "VitrineImaging"],
-    path: "Sources/CodecProcess",
+    name: "VitrineSandbox",
+    dependencies: ["VitrineRuntime", "VitrineImaging", "CVitrineSandbox"],
+    path: "Sources/Sandbox",
     swiftSettings: strict,
   ),
+  // C: shared memory that is sealed, messages with descriptors, and limits of other processes.
+  .target(name: "CVitrineSandbox", path: "Sources/Shims/CVitrineSandbox"),
   .target(
     name: "VitrineConfinement",
     dependencies: ["VitrineRuntime", "CVitrineConfinement", "CLibSeccomp"],
@@ -259,15 +265,15 @@ package.targets += [
   library("CLibSeccomp", "libseccomp", apt: "libseccomp-dev"),
   .executableTarget(
     name: "vitrine-codecs",
-    dependencies: ["VitrineRuntime", "VitrineConfinement", "VitrineCodecProcess"]
+    dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineConfinement", "VitrineSandbox"]
       + codecs.map { .target(name: "Vitrine\($0.name)") },
     path: "Sources/CodecWorker",
     swiftSettings: strict,
   ),
 ]
 for target in package.targets where target.name == "VitrineCommandLine" {
-  target.dependencies += ["VitrineCodecProcess"]
-  target.swiftSettings = strict + [.define("CODEC_PROCESS")]
+  target.dependencies += ["VitrineSandbox"]
+  target.swiftSettings = strict + [.define("SANDBOX")]
 }
 for target in package.targets where target.name == "CommandLineTests" {
   target.dependencies.append("vitrine-codecs")
@@ -277,7 +283,7 @@ package.targets += [
   // What a decoder that has been taken over would do.
   .executableTarget(
     name: "rogue",
-    dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineConfinement", "VitrineCodecProcess"],
+    dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineConfinement", "VitrineSandbox", "CVitrineSandbox"],
     path: "Tests/Rogue",
     swiftSettings: strict,
   ),
@@ -291,9 +297,21 @@ package.targets += [
 
 package.targets.append(
   .testTarget(
+    name: "SandboxTests",
+    dependencies: [
+      "VitrineRuntime", "VitrineImaging", "Vitrine", "VitrineTesting", "VitrineSandbox", "VitrineConfinement",
+      "CVitrineSandbox", "vitrine-codecs", "rogue",
+    ] + codecs.map { .target(name: "Vitrine\($0.name)") },
+    path: "Tests/SandboxTests",
+    swiftSettings: strict,
+  )
+)
+
+package.targets.append(
+  .testTarget(
     name: "CodecTests",
     dependencies: [
-      "VitrineRuntime", "VitrineImaging", "VitrineTesting", "VitrineCodecProcess", "vitrine-codecs", "rogue",
+      "VitrineRuntime", "VitrineImaging", "VitrineTesting",
     ] + codecs.map { .target(name: "Vitrine\($0.name)") },
     path: "Tests/CodecTests",
     exclude: ["Fixtures"],

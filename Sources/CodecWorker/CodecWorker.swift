@@ -1,14 +1,14 @@
 import VitrineAVIF
-import VitrineCodecProcess
 import VitrineConfinement
 import VitrineHEIF
 import VitrineImaging
 import VitrineJXL
 import VitrineRuntime
 import VitrineSVG
+import VitrineSandbox
 import VitrineTIFF
 
-/// The process in which `vitrine` decodes heavy formats.
+/// The process in which a sandbox decodes.
 ///
 /// It is not meant to be started by hand. It confines itself: one for drawings can read fonts, another no file at all.
 @main
@@ -18,7 +18,7 @@ enum CodecWorker {
     let draws = CommandLine.arguments.dropFirst().first == "drawings"
     if draws { SVGDecoder.loadPlugins() }
     // Before the first thread, and before a stranger's first byte.
-    _ = Confinement.enter(readsFonts: draws)
+    let confinement = Confinement.enter(readsFonts: draws)
     // Ends with the program, even in the middle of a picture.
     let watch = WorkQueue(label: "watch", width: 1)
     _ = try? watch.enqueue { _ in
@@ -27,8 +27,9 @@ enum CodecWorker {
       while unsafe poll(&program, 1, -1) < 0, errno == EINTR {}
       exit(0)
     }
-    let decoders: [any ImageDecoder] =
-      draws ? [SVGDecoder()] : [AVIFDecoder(), HEIFDecoder(), JXLDecoder(), TIFFDecoder()]
-    CodecService(decoders, on: 0).run()
+    let heavy: [any ImageDecoder] = [AVIFDecoder(), HEIFDecoder(), JXLDecoder(), TIFFDecoder()]
+    var decoders = draws ? DecoderRegistry([SVGDecoder()]) : .standard
+    if !draws { for decoder in heavy { decoders.add(decoder) } }
+    SandboxService(decoders, on: 0).run(missingLayers: confinement.missing.keys.map(\.rawValue).sorted())
   }
 }

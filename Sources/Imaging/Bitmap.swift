@@ -49,8 +49,27 @@ public struct Bitmap: Sendable {
     colorSpace: ColorSpace = .sRGB,
     fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
   ) throws(E) {
+    self = try unsafe Bitmap(
+      width: width,
+      height: height,
+      alpha: alpha,
+      colorSpace: colorSpace,
+      host: nil,
+      fill: fill,
+    )
+  }
+
+  /// Makes a bitmap in memory of the host of a decode, if there is one.
+  init<E: Error>(
+    width: Int,
+    height: Int,
+    alpha: Alpha,
+    colorSpace: ColorSpace,
+    host: (any DecodeHost)?,
+    fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
+  ) throws(E) {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
-    let storage = PixelStorage(count: 4 * width * height)
+    let storage = PixelStorage(count: 4 * width * height, from: host)
     // The storage is not shared yet, so it may be written.
     try unsafe fill(storage.buffer)
     self.init(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)

@@ -66,7 +66,7 @@ package final class MemoryShare: Sendable {
   /// Waits until `count` bytes are free, or no other decode holds any.
   ///
   /// - Returns: `true` if it had to wait.
-  func hold(_ count: Int, _ control: DecodeControl) throws(ImageError) -> Bool {
+  package func hold(_ count: Int, _ control: DecodeControl) throws(ImageError) -> Bool {
     release()
     state.withLock { $0.isWaiting = true }
     defer { state.withLock { $0.isWaiting = false } }
@@ -105,8 +105,9 @@ extension DecodeOptions {
       .addingSaturating(bytes.count)
       .addingSaturating(4 * (info.colorProfile?.data.count ?? 0))
     try limits.check(memory: total, of: info)
-    guard let share = memoryShare, try share.hold(total, control) else { return control }
-    return control.restarted()
+    var hasWaited = try memoryShare?.hold(total, control) ?? false
+    if let host, try host.permit(info, memory: total) { hasWaited = true }
+    return hasWaited ? control.restarted() : control
   }
 }
 

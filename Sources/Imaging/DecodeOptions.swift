@@ -87,10 +87,13 @@ public struct DecodeOptions: Sendable {
   public var isCancelled: (@Sendable () -> Bool)?
 
   /// The size of a pixel of the result, in bytes.
-  var bytesPerPixel = 4
+  package var bytesPerPixel = 4
 
   /// The share of a budget that several decodes have in common; `nil` for none.
   package var memoryShare: MemoryShare?
+
+  /// The program on whose behalf this process decodes; `nil` for its own.
+  package var host: (any DecodeHost)?
 
   /// True if a smaller picture in the file may stand for the image.
   var allowsShortcut: Bool { quality == .fast && frame == 0 && region == nil && !usesLinearLight }
@@ -103,7 +106,7 @@ public struct DecodeOptions: Sendable {
   }
 
   /// Returns the plan for an image whose header is known, and checks all that can be checked at this point.
-  func plan(for info: ImageInfo) throws(ImageError) -> SamplingPlan {
+  package func plan(for info: ImageInfo) throws(ImageError) -> SamplingPlan {
     var size = size
     if info.isVector { size?.enlarges = true }
     let plan: SamplingPlan
@@ -139,6 +142,8 @@ public struct DecodeOptions: Sendable {
 
   /// Returns the renderer of the decoder's rows.
   func renderer(for info: ImageInfo, _ plan: SamplingPlan, _ control: DecodeControl) -> Renderer {
-    Renderer(info: info, plan: plan, control: control, resampling: resampling, colorSpace: colorSpace)
+    var renderer = Renderer(info: info, plan: plan, control: control, resampling: resampling, colorSpace: colorSpace)
+    renderer.host = host
+    return renderer
   }
 }

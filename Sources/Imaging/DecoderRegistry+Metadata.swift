@@ -10,7 +10,13 @@ extension DecoderRegistry {
   public func metadata(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageMetadata {
     // The bytes are only read while the closure runs.
     try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, limits) { (decoder, info) throws(ImageError) in
+      try unsafe find(
+        bytes,
+        limits,
+        remote: { (decoder, format) throws(ImageError) in
+          try unsafe decoder.answer(DecodeQuestion(.metadata, limits), about: bytes, of: format).metadata
+        },
+      ) { (decoder, info) throws(ImageError) in
         try unsafe decoder.metadata(of: bytes, info, limits: limits)
       }
     }
@@ -24,7 +30,13 @@ extension DecoderRegistry {
   public func frameDelays(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> [Double] {
     // The bytes are only read while the closure runs.
     try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, limits) { (decoder, info) throws(ImageError) -> [Double]? in
+      try unsafe find(
+        bytes,
+        limits,
+        remote: { (decoder, format) throws(ImageError) in
+          try unsafe decoder.answer(DecodeQuestion(.frameDelays, limits), about: bytes, of: format).frameDelays
+        },
+      ) { (decoder, info) throws(ImageError) -> [Double]? in
         guard info.frameCount > 1 || info.duration > 0 else { return [0] }
         let delays = try unsafe decoder.frameDelays(of: bytes, info).prefix(info.frameCount)
         // A damaged file may declare frames without a duration.

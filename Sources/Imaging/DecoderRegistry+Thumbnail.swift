@@ -13,13 +13,33 @@ extension DecoderRegistry {
     of data: Data,
     limits: DecodeLimits = DecodeLimits(),
   ) throws(ImageError) -> ImageContainer? {
-    let control = DecodeControl(isCancelled: nil, timeLimit: limits.timeLimit)
-    let header = try info(of: data, limits: limits)
-    guard let file = try metadata(of: data, limits: limits).exifThumbnail else { return nil }
     // The bytes are only read while the closure runs: row sources do not outlive it.
+    try unsafe data.withImageBytes { (bytes) throws(ImageError) in
+      try unsafe find(
+        bytes,
+        limits,
+        remote: { (decoder, format) throws(ImageError) in
+          try unsafe decoder.answer(DecodeQuestion(.embeddedThumbnail, limits), about: bytes, of: format).image
+        },
+      ) { (decoder, header) throws(ImageError) -> ImageContainer?? in
+        guard let file = try unsafe decoder.metadata(of: bytes, header, limits: limits).exifThumbnail else {
+          return .some(nil)
+        }
+        return try decodeThumbnail(file, of: header, limits)
+      }
+    }
+  }
+
+  /// Decodes the file of a thumbnail; the image's header decides how both are stored.
+  private func decodeThumbnail(
+    _ file: Data,
+    of header: ImageInfo,
+    _ limits: DecodeLimits,
+  ) throws(ImageError) -> ImageContainer {
+    let control = DecodeControl(isCancelled: nil, timeLimit: limits.timeLimit)
+    // As in `embeddedThumbnail`.
     return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, limits) { (decoder, own) throws(ImageError) -> ImageContainer? in
-        // The image's header decides how both are stored.
+      try unsafe find(bytes, limits, remote: Self.decline) { (decoder, own) throws(ImageError) -> ImageContainer? in
         var info = ImageInfo(
           format: own.format,
           storedWidth: own.storedWidth,
@@ -45,6 +65,9 @@ extension DecoderRegistry {
     }
   }
 
+  /// Declines, since a remote decoder decodes a thumbnail only together with its image.
+  private static func decline<R>(_ decoder: any RemoteDecoder, _ format: ImageFormat) throws(ImageError) -> R? { nil }
+
   /// Renders `plan` from the embedded thumbnail of a still image; returns `nil` if there is none that is large
   /// enough.
   func renderThumbnail(
@@ -60,7 +83,8 @@ extension DecoderRegistry {
     guard try unsafe showsSame(file, as: bytes, decoder, whole) else { return nil }
     do throws(ImageError) {
       return try unsafe file.withImageBytes { (bytes) throws(ImageError) in
-        try unsafe find(bytes, options.limits) { (decoder, own) throws(ImageError) -> ImageContainer? in
+        try unsafe find(bytes, options.limits, remote: Self.decline) {
+          (decoder, own) throws(ImageError) -> ImageContainer? in
           let request = RowRequest(
             info: own,
             frame: 0,
@@ -107,7 +131,13 @@ extension DecoderRegistry {
   func usesThumbnail(in beginning: Data, _ options: DecodeOptions) -> Bool {
     // The bytes are only read while the closure runs. Unreadable data has no thumbnail.
     let uses = try? unsafe beginning.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, options.limits) { (decoder, info) throws(ImageError) -> Bool? in
+      try unsafe find(
+        bytes,
+        options.limits,
+        remote: { (decoder, format) throws(ImageError) in
+          try unsafe decoder.answer(DecodeQuestion(.usesThumbnail, options), about: bytes, of: format).usesThumbnail
+        },
+      ) { (decoder, info) throws(ImageError) -> Bool? in
         try unsafe thumbnail(of: bytes, decoder, info, options.plan(for: info), options) != nil
       }
     }

@@ -14,7 +14,20 @@ public struct DecoderRegistry: Sendable {
     JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder(), BMPDecoder(), ICODecoder(), QOIDecoder(),
   ])
 
-  private var decoders: [any ImageDecoder]
+  /// A decoder in this process, or one elsewhere.
+  private enum Entry {
+    case local(any ImageDecoder)
+    case remote(any RemoteDecoder)
+
+    var formats: [ImageFormat] {
+      switch self {
+      case .local(let decoder): decoder.formats
+      case .remote(let decoder): decoder.formats
+      }
+    }
+  }
+
+  private var entries: [Entry]
 
   /// A Boolean value that indicates whether a decoder is not one of Vitrine's own, so that code of a user's may run in
   /// it.
@@ -22,20 +35,23 @@ public struct DecoderRegistry: Sendable {
 
   /// Makes a registry that asks `decoders` from the first to the last.
   public init(_ decoders: [any ImageDecoder]) {
-    self.decoders = decoders
+    entries = decoders.map { .local($0) }
     hasForeignDecoders = decoders.contains { !($0 is any VitrineDecoder) }
   }
 
   /// Adds a decoder that is asked before those already there.
   public mutating func add(_ decoder: some ImageDecoder) {
-    decoders.insert(decoder, at: 0)
+    entries.insert(.local(decoder), at: 0)
     if !(decoder is any VitrineDecoder) { hasForeignDecoders = true }
   }
+
+  /// Adds a decoder that is asked before those already there.
+  package mutating func add(_ decoder: some RemoteDecoder) { entries.insert(.remote(decoder), at: 0) }
 
   /// The formats that can be decoded, in the order of their decoders.
   public var formats: [ImageFormat] {
     var seen: Set<ImageFormat> = []
-    return decoders.flatMap(\.formats).filter { seen.insert($0).inserted }
+    return entries.flatMap(\.formats).filter { seen.insert($0).inserted }
   }
 
   /// Reads the facts in an image's header without decoding a pixel.
@@ -46,7 +62,13 @@ public struct DecoderRegistry: Sendable {
   public func info(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> ImageInfo {
     // The bytes are only read while the closure runs.
     try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, limits) { (decoder, info) throws(ImageError) in info }
+      try unsafe find(
+        bytes,
+        limits,
+        remote: { (decoder, format) throws(ImageError) in
+          try unsafe decoder.answer(DecodeQuestion(.info, limits), about: bytes, of: format).info
+        },
+      ) { (decoder, info) throws(ImageError) in info }
     }
   }
 
@@ -57,7 +79,10 @@ public struct DecoderRegistry: Sendable {
   ///
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> ImageContainer {
-    try unsafe open(data, options) { (bytes, decoder, info, plan, control) throws(ImageError) in
+    try unsafe open(data, DecodeQuestion(.image, options)) {
+      $0.image ?? nil
+    } shortcut: {
+      (bytes, decoder, info, plan, control) throws(ImageError) in
       guard options.allowsShortcut else { return nil }
       return try unsafe renderThumbnail(of: bytes, decoder, info, plan, options, control)
     } render: { (source, info, plan, control) throws(ImageError) in
@@ -70,19 +95,29 @@ public struct DecoderRegistry: Sendable {
   }
 
   /// Opens an image and passes its rows to `render`, unless `shortcut` returns a result without them.
+  ///
+  /// A remote decoder answers `question` instead, and `take` takes the result from its answer.
   func open<R>(
     _ data: Data,
-    _ options: DecodeOptions,
+    _ question: DecodeQuestion,
+    take: (DecodeAnswer) -> R?,
     shortcut: (
       UnsafeRawBufferPointer, any ImageDecoder, ImageInfo, SamplingPlan, DecodeControl
     ) throws(ImageError) -> R? = { (_, _, _, _, _) throws(ImageError) in nil },
     render: (any RowSource, ImageInfo, SamplingPlan, DecodeControl) throws(ImageError) -> R,
   ) throws(ImageError) -> R {
+    let options = question.options
     let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
     try control.check()
     // The bytes are only read while the closure runs: row sources do not outlive it.
     return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-      try unsafe find(bytes, options.limits) { (decoder, header) throws(ImageError) -> R? in
+      try unsafe find(
+        bytes,
+        options.limits,
+        remote: { (decoder, format) throws(ImageError) in
+          take(try unsafe decoder.answer(question, about: bytes, of: format))
+        },
+      ) { (decoder, header) throws(ImageError) -> R? in
         guard options.frame >= 0 else { throw .noSuchFrame(options.frame, of: header) }
         let info = try unsafe decoder.info(ofFrame: options.frame, of: bytes, header, limits: options.limits)
         try options.limits.check(info)
@@ -102,18 +137,15 @@ public struct DecoderRegistry: Sendable {
   public func format(of data: Data) -> ImageFormat? {
     // The bytes are only read while the closure runs.
     unsafe data.withUnsafeBytes {
-      unsafe ImageFormat.sniff(ByteReader($0)) ?? Self.recognizedFormats(of: $0, decoders).first
+      unsafe ImageFormat.sniff(ByteReader($0)) ?? recognizedFormats(of: $0).first
     }
   }
 
   /// The formats that decoders recognise in bytes that ``ImageFormat/sniff(_:)`` does not know, in the order of the
   /// decoders.
-  private static func recognizedFormats(
-    of bytes: UnsafeRawBufferPointer,
-    _ decoders: [any ImageDecoder],
-  ) -> [ImageFormat] {
+  private func recognizedFormats(of bytes: UnsafeRawBufferPointer) -> [ImageFormat] {
     var formats: [ImageFormat] = []
-    for decoder in decoders {
+    for case .local(let decoder) in entries {
       guard let format = unsafe decoder.recognizes(bytes), decoder.formats.contains(format), !formats.contains(format)
       else { continue }
       formats.append(format)
@@ -123,19 +155,25 @@ public struct DecoderRegistry: Sendable {
 
   /// Asks the decoders of the format in turn, until one does not decline.
   ///
-  /// The limits are checked before it is used.
+  /// The limits are checked before it is used. A remote decoder is asked by `remote`, which returns `nil` to decline.
   func find<R>(
     _ bytes: UnsafeRawBufferPointer,
     _ limits: DecodeLimits,
+    remote: (any RemoteDecoder, ImageFormat) throws(ImageError) -> R?,
     _ body: (any ImageDecoder, ImageInfo) throws(ImageError) -> R?,
   ) throws(ImageError) -> R {
     let reader = unsafe ByteReader(bytes)
     guard reader.count > 0 else { throw ImageError(.unrecognised, "not an image: it is empty") }
     func ask(_ format: ImageFormat) throws(ImageError) -> R? {
-      for decoder in decoders where decoder.formats.contains(format) {
-        guard let info = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
-        try limits.check(info)
-        if let result = try body(decoder, info) { return result }
+      for entry in entries where entry.formats.contains(format) {
+        switch entry {
+        case .local(let decoder):
+          guard let info = try unsafe decoder.info(of: bytes, format: format, limits: limits) else { continue }
+          try limits.check(info)
+          if let result = try body(decoder, info) { return result }
+        case .remote(let decoder):
+          if let result = try remote(decoder, format) { return result }
+        }
       }
       return nil
     }
@@ -144,7 +182,7 @@ public struct DecoderRegistry: Sendable {
     if let first {
       if let result = try ask(first) { return result }
     } else {
-      for format in unsafe Self.recognizedFormats(of: bytes, decoders) {
+      for format in unsafe recognizedFormats(of: bytes) {
         first = first ?? format
         if let result = try ask(format) { return result }
       }

@@ -31,9 +31,19 @@ public struct GrayBitmap: Sendable {
     height: Int,
     fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
   ) throws(E) {
+    self = try unsafe GrayBitmap(width: width, height: height, host: nil, fill: fill)
+  }
+
+  /// Makes a bitmap in memory of the host of a decode, if there is one.
+  init<E: Error>(
+    width: Int,
+    height: Int,
+    host: (any DecodeHost)?,
+    fill: (UnsafeMutableRawBufferPointer) throws(E) -> Void,
+  ) throws(E) {
     precondition(width > 0 && height > 0 && width < 1 << 31 && height < 1 << 31, "a bitmap has at least one pixel")
     (self.width, self.height) = (width, height)
-    storage = PixelStorage(count: width * height)
+    storage = PixelStorage(count: width * height, from: host)
     // The storage is not shared yet, so it may be written.
     try unsafe fill(storage.buffer)
   }
@@ -124,6 +134,10 @@ public struct DecodedGrayImage: Sendable {
   /// The reason why a part of the image is missing, if ``DecodeOptions/acceptsPartial`` allowed that; `nil` for a
   /// whole image.
   public let damage: ImageError?
+
+  package init(bitmap: GrayBitmap, info: ImageInfo, damage: ImageError?) {
+    (self.bitmap, self.info, self.damage) = (bitmap, info, damage)
+  }
 }
 
 extension DecoderRegistry {
@@ -143,9 +157,9 @@ extension DecoderRegistry {
     _ options: DecodeOptions = DecodeOptions(),
     over background: UInt8 = 255,
   ) throws(ImageError) -> DecodedGrayImage {
-    var options = options
-    options.bytesPerPixel = 1
-    options.colorSpace = .sRGB
+    var question = DecodeQuestion(.gray(over: background), options)
+    question.options.colorSpace = .sRGB
+    let options = question.options
     let render = { (source: any RowSource, info, plan, control) throws(ImageError) -> DecodedGrayImage in
       let result = try options.renderer(for: info, plan, control).renderGray(
         source,
@@ -155,20 +169,6 @@ extension DecoderRegistry {
       return DecodedGrayImage(bitmap: result.bitmap, info: info, damage: result.damage)
     }
     // Nothing unsafe is done here; `open` is unsafe because its shortcut receives the bytes.
-    return try unsafe open(data, options, render: render)
+    return try unsafe open(data, question, take: { $0.gray }, render: render)
   }
-}
-
-/// The memory of a bitmap's pixels, which is written once.
-// @unchecked: written only before the initialiser that made it returns, read only after.
-@safe
-final class PixelStorage: @unchecked Sendable {
-  let buffer: UnsafeMutableRawBufferPointer
-
-  init(count: Int) {
-    // Not zeroed, because its maker writes every byte. 64 is a cache line, and enough for any vector instruction.
-    unsafe buffer = .allocate(byteCount: count, alignment: 64)
-  }
-
-  deinit { unsafe buffer.deallocate() }
 }

@@ -15,7 +15,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
       case unrecognised, unsupported, truncated, corrupt, overLimit, invalidSize, noSuchFrame, outOfTime, cancelled
-      case notEncodable
+      case notEncodable, decoderFailed
     }
 
     private let value: Value
@@ -38,11 +38,21 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let outOfTime = Code(value: .outOfTime)
     /// The caller cancelled.
     public static let cancelled = Code(value: .cancelled)
+    /// The process that decodes the image crashed, was killed, broke the rules, or could not be started.
+    public static let decoderFailed = Code(value: .decoderFailed)
     /// The bitmap cannot be encoded in the requested format.
     public static let notEncodable = Code(value: .notEncodable)
 
     /// The name of the code.
     public var description: String { value.rawValue }
+
+    /// Makes the code with the given ``description``; `nil` if there is none.
+    package init?(_ description: String) {
+      guard let value = Value(rawValue: description) else { return nil }
+      self.value = value
+    }
+
+    private init(value: Value) { self.value = value }
   }
 
   /// The kind of the error.

@@ -9,6 +9,7 @@ struct Renderer {
   let control: DecodeControl
   var resampling = ResamplingOptions()
   var colorSpace = ColorSpace.sRGB
+  var host: (any DecodeHost)?
 
   /// Renders the rows.
   ///
@@ -28,6 +29,7 @@ struct Renderer {
       height: plan.height,
       alpha: source.hasAlpha ? .straight : .opaque,
       colorSpace: colorSpace,
+      host: host,
     ) { (pixels) throws(ImageError) in
       do throws(ImageError) {
         if isWhole(source), info.orientation == .up {
@@ -58,7 +60,8 @@ struct Renderer {
     if !acceptsPartial, let damage = source.damage { throw damage }
     let transform = ColorTransform(info, rows: source.colorModel, to: colorSpace)
     var damage: ImageError?
-    let bitmap = try unsafe GrayBitmap(width: plan.width, height: plan.height) { (pixels) throws(ImageError) in
+    let bitmap = try unsafe GrayBitmap(width: plan.width, height: plan.height, host: host) {
+      (pixels) throws(ImageError) in
       do throws(ImageError) {
         var writer = unsafe GrayWriter(pixels, plan, info.orientation, over: background, isOpaque: !source.hasAlpha)
         try write(source, transform, &writer)

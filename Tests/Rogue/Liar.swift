@@ -1,72 +1,158 @@
-import VitrineCodecProcess
+import CVitrineSandbox
 import VitrineImaging
 import VitrineRuntime
+import VitrineSandbox
 
-/// A codec process that has been taken over, and answers what no decoder does.
+/// A worker that has been taken over, and answers what no worker does.
 ///
-/// The name of its file says what.
+/// The name of its file says what. It is not confined: what the program does about it is what counts.
 enum Liar: String, CaseIterable {
-  case headerWithoutPixels, headerOfManyPixels, headerThatNeverEnds, headerWithMore, unknownError, unknownAnswer
-  case rowsOfManyPixels, rowsThatAreNone, rowsOfNoNumber, moreRowsThanAsked, noRows, endlessMessage
+  // At its start.
+  case otherVersion, noHello, helloWithMore
+  // Before an answer.
+  case longMessage, emptyMessage, unknownMessage, secondHello, permitsWithoutEnd, impossibleHeader, hugeHeader
+  case deafToRefusal, tooMuchSpace, unknownError, errorWithControls
+  // The answer.
+  case noImage, otherSize, otherShare, pixelsElsewhere, pixelsBehindTheEnd, profileElsewhere, longer, shorter
+  // With the mappings.
+  case truncates, grows, unseals, rewrites, honest
 
   func serve() {
-    let wire = Wire(0)
-    while let request = try? wire.receive() {
-      var message = request
-      guard let operation = try? message.integer("operation") else { return }
-      if operation != Operation.read.rawValue {
-        // The number of the bytes that follow comes last.
-        var rest = Message(bytes: Array(request.bytes.suffix(8)))
-        guard let count = try? rest.integer("bytes"), (try? wire.receive(count: count)) != nil else { return }
-      }
-      guard (try? wire.send(answer(to: Operation(rawValue: operation)))) != nil else { return }
-    }
-  }
-
-  private func answer(to operation: Operation?) -> Message {
-    var answer = Message()
-    switch (self, operation) {
-    case (.unknownAnswer, _): answer.add(2)
-    case (.unknownError, _):
-      answer.add(Answer.failed.rawValue)
-      for text in ["no such error", "", "message"] { answer.add(text) }
-    case (.endlessMessage, _): answer.add([UInt8](repeating: 0, count: 65 << 20))
-    case (_, .info), (_, .frameInfo), (_, nil):
-      answer.add(Answer.done.rawValue)
-      answer.add(header)
-    case (_, .open):
-      answer.add(Answer.done.rawValue)
-      answer.add(rows)
-    case (_, .read):
-      answer.add(Answer.done.rawValue)
-      answer.add(self == .noRows ? 0 : 1000)
-      answer.add(false)
-    }
-    return answer
-  }
-
-  private var header: [UInt8] {
-    var content = Message()
+    let channel = Channel(0)
+    var hello = Hello()
     switch self {
-    case .headerWithoutPixels: content.add(ImageInfo(format: .tiff, storedWidth: 0, storedHeight: 9))
-    case .headerOfManyPixels: content.add(ImageInfo(format: .tiff, storedWidth: 1 << 31, storedHeight: 9))
-    case .headerThatNeverEnds:
-      var info = ImageInfo(format: .tiff, storedWidth: 7, storedHeight: 9)
-      info.duration = .nan
-      content.add(info)
-    default: content.add(ImageInfo(format: .tiff, storedWidth: 7, storedHeight: 9))
+    case .noHello: while true { _ = poll(nil, 0, 1000) }
+    case .otherVersion: hello.version = 77
+    default: break
     }
-    if self == .headerWithMore { content.add(1) }
-    return content.bytes
+    send(channel, .hello) { (message) throws(Malformed) in
+      try message.code(&hello)
+      if self == .helloWithMore { try message.add(5) }
+    }
+    var output: SharedMapping?
+    while case .success(let received) = channel.receiveWithDescriptor() {
+      var message = received.message
+      var command = Command.memory
+      guard (try? message.code(kind: &command)) != nil else { return }
+      switch command {
+      case .memory:
+        var (role, byteCount) = (MemoryRole.control, 0)
+        guard (try? message.code(&role, byteCount: &byteCount)) != nil else { return }
+        if role == .output {
+          output = SharedMapping(received.descriptor, byteCount: byteCount, isWritable: true)
+          tamper(received.descriptor, byteCount)
+        }
+        close(received.descriptor)
+      case .question: begin(channel, output)
+      case .proceed:
+        answer(channel, output)
+        if self == .rewrites, let output { rewrite(output) }
+      case .refuse:
+        if self == .deafToRefusal { while true { _ = poll(nil, 0, 1000) } }
+        send(channel, .failed) { (message) throws(Malformed) in
+          var error = ImageError(.cancelled, "cancelled")
+          try message.code(&error)
+        }
+      }
+    }
   }
 
-  private var rows: [UInt8] {
-    var content = Message()
-    content.add(self == .rowsOfManyPixels ? Int(Int32.max) : self == .rowsThatAreNone ? 0 : 7)
-    content.add(9)
-    content.add(self == .rowsOfNoNumber ? .nan : 7.0)
-    content.add(9.0)
-    content.add(false)
-    return content.bytes
+  /// Acts on a question.
+  private func begin(_ channel: Channel, _ output: SharedMapping?) {
+    switch self {
+    case .longMessage: sendBytes(channel, 5000)
+    case .emptyMessage: sendBytes(channel, 0)
+    case .unknownMessage: sendBytes(channel, 8)
+    case .secondHello: send(channel, .hello)
+    case .permitsWithoutEnd: for _ in 0..<10 { permit(channel) }
+    case .tooMuchSpace:
+      send(channel, .space) { (message) throws(Malformed) in try message.add(1 << 40) }
+    case .unknownError:
+      send(channel, .failed) { (message) throws(Malformed) in
+        var (name, format) = ("no such error", false)
+        try message.code(&name, "")
+        try message.code(&format, "")
+        try message.code(&name, "")
+        try message.code(&name, "")
+      }
+    case .errorWithControls:
+      send(channel, .failed) { (message) throws(Malformed) in
+        var error = ImageError(.corrupt, format: .qoi, "\u{1B}[2Jcleared\u{7}\n\u{202E}")
+        try message.code(&error)
+      }
+    default: permit(channel)
+    }
+  }
+
+  private func permit(_ channel: Channel) {
+    var needs = Needs()
+    let side = self == .impossibleHeader ? 0 : self == .hugeHeader || self == .deafToRefusal ? Int(Int32.max) : 8
+    needs.info = ImageInfo(format: .qoi, storedWidth: side, storedHeight: side)
+    send(channel, .permit) { (message) throws(Malformed) in try message.code(&needs) }
+  }
+
+  private func answer(_ channel: Channel, _ output: SharedMapping?) {
+    guard let output else { return }
+    // Gray, as far as the picture goes.
+    unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<256])
+      .initializeMemory(as: UInt8.self, repeating: 128)
+    send(channel, .done) { (message) throws(Malformed) in
+      var isThere = self != .noImage
+      try message.code(&isThere, "image")
+      guard isThere else { return }
+      var info = ImageInfo(format: .qoi, storedWidth: 8, storedHeight: 8)
+      try message.code(&info)
+      try message.add(self == .otherSize ? 9 : 8)
+      try message.add(8)
+      try message.add(self == .pixelsElsewhere ? 1 << 39 : self == .pixelsBehindTheEnd ? output.byteCount - 8 : 0)
+      try message.add(self == .otherShare ? 255 : 256)
+      try message.add(1)
+      try message.add(self == .profileElsewhere ? 1 : 0)
+      if self == .profileElsewhere {
+        try message.add(output.byteCount)
+        try message.add(100)
+      }
+      guard self != .shorter else { return }
+      try message.add(0)
+      if self == .longer { try message.add(0) }
+    }
+  }
+
+  /// Tries to change the size of the memory that the program reads.
+  private func tamper(_ descriptor: Int32, _ byteCount: Int) {
+    switch self {
+    case .truncates: ftruncate(descriptor, 0)
+    case .grows: ftruncate(descriptor, byteCount * 2)
+    // F_ADD_SEALS with F_SEAL_WRITE.
+    case .unseals: _ = fcntl(descriptor, 1033, 8)
+    default: break
+    }
+  }
+
+  /// Changes the pixels again and again after the answer.
+  private func rewrite(_ output: SharedMapping) {
+    for value in 0..<20_000 {
+      unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<256])
+        .initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: value))
+    }
+  }
+
+  private func send(_ channel: Channel, _ kind: Reply, _ fields: (inout Message) throws(Malformed) -> Void = { _ in }) {
+    var (message, kind) = (Message(), kind)
+    try? message.code(kind: &kind)
+    try? fields(&message)
+    _ = channel.send(message, check: {})
+  }
+
+  private func sendBytes(_ channel: Channel, _ count: Int) {
+    let bytes = [UInt8](repeating: 200, count: count)
+    _ = unsafe VitrineRuntime.send(channel.socket, bytes, count, Int32(MSG_NOSIGNAL))
+  }
+}
+
+extension Message {
+  fileprivate mutating func add(_ number: Int) throws(Malformed) {
+    var number = number
+    try code(&number, "")
   }
 }

@@ -1,16 +1,22 @@
 import VitrineConfinement
+import VitrineImaging
 import VitrineRuntime
+import VitrineSandbox
 
-/// A process that confines itself as a worker does, and then does what its argument says: the tests' image decoder that has
-/// been taken over.
+/// A process that has been taken over.
 ///
-/// It prints `done`, or the error of the system, if it is still there.
+/// As a worker it confines itself, and decodes with ``RogueDecoder``; by the name of its file it is a ``Liar``. Otherwise it
+/// confines itself, does what its argument says, and prints `done`, or the error of the system, if it is still there.
 @main
 enum Rogue {
   static func main() {
     let arguments = CommandLine.arguments
     if let name = arguments[0].split(separator: "/").last, let liar = Liar(rawValue: String(name)) {
       return liar.serve()
+    }
+    if arguments.dropFirst().first == "pictures" {
+      _ = Confinement.enter(readsFonts: false)
+      return SandboxService(DecoderRegistry([RogueDecoder()]), on: 0).run(missingLayers: ["namespaces"])
     }
     let readsFonts = arguments.contains("--fonts")
     let path = arguments.count > 2 ? arguments[2] : ""

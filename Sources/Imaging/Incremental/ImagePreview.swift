@@ -20,6 +20,10 @@ public struct ImagePreview: Sendable {
   public let detail: Detail
   /// The number of bytes, from the start of the file, that the preview is made from.
   public let byteCount: Int
+
+  package init(bitmap: Bitmap, info: ImageInfo, detail: Detail, byteCount: Int) {
+    (self.bitmap, self.info, self.detail, self.byteCount) = (bitmap, info, detail, byteCount)
+  }
 }
 
 /// The policy for previews while an image loads: how many, and of which parts.

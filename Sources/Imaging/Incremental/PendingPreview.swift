@@ -2,7 +2,7 @@ package import VitrineRuntime
 
 /// The beginning of a file, ready to be decoded.
 package struct PendingPreview: Sendable {
-  enum Purpose { case preview, thumbnail, scans }
+  package enum Purpose: String, Hashable, Sendable { case preview, thumbnail, scans }
 
   let purpose: Purpose
   package let data: Data
@@ -29,16 +29,21 @@ package struct PendingPreview: Sendable {
   ) throws(ImageError) -> ImagePreview? {
     var options = options
     options.memoryShare = share
+    if let isCancelled { options.isCancelled = isCancelled }
     defer { share?.release() }
-    let control = DecodeControl(
-      isCancelled: isCancelled ?? options.isCancelled,
-      timeLimit: options.limits.timeLimit,
-    )
+    let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
     try control.check()
     do throws(ImageError) {
       // The bytes are only read while the closure runs: row sources do not outlive it.
       return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-        try unsafe decoders.find(bytes, options.limits) { (decoder, info) throws(ImageError) -> ImagePreview?? in
+        let question = DecodeQuestion(.preview(purpose, showsRows: showsRows), options)
+        return try unsafe decoders.find(
+          bytes,
+          options.limits,
+          remote: { (decoder, format) throws(ImageError) in
+            try unsafe decoder.answer(question, about: bytes, of: format).preview
+          },
+        ) { (decoder, info) throws(ImageError) -> ImagePreview?? in
           let plan = try options.plan(for: info)
           if purpose == .thumbnail {
             let image = try unsafe decoders.renderThumbnail(of: bytes, decoder, info, plan, options, control)

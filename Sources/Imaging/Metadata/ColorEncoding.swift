@@ -4,8 +4,8 @@ import VitrineRuntime
 package struct ColorEncoding: Hashable, Sendable {
   /// A colour without its brightness (CIE 1931).
   package struct Chromaticity: Hashable, Sendable {
-    var x: Double
-    var y: Double
+    package var x: Double
+    package var y: Double
 
     /// The tristimulus values with Y = 1; `nil` if there is no such colour.
     fileprivate var tristimulus: [Double]? {
@@ -20,13 +20,13 @@ package struct ColorEncoding: Hashable, Sendable {
     case gamma(Double)
   }
 
-  var red: Chromaticity
-  var green: Chromaticity
-  var blue: Chromaticity
-  var white = Chromaticity(x: 0.3127, y: 0.3290)
-  var transfer = Transfer.sRGB
+  package var red: Chromaticity
+  package var green: Chromaticity
+  package var blue: Chromaticity
+  package var white = Chromaticity(x: 0.3127, y: 0.3290)
+  package var transfer = Transfer.sRGB
 
-  static let sRGB = ColorEncoding(
+  package static let sRGB = ColorEncoding(
     red: Chromaticity(x: 0.64, y: 0.33),
     green: Chromaticity(x: 0.30, y: 0.60),
     blue: Chromaticity(x: 0.15, y: 0.06),

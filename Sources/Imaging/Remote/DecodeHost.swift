@@ -1,0 +1,29 @@
+/// The program on whose behalf a process decodes: it permits the work, and provides the memory of the result.
+package protocol DecodeHost: AnyObject, Sendable {
+  /// Asks for permission to decode an image; blocks until there is an answer.
+  ///
+  /// It is called when the header has been read and before memory for pixels is allocated.
+  ///
+  /// - Parameters:
+  ///   - info: The facts of the image, or of the requested frame.
+  ///   - memory: The bytes that the decode will hold.
+  /// - Returns: `true` if the program had to wait, so that the time of the decode begins now.
+  /// - Throws: ``ImageError``: `.cancelled` if the program does not permit it.
+  func permit(_ info: ImageInfo, memory: Int) throws(ImageError) -> Bool
+
+  /// Returns memory for the pixels of the result, which must stay until the program has them; `nil` to use other
+  /// memory.
+  func memory(byteCount: Int) -> UnsafeMutableRawBufferPointer?
+}
+
+extension PixelStorage {
+  /// Memory that the host of a decode provides, or memory of its own.
+  convenience init(count: Int, from host: (any DecodeHost)?) {
+    if let shared = unsafe host?.memory(byteCount: count) {
+      precondition(shared.count == count)
+      unsafe self.init(borrowing: shared)
+    } else {
+      self.init(count: count)
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import VitrineImaging
+import VitrineRuntime
+
+/// The messages about one image, from the program's side.
+struct Conversation {
+  /// The end of a conversation without an answer.
+  enum Failure: Error {
+    /// The image cannot be decoded, or is not wanted any more; the worker is ready for the next.
+    case image(ImageError)
+    /// The worker did not stop when it had to.
+    case stuck(ImageError)
+    /// The worker is gone, before or after it may have seen the image.
+    case ended(hasImage: Bool)
+    /// The worker broke the rules of the wire; the field.
+    case lied(String)
+    /// The system has no memory to share.
+    case noMemory
+  }
+
+  /// The time for which a worker may reach its next check after it was told to stop.
+  static let grace = Duration.milliseconds(100)
+  /// The number of times that a worker may ask for permission for one image.
+  private static let permitLimit = 4
+
+  let worker: WorkerProcess
+  let question: DecodeQuestion
+  let format: ImageFormat
+  private var control: DecodeControl
+  /// The output, once there is one.
+  private var output: SharedMapping?
+  /// The reason why the image was given up, and the time at which the worker must have stopped.
+  private var stop: (error: ImageError, deadline: ContinuousClock.Instant)?
+
+  /// `question` has a time limit.
+  init(_ worker: WorkerProcess, _ question: DecodeQuestion, _ format: ImageFormat) {
+    (self.worker, self.question, self.format) = (worker, question, format)
+    control = DecodeControl(
+      isCancelled: question.options.isCancelled,
+      timeLimit: question.options.limits.timeLimit,
+    )
+  }
+
+  /// Asks about `bytes` and returns the answer; blocks until done.
+  mutating func run(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> DecodeAnswer {
+    let limits = question.options.limits
+    worker.control.flag = false
+    worker.limit(memory: limits.memoryByteCount, time: limits.timeLimit ?? .seconds(60))
+    guard let input = worker.mapping(.input, bytes.count) else { throw noMapping }
+    // `input` has room for them.
+    unsafe input.bytes.copyMemory(from: bytes)
+    try provideOutput(1)
+    var (question, byteCount) = (question, bytes.count)
+    try send(.question) { (message) throws(Malformed) in
+      try message.code(&question, byteCount: &byteCount)
+    }
+    var permits = 0
+    while true {
+      var (message, reply) = try receive()
+      switch reply {
+      case .hello: throw .lied("kind of message")
+      case .permit:
+        permits += 1
+        guard permits <= Self.permitLimit else { throw .lied("number of requests") }
+        try permit(&message)
+      case .space:
+        var count = 0
+        let most = mostOutput
+        try lies { () throws(Malformed) in
+          try message.code(&count, "length", in: 1...most)
+          try message.end()
+        }
+        try provideOutput(count)
+        try proceed(hasWaited: false)
+      case .failed:
+        var error = ImageError(.corrupt, "")
+        try lies { () throws(Malformed) in
+          try message.code(&error)
+          try message.end()
+        }
+        throw .image(stop?.error ?? error)
+      case .done:
+        if let stop { throw .image(stop.error) }
+        let content = unsafe output?.bytes ?? UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        // The mapping is held until the answer has been read.
+        var fields = unsafe AnswerFields(reading: message, UnsafeRawBufferPointer(content), question.options)
+        let (kind, byteCount) = (question.kind, bytes.count)
+        return try lies { () throws(Malformed) in try fields.code(nil, to: kind, byteCount: byteCount) }
+      }
+    }
+  }
+
+  /// Answers a worker that has read the header.
+  private mutating func permit(_ message: inout Message) throws(Failure) {
+    var needs = Needs()
+    try lies { () throws(Malformed) in
+      try message.code(&needs)
+      try message.end()
+    }
+    let (pixels, hasWaited): (Int, Bool)
+    do throws(ImageError) {
+      (pixels, hasWaited) = try admit(needs)
+    } catch {
+      beginStop(error)
+      return try send(.refuse)
+    }
+    if hasWaited { control = control.restarted() }
+    try provideOutput(pixels + needs.extra)
+    try proceed(hasWaited: hasWaited)
+  }
+
+  /// Checks what a worker needs, and waits for the share of memory.
+  ///
+  /// - Returns: The bytes of the pixels, and whether it had to wait.
+  private func admit(_ needs: Needs) throws(ImageError) -> (pixels: Int, hasWaited: Bool) {
+    let options = question.options
+    try options.limits.check(needs.info)
+    let plan = try options.plan(for: needs.info)
+    try options.limits.check(memory: needs.memory, of: needs.info)
+    guard needs.extra <= options.limits.metadataByteCount.addingSaturating(1 << 10) else {
+      throw ImageError(.corrupt, format: format, "corrupt: a profile of \(needs.extra) bytes")
+    }
+    let pixels = plan.width * plan.height * options.bytesPerPixel
+    // The pixels are held twice for a moment.
+    let held = needs.memory.addingSaturating(pixels)
+    return (pixels, try options.memoryShare?.hold(held, control) ?? false)
+  }
+
+  /// The largest output that an answer can need.
+  private var mostOutput: Int {
+    let limits = question.options.limits
+    return limits.outputByteCount.addingSaturating(limits.metadataByteCount.multipliedSaturating(by: 4))
+      .addingSaturating(limits.frameCount.multipliedSaturating(by: 8)).addingSaturating(1 << 12)
+  }
+
+  private mutating func provideOutput(_ count: Int) throws(Failure) {
+    guard let mapping = worker.mapping(.output, count) else { throw noMapping }
+    output = mapping
+  }
+
+  private mutating func proceed(hasWaited: Bool) throws(Failure) {
+    var hasWaited = hasWaited
+    try send(.proceed) { (message) throws(Malformed) in try message.code(&hasWaited, "wait") }
+  }
+
+  private var noMapping: Failure { worker.channel.isEnded ? .ended(hasImage: false) : .noMemory }
+
+  // MARK: Messages
+
+  private mutating func send(
+    _ command: Command,
+    _ fields: (inout Message) throws(Malformed) -> Void = { _ in },
+  ) throws(Failure) {
+    var (message, command) = (Message(), command)
+    try lies { () throws(Malformed) in
+      try message.code(kind: &command)
+      try fields(&message)
+    }
+    let isFirst = command == .question
+    let result = try worker.channel.send(message) { () throws(Failure) in try check() }
+    guard case .success = result else { throw .ended(hasImage: !isFirst) }
+  }
+
+  private mutating func receive() throws(Failure) -> (Message, Reply) {
+    switch try worker.channel.receive(check: { () throws(Failure) in try check() }) {
+    case .failure(.ended): throw .ended(hasImage: true)
+    case .failure(.malformed): throw .lied("length")
+    case .success(var message):
+      var reply = Reply.done
+      try lies { () throws(Malformed) in try message.code(kind: &reply) }
+      return (message, reply)
+    }
+  }
+
+  /// Tells the worker to stop when the image is cancelled or takes too long; throws if it does not.
+  private mutating func check() throws(Failure) {
+    if let stop {
+      if ContinuousClock.now >= stop.deadline { throw .stuck(stop.error) }
+      return
+    }
+    do throws(ImageError) { try control.check() } catch { beginStop(error) }
+  }
+
+  private mutating func beginStop(_ error: ImageError) {
+    worker.control.flag = true
+    stop = (error, .now + Self.grace)
+  }
+
+  private func lies<Value>(_ body: () throws(Malformed) -> Value) throws(Failure) -> Value {
+    do throws(Malformed) { return try body() } catch { throw .lied(error.field) }
+  }
+}

@@ -1,0 +1,184 @@
+import VitrineImaging
+import VitrineRuntime
+
+/// The workers of a sandbox: some decode, some wait, and one more is started before it is needed.
+final class WorkerPool: Sendable {
+  private struct Workers {
+    var idle: [WorkerProcess] = []
+    /// The number of processes, idle, busy or being started.
+    var count = 0
+    /// True once an image of the kind has been asked for.
+    var isUsed = false
+  }
+
+  private struct State {
+    var workers: [WorkerProcess.Kind: Workers] = [:]
+    var counts = Sandbox.Counts()
+    var missingLayers: Set<String> = []
+  }
+
+  private let path: ByteString
+  private let configuration: Sandbox.Configuration
+  private let monitor = Monitor(State())
+  /// Starts processes ahead of need, and waits for the ends of those that are not needed any more.
+  private let background = WorkQueue(label: "vitrine.sandbox", width: 1)
+
+  init(_ path: ByteString, _ configuration: Sandbox.Configuration) {
+    (self.path, self.configuration) = (path, configuration)
+  }
+
+  var counts: Sandbox.Counts {
+    monitor.withLock { state in
+      var counts = state.counts
+      counts.processes = state.workers.values.reduce(0) { $0 + $1.count }
+      return counts
+    }
+  }
+
+  /// The layers that workers of the pool lack, by name.
+  var missingLayers: Set<String> { monitor.withLock { $0.missingLayers } }
+
+  func count(_ change: (inout Sandbox.Counts) -> Void) {
+    monitor.withLock { state in change(&state.counts) }
+  }
+
+  /// Returns an idle worker, or a new one; waits while there are as many as there may be.
+  ///
+  /// `check` is called now and then meanwhile; it throws to stop.
+  func take(_ kind: WorkerProcess.Kind, check: () throws(ImageError) -> Void) throws(ImageError) -> WorkerProcess {
+    while true {
+      try check()
+      let deadline = systemUptime() + .milliseconds(20)
+      let step = monitor.wait { [limit = configuration.processes] state -> MonitorStep<Step> in
+        var workers = state.workers[kind] ?? Workers()
+        workers.isUsed = true
+        defer { state.workers[kind] = workers }
+        if let worker = workers.idle.popLast() { return .leave(.use(worker)) }
+        if workers.count < limit {
+          workers.count += 1
+          return .leave(.start)
+        }
+        return systemUptime() < deadline ? .waitUntil(deadline) : .leave(.askAgain)
+      }
+      switch step {
+      case .askAgain: continue
+      case .use(let worker):
+        // It may have been killed while it was idle, which concerns no image.
+        guard !worker.channel.isEnded else {
+          retire(worker)
+          continue
+        }
+        startAhead(kind)
+        return worker
+      case .start:
+        startAhead(kind)
+        return try start(kind, check: check)
+      }
+    }
+  }
+
+  private enum Step: Sendable {
+    case use(WorkerProcess)
+    case start
+    case askAgain
+  }
+
+  /// Takes back a worker that is ready for another image.
+  func giveBack(_ worker: WorkerProcess) {
+    let count = worker.state.withLock { $0.imageCount }
+    guard count < configuration.imagesPerProcess, worker.residentByteCount <= configuration.bytesPerProcess else {
+      monitor.withLock { $0.counts.recycled += 1 }
+      return retire(worker)
+    }
+    monitor.withLock { state in state.workers[worker.kind, default: Workers()].idle.append(worker) }
+    monitor.broadcast()
+  }
+
+  /// Ends a worker; another is started in its place if that may be needed.
+  func retire(_ worker: WorkerProcess) {
+    monitor.withLock { state in state.workers[worker.kind, default: Workers()].count -= 1 }
+    monitor.broadcast()
+    _ = try? background.enqueue { _ in _ = worker.end() }
+    startAhead(worker.kind)
+  }
+
+  /// Starts a worker, which has been counted.
+  private func start(
+    _ kind: WorkerProcess.Kind,
+    check: () throws(ImageError) -> Void,
+  ) throws(ImageError) -> WorkerProcess {
+    var isStarted = false
+    defer {
+      if !isStarted {
+        monitor.withLock { state in state.workers[kind, default: Workers()].count -= 1 }
+        monitor.broadcast()
+      }
+    }
+    let deadline = ContinuousClock.now + Self.startLimit
+    let result = try WorkerProcess.start(path, kind) { () throws(ImageError) in
+      try check()
+      if ContinuousClock.now >= deadline {
+        throw ImageError(.decoderFailed, "\(name) did not become ready in \(Self.startLimit)")
+      }
+    }
+    switch result {
+    case .failure(let failure):
+      throw ImageError(.decoderFailed, "\(name) \(failure.text)")
+    case .success(let worker):
+      isStarted = true
+      let missing = Set(worker.missingLayers)
+      monitor.withLock { state in
+        state.missingLayers.formUnion(missing)
+        state.counts.started += 1
+      }
+      let lacking = configuration.requiredLayers.filter { missing.contains($0.rawValue) }
+      guard lacking.isEmpty else {
+        retireUnused(worker)
+        throw ImageError(
+          .decoderFailed,
+          "this system does not offer \(Sandbox.Layer.list(lacking)), which the sandbox requires",
+        )
+      }
+      return worker
+    }
+  }
+
+  private func retireUnused(_ worker: WorkerProcess) {
+    monitor.withLock { state in state.workers[worker.kind, default: Workers()].count -= 1 }
+    _ = worker.end()
+  }
+
+  /// The time within which a process must be ready.
+  private static let startLimit = Duration.seconds(10)
+
+  /// Starts a worker of the kind if none is idle, so that the next image need not wait for it.
+  func startAhead(_ kind: WorkerProcess.Kind) {
+    guard configuration.startsAhead else { return }
+    let isNeeded = monitor.withLock { [limit = configuration.processes] state in
+      var workers = state.workers[kind] ?? Workers()
+      guard workers.idle.isEmpty, workers.count < limit else { return false }
+      workers.count += 1
+      state.workers[kind] = workers
+      return true
+    }
+    guard isNeeded else { return }
+    let isQueued = try? background.enqueue { [weak self] _ in
+      guard let self, let worker = try? start(kind, check: { () throws(ImageError) in }) else { return }
+      giveBack(worker)
+    }
+    if isQueued == nil { monitor.withLock { state in state.workers[kind, default: Workers()].count -= 1 } }
+  }
+
+  private var name: String { "the program \(path.readable), which decodes images," }
+}
+
+extension WorkerProcess.StartFailure {
+  var text: String {
+    switch self {
+    case .system(let code): "cannot be started: \(unsafe String(cString: strerror(code)))"
+    case .noWorker: "ended at its start, or is not vitrine-codecs"
+    case .version(let version): "is of another version of Vitrine (\(version) in place of \(Hello.version))"
+    case .memory: "cannot be given memory"
+    }
+  }
+}

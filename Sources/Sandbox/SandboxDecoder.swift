@@ -1,0 +1,98 @@
+import VitrineImaging
+import VitrineRuntime
+
+/// Decodes images in the workers of a sandbox.
+struct SandboxDecoder: RemoteDecoder {
+  let formats: [ImageFormat]
+  let pool: WorkerPool
+  let killers: Killers
+  let timeLimit: Duration
+
+  func answer(
+    _ question: DecodeQuestion,
+    about bytes: UnsafeRawBufferPointer,
+    of format: ImageFormat,
+  ) throws(ImageError) -> DecodeAnswer {
+    var question = question
+    let limit = min(question.options.limits.timeLimit ?? timeLimit, timeLimit)
+    question.options.limits.timeLimit = limit
+    if let known = unsafe killers.error(of: bytes, timeLimit: limit) {
+      pool.count { $0.refused += 1 }
+      throw known
+    }
+    let control = DecodeControl(isCancelled: question.options.isCancelled, timeLimit: nil)
+    while true {
+      let worker = try pool.take(WorkerProcess.Kind(format)) { () throws(ImageError) in try control.check() }
+      var conversation = Conversation(worker, question, format)
+      do throws(Conversation.Failure) {
+        let answer = try unsafe conversation.run(bytes)
+        finish(worker, bytes.count)
+        return answer
+      } catch {
+        switch error {
+        case .image(let error):
+          finish(worker, bytes.count)
+          throw error
+        case .ended(hasImage: false): pool.retire(worker)
+        case .ended(hasImage: true): throw unsafe end(of: worker, bytes, format)
+        case .stuck(let error):
+          pool.count { $0.stopped += 1 }
+          pool.retire(worker)
+          if error.code == .outOfTime { unsafe killers.remember(bytes, error, timeLimit: limit) }
+          throw error
+        case .lied(let field):
+          pool.count { $0.crashed += 1 }
+          pool.retire(worker)
+          let error = ImageError(
+            .decoderFailed,
+            format: format,
+            "the process that decodes \(format) images answered with an impossible \(field)",
+          )
+          unsafe killers.remember(bytes, error, timeLimit: nil)
+          throw error
+        case .noMemory:
+          pool.retire(worker)
+          throw ImageError(.decoderFailed, format: format, "the system has no memory to share with the decoder")
+        }
+      }
+    }
+  }
+
+  private func finish(_ worker: WorkerProcess, _ byteCount: Int) {
+    worker.finishImage(byteCount)
+    pool.count { $0.images += 1 }
+    pool.giveBack(worker)
+  }
+
+  /// Returns the error of a worker that ended while it decoded.
+  private func end(of worker: WorkerProcess, _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat) -> ImageError {
+    let status = worker.end()
+    pool.count { $0.crashed += 1 }
+    pool.retire(worker)
+    let signal = status.map { $0 & 0x7F } ?? 0
+    let error = ImageError(
+      .decoderFailed,
+      format: format,
+      "the process that decodes \(format) images \(Self.cause(signal))",
+    )
+    // A kill comes from outside: from a person, or from a system that is out of memory.
+    if signal != SIGKILL, signal != SIGTERM { unsafe killers.remember(bytes, error, timeLimit: nil) }
+    return error
+  }
+
+  private static func cause(_ signal: Int32) -> String {
+    switch signal {
+    case SIGSEGV: "crashed: an access to memory that it does not have (SIGSEGV)"
+    case SIGBUS: "crashed: an access to memory that it does not have (SIGBUS)"
+    case SIGABRT: "crashed: it aborted (SIGABRT)"
+    case SIGILL, SIGTRAP: "crashed: it found an error in itself, or ran out of memory (signal \(signal))"
+    case SIGFPE: "crashed: an impossible calculation (SIGFPE)"
+    case SIGSYS: "was stopped: it made a system call that no decoder makes (SIGSYS)"
+    case SIGXCPU: "was stopped: it used more processor time than the time limit allows (SIGXCPU)"
+    case SIGKILL: "was killed from outside (SIGKILL)"
+    case SIGTERM: "was ended from outside (SIGTERM)"
+    case 0: "ended before its answer"
+    default: "ended by signal \(signal)"
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package import VitrineImaging
+import VitrineRuntime
+
+// The messages. A conversation about one image is
+//
+//     program                         worker
+//     memory (input, output) …
+//     question                 ->
+//                              <-     permit: the header, and what it needs
+//     memory (output), proceed ->             (or refuse)
+//                              <-     done, failed
+//
+// A worker may ask for space at any time, and for permission more than once, such as after a thumbnail that was of no
+// use. The bytes of the file, the pixels and all that has no place in a message are in shared memory.
+
+/// The kinds of messages from a program to its worker.
+package enum Command: Int, CaseIterable, Sendable {
+  /// A mapping; its descriptor comes with the message.
+  case memory
+  /// A question about the image in the input.
+  case question
+  /// The worker may go on, with the mappings that it has now.
+  case proceed
+  /// The worker must give up the image, and say so.
+  case refuse
+}
+
+/// The kinds of messages from a worker to its program.
+package enum Reply: Int, CaseIterable, Sendable {
+  /// The worker is ready.
+  case hello
+  /// The header has been read.
+  case permit
+  /// The output is too small.
+  case space
+  case done
+  case failed
+}
+
+/// The purposes of a shared mapping.
+package enum MemoryRole: Int, CaseIterable, Sendable {
+  /// A page whose first four bytes say whether the image has been cancelled.
+  case control
+  /// The bytes of the image, which the worker only reads.
+  case input
+  /// The pixels, and other long parts of an answer.
+  case output
+}
+
+/// The first message of a worker.
+package struct Hello: Equatable, Sendable {
+  /// The version of the wire, which changes with any message.
+  package static let version = 1
+
+  package var version = Hello.version
+  /// The names of the layers of confinement that are missing.
+  package var missingLayers: [String] = []
+
+  package init(missingLayers: [String] = []) { self.missingLayers = missingLayers }
+}
+
+/// What a worker needs to decode an image whose header it has read.
+package struct Needs: Equatable, Sendable {
+  /// The facts of the image, or of the requested frame, without the profile.
+  package var info = ImageInfo(format: .bitmap, storedWidth: 1, storedHeight: 1)
+  /// The bytes that the decode holds, including the result.
+  package var memory = 0
+  /// The bytes of the answer besides the pixels.
+  package var extra = 0
+
+  package init() {}
+}
+
+extension Message {
+  /// Codes the kind of a message, which comes first.
+  package mutating func code<Kind: CaseIterable & Equatable>(kind: inout Kind) throws(Malformed) {
+    try code(&kind, "kind of message")
+  }
+
+  package mutating func code(_ hello: inout Hello) throws(Malformed) {
+    try code(&hello.version, "version")
+    guard isWriting || hello.version == Hello.version else { return }
+    var names = hello.missingLayers.joined(separator: " ")
+    try code(&names, "layers")
+    hello.missingLayers = names.split(separator: " ").map(String.init)
+  }
+
+  package mutating func code(_ needs: inout Needs) throws(Malformed) {
+    try code(&needs.info)
+    try code(&needs.memory, "memory", in: 0 ... .max)
+    try code(&needs.extra, "length", in: 0...1 << 40)
+  }
+
+  package mutating func code(_ kind: inout DecodeQuestion.Kind) throws(Malformed) {
+    let plain: [DecodeQuestion.Kind] = [.info, .metadata, .frameDelays, .embeddedThumbnail, .usesThumbnail, .image]
+    var (number, background) = (plain.firstIndex(of: kind) ?? 0, 0)
+    var (purpose, showsRows) = (PendingPreview.Purpose.preview, false)
+    switch kind {
+    case .gray(let level): (number, background) = (plain.count, Int(level))
+    case .preview(let known, let rows): (number, purpose, showsRows) = (plain.count + 1, known, rows)
+    default: break
+    }
+    try code(&number, "kind of question", in: 0...plain.count + 1)
+    try code(&background, "background", in: 0...255)
+    try code(&purpose, "purpose")
+    try code(&showsRows, "rows")
+    switch number {
+    case plain.count: kind = .gray(over: UInt8(background))
+    case plain.count + 1: kind = .preview(purpose, showsRows: showsRows)
+    default: kind = plain[number]
+    }
+  }
+
+  package mutating func code(_ question: inout DecodeQuestion, byteCount: inout Int) throws(Malformed) {
+    var (kind, options) = (question.kind, question.options)
+    try code(&kind)
+    try code(&options)
+    try code(&byteCount, "number of bytes", in: 1...1 << 40)
+    question = DecodeQuestion(kind, options)
+  }
+
+  package mutating func code(_ role: inout MemoryRole, byteCount: inout Int) throws(Malformed) {
+    try code(&role, "kind of memory")
+    try code(&byteCount, "number of bytes", in: 1...1 << 40)
+  }
+}
+
+extension PendingPreview.Purpose: CaseIterable {
+  package static var allCases: [PendingPreview.Purpose] { [.preview, .thumbnail, .scans] }
+}

@@ -1,0 +1,138 @@
+package import VitrineImaging
+import VitrineRuntime
+
+// The values of decoding as fields of messages.
+
+extension Message {
+  /// The lengths of a side that any decoder can deliver.
+  private static let sides = 1...Int(Int32.max)
+
+  private static let formats: [ImageFormat] = [
+    .jpeg, .png, .apng, .gif, .webp, .avif, .heic, .jxl, .tiff, .bmp, .ico, .svg, .qoi, .jpeg2000, .bitmap,
+  ]
+
+  package mutating func code(_ format: inout ImageFormat, _ field: String) throws(Malformed) {
+    var index = Self.formats.firstIndex(of: format) ?? 0
+    try code(&index, field, in: 0...Self.formats.count - 1)
+    format = Self.formats[index]
+  }
+
+  /// Codes all facts but the profile.
+  package mutating func code(_ info: inout ImageInfo) throws(Malformed) {
+    var format = info.format
+    var (width, height, orientation) = (info.storedWidth, info.storedHeight, info.orientation)
+    try code(&format, "format")
+    try code(&width, "width", in: Self.sides)
+    try code(&height, "height", in: Self.sides)
+    try code(&orientation, "orientation")
+    var other = ImageInfo(format: format, storedWidth: width, storedHeight: height, orientation: orientation)
+    if isWriting { other = info }
+    try code(&other.frameCount, "number of frames", in: Self.sides)
+    try code(&other.duration, "duration", in: 0...1e12)
+    try code(&other.loopCount, "number of loops", in: 0...Int(Int32.max))
+    try code(&other.hasAlpha, "alpha")
+    try code(&other.bitsPerComponent, "number of bits", in: 1...64)
+    try code(&other.isVector, "kind of picture")
+    try code(&other.colorModel, "colour model")
+    try code(&other.colorEncoding, "colour encoding", from: .sRGB) { (message, encoding) throws(Malformed) in
+      try message.code(&encoding)
+    }
+    try code(&other.streamsRows, "kind of rows")
+    try code(&other.workingByteCount, "memory", from: 0) { (message, count) throws(Malformed) in
+      try message.code(&count, "memory", in: 0 ... .max)
+    }
+    info = other
+  }
+
+  private mutating func code(_ encoding: inout ColorEncoding) throws(Malformed) {
+    for path in [\ColorEncoding.red, \.green, \.blue, \.white] {
+      try code(&encoding[keyPath: path].x, "colour encoding")
+      try code(&encoding[keyPath: path].y, "colour encoding")
+    }
+    var gamma: Double?
+    if case .gamma(let value) = encoding.transfer { gamma = value }
+    try code(&gamma, "gamma", from: 1) { (message, gamma) throws(Malformed) in try message.code(&gamma, "gamma") }
+    encoding.transfer = gamma.map { .gamma($0) } ?? .sRGB
+  }
+
+  package mutating func code(_ error: inout ImageError) throws(Malformed) {
+    var (code, detail) = (error.code.description, error.detail)
+    var (format, limit) = (error.format, error.limit?.description ?? "")
+    try self.code(&code, "kind of error")
+    try self.code(&format, "format", from: .jpeg) { (message, format) throws(Malformed) in
+      try message.code(&format, "format")
+    }
+    try self.code(&limit, "exceeded limit")
+    try self.code(&detail, "message")
+    guard let known = ImageError.Code(code), limit.isEmpty || DecodeLimits.Name(limit) != nil else {
+      throw Malformed(field: "kind of error")
+    }
+    error = ImageError(known, format: format, limit: DecodeLimits.Name(limit), detail)
+  }
+
+  package mutating func code(_ damage: inout ImageError?) throws(Malformed) {
+    try code(&damage, "damage", from: ImageError(.corrupt, "")) { (message, error) throws(Malformed) in
+      try message.code(&error)
+    }
+  }
+
+  package mutating func code(_ limits: inout DecodeLimits) throws(Malformed) {
+    for path in [
+      \DecodeLimits.pixelCount, \.streamedPixelCount, \.composedPixelCount, \.side, \.outputByteCount,
+      \.memoryByteCount, \.frameCount, \.warningCount, \.metadataByteCount,
+    ] {
+      try code(&limits[keyPath: path], "limit")
+    }
+    try code(&limits.timeLimit, "time limit", from: .zero) { (message, limit) throws(Malformed) in
+      var seconds = limit / .seconds(1)
+      try message.code(&seconds, "time limit", in: 0...1e9)
+      limit = .seconds(seconds)
+    }
+  }
+
+  package mutating func code(_ options: inout DecodeOptions) throws(Malformed) {
+    try code(&options.limits)
+    try code(&options.size, "size", from: .pixels(1)) { (message, size) throws(Malformed) in
+      try message.code(&size)
+    }
+    try code(&options.region, "region", from: PixelRegion(x: 0, y: 0, width: 1, height: 1)) {
+      (message, region) throws(Malformed) in
+      for path in [\PixelRegion.x, \.y, \.width, \.height] { try message.code(&region[keyPath: path], "region") }
+    }
+    try code(&options.quality, "quality")
+    try code(&options.filter, "filter")
+    try code(&options.usesLinearLight, "linear light")
+    try code(&options.colorSpace, "colour space")
+    try code(&options.frame, "frame")
+    try code(&options.acceptsPartial, "partial")
+    try code(&options.bytesPerPixel, "pixel size", in: 1...4)
+  }
+
+  private mutating func code(_ size: inout TargetSize) throws(Malformed) {
+    // Lengths that cannot be used are refused where they are used.
+    var (width, height) = (size.width, size.height)
+    var (mode, enlarges, x, y) = (size.mode, size.enlarges, size.anchor.x, size.anchor.y)
+    try code(&width, "width", from: 0) { (message, width) throws(Malformed) in try message.code(any: &width, "width") }
+    try code(&height, "height", from: 0) { (message, height) throws(Malformed) in
+      try message.code(any: &height, "height")
+    }
+    try code(&mode, "mode")
+    try code(&enlarges, "enlarges")
+    try code(&x, "anchor", in: 0...1)
+    try code(&y, "anchor", in: 0...1)
+    switch (width, height) {
+    case (let width?, let height?): size = .pixels(width, height, mode, enlarges: enlarges)
+    case (let width?, nil): size = .pixels(width: width, enlarges: enlarges)
+    case (nil, let height?): size = .pixels(height: height, enlarges: enlarges)
+    case (nil, nil): throw Malformed(field: "size")
+    }
+    size.anchor = Anchor(x: x, y: y)
+  }
+
+  /// Codes a number that need not be finite.
+  private mutating func code(any number: inout Double, _ field: String) throws(Malformed) {
+    var bits = Int(bitPattern: UInt(number.bitPattern))
+    try code(&bits, field)
+    number = Double(bitPattern: UInt64(UInt(bitPattern: bits)))
+  }
+}

@@ -1,0 +1,188 @@
+package import VitrineImaging
+import VitrineRuntime
+
+/// Answers the questions of a program about images, one after another, until the program closes the socket.
+///
+/// It runs in the worker, with the decoders that do the work.
+// @unchecked: one thread runs the service. Only `control` is read on others, by decoders that ask whether to stop.
+@safe
+package final class SandboxService: DecodeHost, @unchecked Sendable {
+  /// The end of the service: the program is gone, or is not one of ours.
+  private enum End: Error { case ended }
+
+  private let decoders: DecoderRegistry
+  private let channel: Channel
+  private var control: SharedMapping?
+  private var input: SharedMapping?
+  private var output: SharedMapping?
+  /// Outputs that were replaced while pixels are in them.
+  private var replaced: [SharedMapping] = []
+  /// True once the program has permitted the current image, so that its pixels may go to the output.
+  private var isPermitted = false
+  /// True if the program is gone.
+  private var hasEnded = false
+
+  /// Makes a service on a socket of messages, which stays open.
+  package init(_ decoders: DecoderRegistry, on socket: Int32) {
+    (self.decoders, channel) = (decoders, Channel(socket))
+  }
+
+  /// Says hello and serves; returns when the program needs no more.
+  package func run(missingLayers: [String]) {
+    var hello = Hello(missingLayers: missingLayers)
+    do {
+      try send(.hello) { (message) throws(Malformed) in try message.code(&hello) }
+      while true {
+        var (message, command) = try receive()
+        switch command {
+        case .memory: continue
+        case .question: try answer(&message)
+        case .proceed, .refuse: return
+        }
+      }
+    } catch {
+      // The program has ended, or is not the one that this worker serves.
+    }
+  }
+
+  private func answer(_ message: inout Message) throws {
+    var (question, byteCount) = (DecodeQuestion(.info, DecodeOptions()), 0)
+    try message.code(&question, byteCount: &byteCount)
+    try message.end()
+    guard let input, byteCount <= input.byteCount else { throw End.ended }
+    replaced = []
+    isPermitted = false
+    question.options.host = self
+    question.options.isCancelled = { [self] in control?.flag == true || hasEnded }
+    // The program does not change the input before it has the answer.
+    let data = unsafe Data(
+      bytesNoCopy: UnsafeMutableRawPointer(input.bytes.baseAddress.unsafelyUnwrapped),
+      count: byteCount,
+      deallocator: .none,
+    )
+    let result: Result<DecodeAnswer, ImageError>
+    do throws(ImageError) {
+      result = .success(try decoders.answer(question, about: data))
+    } catch {
+      result = .failure(error)
+    }
+    guard !hasEnded else { throw End.ended }
+    switch result {
+    case .success(let answer):
+      var (fields, kind) = (AnswerFields(), Reply.done)
+      try fields.message.code(kind: &kind)
+      _ = try fields.code(answer, to: question.kind, byteCount: byteCount)
+      try finish(fields)
+    case .failure(var error):
+      try send(.failed) { (message) throws(Malformed) in try message.code(&error) }
+    }
+  }
+
+  /// Puts the parts of an answer into the output, unless they are there, and sends it.
+  private func finish(_ fields: AnswerFields) throws {
+    if fields.outputByteCount > output?.byteCount ?? 0 {
+      var count = fields.outputByteCount
+      try send(.space) { (message) throws(Malformed) in try message.code(&count, "length") }
+      guard try waitForPermission().isGiven else { throw End.ended }
+    }
+    let target = unsafe output?.bytes ?? UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    for (range, part) in fields.parts {
+      // The slice checks the bounds.
+      let place = unsafe UnsafeMutableRawBufferPointer(rebasing: target[range.offset..<range.offset + range.count])
+      switch part {
+      case .data(let data): unsafe data.withUnsafeBytes { unsafe Self.copy($0, to: place) }
+      case .bitmap(let bitmap): unsafe bitmap.withUnsafeBytes { unsafe Self.copy($0, to: place) }
+      case .gray(let bitmap): unsafe bitmap.withUnsafeBytes { unsafe Self.copy($0, to: place) }
+      }
+    }
+    guard case .success = channel.send(fields.message, check: {}) else { throw End.ended }
+  }
+
+  private static func copy(_ bytes: UnsafeRawBufferPointer, to place: UnsafeMutableRawBufferPointer) {
+    // Decoded in place, or as long as the place.
+    guard unsafe bytes.baseAddress != UnsafeRawPointer(place.baseAddress) else { return }
+    unsafe place.copyMemory(from: bytes)
+  }
+
+  // MARK: The host of a decode
+
+  package func permit(_ info: ImageInfo, memory: Int) throws(ImageError) -> Bool {
+    var needs = Needs()
+    needs.info = info
+    needs.memory = memory
+    needs.extra = AnswerFields.extraByteCount(info)
+    do {
+      try send(.permit) { (message) throws(Malformed) in try message.code(&needs) }
+      let answer = try waitForPermission()
+      if answer.isGiven {
+        isPermitted = true
+        return answer.hasWaited
+      }
+    } catch {
+      hasEnded = true
+    }
+    throw ImageError(.cancelled, "cancelled")
+  }
+
+  package func memory(byteCount: Int) -> UnsafeMutableRawBufferPointer? {
+    guard isPermitted, let output, byteCount <= output.byteCount else { return nil }
+    // In bounds by the line above; the mapping stays until the answer has been sent.
+    return unsafe UnsafeMutableRawBufferPointer(rebasing: output.bytes[..<byteCount])
+  }
+
+  // MARK: Messages
+
+  private func waitForPermission() throws -> (isGiven: Bool, hasWaited: Bool) {
+    while true {
+      var (message, command) = try receive()
+      switch command {
+      case .memory: continue
+      case .proceed:
+        var hasWaited = false
+        try message.code(&hasWaited, "wait")
+        return (true, hasWaited)
+      case .refuse: return (false, false)
+      case .question: throw End.ended
+      }
+    }
+  }
+
+  private func send(_ kind: Reply, _ fields: (inout Message) throws(Malformed) -> Void) throws {
+    var (message, kind) = (Message(), kind)
+    try message.code(kind: &kind)
+    try fields(&message)
+    guard case .success = channel.send(message, check: {}) else { throw End.ended }
+  }
+
+  /// Receives a message; maps the memory that comes with one.
+  private func receive() throws -> (Message, Command) {
+    var (message, descriptor) = try channel.receiveWithDescriptor().get()
+    defer { if descriptor >= 0 { close(descriptor) } }
+    var command = Command.memory
+    try message.code(kind: &command)
+    if command == .memory { try map(&message, descriptor) }
+    return (message, command)
+  }
+
+  private func map(_ message: inout Message, _ descriptor: Int32) throws {
+    var (role, byteCount) = (MemoryRole.control, 0)
+    try message.code(&role, byteCount: &byteCount)
+    try message.end()
+    // The old one first, so that there are never two large ones; pixels in an output stay until they are copied.
+    switch role {
+    case .control: control = nil
+    case .input: input = nil
+    case .output:
+      if let output, isPermitted { replaced.append(output) }
+      output = nil
+    }
+    guard let memory = SharedMapping(descriptor, byteCount: byteCount, isWritable: role == .output) else {
+      throw End.ended
+    }
+    switch role {
+    case .control: control = memory
+    case .input: input = memory
+    case .output: output = memory
+    }
+  }
+}

@@ -1,0 +1,264 @@
+import Testing
+import VitrineConfinement
+import VitrineImaging
+import VitrineRuntime
+import VitrineSandbox
+import VitrineTesting
+
+/// Workers whose decoder does what a stranger's file says, and workers that lie.
+struct RogueTests {
+  /// A file that makes the decoder of the tests do something.
+  static func file(_ action: String) -> Data { Data("qoif \(action)".utf8) }
+
+  /// The error of the system that the action met, or 0.
+  static func code(_ action: String, in sandbox: Sandbox) throws -> Int32 {
+    let bitmap = try sandbox.decoders.decode(file(action)).bitmap
+    #expect([bitmap.width, bitmap.height] == [8, 8])
+    return Int32(bitmap[0, 0].x)
+  }
+
+  private static let layers = (try? ConfinementLayers.present()) ?? []
+  static var hasSeccomp: Bool { layers.contains("seccomp") }
+
+  @Test(
+    .enabled(if: hasSeccomp),
+    arguments: [
+      "read /etc/passwd", "read /proc/self/maps", "read /proc/1/environ", "write /tmp/vitrine-rogue",
+      "remove /tmp/vitrine-rogue", "newCode", "raiseLimits",
+    ],
+  )
+  func whatIsRefusedCostsNothing(action: String) throws {
+    let sandbox = try Sandbox.rogue()
+
+    #expect(try Self.code(action, in: sandbox) == EPERM)
+    #expect(try Self.code("nothing", in: sandbox) == 0)
+    #expect(sandbox.counts.started == 1)
+  }
+
+  @Test(.enabled(if: hasSeccomp), arguments: ["connect", "fork", "exec", "signal", "trace"])
+  func whatOnlyAnAttackerDoesEndsTheProcessAndIsNamed(action: String) throws {
+    let sandbox = try Sandbox.rogue()
+
+    let error = failure { try sandbox.decoders.decode(Self.file(action)) }
+
+    #expect(error?.code == .decoderFailed)
+    #expect(error?.format == .qoi)
+    #expect(error?.detail.contains("system call that no decoder makes") == true)
+    #expect(try Self.code("nothing", in: sandbox) == 0)
+    #expect(sandbox.counts.crashed == 1)
+  }
+
+  @Test
+  func memoryIsLimited() throws {
+    let sandbox = try Sandbox.rogue()
+
+    #expect(try Self.code("allocate", in: sandbox) == ENOMEM)
+  }
+
+  @Test(arguments: ["spin", "spinOnThreads", "sleep"])
+  func whatDoesNotEndIsKilledAfterTheTimeLimitAndRemembered(action: String) throws {
+    let sandbox = try Sandbox.rogue { $0.timeLimit = .milliseconds(200) }
+
+    let error = failure { try sandbox.decoders.decode(Self.file(action)) }
+
+    #expect(error?.code == .outOfTime)
+    #expect(error?.limit == .timeLimit)
+    #expect(try Self.code("nothing", in: sandbox) == 0)
+    #expect(failure { try sandbox.decoders.decode(Self.file(action)) } == error)
+    #expect(sandbox.counts.stopped == 1)
+    #expect(sandbox.counts.refused == 1)
+    #expect(sandbox.counts.started == 2)
+  }
+
+  @Test
+  func aLongerTimeLimitIsAnotherTry() throws {
+    let sandbox = try Sandbox.rogue { $0.timeLimit = .milliseconds(300) }
+    var options = DecodeOptions()
+    options.limits.timeLimit = .milliseconds(50)
+
+    _ = failure { try sandbox.decoders.decode(Self.file("sleep"), options) }
+    _ = failure { try sandbox.decoders.decode(Self.file("sleep"), options) }
+    #expect(sandbox.counts.refused == 1)
+    _ = failure { try sandbox.decoders.decode(Self.file("sleep")) }
+
+    #expect(sandbox.counts.refused == 1)
+    #expect(sandbox.counts.stopped == 2)
+  }
+
+  @Test(arguments: [("crash", "SIGSEGV"), ("abort", "SIGABRT"), ("exit", "ended before its answer")])
+  func aCrashCostsOneImageAndIsNamed(action: String, cause: String) throws {
+    let sandbox = try Sandbox.rogue()
+
+    let error = failure { try sandbox.decoders.decode(Self.file(action)) }
+
+    #expect(error?.code == .decoderFailed)
+    #expect(error?.detail.contains(cause) == true, "\(error?.detail ?? "")")
+    #expect(try Self.code("nothing", in: sandbox) == 0)
+    #expect(failure { try sandbox.decoders.decode(Self.file(action)) } == error)
+    #expect(sandbox.counts.refused == 1)
+    #expect(sandbox.counts.crashed == 1)
+  }
+
+  @Test
+  func aCrashIsNotRememberedIfConfiguredSo() throws {
+    let sandbox = try Sandbox.rogue { $0.crashMemory = .zero }
+
+    _ = failure { try sandbox.decoders.decode(Self.file("abort")) }
+    _ = failure { try sandbox.decoders.decode(Self.file("abort")) }
+
+    #expect(sandbox.counts.crashed == 2)
+    #expect(sandbox.counts.refused == 0)
+  }
+
+  @Test(arguments: ["sleep", "spin"])
+  func whatIsCancelledIsKilledAndNotRemembered(action: String) throws {
+    let sandbox = try Sandbox.rogue()
+    let questions = Lock(0)
+    var options = DecodeOptions()
+    options.isCancelled = {
+      questions.withLock {
+        $0 += 1
+        return $0 > 5
+      }
+    }
+
+    #expect(failure { try sandbox.decoders.decode(Self.file(action), options) }?.isCancellation == true)
+    #expect(sandbox.counts.stopped == 1)
+    #expect(try Self.code("nothing", in: sandbox) == 0)
+    #expect(sandbox.counts.refused == 0)
+  }
+
+  // MARK: Liars
+
+  /// A sandbox whose worker lies; the name of its program says how.
+  private static func liar(
+    _ name: String,
+    _ configure: (inout Sandbox.Configuration) -> Void = { _ in },
+  ) throws
+    -> (sandbox: Sandbox, folder: URL)
+  {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-liar-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.appending(path: name).path,
+      withDestinationPath: try #require(BuiltProgram.path("rogue")),
+    )
+    let sandbox = try Sandbox {
+      $0.program = folder.appending(path: name).path
+      $0.startsAhead = false
+      configure(&$0)
+    }
+    return (sandbox, folder)
+  }
+
+  @Test(arguments: [
+    "helloWithMore", "longMessage", "emptyMessage", "unknownMessage", "secondHello", "permitsWithoutEnd",
+    "impossibleHeader", "tooMuchSpace", "unknownError", "noImage", "otherSize", "otherShare", "pixelsElsewhere",
+    "pixelsBehindTheEnd", "profileElsewhere", "longer", "shorter",
+  ])
+  func aWorkerThatLiesCostsOneImageAndIsEnded(name: String) throws {
+    let (sandbox, folder) = try Self.liar(name)
+    defer { try? FileManager.default.removeItem(at: folder) }
+
+    let error = failure { try sandbox.decoders.decode(Self.file("nothing")) }
+
+    #expect(error?.code == .decoderFailed)
+    let isKnown = ["impossible", "is not vitrine-codecs", "ended before"].contains {
+      error?.detail.contains($0) == true
+    }
+    #expect(isKnown, "\(error?.detail ?? "")")
+    #expect(sandbox.counts.processes == 0)
+  }
+
+  @Test
+  func aWorkerOfAnotherVersionIsNamed() throws {
+    let (sandbox, folder) = try Self.liar("otherVersion")
+    defer { try? FileManager.default.removeItem(at: folder) }
+
+    let error = failure { try sandbox.decoders.decode(Self.file("nothing")) }
+
+    #expect(error?.code == .decoderFailed)
+    #expect(error?.detail.contains("is of another version of Vitrine (77 in place of 1)") == true)
+  }
+
+  @Test
+  func aWorkerThatIsNeverReadyIsGivenUp() throws {
+    let (sandbox, folder) = try Self.liar("noHello")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let questions = Lock(0)
+    var options = DecodeOptions()
+    options.isCancelled = {
+      questions.withLock {
+        $0 += 1
+        return $0 > 3
+      }
+    }
+
+    #expect(failure { try sandbox.decoders.decode(Self.file("nothing"), options) }?.isCancellation == true)
+    #expect(sandbox.counts.processes == 0)
+  }
+
+  @Test
+  func aHeaderOverTheLimitIsRefusedByTheProgramItself() throws {
+    let (sandbox, folder) = try Self.liar("hugeHeader")
+    defer { try? FileManager.default.removeItem(at: folder) }
+
+    let error = failure { try sandbox.decoders.decode(Self.file("nothing")) }
+
+    #expect(error?.code == .overLimit)
+    #expect(sandbox.counts.processes == 1)
+  }
+
+  @Test
+  func aWorkerThatGoesOnAfterARefusalIsKilled() throws {
+    let (sandbox, folder) = try Self.liar("deafToRefusal")
+    defer { try? FileManager.default.removeItem(at: folder) }
+
+    #expect(failure { try sandbox.decoders.decode(Self.file("nothing")) }?.code == .overLimit)
+    #expect(sandbox.counts.stopped == 1)
+  }
+
+  @Test
+  func whatAWorkerSaysHasNoControlCharacters() throws {
+    let (sandbox, folder) = try Self.liar("errorWithControls")
+    defer { try? FileManager.default.removeItem(at: folder) }
+
+    let error = failure { try sandbox.decoders.decode(Self.file("nothing")) }
+
+    #expect(error?.detail == "\u{FFFD}[2Jcleared\u{FFFD}\u{FFFD}\u{FFFD}")
+  }
+
+  /// The memory stays as long as it was, and what the program has copied stays as it was.
+  @Test(arguments: ["truncates", "grows", "unseals", "honest"])
+  func sharedMemoryIsNotResized(name: String) throws {
+    let (sandbox, folder) = try Self.liar(name)
+    defer { try? FileManager.default.removeItem(at: folder) }
+
+    for _ in 0..<3 {
+      let bitmap = try sandbox.decoders.decode(Self.file("nothing")).bitmap
+      #expect(bitmap[7, 7] == SIMD4(repeating: 128))
+    }
+  }
+
+  @Test
+  func pixelsDoNotChangeAfterTheAnswer() throws {
+    let (sandbox, folder) = try Self.liar("rewrites")
+    defer { try? FileManager.default.removeItem(at: folder) }
+
+    let bitmap = try sandbox.decoders.decode(Self.file("nothing")).bitmap
+    let before = unsafe bitmap.withUnsafeBytes { unsafe Data($0) }
+    // The worker answers this only after it has rewritten the memory.
+    _ = try? sandbox.decoders.decode(Self.file("nothing"))
+
+    #expect(unsafe bitmap.withUnsafeBytes { unsafe Data($0) } == before)
+  }
+}
+
+/// The layers of this system.
+enum ConfinementLayers {
+  static func present() throws -> Set<String> {
+    let sandbox = try Sandbox.built { $0.startsAhead = false }
+    _ = try sandbox.decoders.decode(Files.data("ImagingTests/Fixtures/rgb.qoi"))
+    return Set(Sandbox.Layer.allCases.map(\.rawValue)).subtracting(sandbox.missingLayers.map(\.rawValue))
+  }
+}
