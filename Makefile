@@ -171,6 +171,14 @@ bench-imaging: setup ## Compares thumbnails and program sizes with other program
 		$(BENCHMARKS) $(STATIC) --product $$product || exit 1; done
 	set -o pipefail; .build/benchmarks/release/bench-imaging | tee Benchmarks/Results/imaging.txt
 
+.PHONY: bench-sandbox
+bench-sandbox: setup ## Compares decoding in a sandbox with decoding in the program: processor time, first image, memory.
+	$(RELEASE) --product vitrine-codecs
+	$(BENCHMARKS) --product bench-sandbox
+	set -o pipefail; { .build/benchmarks/release/bench-sandbox .build/release/vitrine-codecs; \
+		taskset -c 0 .build/benchmarks/release/bench-sandbox .build/release/vitrine-codecs " px"; } \
+		| tee Benchmarks/Results/sandbox.txt
+
 .PHONY: conformance
 conformance: setup ## Compares decoded images with other programs, by format; installs them if missing.
 	@Scripts/setup.sh conformance

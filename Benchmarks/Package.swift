@@ -57,6 +57,16 @@ let package = Package(
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(
+      name: "bench-sandbox",
+      dependencies: [
+        "Contest",
+        .product(name: "VitrineImaging", package: "Vitrine"),
+        .product(name: "VitrineAVIF", package: "Vitrine"),
+        .product(name: "VitrineSandbox", package: "Vitrine"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(
       name: "attack",
       dependencies: [
         .product(name: "Vitrine", package: "Vitrine"),

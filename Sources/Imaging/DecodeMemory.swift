@@ -75,6 +75,14 @@ package final class MemoryShare: Sendable {
     return hasWaited
   }
 
+  /// Holds `count` bytes if that needs no wait; returns `false` otherwise.
+  package func tryHold(_ count: Int) -> Bool {
+    release()
+    guard budget.tryAcquire(count) else { return false }
+    state.withLock { $0.held = count }
+    return true
+  }
+
   /// Returns the bytes to the budget; does nothing the second time.
   package func release() {
     let count = state.withLock { state in
@@ -106,7 +114,7 @@ extension DecodeOptions {
       .addingSaturating(4 * (info.colorProfile?.data.count ?? 0))
     try limits.check(memory: total, of: info)
     var hasWaited = try memoryShare?.hold(total, control) ?? false
-    if let host, try host.permit(info, memory: total) { hasWaited = true }
+    if let host, try host.permit(info, memory: total, output: output) { hasWaited = true }
     return hasWaited ? control.restarted() : control
   }
 }

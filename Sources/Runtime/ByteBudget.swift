@@ -65,7 +65,16 @@ package final class ByteBudget: Sendable {
     }
   }
 
-  /// Returns bytes that ``acquire(_:check:)`` has granted.
+  /// Takes `count` bytes if they are free and nobody waits; returns `false` otherwise, at once.
+  package func tryAcquire(_ count: Int) -> Bool {
+    monitor.withLock { state in
+      guard state.waiting.isEmpty, hasRoom(for: count, state) else { return false }
+      state.held += count
+      return true
+    }
+  }
+
+  /// Returns bytes that ``acquire(_:check:)`` or ``tryAcquire(_:)`` has granted.
   package func release(_ count: Int) {
     monitor.withLock { $0.held -= count }
     monitor.broadcast()

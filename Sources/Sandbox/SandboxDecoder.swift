@@ -26,12 +26,12 @@ struct SandboxDecoder: RemoteDecoder {
       var conversation = Conversation(worker, question, format)
       do throws(Conversation.Failure) {
         let answer = try unsafe conversation.run(bytes)
-        finish(worker, bytes.count)
+        finish(worker)
         return answer
       } catch {
         switch error {
         case .image(let error):
-          finish(worker, bytes.count)
+          finish(worker)
           throw error
         case .ended(hasImage: false): pool.retire(worker)
         case .ended(hasImage: true): throw unsafe end(of: worker, bytes, format)
@@ -58,8 +58,8 @@ struct SandboxDecoder: RemoteDecoder {
     }
   }
 
-  private func finish(_ worker: WorkerProcess, _ byteCount: Int) {
-    worker.finishImage(byteCount)
+  private func finish(_ worker: WorkerProcess) {
+    worker.finishImage()
     pool.count { $0.images += 1 }
     pool.giveBack(worker)
   }

@@ -7,9 +7,10 @@ package protocol DecodeHost: AnyObject, Sendable {
   /// - Parameters:
   ///   - info: The facts of the image, or of the requested frame.
   ///   - memory: The bytes that the decode will hold.
+  ///   - output: The bytes of the pixels of the result, which are among them.
   /// - Returns: `true` if the program had to wait, so that the time of the decode begins now.
   /// - Throws: ``ImageError``: `.cancelled` if the program does not permit it.
-  func permit(_ info: ImageInfo, memory: Int) throws(ImageError) -> Bool
+  func permit(_ info: ImageInfo, memory: Int, output: Int) throws(ImageError) -> Bool
 
   /// Returns memory for the pixels of the result, which must stay until the program has them; `nil` to use other
   /// memory.

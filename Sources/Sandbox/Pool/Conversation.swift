@@ -19,6 +19,8 @@ struct Conversation {
 
   /// The time for which a worker may reach its next check after it was told to stop.
   static let grace = Duration.milliseconds(100)
+  /// The bytes that most decodes do not exceed.
+  private static let usualByteCount = 32 << 20
   /// The number of times that a worker may ask for permission for one image.
   private static let permitLimit = 4
 
@@ -49,9 +51,9 @@ struct Conversation {
     // `input` has room for them.
     unsafe input.bytes.copyMemory(from: bytes)
     try provideOutput(1)
-    var (question, byteCount) = (question, bytes.count)
+    var (question, byteCount, allowance) = (question, bytes.count, allowance)
     try send(.question) { (message) throws(Malformed) in
-      try message.code(&question, byteCount: &byteCount)
+      try message.code(&question, byteCount: &byteCount, allowance: &allowance)
     }
     var permits = 0
     while true {
@@ -87,6 +89,12 @@ struct Conversation {
         return try lies { () throws(Malformed) in try fields.code(nil, to: kind, byteCount: byteCount) }
       }
     }
+  }
+
+  /// The bytes that the worker may hold without asking, which are held for it from the start.
+  private var allowance: Int {
+    let count = min(Self.usualByteCount, question.options.limits.memoryByteCount)
+    return question.options.memoryShare?.tryHold(count) ?? true ? count : 0
   }
 
   /// Answers a worker that has read the header.

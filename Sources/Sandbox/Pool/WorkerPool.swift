@@ -86,7 +86,9 @@ final class WorkerPool: Sendable {
   /// Takes back a worker that is ready for another image.
   func giveBack(_ worker: WorkerProcess) {
     let count = worker.state.withLock { $0.imageCount }
-    guard count < configuration.imagesPerProcess, worker.residentByteCount <= configuration.bytesPerProcess else {
+    // Looking costs as much as a small image.
+    let isTooLarge = count % 8 == 0 && worker.residentByteCount > configuration.bytesPerProcess
+    guard count < configuration.imagesPerProcess, !isTooLarge else {
       monitor.withLock { $0.counts.recycled += 1 }
       return retire(worker)
     }

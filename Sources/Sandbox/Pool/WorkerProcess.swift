@@ -29,10 +29,14 @@ final class WorkerProcess: Sendable {
   struct State {
     var input: SharedMapping?
     var output: SharedMapping?
-    /// The bytes of recent images, with the oldest forgotten.
+    /// The longest input or output of this image, in bytes.
+    var usedByteCount = 0
+    /// The longest input or output of recent images; older ones count less and less.
     var recentByteCount = 0
     var imageCount = 0
+    /// The limits that the worker has now, in bytes and in seconds of processor time.
     var memoryLimit = 0
+    var timeLimit = 0.0
     /// The status with which it ended, once it has been waited for.
     var status: Int32?
     var hasEnded = false
@@ -63,6 +67,7 @@ final class WorkerProcess: Sendable {
     let started = spawn(path, kind, other)
     close(other)
     let channel = Channel(own)
+    channel.limitWaits()
     guard case .success(let identifier) = started else {
       close(own)
       return started.flatMap { _ in .failure(.noWorker) }
@@ -172,22 +177,26 @@ final class WorkerProcess: Sendable {
   ///
   /// Mappings are used again. They grow in steps, so that few are made.
   func mapping(_ role: MemoryRole, _ count: Int) -> SharedMapping? {
-    let known = state.withLock { role == .input ? $0.input : $0.output }
+    let known = state.withLock { state in
+      state.usedByteCount = max(state.usedByteCount, count)
+      return role == .input ? state.input : state.output
+    }
     if let known, known.byteCount >= count { return known }
     // The next power of two, or the next eighth of it.
-    let power = max(1 << 18, 1 << (Int.bitWidth - max(1, count - 1).leadingZeroBitCount))
+    let power = max(1 << 20, 1 << (Int.bitWidth - max(1, count - 1).leadingZeroBitCount))
     let step = max(1 << 16, power / 8)
-    let mapping = Self.share(role, (max(count, 1 << 18) + step - 1) / step * step, channel)
+    let mapping = Self.share(role, (max(count, 1 << 20) + step - 1) / step * step, channel)
     state.withLock { if role == .input { $0.input = mapping } else { $0.output = mapping } }
     return mapping
   }
 
   /// Counts an image, and gives back mappings that are much larger than recent images need.
-  func finishImage(_ byteCount: Int) {
+  func finishImage() {
     let released = state.withLock { state -> [SharedMapping?] in
       state.imageCount += 1
-      state.recentByteCount = max(byteCount, state.recentByteCount - state.recentByteCount / 8)
-      let most = max(1 << 20, 4 * state.recentByteCount)
+      state.recentByteCount = max(state.usedByteCount, state.recentByteCount - state.recentByteCount / 8)
+      state.usedByteCount = 0
+      let most = max(1 << 22, 4 * state.recentByteCount)
       var released: [SharedMapping?] = []
       if let input = state.input, input.byteCount > most {
         released.append(input)
@@ -208,27 +217,37 @@ final class WorkerProcess: Sendable {
   // MARK: Limits
 
   /// The memory that threads and libraries need beside that of the decode, in bytes.
-  private static let overhead = (64 << 20) + ProcessInfo.processInfo.activeProcessorCount * (10 << 20)
+  private static let overhead = (64 << 20) + coreCount * (10 << 20)
+  // Asking for it reads files.
+  private static let coreCount = ProcessInfo.processInfo.activeProcessorCount
 
-  /// Limits the memory and the processor time of the next image.
+  /// Limits the memory of the next image, and the processor time of the next ones.
   func limit(memory: Int, time: Duration) {
     let most = initialByteCount.addingSaturating(memory).addingSaturating(Self.overhead)
-    let isNew = state.withLock { state in
-      defer { state.memoryLimit = most }
-      return state.memoryLimit != most
-    }
-    // The processes may already be gone; then the image fails anyway.
-    if isNew { _ = vitrine_limit_memory(identifier, UInt64(most)) }
     let used = Double(max(0, vitrine_processor_time(identifier))) / 1e9
-    let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
-    let seconds = (used + cores * (time / .seconds(1))).rounded(.up) + 2
-    _ = vitrine_limit_processor_time(identifier, UInt64(min(seconds, 1e9)))
+    let needed = Double(Self.coreCount) * (time / .seconds(1)) + 2
+    let (isNewMemory, newTime) = state.withLock { state -> (Bool, Double?) in
+      defer { state.memoryLimit = most }
+      var newTime: Double?
+      // For several images, so that the system is rarely asked.
+      if state.timeLimit < used + needed || state.timeLimit > used + 3 * needed { newTime = used + 2 * needed }
+      if let newTime { state.timeLimit = newTime }
+      return (state.memoryLimit != most, newTime)
+    }
+    // The process may already be gone; then the image fails anyway.
+    if isNewMemory { _ = vitrine_limit_memory(identifier, UInt64(most)) }
+    if let newTime { _ = vitrine_limit_processor_time(identifier, UInt64(min(newTime.rounded(.up), 1e9))) }
   }
 }
 
 // MARK: -
 
 extension WorkerProcess {
+  /// Memory that an image needed is kept for the next one, which needs as much: getting it anew from the system costs
+  /// more than decoding a small image.
+  private static let allocatorSettings =
+    "GLIBC_TUNABLES=glibc.malloc.trim_threshold=33554432:glibc.malloc.mmap_threshold=8388608"
+
   private static func spawn(_ path: ByteString, _ kind: Kind, _ socket: Int32) -> Result<pid_t, StartFailure> {
     var actions = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -254,10 +273,10 @@ extension WorkerProcess {
       &attributes,
       Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF),
     )
-    // Copies that outlive the call, in arrays that end in a null pointer. Nothing of the environment is needed.
-    let words = unsafe [path.withCString { unsafe strdup($0) }, strdup(kind.rawValue)]
+    // Copies that outlive the call, in arrays that end in a null pointer. Nothing else of the environment is needed.
+    let words = unsafe [path.withCString { unsafe strdup($0) }, strdup(kind.rawValue), strdup(Self.allocatorSettings)]
     defer { unsafe words.forEach { unsafe free($0) } }
-    var (arguments, environment) = unsafe (words + [nil], [UnsafeMutablePointer<CChar>?.none])
+    var (arguments, environment) = unsafe ([words[0], words[1], nil], [words[2], nil])
     var identifier: pid_t = 0
     let status = unsafe path.withCString {
       unsafe posix_spawn(&identifier, $0, &actions, &attributes, &arguments, &environment)

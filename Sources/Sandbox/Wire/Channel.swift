@@ -19,6 +19,13 @@ package struct Channel: Sendable {
   /// `socket` must be a socket of messages that stays open for the life of the channel.
   package init(_ socket: Int32) { self.socket = socket }
 
+  /// Makes ``receive(check:)`` call its `check` now and then.
+  package func limitWaits() {
+    var interval = timeval(tv_sec: 0, tv_usec: suseconds_t(Self.interval) * 1000)
+    // The call only reads the interval.
+    unsafe setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &interval, socklen_t(MemoryLayout<timeval>.size))
+  }
+
   /// Sends a message, and with it a descriptor unless that is -1.
   ///
   /// Waits while the other end does not receive; `check` is called now and then meanwhile, and throws to stop.
@@ -34,7 +41,9 @@ package struct Channel: Sendable {
       if sent >= 0 { return .success(()) }
       guard errno == EAGAIN || errno == EWOULDBLOCK else { return .failure(.ended) }
       try check()
-      wait(for: POLLOUT, Self.interval)
+      var entry = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+      // The kernel writes only into `entry`.
+      _ = unsafe poll(&entry, 1, Self.interval)
     }
   }
 
@@ -43,14 +52,13 @@ package struct Channel: Sendable {
   /// Waits until there is one; `check` is called now and then meanwhile, and throws to stop.
   package func receive<Stop: Error>(check: () throws(Stop) -> Void) throws(Stop) -> Result<Message, Failure> {
     while true {
-      if let result = unsafe receiveNow({ bytes in
+      try check()
+      if let result = unsafe receiveOnce({ bytes in
         // Within the bytes. The system closes descriptors for which there is no place.
-        unsafe recv(socket, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_TRUNC))
+        unsafe recv(socket, bytes.baseAddress, bytes.count, Int32(MSG_TRUNC))
       }) {
         return result
       }
-      try check()
-      wait(for: POLLIN, Self.interval)
     }
   }
 
@@ -59,12 +67,11 @@ package struct Channel: Sendable {
     while true {
       var descriptor: Int32 = -1
       // Within the bytes.
-      if let result = unsafe receiveNow({ bytes in
+      if let result = unsafe receiveOnce({ bytes in
         unsafe vitrine_receive_message(socket, bytes.baseAddress, bytes.count, &descriptor)
       }) {
         return result.map { ($0, descriptor) }
       }
-      wait(for: POLLIN, -1)
     }
   }
 
@@ -75,23 +82,18 @@ package struct Channel: Sendable {
     return unsafe poll(&entry, 1, 0) > 0
   }
 
-  /// Returns `nil` if there is no message yet.
-  private func receiveNow(_ call: (UnsafeMutableRawBufferPointer) -> Int) -> Result<Message, Failure>? {
+  /// Returns `nil` if there was no message within the interval.
+  private func receiveOnce(_ call: (UnsafeMutableRawBufferPointer) -> Int) -> Result<Message, Failure>? {
     var received = -1
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Message.limit) { buffer, count in
       received = unsafe call(UnsafeMutableRawBufferPointer(buffer))
       count = max(0, min(received, Message.limit))
     }
     if received > Message.limit { return .failure(.malformed) }
-    // No message of ours is empty, and a socket whose other end is closed gives empty ones.
     if received > 0 { return .success(Message(reading: bytes)) }
-    if received < 0, errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR { return nil }
-    return .failure(received < 0 && errno == EMSGSIZE ? .malformed : .ended)
-  }
-
-  private func wait(for events: Int32, _ milliseconds: Int32) {
-    var entry = pollfd(fd: socket, events: Int16(events), revents: 0)
-    // The kernel writes only into `entry`.
-    _ = unsafe poll(&entry, 1, milliseconds)
+    // No message of ours is empty, and a socket whose other end is closed gives empty ones.
+    if received == 0 { return .failure(isEnded ? .ended : .malformed) }
+    if errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR { return nil }
+    return .failure(errno == EMSGSIZE ? .malformed : .ended)
   }
 }

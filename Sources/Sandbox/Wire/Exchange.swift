@@ -10,8 +10,8 @@ import VitrineRuntime
 //     memory (output), proceed ->             (or refuse)
 //                              <-     done, failed
 //
-// A worker may ask for space at any time, and for permission more than once, such as after a thumbnail that was of no
-// use. The bytes of the file, the pixels and all that has no place in a message are in shared memory.
+// A worker that needs little, as the question says how much that is, goes on without asking. One may ask for space at any
+// time, and for permission more than once, such as after a thumbnail that was of no use. The bytes of the file, the pixels and all that has no place in a message are in shared memory.
 
 /// The kinds of messages from a program to its worker.
 package enum Command: Int, CaseIterable, Sendable {
@@ -111,11 +111,17 @@ extension Message {
     }
   }
 
-  package mutating func code(_ question: inout DecodeQuestion, byteCount: inout Int) throws(Malformed) {
+  /// `allowance` is the number of bytes that a decode may hold without asking.
+  package mutating func code(
+    _ question: inout DecodeQuestion,
+    byteCount: inout Int,
+    allowance: inout Int,
+  ) throws(Malformed) {
     var (kind, options) = (question.kind, question.options)
     try code(&kind)
     try code(&options)
     try code(&byteCount, "number of bytes", in: 1...1 << 40)
+    try code(&allowance, "allowance", in: 0 ... .max)
     question = DecodeQuestion(kind, options)
   }
 

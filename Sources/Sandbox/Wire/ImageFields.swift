@@ -45,14 +45,19 @@ extension Message {
   }
 
   private mutating func code(_ encoding: inout ColorEncoding) throws(Malformed) {
-    for path in [\ColorEncoding.red, \.green, \.blue, \.white] {
-      try code(&encoding[keyPath: path].x, "colour encoding")
-      try code(&encoding[keyPath: path].y, "colour encoding")
-    }
+    try code(&encoding.red)
+    try code(&encoding.green)
+    try code(&encoding.blue)
+    try code(&encoding.white)
     var gamma: Double?
     if case .gamma(let value) = encoding.transfer { gamma = value }
     try code(&gamma, "gamma", from: 1) { (message, gamma) throws(Malformed) in try message.code(&gamma, "gamma") }
     encoding.transfer = gamma.map { .gamma($0) } ?? .sRGB
+  }
+
+  private mutating func code(_ color: inout ColorEncoding.Chromaticity) throws(Malformed) {
+    try code(&color.x, "colour encoding")
+    try code(&color.y, "colour encoding")
   }
 
   package mutating func code(_ error: inout ImageError) throws(Malformed) {
@@ -77,12 +82,15 @@ extension Message {
   }
 
   package mutating func code(_ limits: inout DecodeLimits) throws(Malformed) {
-    for path in [
-      \DecodeLimits.pixelCount, \.streamedPixelCount, \.composedPixelCount, \.side, \.outputByteCount,
-      \.memoryByteCount, \.frameCount, \.warningCount, \.metadataByteCount,
-    ] {
-      try code(&limits[keyPath: path], "limit")
-    }
+    try code(&limits.pixelCount, "limit")
+    try code(&limits.streamedPixelCount, "limit")
+    try code(&limits.composedPixelCount, "limit")
+    try code(&limits.side, "limit")
+    try code(&limits.outputByteCount, "limit")
+    try code(&limits.memoryByteCount, "limit")
+    try code(&limits.frameCount, "limit")
+    try code(&limits.warningCount, "limit")
+    try code(&limits.metadataByteCount, "limit")
     try code(&limits.timeLimit, "time limit", from: .zero) { (message, limit) throws(Malformed) in
       var seconds = limit / .seconds(1)
       try message.code(&seconds, "time limit", in: 0...1e9)
@@ -97,7 +105,10 @@ extension Message {
     }
     try code(&options.region, "region", from: PixelRegion(x: 0, y: 0, width: 1, height: 1)) {
       (message, region) throws(Malformed) in
-      for path in [\PixelRegion.x, \.y, \.width, \.height] { try message.code(&region[keyPath: path], "region") }
+      try message.code(&region.x, "region")
+      try message.code(&region.y, "region")
+      try message.code(&region.width, "region")
+      try message.code(&region.height, "region")
     }
     try code(&options.quality, "quality")
     try code(&options.filter, "filter")

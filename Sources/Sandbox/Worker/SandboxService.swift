@@ -17,6 +17,8 @@ package final class SandboxService: DecodeHost, @unchecked Sendable {
   private var output: SharedMapping?
   /// Outputs that were replaced while pixels are in them.
   private var replaced: [SharedMapping] = []
+  /// The bytes that the current image may take without asking.
+  private var allowance = 0
   /// True once the program has permitted the current image, so that its pixels may go to the output.
   private var isPermitted = false
   /// True if the program is gone.
@@ -47,7 +49,7 @@ package final class SandboxService: DecodeHost, @unchecked Sendable {
 
   private func answer(_ message: inout Message) throws {
     var (question, byteCount) = (DecodeQuestion(.info, DecodeOptions()), 0)
-    try message.code(&question, byteCount: &byteCount)
+    try message.code(&question, byteCount: &byteCount, allowance: &allowance)
     try message.end()
     guard let input, byteCount <= input.byteCount else { throw End.ended }
     replaced = []
@@ -106,11 +108,16 @@ package final class SandboxService: DecodeHost, @unchecked Sendable {
 
   // MARK: The host of a decode
 
-  package func permit(_ info: ImageInfo, memory: Int) throws(ImageError) -> Bool {
+  package func permit(_ info: ImageInfo, memory: Int, output: Int) throws(ImageError) -> Bool {
     var needs = Needs()
     needs.info = info
     needs.memory = memory
     needs.extra = AnswerFields.extraByteCount(info)
+    let space = self.output?.byteCount ?? 0
+    guard memory > allowance || output > space || needs.extra > space - output else {
+      isPermitted = true
+      return false
+    }
     do {
       try send(.permit) { (message) throws(Malformed) in try message.code(&needs) }
       let answer = try waitForPermission()

@@ -54,7 +54,7 @@ ssize_t vitrine_receive_message(int socket, void *bytes, size_t count, int *desc
       .msg_iov = &content, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
   *descriptor = -1;
   ssize_t received;
-  do received = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  do received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   while (received < 0 && errno == EINTR);
   if (received < 0) return -1;
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);

@@ -15,8 +15,8 @@ int vitrine_make_shared_memory(size_t size);
 // Sends one message, and with it a descriptor unless that is -1, without waiting.
 ssize_t vitrine_send_message(int socket, const void *bytes, size_t count, int descriptor);
 
-// Receives one message and the descriptor that came with it, or -1, without waiting. A message longer than `count` is
-// an error, EMSGSIZE.
+// Waits for one message, and receives it and the descriptor that came with it, or -1. A message longer than `count` is an
+// error, EMSGSIZE.
 ssize_t vitrine_receive_message(int socket, void *bytes, size_t count, int *descriptor);
 
 // Sets the soft limit of another process's memory (RLIMIT_DATA, in bytes) or processor time (RLIMIT_CPU, in seconds).
