@@ -38,6 +38,11 @@ test: setup ## Runs all tests, those of widgets on a virtual display.
 	swift test --skip-build --disable-xctest
 	$(MAKE) scenarios
 
+.PHONY: siege
+siege: setup ## Decodes COUNT (10,000) damaged files and all bombs in a sandbox, then whole ones while its processes are killed.
+	$(RELEASE) --product vitrine-codecs
+	@Scripts/siege.sh
+
 # SwiftPM misses files added to the parent package unless it plans the build anew.
 .PHONY: scenarios
 scenarios: setup ## Tests the scenarios of Examples/Scenarios, a package that uses Vitrine as any other does.

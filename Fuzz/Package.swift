@@ -20,6 +20,7 @@ let package = Package(
         .product(name: "VitrineJXL", package: "Vitrine"),
         .product(name: "VitrineTIFF", package: "Vitrine"),
         .product(name: "VitrineSVG", package: "Vitrine"),
+        .product(name: "VitrineSandbox", package: "Vitrine"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
@@ -28,6 +29,14 @@ let package = Package(
     .executableTarget(
       name: "hostile-images",
       dependencies: [.product(name: "VitrineTesting", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(
+      name: "siege",
+      dependencies: [
+        .product(name: "VitrineImaging", package: "Vitrine"),
+        .product(name: "VitrineSandbox", package: "Vitrine"),
+      ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(name: "mutate", swiftSettings: [.treatAllWarnings(as: .error)]),

@@ -4,6 +4,14 @@ import VitrineRuntime
 import VitrineTesting
 
 struct PNGTests {
+  @Test(arguments: [0, 3, 255] as [UInt8])
+  func anImpossibleBitDepthIsCorrupt(depth: UInt8) {
+    let header: [UInt8] = .big32(4) + .big32(4) + [depth, 6, 0, 0, 0]
+    let file = Data(SniffingTests.png + PNGFile.chunk("IHDR", header) + PNGFile.chunk("IDAT", PNGFile.zlib([0])))
+
+    #expect(failure { try DecoderRegistry.standard.info(of: file) }?.code == .corrupt)
+  }
+
   struct Kind: Sendable, CustomTestStringConvertible {
     var colorType: PNGFile.ColorType
     var depth: Int

@@ -4,6 +4,16 @@ import VitrineRuntime
 import VitrineTesting
 
 struct WebPTests {
+  @Test
+  func anAnimationWithoutFramesCountsAsOne() throws {
+    var file = try Fixture.data("animated.webp")
+    // The chunks of the frames get names that nobody knows.
+    while let range = file.firstRange(of: Data("ANMF".utf8)) { file.replaceSubrange(range, with: Data("ANMX".utf8)) }
+
+    #expect(try DecoderRegistry.standard.info(of: file).frameCount == 1)
+    #expect(throws: ImageError.self) { try decode(file) }
+  }
+
   // One level: the reference is another build of libwebp, whose vector code may round its own way.
   @Test(arguments: [("lossless", 0), ("lossless-alpha", 0), ("lossy", 1), ("lossy-alpha", 1)])
   func everyKindDecodesAsAnotherDecoderHasIt(name: String, tolerance: Int) throws {

@@ -31,6 +31,7 @@ let targets: [String: Target] = [
   "http": http,
   "headers": headers,
   "disk": disk,
+  "wire": wire,
 ]
 
 /// Small, so that an input takes milliseconds; what they do not bound must not grow without them either.

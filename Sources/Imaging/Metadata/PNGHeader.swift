@@ -64,6 +64,10 @@ struct PNGHeader {
         guard let width = body.bigEndian32(at: 0), let height = body.bigEndian32(at: 4), let depth = body.byte(at: 8),
           let colorType = body.byte(at: 9), let interlace = body.byte(at: 12)
         else { throw ImageError(.truncated, format: .png, "truncated: the file ends inside its header") }
+        // PNG, third edition, 11.2.1.
+        guard [1, 2, 4, 8, 16].contains(depth) else {
+          throw ImageError(.corrupt, format: .png, "corrupt: \(depth) bits of a component")
+        }
         (self.width, self.height) = (Int(width), Int(height))
         (bitDepth, self.colorType, isInterlaced) = (Int(depth), colorType, interlace != 0)
       case Chunk.tRNS: hasTransparency = true

@@ -28,7 +28,8 @@ public struct WebPDecoder: ImageDecoder, VitrineDecoder {
     info.hasAlpha = features.has_alpha != 0
     info.colorProfile = header.profile
     if header.isAnimated {
-      info.frameCount = header.frameCount
+      // A damaged file may have none.
+      info.frameCount = max(1, header.frameCount)
       info.duration = header.duration
       info.loopCount = header.loopCount
     }
