@@ -15,7 +15,7 @@ products=(
   "VitrineTesting:PipelineParts().loader.requests.count"
 )
 if [ "$(uname)" = Linux ]; then
-  products+=("VitrineGTK:RemotePicture.self")
+  products+=("VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases")
   for codec in AVIF HEIF JXL SVG TIFF; do products+=("Vitrine$codec:${codec}Decoder().formats"); done
 fi
 wanted=("$@")

@@ -22,7 +22,7 @@ libraries=(
   "libjxl-dev:module libjxl:reads JPEG XL:VitrineJXL"
   "libtiff-dev:module libtiff-4:reads TIFF:VitrineTIFF"
   "librsvg2-dev:module librsvg-2.0:draws SVG:VitrineSVG"
-  "libseccomp-dev:module libseccomp:confines the processes that decode heavy formats:vitrine-codecs"
+  "libseccomp-dev:module libseccomp:confines the processes in which a sandbox decodes:vitrine-codecs"
 )
 brew="pkg-config jpeg-turbo libpng webp giflib little-cms2"
 programs=(

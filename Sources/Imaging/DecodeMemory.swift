@@ -68,11 +68,18 @@ package final class MemoryShare: Sendable {
   /// - Returns: `true` if it had to wait.
   package func hold(_ count: Int, _ control: DecodeControl) throws(ImageError) -> Bool {
     release()
-    state.withLock { $0.isWaiting = true }
-    defer { state.withLock { $0.isWaiting = false } }
-    let hasWaited = try budget.acquire(count) { () throws(ImageError) in try control.checkCancellation() }
+    let hasWaited = try waiting { () throws(ImageError) in
+      try budget.acquire(count) { () throws(ImageError) in try control.checkCancellation() }
+    }
     state.withLock { $0.held = count }
     return hasWaited
+  }
+
+  /// Calls `body`, which waits for others to end.
+  package func waiting<Value>(_ body: () throws(ImageError) -> Value) throws(ImageError) -> Value {
+    state.withLock { $0.isWaiting = true }
+    defer { state.withLock { $0.isWaiting = false } }
+    return try body()
   }
 
   /// Holds `count` bytes if that needs no wait; returns `false` otherwise.

@@ -33,6 +33,13 @@ public struct DecoderRegistry: Sendable {
   /// it.
   package private(set) var hasForeignDecoders: Bool
 
+  /// A Boolean value that indicates whether a decoder works elsewhere, so that a call may wait for another process.
+  package var hasRemoteDecoders: Bool {
+    entries.contains { entry in
+      if case .remote = entry { true } else { false }
+    }
+  }
+
   /// Makes a registry that asks `decoders` from the first to the last.
   public init(_ decoders: [any ImageDecoder]) {
     entries = decoders.map { .local($0) }

@@ -20,9 +20,8 @@ struct SandboxDecoder: RemoteDecoder {
       pool.count { $0.refused += 1 }
       throw known
     }
-    let control = DecodeControl(isCancelled: question.options.isCancelled, timeLimit: nil)
     while true {
-      let worker = try pool.take(WorkerProcess.Kind(format)) { () throws(ImageError) in try control.check() }
+      let worker = try take(WorkerProcess.Kind(format), question.options)
       var conversation = Conversation(worker, question, format)
       do throws(Conversation.Failure) {
         let answer = try unsafe conversation.run(bytes)
@@ -56,6 +55,16 @@ struct SandboxDecoder: RemoteDecoder {
         }
       }
     }
+  }
+
+  /// Takes a worker; the time of the decode begins afterwards.
+  private func take(_ kind: WorkerProcess.Kind, _ options: DecodeOptions) throws(ImageError) -> WorkerProcess {
+    let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: nil)
+    func take() throws(ImageError) -> WorkerProcess {
+      try pool.take(kind) { () throws(ImageError) in try control.check() }
+    }
+    guard let share = options.memoryShare else { return try take() }
+    return try share.waiting(take)
   }
 
   private func finish(_ worker: WorkerProcess) {

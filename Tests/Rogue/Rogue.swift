@@ -16,7 +16,7 @@ enum Rogue {
     }
     if arguments.dropFirst().first == "pictures" {
       _ = Confinement.enter(readsFonts: false)
-      return SandboxService(DecoderRegistry([RogueDecoder()]), on: 0).run(missingLayers: ["namespaces"])
+      return SandboxWorker(DecoderRegistry([RogueDecoder()]), on: 0).run(missingLayers: ["namespaces"])
     }
     let readsFonts = arguments.contains("--fonts")
     let path = arguments.count > 2 ? arguments[2] : ""

@@ -25,6 +25,40 @@ struct SandboxTests {
     #expect(max(bitmap.width, bitmap.height) == 20)
   }
 
+  /// The bytes are not to blame: perhaps the system had no memory.
+  @Test
+  func whatIsStoredStaysWhenItsDecoderFails() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-sandbox-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let sandbox = try Sandbox.rogue()
+    let loader = FakeLoader()
+    let pipeline = ImagePipeline {
+      $0.decoders = sandbox.decoders
+      $0.loader = loader
+      $0.diskCache = try? DiskCache(directory: folder, sizeLimit: 10 << 20)
+    }
+    let url = try #require(URL(string: "https://example.invalid/a.qoi"))
+    for action in ["abort", "crash"] {
+      let file = RogueTests.file(action)
+      #expect(await pipeline.cache.storeData(file, for: url))
+
+      let error = await #expect(throws: LoadError.self) { try await pipeline.image(for: url) }
+
+      #expect((error?.cause as? ImageError)?.code == .decoderFailed)
+      #expect(await pipeline.cache.data(for: url) == file)
+    }
+    #expect(loader.requests.isEmpty)
+  }
+
+  @Test
+  func threadsThatMustNotWaitAskNoProcess() throws {
+    let sandbox = try Sandbox.built { $0.startsAhead = false }
+
+    #expect(sandbox.decoders.hasRemoteDecoders)
+    #expect(!sandbox.decoders.hasForeignDecoders)
+    #expect(!DecoderRegistry.standard.hasRemoteDecoders)
+  }
+
   @Test
   func aMissingProgramIsAnErrorWhenTheSandboxIsMade() throws {
     let error = #expect(throws: SandboxError.self) { try Sandbox { $0.program = "/nowhere/vitrine-codecs" } }
@@ -151,7 +185,7 @@ struct SandboxTests {
   func mappingsGrowAndShrink() throws {
     let sandbox = try Sandbox.built { $0.processes = 1 }
     let file = try Self.file()
-    for side in [2000.0, 10, 3000, 10, 10, 10, 1000] {
+    for side in [900.0, 10, 1200, 10, 10, 10, 500] {
       let options = DecodeOptions(size: .pixels(side, side, .exact, enlarges: true))
       let there = Outcome.of { () throws(ImageError) in try sandbox.decoders.decode(file, options) }
       #expect(there == Outcome.of { () throws(ImageError) in try ownDecoders.decode(file, options) })

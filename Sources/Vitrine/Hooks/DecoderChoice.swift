@@ -8,13 +8,14 @@ struct DecoderChoice: Sendable {
 
   private let decoders: DecoderRegistry
   private let delegate: (any PipelineDelegate)?
+  /// The pipeline's decoders, if there is neither a delegate nor a custom decoder to call, nor a process to wait for.
+  let own: DecoderRegistry?
 
   init(_ configuration: ImagePipeline.Configuration) {
     (decoders, delegate) = (configuration.decoders, configuration.delegate)
+    let isOwn = delegate == nil && !decoders.hasForeignDecoders && !decoders.hasRemoteDecoders
+    own = isOwn ? decoders : nil
   }
-
-  /// The pipeline's decoders, if there is neither a delegate nor a custom decoder to call.
-  var own: DecoderRegistry? { delegate == nil && !decoders.hasForeignDecoders ? decoders : nil }
 
   /// Returns the decoders for some bytes.
   func decoders(for request: ImageRequest, of data: Data) -> DecoderRegistry {

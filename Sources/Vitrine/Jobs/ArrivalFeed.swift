@@ -73,7 +73,7 @@ final class ArrivalFeed: @unchecked Sendable {
 
   /// Inspects the body so far, unless that or a decode is under way; the next bytes make up for it.
   func follow(_ body: Data, of head: BodySink.Head) {
-    // On a worker if custom code has to be called.
+    // On a worker if custom code has to be called, or another process to be asked.
     let worker = context.decoders.own == nil ? context.decodeQueue : nil
     let phase = state.withLock { state -> Phase? in
       switch state.phase {

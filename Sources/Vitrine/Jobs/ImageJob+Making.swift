@@ -99,7 +99,7 @@ extension ImageJob {
     }
   }
 
-  /// True if the byte count suggests that decoding costs less than waking a thread; never with custom decoders.
+  /// True if the byte count suggests that decoding costs less than waking a thread; never with custom or remote decoders.
   private func mayBeTiny(_ bytes: FetchedBytes) -> Bool {
     bytes.data.count <= 1024 && context.decoders.own != nil && context.configuration.decodesTinyImagesInline
       && !context.decodeQueue.isSuspended
@@ -112,7 +112,7 @@ extension ImageJob {
   }
 
   private func decoded(_ result: Result<ImageResponse, LoadError>, _ turn: inout Turn) {
-    guard case .failure(let error) = result, !error.isCancellation, !error.isOutOfTime, let bytes else {
+    guard case .failure(let error) = result, !error.isCancellation, !error.isOfDecoder, let bytes else {
       return conclude(result, &turn)
     }
     // Cached bytes that are no image are fetched again, once; the response replaces them.
@@ -292,7 +292,11 @@ extension ImageJob {
 
 extension LoadError {
   /// True if the time was too short, which says nothing of the bytes.
-  fileprivate var isOutOfTime: Bool { (cause as? ImageError)?.code == .outOfTime }
+  /// True for a failure that says nothing about the bytes.
+  fileprivate var isOfDecoder: Bool {
+    let code = (cause as? ImageError)?.code
+    return code == .outOfTime || code == .decoderFailed
+  }
 
   /// Creates an error from what the work of a stage has thrown.
   fileprivate init(_ error: any Error, _ stage: Stage, _ source: String) {

@@ -6,7 +6,7 @@ import VitrineRuntime
 /// It runs in the worker, with the decoders that do the work.
 // @unchecked: one thread runs the service. Only `control` is read on others, by decoders that ask whether to stop.
 @safe
-package final class SandboxService: DecodeHost, @unchecked Sendable {
+package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   /// The end of the service: the program is gone, or is not one of ours.
   private enum End: Error { case ended }
 
