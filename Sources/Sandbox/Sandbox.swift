@@ -151,8 +151,11 @@ public final class Sandbox: Sendable {
   /// The numbers of what the sandbox has done so far.
   public var counts: Counts { decoder.pool.counts }
 
+  /// The identifiers of the processes that are ready.
+  package var processIdentifiers: [pid_t] { decoder.pool.processIdentifiers }
+
   /// The layers that the system lacks, as far as the processes that were started have found out.
-  public var missingLayers: Set<Layer> { Set(decoder.pool.missingLayers.compactMap { Layer(rawValue: $0) }) }
+  public var missingLayers: Set<Layer> { decoder.pool.missingLayers }
 
   /// The formats of heavy codecs.
   static let heavyFormats: [ImageFormat] = [.avif, .heic, .jxl, .svg, .tiff]

@@ -180,6 +180,40 @@ struct SandboxTests {
     #expect(sandbox.counts.started == 0)
   }
 
+  private static func drawing(_ filter: String) -> Data {
+    let content =
+      ##"<filter id="f" x="0" y="0" width="1" height="1">\##(filter)</filter>"##
+      + ##"<rect width="2000" height="2000" filter="url(#f)"/>"##
+    return Data(#"<svg xmlns="http://www.w3.org/2000/svg" width="2000" height="2000">\#(content)</svg>"#.utf8)
+  }
+
+  /// In the program itself librsvg would abort the program.
+  @Test
+  func aDrawingThatAbortsItsDecoderIsOneError() throws {
+    let sandbox = try Sandbox.built { ($0.formats, $0.startsAhead) = (.heavy, false) }
+    let matrix = String(repeating: "1 ", count: 441)
+    let file = Self.drawing(#"<feConvolveMatrix order="21" kernelMatrix="\#(matrix)"/>"#)
+
+    let error = failure { try sandbox.decoders.decode(file) }
+
+    #expect(error?.code == .decoderFailed)
+    #expect(error?.detail == "the process that decodes svg images crashed: it aborted (SIGABRT)")
+    #expect(throws: Never.self) {
+      try sandbox.decoders.decode(Self.drawing(#"<feFlood flood-color="red"/>"#), DecodeOptions(size: .pixels(20)))
+    }
+  }
+
+  @Test
+  func aDrawingThatNeverEndsIsOneError() throws {
+    let sandbox = try Sandbox.built { ($0.formats, $0.startsAhead) = (.heavy, false) }
+    var options = DecodeOptions()
+    options.limits.timeLimit = .milliseconds(300)
+    let file = Self.drawing(#"<feTurbulence baseFrequency=".5" numOctaves="2000000000"/>"#)
+
+    #expect(failure { try sandbox.decoders.decode(file, options) }?.code == .outOfTime)
+    #expect(sandbox.counts.stopped == 1)
+  }
+
   /// Large results go through larger mappings, and small ones after them through small ones.
   @Test
   func mappingsGrowAndShrink() throws {

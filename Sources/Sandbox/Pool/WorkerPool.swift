@@ -14,7 +14,9 @@ final class WorkerPool: Sendable {
   private struct State {
     var workers: [WorkerProcess.Kind: Workers] = [:]
     var counts = Sandbox.Counts()
-    var missingLayers: Set<String> = []
+    var missingLayers: Set<Sandbox.Layer> = []
+    /// The processes that are ready, idle or busy.
+    var identifiers: Set<pid_t> = []
   }
 
   private let path: ByteString
@@ -35,8 +37,10 @@ final class WorkerPool: Sendable {
     }
   }
 
-  /// The layers that workers of the pool lack, by name.
-  var missingLayers: Set<String> { monitor.withLock { $0.missingLayers } }
+  var processIdentifiers: [pid_t] { monitor.withLock { $0.identifiers.sorted() } }
+
+  /// The layers that workers of the pool lack.
+  var missingLayers: Set<Sandbox.Layer> { monitor.withLock { $0.missingLayers } }
 
   func count(_ change: (inout Sandbox.Counts) -> Void) {
     monitor.withLock { state in change(&state.counts) }
@@ -98,8 +102,7 @@ final class WorkerPool: Sendable {
 
   /// Ends a worker; another is started in its place if that may be needed.
   func retire(_ worker: WorkerProcess) {
-    monitor.withLock { state in state.workers[worker.kind, default: Workers()].count -= 1 }
-    monitor.broadcast()
+    forget(worker)
     _ = try? background.enqueue { _ in _ = worker.end() }
     startAhead(worker.kind)
   }
@@ -128,14 +131,16 @@ final class WorkerPool: Sendable {
       throw ImageError(.decoderFailed, "\(name) \(failure.text)")
     case .success(let worker):
       isStarted = true
-      let missing = Set(worker.missingLayers)
+      let missing = worker.missingLayers
       monitor.withLock { state in
         state.missingLayers.formUnion(missing)
+        state.identifiers.insert(worker.identifier)
         state.counts.started += 1
       }
-      let lacking = configuration.requiredLayers.filter { missing.contains($0.rawValue) }
+      let lacking = configuration.requiredLayers.intersection(missing)
       guard lacking.isEmpty else {
-        retireUnused(worker)
+        forget(worker)
+        _ = worker.end()
         throw ImageError(
           .decoderFailed,
           "this system does not offer \(Sandbox.Layer.list(lacking)), which the sandbox requires",
@@ -145,9 +150,12 @@ final class WorkerPool: Sendable {
     }
   }
 
-  private func retireUnused(_ worker: WorkerProcess) {
-    monitor.withLock { state in state.workers[worker.kind, default: Workers()].count -= 1 }
-    _ = worker.end()
+  private func forget(_ worker: WorkerProcess) {
+    monitor.withLock { state in
+      state.workers[worker.kind, default: Workers()].count -= 1
+      state.identifiers.remove(worker.identifier)
+    }
+    monitor.broadcast()
   }
 
   /// The time within which a process must be ready.

@@ -45,7 +45,7 @@ final class WorkerProcess: Sendable {
   let kind: Kind
   let channel: Channel
   let control: SharedMapping
-  let missingLayers: [String]
+  let missingLayers: Set<Sandbox.Layer>
   let identifier: pid_t
   /// The private memory that the worker had when it was ready, in bytes.
   private let initialByteCount: Int
@@ -104,7 +104,7 @@ final class WorkerProcess: Sendable {
     _ kind: Kind,
     _ channel: Channel,
     _ identifier: pid_t,
-    _ missingLayers: [String],
+    _ missingLayers: Set<Sandbox.Layer>,
   ) -> Result<WorkerProcess, StartFailure> {
     guard let control = share(.control, 4096, channel) else { return .failure(.memory) }
     return .success(WorkerProcess(kind, channel, identifier, control, missingLayers))
@@ -115,7 +115,7 @@ final class WorkerProcess: Sendable {
     _ channel: Channel,
     _ identifier: pid_t,
     _ control: SharedMapping,
-    _ missingLayers: [String],
+    _ missingLayers: Set<Sandbox.Layer>,
   ) {
     (self.kind, self.channel, self.identifier) = (kind, channel, identifier)
     (self.control, self.missingLayers) = (control, missingLayers)

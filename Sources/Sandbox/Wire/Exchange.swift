@@ -53,10 +53,10 @@ package struct Hello: Equatable, Sendable {
   package static let version = 1
 
   package var version = Hello.version
-  /// The names of the layers of confinement that are missing.
-  package var missingLayers: [String] = []
+  /// The layers of confinement that the system lacks.
+  package var missingLayers: Set<Sandbox.Layer> = []
 
-  package init(missingLayers: [String] = []) { self.missingLayers = missingLayers }
+  package init(missingLayers: Set<Sandbox.Layer> = []) { self.missingLayers = missingLayers }
 }
 
 /// What a worker needs to decode an image whose header it has read.
@@ -80,9 +80,11 @@ extension Message {
   package mutating func code(_ hello: inout Hello) throws(Malformed) {
     try code(&hello.version, "version")
     guard isWriting || hello.version == Hello.version else { return }
-    var names = hello.missingLayers.joined(separator: " ")
-    try code(&names, "layers")
-    hello.missingLayers = names.split(separator: " ").map(String.init)
+    for layer in Sandbox.Layer.allCases {
+      var isMissing = hello.missingLayers.contains(layer)
+      try code(&isMissing, "layer")
+      if isMissing { hello.missingLayers.insert(layer) }
+    }
   }
 
   package mutating func code(_ needs: inout Needs) throws(Malformed) {

@@ -30,8 +30,10 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   }
 
   /// Says hello and serves; returns when the program needs no more.
-  package func run(missingLayers: [String]) {
-    var hello = Hello(missingLayers: missingLayers)
+  ///
+  /// - Parameter missingLayers: The names of the layers that the system lacks.
+  package func run(missingLayers: some Sequence<String>) {
+    var hello = Hello(missingLayers: Set(missingLayers.compactMap { Sandbox.Layer(rawValue: $0) }))
     do {
       try send(.hello) { (message) throws(Malformed) in try message.code(&hello) }
       while true {

@@ -291,8 +291,7 @@ extension ImageJob {
 }
 
 extension LoadError {
-  /// True if the time was too short, which says nothing of the bytes.
-  /// True for a failure that says nothing about the bytes.
+  /// True for a failure that says nothing about the bytes: too little time, or a process that crashed.
   fileprivate var isOfDecoder: Bool {
     let code = (cause as? ImageError)?.code
     return code == .outOfTime || code == .decoderFailed
