@@ -181,6 +181,7 @@ bench-sandbox: setup ## Compares decoding in a sandbox with decoding in the prog
 	$(RELEASE) --product vitrine-codecs
 	$(BENCHMARKS) --product bench-sandbox
 	set -o pipefail; { .build/benchmarks/release/bench-sandbox .build/release/vitrine-codecs; \
+		printf '\nThe same where program and worker share a core:\n'; \
 		taskset -c 0 .build/benchmarks/release/bench-sandbox .build/release/vitrine-codecs " px"; } \
 		| tee Benchmarks/Results/sandbox.txt
 

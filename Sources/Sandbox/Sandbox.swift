@@ -11,7 +11,7 @@ public import VitrineRuntime
 /// ```
 /// The processes run the program `vitrine-codecs`, a product of this package that is installed beside your program. They
 /// decode all formats that Vitrine knows, whichever codecs your own program is built with, and give the same pixels as
-/// decoding in your process. An image whose decoder crashes, hangs or lies is one ``ImageError``; other images are not
+/// decoding in your process. An image whose decoder crashes, hangs or lies is one `ImageError`; other images are not
 /// affected.
 ///
 /// <doc:ThreatModel> says what each layer stops, and what remains.
@@ -68,7 +68,7 @@ public final class Sandbox: Sendable {
     ///
     /// Defaults to 256 MiB.
     public var bytesPerProcess = 256 << 20
-    /// The maximum time to decode one image, also where ``DecodeLimits/timeLimit`` sets none.
+    /// The maximum time to decode one image, also where `DecodeLimits.timeLimit` sets none.
     ///
     /// Defaults to 60 seconds. A process that exceeds it is killed.
     public var timeLimit = Duration.seconds(60)

@@ -6,7 +6,7 @@ import VitrineSandbox
 
 // Compares decoding in the program with decoding in a sandbox: processor time of an image once warm, with that of the
 // workers; the first image; memory; 1,000 images at once. The first argument is the path of `vitrine-codecs`; with a
-// second one only the images whose names contain it are compared, in a table on its own, such as on one core.
+// second one only the images whose names contain it are compared.
 
 guard CommandLine.arguments.count > 1 else {
   say("bench-sandbox: the argument is the path of vitrine-codecs")
@@ -43,8 +43,6 @@ let filter = CommandLine.arguments.count > 2 ? CommandLine.arguments[2] : ""
 if filter.isEmpty {
   say("# Decoding in a sandbox\n")
   for fact in machineFacts() { say("- \(fact)") }
-} else {
-  say("\nThe same where program and worker share \(ProcessInfo.processInfo.activeProcessorCount) core(s).")
 }
 say(
   "\nProcessor time of one image in milliseconds, the workers' included; median of \(rounds) rounds in turn, one image "

@@ -103,7 +103,12 @@ func kill(_ sandbox: Sandbox) async throws {
             let image = try await decoders.byDecoding(honest[index], options)
             if digest(image) == known[index] { right += 1 } else { wrong += 1 }
           } catch {
-            if error.code == .decoderFailed { lost += 1 } else if known[index] != 0 { wrong += 1 }
+            if error.code == .decoderFailed {
+              lost += 1
+              if !error.detail.contains("killed from outside") { print("\(error)") }
+            } else if known[index] != 0 {
+              wrong += 1
+            }
           }
         }
         return (right, wrong, lost)

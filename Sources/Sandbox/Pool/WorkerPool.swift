@@ -120,11 +120,16 @@ final class WorkerPool: Sendable {
       }
     }
     let deadline = ContinuousClock.now + Self.startLimit
-    let result = try WorkerProcess.start(path, kind) { () throws(ImageError) in
-      try check()
-      if ContinuousClock.now >= deadline {
-        throw ImageError(.decoderFailed, "\(name) did not become ready in \(Self.startLimit)")
+    var result = Result<WorkerProcess, WorkerProcess.StartFailure>.failure(.noWorker)
+    for _ in 0..<Self.startAttempts {
+      result = try WorkerProcess.start(path, kind) { () throws(ImageError) in
+        try check()
+        if ContinuousClock.now >= deadline {
+          throw ImageError(.decoderFailed, "\(name) did not become ready in \(Self.startLimit)")
+        }
       }
+      // Somebody may have killed it.
+      guard case .failure(.noWorker) = result else { break }
     }
     switch result {
     case .failure(let failure):
@@ -160,6 +165,8 @@ final class WorkerPool: Sendable {
 
   /// The time within which a process must be ready.
   private static let startLimit = Duration.seconds(10)
+  /// The number of times that a process is started which ends before it is ready.
+  private static let startAttempts = 3
 
   /// Starts a worker of the kind if none is idle, so that the next image need not wait for it.
   func startAhead(_ kind: WorkerProcess.Kind) {

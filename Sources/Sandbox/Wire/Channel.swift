@@ -12,7 +12,7 @@ package struct Channel: Sendable {
   }
 
   /// The interval at which a waiting thread calls `check`, in milliseconds.
-  private static let interval: Int32 = 10
+  private static let interval: Int32 = 25
 
   package let socket: Int32
 
