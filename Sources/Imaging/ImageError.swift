@@ -101,6 +101,7 @@ extension ImageError: LocalizedError {
     case .overLimit: "Use a smaller image."
     case .unrecognised, .unsupported: "Save the image in another format."
     case .outOfTime: "Try again later, or use a smaller image."
+    case .decoderFailed: "Try again later, or use another image."
     default: nil
     }
   }

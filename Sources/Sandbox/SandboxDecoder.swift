@@ -8,6 +8,9 @@ struct SandboxDecoder: RemoteDecoder {
   let killers: Killers
   let timeLimit: Duration
 
+  /// The number of workers that may end before they have an image.
+  private static let attemptLimit = 3
+
   func answer(
     _ question: DecodeQuestion,
     about bytes: UnsafeRawBufferPointer,
@@ -20,7 +23,9 @@ struct SandboxDecoder: RemoteDecoder {
       pool.count { $0.refused += 1 }
       throw known
     }
+    var attempts = 0
     while true {
+      attempts += 1
       let worker = try take(WorkerProcess.Kind(format), question.options)
       var conversation = Conversation(worker, question, format)
       do throws(Conversation.Failure) {
@@ -32,8 +37,9 @@ struct SandboxDecoder: RemoteDecoder {
         case .image(let error):
           finish(worker)
           throw error
-        case .ended(hasImage: false): pool.retire(worker)
-        case .ended(hasImage: true): throw unsafe end(of: worker, bytes, format)
+        // It may have been killed while it was idle, which costs no image.
+        case .ended(hasImage: false) where attempts < Self.attemptLimit: pool.retire(worker)
+        case .ended: throw unsafe end(of: worker, bytes, format)
         case .stuck(let error):
           pool.count { $0.stopped += 1 }
           pool.retire(worker)

@@ -7,8 +7,6 @@ final class WorkerPool: Sendable {
     var idle: [WorkerProcess] = []
     /// The number of processes, idle, busy or being started.
     var count = 0
-    /// True once an image of the kind has been asked for.
-    var isUsed = false
   }
 
   private struct State {
@@ -55,7 +53,6 @@ final class WorkerPool: Sendable {
       let deadline = systemUptime() + .milliseconds(20)
       let step = monitor.wait { [limit = configuration.processes] state -> MonitorStep<Step> in
         var workers = state.workers[kind] ?? Workers()
-        workers.isUsed = true
         defer { state.workers[kind] = workers }
         if let worker = workers.idle.popLast() { return .leave(.use(worker)) }
         if workers.count < limit {
