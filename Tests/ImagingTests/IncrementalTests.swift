@@ -55,7 +55,10 @@ struct IncrementalTests {
   func theHeaderIsKnownAsSoonAsADecoderCanReadIt(name: String) throws {
     let file = try Photograph.data(name)
     let earliest = try #require(
-      (32..<20_000).first { (try? info(file.prefix($0))).map { $0.frameCount > 0 } ?? false }
+      // An animation without a frame so far counts one, which lasts no time.
+      (32..<20_000).first {
+        (try? info(file.prefix($0))).map { !name.contains("animated.webp") || $0.duration > 0 } ?? false
+      }
     )
 
     let feeding = try Feeding.of(file.prefix(20_000), pieces: 1, policy: .none)
