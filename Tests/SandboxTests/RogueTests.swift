@@ -57,7 +57,7 @@ struct RogueTests {
 
   @Test(arguments: ["spin", "spinOnThreads", "sleep"])
   func whatDoesNotEndIsKilledAfterTheTimeLimitAndRemembered(action: String) throws {
-    let sandbox = try Sandbox.rogue { $0.timeLimit = .milliseconds(200) }
+    let sandbox = try Sandbox.rogue { $0.timeLimit = .milliseconds(700) }
 
     let error = failure { try sandbox.decoders.decode(Self.file(action)) }
 
