@@ -256,7 +256,7 @@ package.targets += [
   .target(name: "CVitrineSandbox", path: "Sources/Shims/CVitrineSandbox"),
   .target(
     name: "VitrineConfinement",
-    dependencies: ["VitrineRuntime", "CVitrineConfinement", "CLibSeccomp"],
+    dependencies: ["VitrineRuntime", "VitrineSandbox", "CVitrineConfinement", "CLibSeccomp"],
     path: "Sources/Confinement",
     swiftSettings: strict,
   ),

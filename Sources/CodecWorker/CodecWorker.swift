@@ -30,6 +30,6 @@ enum CodecWorker {
     let heavy: [any ImageDecoder] = [AVIFDecoder(), HEIFDecoder(), JXLDecoder(), TIFFDecoder()]
     var decoders = draws ? DecoderRegistry([SVGDecoder()]) : .standard
     if !draws { for decoder in heavy { decoders.add(decoder) } }
-    SandboxWorker(decoders, on: 0).run(missingLayers: confinement.missing.keys.map(\.rawValue))
+    SandboxWorker(decoders, on: 0).run(missingLayers: Set(confinement.missing.keys))
   }
 }

@@ -38,7 +38,7 @@ struct Manual {
   static var formats: String {
     let here = DecoderRegistry.ofTool.formats
     var text = "Reads \(listed(here)).\nThe format is detected from the bytes, not from the name."
-    let missing = HeavyCodecs.formats.filter { !here.contains($0) }
+    let missing = ImageFormat.heavy.filter { !here.contains($0) }
     if !missing.isEmpty { text += "\n\(listed(missing)) need the program vitrine-codecs next to this one." }
     return text
   }

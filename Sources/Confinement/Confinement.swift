@@ -1,26 +1,14 @@
 import CVitrineConfinement
 import VitrineRuntime
+package import VitrineSandbox
 
 /// The restrictions that a process puts on itself before it reads a stranger's first byte.
 ///
 /// A process that has been taken over can then use the memory and the descriptors that it has, and nothing else of the
 /// system. It needs no rights to confine itself, and cannot undo it. See seccomp(2), landlock(7), user_namespaces(7).
 package struct Confinement: Sendable {
-  /// A restriction, in the order in which they are put in place.
-  package enum Layer: String, CaseIterable, Sendable {
-    /// Descriptors that the program left open are closed.
-    case descriptors
-    /// No core dump, no files of its own, and a maximum of descriptors.
-    case limits
-    /// No new privileges by starting another program, and no access to its memory for other processes.
-    case privileges
-    /// A network, System V IPC and host name of its own, all empty.
-    case namespaces
-    /// Landlock: no files, no TCP ports, no signals to other processes.
-    case landlock
-    /// seccomp: only the system calls that decoders need.
-    case seccomp
-  }
+  /// A restriction; the cases are in the order in which they are put in place.
+  package typealias Layer = Sandbox.Layer
 
   /// The folders that fontconfig reads.
   private static let fontFolders = [

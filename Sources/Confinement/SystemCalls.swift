@@ -3,8 +3,8 @@ import VitrineRuntime
 
 /// The system calls that a confined process may make.
 ///
-/// A list of what is allowed: a call of a later kernel is forbidden. A forbidden call fails with `EPERM`, since libraries
-/// try calls that they can do without. A call that only an attacker makes ends the process with `SIGSYS`.
+/// A list of what is allowed: a call of a later kernel is forbidden. A forbidden call fails with `EPERM`, since
+/// libraries try calls that they can do without. A call that only an attacker makes ends the process with `SIGSYS`.
 enum SystemCalls {
   /// Memory, threads, time, and the descriptors that are open.
   private static let allowed = [

@@ -57,4 +57,7 @@ extension ImageFormat {
   public static let jpeg2000 = Self(name: "jp2", mediaType: "image/jp2", fileExtension: "jp2")
   /// No file: pixels made by a program.
   public static let bitmap = Self(name: "bitmap", mediaType: "", fileExtension: "")
+
+  /// The formats whose decoders are products of their own, since their libraries are large.
+  package static let heavy: [ImageFormat] = [.avif, .heic, .jxl, .svg, .tiff]
 }

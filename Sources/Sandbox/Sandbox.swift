@@ -9,10 +9,10 @@ public import VitrineRuntime
 /// ```swift
 /// let pipeline = try ImagePipeline { $0.decoders = try .sandboxed() }
 /// ```
-/// The processes run the program `vitrine-codecs`, a product of this package that is installed beside your program. They
-/// decode all formats that Vitrine knows, whichever codecs your own program is built with, and give the same pixels as
-/// decoding in your process. An image whose decoder crashes, hangs or lies is one `ImageError`; other images are not
-/// affected.
+/// The processes run the program `vitrine-codecs`, a product of this package that is installed beside your program.
+/// They decode all formats that Vitrine knows, whichever codecs your own program is built with, and give the same pixels
+/// as decoding in your process. If a decoder crashes, hangs or lies, one image fails with an `ImageError`; others are
+/// not affected.
 ///
 /// <doc:ThreatModel> says what each layer stops, and what remains.
 public final class Sandbox: Sendable {
@@ -75,7 +75,7 @@ public final class Sandbox: Sendable {
     /// The time for which a file whose decoder crashed or was killed is refused.
     ///
     /// Defaults to 10 minutes; zero for not at all.
-    public var crashMemory = Duration.seconds(600)
+    public var refusalTime = Duration.seconds(600)
     /// The layers without which no image is decoded.
     ///
     /// Defaults to none: a layer that the system lacks is left out, and listed in ``Sandbox/missingLayers``.
@@ -123,7 +123,7 @@ public final class Sandbox: Sendable {
     decoder = SandboxDecoder(
       formats: Self.formats(configuration.formats),
       pool: pool,
-      killers: Killers(lifetime: configuration.crashMemory),
+      killers: Killers(lifetime: configuration.refusalTime),
       timeLimit: configuration.timeLimit,
     )
     guard configuration.formats != .none else { return }
@@ -157,13 +157,10 @@ public final class Sandbox: Sendable {
   /// The layers that the system lacks, as far as the processes that were started have found out.
   public var missingLayers: Set<Layer> { decoder.pool.missingLayers }
 
-  /// The formats of heavy codecs.
-  static let heavyFormats: [ImageFormat] = [.avif, .heic, .jxl, .svg, .tiff]
-
   private static func formats(_ formats: Formats) -> [ImageFormat] {
     switch formats {
-    case .all: DecoderRegistry.standard.formats + heavyFormats
-    case .heavy: heavyFormats
+    case .all: DecoderRegistry.standard.formats + ImageFormat.heavy
+    case .heavy: ImageFormat.heavy
     case .none: []
     }
   }

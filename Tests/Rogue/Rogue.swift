@@ -5,8 +5,9 @@ import VitrineSandbox
 
 /// A process that has been taken over.
 ///
-/// As a worker it confines itself, and decodes with ``RogueDecoder``; by the name of its file it is a ``Liar``. Otherwise it
-/// confines itself, does what its argument says, and prints `done`, or the error of the system, if it is still there.
+/// As a worker it confines itself, and decodes with ``RogueDecoder``; by the name of its file it is a ``Liar``.
+/// Otherwise it confines itself, does what its argument says, and prints `done`, or the error of the system, if it is
+/// still there.
 @main
 enum Rogue {
   static func main() {
@@ -16,7 +17,7 @@ enum Rogue {
     }
     if arguments.dropFirst().first == "pictures" {
       _ = Confinement.enter(readsFonts: false)
-      return SandboxWorker(DecoderRegistry([RogueDecoder()]), on: 0).run(missingLayers: ["namespaces"])
+      return SandboxWorker(DecoderRegistry([RogueDecoder()]), on: 0).run(missingLayers: [.namespaces])
     }
     let readsFonts = arguments.contains("--fonts")
     let path = arguments.count > 2 ? arguments[2] : ""

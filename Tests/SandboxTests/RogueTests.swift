@@ -101,7 +101,7 @@ struct RogueTests {
 
   @Test
   func aCrashIsNotRememberedIfConfiguredSo() throws {
-    let sandbox = try Sandbox.rogue { $0.crashMemory = .zero }
+    let sandbox = try Sandbox.rogue { $0.refusalTime = .zero }
 
     _ = failure { try sandbox.decoders.decode(Self.file("abort")) }
     _ = failure { try sandbox.decoders.decode(Self.file("abort")) }

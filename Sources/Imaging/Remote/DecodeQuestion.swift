@@ -9,7 +9,7 @@ package struct DecodeQuestion: Sendable {
     case frameDelays
     /// The thumbnail in EXIF, by itself.
     case embeddedThumbnail
-    /// Whether the thumbnail in EXIF may stand for the image; the bytes are the beginning of the file.
+    /// A test for an EXIF thumbnail that fits the requested size; the bytes are the beginning of the file.
     case usesThumbnail
     case image
     /// The image in gray levels over a background.

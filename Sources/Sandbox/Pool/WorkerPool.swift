@@ -100,6 +100,8 @@ final class WorkerPool: Sendable {
   /// Ends a worker; another is started in its place if that may be needed.
   func retire(_ worker: WorkerProcess) {
     forget(worker)
+    // At once, since it may be busy; its end is waited for when the thread is free.
+    worker.kill()
     _ = try? background.enqueue { _ in _ = worker.end() }
     startAhead(worker.kind)
   }

@@ -128,6 +128,14 @@ final class WorkerProcess: Sendable {
     if !state.withLock({ $0.hasEnded }) { Self.end(identifier, channel.socket) }
   }
 
+  /// Kills the process unless it has ended, and returns at once.
+  func kill() {
+    // Not waited for yet, so that the identifier is no other process's.
+    state.withLock { state in
+      if !state.hasEnded { _ = VitrineRuntime.kill(identifier, SIGKILL) }
+    }
+  }
+
   /// Kills the process unless it has ended; returns the status with which it ended, if the system still knows it.
   func end() -> Int32? {
     let known = state.withLock { state -> (Bool, Int32?) in
@@ -143,7 +151,7 @@ final class WorkerProcess: Sendable {
   @discardableResult
   private static func end(_ identifier: pid_t, _ socket: Int32) -> Int32? {
     close(socket)
-    kill(identifier, SIGKILL)
+    _ = VitrineRuntime.kill(identifier, SIGKILL)
     var status: Int32 = 0
     while true {
       // The kernel writes only into `status`.
@@ -192,12 +200,13 @@ final class WorkerProcess: Sendable {
 
   /// Counts an image, and gives back mappings that are much larger than recent images need.
   func finishImage() {
-    let released = state.withLock { state -> [SharedMapping?] in
+    // Unmapped when the lock is free again.
+    _ = state.withLock { state -> [SharedMapping] in
       state.imageCount += 1
       state.recentByteCount = max(state.usedByteCount, state.recentByteCount - state.recentByteCount / 8)
       state.usedByteCount = 0
       let most = max(1 << 22, 4 * state.recentByteCount)
-      var released: [SharedMapping?] = []
+      var released: [SharedMapping] = []
       if let input = state.input, input.byteCount > most {
         released.append(input)
         state.input = nil
@@ -208,7 +217,6 @@ final class WorkerProcess: Sendable {
       }
       return released
     }
-    _ = released
   }
 
   /// The private memory that is in use, in bytes.
@@ -262,7 +270,8 @@ extension WorkerProcess {
     // Some codecs write their diagnostics of damaged files.
     unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    // A group of its own, so that an interrupt at the terminal is the program's to handle; no signals blocked or ignored.
+    // A group of its own, so that an interrupt at the terminal is the program's to handle. No signal is blocked or
+    // ignored.
     var (none, all) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&none)
     unsafe sigfillset(&all)

@@ -10,8 +10,9 @@ import VitrineRuntime
 //     memory (output), proceed ->             (or refuse)
 //                              <-     done, failed
 //
-// A worker that needs little, as the question says how much that is, goes on without asking. One may ask for space at any
-// time, and for permission more than once, such as after a thumbnail that was of no use. The bytes of the file, the pixels and all that has no place in a message are in shared memory.
+// A worker that needs no more memory than the question allows goes on without asking. It may ask for space at any time,
+// and for permission more than once, such as after a thumbnail that could not be used. The bytes of the file, the pixels
+// and other long parts are in shared memory.
 
 /// The kinds of messages from a program to its worker.
 package enum Command: Int, CaseIterable, Sendable {
@@ -59,7 +60,7 @@ package struct Hello: Equatable, Sendable {
   package init(missingLayers: Set<Sandbox.Layer> = []) { self.missingLayers = missingLayers }
 }
 
-/// What a worker needs to decode an image whose header it has read.
+/// The memory that a worker asks for after it has read a header.
 package struct Needs: Equatable, Sendable {
   /// The facts of the image, or of the requested frame, without the profile.
   package var info = ImageInfo(format: .bitmap, storedWidth: 1, storedHeight: 1)

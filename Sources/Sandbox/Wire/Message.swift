@@ -1,6 +1,7 @@
 package import VitrineRuntime
 
-/// A message that breaks the rules of the wire: the process at the other end has been taken over, or is another program.
+/// A message that breaks the rules of the wire: the process at the other end has been taken over, or is another
+/// program.
 package struct Malformed: Error, Equatable {
   /// The field that is missing, impossible or left over.
   package let field: String

@@ -4,10 +4,10 @@ import VitrineRuntime
 /// Answers the questions of a program about images, one after another, until the program closes the socket.
 ///
 /// It runs in the worker, with the decoders that do the work.
-// @unchecked: one thread runs the service. Only `control` is read on others, by decoders that ask whether to stop.
+// @unchecked: one thread runs it. Only `control` is read on others, by decoders that ask whether to stop.
 @safe
 package final class SandboxWorker: DecodeHost, @unchecked Sendable {
-  /// The end of the service: the program is gone, or is not one of ours.
+  /// The end of the work: the program is gone, or is not one of ours.
   private enum End: Error { case ended }
 
   private let decoders: DecoderRegistry
@@ -24,16 +24,16 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   /// True if the program is gone.
   private var hasEnded = false
 
-  /// Makes a service on a socket of messages, which stays open.
+  /// Makes a worker on a socket of messages, which stays open.
   package init(_ decoders: DecoderRegistry, on socket: Int32) {
     (self.decoders, channel) = (decoders, Channel(socket))
   }
 
-  /// Says hello and serves; returns when the program needs no more.
+  /// Says hello and answers questions; returns when the program needs no more.
   ///
-  /// - Parameter missingLayers: The names of the layers that the system lacks.
-  package func run(missingLayers: some Sequence<String>) {
-    var hello = Hello(missingLayers: Set(missingLayers.compactMap { Sandbox.Layer(rawValue: $0) }))
+  /// - Parameter missingLayers: The layers that the system lacks.
+  package func run(missingLayers: Set<Sandbox.Layer>) {
+    var hello = Hello(missingLayers: missingLayers)
     do {
       try send(.hello) { (message) throws(Malformed) in try message.code(&hello) }
       while true {

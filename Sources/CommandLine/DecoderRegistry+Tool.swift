@@ -1,17 +1,13 @@
 import VitrineImaging
-import VitrineRuntime
 
 #if SANDBOX
 import VitrineSandbox
 #endif
 
-/// The formats whose libraries would slow down every start of the tool.
-enum HeavyCodecs {
-  static let formats: [ImageFormat] = [.avif, .heic, .jxl, .svg, .tiff]
-}
-
 extension DecoderRegistry {
   /// The decoders of the tool: for heavy formats those of a sandbox, unless its program is not beside this one.
+  ///
+  /// Their libraries would slow down every start of the tool.
   static let ofTool: DecoderRegistry = {
     #if SANDBOX
     // Most files are of other formats, so nothing is started ahead.
