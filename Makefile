@@ -37,6 +37,11 @@ test: setup ## Runs all tests, those of widgets on a virtual display.
 	$(if $(filter Linux,$(shell uname)),Scripts/headless.sh swift test --skip-build --disable-swift-testing)
 	swift test --skip-build --disable-xctest
 	$(MAKE) scenarios
+	$(MAKE) test-apple
+
+.PHONY: test-apple
+test-apple: setup ## Builds and tests the core in the shape of Apple's platforms, over stubs of their frameworks.
+	@Scripts/test-apple.sh
 
 .PHONY: siege
 siege: setup ## Decodes COUNT (10,000) damaged files and all bombs in a sandbox, then whole ones while its processes are killed.

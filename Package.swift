@@ -1,9 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Every Swift target of ours is built like this: Swift 6 mode, warnings are errors, unsafe code is marked.
-let strict: [SwiftSetting] = [
-  .treatAllWarnings(as: .error),
+// The shape of a build. For Apple's platforms Vitrine needs no library but the system's own frameworks. On Linux it
+// needs those of Debian packages, unless `VITRINE_APPLE=1` asks for Apple's shape: then Tests/AppleStubs stands in for
+// the frameworks, so that what is for Apple's platforms is compiled and tested here too.
+#if os(Linux)
+let isApple = Context.environment["VITRINE_APPLE"] == "1"
+let hasStubs = isApple
+#else
+let isApple = true
+let hasStubs = false
+#endif
+
+// Swift 6 mode, and unsafe code is marked.
+let plain: [SwiftSetting] = [
   .treatWarning("DeprecatedDeclaration", as: .warning),
   .strictMemorySafety(),
   .enableUpcomingFeature("ExistentialAny"),
@@ -12,35 +22,46 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// Every Swift target of ours is built like this. Warnings are errors where they have been seen: with Apple's own
+// frameworks nobody has built Vitrine yet.
+let strict: [SwiftSetting] =
+  (isApple && !hasStubs ? [] : [.treatAllWarnings(as: .error)]) + plain
+  + (isApple ? [.define("VITRINE_APPLE")] : []) + (hasStubs ? [.define("VITRINE_STUBS")] : [])
+
+/// Frameworks of Apple's; a dependency only where stubs stand in for them.
+func frameworks(_ names: String...) -> [Target.Dependency] {
+  hasStubs ? names.map { .product(name: $0, package: "AppleStubs") } : []
+}
+
 /// A library of the system; `make setup` installs it.
 ///
 /// SwiftPM reads the pkg-config files of all targets of a package, whichever products are used, and each file that is
-/// missing or has flags that SwiftPM does not pass on is a warning in every package that depends on this one. So on
-/// Linux a file is named only for headers that compilers do not find, and it is ours, in the module's folder.
+/// missing or has flags that SwiftPM does not pass on is a warning in every package that depends on this one. So a
+/// file is named only for headers that compilers do not find, and it is ours, in the module's folder.
 /// `PKG_CONFIG_PATH` says that the libraries are elsewhere; then their own files are read.
 func library(
   _ module: String,
   _ pkgConfig: String,
   apt: String,
-  brew: String? = nil,
   needsFlags: Bool = false,
 ) -> Target {
   let path = "Sources/System/\(module)"
   var file: String? = pkgConfig
-  #if os(Linux)
   if Context.environment["PKG_CONFIG_PATH"] == nil {
     let own = "\(Context.packageDirectory)/\(path)/\(pkgConfig).pc"
     // SwiftPM takes what is behind a space for another file.
     file = !needsFlags ? nil : own.contains(" ") ? pkgConfig : own
   }
-  #endif
   return .systemLibrary(
     name: module,
     path: path,
     pkgConfig: file,
-    providers: [.apt([apt])] + (brew.map { [.brew([$0])] } ?? []),
+    providers: [.apt([apt])],
   )
 }
+
+// What reads and writes images, where the system has no framework for it.
+let systemCodecs: [Target.Dependency] = isApple ? [] : ["CVitrineCodecs", "CLibWebP", "CLibGIF", "CLibLCMS"]
 
 let package = Package(
   name: "Vitrine",
@@ -55,11 +76,18 @@ let package = Package(
   ],
   targets: [
     // The rooms of the house; ARCHITECTURE.md says what each may import.
-    .target(name: "VitrineRuntime", path: "Sources/Runtime", swiftSettings: strict),
+    .target(
+      name: "VitrineRuntime",
+      dependencies: frameworks("URLLoading", "UIKit"),
+      path: "Sources/Runtime",
+      swiftSettings: strict,
+    ),
     .target(
       name: "VitrineImaging",
-      dependencies: ["VitrineRuntime", "CVitrineCodecs", "CVitrineKernels", "CLibWebP", "CLibGIF", "CLibLCMS"],
+      dependencies: ["VitrineRuntime", "CVitrineKernels"] + systemCodecs
+        + frameworks("CoreGraphics", "ImageIO"),
       path: "Sources/Imaging",
+      exclude: [isApple ? "Codecs/System" : "Codecs/ImageIO"],
       swiftSettings: strict,
     ),
     .target(
@@ -71,11 +99,9 @@ let package = Package(
     ),
     .target(
       name: "VitrineHTTP",
-      dependencies: [
-        "VitrineRuntime",
-        .target(name: "CVitrineCurl", condition: .when(platforms: [.linux])),
-      ],
+      dependencies: isApple ? ["VitrineRuntime"] : ["VitrineRuntime", "CVitrineCurl"],
       path: "Sources/HTTP",
+      exclude: [isApple ? "Curl" : "URLSession"],
       swiftSettings: strict,
     ),
     .target(
@@ -97,42 +123,22 @@ let package = Package(
       swiftSettings: strict,
     ),
 
-    // C: libjpeg's and libpng's setjmp and macros turned into functions.
-    .target(
-      name: "CVitrineCodecs",
-      dependencies: ["CLibJPEG", "CLibPNG"],
-      path: "Sources/Shims/CVitrineCodecs",
-      // Swift links what it imports, and C does not.
-      linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("png")],
-    ),
     // C: the loops of resampling for processors with AVX2.
     .target(name: "CVitrineKernels", path: "Sources/Shims/CVitrineKernels"),
-    // C: libcurl, opened when it is first needed. Its headers are where the compiler looks.
-    .target(
-      name: "CVitrineCurl",
-      path: "Sources/Shims/CVitrineCurl",
-    ),
-
     // C: the processor's instruction for checksums, and the sync of file data.
     .target(name: "CVitrineCaching", path: "Sources/Shims/CVitrineCaching"),
 
-    library("CLibJPEG", "libjpeg", apt: "libjpeg-dev", brew: "jpeg-turbo"),
-    library("CLibPNG", "libpng", apt: "libpng-dev", brew: "libpng"),
-    library("CLibWebP", "libwebpdemux", apt: "libwebp-dev", brew: "webp"),
-    library("CLibGIF", "libgif", apt: "libgif-dev", brew: "giflib"),
-    library("CLibLCMS", "lcms2", apt: "liblcms2-dev", brew: "little-cms2"),
-
     .testTarget(
       name: "RuntimeTests",
-      dependencies: ["VitrineRuntime", "VitrineTesting"],
+      dependencies: ["VitrineRuntime", "VitrineTesting"] + frameworks("UIKit"),
       path: "Tests/RuntimeTests",
       swiftSettings: strict,
     ),
     .testTarget(
       name: "ImagingTests",
-      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting", "CLibLCMS"],
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting"] + (isApple ? [] : ["CLibLCMS"]),
       path: "Tests/ImagingTests",
-      exclude: ["Fixtures"],
+      exclude: ["Fixtures", isApple ? "Codecs/System" : "Codecs/ImageIO"],
       swiftSettings: strict,
     ),
     .testTarget(
@@ -145,13 +151,14 @@ let package = Package(
       name: "HTTPTests",
       dependencies: ["VitrineRuntime", "VitrineHTTP", "VitrineTesting"],
       path: "Tests/HTTPTests",
+      exclude: [isApple ? "Curl" : "URLSession"],
       swiftSettings: strict,
     ),
     .testTarget(
       name: "VitrineTests",
       dependencies: [
         "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineTesting",
-      ],
+      ] + frameworks("UIKit"),
       path: "Tests/VitrineTests",
       swiftSettings: strict,
     ),
@@ -173,149 +180,213 @@ let package = Package(
   swiftLanguageModes: [.v6],
 )
 
-// GTK is the front door of Linux; elsewhere its targets do not exist, so that nobody has to install it.
-#if os(Linux)
-package.products += [
-  .library(name: "VitrineGTK", targets: ["VitrineGTK"]),
-  .executable(name: "vitrine-gallery", targets: ["VitrineGallery"]),
-]
-package.targets += [
-  .target(
-    name: "VitrineGTK",
-    dependencies: ["Vitrine", "VitrineRuntime", "CVitrineGTK", "CGTK"],
-    path: "Sources/GTK",
-    swiftSettings: strict,
-  ),
-  .executableTarget(
-    name: "VitrineGallery",
-    dependencies: ["Vitrine", "VitrineRuntime", "VitrineGTK", "VitrineTesting", "CVitrineGTK", "CGTK"],
-    path: "Sources/Gallery",
-    swiftSettings: strict,
-  ),
-
-  // C: GTK's macros, casts and variadic functions as plain ones.
-  .target(name: "CVitrineGTK", dependencies: ["CGTK"], path: "Sources/Shims/CVitrineGTK"),
-  library("CGTK", "gtk4", apt: "libgtk-4-dev", needsFlags: true),
-
-  // XCTest, since only that runs on the main thread.
-  .testTarget(
-    name: "GTKTests",
-    dependencies: ["Vitrine", "VitrineRuntime", "VitrineGTK", "VitrineTesting", "CVitrineGTK", "CGTK"],
-    path: "Tests/GTKTests",
-    swiftSettings: strict,
-  ),
-]
-#endif
-
-#if os(Linux)
-// One heavy codec each, so that who depends on Vitrine builds only those that it names.
-let codecs: [(name: String, shim: String?, library: Target)] = [
-  ("AVIF", nil, library("CLibAVIF", "libavif", apt: "libavif-dev")),
-  ("HEIF", nil, library("CLibHEIF", "libheif", apt: "libheif-dev")),
-  ("JXL", nil, library("CLibJXL", "libjxl", apt: "libjxl-dev")),
-  ("SVG", "CVitrineSVG", library("CLibRSVG", "librsvg-2.0", apt: "librsvg2-dev", needsFlags: true)),
-  ("TIFF", "CVitrineTIFF", library("CLibTIFF", "libtiff-4", apt: "libtiff-dev")),
-]
-for codec in codecs {
-  package.products.append(.library(name: "Vitrine\(codec.name)", targets: ["Vitrine\(codec.name)"]))
+if isApple {
+  package.products.append(.library(name: "VitrineApple", targets: ["VitrineApple"]))
   package.targets += [
     .target(
-      name: "Vitrine\(codec.name)",
-      dependencies: ["VitrineRuntime", "VitrineImaging", .target(name: codec.shim ?? codec.library.name)],
-      path: "Sources/Codecs/\(codec.name)",
+      name: "VitrineApple",
+      dependencies: ["Vitrine"] + frameworks("UIKit", "AppKit"),
+      path: "Sources/Apple",
       swiftSettings: strict,
     ),
-    codec.library,
+    .testTarget(
+      name: "AppleTests",
+      dependencies: ["VitrineRuntime", "Vitrine", "VitrineApple", "VitrineTesting"] + frameworks("UIKit", "AppKit"),
+      path: "Tests/AppleTests",
+      swiftSettings: strict,
+    ),
   ]
-  guard let shim = codec.shim else { continue }
-  let dependency = Target.Dependency.target(name: codec.library.name)
-  package.targets.append(
+}
+
+if hasStubs {
+  package.dependencies.append(.package(path: "Tests/AppleStubs"))
+  // Linux's codecs, for the stub of ImageIO. The modules under test do not depend on them.
+  package.targets += [
     .target(
-      name: shim,
-      dependencies: [dependency],
-      path: "Sources/Shims/\(shim)",
-      linkerSettings: codec.name == "TIFF" ? [.linkedLibrary("tiff")] : nil,
+      name: "StubCodecs",
+      dependencies: ["VitrineRuntime", "CVitrineKernels", "CVitrineCodecs", "CLibWebP", "CLibGIF", "CLibLCMS"]
+        + frameworks("CoreGraphics", "ImageIO"),
+      path: "Tests/StubCodecs",
+      exclude: ["Imaging/Codecs/ImageIO", "Imaging/VitrineImaging.docc"],
+      swiftSettings: [.treatAllWarnings(as: .error)] + plain,
+    ),
+    .target(name: "StubStart", dependencies: ["StubCodecs"], path: "Tests/StubStart"),
+  ]
+  // The tool is a program of its own, without codecs for the stubs.
+  package.targets.removeAll { $0.name == "CommandLineTests" }
+  for target in package.targets where target.isTest {
+    target.dependencies += ["StubStart", "StubCodecs"] + frameworks("CoreGraphics", "ImageIO")
+    // The toolchain's Testing has overlays for some modules of Apple's, which Linux lacks.
+    target.swiftSettings? += [.unsafeFlags(["-Xfrontend", "-disable-cross-import-overlays"])]
+  }
+}
+
+if !isApple || hasStubs {
+  package.targets += [
+    // C: libjpeg's and libpng's setjmp and macros turned into functions.
+    .target(
+      name: "CVitrineCodecs",
+      dependencies: ["CLibJPEG", "CLibPNG"],
+      path: "Sources/Shims/CVitrineCodecs",
+      // Swift links what it imports, and C does not.
+      linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("png")],
+    ),
+    library("CLibJPEG", "libjpeg", apt: "libjpeg-dev"),
+    library("CLibPNG", "libpng", apt: "libpng-dev"),
+    library("CLibWebP", "libwebpdemux", apt: "libwebp-dev"),
+    library("CLibGIF", "libgif", apt: "libgif-dev"),
+    library("CLibLCMS", "lcms2", apt: "liblcms2-dev"),
+  ]
+}
+if !isApple {
+  package.targets.append(
+    // C: libcurl, opened when it is first needed. Its headers are where the compiler looks.
+    .target(
+      name: "CVitrineCurl",
+      path: "Sources/Shims/CVitrineCurl",
+    )
+  )
+
+  // GTK is the front door of Linux; elsewhere its targets do not exist, so that nobody has to install it.
+  package.products += [
+    .library(name: "VitrineGTK", targets: ["VitrineGTK"]),
+    .executable(name: "vitrine-gallery", targets: ["VitrineGallery"]),
+  ]
+  package.targets += [
+    .target(
+      name: "VitrineGTK",
+      dependencies: ["Vitrine", "VitrineRuntime", "CVitrineGTK", "CGTK"],
+      path: "Sources/GTK",
+      swiftSettings: strict,
+    ),
+    .executableTarget(
+      name: "VitrineGallery",
+      dependencies: ["Vitrine", "VitrineRuntime", "VitrineGTK", "VitrineTesting", "CVitrineGTK", "CGTK"],
+      path: "Sources/Gallery",
+      swiftSettings: strict,
+    ),
+
+    // C: GTK's macros, casts and variadic functions as plain ones.
+    .target(name: "CVitrineGTK", dependencies: ["CGTK"], path: "Sources/Shims/CVitrineGTK"),
+    library("CGTK", "gtk4", apt: "libgtk-4-dev", needsFlags: true),
+
+    // XCTest, since only that runs on the main thread.
+    .testTarget(
+      name: "GTKTests",
+      dependencies: ["Vitrine", "VitrineRuntime", "VitrineGTK", "VitrineTesting", "CVitrineGTK", "CGTK"],
+      path: "Tests/GTKTests",
+      swiftSettings: strict,
+    ),
+  ]
+
+  // One heavy codec each, so that who depends on Vitrine builds only those that it names.
+  let codecs: [(name: String, shim: String?, library: Target)] = [
+    ("AVIF", nil, library("CLibAVIF", "libavif", apt: "libavif-dev")),
+    ("HEIF", nil, library("CLibHEIF", "libheif", apt: "libheif-dev")),
+    ("JXL", nil, library("CLibJXL", "libjxl", apt: "libjxl-dev")),
+    ("SVG", "CVitrineSVG", library("CLibRSVG", "librsvg-2.0", apt: "librsvg2-dev", needsFlags: true)),
+    ("TIFF", "CVitrineTIFF", library("CLibTIFF", "libtiff-4", apt: "libtiff-dev")),
+  ]
+  for codec in codecs {
+    package.products.append(.library(name: "Vitrine\(codec.name)", targets: ["Vitrine\(codec.name)"]))
+    package.targets += [
+      .target(
+        name: "Vitrine\(codec.name)",
+        dependencies: ["VitrineRuntime", "VitrineImaging", .target(name: codec.shim ?? codec.library.name)],
+        path: "Sources/Codecs/\(codec.name)",
+        swiftSettings: strict,
+      ),
+      codec.library,
+    ]
+    guard let shim = codec.shim else { continue }
+    let dependency = Target.Dependency.target(name: codec.library.name)
+    package.targets.append(
+      .target(
+        name: shim,
+        dependencies: [dependency],
+        path: "Sources/Shims/\(shim)",
+        linkerSettings: codec.name == "TIFF" ? [.linkedLibrary("tiff")] : nil,
+      )
+    )
+  }
+
+  // Decoding in processes that can do nothing else. `vitrine` has heavy formats decoded there, so that it does not pay for
+  // their libraries at every start.
+  package.products += [
+    .library(name: "VitrineSandbox", targets: ["VitrineSandbox"]),
+    .executable(name: "vitrine-codecs", targets: ["vitrine-codecs"]),
+  ]
+  package.targets += [
+    .target(
+      name: "VitrineSandbox",
+      dependencies: ["VitrineRuntime", "VitrineImaging", "CVitrineSandbox"],
+      path: "Sources/Sandbox",
+      swiftSettings: strict,
+    ),
+    // C: shared memory that is sealed, messages with descriptors, and limits of other processes.
+    .target(name: "CVitrineSandbox", path: "Sources/Shims/CVitrineSandbox"),
+    .target(
+      name: "VitrineConfinement",
+      dependencies: ["VitrineRuntime", "VitrineSandbox", "CVitrineConfinement", "CLibSeccomp"],
+      path: "Sources/Confinement",
+      swiftSettings: strict,
+    ),
+    // C: system calls that are variadic, or that the C library does not offer.
+    .target(name: "CVitrineConfinement", path: "Sources/Shims/CVitrineConfinement"),
+    library("CLibSeccomp", "libseccomp", apt: "libseccomp-dev"),
+    .executableTarget(
+      name: "vitrine-codecs",
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineConfinement", "VitrineSandbox"]
+        + codecs.map { .target(name: "Vitrine\($0.name)") },
+      path: "Sources/CodecWorker",
+      swiftSettings: strict,
+    ),
+  ]
+  for target in package.targets where target.name == "VitrineCommandLine" {
+    target.dependencies += ["VitrineSandbox"]
+    target.swiftSettings = strict + [.define("SANDBOX")]
+  }
+  for target in package.targets where target.name == "CommandLineTests" {
+    target.dependencies.append("vitrine-codecs")
+  }
+
+  package.targets += [
+    // What a decoder that has been taken over would do.
+    .executableTarget(
+      name: "rogue",
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineConfinement", "VitrineSandbox", "CVitrineSandbox"],
+      path: "Tests/Rogue",
+      swiftSettings: strict,
+    ),
+    .testTarget(
+      name: "ConfinementTests",
+      dependencies: ["VitrineRuntime", "VitrineConfinement", "VitrineTesting", "rogue"],
+      path: "Tests/ConfinementTests",
+      swiftSettings: strict,
+    ),
+  ]
+
+  package.targets.append(
+    .testTarget(
+      name: "SandboxTests",
+      dependencies: [
+        "VitrineRuntime", "VitrineImaging", "Vitrine", "VitrineTesting", "VitrineSandbox", "VitrineConfinement",
+        "CVitrineSandbox", "vitrine-codecs", "rogue",
+      ] + codecs.map { .target(name: "Vitrine\($0.name)") },
+      path: "Tests/SandboxTests",
+      swiftSettings: strict,
+    )
+  )
+
+  package.targets.append(
+    .testTarget(
+      name: "CodecTests",
+      dependencies: [
+        "VitrineRuntime", "VitrineImaging", "VitrineTesting",
+      ] + codecs.map { .target(name: "Vitrine\($0.name)") },
+      path: "Tests/CodecTests",
+      exclude: ["Fixtures"],
+      swiftSettings: strict,
     )
   )
 }
-
-// Decoding in processes that can do nothing else. `vitrine` has heavy formats decoded there, so that it does not pay for
-// their libraries at every start.
-package.products += [
-  .library(name: "VitrineSandbox", targets: ["VitrineSandbox"]),
-  .executable(name: "vitrine-codecs", targets: ["vitrine-codecs"]),
-]
-package.targets += [
-  .target(
-    name: "VitrineSandbox",
-    dependencies: ["VitrineRuntime", "VitrineImaging", "CVitrineSandbox"],
-    path: "Sources/Sandbox",
-    swiftSettings: strict,
-  ),
-  // C: shared memory that is sealed, messages with descriptors, and limits of other processes.
-  .target(name: "CVitrineSandbox", path: "Sources/Shims/CVitrineSandbox"),
-  .target(
-    name: "VitrineConfinement",
-    dependencies: ["VitrineRuntime", "VitrineSandbox", "CVitrineConfinement", "CLibSeccomp"],
-    path: "Sources/Confinement",
-    swiftSettings: strict,
-  ),
-  // C: system calls that are variadic, or that the C library does not offer.
-  .target(name: "CVitrineConfinement", path: "Sources/Shims/CVitrineConfinement"),
-  library("CLibSeccomp", "libseccomp", apt: "libseccomp-dev"),
-  .executableTarget(
-    name: "vitrine-codecs",
-    dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineConfinement", "VitrineSandbox"]
-      + codecs.map { .target(name: "Vitrine\($0.name)") },
-    path: "Sources/CodecWorker",
-    swiftSettings: strict,
-  ),
-]
-for target in package.targets where target.name == "VitrineCommandLine" {
-  target.dependencies += ["VitrineSandbox"]
-  target.swiftSettings = strict + [.define("SANDBOX")]
-}
-for target in package.targets where target.name == "CommandLineTests" {
-  target.dependencies.append("vitrine-codecs")
-}
-
-package.targets += [
-  // What a decoder that has been taken over would do.
-  .executableTarget(
-    name: "rogue",
-    dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineConfinement", "VitrineSandbox", "CVitrineSandbox"],
-    path: "Tests/Rogue",
-    swiftSettings: strict,
-  ),
-  .testTarget(
-    name: "ConfinementTests",
-    dependencies: ["VitrineRuntime", "VitrineConfinement", "VitrineTesting", "rogue"],
-    path: "Tests/ConfinementTests",
-    swiftSettings: strict,
-  ),
-]
-
-package.targets.append(
-  .testTarget(
-    name: "SandboxTests",
-    dependencies: [
-      "VitrineRuntime", "VitrineImaging", "Vitrine", "VitrineTesting", "VitrineSandbox", "VitrineConfinement",
-      "CVitrineSandbox", "vitrine-codecs", "rogue",
-    ] + codecs.map { .target(name: "Vitrine\($0.name)") },
-    path: "Tests/SandboxTests",
-    swiftSettings: strict,
-  )
-)
-
-package.targets.append(
-  .testTarget(
-    name: "CodecTests",
-    dependencies: [
-      "VitrineRuntime", "VitrineImaging", "VitrineTesting",
-    ] + codecs.map { .target(name: "Vitrine\($0.name)") },
-    path: "Tests/CodecTests",
-    exclude: ["Fixtures"],
-    swiftSettings: strict,
-  )
-)
-#endif

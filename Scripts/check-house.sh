@@ -14,6 +14,15 @@ complain "Foundation is imported in Sources/Runtime/Foundation.swift only (Found
   "$(grep -HnE '^\s*(@_exported )?((public|package|internal) )?import (Foundation|FoundationEssentials|FoundationNetworking|Glibc|Musl|Darwin)\s*$' $sources |
     grep -v '^Sources/Runtime/Foundation.swift:')"
 
+complain "The core asks for Apple's platforms by VITRINE_APPLE, never by canImport, which is true of stubs too:" \
+  "$(grep -HnE 'canImport\((UIKit|AppKit|SwiftUI|Combine|CoreGraphics|ImageIO|QuartzCore|Network|Symbols)\)' $sources |
+    grep -v '^Sources/Apple/')"
+
+complain "These do not exist on iOS, or trap there; they are only for Linux:" \
+  "$(grep -HnE 'homeDirectoryForCurrentUser|\bProcess\(\)|\bHost\.current' $sources |
+    grep -vE '^Sources/(GTK|Gallery|CommandLine|Testing|Sandbox|Confinement|CodecWorker)/' |
+    grep -v '^Sources/Vitrine/PlatformDefaults.swift')"
+
 complain "Platform conditions belong in Runtime, GTK, Apple, Codecs/System, Codecs/ImageIO, HTTP/Curl, HTTP/URLSession and PlatformDefaults.swift:" \
   "$(grep -HnE '^\s*#(if|elseif) .*(os\(|canImport\()' $sources |
     grep -vE '^Sources/(Runtime|GTK|Apple|Imaging/Codecs/(System|ImageIO)|HTTP/(Curl|URLSession))/|^Sources/Vitrine/PlatformDefaults.swift:')"
@@ -71,13 +80,8 @@ while IFS='|' read -r _ products _ packages _; do
   named=$(grep -oE '`[^`]+`' <<<"$packages" | tr -d '`' | grep -v '^Vitrine\|^make ' | xargs)
   [ "$named" = "$needed" ] || wrong+="$products: README lists '$named', Scripts/setup.sh '$needed'"$'\n'
 done < <(grep '^| `Vitrine' README.md)
-brew=$(Scripts/setup.sh packages brew)
-grep -qF "\`brew install $brew\`" README.md || wrong+="Homebrew: README.md does not list '$brew'"$'\n'
 for package in $(grep -ohE '[a-z0-9-]+-dev\b' Package.swift Sources/System/*/shim.h Sources/Shims/*/include/*.h); do
   grep -q "^  \"$package:.*:[Vv]itrine[A-Z-]" Scripts/setup.sh || wrong+="only Package.swift or a header lists '$package'"$'\n'
-done
-for package in $(grep -oE 'brew: "[a-z0-9-]+"' Package.swift | cut -d '"' -f 2); do
-  [[ " $brew " == *" $package "* ]] || wrong+="only Package.swift lists '$package' for Homebrew"$'\n'
 done
 complain "README.md and Package.swift must list the packages of Scripts/setup.sh:" "$wrong"
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
 # `bench-imaging`, `conformance` and `roots` install what these make targets need. `setup.sh packages PRODUCT`
-# lists the packages of a product, and `packages brew` those of Homebrew; README and Package.swift are checked against
-# them.
+# lists the packages of a product; README and Package.swift are checked against them.
 set -euo pipefail
 
 # package : test of its presence : reason : the product that needs it
@@ -24,7 +23,6 @@ libraries=(
   "librsvg2-dev:module librsvg-2.0:draws SVG:VitrineSVG"
   "libseccomp-dev:module libseccomp:confines the processes in which a sandbox decodes:vitrine-codecs"
 )
-brew="pkg-config jpeg-turbo libpng webp giflib little-cms2"
 programs=(
   "libvips-tools:command vipsthumbnail:for comparison in make bench-imaging"
   "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:for comparison in make bench-imaging"
@@ -60,11 +58,7 @@ databases=(
 )
 
 if [ "${1:-}" = packages ]; then
-  if [ "$2" = brew ]; then
-    echo "$brew"
-  else
-    for entry in "${libraries[@]}"; do if [ "${entry##*:}" = "$2" ]; then echo "${entry%%:*}"; fi; done | xargs
-  fi
+  for entry in "${libraries[@]}"; do if [ "${entry##*:}" = "$2" ]; then echo "${entry%%:*}"; fi; done | xargs
   exit 0
 fi
 
@@ -80,13 +74,8 @@ if ! command -v swift >/dev/null; then
   exit 1
 fi
 
-if [ "$(uname)" = Darwin ]; then
-  if ! pkg-config --exists libjpeg libpng libwebpdemux lcms2 2>/dev/null; then
-    echo "setup: Vitrine needs libraries from Homebrew: brew install $brew" >&2
-    exit 1
-  fi
-  exit 0
-fi
+# macOS has all that Vitrine needs.
+[ "$(uname)" = Darwin ] && exit 0
 
 is_there() { # kind name
   case $1 in

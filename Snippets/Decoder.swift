@@ -1,5 +1,6 @@
 // Adds formats.
 
+#if canImport(VitrineAVIF)
 import Foundation
 import Vitrine
 
@@ -27,3 +28,4 @@ func image(_ data: Data, _ decoder: some ImageDecoder) throws -> Bitmap {
   _ = pipeline
   return image
 }
+#endif

@@ -1,5 +1,6 @@
 // Decodes strangers' files in processes that can do nothing else.
 
+#if canImport(VitrineSandbox)
 import Vitrine
 import VitrineSandbox
 
@@ -15,3 +16,4 @@ let sandbox = try Sandbox {
 }
 let isolated = ImagePipeline { $0.decoders = sandbox.decoders }
 // snippet.hide
+#endif

@@ -25,7 +25,8 @@ public struct Bitmap: Sendable {
   public let alpha: Alpha
   /// The colour space of the components.
   public let colorSpace: ColorSpace
-  private let storage: PixelStorage
+  /// The memory of the pixels, which all copies share.
+  let storage: PixelStorage
 
   /// The size of the pixels in memory, in bytes.
   ///

@@ -135,6 +135,7 @@ public struct DecodeOptions: Sendable {
       // If only a part of a drawing is requested, the drawing is drawn whole, at no more than its nominal size.
       scales: region == nil ? plan.scales : (min(1, plan.scales.x), min(1, plan.scales.y)),
       region: region.map { _ in plan.needed(of: info) },
+      colorSpace: colorSpace,
       limits: limits,
       control: control,
     )

@@ -116,7 +116,7 @@ extension Bitmap {
 }
 
 /// Blocking work on threads reserved for it; each item gives exactly one answer.
-private enum BackgroundWork {
+enum BackgroundWork {
   private static let queue = WorkQueue(
     label: "vitrine.imaging",
     width: max(1, ProcessInfo.processInfo.activeProcessorCount),

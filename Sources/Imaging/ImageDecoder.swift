@@ -124,6 +124,8 @@ public struct RowRequest: Sendable {
   ///
   /// It includes the reach of the filter. A decoder may skip pixels outside and report so in ``RowSource/origin``.
   public let region: PixelRegion?
+  /// The colour space of the result, which a decoder that converts colours may deliver.
+  public let colorSpace: ColorSpace
   /// The limits.
   public let limits: DecodeLimits
   /// The check that work other than reading rows must call now and then, to stop when asked to.
@@ -135,11 +137,12 @@ public struct RowRequest: Sendable {
     minimumScale: Double,
     scales: (x: Double, y: Double) = (1, 1),
     region: PixelRegion? = nil,
+    colorSpace: ColorSpace = .sRGB,
     limits: DecodeLimits = DecodeLimits(),
     control: DecodeControl = DecodeControl(isCancelled: nil, timeLimit: nil),
   ) {
     (self.info, self.frame, self.minimumScale, self.scales) = (info, frame, minimumScale, scales)
-    (self.region, self.limits, self.control) = (region, limits, control)
+    (self.region, self.colorSpace, self.limits, self.control) = (region, colorSpace, limits, control)
   }
 
   /// The bytes of a drawing at the requested scale.
@@ -150,11 +153,19 @@ public struct RowRequest: Sendable {
 
   /// The request for all pixels at their own size.
   package var unscaled: RowRequest {
-    RowRequest(info: info, frame: frame, minimumScale: 1, limits: limits, control: control)
+    RowRequest(info: info, frame: frame, minimumScale: 1, colorSpace: colorSpace, limits: limits, control: control)
   }
 
   /// The request without a region.
   package var ofWhole: RowRequest {
-    RowRequest(info: info, frame: frame, minimumScale: minimumScale, scales: scales, limits: limits, control: control)
+    RowRequest(
+      info: info,
+      frame: frame,
+      minimumScale: minimumScale,
+      scales: scales,
+      colorSpace: colorSpace,
+      limits: limits,
+      control: control,
+    )
   }
 }

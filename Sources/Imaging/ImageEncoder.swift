@@ -11,6 +11,18 @@ public protocol ImageEncoder: Sendable {
   func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data
 }
 
+extension ImageEncoder {
+  /// Checks the sides of a bitmap against a format's limit.
+  static func check(_ bitmap: Bitmap, _ format: ImageFormat, longestSide: Int) throws(ImageError) {
+    guard max(bitmap.width, bitmap.height) > longestSide else { return }
+    throw ImageError(
+      .notEncodable,
+      format: format,
+      "\(bitmap.width)x\(bitmap.height) pixels are too many for \(format), whose sides end at \(longestSide)",
+    )
+  }
+}
+
 /// The options for encoding an image.
 public struct EncodeOptions: Sendable, Hashable {
   /// The quality of lossy formats, from 1 (lowest) to 100.
@@ -39,8 +51,11 @@ public struct EncodeOptions: Sendable, Hashable {
 ///
 /// A registry is a value: adding an encoder to a copy changes no other copy.
 public struct EncoderRegistry: Sendable {
-  /// The standard encoders: PNG, JPEG, WebP and QOI.
-  public static let standard = EncoderRegistry([PNGEncoder(), JPEGEncoder(), WebPEncoder(), QOIEncoder()])
+  /// The standard encoders: PNG, JPEG, WebP and QOI; on Apple's platforms PNG, JPEG, QOI and what ImageIO writes, such
+  /// as HEIC.
+  public static let standard = EncoderRegistry(
+    [PNGEncoder(), JPEGEncoder()] + PlatformCodecs.encoders + [QOIEncoder()]
+  )
 
   private var encoders: [any ImageEncoder]
 

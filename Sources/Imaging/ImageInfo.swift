@@ -48,6 +48,13 @@ public struct ImageInfo: Sendable, Hashable {
   /// The height of the upright image, in pixels.
   public var height: Int { orientation.applied(width: storedWidth, height: storedHeight).height }
 
+  /// The facts of the same image stored upright.
+  var upright: ImageInfo {
+    var other = ImageInfo(format: format, storedWidth: width, storedHeight: height)
+    (other.colorModel, other.colorProfile, other.colorEncoding) = (colorModel, colorProfile, colorEncoding)
+    return other
+  }
+
   /// Makes the required facts, for decoders of your own.
   public init(format: ImageFormat, storedWidth: Int, storedHeight: Int, orientation: Orientation = .up) {
     self.format = format

@@ -18,10 +18,13 @@ struct Renderer {
     _ source: any RowSource,
     acceptsPartial: Bool,
   ) throws(ImageError) -> (bitmap: Bitmap, damage: ImageError?, shown: Double) {
+    if source.isUpright, info.orientation != .up {
+      return try oriented().render(source, acceptsPartial: acceptsPartial)
+    }
     // An image that is damaged and must be whole needs no rendering.
     if !acceptsPartial, let damage = source.damage { throw damage }
     let height = info.orientation.applied(width: plan.width, height: plan.height).height
-    let transform = ColorTransform(info, rows: source.colorModel, to: colorSpace)
+    let transform = transform(of: source)
     var damage: ImageError?
     var wholeRows = 0
     let bitmap = try unsafe Bitmap(
@@ -57,8 +60,11 @@ struct Renderer {
     over background: UInt8,
     acceptsPartial: Bool,
   ) throws(ImageError) -> (bitmap: GrayBitmap, damage: ImageError?) {
+    if source.isUpright, info.orientation != .up {
+      return try oriented().renderGray(source, over: background, acceptsPartial: acceptsPartial)
+    }
     if !acceptsPartial, let damage = source.damage { throw damage }
-    let transform = ColorTransform(info, rows: source.colorModel, to: colorSpace)
+    let transform = transform(of: source)
     var damage: ImageError?
     let bitmap = try unsafe GrayBitmap(width: plan.width, height: plan.height, host: host) {
       (pixels) throws(ImageError) in
@@ -71,6 +77,24 @@ struct Renderer {
       }
     }
     return (bitmap, damage)
+  }
+
+  /// Returns the renderer of rows that are upright already.
+  private func oriented() -> Renderer {
+    Renderer(
+      info: info.upright,
+      plan: plan,
+      control: control,
+      resampling: resampling,
+      colorSpace: colorSpace,
+      host: host,
+    )
+  }
+
+  /// Returns the conversion of a source's colours; `nil` if none is needed.
+  private func transform(of source: any RowSource) -> ColorTransform? {
+    guard let own = source.colorSpace else { return ColorTransform(info, rows: source.colorModel, to: colorSpace) }
+    return own == colorSpace ? nil : ColorTransform(from: own.encoding.matrixShaper, to: colorSpace)
   }
 
   /// Returns `true` if all rows of a source are rows of the output.
@@ -113,7 +137,10 @@ struct Renderer {
       let result = unsafe held.decode(into: pixels)
       wholeRows = result.wholeRows
       unsafe transform?.apply(to: pixels)
-      guard let failure = result.failure else { return }
+      guard let failure = result.failure else {
+        if let damage = held.damage { throw damage }
+        return
+      }
       unsafe pixels.rows(from: result.wholeRows, count: height - result.wholeRows, width: width).clear()
       throw failure
     }

@@ -1,4 +1,4 @@
-/// Rows of one frame, from top to bottom, in stored orientation.
+/// Rows of one frame, from top to bottom, in stored orientation unless ``isUpright`` is set.
 public protocol RowSource: AnyObject {
   /// The number of delivered pixels in a row.
   var width: Int { get }
@@ -20,6 +20,11 @@ public protocol RowSource: AnyObject {
   /// A Boolean value that indicates whether the decoder downsampled by averaging, so that each delivered pixel is the
   /// mean of the stored ones it covers. The filter then restores what that has blurred.
   var isAveraged: Bool { get }
+  /// The colour space of the rows, if the decoder has converted them; `nil` if they are in the file's own colours.
+  var colorSpace: ColorSpace? { get }
+  /// A Boolean value that indicates whether the decoder has applied the image's orientation, so that the rows are those
+  /// of the upright image.
+  var isUpright: Bool { get }
   /// The damage of a picture whose rows were all delivered, for example one that is only coarse. It is read after the
   /// last row that is needed.
   var damage: ImageError? { get }
@@ -46,6 +51,10 @@ extension RowSource {
   public var isAveraged: Bool { false }
   /// Defaults to RGBA.
   public var colorModel: ColorModel { .rgb }
+  /// Defaults to `nil`: the file's own colours.
+  public var colorSpace: ColorSpace? { nil }
+  /// Defaults to `false`: stored orientation.
+  public var isUpright: Bool { false }
   /// Defaults to `nil`: no damage.
   public var damage: ImageError? { nil }
 }

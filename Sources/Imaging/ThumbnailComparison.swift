@@ -42,6 +42,8 @@ extension DecoderRegistry {
   ) throws(ImageError) -> Strip? {
     do throws(ImageError) {
       guard let rows = try unsafe decoder.open(bytes, request) else { return nil }
+      // The thumbnail is stored as the image is.
+      guard !rows.isUpright || request.info.orientation == .up else { return nil }
       let wanted = max(1, Int((Double(rows.height) / 16 * share).rounded(.up)))
       return try Strip(rows, count: wanted, of: max(1, (rows.height + 15) / 16), request.control)
     } catch {

@@ -2,10 +2,17 @@
 //
 // A static Linux binary is 13.6 MB with FoundationEssentials and 57.8 MB with all of Foundation, which contains ICU.
 // FoundationEssentials does not exist on Apple's platforms, where Foundation costs nothing and exports the C library.
-#if canImport(FoundationEssentials)
-@_exported public import FoundationEssentials
-#else
+#if VITRINE_APPLE
 @_exported public import Foundation
+#else
+@_exported public import FoundationEssentials
+#endif
+
+// On Apple's platforms URLSession is Foundation's own. On Linux, Foundation makes Dispatch the owner of some of the C
+// library.
+#if VITRINE_STUBS
+@_exported public import CDispatch
+@_exported public import URLLoading
 #endif
 
 #if canImport(Glibc)

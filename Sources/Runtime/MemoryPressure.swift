@@ -69,14 +69,15 @@ package final class MemoryPressureObservers: Sendable {
 ///
 /// - Linux: stalls (PSI) of the machine and of the process's control group, and events of that group (version 2). If
 ///   the system does not allow these, or a group of version 1 has a limit, usage is polled every 5 seconds.
-/// - Apple's platforms: their own warnings.
+/// - Apple's platforms: the kernel's warnings. Where there is UIKit, its memory warning is critical pressure, and an app
+///   that enters the background has low pressure, since the system ends large apps there first.
 ///
-/// One thread watches for the whole process. It starts with the first observer.
+/// On Linux one thread watches for the whole process. It starts with the first observer.
 public struct SystemMemoryPressure: MemoryPressureSource {
-  #if os(Linux)
-  private static let watcher = MemoryPressureWatcher()
-  #else
+  #if VITRINE_APPLE
   private static let watcher = MemoryPressureWarnings()
+  #else
+  private static let watcher = MemoryPressureWatcher()
   #endif
 
   /// Creates a source; all are alike.

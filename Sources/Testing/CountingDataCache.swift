@@ -17,6 +17,8 @@ public final class CountingDataCache: DataCaching {
     public var removals = 0
     /// The number of calls of ``CountingDataCache/heads(for:)``.
     public var headLookups = 0
+    /// The number of calls of ``CountingDataCache/flush()``.
+    public var flushes = 0
   }
 
   private struct State {
@@ -137,6 +139,13 @@ public final class CountingDataCache: DataCaching {
     return statistics
   }
 
-  /// Does nothing: there is nothing to write.
-  public func flush() async {}
+  /// Counts the call; there is nothing to write.
+  public func flush() async { state.change { $0.counts.flushes += 1 } }
+
+  /// Waits, without a clock, until `count` calls of ``flush()`` have been made since the cache was made.
+  ///
+  /// Returns early if the awaiting task is cancelled, as by a test's time limit.
+  public func wait(forFlushes count: Int) async {
+    await state.wait { $0.counts.flushes >= count }
+  }
 }

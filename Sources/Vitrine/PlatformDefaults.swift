@@ -1,6 +1,6 @@
 import VitrineCaching
 package import VitrineHTTP
-#if canImport(Darwin)
+#if VITRINE_APPLE
 public import VitrineImaging
 public import VitrineRuntime
 #else
@@ -10,18 +10,20 @@ import VitrineRuntime
 /// The default parts of a pipeline; the one file of this module that names a platform.
 package enum PlatformDefaults {
   /// Shared by all pipelines, so that they share connections.
-  static let loader: any DataLoader = CurlLoader()
+  static let loader: any DataLoader = SystemLoader()
 
   /// Creates a separate loader with this connection limit per host, which connects to nothing that the guard refuses.
   package static func loader(
     connectionsPerHost count: Int? = nil,
     guardedBy addressGuard: AddressGuard? = nil,
   ) -> any DataLoader {
-    var options = CurlLoader.Options()
+    var options = SystemLoader.Options()
     options.connectionLimitPerHost = count ?? options.connectionLimitPerHost
+    #if !VITRINE_APPLE
     options.connectionLimit = max(options.connectionLimit, options.connectionLimitPerHost)
+    #endif
     options.addressGuard = addressGuard
-    return CurlLoader(options)
+    return SystemLoader(options)
   }
 
   /// A fifth of the memory that the process may use, at most 768 MB.
@@ -53,29 +55,30 @@ package enum PlatformDefaults {
 
   /// The folder for data that programs can recreate.
   package static func userCaches(_ environment: [String: String]) -> URL {
-    #if os(Linux)
+    #if VITRINE_APPLE
+    // In the app's container, if it has one.
+    return FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+      ?? URL(filePath: NSHomeDirectory()).appending(path: "Library/Caches")
+    #else
     // The specification ignores paths that are not absolute.
     if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") { return URL(filePath: path) }
     return FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
-    #else
-    let home = FileManager.default.homeDirectoryForCurrentUser
-    return FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
-      ?? home.appending(path: "Library/Caches")
     #endif
   }
 
   /// The folders of the program's own files, in the order of the search.
   static var resourceFolders: [String] {
-    #if os(Linux)
+    #if VITRINE_APPLE
+    [Bundle.main.resourcePath].compactMap { $0 }
+    #else
     resourceFolders(
       environment: ProcessInfo.processInfo.environment,
       executable: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "",
     )
-    #else
-    [Bundle.main.resourcePath].compactMap { $0 }
     #endif
   }
 
+  #if !VITRINE_APPLE
   /// The folder of the executable, then the data folders of the XDG Base Directory Specification.
   static func resourceFolders(environment: [String: String], executable: String) -> [String] {
     var parts = executable.split(separator: "/")
@@ -88,9 +91,10 @@ package enum PlatformDefaults {
       .split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
     return ["/" + parts.joined(separator: "/")] + ([home] + shared).map { "\($0)/\(program)" }
   }
+  #endif
 }
 
-#if canImport(Darwin)
+#if VITRINE_APPLE
 extension ImageRequest {
   /// Creates a request of a `URLRequest`: of its URL, method, header fields, body and time-out.
   ///

@@ -153,7 +153,7 @@ struct AddressGuardTests {
   }
 
   /// A process of its own, for its environment.
-  @Test
+  @Test(.enabled(if: isLibcurl))
   func aGuardedLoaderGoesAroundTheProxyUnlessItIsTrusted() async {
     await #expect(processExitsWith: .success) {
       let proxy = try LoopbackServer()
@@ -161,19 +161,19 @@ struct AddressGuardTests {
       unsafe setenv("http_proxy", proxy.url(""), 1)
       unsafe unsetenv("no_proxy")
       unsafe unsetenv("NO_PROXY")
-      var options = CurlLoader.Options()
-      let plain = CurlLoader(options)
+      var options = SystemLoader.Options()
+      let plain = SystemLoader(options)
       #expect(try await plain.data("http://nothing.invalid/a").1.count == 7)
       options.addressGuard = AddressGuard()
-      #expect(try await CurlLoader(options).failure("http://nothing.invalid/a").code == .cannotResolve)
+      #expect(try await SystemLoader(options).failure("http://nothing.invalid/a").code == .cannotResolve)
       options.addressGuard?.proxies = .trust
-      let trusting = CurlLoader(options)
+      let trusting = SystemLoader(options)
       #expect(try await trusting.data("http://nothing.invalid/a").1.count == 7)
       #expect(try await trusting.failure("http://10.0.0.1/a").code == .addressRefused)
       #expect(proxy.requests.map(\.target) == ["http://nothing.invalid/a", "http://nothing.invalid/a"])
       options.addressGuard = nil
       options.usesProxiesOfEnvironment = false
-      #expect(try await CurlLoader(options).failure("http://nothing.invalid/a").code == .cannotResolve)
+      #expect(try await SystemLoader(options).failure("http://nothing.invalid/a").code == .cannotResolve)
     }
   }
 }

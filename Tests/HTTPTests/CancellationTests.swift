@@ -17,7 +17,7 @@ struct CancellationTests {
       exchange.respond(LoopbackResponse())
     }
     server.route("*", LoopbackResponse())
-    let loader = makeLoader { $0.connectionLimit = 1 }
+    let loader = makeLoader { $0.connectionLimitPerHost = 1 }
     let (first, second, third) = (RecordingSink(), RecordingSink(), RecordingSink())
     loader.load(try HTTPRequest.patient(server.url("/first")), into: first)
     await server.wait(forRequests: 1)

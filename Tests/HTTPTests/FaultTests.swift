@@ -179,7 +179,7 @@ struct FaultTests {
     await server.wait { $0.openConnections == 0 }
   }
 
-  @Test
+  @Test(.enabled(if: isLibcurl))
   func aHandshakeThatNeverComesTimesOut() async throws {
     server.route("*") { $0.waitForDisconnect() }
     let url = server.url("/a").replacing("http:", with: "https:")
@@ -273,7 +273,7 @@ struct MalformedAnswerTests {
     }
   }
 
-  @Test
+  @Test(.enabled(if: isLibcurl))
   func aDripThatIsNeverSilentEnds() async throws {
     let gate = server.makeGate()
     server.route("/a") { exchange in

@@ -255,7 +255,7 @@ struct ForeignCodeTests {
       exchange.respond(LoopbackResponse(body: bytes(1)))
     }
     for path in ["/a", "/b"] { server.route(path, LoopbackResponse(body: bytes(1))) }
-    let loader = makeLoader { $0.connectionLimit = 1 }
+    let loader = makeLoader { $0.connectionLimitPerHost = 1 }
     let (first, a, b) = (RecordingSink(), RecordingSink(), RecordingSink())
     loader.load(try HTTPRequest.patient(server.url("/first")), into: first)
     await server.wait(forRequests: 1)

@@ -12,7 +12,7 @@ struct HookTests {
   private struct Refused: Error {}
 
   private func data(
-    _ loader: CurlLoader,
+    _ loader: SystemLoader,
     _ path: String,
     headers: HTTPFields = [:],
     _ change: (inout LoadHooks) -> Void,
@@ -112,10 +112,7 @@ struct HookTests {
   @Test
   func aHookMayLoadFromTheSameHostWithTheSameLoader() async throws {
     server.route("*", LoopbackResponse(body: bytes(10)))
-    let loader = makeLoader {
-      $0.connectionLimit = 1
-      $0.connectionLimitPerHost = 1
-    }
+    let loader = makeLoader { $0.connectionLimitPerHost = 1 }
     let sinks = try (0..<20).map { number in
       let token = try HTTPRequest.patient(server.url("/token"))
       let sink = sink {
@@ -131,7 +128,7 @@ struct HookTests {
     #expect(server.requests.filter { $0["X-Token"] == "10" }.count == 20)
   }
 
-  @Test
+  @Test(.enabled(if: isLibcurl))
   func onlyAsManyHooksOfAHostRunAsLoadsMay() async throws {
     server.route("*", LoopbackResponse())
     let loader = makeLoader { $0.connectionLimitPerHost = 2 }

@@ -20,7 +20,7 @@ struct LoadTests {
     let (response, data) = try await loader.data(server.url("/a"))
     #expect(response.status == 200)
     #expect(response.headers["content-type"] == "image/png")
-    #expect(response.headers.values(for: "X-A") == ["1", "2"])
+    #expect(response.headers.values(for: "X-A") == (isLibcurl ? ["1", "2"] : ["1, 2"]))
     #expect(response.headers["x-A"] == "1, 2")
     #expect(response.contentLength == 50_000)
     #expect(response.url.string == server.url("/a"))
@@ -39,7 +39,7 @@ struct LoadTests {
     #expect(request["x-empty"] == "")
     #expect(request["x-key"] == "k")
     #expect(request["user-agent"] == "Vitrine")
-    #expect(request["accept-encoding"] == nil)
+    #expect(request["accept-encoding"] == (isLibcurl ? nil : "identity"))
     #expect(request["cookie"] == nil)
   }
 
@@ -113,7 +113,7 @@ struct LoadTests {
     }
     let (response, data) = try await loader.data(server.url("/a"))
     #expect(response.status == 200)
-    #expect(response.headers.map(\.name) == ["Transfer-Encoding", "X-A"])
+    #expect(response.headers.map(\.name).sorted() == ["Transfer-Encoding", "X-A"])
     #expect(data == bytes(10))
   }
 

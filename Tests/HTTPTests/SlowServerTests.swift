@@ -7,11 +7,11 @@ import VitrineTesting
 /// Servers that hold connections for as long as they can.
 @Suite(.timeLimit(.minutes(20)))
 struct SlowServerTests {
-  private func makeLoader(_ configure: (inout CurlLoader.Options) -> Void = { _ in }) -> CurlLoader {
-    var options = CurlLoader.Options()
+  private func makeLoader(_ configure: (inout SystemLoader.Options) -> Void = { _ in }) -> SystemLoader {
+    var options = SystemLoader.Options()
     options.usesProxiesOfEnvironment = false
     configure(&options)
-    return CurlLoader(options)
+    return SystemLoader(options)
   }
 
   @Test
@@ -22,7 +22,7 @@ struct SlowServerTests {
     #expect(timeouts.total == nil)
   }
 
-  @Test(arguments: [true, false])
+  @Test(.enabled(if: isLibcurl), arguments: [true, false])
   func aTrickleIsEndedAfterItsWindow(isInHead: Bool) async throws {
     let server = try LoopbackServer()
     server.route("/a") { exchange in
@@ -45,7 +45,7 @@ struct SlowServerTests {
     #expect(error?.isWorthRetrying == true)
   }
 
-  @Test
+  @Test(.enabled(if: isLibcurl))
   func aServerMayTakeItsTimeBeforeTheFirstByteAndAQuickBodyIsNoTrickle() async throws {
     let server = try LoopbackServer()
     let gate = server.makeGate()
@@ -99,7 +99,7 @@ struct SlowServerTests {
   }
 
   /// libcurl calls a line of more than 100 KB "out of memory".
-  @Test
+  @Test(.enabled(if: isLibcurl))
   func aHeaderLineOfFiveMegabytesIsCalledWhatItIs() async throws {
     let server = try LoopbackServer()
     server.route("/a") { exchange in

@@ -3,12 +3,20 @@ import VitrineHTTP
 import VitrineRuntime
 import VitrineTesting
 
+#if VITRINE_APPLE
+/// False where URLSession loads, which has limits and time-outs of its own.
+let isLibcurl = false
+#else
+/// True where libcurl loads.
+let isLibcurl = true
+#endif
+
 /// A loader that no proxy of the machine's stands between.
-func makeLoader(_ change: (inout CurlLoader.Options) -> Void = { _ in }) -> CurlLoader {
-  var options = CurlLoader.Options()
+func makeLoader(_ change: (inout SystemLoader.Options) -> Void = { _ in }) -> SystemLoader {
+  var options = SystemLoader.Options()
   options.usesProxiesOfEnvironment = false
   change(&options)
-  return CurlLoader(options)
+  return SystemLoader(options)
 }
 
 extension HTTPRequest {

@@ -26,7 +26,7 @@ struct BMPTests {
   func onlyRunsAreHeldWhole(name: String) throws {
     let header = try info(Fixture.data("\(name).bmp"))
 
-    #expect([header.width, header.height] == [61, 43])
+    #expect([header.width, header.height] == [61, 43] as [Int])
     #expect(header.streamsRows == (name != "rle-8"))
     #expect(header.hasAlpha == ["rle-8", "v5-alpha"].contains(name))
   }

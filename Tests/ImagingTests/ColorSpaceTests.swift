@@ -68,7 +68,7 @@ struct ColorSpaceTests {
     #expect(soft.converted(to: .sRGB)[3, 3].isWithin(1, of: SIMD4(200, 30, 90, 128)))
   }
 
-  @Test(arguments: [ImageFormat.png, .jpeg, .webp])
+  @Test(arguments: Shape.written([.png, .jpeg, .webp]))
   func whatIsWrittenIsSRGB(format: ImageFormat) throws {
     let picture = Bitmap.solid(SIMD4(215, 93, 31, 255), width: 16, height: 16)
     let wide = try Self.inP3(picture.encoded(as: .png))

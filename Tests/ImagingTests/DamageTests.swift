@@ -61,6 +61,14 @@ struct DamageTests {
     Sample($0)
   }
 
+  /// Those of `tall` of which it is known how many rows are there.
+  ///
+  /// ImageIO is given no GIF, PNG or WebP that is cut, but a JPEG whose rows Vitrine has counted.
+  static let counted = Shape.isApple ? tall.filter { $0.name.hasSuffix(".jpg") } : tall
+
+  /// Those of `coarseFirst` that ImageIO is given.
+  static let coarse = Shape.isApple ? coarseFirst.filter { !$0.name.hasSuffix(".gif") } : coarseFirst
+
   static let all =
     sequential + coarseFirst
     + ["profile.png", "animated.png", "hidden-default.png", "animated.gif", "animated.webp"].map { Sample($0) }
@@ -104,7 +112,7 @@ struct DamageTests {
     #expect(wrong.isEmpty)
   }
 
-  @Test(arguments: tall)
+  @Test(arguments: counted)
   func theRowsBeforeTheCutAreRightAndTheRestIsTransparent(sample: Sample) throws {
     let file = try sample.data()
     let whole = try decode(file).bitmap
@@ -120,7 +128,7 @@ struct DamageTests {
     for y in good..<whole.height { #expect((0..<whole.width).allSatisfy { bitmap[$0, y].w == 0 }, "row \(y)") }
   }
 
-  @Test(arguments: tall)
+  @Test(arguments: counted)
   func theRowsBeforeTheCutAreInAThumbnailToo(sample: Sample) throws {
     let file = try sample.data()
     let size = TargetSize.pixels(14, 14)
@@ -142,7 +150,7 @@ struct DamageTests {
     #expect(error?.code == .truncated)
   }
 
-  @Test(arguments: coarseFirst, sizes)
+  @Test(arguments: coarse, sizes)
   func aCoarsePictureIsShownWhenAskedFor(sample: Sample, size: TargetSize?) throws {
     let file = try sample.data()
     let whole = try decode(file, size).bitmap
@@ -166,7 +174,7 @@ struct DamageTests {
     #expect(decoded.bitmap[159, 95].isWithin(12, of: Bitmap.testPatternCorners[3]))
   }
 
-  @Test
+  @Test(.enabled(if: !Shape.isApple))
   func aLaterFrameThatIsCutKeepsThoseBelow() throws {
     let frames = [0, 1].map { color in GIFFile.Frame(width: 50, height: 50) { _, _ in color } }
     let file = GIFFile(width: 50, height: 50, palette: GIFTests.palette, frames: frames).data
@@ -234,7 +242,7 @@ struct DamageTests {
     }
   }
 
-  @Test
+  @Test(.enabled(if: !Shape.isApple))
   func tooManyFaultsMakeAFileCorrupt() throws {
     var file = try ResamplerTests.busy(width: 120, height: 120, alpha: false).encoded(as: .jpeg)
     // Markers that do not belong there: each is a warning.

@@ -46,7 +46,7 @@ struct EncoderTests {
     #expect((0...9).contains(PNGEncoder(level: level).level))
   }
 
-  @Test(arguments: [ImageFormat.jpeg, .webp])
+  @Test(arguments: Shape.written([.jpeg, .webp]))
   func aPictureComesBackAlmostTheSame(format: ImageFormat) throws {
     let picture = Bitmap.testPattern(width: 120, height: 80)
 
@@ -56,7 +56,7 @@ struct EncoderTests {
     #expect(try Bitmap(decoding: file).psnr(against: picture) >= 35)
   }
 
-  @Test
+  @Test(.enabled(if: !Shape.isApple))
   func aTransparentWebPKeepsItsCoverage() throws {
     let decoded = try decode(Self.see.encoded(as: .webp, EncodeOptions(quality: 95)))
 
@@ -76,7 +76,7 @@ struct EncoderTests {
     #expect(bitmap[28, 8].isWithin(6, of: SIMD4(200, 30, 30, 255)))
   }
 
-  @Test(arguments: [ImageFormat.jpeg, .webp])
+  @Test(arguments: Shape.written([.jpeg, .webp]))
   func higherQualityTakesMoreBytes(format: ImageFormat) throws {
     let picture = ResamplerTests.busy(width: 120, height: 90, alpha: false)
 
@@ -86,7 +86,7 @@ struct EncoderTests {
     #expect(Set(sizes).count == sizes.count)
   }
 
-  @Test(arguments: [ImageFormat.jpeg, .webp], [(-5, 1), (0, 1), (101, 100), (1000, 100)])
+  @Test(arguments: Shape.written([.jpeg, .webp]), [(-5, 1), (0, 1), (101, 100), (1000, 100)])
   func aQualityBeyondTheScaleIsBroughtIntoIt(format: ImageFormat, quality: (given: Int, used: Int)) throws {
     let picture = Bitmap.testPattern(width: 40, height: 30)
 
@@ -95,7 +95,10 @@ struct EncoderTests {
     #expect(given == (try picture.encoded(as: format, EncodeOptions(quality: quality.used))))
   }
 
-  @Test(arguments: [(ImageFormat.jpeg, 65_501), (.webp, 16_384)], [true, false])
+  @Test(
+    arguments: [(ImageFormat.jpeg, 65_501), (.webp, 16_384)].filter { !Shape.written([$0.0]).isEmpty },
+    [true, false],
+  )
   func sidesThatAFormatCannotHoldAreRefused(kind: (format: ImageFormat, side: Int), isWide: Bool) {
     let (width, height) = isWide ? (kind.side, 1) : (1, kind.side)
     let picture = Bitmap.solid(SIMD4(9, 9, 9, 255), width: width, height: height)
@@ -109,10 +112,10 @@ struct EncoderTests {
 
   @Test
   func aFormatWithoutAnEncoderIsRefused() {
-    let error = failure { try Bitmap.testPattern(width: 2, height: 2).encoded(as: .avif) }
+    let error = failure { try Bitmap.testPattern(width: 2, height: 2).encoded(as: .jxl) }
 
     #expect(error?.code == .notEncodable)
-    #expect(error?.format == .avif)
+    #expect(error?.format == .jxl)
   }
 
   @Test
@@ -128,7 +131,7 @@ struct EncoderTests {
     #expect(try registry.encode(.testPattern(width: 2, height: 2), as: .png) == Data([1, 2, 3]))
   }
 
-  @Test(arguments: [ImageFormat.png, .jpeg, .webp])
+  @Test(arguments: Shape.written([.png, .jpeg, .webp]))
   func onePixelCanBeWritten(format: ImageFormat) throws {
     let bitmap = try Bitmap(
       decoding: Bitmap.solid(SIMD4(120, 130, 140, 255), width: 1, height: 1).encoded(as: format)

@@ -15,7 +15,7 @@ struct HeldMemoryTests {
     #expect(error?.detail.contains("MB to decode, over the limit of") == true)
   }
 
-  @Test(arguments: [HostileImage.canvas] + HostileImage.lateFrames)
+  @Test(.enabled(if: !Shape.isApple), arguments: [HostileImage.canvas] + HostileImage.lateFrames)
   func itsFirstFrameHoldsNoCanvas(image: HostileImage) throws {
     let decoded = try decode(image.data, .pixels(40, 40)) {
       $0.limits.memoryByteCount = 100_000
@@ -56,7 +56,7 @@ struct HeldMemoryTests {
   /// The size of a photograph, and whether it is progressive.
   static let photographs = [(4000, 3000, true), (8064, 6048, true), (11_600, 8600, true), (11_600, 8600, false)]
 
-  @Test(arguments: photographs)
+  @Test(.enabled(if: !Shape.isApple), arguments: photographs)
   func aPhotographOfUpTo100MegapixelsIsWithinTheLimit(width: Int, height: Int, isProgressive: Bool) throws {
     let file = try LimitTests.jpeg(width, height, isProgressive: isProgressive)
     let header = try info(file)
@@ -71,7 +71,7 @@ struct HeldMemoryTests {
     #expect(memory.total(output: 4 * 1000 * 1000, decodesInPlace: false) <= 350_000_000)
   }
 
-  @Test
+  @Test(.enabled(if: !Shape.isApple))
   func theFileAndTheResultCount() throws {
     let file = try Bitmap.testPattern(width: 100, height: 100).encoded(as: .png)
 
@@ -79,7 +79,7 @@ struct HeldMemoryTests {
     #expect(throws: Never.self) { try decode(file) { $0.limits.memoryByteCount = 40_000 + file.count } }
   }
 
-  @Test
+  @Test(.enabled(if: !Shape.isApple))
   func aPictureThatIsDecodedIntoItsResultIsNotHeldTwice() throws {
     let file = try Bitmap.testPattern(width: 100, height: 100).encoded(as: .webp)
     let most = 40_000 * 2 + file.count

@@ -33,7 +33,7 @@ struct InfoTests {
     #expect(found?.name == name)
   }
 
-  @Test(arguments: profiles)
+  @Test(.enabled(if: !Shape.isApple), arguments: profiles)
   func aProfileOfAWebPIsFoundAndNamed(profile: [UInt8], name: String) throws {
     let still = try Bitmap.testPattern(width: 8, height: 8).encoded(as: .webp)
     let padding: [UInt8] = profile.count.isMultiple(of: 2) ? [] : [0]
@@ -120,7 +120,7 @@ struct InfoTests {
 
     let header = try info(file)
 
-    #expect([header.width, header.height] == [300, 200])
+    #expect([header.width, header.height] == [300, 200] as [Int])
   }
 }
 

@@ -42,7 +42,7 @@ struct JPEGIndexTests {
     for region in Self.regions { try Self.check(file, index, region, nil) }
   }
 
-  @Test(arguments: samplings, [0.6, 0.3, 0.1])
+  @Test(.enabled(if: !Shape.isApple), arguments: samplings, [0.6, 0.3, 0.1])
   func aPartAtASizeIsThatOfTheWhole(sampling: [(columns: Int, rows: Int)], scale: Double) throws {
     let file = Self.file(sampling)
     let index = try JPEGIndex(file)
@@ -58,7 +58,7 @@ struct JPEGIndexTests {
       (.lanczos3, true, .sRGB), (.lanczos3, false, .displayP3), (.box, true, .displayP3),
     ]
 
-  @Test(arguments: ways)
+  @Test(.enabled(if: !Shape.isApple), arguments: ways)
   func aPartIsFilteredAndColouredLikeTheWhole(
     way: (filter: ResamplingFilter, usesLinearLight: Bool, space: ColorSpace)
   ) throws {
@@ -85,7 +85,10 @@ struct JPEGIndexTests {
     return plain
   }
 
-  @Test(arguments: ["waterfall-cliff-large.jpg", "waterfall-visitor-orientation-7.jpg", "statue-grey.jpg"])
+  @Test(
+    .enabled(if: !Shape.isApple),
+    arguments: ["waterfall-cliff-large.jpg", "waterfall-visitor-orientation-7.jpg", "statue-grey.jpg"],
+  )
   func photographsAreReadFromTheMiddle(name: String) throws {
     let file = try Photograph.data(name)
     let index = try JPEGIndex(file)

@@ -42,7 +42,7 @@ struct JPEGTests {
     let header = try info(Fixture.data("\(name).jpg"))
 
     #expect(header.format == .jpeg)
-    #expect([header.width, header.height] == [61, 43])
+    #expect([header.width, header.height] == [61, 43] as [Int])
     #expect(header.bitsPerComponent == 8)
     #expect(!header.hasAlpha)
     #expect(header.streamsRows == !name.hasPrefix("progressive"))
@@ -115,7 +115,9 @@ struct JPEGTests {
 
   @Test
   func aFileThatLacksOnlyItsLastMarkerIsWhole() throws {
-    for name in Self.fixtures where name != "arithmetic" {
+    // Nothing counts the rows of inks for ImageIO.
+    let unknown = ["arithmetic"] + (Shape.isApple ? ["cmyk", "ycck", "cmyk-plain"] : [])
+    for name in Self.fixtures where !unknown.contains(name) {
       let file = try Fixture.data("\(name).jpg")
 
       let decoded = try decode(file.dropLast(2))

@@ -70,7 +70,7 @@ struct LimitTests {
     }
   }
 
-  @Test
+  @Test(.enabled(if: !Shape.isApple))
   func theLimitIsOnPixelsNotOnTheThumbnail() throws {
     let file = try Bitmap.testPattern(width: 20, height: 20).encoded(as: .webp)
 
@@ -167,7 +167,7 @@ struct LimitTests {
     #expect(questions.withLock { $0 } == 2)
   }
 
-  @Test
+  @Test(.enabled(if: !Shape.isApple))
   func anInterlacedPNGIsCancelledBetweenRows() throws {
     let kind = PNGTests.Kind(colorType: .rgb, depth: 8, isInterlaced: true)
     let file = PNGTests.file(kind).data

@@ -35,7 +35,9 @@ struct MetadataTests {
     let fields = try Self.metadata(Fixture.data("metadata.jpg")).fields
 
     let original = try #require(fields.original)
-    #expect([original.year, original.month, original.day, original.hour, original.minute] == [2024, 2, 29, 23, 59])
+    #expect(
+      [original.year, original.month, original.day, original.hour, original.minute] == [2024, 2, 29, 23, 59] as [Int]
+    )
     #expect(original.second == 58.125)
     #expect(original.secondsFromUTC == 19_800)
     // 2024-02-29T18:29:58.125Z

@@ -22,8 +22,8 @@ struct OrientationTests {
     let first = orientation.upright(x: 0, y: 0, width: width, height: height)
     let second = orientation.upright(x: width - 1, y: 0, width: width, height: height)
 
-    #expect([first.x, first.y] == [topLeft[0] * (seenWidth - 1), topLeft[1] * (seenHeight - 1)])
-    #expect([second.x, second.y] == [topRight[0] * (seenWidth - 1), topRight[1] * (seenHeight - 1)])
+    #expect([first.x, first.y] == [topLeft[0] * (seenWidth - 1), topLeft[1] * (seenHeight - 1)] as [Int])
+    #expect([second.x, second.y] == [topRight[0] * (seenWidth - 1), topRight[1] * (seenHeight - 1)] as [Int])
   }
 
   @Test(arguments: Orientation.allCases)
@@ -117,8 +117,8 @@ struct OrientationTests {
 
     let header = try info(file)
 
-    #expect([header.width, header.height] == [90, 60])
-    #expect([header.storedWidth, header.storedHeight] == (orientation.swapsAxes ? [60, 90] : [90, 60]))
+    #expect([header.width, header.height] == [90, 60] as [Int])
+    #expect([header.storedWidth, header.storedHeight] == (orientation.swapsAxes ? [60, 90] : [90, 60]) as [Int])
   }
 
   @Test(arguments: [0, 9, 65_535])
@@ -150,7 +150,7 @@ struct OrientationTests {
   /// How XMP says it: as an attribute or as an element.
   static let packets = [#"<rdf:Description tiff:Orientation="6"/>"#, "<tiff:Orientation>6</tiff:Orientation>"]
 
-  @Test(arguments: packets, ["jpeg", "png", "webp"])
+  @Test(arguments: packets, Shape.isApple ? ["jpeg", "png"] : ["jpeg", "png", "webp"])
   func xmpCountsWhereEXIFHasNone(packet: String, format: String) throws {
     let picture = Bitmap.testPattern(width: 40, height: 20)
     let xmp: [UInt8] = .text(packet)
@@ -173,7 +173,7 @@ struct OrientationTests {
     #expect(try info(file).orientation == .down)
   }
 
-  @Test(arguments: ["png", "webp"])
+  @Test(arguments: Shape.isApple ? ["png"] : ["png", "webp"])
   func exifOfPNGAndWebPIsApplied(format: String) throws {
     let picture = Bitmap.testPattern(width: 40, height: 20)
     let exif = TIFFBlock.orientation(6, littleEndian: true)

@@ -31,7 +31,8 @@ struct PNGTests {
   }
 
   static let palette: [SIMD4<UInt8>] = (0..<256).map { index in
-    SIMD4(UInt8(index), UInt8(255 - index), UInt8(index * 7 & 255), 255)
+    let blue = index * 7 & 255
+    return SIMD4(UInt8(index), UInt8(255 - index), UInt8(blue), 255)
   }
 
   static func file(_ kind: Kind, width: Int = 19, height: Int = 13, transparency: [UInt8] = []) -> PNGFile {
@@ -81,7 +82,7 @@ struct PNGTests {
     let header = try info(Self.file(kind).data)
 
     #expect(header.format == .png)
-    #expect([header.width, header.height] == [19, 13])
+    #expect([header.width, header.height] == [19, 13] as [Int])
     #expect(header.bitsPerComponent == (kind.colorType == .palette ? 8 : kind.depth))
     #expect(header.hasAlpha == (kind.colorType == .greyAlpha || kind.colorType == .rgba))
     #expect(header.streamsRows == !kind.isInterlaced)
@@ -165,7 +166,7 @@ struct PNGTests {
     #expect(decoded.bitmap.largestDifference(from: .testPattern(width: 12, height: 9)) == 0)
   }
 
-  @Test
+  @Test(.enabled(if: !Shape.isApple))
   func aPNGThatLacksOnlyItsEndIsWhole() throws {
     let picture = Bitmap.testPattern(width: 20, height: 10)
     let file = try picture.encoded(as: .png)

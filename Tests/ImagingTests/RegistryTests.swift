@@ -10,7 +10,8 @@ struct RegistryTests {
 
   @Test
   func theStandardDecodersReadEightFormats() {
-    #expect(DecoderRegistry.standard.formats == [.jpeg, .png, .apng, .webp, .gif, .bmp, .ico, .qoi])
+    let own: [ImageFormat] = [.jpeg, .png, .apng, .webp, .gif, .bmp, .ico, .qoi]
+    #expect(DecoderRegistry.standard.formats == own + (Shape.isApple ? [.heic, .avif, .tiff] : []))
   }
 
   @Test
@@ -88,10 +89,10 @@ struct RegistryTests {
   func aDecoderThatIsAddedToACopyIsInNoOther() {
     var copy = DecoderRegistry.standard
 
-    copy.add(StubDecoder(formats: [.tiff]))
+    copy.add(StubDecoder(formats: [.jxl]))
 
-    #expect(copy.formats == [.tiff] + DecoderRegistry.standard.formats)
-    #expect(!DecoderRegistry.standard.formats.contains(.tiff))
+    #expect(copy.formats == [.jxl] + DecoderRegistry.standard.formats)
+    #expect(!DecoderRegistry.standard.formats.contains(.jxl))
     #expect(copy.hasForeignDecoders)
     #expect(!DecoderRegistry.standard.hasForeignDecoders)
   }

@@ -3,10 +3,10 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-/// Resampling seen from outside: through PNG, which loses nothing and is never shrunk by its decoder.
+/// Resampling seen from outside: through QOI, which loses nothing and is never shrunk by its decoder.
 struct ResamplerTests {
   static func resampled(_ bitmap: Bitmap, _ size: TargetSize) throws -> Bitmap {
-    try decode(bitmap.encoded(as: .png), size).bitmap
+    try decode(bitmap.encoded(as: .qoi), size).bitmap
   }
 
   static let sizes: [TargetSize] = [

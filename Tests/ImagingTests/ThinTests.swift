@@ -5,6 +5,7 @@ import VitrineTesting
 
 /// Pictures of one column and of one row, red at their beginning and blue at their end.
 struct ThinTests {
+  static let formats: [ImageFormat] = Shape.written([.jpeg, .png, .webp, .qoi]) + [.gif, .bmp, .ico]
   static let length = 37
   private static let red = SIMD4<UInt8>(220, 40, 30, 255)
   private static let blue = SIMD4<UInt8>(30, 40, 220, 255)
@@ -33,15 +34,15 @@ struct ThinTests {
     }
   }
 
-  @Test(arguments: [.jpeg, .png, .webp, .qoi, .gif, .bmp, .ico] as [ImageFormat], [true, false])
+  @Test(arguments: formats, [true, false])
   func everyFormatKeepsThem(format: ImageFormat, isTall: Bool) throws {
     let bitmap = try decode(Self.file(format, isTall: isTall)).bitmap
 
-    #expect([bitmap.width, bitmap.height] == [Self.size(isTall).width, Self.size(isTall).height])
+    #expect([bitmap.width, bitmap.height] == [Self.size(isTall).width, Self.size(isTall).height] as [Int])
     Self.expectEnds(of: bitmap)
   }
 
-  @Test(arguments: [.jpeg, .png, .webp, .qoi, .gif, .bmp, .ico] as [ImageFormat], [true, false])
+  @Test(arguments: formats, [true, false])
   func everyFormatKeepsThemInAThumbnail(format: ImageFormat, isTall: Bool) throws {
     let file = try Self.file(format, isTall: isTall)
 
@@ -49,16 +50,16 @@ struct ThinTests {
       for mode in TargetSize.Mode.allCases {
         let bitmap = try decode(file, .pixels(9, 9, mode)) { $0.quality = quality }.bitmap
 
-        #expect([bitmap.width, bitmap.height] == (isTall ? [1, 9] : [9, 1]))
+        #expect([bitmap.width, bitmap.height] == (isTall ? [1, 9] : [9, 1]) as [Int])
         // Of what fills a box only the middle is left.
         if mode != .fill { Self.expectEnds(of: bitmap) }
       }
       let enlarged = try decode(file, .pixels(4, 80, .exact, enlarges: true)) { $0.quality = quality }.bitmap
-      #expect([enlarged.width, enlarged.height] == [4, 80])
+      #expect([enlarged.width, enlarged.height] == [4, 80] as [Int])
     }
   }
 
-  @Test(arguments: [.jpeg, .png, .webp, .qoi, .gif, .bmp, .ico] as [ImageFormat], [true, false])
+  @Test(arguments: formats, [true, false])
   func aPartOfThemIsThatPart(format: ImageFormat, isTall: Bool) throws {
     let file = try Self.file(format, isTall: isTall)
     let whole = try decode(file).bitmap
@@ -67,7 +68,7 @@ struct ThinTests {
 
     let bitmap = try decode(file) { $0.region = part }.bitmap
 
-    #expect([bitmap.width, bitmap.height] == (isTall ? [1, 10] : [10, 1]))
+    #expect([bitmap.width, bitmap.height] == (isTall ? [1, 10] : [10, 1]) as [Int])
     for index in 0..<10 {
       let (own, stored) =
         isTall ? (bitmap[0, index], whole[0, 15 + index]) : (bitmap[index, 0], whole[15 + index, 0])

@@ -79,7 +79,8 @@ struct WebPTests {
     #expect(header.duration == 0)
   }
 
-  @Test(arguments: ["lossy", "lossless", "animated"])
+  // On Apple's platforms each frame is a file of its own, and the first one is whole.
+  @Test(arguments: ["lossy", "lossless"] + (Shape.isApple ? [] : ["animated"]))
   func aTruncatedFileSaysSo(name: String) throws {
     let file = try Fixture.data("\(name).webp")
 

@@ -105,7 +105,7 @@ struct DecodeMemoryTests {
 
     for url in urls(HostileImage.canvas.data).prefix(2) {
       let image = try await pipeline.image(for: ImageRequest(url: url, size: .pixels(10, 10)))
-      #expect([image.width, image.height] == [10, 10])
+      #expect([image.width, image.height] == [10, 10] as [Int])
     }
   }
 }

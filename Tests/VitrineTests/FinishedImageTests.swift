@@ -346,7 +346,8 @@ struct FinishedImageTests {
       for index in pixels.indices { unsafe pixels[index] = index % 8 == 3 ? 128 : 255 }
     }
     let kept = try #require(FinishedImage.entry(of: image(half), stored: .now))
-    #expect(kept.data.prefix(4) == Data("RIFF".utf8))
+    let writesWebP = EncoderRegistry.standard.formats.contains(.webp)
+    #expect(kept.data.prefix(4) == (writesWebP ? Data("RIFF".utf8) : Data([0x89, 0x50, 0x4E, 0x47])))
     #expect(kept.data.count < half.byteCount)
     #expect(try #require(FinishedImage.image(of: kept)).container.bitmap.psnr(against: half) == .infinity)
   }

@@ -2,7 +2,7 @@ import VitrineHTTP
 
 /// The loader over libcurl, with requests that no slow machine runs out of time with.
 struct PatientLoader: DataLoader {
-  private let loader = CurlLoader()
+  private let loader = SystemLoader()
 
   @discardableResult
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {

@@ -88,7 +88,14 @@ struct PreviewTests {
     #expect(parts.diskCache.counts.writes <= 1)
   }
 
-  @Test(arguments: ["white-lighthouse-adam7.png", "spinnakers-interlaced.gif"])
+  #if VITRINE_APPLE
+  // ImageIO is given no GIF that is cut.
+  private static let interlaced = ["white-lighthouse-adam7.png"]
+  #else
+  private static let interlaced = ["white-lighthouse-adam7.png", "spinnakers-interlaced.gif"]
+  #endif
+
+  @Test(arguments: interlaced)
   func interlacedFilesAreSeenOnTheirWayToo(name: String) async throws {
     let interlaced = try Data(contentsOf: Self.photographs.appending(path: name))
     let pipeline = ImagePipeline.testing(parts)
@@ -358,8 +365,8 @@ struct PreviewTests {
       Issue.record("no previews")
       return
     }
-    #expect([first.bitmap.width, first.bitmap.height] == [768, 512])
-    #expect([second.bitmap.width, second.bitmap.height] == [60, 40])
+    #expect([first.bitmap.width, first.bitmap.height] == [768, 512] as [Int])
+    #expect([second.bitmap.width, second.bitmap.height] == [60, 40] as [Int])
     #expect(parts.loader.counts.loads == 1)
     large.cancel()
     small.cancel()

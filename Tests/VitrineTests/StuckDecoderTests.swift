@@ -99,7 +99,7 @@ struct StuckDecoderTests {
 
     let image = try await pipeline.image(for: ImageRequest(url: "https://example.org/a.jpg"))
 
-    #expect([image.width, image.height] == [90, 60])
+    #expect([image.width, image.height] == [90, 60] as [Int])
     decoder.open()
   }
 

@@ -1,4 +1,3 @@
-#if canImport(CVitrineCurl)
 import CVitrineCurl
 import VitrineRuntime
 
@@ -362,4 +361,3 @@ final class CurlEngine: @unchecked Sendable {
     }
   }
 }
-#endif

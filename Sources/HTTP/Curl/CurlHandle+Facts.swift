@@ -1,4 +1,3 @@
-#if canImport(CVitrineCurl)
 import CVitrineCurl
 import VitrineRuntime
 
@@ -82,4 +81,3 @@ extension IPAddress {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if canImport(CVitrineCurl)
 import CVitrineCurl
 import VitrineRuntime
 
@@ -247,4 +246,3 @@ private func receiveBody(
   case .breakOff: return 0
   }
 }
-#endif

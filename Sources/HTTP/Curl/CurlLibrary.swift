@@ -1,4 +1,3 @@
-#if canImport(CVitrineCurl)
 import CVitrineCurl
 import VitrineRuntime
 
@@ -75,4 +74,3 @@ enum CurlLibrary {
     return places.first { !$0.isEmpty && FileManager.default.isReadableFile(atPath: $0) }
   }()
 }
-#endif

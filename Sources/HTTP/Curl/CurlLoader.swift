@@ -1,4 +1,3 @@
-#if canImport(CVitrineCurl)
 import VitrineRuntime
 
 /// A loader over HTTP/1.1 and HTTP/2 with libcurl, on its own thread.
@@ -125,4 +124,3 @@ public final class CurlLoader: DataLoader {
     CurlLibrary.join(engine.mailbox)
   }
 }
-#endif

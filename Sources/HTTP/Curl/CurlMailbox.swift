@@ -1,4 +1,3 @@
-#if canImport(CVitrineCurl)
 import CVitrineCurl
 import VitrineRuntime
 
@@ -93,4 +92,3 @@ final class CurlMailbox: @unchecked Sendable {
     state.withLock { $0.hasEnded = true }
   }
 }
-#endif

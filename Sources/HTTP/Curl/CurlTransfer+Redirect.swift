@@ -1,4 +1,3 @@
-#if canImport(CVitrineCurl)
 import CVitrineCurl
 import VitrineRuntime
 
@@ -48,4 +47,3 @@ extension CurlTransfer {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if canImport(CVitrineCurl)
 import CVitrineCurl
 import VitrineRuntime
 
@@ -383,4 +382,3 @@ final class CurlTransfer: LoadHandle, @unchecked Sendable {
     return false
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if canImport(Darwin)
 public import VitrineRuntime
 
 extension HTTPRequest {
@@ -19,4 +18,3 @@ extension HTTPRequest {
     )
   }
 }
-#endif

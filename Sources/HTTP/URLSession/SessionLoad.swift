@@ -1,4 +1,3 @@
-#if canImport(Darwin)
 import VitrineRuntime
 
 /// A load over its redirects to its end, and the handle for its caller.
@@ -22,6 +21,8 @@ final class SessionLoad: LoadHandle {
     var received = 0
     /// The body of a challenge's response.
     var held = Data()
+    /// The delivery of that body, while the sink has paused it.
+    var onResume: (@Sendable () -> Void)?
     /// The reason why the load was aborted by us.
     var failure: HTTPError?
   }
@@ -72,24 +73,38 @@ final class SessionLoad: LoadHandle {
       state.isCancelled = true
       return (state.task, state.question)
     }
-    question?.cancel()
+    if let question { cancelQuestion(question) }
     task?.cancel()
     // While a hook runs there is no task whose end would be reported.
     if task == nil { Task { self.end(self.error(.cancelled, "was cancelled")) } }
   }
 
+  /// Keeps a question to a hook, so that cancelling the load cancels it.
+  private func keep(_ question: Task<Void, Never>) {
+    let isLate = state.withLock { state in
+      state.question = question
+      return state.isCancelled
+    }
+    if isLate { cancelQuestion(question) }
+  }
+
+  /// Cancels a question on a thread for hooks: what a hook does when it is cancelled runs at once, and may block.
+  private func cancelQuestion(_ question: Task<Void, Never>) { hookCalls.add { question.cancel() } }
+
   func resume() {
-    state.withLock { state in
+    let onResume = state.withLock { state in
       state.resumes += 1
-      guard let task = state.task else { return }
-      taskCalls.add { task.resume() }
+      if let task = state.task { taskCalls.add { task.resume() } }
+      return state.onResume.take()
     }
     taskCalls.run()
+    if let onResume { hookCalls.add(onResume) }
   }
 
   // MARK: Start
 
   func start() {
+    delegate.begin(self)
     let request = state.withLock { $0.request }
     if let total = request.timeouts.total {
       let alarm = SystemClock().schedule(after: total) { [weak self] in self?.runOut() }
@@ -107,7 +122,7 @@ final class SessionLoad: LoadHandle {
         end(self.error(.preparationFailed, cause: error, "the hook before sending threw: \(error)"))
       }
     }
-    state.withLock { $0.question = question }
+    keep(question)
   }
 
   private func startHop() {
@@ -122,7 +137,20 @@ final class SessionLoad: LoadHandle {
     guard hop.request.method != .get || !hop.request.hasBody else {
       return end(error(.invalidRequest, "the system sends no body with a GET"))
     }
-    if let objection = options.addressGuard?.objection(to: hop.url) { return end(error(.addressRefused, objection)) }
+    guard let addressGuard = options.addressGuard else { return send(hop, request) }
+    if let objection = addressGuard.objection(to: hop.url) { return end(error(.addressRefused, objection)) }
+    guard !hop.url.isAddress else { return send(hop, request) }
+    // URLSession does not tell which address it connects to before it has. The look-up blocks, as a hook may.
+    hookCalls.add { [self] in
+      if let objection = addressGuard.objection(toAddressesOf: hop.url.host) {
+        end(error(.addressRefused, objection))
+      } else {
+        send(hop, request)
+      }
+    }
+  }
+
+  private func send(_ hop: RedirectChain, _ request: HTTPRequest) {
     guard let url = URL(string: hop.url.string) else { return end(error(.invalidURL, "URLSession rejects it")) }
     var wanted = URLRequest(url: url, timeoutInterval: request.timeouts.idle / .seconds(1))
     wanted.httpMethod = hop.request.method.name
@@ -135,9 +163,11 @@ final class SessionLoad: LoadHandle {
     for field in hop.headers {
       wanted.setValue(hop.headers[field.name], forHTTPHeaderField: field.name)
     }
-    let task = session.dataTask(with: wanted)
+    // The loader may have been released while a hook ran.
+    guard let task = delegate.makeTask(wanted, in: session, for: self) else {
+      return end(error(.cancelled, "the loader was released"))
+    }
     task.priority = request.priority.taskPriority
-    delegate.add(self, for: task)
     let (isLate, sink) = state.withLock { state in
       state.task = task
       return (state.isCancelled, hop.count == 0 && state.answers == 0 ? state.sink : nil)
@@ -163,7 +193,12 @@ final class SessionLoad: LoadHandle {
     let (hop, request, answers) = state.withLock { ($0.hop, $0.request, $0.answers) }
     var head = HTTPResponse(status: response.statusCode, url: hop.url, redirectCount: hop.count)
     for (name, value) in response.allHeaderFields {
-      head.headers.append(name: "\(name)", value: "\(value)")
+      // URLSession joins fields of one name with commas.
+      let values = "\(name)".lowercased() == "set-cookie" ? CookieJar.split("\(value)") : ["\(value)"]
+      for value in values { head.headers.append(name: "\(name)", value: value) }
+    }
+    guard !head.headers.contains(where: { $0.value.contains("\0") }) else {
+      return fail(.protocolError, "a header field has a NUL")
     }
     head.redirects = hop.redirects(at: systemUptime())
     options.cookies?.store(head.headers.values(for: "Set-Cookie"), from: hop.url)
@@ -197,7 +232,7 @@ final class SessionLoad: LoadHandle {
     if !goesOn { state.withLock { $0.task }?.cancel() }
   }
 
-  func measure(_ figures: URLSessionTaskTransactionMetrics, received: Int) {
+  func measure(_ figures: URLSessionTaskTransactionMetrics) {
     guard let measure = hooks.didTransfer else { return }
     var metrics = LoadMetrics(url: state.withLock { $0.hop.url })
     func span(_ end: Date?) -> Duration? {
@@ -210,7 +245,9 @@ final class SessionLoad: LoadHandle {
     metrics.secured = span(figures.secureConnectionEndDate)
     metrics.firstByte = span(figures.responseStartDate)
     metrics.total = span(figures.responseEndDate) ?? .zero
-    metrics.bytesReceived = received
+    metrics.bytesReceived = Int(
+      figures.countOfResponseHeaderBytesReceived + figures.countOfResponseBodyBytesReceived
+    )
     metrics.isConnectionReused = figures.isReusedConnection
     metrics.httpVersion = figures.networkProtocolName.map { name in
       name == "h2" ? "2" : name == "h3" ? "3" : String(name.drop { $0 != "/" }.dropFirst())
@@ -268,13 +305,29 @@ final class SessionLoad: LoadHandle {
         end(self.error(.preparationFailed, cause: error, "the hook for challenges threw: \(error)"))
       }
     }
-    state.withLock { $0.question = question }
+    keep(question)
   }
 
   /// Delivers the response of a challenge that no hook answered.
   private func deliverHeld(_ head: HTTPResponse) {
+    let (sink, resumes) = state.withLock { ($0.sink, $0.resumes) }
+    switch sink?.receive(head) ?? .stop {
+    case .stop: end(error(.cancelled, "was cancelled"))
+    case .proceed: deliverHeldBody()
+    case .pause:
+      // There is no task to suspend any more.
+      let hasResumed = state.withLock { state in
+        guard state.resumes == resumes else { return true }
+        state.onResume = { [self] in deliverHeldBody() }
+        return false
+      }
+      if hasResumed { deliverHeldBody() }
+    }
+  }
+
+  private func deliverHeldBody() {
     let (sink, held) = state.withLock { ($0.sink, $0.held) }
-    guard deliver({ sink?.receive(head) ?? .stop }), held.isEmpty || deliver({ sink?.receive(held) ?? .stop }) else {
+    guard held.isEmpty || deliver({ sink?.receive(held) ?? .stop }) else {
       return end(state.withLock { $0.failure })
     }
     end(nil)
@@ -306,10 +359,14 @@ final class SessionLoad: LoadHandle {
   }
 
   private func end(_ error: HTTPError?) {
-    let (sink, alarm, hasMeasured, _, _) = state.withLock { state in
-      (state.sink.take(), state.alarm.take(), state.hasMeasured, state.task.take(), state.question.take())
+    let (sink, alarm, hasMeasured, _, _, _) = state.withLock { state in
+      (
+        state.sink.take(), state.alarm.take(), state.hasMeasured, state.task.take(), state.question.take(),
+        state.onResume.take(),
+      )
     }
     alarm?.cancel()
+    delegate.end(self)
     guard let sink else { return }
     if hasMeasured {
       hookCalls.add { sink.finish(error) }
@@ -349,4 +406,3 @@ extension Priority {
   /// The priority for URLSession, from 0 to 1.
   fileprivate var taskPriority: Float { (Float(rawValue) + 1) / Float(Priority.allCases.count + 1) }
 }
-#endif

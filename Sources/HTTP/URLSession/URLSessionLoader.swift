@@ -1,4 +1,3 @@
-#if canImport(Darwin)
 import VitrineRuntime
 
 /// A loader over HTTP/1.1, HTTP/2 and HTTP/3 with the system's URLSession.
@@ -7,10 +6,11 @@ import VitrineRuntime
 /// jar, requests no compression, and stores nothing. Releasing it ends running loads with ``HTTPError/Code/cancelled``.
 /// Create one and keep it.
 ///
-/// It differs from `CurlLoader` in these points. URLSession queues by host and has no overall limit. A pause takes
-/// effect after the data that it has buffered. Of ``HTTPTimeouts`` it obeys only ``HTTPTimeouts/idle``, which includes
-/// connecting, and ``HTTPTimeouts/total``. An ``AddressGuard`` sees only addresses in URLs, and not those that names
-/// resolve to.
+/// It differs from `CurlLoader` in these points. URLSession queues by host and has no overall limit, so a load counts as
+/// begun when it is passed on, and any number of hooks run at once. A pause takes effect after the data that it has
+/// buffered. Of ``HTTPTimeouts`` it obeys only ``HTTPTimeouts/idle``, which includes connecting, and
+/// ``HTTPTimeouts/total``. A GET has no body. An ``AddressGuard`` sees the addresses of a name when they are looked up
+/// before the request, and not those that URLSession then finds.
 public final class URLSessionLoader: DataLoader {
   /// The options of a loader.
   public struct Options: Sendable {
@@ -18,6 +18,10 @@ public final class URLSessionLoader: DataLoader {
     ///
     /// Defaults to 6.
     public var connectionLimitPerHost = 6
+    /// A Boolean value that indicates whether the proxies of the system's settings are used.
+    ///
+    /// Defaults to `true`.
+    public var usesProxiesOfEnvironment = true
     /// The default `User-Agent`.
     ///
     /// Defaults to `Vitrine`.
@@ -47,14 +51,21 @@ public final class URLSessionLoader: DataLoader {
     configuration.httpCookieStorage = nil
     configuration.httpShouldSetCookies = false
     configuration.urlCredentialStorage = nil
+    if !options.usesProxiesOfEnvironment { configuration.connectionProxyDictionary = [:] }
     configuration.httpMaximumConnectionsPerHost = max(1, options.connectionLimitPerHost)
     self.options = options
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }
 
   deinit {
+    let loads = delegate.close()
     session.invalidateAndCancel()
+    // Those that wait for a hook have no task.
+    for load in loads { load.cancel() }
   }
+
+  /// Returns `true` if the guard is that of the options.
+  public func obeys(_ addressGuard: AddressGuard) -> Bool { addressGuard == options.addressGuard }
 
   /// Starts a load, and returns at once.
   @discardableResult
@@ -69,16 +80,47 @@ public final class URLSessionLoader: DataLoader {
 ///
 /// URLSession calls its delegate on one serial queue, so a load gets one call at a time.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
+  private struct State {
+    /// The loads that have begun and not ended.
+    var loads: [ObjectIdentifier: SessionLoad] = [:]
+    /// The loads by the identifiers of their tasks.
+    var tasks: [Int: SessionLoad] = [:]
+    var isClosed = false
+  }
+
   /// The queue for hooks that may block.
   let hookQueue = HookCalls.makeQueue()
-  private let loads = Lock([Int: SessionLoad]())
+  private let state = Lock(State())
 
-  func add(_ load: SessionLoad, for task: URLSessionTask) {
-    loads.withLock { $0[task.taskIdentifier] = load }
+  /// Keeps a load until it ends.
+  func begin(_ load: SessionLoad) { state.withLock { $0.loads[ObjectIdentifier(load)] = load } }
+
+  func end(_ load: SessionLoad) {
+    let ended = state.withLock { $0.loads.removeValue(forKey: ObjectIdentifier(load)) }
+    _ = consume ended
+  }
+
+  /// Makes a task; returns `nil` once the session is invalidated, which would be an exception.
+  func makeTask(_ request: URLRequest, in session: URLSession, for load: SessionLoad) -> URLSessionDataTask? {
+    state.withLock { state in
+      guard !state.isClosed else { return nil }
+      // The system's own code, which calls nobody back here.
+      let task = session.dataTask(with: request)
+      state.tasks[task.taskIdentifier] = load
+      return task
+    }
+  }
+
+  /// Allows no further task, and returns the loads that have not ended.
+  func close() -> [SessionLoad] {
+    state.withLock { state in
+      state.isClosed = true
+      return Array(state.loads.values)
+    }
   }
 
   private func load(of task: URLSessionTask) -> SessionLoad? {
-    loads.withLock { $0[task.taskIdentifier] }
+    state.withLock { $0.tasks[task.taskIdentifier] }
   }
 
   func urlSession(
@@ -108,12 +150,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
     guard let load = load(of: task), let figures = metrics.transactionMetrics.last else { return }
-    load.measure(figures, received: Int(task.countOfBytesReceived))
+    load.measure(figures)
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    let load = loads.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+    let load = state.withLock { $0.tasks.removeValue(forKey: task.taskIdentifier) }
     load?.complete(error)
   }
 }
-#endif

@@ -17,6 +17,9 @@ package final class HeldRows: RowSource {
   package let extentWidth: Double
   package let extentHeight: Double
   package let origin: (x: Int, y: Int)
+  package let colorSpace: ColorSpace?
+  package let isUpright: Bool
+  package let isAveraged: Bool
   /// The damage known at the start, or the failure of the first read.
   package var damage: ImageError? { failure ?? knownDamage }
   private let knownDamage: ImageError?
@@ -34,9 +37,13 @@ package final class HeldRows: RowSource {
     hasAlpha: Bool,
     part: (x: Int, y: Int, ofWidth: Int, height: Int)? = nil,
     damage: ImageError? = nil,
+    colorSpace: ColorSpace? = nil,
+    isUpright: Bool = false,
+    isAveraged: Bool = false,
     fill: @escaping Fill,
   ) {
     knownDamage = damage
+    (self.colorSpace, self.isUpright, self.isAveraged) = (colorSpace, isUpright, isAveraged)
     origin = part.map { ($0.x, $0.y) } ?? (0, 0)
     extentWidth = Double(part?.ofWidth ?? width)
     extentHeight = Double(part?.height ?? height)

@@ -17,6 +17,11 @@ public struct ImageMetadata: Sendable, Hashable {
 
   /// Makes empty metadata.
   public init() {}
+
+  /// Makes metadata of fields without the block that they come from.
+  package init(fields: EXIFFields) {
+    self.fields = fields
+  }
 }
 
 /// The common fields of EXIF (CIPA DC-008).

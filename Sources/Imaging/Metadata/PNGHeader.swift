@@ -90,7 +90,7 @@ struct PNGHeader {
         loopCount = Int(body.bigEndian32(at: 4) ?? 1)
       case Chunk.fcTL:
         frames += 1
-        if body.byte(at: 24) == PNGAnimation.Disposal.previous.rawValue { savesPicture = true }
+        if body.byte(at: 24) == FramePlace.Disposal.previous.rawValue { savesPicture = true }
         duration += Self.delay(body) ?? 0
       case Chunk.IEND: hasEnd = true
       case Chunk.IDAT where frames == 0: beginsWithDefaultPicture = false

@@ -33,6 +33,7 @@ public final class ImagePipeline: Sendable {
 
   let context: JobContext
   private let pressure: MemoryPressureObservation?
+  private let background: ApplicationObservation?
 
   /// Creates a pipeline.
   ///
@@ -42,6 +43,10 @@ public final class ImagePipeline: Sendable {
   public init(_ configuration: Configuration = Configuration()) {
     context = JobContext(configuration)
     pressure = configuration.memoryPressure.flatMap { configuration.memoryCache?.trims(under: $0) }
+    // An app in the background may be ended without notice.
+    background =
+      configuration.diskCache == nil
+      ? nil : ApplicationEvent.background.observe { [context] in Task { await PipelineCache(context).flush() } }
   }
 
   /// Creates a pipeline of the default parts, changed by `configure`.

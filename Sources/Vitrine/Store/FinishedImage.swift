@@ -6,8 +6,8 @@ import VitrineRuntime
 /// The form in which a data cache stores a finished image.
 ///
 /// Up to 512 KB, these are raw pixels, which are cheaper to read than anything encoded. A larger image becomes a JPEG
-/// of quality 90 or, with transparency, a lossless WebP. The metadata (``Header``) has its origin and validity; an
-/// embedded profile of the original is lost.
+/// of quality 90 or, with transparency, a lossless WebP; on Apple's platforms, which write no WebP, a PNG. The metadata
+/// (``Header``) has its origin and validity; an embedded profile of the original is lost.
 enum FinishedImage {
   enum Encoding: UInt64 { case raw = 0, file = 1 }
 
@@ -38,6 +38,9 @@ enum FinishedImage {
     return try? bitmap.encoded(as: .png)
   }
 
+  /// WebP where it can be written, since it is smaller.
+  private static let losslessFormat: ImageFormat = EncoderRegistry.standard.formats.contains(.webp) ? .webp : .png
+
   private static func data(of bitmap: Bitmap, _ encoding: Encoding) -> Data? {
     switch encoding {
     // Only read within the closure.
@@ -46,7 +49,7 @@ enum FinishedImage {
       // The encoders write sRGB.
       guard bitmap.colorSpace == .sRGB else { return nil }
       return bitmap.hasTransparency
-        ? try? bitmap.encoded(as: .webp, EncodeOptions(isLossless: true))
+        ? try? bitmap.encoded(as: losslessFormat, EncodeOptions(isLossless: true))
         : try? bitmap.encoded(as: .jpeg, EncodeOptions(quality: 90))
     }
   }

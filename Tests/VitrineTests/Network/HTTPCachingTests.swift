@@ -10,14 +10,14 @@ import VitrineTesting
 struct HTTPCachingTests {
   private let server: LoopbackServer
   private let parts = PipelineParts()
-  private let loader: CurlLoader
+  private let loader: SystemLoader
   private let file: Data
 
   init() throws {
     server = try LoopbackServer()
-    var options = CurlLoader.Options()
+    var options = SystemLoader.Options()
     options.usesProxiesOfEnvironment = false
-    loader = CurlLoader(options)
+    loader = SystemLoader(options)
     file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
   }
 

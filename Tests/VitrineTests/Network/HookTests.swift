@@ -96,10 +96,10 @@ struct PipelineHookTests {
   func cancelledDuringTheHookItsSlotIsFree() async throws {
     let server = try LoopbackServer()
     server.route("*", LoopbackResponse(body: file))
-    var options = CurlLoader.Options()
+    var options = SystemLoader.Options()
     options.usesProxiesOfEnvironment = false
     options.connectionLimitPerHost = 2
-    let loader = CurlLoader(options)
+    let loader = SystemLoader(options)
     let (gate, asked) = (Gate<Bool>(), Counter())
     let pipeline = ImagePipeline.testing(parts) {
       $0.loader = loader
@@ -237,11 +237,11 @@ struct PipelineHookTests {
     var addressGuard = AddressGuard()
     addressGuard.ports = nil
     addressGuard.allowed = [try #require(IPNetwork("127.0.0.0/8"))]
-    var options = CurlLoader.Options()
+    var options = SystemLoader.Options()
     options.usesProxiesOfEnvironment = false
     for isGuarded in [false, true] {
       options.addressGuard = isGuarded ? addressGuard : nil
-      let loader = CurlLoader(options)
+      let loader = SystemLoader(options)
       let pipeline = ImagePipeline {
         $0.loader = loader
         $0.addressGuard = addressGuard

@@ -577,9 +577,9 @@ struct ResumeTests {
       exchange.send(file.prefix(600_000))
       gate.wait()
     }
-    var options = CurlLoader.Options()
+    var options = SystemLoader.Options()
     options.usesProxiesOfEnvironment = false
-    let curl = CurlLoader(options)
+    let curl = SystemLoader(options)
     let cache = try folder.cache(clock)
     let pipeline = makePipeline(on: cache) { $0.loader = curl }
     let request = ImageRequest(url: server.url("/a.png"))

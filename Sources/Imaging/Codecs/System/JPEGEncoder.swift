@@ -32,17 +32,6 @@ public struct JPEGEncoder: ImageEncoder {
   }
 }
 
-extension ImageEncoder {
-  static func check(_ bitmap: Bitmap, _ format: ImageFormat, longestSide: Int) throws(ImageError) {
-    guard max(bitmap.width, bitmap.height) > longestSide else { return }
-    throw ImageError(
-      .notEncodable,
-      format: format,
-      "\(bitmap.width)x\(bitmap.height) pixels are too many for \(format), whose sides end at \(longestSide)",
-    )
-  }
-}
-
 /// The common part of the shim's two encoders.
 enum ShimEncoder {
   /// Calls `encode` with the pixels and takes ownership of the memory that it allocated.

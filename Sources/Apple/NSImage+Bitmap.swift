@@ -1,0 +1,42 @@
+#if os(macOS) || VITRINE_STUBS
+public import AppKit
+public import Vitrine
+
+extension NSImage {
+  /// Makes an image of a bitmap's pixels, which it shares; `nil` if the system refuses, for lack of memory.
+  ///
+  /// Nothing is copied, and nothing is decoded when the image is shown. Complexity: O(1).
+  ///
+  /// - Parameters:
+  ///   - bitmap: The pixels.
+  ///   - scale: The number of pixels to a point. Defaults to 1.
+  public convenience init?(_ bitmap: Bitmap, scale: CGFloat = 1) {
+    guard let image = bitmap.cgImage else { return nil }
+    self.init(
+      cgImage: image,
+      size: CGSize(width: CGFloat(bitmap.width) / scale, height: CGFloat(bitmap.height) / scale),
+    )
+  }
+}
+
+extension Bitmap {
+  /// Makes a bitmap of an image, decoded and in a colour space of Vitrine's.
+  ///
+  /// The largest of its representations is used. Pixels are copied once. Blocks until done.
+  ///
+  /// - Parameters:
+  ///   - image: The image.
+  ///   - size: The requested size. Defaults to `nil`: the image's, in pixels.
+  ///   - colorSpace: The colour space of the result. Defaults to sRGB.
+  /// - Throws: ``VitrineImaging/ImageError`` of code `.unsupported` for an image without pixels; `.overLimit`,
+  ///   `.invalidSize`.
+  public init(_ image: NSImage, size: TargetSize? = nil, colorSpace: ColorSpace = .sRGB) throws(ImageError) {
+    var all = CGRect(origin: .zero, size: image.size)
+    // The rectangle is only read and written within the call.
+    guard let pixels = unsafe image.cgImage(forProposedRect: &all, context: nil, hints: nil) else {
+      throw ImageError(.unsupported, "the image has no pixels of its own")
+    }
+    try self.init(pixels, size: size, colorSpace: colorSpace)
+  }
+}
+#endif

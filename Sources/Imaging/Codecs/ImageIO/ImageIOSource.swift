@@ -1,0 +1,107 @@
+import CoreGraphics
+import ImageIO
+import VitrineRuntime
+
+/// A file that ImageIO reads.
+///
+/// The options are those that keep it from decoding more than is shown, and from caching it: pixels are decoded at
+/// once, on the thread that asks, at no more than the requested size.
+struct ImageIOSource {
+  private let source: CGImageSource
+
+  /// Opens a whole file; returns `nil` if ImageIO does not know it.
+  ///
+  /// The bytes are copied, because ImageIO may keep a source for longer than the caller keeps its memory.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard let source = unsafe CGImageSourceCreateWithData(Data(bytes) as CFData, Self.options) else { return nil }
+    self.source = source
+  }
+
+  /// Opens the first bytes of a file.
+  init(prefix bytes: UnsafeRawBufferPointer) {
+    source = CGImageSourceCreateIncremental(Self.options)
+    unsafe CGImageSourceUpdateData(source, Data(bytes) as CFData, false)
+  }
+
+  /// The number of images in the file.
+  var count: Int { CGImageSourceGetCount(source) }
+
+  /// The index of the main image of a container, such as HEIF.
+  var primaryIndex: Int { CGImageSourceGetPrimaryImageIndex(source) }
+
+  /// The properties of the file.
+  var properties: [String: Any] { Self.values(CGImageSourceCopyProperties(source, nil)) }
+
+  /// Returns the properties of one image.
+  func properties(at index: Int) -> [String: Any]? {
+    CGImageSourceCopyPropertiesAtIndex(source, index, nil).map { Self.values($0) }
+  }
+
+  /// Returns the orientation that ImageIO reads in the file, and applies to thumbnails.
+  func orientation(at index: Int) -> Orientation {
+    let number = properties(at: index)?[kCGImagePropertyOrientation as String] as? Int
+    return number.flatMap { Orientation(rawValue: $0) } ?? .up
+  }
+
+  /// Returns the XMP packet of one image.
+  func xmp(at index: Int) -> Data? {
+    guard let metadata = CGImageSourceCopyMetadataAtIndex(source, index, nil),
+      let packet = CGImageMetadataCreateXMPData(metadata, nil)
+    else { return nil }
+    return packet as Data
+  }
+
+  /// Returns the profile of one image, without decoding it.
+  func profile(at index: Int) -> ColorProfile? {
+    let image = CGImageSourceCreateImageAtIndex(source, index, Self.options)
+    return image?.colorSpace?.copyICCData().map { ColorProfile(data: $0 as Data) }
+  }
+
+  /// Decodes one image at its own size, in stored orientation.
+  func image(at index: Int) -> CGImage? {
+    CGImageSourceCreateImageAtIndex(
+      source,
+      index,
+      [kCGImageSourceShouldCache: false, kCGImageSourceShouldCacheImmediately: true] as CFDictionary,
+    )
+  }
+
+  /// Decodes one image at a half, a quarter or an eighth of its size, in stored orientation.
+  ///
+  /// ImageIO may deliver a larger one.
+  func image(at index: Int, dividedBy factor: Int) -> CGImage? {
+    CGImageSourceCreateImageAtIndex(
+      source,
+      index,
+      [
+        kCGImageSourceShouldCache: false, kCGImageSourceShouldCacheImmediately: true,
+        kCGImageSourceSubsampleFactor: factor,
+      ] as CFDictionary,
+    )
+  }
+
+  /// Decodes one image upright, with at most `longestSide` pixels along its longer side.
+  func thumbnail(at index: Int, longestSide: Int) -> CGImage? {
+    CGImageSourceCreateThumbnailAtIndex(
+      source,
+      index,
+      [
+        // Not the thumbnail of a camera, which may be small and old.
+        kCGImageSourceCreateThumbnailFromImageAlways: true,
+        kCGImageSourceCreateThumbnailWithTransform: true,
+        // Now, and not when it is drawn, which may be on the main thread.
+        kCGImageSourceShouldCacheImmediately: true,
+        kCGImageSourceThumbnailMaxPixelSize: longestSide,
+      ] as CFDictionary,
+    )
+  }
+
+  /// The file's bytes and the images are needed once.
+  private static var options: CFDictionary { [kCGImageSourceShouldCache: false] as CFDictionary }
+
+  private static func values(_ dictionary: CFDictionary?) -> [String: Any] {
+    var values: [String: Any] = [:]
+    for (key, value) in dictionary ?? [:] as CFDictionary { values["\(key)"] = value }
+    return values
+  }
+}

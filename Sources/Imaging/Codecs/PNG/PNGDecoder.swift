@@ -1,0 +1,67 @@
+import VitrineRuntime
+
+/// Decodes PNG with libpng, row by row unless the file is interlaced; with ImageIO on Apple's platforms.
+///
+/// Frames of an APNG are composed on demand, as a viewer shows them. The decoder of the system sees each as a still
+/// PNG of its own.
+public struct PNGDecoder: ImageDecoder, VitrineDecoder {
+  /// Makes the decoder.
+  public init() {}
+
+  /// PNG and APNG.
+  public var formats: [ImageFormat] { [.png, .apng] }
+
+  /// Reads the facts of the image from the file's chunks.
+  public func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    let header = try unsafe PNGHeader(ByteReader(bytes))
+    var info = ImageInfo(
+      format: format,
+      storedWidth: header.width,
+      storedHeight: header.height,
+      orientation: header.orientation,
+    )
+    info.frameCount = max(1, header.frameCount)
+    info.duration = header.duration
+    info.loopCount = header.loopCount
+    info.hasAlpha = header.hasAlpha
+    info.bitsPerComponent = header.bitsPerComponent
+    info.streamsRows = !header.isInterlaced
+    info.colorModel = header.colorType == 0 || header.colorType == 4 ? .gray : .rgb
+    info.colorEncoding = header.colorEncoding
+    if header.hasProfile, header.codePoints == nil {
+      info.colorProfile = try unsafe Self.profile(of: bytes, format, limits)
+    }
+    return info
+  }
+
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    let header = try unsafe PNGHeader(ByteReader(bytes))
+    let picture = 4 * request.info.storedWidth * request.info.storedHeight
+    let isComposed = request.info.format == .apng && (request.frame > 0 || !header.beginsWithDefaultPicture)
+    let held = PlatformCodecs.heldByteCount(width: request.info.storedWidth, height: request.info.storedHeight)
+    guard isComposed else { return DecodeMemory(codec: held, rows: header.isInterlaced ? picture : 0) }
+    // The picture before a frame that is disposed of, an interlaced frame, and the frame as a file of its own.
+    let frame = (header.savesPicture ? picture : 0) + (header.isInterlaced ? picture : 0)
+    return DecodeMemory(codec: frame.addingSaturating(2 * bytes.count).addingSaturating(held), rows: picture)
+  }
+
+  /// Opens the image for reading rows.
+  public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
+    if request.info.format == .apng {
+      let header = try unsafe PNGHeader(ByteReader(bytes))
+      if request.frame > 0 { return try unsafe composed(bytes, request) }
+      if !header.beginsWithDefaultPicture, let rows = try unsafe firstFrame(bytes, request) { return rows }
+    }
+    return try unsafe Self.openPicture(
+      bytes,
+      request,
+      width: request.info.storedWidth,
+      height: request.info.storedHeight,
+    )
+  }
+}

@@ -1,0 +1,45 @@
+// macOS warns of memory through its kernel only, and does not suspend apps. On watchOS UIKit has no application.
+#if VITRINE_APPLE && !os(macOS) && !os(watchOS)
+import UIKit
+#endif
+
+/// What the system tells an app about its life; on Apple's platforms with UIKit.
+package enum ApplicationEvent: Sendable, CaseIterable {
+  /// The app uses too much memory and is ended if it does not free some.
+  case memoryWarning
+  /// The app is no longer on the screen, and may be ended at any time without notice.
+  case background
+
+  /// Calls `body` at each event, on the thread that reports it, for the life of the returned observation.
+  ///
+  /// `body` must be fast. Returns `nil` where the system tells nothing.
+  package func observe(_ body: @escaping @Sendable () -> Void) -> ApplicationObservation? {
+    #if VITRINE_APPLE && !os(macOS) && !os(watchOS)
+    let name =
+      switch self {
+      case .memoryWarning: UIApplication.didReceiveMemoryWarningNotification
+      case .background: UIApplication.didEnterBackgroundNotification
+      }
+    let center = NotificationCenter.default
+    return ApplicationObservation(center.addObserver(forName: name, object: nil, queue: nil) { _ in body() })
+    #else
+    return nil
+    #endif
+  }
+}
+
+/// An observation of an event; ends when it is released.
+package final class ApplicationObservation: @unchecked Sendable {
+  // Sendable, because the token is only given back, once, to a center that any thread may call.
+  private let end: () -> Void
+
+  #if VITRINE_APPLE
+  fileprivate init(_ token: any NSObjectProtocol) {
+    end = { NotificationCenter.default.removeObserver(token) }
+  }
+  #else
+  private init() { end = {} }
+  #endif
+
+  deinit { end() }
+}

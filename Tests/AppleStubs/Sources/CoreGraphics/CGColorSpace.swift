@@ -1,0 +1,117 @@
+/// The kind of a colour space's components.
+public enum CGColorSpaceModel: Int32, Sendable {
+  /// Unknown.
+  case unknown = -1
+  /// Gray.
+  case monochrome
+  /// Red, green and blue.
+  case rgb
+  /// Inks.
+  case cmyk
+  /// CIE L*a*b*.
+  case lab
+  /// Named colourants.
+  case deviceN
+  /// A palette.
+  case indexed
+  /// A pattern.
+  case pattern
+  /// CIE XYZ.
+  case XYZ
+}
+
+// @unchecked: constant after it has been made; NSString and Data are immutable.
+/// A colour space: one with a name, or one described by an ICC profile.
+public final class CGColorSpace: @unchecked Sendable {
+  /// The name; `nil` for a profile's space.
+  public let name: CFString?
+  /// The kind of the components.
+  public let model: CGColorSpaceModel
+  private let profile: Data?
+
+  init(_ name: String, _ model: CGColorSpaceModel) {
+    (self.name, self.model, profile) = (name as NSString, model, nil)
+  }
+
+  /// Makes a space with one of the names below; `nil` for others.
+  public convenience init?(name: CFString) {
+    guard let model = Self.models[name as String] else { return nil }
+    self.init(name as String, model)
+  }
+
+  /// Makes the space of an ICC profile; `nil` if the data is none.
+  public init?(iccData: CFTypeRef?) {
+    guard let data = (iccData as? NSData).map({ Data(referencing: $0) }), data.count >= 132,
+      data.dropFirst(36).prefix(4) == Data("acsp".utf8)
+    else { return nil }
+    switch String(decoding: data.dropFirst(16).prefix(4), as: UTF8.self) {
+    case "RGB ": model = .rgb
+    case "GRAY": model = .monochrome
+    case "CMYK": model = .cmyk
+    case "Lab ": model = .lab
+    default: return nil
+    }
+    (name, profile) = (nil, data)
+  }
+
+  /// The number of components without alpha.
+  public var numberOfComponents: Int { model == .monochrome ? 1 : model == .cmyk ? 4 : 3 }
+
+  /// A Boolean value that indicates whether a bitmap context can draw in it.
+  public var supportsOutput: Bool { model != .indexed && model != .lab }
+
+  /// A Boolean value that indicates whether it has more colours than sRGB.
+  public var isWideGamutRGB: Bool { (name as String?)?.contains("P3") ?? false }
+
+  /// Returns the profile; the stub has one only for spaces made of one.
+  public func copyICCData() -> CFData? { profile.map { $0 as NSData } }
+
+  /// sRGB.
+  public static var sRGB: CFString { "kCGColorSpaceSRGB" as NSString }
+  /// Display P3.
+  public static var displayP3: CFString { "kCGColorSpaceDisplayP3" as NSString }
+  /// sRGB's primaries with linear light.
+  public static var linearSRGB: CFString { "kCGColorSpaceLinearSRGB" as NSString }
+  /// Display P3 with linear light beyond 0 and 1.
+  public static var extendedLinearDisplayP3: CFString { "kCGColorSpaceExtendedLinearDisplayP3" as NSString }
+  /// Gray with a gamma of 2.2.
+  public static var genericGrayGamma2_2: CFString { "kCGColorSpaceGenericGrayGamma2_2" as NSString }
+  /// Inks.
+  public static var genericCMYK: CFString { "kCGColorSpaceGenericCMYK" as NSString }
+  /// BT.2100 with PQ.
+  public static var itur_2100_PQ: CFString { "kCGColorSpaceITUR_2100_PQ" as NSString }
+  /// BT.2100 with HLG.
+  public static var itur_2100_HLG: CFString { "kCGColorSpaceITUR_2100_HLG" as NSString }
+
+  private static let models: [String: CGColorSpaceModel] = [
+    "kCGColorSpaceSRGB": .rgb, "kCGColorSpaceDisplayP3": .rgb, "kCGColorSpaceLinearSRGB": .rgb,
+    "kCGColorSpaceExtendedLinearDisplayP3": .rgb, "kCGColorSpaceGenericGrayGamma2_2": .monochrome,
+    "kCGColorSpaceGenericCMYK": .cmyk, "kCGColorSpaceITUR_2100_PQ": .rgb, "kCGColorSpaceITUR_2100_HLG": .rgb,
+  ]
+}
+
+/// Returns the space of a display's red, green and blue; the stub takes it for sRGB.
+public func CGColorSpaceCreateDeviceRGB() -> CGColorSpace { CGColorSpace("kCGColorSpaceSRGB", .rgb) }
+
+/// Returns the space of a display's gray.
+public func CGColorSpaceCreateDeviceGray() -> CGColorSpace {
+  CGColorSpace("kCGColorSpaceGenericGrayGamma2_2", .monochrome)
+}
+
+/// Returns the space of a printer's inks.
+public func CGColorSpaceCreateDeviceCMYK() -> CGColorSpace { CGColorSpace("kCGColorSpaceGenericCMYK", .cmyk) }
+
+// @unchecked: constant.
+/// A colour.
+public final class CGColor: @unchecked Sendable, Equatable {
+  /// Red, green, blue and alpha.
+  public let components: [CGFloat]?
+
+  /// Makes a colour of sRGB.
+  public init(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) {
+    components = [red, green, blue, alpha]
+  }
+
+  /// Returns `true` if the components are equal.
+  public static func == (left: CGColor, right: CGColor) -> Bool { left.components == right.components }
+}

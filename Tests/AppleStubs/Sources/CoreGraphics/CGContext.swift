@@ -1,0 +1,156 @@
+/// The quality of resampling.
+public enum CGInterpolationQuality: Int32, Sendable {
+  /// The context's own choice.
+  case `default`
+  /// None.
+  case none
+  /// Low.
+  case low
+  /// High.
+  case high
+  /// Medium.
+  case medium
+}
+
+/// How what is drawn meets what is there.
+public enum CGBlendMode: Int32, Sendable {
+  /// Over what is there.
+  case normal = 0
+  /// In place of what is there.
+  case copy = 17
+}
+
+/// Converts colours for contexts; tests install one that knows profiles.
+public protocol _ColorConverting: Sendable {
+  /// Converts pixels of four bytes, colours with straight alpha or inks, to a named RGB space, in place.
+  func convert(_ pixels: inout [UInt8], from source: CGColorSpace, to target: CGColorSpace)
+}
+
+/// The hooks of the stub.
+public enum _CoreGraphics {
+  // Written once, before tests run.
+  /// The conversion of colours between spaces; without one, numbers are kept.
+  nonisolated(unsafe) public static var colors: (any _ColorConverting)?
+}
+
+/// A bitmap that can be drawn on.
+///
+/// The stub has 8 bits a component, RGB with four bytes a pixel, alpha last, and draws images over the whole of it.
+public final class CGContext {
+  /// The number of columns.
+  public let width: Int
+  /// The number of rows.
+  public let height: Int
+  /// The bytes from one row to the next.
+  public let bytesPerRow: Int
+  /// The colour space.
+  public let colorSpace: CGColorSpace?
+  /// The memory of the pixels.
+  public let data: UnsafeMutableRawPointer?
+  /// The quality of resampling.
+  public var interpolationQuality = CGInterpolationQuality.default
+  private let alpha: CGImageAlphaInfo
+  private let isOwner: Bool
+  private var mode = CGBlendMode.normal
+
+  /// Makes a context in `data`, or in memory of its own; `nil` for a format that bitmaps cannot have.
+  public init?(
+    data: UnsafeMutableRawPointer?,
+    width: Int,
+    height: Int,
+    bitsPerComponent: Int,
+    bytesPerRow: Int,
+    space: CGColorSpace,
+    bitmapInfo: UInt32,
+  ) {
+    // As documented: straight alpha is not among the formats of bitmap contexts.
+    guard width > 0, height > 0, bitsPerComponent == 8, space.model == .rgb,
+      let alpha = CGImageAlphaInfo(rawValue: bitmapInfo & CGBitmapInfo.alphaInfoMask.rawValue),
+      alpha == .premultipliedLast || alpha == .noneSkipLast, bytesPerRow == 0 || bytesPerRow >= 4 * width
+    else { return nil }
+    (self.width, self.height, self.alpha, colorSpace) = (width, height, alpha, space)
+    self.bytesPerRow = bytesPerRow == 0 ? 4 * width : bytesPerRow
+    isOwner = data == nil
+    self.data =
+      data ?? UnsafeMutableRawPointer(calloc(self.bytesPerRow, height))
+  }
+
+  deinit { if isOwner { free(data) } }
+
+  /// Sets how what is drawn meets what is there.
+  public func setBlendMode(_ mode: CGBlendMode) { self.mode = mode }
+
+  /// Makes pixels transparent.
+  public func clear(_ rect: CGRect) {
+    guard let data else { return }
+    for row in 0..<height { memset(data + row * bytesPerRow, 0, 4 * width) }
+  }
+
+  /// Draws an image, scaled to a rectangle; the stub knows the whole of the context.
+  public func draw(_ image: CGImage, in rect: CGRect, byTiling: Bool = false) {
+    precondition(rect == CGRect(x: 0, y: 0, width: width, height: height), "the stub draws over all of a context")
+    guard let data, let own = image.colorSpace, let space = colorSpace else { return }
+    var pixels = image._pixels
+    if own.model == .cmyk || own.name != space.name || own.name == nil {
+      _CoreGraphics.colors?.convert(&pixels, from: own, to: space)
+    }
+    for row in 0..<height {
+      for x in 0..<width {
+        let place = ((row * image.height / height) * image.width + x * image.width / width) * 4
+        let target = data.assumingMemoryBound(to: UInt8.self) + row * bytesPerRow + 4 * x
+        write(Array(pixels[place..<place + 4]), to: target)
+      }
+    }
+  }
+
+  private func write(_ color: [UInt8], to target: UnsafeMutablePointer<UInt8>) {
+    guard alpha == .premultipliedLast else {
+      for index in 0..<3 { target[index] = color[index] }
+      target[3] = 255
+      return
+    }
+    let coverage = Int(color[3])
+    let below = mode == .copy ? 0 : 255 - coverage
+    for index in 0..<3 {
+      target[index] = UInt8((Int(color[index]) * coverage + 127) / 255 + (Int(target[index]) * below + 127) / 255)
+    }
+    target[3] = UInt8(coverage + (Int(target[3]) * below + 127) / 255)
+  }
+
+  /// Returns an image of the pixels as they are.
+  public func makeImage() -> CGImage? {
+    guard let data, let space = colorSpace,
+      let provider = CGDataProvider(data: NSData(bytes: data, length: bytesPerRow * height))
+    else { return nil }
+    return CGImage(
+      width: width,
+      height: height,
+      bitsPerComponent: 8,
+      bitsPerPixel: 32,
+      bytesPerRow: bytesPerRow,
+      space: space,
+      bitmapInfo: CGBitmapInfo(rawValue: alpha.rawValue),
+      provider: provider,
+      decode: nil,
+      shouldInterpolate: true,
+      intent: .defaultIntent,
+    )
+  }
+}
+
+extension CGImage {
+  /// Makes a black image, for tests.
+  public static func _make(width: Int, height: Int) -> CGImage {
+    let context = CGContext(
+      data: nil,
+      width: width,
+      height: height,
+      bitsPerComponent: 8,
+      bytesPerRow: 0,
+      space: CGColorSpaceCreateDeviceRGB(),
+      bitmapInfo: CGImageAlphaInfo.premultipliedLast.rawValue,
+    )
+    guard let image = context?.makeImage() else { preconditionFailure("an image has at least one pixel") }
+    return image
+  }
+}

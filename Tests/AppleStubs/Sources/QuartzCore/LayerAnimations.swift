@@ -1,0 +1,135 @@
+import Foundation
+
+/// An animation of a layer that is under way.
+final class _AnimationRecord {
+  let key: String?
+  let animation: CAAnimation
+  let clock: _Clock
+  let groups: [_CompletionGroup]
+  let context: _AnimationContext?
+  var hasEnded = false
+
+  init(key: String?, animation: CAAnimation, clock: _Clock) {
+    self.key = key
+    self.animation = animation
+    self.clock = clock
+    groups = clock.transactions.groups
+    context = animation._context
+    clock.count(1)
+    for group in groups { group.enter() }
+    context?.enter()
+  }
+
+  func end(finished: Bool) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    clock.count(-1)
+    animation.delegate?.animationDidStop(animation, finished: finished)
+    context?.leave(finished: finished)
+    for group in groups { group.leave() }
+  }
+}
+
+extension CALayer {
+  /// Adds a copy of an animation, in place of the one with the same key.
+  ///
+  /// A transition always has the key `kCATransition`.
+  public func add(_ anim: CAAnimation, forKey key: String?) {
+    guard let animation = anim.copy() as? CAAnimation else { return }
+    let clock = _Clock._current
+    if animation.duration == 0 { animation.duration = CATransaction.animationDuration() }
+    if let pace = CATransaction.animationTimingFunction() { animation.timingFunction = pace }
+    if animation.beginTime == 0 { animation.beginTime = clock._now }
+    let key = animation is CATransition ? kCATransition : key
+    if let key { removeAnimation(forKey: key) }
+    let record = _AnimationRecord(key: key, animation: animation, clock: clock)
+    records.append(record)
+    let wait = animation.beginTime - clock._now
+    clock._schedule(after: wait) {
+      if !record.hasEnded { animation.delegate?.animationDidStart(animation) }
+    }
+    let length = animation.activeDuration
+    guard length.isFinite else { return }
+    clock._schedule(after: wait + length) { [weak self] in
+      guard !record.hasEnded else { return }
+      if animation.isRemovedOnCompletion { self?.records.removeAll { $0 === record } }
+      record.end(finished: true)
+    }
+  }
+
+  /// Removes an animation, which thereby ends unfinished.
+  public func removeAnimation(forKey key: String) {
+    let removed = records.filter { $0.key == key }
+    records.removeAll { $0.key == key }
+    for record in removed { record.end(finished: false) }
+  }
+
+  /// Removes all animations, which thereby end unfinished.
+  public func removeAllAnimations() {
+    let removed = records
+    records = []
+    for record in removed { record.end(finished: false) }
+  }
+
+  /// The animation with a key.
+  public func animation(forKey key: String) -> CAAnimation? {
+    records.last { $0.key == key }?.animation
+  }
+
+  /// The keys of all animations.
+  public func animationKeys() -> [String]? {
+    let keys = records.compactMap(\.key)
+    return keys.isEmpty ? nil : keys
+  }
+
+  /// Removes the animations of this layer and of all layers inside.
+  ///
+  /// The system does so when a layer leaves the screen.
+  public func _removeAnimationsInTree() {
+    removeAllAnimations()
+    for child in children { child._removeAnimationsInTree() }
+  }
+
+  /// The opacity that shows at this time of the clock.
+  public var _presentationOpacity: Float {
+    _number(value(forKey: "opacity", model: opacity)).map { Float($0) } ?? opacity
+  }
+
+  /// The contents that show at this time of the clock.
+  public var _presentationContents: Any? {
+    value(forKey: "contents", model: contents)
+  }
+
+  /// A copy of the layer as it shows at this time of the clock.
+  public func presentation() -> Self? {
+    let copy = Self(_presenting: self)
+    CATransaction.begin()
+    CATransaction.setDisableActions(true)
+    copy.opacity = _presentationOpacity
+    copy.contents = _presentationContents
+    CATransaction.commit()
+    return copy
+  }
+
+  /// The layer itself: it is the model.
+  public func model() -> Self { self }
+
+  func changed(_ key: String, from oldValue: Any?) {
+    _Clock._current._requestUpdate()
+    guard superlayer != nil || _isBackingLayer, !CATransaction.disableActions() else { return }
+    guard let action = action(forKey: key) else { return }
+    if let animation = action as? CABasicAnimation, animation.keyPath == key, animation.fromValue == nil {
+      animation.fromValue = value(forKey: key, model: oldValue)
+    }
+    action.run(forKey: key, object: self, arguments: nil)
+  }
+
+  private func value(forKey key: String, model: Any?) -> Any? {
+    var result = model
+    for record in records {
+      guard let animation = record.animation as? CAPropertyAnimation, animation.keyPath == key else { continue }
+      if let value = animation.value(at: record.clock._now, model: model) { result = value }
+    }
+    return result
+  }
+}

@@ -1,0 +1,109 @@
+import CoreGraphics
+import Foundation
+
+/// A view that shows a picture.
+@MainActor
+open class UIImageView: UIView {
+  /// Every picture that was set, the oldest first.
+  public private(set) var _imageHistory: [UIImage?] = []
+  /// What plays the symbol effects.
+  public let _symbolEffects = _SymbolEffectPlayer()
+
+  /// The picture.
+  open var image: UIImage? {
+    didSet {
+      _imageHistory.append(image)
+      if image?.size != oldValue?.size { invalidateIntrinsicContentSize() }
+      show()
+    }
+  }
+  /// The picture while it is highlighted.
+  open var highlightedImage: UIImage? { didSet { show() } }
+  /// Whether it is highlighted.
+  open var isHighlighted = false { didSet { show() } }
+  /// The settings of symbols that have none.
+  open var preferredSymbolConfiguration: UIImage.SymbolConfiguration?
+  /// How bright the picture may show.
+  open var preferredImageDynamicRange = UIImage.DynamicRange.unspecified
+  /// The frames of a moving picture.
+  open var animationImages: [UIImage]?
+  /// How long all frames take together.
+  open var animationDuration: TimeInterval = 0
+  /// How often they run, where zero means without end.
+  open var animationRepeatCount = 0
+  /// Whether they run now.
+  open private(set) var isAnimating = false
+
+  /// Makes a view without a picture.
+  public override init(frame: CGRect) {
+    super.init(frame: frame)
+    isUserInteractionEnabled = false
+  }
+
+  /// Makes a view the size of a picture.
+  public init(image: UIImage?) {
+    super.init(frame: CGRect(origin: .zero, size: image?.size ?? .zero))
+    isUserInteractionEnabled = false
+    start(with: image)
+  }
+
+  /// Makes a view the size of a picture, with another one for when it is highlighted.
+  public init(image: UIImage?, highlightedImage: UIImage?) {
+    super.init(frame: CGRect(origin: .zero, size: image?.size ?? .zero))
+    isUserInteractionEnabled = false
+    start(with: image)
+    self.highlightedImage = highlightedImage
+  }
+
+  /// Makes an empty view: these stubs read no archives.
+  public required init?(coder: NSCoder) {
+    super.init(coder: coder)
+    isUserInteractionEnabled = false
+  }
+
+  /// How bright the picture shows, from the view's wish and its traits.
+  open var imageDynamicRange: UIImage.DynamicRange {
+    if preferredImageDynamicRange != .unspecified { return preferredImageDynamicRange }
+    let range = traitCollection.imageDynamicRange
+    return range == .unspecified ? .standard : range
+  }
+
+  /// Starts the frames.
+  open func startAnimating() {
+    isAnimating = animationImages != nil || image?.images != nil
+  }
+
+  /// Stops the frames.
+  open func stopAnimating() {
+    isAnimating = false
+  }
+
+  open override var intrinsicContentSize: CGSize {
+    shown?.size ?? super.intrinsicContentSize
+  }
+
+  open override func sizeThatFits(_ size: CGSize) -> CGSize {
+    shown?.size ?? super.sizeThatFits(size)
+  }
+
+  /// The settings that a symbol in this view is drawn with.
+  public var _effectiveSymbolConfiguration: UIImage.SymbolConfiguration? {
+    guard let image = shown, image.isSymbolImage else { return nil }
+    guard let preferred = preferredSymbolConfiguration else { return image.symbolConfiguration }
+    return image.symbolConfiguration.map { preferred.applying($0) } ?? preferred
+  }
+
+  private var shown: UIImage? {
+    isHighlighted ? highlightedImage ?? image : image
+  }
+
+  private func start(with image: UIImage?) {
+    self.image = image
+  }
+
+  private func show() {
+    layer.contents = shown?.cgImage
+    layer.contentsScale = shown?.scale ?? 1
+    _Clock._current._requestUpdate()
+  }
+}

@@ -1,0 +1,146 @@
+import CoreGraphics
+import Foundation
+
+extension UIView: _LayoutItem {
+  /// The rectangle in the coordinates of the superview.
+  public var _layoutFrame: CGRect {
+    get { frame }
+    set { frame = newValue }
+  }
+
+  /// The superview.
+  public var _layoutParent: (any _LayoutItem)? { superview }
+
+  /// The rectangle in its own coordinates.
+  public var _layoutBounds: CGRect { bounds }
+
+  /// The size it has by itself.
+  public var _intrinsicSize: CGSize { intrinsicContentSize }
+
+  /// Whether constraints place it.
+  public var _usesConstraints: Bool { !translatesAutoresizingMaskIntoConstraints }
+
+  /// Nothing: it is no guide.
+  public var _guideOwner: (any _LayoutItem)? { nil }
+
+  /// Notes that the layout inside is out of date.
+  public func _layoutChanged() {
+    setNeedsLayout()
+  }
+
+  /// The left edge.
+  public var leftAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .left) }
+  /// The right edge.
+  public var rightAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .right) }
+  /// The edge where text begins.
+  public var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .leading) }
+  /// The edge where text ends.
+  public var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .trailing) }
+  /// The middle, across.
+  public var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .centerX) }
+  /// The top edge.
+  public var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .top) }
+  /// The bottom edge.
+  public var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .bottom) }
+  /// The middle, down.
+  public var centerYAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .centerY) }
+  /// The width.
+  public var widthAnchor: NSLayoutDimension { NSLayoutDimension(_of: self, .width) }
+  /// The height.
+  public var heightAnchor: NSLayoutDimension { NSLayoutDimension(_of: self, .height) }
+
+  /// The part that nothing covers, which is all of it here.
+  public var safeAreaLayoutGuide: UILayoutGuide { guide }
+
+  /// The part inside the margins, which is all of it here.
+  public var layoutMarginsGuide: UILayoutGuide { guide }
+
+  func resizeChildren(from old: CGSize, to new: CGSize) {
+    for child in children where child.translatesAutoresizingMaskIntoConstraints && !child.autoresizingMask.isEmpty {
+      let mask = child.autoresizingMask
+      var frame = child.frame
+      let across = [
+        mask.contains(.flexibleLeftMargin), mask.contains(.flexibleWidth), mask.contains(.flexibleRightMargin),
+      ]
+      let down = [
+        mask.contains(.flexibleTopMargin), mask.contains(.flexibleHeight), mask.contains(.flexibleBottomMargin),
+      ]
+      (frame.origin.x, frame.size.width) = stretch(frame.minX, frame.width, new.width - old.width, across)
+      (frame.origin.y, frame.size.height) = stretch(frame.minY, frame.height, new.height - old.height, down)
+      child.frame = frame
+    }
+  }
+
+  private func stretch(_ start: CGFloat, _ length: CGFloat, _ change: CGFloat, _ gives: [Bool]) -> (CGFloat, CGFloat) {
+    let count = gives.count { $0 }
+    guard count > 0 else { return (start, length) }
+    let share = change / CGFloat(count)
+    return (start + (gives[0] ? share : 0), max(0, length + (gives[1] ? share : 0)))
+  }
+}
+
+/// A rectangle in a view that constraints can use.
+@MainActor
+open class UILayoutGuide: NSObject, _LayoutItem {
+  /// The view it is in.
+  open private(set) weak var owningView: UIView?
+
+  /// Makes a guide that covers a view.
+  public init(_in view: UIView) {
+    owningView = view
+    super.init()
+  }
+
+  /// The rectangle of the view, which nothing can set.
+  public var _layoutFrame: CGRect {
+    get { owningView?.bounds ?? .zero }
+    set {}
+  }
+
+  /// The view it is in.
+  public var _layoutParent: (any _LayoutItem)? { owningView }
+
+  /// The rectangle of the view.
+  public var _layoutBounds: CGRect { owningView?.bounds ?? .zero }
+
+  /// Nothing.
+  public var _intrinsicSize: CGSize { CGSize(width: -1, height: -1) }
+
+  /// Never.
+  public var _usesConstraints: Bool { false }
+
+  /// The constraints of the view.
+  public var _heldConstraints: [NSLayoutConstraint] {
+    get { owningView?._heldConstraints ?? [] }
+    set { owningView?._heldConstraints = newValue }
+  }
+
+  /// The view it is in.
+  public var _guideOwner: (any _LayoutItem)? { owningView }
+
+  /// Notes that the layout of the view is out of date.
+  public func _layoutChanged() {
+    owningView?.setNeedsLayout()
+  }
+
+  /// The edge where text begins.
+  open var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .leading) }
+  /// The edge where text ends.
+  open var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .trailing) }
+  /// The left edge.
+  open var leftAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .left) }
+  /// The right edge.
+  open var rightAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .right) }
+  /// The middle, across.
+  open var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .centerX) }
+  /// The top edge.
+  open var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .top) }
+  /// The bottom edge.
+  open var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .bottom) }
+  /// The middle, down.
+  open var centerYAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .centerY) }
+  /// The width.
+  open var widthAnchor: NSLayoutDimension { NSLayoutDimension(_of: self, .width) }
+  /// The height.
+  open var heightAnchor: NSLayoutDimension { NSLayoutDimension(_of: self, .height) }
+}

@@ -1,0 +1,16 @@
+import Testing
+import VitrineHTTP
+import VitrineRuntime
+import VitrineTesting
+
+/// What only URLSession does, or does in its own way.
+@Suite(.timeLimit(.minutes(20)))
+struct SessionTests {
+  @Test
+  func itObeysTheGuardThatItWasMadeWith() {
+    let addressGuard = AddressGuard()
+    let loader = makeLoader { $0.addressGuard = addressGuard }
+    #expect(loader.obeys(addressGuard))
+    #expect(!makeLoader().obeys(addressGuard))
+  }
+}

@@ -1,0 +1,248 @@
+import CoreGraphics
+import ImageIO
+import VitrineRuntime
+
+/// The codecs of the stubs of ImageIO and CoreGraphics: Vitrine's own, as on Linux.
+///
+/// This module is Sources/Imaging once more, in the shape of Linux, so that nothing of it is in the modules under test.
+struct StubCodecs: _ImageCodecs, _ColorConverting {
+  let readable = ["public.jpeg", "public.png", "com.compuserve.gif", "org.webmproject.webp"] + StubFile.types
+  let writable = ["public.jpeg", "public.png"] + StubFile.types
+  private let registry = DecoderRegistry.standard
+
+  func describe(_ data: Data, isFinal: Bool) -> _ImageDescription? {
+    if let file = StubFile(data) { return describe(file) }
+    guard let info = try? registry.info(of: data), let type = Self.types[info.format] else { return nil }
+    let properties = [[String: Any]](repeating: self.properties(of: data, info), count: info.frameCount)
+    var description = _ImageDescription(type: type, properties: properties, isWhole: isFinal)
+    description.xmp = (try? registry.metadata(of: data))?.xmp
+    return description
+  }
+
+  private func describe(_ file: StubFile) -> _ImageDescription? {
+    var properties: [[String: Any]] = []
+    for (index, picture) in file.pictures.enumerated() {
+      guard let info = try? registry.info(of: picture) else { return nil }
+      properties.append(self.properties(of: picture, info))
+      if file.delays.indices.contains(index) {
+        properties[index][kCGImagePropertyHEICSDictionary as String] = [
+          kCGImagePropertyHEICSUnclampedDelayTime as String: file.delays[index]
+        ]
+      }
+    }
+    var description = _ImageDescription(type: file.type, properties: properties, isWhole: true)
+    description.primary = file.primary
+    if !file.delays.isEmpty {
+      description.container = [kCGImagePropertyHEICSDictionary as String: [kCGImagePropertyHEICSLoopCount as String: 3]]
+    }
+    description.xmp = file.pictures.first.flatMap { (try? registry.metadata(of: $0))?.xmp }
+    return description
+  }
+
+  private func properties(of data: Data, _ info: ImageInfo) -> [String: Any] {
+    var values: [String: Any] = [
+      kCGImagePropertyPixelWidth as String: info.storedWidth,
+      kCGImagePropertyPixelHeight as String: info.storedHeight,
+      kCGImagePropertyOrientation as String: info.orientation.rawValue,
+      kCGImagePropertyHasAlpha as String: info.hasAlpha,
+      kCGImagePropertyDepth as String: info.bitsPerComponent,
+      kCGImagePropertyColorModel as String: info.colorModel == .gray
+        ? "Gray" : info.colorModel == .cmyk ? "CMYK" : "RGB",
+    ]
+    let fields = (try? registry.metadata(of: data))?.fields ?? EXIFFields()
+    var tiff: [String: Any] = [:]
+    tiff[kCGImagePropertyTIFFMake as String] = fields.make
+    tiff[kCGImagePropertyTIFFModel as String] = fields.model
+    var exif: [String: Any] = [:]
+    exif[kCGImagePropertyExifFNumber as String] = fields.fNumber
+    exif[kCGImagePropertyExifExposureTime as String] = fields.exposureTime
+    exif[kCGImagePropertyExifISOSpeedRatings as String] = fields.iso.map { [$0] }
+    var place: [String: Any] = [:]
+    place[kCGImagePropertyGPSLatitude as String] = fields.latitude.map { abs($0) }
+    place[kCGImagePropertyGPSLatitudeRef as String] = fields.latitude.map { $0 < 0 ? "S" : "N" }
+    place[kCGImagePropertyGPSLongitude as String] = fields.longitude.map { abs($0) }
+    place[kCGImagePropertyGPSLongitudeRef as String] = fields.longitude.map { $0 < 0 ? "W" : "E" }
+    values[kCGImagePropertyTIFFDictionary as String] = tiff
+    values[kCGImagePropertyExifDictionary as String] = exif
+    values[kCGImagePropertyGPSDictionary as String] = place
+    return values
+  }
+
+  private static let types: [ImageFormat: String] = [
+    .jpeg: "public.jpeg", .png: "public.png", .apng: "public.png", .gif: "com.compuserve.gif",
+    .webp: "org.webmproject.webp",
+  ]
+
+  func decode(_ data: Data, _ request: _DecodeRequest) -> CGImage? {
+    if let file = StubFile(data) {
+      guard file.pictures.indices.contains(request.index) else { return nil }
+      var inner = request
+      inner.index = 0
+      return decode(file.pictures[request.index], inner)
+    }
+    var options = DecodeOptions()
+    options.frame = request.index
+    // A file that ends too early is filled up, and nothing is said.
+    options.acceptsPartial = true
+    if let longest = request.longestSide { options.size = .pixels(Double(longest), Double(longest), .fit) }
+    do {
+      return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
+        try unsafe registry.find(bytes, options.limits, remote: { (_, _) throws(ImageError) in nil }) {
+          (decoder, info) throws(ImageError) -> CGImage? in
+          try unsafe image(decoder, bytes, info, options, request)
+        }
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  private func image(
+    _ decoder: any ImageDecoder,
+    _ bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    _ options: DecodeOptions,
+    _ request: _DecodeRequest,
+  ) throws(ImageError) -> CGImage? {
+    let control = DecodeControl(isCancelled: nil, timeLimit: nil)
+    var plan = try options.plan(for: info)
+    let scale = 1 / Double(request.subsampling)
+    if request.longestSide == nil { plan = SamplingPlan(width: info.width, height: info.height) }
+    let own = RowRequest(
+      info: info,
+      frame: request.index,
+      minimumScale: min(scale, request.longestSide == nil ? 1 : plan.scale),
+      limits: options.limits,
+      control: control,
+    )
+    let rows =
+      if let prefix = decoder as? any PrefixDecoding, !request.isFinal {
+        try unsafe prefix.openPrefix(bytes, own)
+      } else {
+        try unsafe decoder.open(bytes, own)
+      }
+    guard let rows else { return nil }
+    guard request.longestSide != nil else { return Self.stored(rows, info) }
+    // In the file's own colours, as ImageIO delivers them; inks become colours.
+    var shown = ImageInfo(
+      format: info.format,
+      storedWidth: info.storedWidth,
+      storedHeight: info.storedHeight,
+      orientation: info.orientation,
+    )
+    shown.colorModel = info.colorModel
+    if rows.colorModel == .cmyk { shown.colorProfile = info.colorProfile }
+    if !request.isUpright {
+      shown = ImageInfo(format: info.format, storedWidth: info.storedWidth, storedHeight: info.storedHeight)
+      plan = try options.plan(for: shown)
+    }
+    let bitmap = try Renderer(info: shown, plan: plan, control: control).render(rows, acceptsPartial: true).bitmap
+    let data = unsafe bitmap.withUnsafeBytes { unsafe Data($0) }
+    let space = rows.colorModel == .cmyk ? CGColorSpace(name: CGColorSpace.sRGB) : Self.space(of: info, rows)
+    return Self.image(data, bitmap.width, bitmap.height, space, hasAlpha: bitmap.alpha != .opaque)
+  }
+
+  /// Returns all rows as they are stored.
+  private static func stored(_ rows: any RowSource, _ info: ImageInfo) -> CGImage? {
+    // Gray where nothing was decoded.
+    var pixels = [UInt8](repeating: 128, count: 4 * rows.width * rows.height)
+    var row = 0
+    unsafe pixels.withUnsafeMutableBytes { target in
+      while row < rows.height {
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: target[(4 * row * rows.width)...])
+        let count = min(16, rows.height - row)
+        guard let got = try? unsafe rows.read(into: rest, bytesPerRow: 4 * rows.width, count: count), got > 0 else {
+          break
+        }
+        row += got
+      }
+    }
+    guard row > 0 else { return nil }
+    if info.colorModel == .gray, !rows.hasAlpha, rows.colorModel == .rgb {
+      let gray = stride(from: 0, to: pixels.count, by: 4).map { pixels[$0] }
+      return image(Data(gray), rows.width, rows.height, graySpace(of: info), hasAlpha: false, bytesPerPixel: 1)
+    }
+    return image(Data(pixels), rows.width, rows.height, space(of: info, rows), hasAlpha: rows.hasAlpha)
+  }
+
+  private static func space(of info: ImageInfo, _ rows: any RowSource) -> CGColorSpace? {
+    if rows.colorModel == .cmyk {
+      let own = info.colorProfile.flatMap { CGColorSpace(iccData: $0.data as NSData) }
+      return own?.model == .cmyk ? own : CGColorSpaceCreateDeviceCMYK()
+    }
+    let own = info.colorProfile.flatMap { CGColorSpace(iccData: $0.data as NSData) }
+    return own?.model == .rgb ? own : CGColorSpace(name: CGColorSpace.sRGB)
+  }
+
+  private static func graySpace(of info: ImageInfo) -> CGColorSpace? {
+    let own = info.colorProfile.flatMap { CGColorSpace(iccData: $0.data as NSData) }
+    return own?.model == .monochrome ? own : CGColorSpaceCreateDeviceGray()
+  }
+
+  private static func image(
+    _ data: Data,
+    _ width: Int,
+    _ height: Int,
+    _ space: CGColorSpace?,
+    hasAlpha: Bool,
+    bytesPerPixel: Int = 4,
+  ) -> CGImage? {
+    guard let space, let provider = CGDataProvider(data: data as NSData) else { return nil }
+    let isInk = space.model == .cmyk
+    let alpha: CGImageAlphaInfo = bytesPerPixel == 1 || isInk ? .none : hasAlpha ? .last : .noneSkipLast
+    return unsafe CGImage(
+      width: width,
+      height: height,
+      bitsPerComponent: 8,
+      bitsPerPixel: 8 * bytesPerPixel,
+      bytesPerRow: width * bytesPerPixel,
+      space: space,
+      bitmapInfo: CGBitmapInfo(rawValue: alpha.rawValue),
+      provider: provider,
+      decode: nil,
+      shouldInterpolate: true,
+      intent: .defaultIntent,
+    )
+  }
+
+  func encode(_ image: CGImage, as type: String, quality: Double) -> Data? {
+    guard let bitmap = bitmap(of: image) else { return nil }
+    let encoders = EncoderRegistry.standard
+    if type == "public.jpeg" {
+      return try? encoders.encode(bitmap, as: .jpeg, EncodeOptions(quality: Int((quality * 100).rounded())))
+    }
+    guard let picture = try? encoders.encode(bitmap, as: .png) else { return nil }
+    return type == "public.png" ? picture : StubFile(type, [picture]).data
+  }
+
+  private func bitmap(of image: CGImage) -> Bitmap? {
+    let pixels = image._pixels
+    let hasAlpha = image.alphaInfo == .last || image.alphaInfo == .premultipliedLast
+    let space: ColorSpace = image.colorSpace?.name == CGColorSpace.displayP3 ? .displayP3 : .sRGB
+    let made: Bitmap? = unsafe Bitmap(
+      width: image.width,
+      height: image.height,
+      alpha: hasAlpha ? .straight : .opaque,
+      colorSpace: space,
+    ) { unsafe $0.copyBytes(from: pixels) }
+    return made
+  }
+
+  func convert(_ pixels: inout [UInt8], from source: CGColorSpace, to target: CGColorSpace) {
+    let to: ColorSpace = target.name == CGColorSpace.displayP3 ? .displayP3 : .sRGB
+    var info = ImageInfo(format: .bitmap, storedWidth: pixels.count / 4, storedHeight: 1)
+    info.colorModel = source.model == .cmyk ? .cmyk : source.model == .monochrome ? .gray : .rgb
+    info.colorProfile = source.copyICCData().map { ColorProfile(data: Data(referencing: $0)) }
+    if info.colorProfile == nil, source.name == CGColorSpace.displayP3 { info.colorEncoding = .displayP3 }
+    let transform = ColorTransform(info, rows: info.colorModel == .cmyk ? .cmyk : .rgb, to: to)
+    unsafe pixels.withUnsafeMutableBytes { unsafe transform?.apply(to: $0) }
+  }
+}
+
+/// Called before `main` of every test program.
+@_cdecl("vitrine_install_stub_codecs")
+public func installStubCodecs() {
+  let codecs = StubCodecs()
+  unsafe _ImageIO.codecs = codecs
+  unsafe _CoreGraphics.colors = codecs
+}
