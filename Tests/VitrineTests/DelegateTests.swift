@@ -332,7 +332,7 @@ struct DelegateTests {
     let second = start(Silent())
     let kept = try await second.imageTask(for: request).response
     #expect(kept.origin == .disk)
-    #expect(kept.info.format == .webp)
+    #expect(kept.info.format == .qoi)
     #expect(kept.contentID == original.contentID)
     #expect(kept.image.largestDifference(from: original.image) == 0)
     #expect(paths.count == 1)
