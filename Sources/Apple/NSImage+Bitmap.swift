@@ -17,6 +17,21 @@ extension NSImage {
       size: CGSize(width: CGFloat(bitmap.width) / scale, height: CGFloat(bitmap.height) / scale),
     )
   }
+
+  /// Makes an image of what was decoded, brighter than white where it is; `nil` if the system refuses.
+  ///
+  /// Nothing is copied. A view shows it so if its `preferredImageDynamicRange` is high and the display can.
+  ///
+  /// - Parameters:
+  ///   - image: What was decoded.
+  ///   - scale: The number of pixels to a point. Defaults to 1.
+  public convenience init?(_ image: ImageContainer, scale: CGFloat = 1) {
+    guard let pixels = image.highRange?.cgImage ?? image.bitmap.cgImage else { return nil }
+    self.init(
+      cgImage: pixels,
+      size: CGSize(width: CGFloat(pixels.width) / scale, height: CGFloat(pixels.height) / scale),
+    )
+  }
 }
 
 extension Bitmap {

@@ -15,6 +15,18 @@ extension UIImage {
     self.init(cgImage: image, scale: scale, orientation: .up)
   }
 
+  /// Makes an image of what was decoded, brighter than white where it is; `nil` if the system refuses.
+  ///
+  /// Nothing is copied. A view shows it so if its `preferredImageDynamicRange` is high and the display can.
+  ///
+  /// - Parameters:
+  ///   - image: What was decoded.
+  ///   - scale: The number of pixels to a point. Defaults to 1.
+  public convenience init?(_ image: ImageContainer, scale: CGFloat = 1) {
+    guard let pixels = image.highRange?.cgImage ?? image.bitmap.cgImage else { return nil }
+    self.init(cgImage: pixels, scale: scale, orientation: .up)
+  }
+
   /// Returns the image decoded and upright, at a size in pixels or its own.
   ///
   /// Without a size it is prepared for display, with one it is a thumbnail, made with the filter that all of Vitrine

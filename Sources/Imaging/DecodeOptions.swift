@@ -67,6 +67,13 @@ public struct DecodeOptions: Sendable {
   ///
   /// ``ColorSpace/displayP3`` keeps colours that sRGB lacks.
   public var colorSpace = ColorSpace.sRGB
+  /// The dynamic range of the result.
+  ///
+  /// Defaults to ``DynamicRange/standard``.
+  ///
+  /// With ``DynamicRange/high`` the result also has ``ImageContainer/highRange``, where the file is brighter than white
+  /// and the system can decode that.
+  public var dynamicRange = DynamicRange.standard
   /// The index of the frame to decode, counted from 0.
   ///
   /// Defaults to 0.

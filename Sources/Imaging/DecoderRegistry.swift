@@ -88,7 +88,7 @@ public struct DecoderRegistry: Sendable {
   ///
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> ImageContainer {
-    try unsafe open(data, DecodeQuestion(.image, options)) {
+    var image = try unsafe open(data, DecodeQuestion(.image, options)) {
       $0.image ?? nil
     } shortcut: {
       (bytes, decoder, info, plan, control) throws(ImageError) in
@@ -101,6 +101,8 @@ public struct DecoderRegistry: Sendable {
       )
       return ImageContainer(result.bitmap, info: info, damage: result.damage)
     }
+    if options.dynamicRange == .high { image.highRange = try highRange(of: data, options) }
+    return image
   }
 
   /// Opens an image and passes its rows to `render`, unless `shortcut` returns a result without them.

@@ -11,9 +11,19 @@ public import VitrineRuntime
 /// It is the size of one reference. Copying costs one retain, and copies share their contents until one is changed.
 public struct ImageContainer: Sendable {
   /// The pixels: upright, at the requested size, with straight alpha or opaque.
+  ///
+  /// Other pixels leave no ``highRange``.
   public var bitmap: Bitmap {
     get { values.value.bitmap }
-    set { values.value.bitmap = newValue }
+    set { (values.value.bitmap, values.value.highRange) = (newValue, nil) }
+  }
+  /// The pixels where they are brighter than white, at the size of ``bitmap``; `nil` unless requested by
+  /// ``DecodeOptions/dynamicRange`` and there.
+  ///
+  /// An image that is processed has none.
+  public var highRange: HighRangeBitmap? {
+    get { values.value.highRange }
+    set { values.value.highRange = newValue }
   }
   /// The facts of the source: format, size, orientation, frames.
   ///
@@ -93,6 +103,7 @@ public struct ImageContainer: Sendable {
 
   private struct Values: Sendable {
     var bitmap: Bitmap
+    var highRange: HighRangeBitmap?
     var info: ImageInfo
     var damage: ImageError?
     var metadata: ImageMetadata?

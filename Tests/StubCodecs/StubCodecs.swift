@@ -78,7 +78,9 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
       guard file.pictures.indices.contains(request.index) else { return nil }
       var inner = request
       inner.index = 0
-      return decode(file.pictures[request.index], inner)
+      let image = decode(file.pictures[request.index], inner)
+      guard request.isHighRange, file.headroom > 1 else { return image }
+      return image.flatMap { Self.brightened($0, by: Float(file.headroom)) }
     }
     var options = DecodeOptions()
     options.frame = request.index
@@ -139,7 +141,55 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
     let bitmap = try Renderer(info: shown, plan: plan, control: control).render(rows, acceptsPartial: true).bitmap
     let data = unsafe bitmap.withUnsafeBytes { unsafe Data($0) }
     let space = rows.colorModel == .cmyk ? CGColorSpace(name: CGColorSpace.sRGB) : Self.space(of: info, rows)
-    return Self.image(data, bitmap.width, bitmap.height, space, hasAlpha: bitmap.alpha != .opaque)
+    let plain = Self.image(data, bitmap.width, bitmap.height, space, hasAlpha: bitmap.alpha != .opaque)
+    return plain.flatMap { Self.drawn($0) }
+  }
+
+  /// Returns an image whose brightest byte is brighter than white.
+  private static func brightened(_ image: CGImage, by headroom: Float) -> CGImage? {
+    guard let space = image.colorSpace, let provider = image.dataProvider else { return nil }
+    return unsafe CGImage(
+      headroom: headroom,
+      width: image.width,
+      height: image.height,
+      bitsPerComponent: image.bitsPerComponent,
+      bitsPerPixel: image.bitsPerPixel,
+      bytesPerRow: image.bytesPerRow,
+      space: space,
+      bitmapInfo: image.bitmapInfo,
+      provider: provider,
+      decode: nil,
+      shouldInterpolate: true,
+      intent: .defaultIntent,
+    )
+  }
+
+  /// Returns an image as ImageIO's thumbnails are: drawn in a context, with alpha first and bytes reversed.
+  private static func drawn(_ image: CGImage) -> CGImage? {
+    let hasAlpha = image.alphaInfo == .last
+    var bytes: [UInt8] = []
+    let pixels = image._pixels
+    bytes.reserveCapacity(pixels.count)
+    for offset in stride(from: 0, to: pixels.count, by: 4) {
+      let coverage = hasAlpha ? Int(pixels[offset + 3]) : 255
+      for index in [2, 1, 0] { bytes.append(UInt8((Int(pixels[offset + index]) * coverage + 127) / 255)) }
+      bytes.append(hasAlpha ? UInt8(coverage) : 0)
+    }
+    guard let space = image.colorSpace, let provider = CGDataProvider(data: Data(bytes) as NSData) else { return nil }
+    let alpha: CGImageAlphaInfo = hasAlpha ? .premultipliedFirst : .noneSkipFirst
+    return unsafe CGImage(
+      width: image.width,
+      height: image.height,
+      bitsPerComponent: 8,
+      bitsPerPixel: 32,
+      bytesPerRow: 4 * image.width,
+      space: space,
+      bitmapInfo: CGBitmapInfo(rawValue: alpha.rawValue | CGBitmapInfo.byteOrder32Little.rawValue),
+      provider: provider,
+      decode: nil,
+      shouldInterpolate: true,
+      intent: .defaultIntent,
+    )
   }
 
   /// Returns all rows as they are stored.

@@ -15,6 +15,8 @@ public struct StubFile: Sendable {
   public var delays: [Double] = []
   /// The index of the main picture.
   public var primary = 0
+  /// How many times brighter than white the pictures are in high dynamic range; 1 for none.
+  public var headroom = 1
 
   /// Makes a file.
   public init(_ type: String, _ pictures: [Data]) {
@@ -27,6 +29,7 @@ public struct StubFile: Sendable {
     func add(_ number: Int) { body.append(contentsOf: [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }) }
     add(pictures.count)
     add(primary)
+    add(headroom)
     add(delays.count)
     for delay in delays { add(Int((delay * 1000).rounded())) }
     for picture in pictures {
@@ -62,10 +65,10 @@ public struct StubFile: Sendable {
       defer { rest = rest.dropFirst(4) }
       return rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
     }
-    guard let count = number(), let primary = number(), let delayCount = number(), count < 100, delayCount < 100 else {
-      return nil
-    }
-    self.primary = primary
+    guard let count = number(), let primary = number(), let headroom = number(), let delayCount = number(),
+      count < 100, delayCount < 100
+    else { return nil }
+    (self.primary, self.headroom) = (primary, headroom)
     delays = (0..<delayCount).compactMap { _ in number().map { Double($0) / 1000 } }
     pictures = []
     for _ in 0..<count {

@@ -125,6 +125,7 @@ final class JobContext: Sendable {
     options.quality = request.quality
     (options.frame, options.filter) = (request.frame, request.filter)
     (options.usesLinearLight, options.colorSpace) = (request.usesLinearLight, request.colorSpace)
+    options.dynamicRange = request.dynamicRange
     options.limits = configuration.decodeLimits
     return options
   }

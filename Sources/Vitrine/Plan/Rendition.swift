@@ -9,12 +9,14 @@ struct Rendition: Sendable, Hashable {
   var filter = ResamplingFilter.lanczos3
   var usesLinearLight = false
   var colorSpace = ColorSpace.sRGB
+  var dynamicRange = DynamicRange.standard
 }
 
 extension Rendition {
   init(of info: ImageInfo, _ options: DecodeOptions) {
     (frame, quality) = (options.frame, options.quality)
     (filter, usesLinearLight, colorSpace) = (options.filter, options.usesLinearLight, options.colorSpace)
+    dynamicRange = options.dynamicRange
     let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     let whole = SamplingPlan(width: info.width, height: info.height).crop
     isWhole = plan?.crop == whole && options.size?.mode != .exact
@@ -35,6 +37,8 @@ struct LargerVariant: Sendable {
     guard let known = image.rendition, known.isWhole, known.frame == wanted.frame, known.filter == wanted.filter,
       known.usesLinearLight == wanted.usesLinearLight, known.colorSpace == wanted.colorSpace,
       known.quality.oversampling >= wanted.quality.oversampling,
+      // What is brighter than white is not resampled.
+      known.dynamicRange == wanted.dynamicRange, image.container.highRange == nil,
       let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     else { return nil }
     let bitmap = image.container.bitmap

@@ -133,6 +133,16 @@ public struct ImageRequest: Sendable {
     set { change { $0.decoding.colorSpace = newValue } }
   }
 
+  /// The dynamic range of the image; ``DynamicRange/high`` also gives ``ImageContainer/highRange``, where the file is
+  /// brighter than white and the system can decode that.
+  ///
+  /// Such an image is kept in memory and made anew from the file after a restart. Defaults to
+  /// ``DynamicRange/standard``.
+  public var dynamicRange: DynamicRange {
+    get { shared.fields.decoding.dynamicRange }
+    set { change { $0.decoding.dynamicRange = newValue } }
+  }
+
   /// Values for the program's own hooks.
   ///
   /// They do not affect the image: requests that differ only in these share work and result. Defaults to none.

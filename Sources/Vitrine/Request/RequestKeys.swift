@@ -129,6 +129,7 @@ final class RequestKeys: Sendable {
     var filter = ResamplingFilter.lanczos3
     var usesLinearLight = false
     var colorSpace = ColorSpace.sRGB
+    var dynamicRange = DynamicRange.standard
 
     func append(to key: inout CacheKey.Builder) {
       if self == Decoding() { key.append(raw: Self.usual) } else { appendParts(to: &key) }
@@ -140,6 +141,8 @@ final class RequestKeys: Sendable {
       key.append(filter.rawValue)
       key.append(usesLinearLight)
       key.append(colorSpace.rawValue)
+      // Keys that are on disk stay what they are.
+      if dynamicRange != .standard { key.append(dynamicRange.rawValue) }
     }
 
     /// The bytes for the parameters of nearly all requests.

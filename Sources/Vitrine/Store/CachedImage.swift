@@ -56,7 +56,7 @@ final class LoadedImage: Sendable {
 
   var info: ImageInfo { container.info }
   /// The cost in the memory cache, in bytes.
-  var cost: Int { container.bitmap.byteCount }
+  var cost: Int { container.bitmap.byteCount + (container.highRange?.byteCount ?? 0) }
 
   init(
     _ container: ImageContainer,

@@ -17,6 +17,8 @@ enum FinishedImage {
   ///
   /// Blocks while a large image is encoded.
   static func entry(of image: LoadedImage, stored: Date) -> CachedData? {
+    // No format of ours keeps what is brighter than white.
+    guard image.container.highRange == nil else { return nil }
     let bitmap = image.container.bitmap
     let header = Header(of: image)
     guard let data = data(of: bitmap, header.encoding) else { return nil }

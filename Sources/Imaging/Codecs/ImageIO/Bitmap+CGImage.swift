@@ -12,7 +12,7 @@ extension Bitmap {
       case .straight: .last
       case .premultiplied: .premultipliedLast
       }
-    guard let provider = pixelProvider else { return nil }
+    guard let provider = storage.provider else { return nil }
     return unsafe CGImage(
       width: width,
       height: height,
@@ -25,20 +25,6 @@ extension Bitmap {
       decode: nil,
       shouldInterpolate: true,
       intent: .defaultIntent,
-    )
-  }
-
-  private var pixelProvider: CGDataProvider? {
-    guard let start = unsafe storage.buffer.baseAddress else { return nil }
-    // Retained here and released by the callback, once. The pixels live as long as the storage, and never change.
-    return unsafe CGDataProvider(
-      dataInfo: Unmanaged.passRetained(storage).toOpaque(),
-      data: start,
-      size: byteCount,
-      releaseData: { info, _, _ in
-        guard let info = unsafe info else { return }
-        unsafe Unmanaged<PixelStorage>.fromOpaque(info).release()
-      },
     )
   }
 

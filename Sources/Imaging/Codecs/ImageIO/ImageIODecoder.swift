@@ -90,6 +90,9 @@ public struct ImageIODecoder: ImageDecoder, VitrineDecoder {
     return metadata
   }
 
+  /// Returns the index of the first frame.
+  func firstIndex(_ source: ImageIOSource, _ format: ImageFormat) -> Int { FrameLayout(source, format).first }
+
   package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
     let held = PlatformCodecs.heldByteCount(width: width, height: height)

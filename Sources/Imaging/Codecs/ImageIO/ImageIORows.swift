@@ -36,10 +36,14 @@ enum ImageIORows {
     let longest = max(width, height)
     let wanted = max(1, Int((Double(longest) * request.minimumScale).rounded(.up)))
     let turn = source.orientation(at: index)
+    // Where a file may be brighter than white, ImageIO is asked for what a page can show.
+    let range: DynamicRange? = [.heic, .avif, .jxl].contains(format) ? .standard : nil
     // What ImageIO turns must be turned as our own reading of the file says, or not at all. Rows that are missing are
     // those at the end of the stored picture.
     if wanted < longest, turn == .up || (turn == request.info.orientation && present == nil) {
-      guard let image = source.thumbnail(at: index, longestSide: wanted) else { throw damage ?? undecodable(format) }
+      guard let image = source.thumbnail(at: index, longestSide: wanted, range: range) else {
+        throw damage ?? undecodable(format)
+      }
       let (ownWidth, ownHeight) = turn.applied(width: width, height: height)
       // Otherwise it is another picture than the one whose header was checked.
       let isAlike = (image.width > image.height) == (ownWidth > ownHeight) || abs(image.width - image.height) <= 1
@@ -54,15 +58,15 @@ enum ImageIORows {
         damage: damage,
       )
     }
-    guard let image = source.image(at: index) else { throw damage ?? undecodable(format) }
+    guard let image = source.image(at: index, range: range) else { throw damage ?? undecodable(format) }
     guard image.width == width, image.height == height else { throw disagreeing(format) }
     return rows(of: image, request.colorSpace, isUpright: false, present: present, damage: damage)
   }
 
   /// Returns the rows of a decoded image.
   ///
-  /// Pixels of 8 bits a component are copied as they are, so that colours are converted as everywhere, and only those
-  /// that are left after resampling. CoreGraphics converts all others: 16 bits, inks, palettes.
+  /// Pixels of 8 bits a component keep their numbers, so that colours are converted as everywhere, and only those that
+  /// are left after resampling. CoreGraphics converts all others: 16 bits, inks, palettes.
   ///
   /// - Parameters:
   ///   - image: The image.
@@ -89,12 +93,14 @@ enum ImageIORows {
     let layout = size == nil && isKnown ? PlainLayout(image) : nil
     let (width, height) = size ?? (image.width, image.height)
     let hasAlpha = image.hasAlpha
+    // Drawn in its own space, an image only changes its layout.
+    let own = hasProfile && image.bitsPerComponent == 8 ? image.colorSpace.flatMap { $0.isDrawable ? $0 : nil } : nil
     return unsafe HeldRows(
       width: width,
       height: height,
       hasAlpha: hasAlpha,
       damage: present == nil ? damage : nil,
-      colorSpace: layout == nil || !hasProfile ? target : nil,
+      colorSpace: hasProfile && (layout != nil || own != nil) ? nil : target,
       isUpright: isUpright,
       // A picture in its own size may stand for a larger one, such as a camera's thumbnail.
       isAveraged: !isReduced,
@@ -107,7 +113,8 @@ enum ImageIORows {
         if present != nil, let damage { throw damage }
         return
       }
-      guard unsafe image.draw(into: pixels, width: width, height: height, in: target, hasAlpha: hasAlpha) else {
+      let space = own ?? target.platform
+      guard unsafe image.draw(into: pixels, width: width, height: height, in: space, hasAlpha: hasAlpha) else {
         throw ImageError(.overLimit, "not enough memory for the colours of an image")
       }
       if present != nil, let damage { throw damage }
@@ -192,7 +199,7 @@ extension CGImage {
     into pixels: UnsafeMutableRawBufferPointer,
     width: Int,
     height: Int,
-    in space: ColorSpace,
+    in space: CGColorSpace,
     hasAlpha: Bool,
   ) -> Bool {
     precondition(pixels.count == 4 * width * height)
@@ -206,7 +213,7 @@ extension CGImage {
         height: height,
         bitsPerComponent: 8,
         bytesPerRow: 4 * width,
-        space: space.platform,
+        space: space,
         bitmapInfo: alpha.rawValue | CGBitmapInfo.byteOrder32Big.rawValue,
       )
     else { return false }
@@ -230,6 +237,11 @@ extension UnsafeMutableRawBufferPointer {
       unsafe storeBytes(of: 255, toByteOffset: offset, as: UInt8.self)
     }
   }
+}
+
+extension CGColorSpace {
+  /// A Boolean value that indicates whether a bitmap context of red, green and blue can have it.
+  fileprivate var isDrawable: Bool { model == .rgb && supportsOutput }
 }
 
 extension ColorSpace {

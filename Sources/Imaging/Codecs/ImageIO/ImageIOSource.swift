@@ -57,13 +57,10 @@ struct ImageIOSource {
     return image?.colorSpace?.copyICCData().map { ColorProfile(data: $0 as Data) }
   }
 
-  /// Decodes one image at its own size, in stored orientation.
-  func image(at index: Int) -> CGImage? {
-    CGImageSourceCreateImageAtIndex(
-      source,
-      index,
-      [kCGImageSourceShouldCache: false, kCGImageSourceShouldCacheImmediately: true] as CFDictionary,
-    )
+  /// Decodes one image at its own size, in stored orientation; `range` as in ``thumbnail(at:longestSide:range:)``.
+  func image(at index: Int, range: DynamicRange? = nil) -> CGImage? {
+    let options: [CFString: Any] = [kCGImageSourceShouldCache: false, kCGImageSourceShouldCacheImmediately: true]
+    return CGImageSourceCreateImageAtIndex(source, index, Self.adding(range, to: options))
   }
 
   /// Decodes one image at a half, a quarter or an eighth of its size, in stored orientation.
@@ -81,19 +78,29 @@ struct ImageIOSource {
   }
 
   /// Decodes one image upright, with at most `longestSide` pixels along its longer side.
-  func thumbnail(at index: Int, longestSide: Int) -> CGImage? {
-    CGImageSourceCreateThumbnailAtIndex(
-      source,
-      index,
-      [
-        // Not the thumbnail of a camera, which may be small and old.
-        kCGImageSourceCreateThumbnailFromImageAlways: true,
-        kCGImageSourceCreateThumbnailWithTransform: true,
-        // Now, and not when it is drawn, which may be on the main thread.
-        kCGImageSourceShouldCacheImmediately: true,
-        kCGImageSourceThumbnailMaxPixelSize: longestSide,
-      ] as CFDictionary,
-    )
+  ///
+  /// `range` is the dynamic range; `nil` leaves it to ImageIO, for formats that have none but the standard.
+  func thumbnail(at index: Int, longestSide: Int, range: DynamicRange? = nil) -> CGImage? {
+    let options: [CFString: Any] = [
+      // Not the thumbnail of a camera, which may be small and old.
+      kCGImageSourceCreateThumbnailFromImageAlways: true,
+      kCGImageSourceCreateThumbnailWithTransform: true,
+      // Now, and not when it is drawn, which may be on the main thread.
+      kCGImageSourceShouldCacheImmediately: true,
+      kCGImageSourceThumbnailMaxPixelSize: longestSide,
+    ]
+    return CGImageSourceCreateThumbnailAtIndex(source, index, Self.adding(range, to: options))
+  }
+
+  /// The value of ImageIO's request for a dynamic range.
+  private static func adding(_ range: DynamicRange?, to options: [CFString: Any]) -> CFDictionary {
+    var options = options
+    switch range {
+    case .high: options[kCGImageSourceDecodeRequest] = kCGImageSourceDecodeToHDR
+    case .standard: options[kCGImageSourceDecodeRequest] = kCGImageSourceDecodeToSDR
+    case nil: break
+    }
+    return options as CFDictionary
   }
 
   /// The file's bytes and the images are needed once.

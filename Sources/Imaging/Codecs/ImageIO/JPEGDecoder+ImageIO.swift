@@ -28,8 +28,7 @@ extension JPEGDecoder {
 
   /// Counts the stored rows of a file that has no end, with our own decoder at an eighth of the size.
   ///
-  /// Returns `nil` for files that it cannot decode, and for a progressive one that lacks scans: its rows are all there,
-  /// if coarse.
+  /// Returns `nil` for files that it cannot decode, and for progressive ones, whose rows are all there, if coarse.
   private static func presentRows(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> Int? {
     // With an end the last rows can be told from missing ones.
     let whole = unsafe Array(bytes) + [0xFF, 0xD9]
@@ -38,10 +37,9 @@ extension JPEGDecoder {
 
   private static func presentRows(ofEnded bytes: UnsafeRawBufferPointer, _ request: RowRequest) -> Int? {
     let info = request.info
-    guard let script = unsafe JPEGScript(ByteReader(bytes)), script.showsPicture,
+    guard let script = unsafe JPEGScript(ByteReader(bytes)), script.showsPicture, !script.frame.isProgressive,
       script.frame.width == info.storedWidth, script.frame.height == info.storedHeight
     else { return nil }
-    guard !script.frame.isProgressive else { return script.isComplete ? info.storedHeight : nil }
     // `bytes` outlives the rows, which end with this function.
     let rows = unsafe EighthRows(bytes, script, request.ofWhole) { () throws(ImageError) in
       throw ImageError(.truncated, format: .jpeg, "truncated: the file ends before the end of its last scan")

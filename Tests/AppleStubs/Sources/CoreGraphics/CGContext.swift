@@ -35,7 +35,7 @@ public enum _CoreGraphics {
 
 /// A bitmap that can be drawn on.
 ///
-/// The stub has 8 bits a component, RGB with four bytes a pixel, alpha last, and draws images over the whole of it.
+/// The stub has RGB with alpha last, of 8 bits a component or of floating-point numbers with 16 bits.
 public final class CGContext {
   /// The number of columns.
   public let width: Int
@@ -51,6 +51,7 @@ public final class CGContext {
   public var interpolationQuality = CGInterpolationQuality.default
   private let alpha: CGImageAlphaInfo
   private let isOwner: Bool
+  private let isFloat: Bool
   private var mode = CGBlendMode.normal
 
   /// Makes a context in `data`, or in memory of its own; `nil` for a format that bitmaps cannot have.
@@ -64,12 +65,16 @@ public final class CGContext {
     bitmapInfo: UInt32,
   ) {
     // As documented: straight alpha is not among the formats of bitmap contexts.
-    guard width > 0, height > 0, bitsPerComponent == 8, space.model == .rgb,
+    let isFloat = bitmapInfo & CGBitmapInfo.floatComponents.rawValue != 0
+    let bytesPerPixel = isFloat ? 8 : 4
+    guard width > 0, height > 0, bitsPerComponent == (isFloat ? 16 : 8), space.model == .rgb,
       let alpha = CGImageAlphaInfo(rawValue: bitmapInfo & CGBitmapInfo.alphaInfoMask.rawValue),
-      alpha == .premultipliedLast || alpha == .noneSkipLast, bytesPerRow == 0 || bytesPerRow >= 4 * width
+      alpha == .premultipliedLast || alpha == .noneSkipLast && !isFloat,
+      bytesPerRow == 0 || bytesPerRow >= bytesPerPixel * width
     else { return nil }
+    self.isFloat = isFloat
     (self.width, self.height, self.alpha, colorSpace) = (width, height, alpha, space)
-    self.bytesPerRow = bytesPerRow == 0 ? 4 * width : bytesPerRow
+    self.bytesPerRow = bytesPerRow == 0 ? bytesPerPixel * width : bytesPerRow
     isOwner = data == nil
     self.data =
       data ?? UnsafeMutableRawPointer(calloc(self.bytesPerRow, height))
@@ -83,24 +88,48 @@ public final class CGContext {
   /// Makes pixels transparent.
   public func clear(_ rect: CGRect) {
     guard let data else { return }
-    for row in 0..<height { memset(data + row * bytesPerRow, 0, 4 * width) }
+    for row in 0..<height { memset(data + row * bytesPerRow, 0, (isFloat ? 8 : 4) * width) }
   }
 
-  /// Draws an image, scaled to a rectangle; the stub knows the whole of the context.
+  /// Draws an image, scaled to a rectangle, whose origin is at the bottom; the stub takes the nearest pixels.
   public func draw(_ image: CGImage, in rect: CGRect, byTiling: Bool = false) {
-    precondition(rect == CGRect(x: 0, y: 0, width: width, height: height), "the stub draws over all of a context")
     guard let data, let own = image.colorSpace, let space = colorSpace else { return }
     var pixels = image._pixels
-    if own.model == .cmyk || own.name != space.name || own.name == nil {
+    if !isFloat, own !== space, own.model == .cmyk || own.name != space.name || own.name == nil {
       _CoreGraphics.colors?.convert(&pixels, from: own, to: space)
     }
+    let top = CGFloat(height) - rect.maxY
     for row in 0..<height {
+      let sourceRow = Int(((CGFloat(row) + 0.5 - top) / rect.height * CGFloat(image.height)).rounded(.down))
       for x in 0..<width {
-        let place = ((row * image.height / height) * image.width + x * image.width / width) * 4
-        let target = data.assumingMemoryBound(to: UInt8.self) + row * bytesPerRow + 4 * x
-        write(Array(pixels[place..<place + 4]), to: target)
+        let column = Int(((CGFloat(x) + 0.5 - rect.minX) / rect.width * CGFloat(image.width)).rounded(.down))
+        guard (0..<image.height).contains(sourceRow), (0..<image.width).contains(column) else { continue }
+        let place = (sourceRow * image.width + column) * 4
+        let color = Array(pixels[place..<place + 4])
+        if isFloat {
+          writeFloats(color, headroom: max(1, image.contentHeadroom), to: data + row * bytesPerRow + 8 * x)
+        } else {
+          write(color, to: data.assumingMemoryBound(to: UInt8.self) + row * bytesPerRow + 4 * x)
+        }
       }
     }
+  }
+
+  /// Writes a color as light; the brightest byte is the headroom.
+  private func writeFloats(_ color: [UInt8], headroom: Float, to target: UnsafeMutableRawPointer) {
+    let coverage = Float(color[3]) / 255
+    for index in 0..<4 {
+      let level = Float(color[index]) / 255
+      let light = index == 3 ? coverage : pow(level, 2.2) * headroom * coverage
+      target.storeBytes(of: Self.half(light), toByteOffset: 2 * index, as: UInt16.self)
+    }
+  }
+
+  /// Returns the bits of a number as a binary16.
+  private static func half(_ value: Float) -> UInt16 {
+    guard value >= 0x1p-14 else { return UInt16((value * 0x1p24).rounded()) }
+    let significand = UInt16(((value.significand - 1) * 1024).rounded())
+    return UInt16(Int(value.exponent) + 15) << 10 + significand
   }
 
   private func write(_ color: [UInt8], to target: UnsafeMutablePointer<UInt8>) {
@@ -120,7 +149,7 @@ public final class CGContext {
   /// Returns an image of the pixels as they are.
   public func makeImage() -> CGImage? {
     guard let data, let space = colorSpace,
-      let provider = CGDataProvider(data: NSData(bytes: data, length: bytesPerRow * height))
+      let provider = CGDataProvider(data: NSData(bytes: data, length: bytesPerRow * height)), !isFloat
     else { return nil }
     return CGImage(
       width: width,

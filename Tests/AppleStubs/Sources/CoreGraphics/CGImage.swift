@@ -131,7 +131,38 @@ public final class CGImage: @unchecked Sendable {
   public let contentHeadroom: Float
 
   /// Makes an image of a provider's bytes, which are not copied; `nil` if they are too few.
+  public convenience init?(
+    width: Int,
+    height: Int,
+    bitsPerComponent: Int,
+    bitsPerPixel: Int,
+    bytesPerRow: Int,
+    space: CGColorSpace,
+    bitmapInfo: CGBitmapInfo,
+    provider: CGDataProvider,
+    decode: UnsafePointer<CGFloat>?,
+    shouldInterpolate: Bool,
+    intent: CGColorRenderingIntent,
+  ) {
+    self.init(
+      headroom: 0,
+      width: width,
+      height: height,
+      bitsPerComponent: bitsPerComponent,
+      bitsPerPixel: bitsPerPixel,
+      bytesPerRow: bytesPerRow,
+      space: space,
+      bitmapInfo: bitmapInfo,
+      provider: provider,
+      decode: decode,
+      shouldInterpolate: shouldInterpolate,
+      intent: intent,
+    )
+  }
+
+  /// Makes an image that is brighter than SDR white by a factor.
   public init?(
+    headroom: Float,
     width: Int,
     height: Int,
     bitsPerComponent: Int,
@@ -149,7 +180,7 @@ public final class CGImage: @unchecked Sendable {
     else { return nil }
     (self.width, self.height, colorSpace, dataProvider) = (width, height, space, provider)
     (self.bitsPerComponent, self.bitsPerPixel) = (bitsPerComponent, bitsPerPixel)
-    (self.bytesPerRow, self.bitmapInfo, contentHeadroom) = (bytesPerRow, bitmapInfo, 0)
+    (self.bytesPerRow, self.bitmapInfo, contentHeadroom) = (bytesPerRow, bitmapInfo, headroom)
   }
 
   /// The place and meaning of alpha.

@@ -138,6 +138,7 @@ public func CGImageSourceCreateThumbnailAtIndex(
       subsampling: 1,
       isUpright: names["kCGImageSourceCreateThumbnailWithTransform"] as? Bool == true,
       isFinal: isFinal,
+      isHighRange: names["kCGImageSourceDecodeRequest"] as? String == "kCGImageSourceDecodeToHDR",
     ),
   )
 }

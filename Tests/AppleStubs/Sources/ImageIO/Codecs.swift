@@ -31,6 +31,8 @@ public struct _DecodeRequest: Sendable {
   public var isUpright: Bool
   /// A Boolean value that indicates whether the whole file is there.
   public var isFinal: Bool
+  /// A Boolean value that indicates whether high dynamic range is requested.
+  public var isHighRange = false
 }
 
 /// What reads and writes images for the stub; tests install it.
