@@ -133,11 +133,10 @@ public struct ImageRequest: Sendable {
     set { change { $0.decoding.colorSpace = newValue } }
   }
 
-  /// The dynamic range of the image; ``DynamicRange/high`` also gives ``ImageContainer/highRange``, where the file is
-  /// brighter than white and the system can decode that.
+  /// The dynamic range of the image.
   ///
-  /// Such an image is kept in memory and made anew from the file after a restart. Defaults to
-  /// ``DynamicRange/standard``.
+  /// Defaults to `.standard`. With `.high` the image also has `ImageContainer.highRange`, where the file is brighter than
+  /// white and the system can decode that. Such an image is kept in memory, and made anew from the file after a restart.
   public var dynamicRange: DynamicRange {
     get { shared.fields.decoding.dynamicRange }
     set { change { $0.decoding.dynamicRange = newValue } }
