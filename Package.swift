@@ -138,7 +138,8 @@ let package = Package(
       name: "ImagingTests",
       dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting"] + (isApple ? [] : ["CLibLCMS"]),
       path: "Tests/ImagingTests",
-      exclude: ["Fixtures", isApple ? "Codecs/System" : "Codecs/ImageIO"],
+      exclude: ["Fixtures"]
+        + (hasStubs ? ["Codecs/System"] : isApple ? ["Codecs/System", "Codecs/ImageIO/Stubs"] : ["Codecs/ImageIO"]),
       swiftSettings: strict,
     ),
     .testTarget(
@@ -193,6 +194,7 @@ if isApple {
       name: "AppleTests",
       dependencies: ["VitrineRuntime", "Vitrine", "VitrineApple", "VitrineTesting"] + frameworks("UIKit", "AppKit"),
       path: "Tests/AppleTests",
+      exclude: hasStubs ? [] : ["Stubs"],
       swiftSettings: strict,
     ),
   ]

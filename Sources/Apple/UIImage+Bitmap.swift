@@ -76,7 +76,7 @@ extension UIImage {
   }
 }
 
-/// What is decoded of an image, on any thread.
+/// The pixels of an image, with their orientation and scale; may be used on any thread.
 private struct Pixels: Sendable {
   let image: CGImage
   let orientation: Orientation

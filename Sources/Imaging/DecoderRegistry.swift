@@ -221,7 +221,7 @@ extension Bitmap {
   }
 }
 
-extension Data {
+extension ContiguousBytes {
   /// As `withUnsafeBytes`, whose `rethrows` loses the type of the error.
   func withImageBytes<R>(
     _ body: (UnsafeRawBufferPointer) throws(ImageError) -> R

@@ -20,7 +20,7 @@ public struct HighRangeBitmap: Sendable {
   public let width: Int
   /// The number of rows.
   public let height: Int
-  /// How many times brighter than white the brightest content may be; more than 1.
+  /// The brightness of the brightest content, as a multiple of white; more than 1.
   public let headroom: Float
   let storage: PixelStorage
 
@@ -34,7 +34,7 @@ public struct HighRangeBitmap: Sendable {
   /// - Parameters:
   ///   - width: The number of pixels in a row, at least 1.
   ///   - height: The number of rows, at least 1.
-  ///   - headroom: How many times brighter than white the brightest content may be.
+  ///   - headroom: The brightness of the brightest content, as a multiple of white.
   ///   - fill: Writes all `8 * width * height` bytes, which are uninitialised before.
   /// - Throws: The error of `fill`; the memory is freed.
   public init<E: Error>(
@@ -87,7 +87,6 @@ package protocol HighRangeDecoding: ImageDecoder {
     _ info: ImageInfo,
     frame: Int,
     _ plan: SamplingPlan,
-    _ options: DecodeOptions,
   ) throws(ImageError) -> HighRangeBitmap?
 }
 
@@ -101,7 +100,13 @@ extension DecoderRegistry {
         guard let decoder = decoder as? any HighRangeDecoding else { return .some(nil) }
         let info = try unsafe decoder.info(ofFrame: options.frame, of: bytes, header, limits: options.limits)
         let plan = try options.plan(for: info)
-        return .some(try unsafe decoder.highRange(of: bytes, info, frame: options.frame, plan, options))
+        // The decoder's picture and the result, beside the bitmap that is there.
+        let pixels = plan.width * plan.height
+        try options.limits.check(memory: 20 * pixels, of: info)
+        let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
+        _ = try options.memoryShare?.hold(20 * pixels, control)
+        try control.check()
+        return .some(try unsafe decoder.highRange(of: bytes, info, frame: options.frame, plan))
       }
     }
   }

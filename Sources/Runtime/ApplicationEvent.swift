@@ -3,7 +3,7 @@
 import UIKit
 #endif
 
-/// What the system tells an app about its life; on Apple's platforms with UIKit.
+/// An event in the life of an app, as UIKit reports it; other platforms report none.
 package enum ApplicationEvent: Sendable, CaseIterable {
   /// The app uses too much memory and is ended if it does not free some.
   case memoryWarning

@@ -1,3 +1,4 @@
+#if os(macOS) || VITRINE_STUBS
 import AppKit
 import Testing
 import Vitrine
@@ -17,3 +18,4 @@ struct NSImageTests {
     #expect(try Bitmap(image, size: .pixels(20, 20)).height == 15)
   }
 }
+#endif

@@ -215,7 +215,8 @@ struct ForeignCodeTests {
     loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
     #expect(await sink.end() == .some(nil))
     withExtendedLifetime(loader) {}
-    #expect(threads.withLock { $0.count } == 1)
+    // URLSession's delegate has a queue, which may run on any thread.
+    if isLibcurl { #expect(threads.withLock { $0.count } == 1) }
     #expect(order.events == ["figures"])
   }
 

@@ -69,27 +69,26 @@ final class SessionLoad: LoadHandle {
   }
 
   func cancel() {
-    let (task, question) = state.withLock { state in
+    let task = state.withLock { state in
       state.isCancelled = true
-      return (state.task, state.question)
+      return state.task
     }
-    if let question { cancelQuestion(question) }
     task?.cancel()
     // While a hook runs there is no task whose end would be reported.
     if task == nil { Task { self.end(self.error(.cancelled, "was cancelled")) } }
   }
 
-  /// Keeps a question to a hook, so that cancelling the load cancels it.
+  /// Keeps a question to a hook, which the end of the load cancels.
   private func keep(_ question: Task<Void, Never>) {
-    let isLate = state.withLock { state in
-      state.question = question
-      return state.isCancelled
+    let hasEnded = state.withLock { state in
+      if state.sink != nil { state.question = question }
+      return state.sink == nil
     }
-    if isLate { cancelQuestion(question) }
+    if hasEnded { cancel(question) }
   }
 
   /// Cancels a question on a thread for hooks: what a hook does when it is cancelled runs at once, and may block.
-  private func cancelQuestion(_ question: Task<Void, Never>) { hookCalls.add { question.cancel() } }
+  private func cancel(_ question: Task<Void, Never>) { hookCalls.add { question.cancel() } }
 
   func resume() {
     let onResume = state.withLock { state in
@@ -127,11 +126,13 @@ final class SessionLoad: LoadHandle {
 
   private func startHop() {
     // Values that leave the state are released without the lock.
-    let (hop, request, isCancelled, _) = state.withLock { state in
+    let (hop, request, isCancelled, hasEnded, _) = state.withLock { state in
       let question = state.question.take()
       (state.head, state.isHeadDelivered, state.received, state.failure) = (nil, false, 0, nil)
-      return (state.hop, state.request, state.isCancelled, question)
+      return (state.hop, state.request, state.isCancelled, state.sink == nil, question)
     }
+    // Its time may have run out while a hook ran.
+    guard !hasEnded else { return }
     guard !isCancelled else { return end(error(.cancelled, "was cancelled")) }
     if let objection = hop.request.objection { return end(error(.invalidRequest, objection)) }
     guard hop.request.method != .get || !hop.request.hasBody else {
@@ -170,11 +171,14 @@ final class SessionLoad: LoadHandle {
     task.priority = request.priority.taskPriority
     let (isLate, sink) = state.withLock { state in
       state.task = task
-      return (state.isCancelled, hop.count == 0 && state.answers == 0 ? state.sink : nil)
+      // The end may have come during the look-up of an address.
+      let isLate = state.isCancelled || state.sink == nil
+      return (isLate, !isLate && hop.count == 0 && state.answers == 0 ? state.sink : nil)
     }
     sink?.begin()
-    task.resume()
+    // A task that never ran reports its end only once it is resumed.
     if isLate { task.cancel() }
+    task.resume()
   }
 
   private func runOut() {
@@ -234,29 +238,10 @@ final class SessionLoad: LoadHandle {
 
   func measure(_ figures: URLSessionTaskTransactionMetrics) {
     guard let measure = hooks.didTransfer else { return }
-    var metrics = LoadMetrics(url: state.withLock { $0.hop.url })
-    func span(_ end: Date?) -> Duration? {
-      guard let start = figures.fetchStartDate, let end else { return nil }
-      return .seconds(max(0, end.timeIntervalSince(start)))
-    }
-    metrics.status = (figures.response as? HTTPURLResponse)?.statusCode
-    metrics.nameLookup = span(figures.domainLookupEndDate)
-    metrics.connected = span(figures.connectEndDate)
-    metrics.secured = span(figures.secureConnectionEndDate)
-    metrics.firstByte = span(figures.responseStartDate)
-    metrics.total = span(figures.responseEndDate) ?? .zero
-    metrics.bytesReceived = Int(
-      figures.countOfResponseHeaderBytesReceived + figures.countOfResponseBodyBytesReceived
-    )
-    metrics.isConnectionReused = figures.isReusedConnection
-    metrics.httpVersion = figures.networkProtocolName.map { name in
-      name == "h2" ? "2" : name == "h3" ? "3" : String(name.drop { $0 != "/" }.dropFirst())
-    }
-    metrics.remoteAddress = figures.remoteAddress.flatMap { IPAddress($0) }
+    let metrics = LoadMetrics(figures, of: state.withLock { $0.hop.url })
     guard !hooks.measuresInPlace else { return measure(metrics) }
     state.withLock { $0.hasMeasured = true }
-    let figures = metrics
-    hookCalls.add { measure(figures) }
+    hookCalls.add { measure(metrics) }
   }
 
   func complete(_ problem: (any Error)?) {
@@ -359,9 +344,9 @@ final class SessionLoad: LoadHandle {
   }
 
   private func end(_ error: HTTPError?) {
-    let (sink, alarm, hasMeasured, _, _, _) = state.withLock { state in
+    let (sink, alarm, hasMeasured, question, _, _) = state.withLock { state in
       (
-        state.sink.take(), state.alarm.take(), state.hasMeasured, state.task.take(), state.question.take(),
+        state.sink.take(), state.alarm.take(), state.hasMeasured, state.question.take(), state.task.take(),
         state.onResume.take(),
       )
     }
@@ -373,6 +358,7 @@ final class SessionLoad: LoadHandle {
     } else {
       sink.finish(error)
     }
+    if let question { cancel(question) }
   }
 
   private func error(
@@ -385,24 +371,8 @@ final class SessionLoad: LoadHandle {
   }
 
   private func error(for problem: any Error, isHeadDelivered: Bool) -> HTTPError {
-    let detail = "\(problem.localizedDescription)"
-    switch (problem as? URLError)?.code {
-    case .cancelled: return error(.cancelled, "the loader was released")
-    case .timedOut: return error(.timedOut, timeout: .idle, detail)
-    case .cannotFindHost, .dnsLookupFailed: return error(.cannotResolve, detail)
-    case .cannotConnectToHost, .notConnectedToInternet: return error(.cannotConnect, detail)
-    case .networkConnectionLost: return error(isHeadDelivered ? .truncated : .connectionLost, detail)
-    case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
-      .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
-      .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
-      return error(.tls, detail)
-    case .badURL, .unsupportedURL: return error(.invalidURL, detail)
-    default: return error(.protocolError, detail)
-    }
+    let code = HTTPError.Code(of: problem, isHeadDelivered: isHeadDelivered)
+    guard code != .cancelled else { return error(.cancelled, "the loader was released") }
+    return error(code, timeout: code == .timedOut ? .idle : nil, problem.localizedDescription)
   }
-}
-
-extension Priority {
-  /// The priority for URLSession, from 0 to 1.
-  fileprivate var taskPriority: Float { (Float(rawValue) + 1) / Float(Priority.allCases.count + 1) }
 }

@@ -1,6 +1,6 @@
 /// The place of an animation's frame within the picture, and how it is drawn there.
 struct FramePlace: Equatable {
-  /// What becomes of the frame before the next one is drawn.
+  /// The disposal of the frame before the next one is drawn.
   ///
   /// The numbers are those of APNG.
   enum Disposal: UInt8 { case none = 0, background, previous }

@@ -81,3 +81,10 @@ package struct ByteReader {
 
   package func copy() -> [UInt8] { unsafe Array(bytes) }
 }
+
+extension [UInt8] {
+  /// Returns the lower bytes of a number, the lowest first.
+  static func little(_ value: Int, count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  }
+}

@@ -16,6 +16,8 @@ struct GIFHeader {
   private(set) var savesPicture = false
   /// True if the rows of the first frame are not stored from the first to the last.
   private(set) var beginsInterlaced = false
+  /// True if the first frame is exactly as large as the picture.
+  private(set) var beginsWithWholePicture = false
 
   /// Reads to the end of the data.
   ///
@@ -50,6 +52,7 @@ struct GIFHeader {
           let covers = left == 0 && top == 0 && Int(frameWidth) >= self.width && Int(frameHeight) >= self.height
           if !covers { hasAlpha = true }
           beginsInterlaced = packed & 0x40 != 0
+          beginsWithWholePicture = covers && Int(frameWidth) == self.width && Int(frameHeight) == self.height
         }
         frameCount += 1
         duration += FrameDelay.shown(delay)

@@ -75,17 +75,13 @@ struct GIFFile {
     guard count >= frame.place.width * frame.place.height else {
       throw Self.corrupt("a frame has \(count) of its \(frame.place.width)x\(frame.place.height) pixels")
     }
-    let size = Self.little(frame.place.width) + Self.little(frame.place.height)
-    // The bits that say how many colours there are.
-    let depth = UInt8(max(0, (frame.palette.count / 3).trailingZeroBitCount - 1))
-    var file = Array("GIF89a".utf8) + size + [0x80 | depth, 0, 0] + frame.palette.copy()
+    let size = [UInt8].little(frame.place.width, count: 2) + .little(frame.place.height, count: 2)
+    // All 256 colours, so that none is undefined, whatever the codes say.
+    let palette = frame.palette.copy() + [UInt8](repeating: 0, count: 3 * 256 - frame.palette.count)
+    var file = Array("GIF89a".utf8) + size + [0x87, 0, 0] + palette
     if let transparent = frame.transparent { file += [0x21, 0xF9, 4, 1, 0, 0, transparent, 0] }
     file += [0x2C, 0, 0, 0, 0] + size + [frame.isInterlaced ? 0x40 : 0]
     return file + frame.data.copy() + [0x3B]
-  }
-
-  private static func little(_ value: Int) -> [UInt8] {
-    [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)]
   }
 
   private static func truncated(_ frame: Int) -> ImageError {

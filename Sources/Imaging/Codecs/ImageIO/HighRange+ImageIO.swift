@@ -8,10 +8,9 @@ extension JPEGDecoder: HighRangeDecoding {
     _ info: ImageInfo,
     frame: Int,
     _ plan: SamplingPlan,
-    _ options: DecodeOptions,
   ) throws(ImageError) -> HighRangeBitmap? {
     guard unsafe JPEGHeader.isWhole(ByteReader(bytes)), let source = unsafe ImageIOSource(bytes) else { return nil }
-    return try source.highRange(at: 0, info, plan, options)
+    return try source.highRange(at: 0, info, plan)
   }
 }
 
@@ -21,10 +20,9 @@ extension ImageIODecoder: HighRangeDecoding {
     _ info: ImageInfo,
     frame: Int,
     _ plan: SamplingPlan,
-    _ options: DecodeOptions,
   ) throws(ImageError) -> HighRangeBitmap? {
     guard let source = unsafe ImageIOSource(bytes) else { return nil }
-    return try source.highRange(at: firstIndex(source, info.format) + frame, info, plan, options)
+    return try source.highRange(at: firstIndex(source, info.format) + frame, info, plan)
   }
 }
 
@@ -34,14 +32,9 @@ extension ImageIOSource {
     at index: Int,
     _ info: ImageInfo,
     _ plan: SamplingPlan,
-    _ options: DecodeOptions,
   ) throws(ImageError) -> HighRangeBitmap? {
     let longest = max(info.width, info.height)
     let wanted = min(longest, max(1, Int((Double(longest) * plan.scale).rounded(.up))))
-    // ImageIO's image of 16 bits, and the result.
-    let scale = Double(wanted) / Double(longest)
-    let held = Int(8 * Double(info.width) * scale * Double(info.height) * scale)
-    try options.limits.check(memory: held.addingSaturating(8 * plan.width * plan.height), of: info)
     guard let image = thumbnail(at: index, longestSide: wanted, range: .high), image.isHighRange else { return nil }
     return try unsafe HighRangeBitmap(
       width: plan.width,

@@ -30,9 +30,7 @@ public struct ImageIODecoder: ImageDecoder, VitrineDecoder {
     guard let source = unsafe ImageIOSource(bytes) else { throw ImageIORows.undecodable(format) }
     let layout = FrameLayout(source, format)
     var info = try info(source, at: layout.first, format)
-    info.colorProfile = source.profile(at: layout.first).flatMap { profile in
-      profile.data.count <= limits.metadataByteCount ? profile : nil
-    }
+    info.colorProfile = source.profile(at: layout.first, byteLimit: limits.metadataByteCount)
     info.frameCount = layout.count
     info.duration = layout.delays.reduce(0, +)
     info.loopCount = layout.loopCount
@@ -48,8 +46,9 @@ public struct ImageIODecoder: ImageDecoder, VitrineDecoder {
   ) throws(ImageError) -> ImageInfo {
     guard (0..<info.frameCount).contains(frame) else { throw .noSuchFrame(frame, of: info) }
     guard frame > 0, let source = unsafe ImageIOSource(bytes) else { return info }
-    var own = try self.info(source, at: FrameLayout(source, info.format).first + frame, info.format)
-    own.colorProfile = source.profile(at: frame)
+    let index = firstIndex(source, info.format) + frame
+    var own = try self.info(source, at: index, info.format)
+    own.colorProfile = source.profile(at: index, byteLimit: limits.metadataByteCount)
     (own.frameCount, own.duration, own.loopCount) = (info.frameCount, info.duration, info.loopCount)
     return own
   }
@@ -83,10 +82,10 @@ public struct ImageIODecoder: ImageDecoder, VitrineDecoder {
     limits: DecodeLimits,
   ) throws(ImageError) -> ImageMetadata {
     guard let source = unsafe ImageIOSource(bytes) else { throw ImageIORows.undecodable(info.format) }
-    let index = FrameLayout(source, info.format).first
+    let index = firstIndex(source, info.format)
     var metadata = ImageMetadata(fields: EXIFFields(source.properties(at: index) ?? [:]))
     metadata.colorProfile = info.colorProfile
-    metadata.xmp = source.xmp(at: index).flatMap { $0.count <= limits.metadataByteCount ? $0 : nil }
+    metadata.xmp = source.xmp(at: index, byteLimit: limits.metadataByteCount)
     return metadata
   }
 
@@ -95,8 +94,9 @@ public struct ImageIODecoder: ImageDecoder, VitrineDecoder {
 
   package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
     let (width, height) = (request.info.storedWidth, request.info.storedHeight)
-    let held = PlatformCodecs.heldByteCount(width: width, height: height)
-    return DecodeMemory(codec: held.addingSaturating(bytes.count), rows: 4.multipliedSaturating(by: width * height))
+    var memory = PlatformCodecs.memory(width: width, height: height, scale: request.minimumScale)
+    memory.codec = memory.codec.addingSaturating(bytes.count)
+    return memory
   }
 
   /// Opens one image at the requested scale.
@@ -107,7 +107,7 @@ public struct ImageIODecoder: ImageDecoder, VitrineDecoder {
     return try ImageIORows.open(
       source,
       request,
-      at: FrameLayout(source, info.format).first + request.frame,
+      at: firstIndex(source, info.format) + request.frame,
       width: info.storedWidth,
       height: info.storedHeight,
     )

@@ -43,18 +43,19 @@ struct ImageIOSource {
     return number.flatMap { Orientation(rawValue: $0) } ?? .up
   }
 
-  /// Returns the XMP packet of one image.
-  func xmp(at index: Int) -> Data? {
+  /// Returns the XMP packet of one image; `nil` for one above the limit.
+  func xmp(at index: Int, byteLimit: Int) -> Data? {
     guard let metadata = CGImageSourceCopyMetadataAtIndex(source, index, nil),
-      let packet = CGImageMetadataCreateXMPData(metadata, nil)
+      let packet = CGImageMetadataCreateXMPData(metadata, nil) as Data?, packet.count <= byteLimit
     else { return nil }
-    return packet as Data
+    return packet
   }
 
-  /// Returns the profile of one image, without decoding it.
-  func profile(at index: Int) -> ColorProfile? {
+  /// Returns the profile of one image, without decoding it; `nil` for one above the limit.
+  func profile(at index: Int, byteLimit: Int) -> ColorProfile? {
     let image = CGImageSourceCreateImageAtIndex(source, index, Self.options)
-    return image?.colorSpace?.copyICCData().map { ColorProfile(data: $0 as Data) }
+    guard let data = image?.colorSpace?.copyICCData() as Data?, data.count <= byteLimit else { return nil }
+    return ColorProfile(data: data)
   }
 
   /// Decodes one image at its own size, in stored orientation; `range` as in ``thumbnail(at:longestSide:range:)``.

@@ -13,14 +13,16 @@ extension PNGDecoder {
   ) throws(ImageError) -> any RowSource {
     let format = request.info.format
     let reader = unsafe ByteReader(bytes)
-    let isWhole = PNGHeader.chunks(reader).contains { $0.type == PNGHeader.Chunk.IEND && $0.isWhole }
-    guard !isWhole else {
-      guard format == .apng, PNGHeader.isAnimated(reader) else {
-        return try unsafe ImageIORows.open(bytes, request, width: width, height: height)
+    if PNGHeader.isAnimated(reader) {
+      guard let still = PNGAnimation.still(of: reader) else {
+        throw ImageError(.truncated, format: format, "truncated: the file ends before its last row")
       }
-      return try unsafe PNGAnimation.still(of: reader).withFileBytes { (still) throws(ImageError) in
+      return try unsafe still.withImageBytes { (still) throws(ImageError) in
         try unsafe ImageIORows.open(still, request, width: width, height: height)
       }
+    }
+    if PNGHeader.chunks(reader).contains(where: { $0.type == PNGHeader.Chunk.IEND && $0.isWhole }) {
+      return try unsafe ImageIORows.open(bytes, request, width: width, height: height)
     }
     let lack = ImageError(.truncated, format: format, "truncated: the file ends before its last row")
     // ImageIO does not tell how many rows it has of a file that is not interlaced.
@@ -46,18 +48,17 @@ extension PNGDecoder {
     guard let chunk = PNGHeader.chunks(reader).first(where: { $0.type == PNGHeader.Chunk.iCCP && $0.isWhole }) else {
       return nil
     }
-    let profile = try unsafe onePixel(with: chunk).withFileBytes { (file) throws(ImageError) in
-      unsafe ImageIOSource(file)?.profile(at: 0)
+    return try unsafe onePixel(with: chunk).withImageBytes { (file) throws(ImageError) in
+      unsafe ImageIOSource(file)?.profile(at: 0, byteLimit: limits.metadataByteCount)
     }
-    return profile.flatMap { $0.data.count <= limits.metadataByteCount ? $0 : nil }
   }
 
   /// Inflates a chunk of XMP with ImageIO.
   static func inflated(_ chunk: PNGHeader.Chunk, _ limits: DecodeLimits) -> Data? {
-    let packet = try? unsafe onePixel(with: chunk).withFileBytes { (file) throws(ImageError) in
-      unsafe ImageIOSource(file)?.xmp(at: 0)
+    let packet = try? unsafe onePixel(with: chunk).withImageBytes { (file) throws(ImageError) in
+      unsafe ImageIOSource(file)?.xmp(at: 0, byteLimit: limits.metadataByteCount)
     }
-    return (packet ?? nil).flatMap { $0.count <= limits.metadataByteCount ? $0 : nil }
+    return packet ?? nil
   }
 
   /// Returns a file of one pixel with a chunk of another.
@@ -77,13 +78,19 @@ extension PNGDecoder {
 }
 
 extension PNGAnimation {
-  /// Returns an animation's default picture as a file of its own.
-  static func still(of bytes: ByteReader) -> [UInt8] {
+  /// Returns an animation's default picture as a file of its own; `nil` if the file ends before the end of the picture.
+  static func still(of bytes: ByteReader) -> [UInt8]? {
     typealias Chunk = PNGHeader.Chunk
     var file = PNGHeader.signature
-    for chunk in PNGHeader.chunks(bytes) where ![Chunk.acTL, Chunk.fcTL, Chunk.fdAT].contains(chunk.type) {
-      file += PNGChecksum.chunk(chunk.type, [chunk.body])
+    var hasPicture = false
+    for chunk in PNGHeader.chunks(bytes) {
+      // The first other chunk after the picture's shows that the picture is whole.
+      if hasPicture, chunk.type != Chunk.IDAT { return file + PNGChecksum.chunk(Chunk.IEND, []) }
+      guard chunk.isWhole else { return nil }
+      guard chunk.type != Chunk.acTL, chunk.type != Chunk.fcTL else { continue }
+      hasPicture = chunk.type == Chunk.IDAT
+      file += PNGChecksum.chunk(chunk.type, [chunk.body], checksum: chunk.checksum)
     }
-    return file
+    return nil
   }
 }

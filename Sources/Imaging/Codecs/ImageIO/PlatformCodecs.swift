@@ -1,15 +1,20 @@
 import ImageIO
 
-/// What the registries hold besides the decoders and encoders of every platform.
+/// The decoders and encoders that only this platform has, and the memory of its decoders.
 enum PlatformCodecs {
   static let decoders: [any ImageDecoder] = [ImageIODecoder()]
   static let encoders: [any ImageEncoder] = ImageIOEncoder.others
 
-  /// The bytes of a picture that the system's decoder holds besides the rows that it delivers.
-  static func heldByteCount(width: Int, height: Int) -> Int {
-    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
-    // The decoded image, and a copy of its bytes.
-    return overflow ? .max : pixels.multipliedSaturating(by: 8)
+  /// Estimates the memory of decoding a still picture at a scale.
+  ///
+  /// A smaller picture may be made of the whole one, which is then freed.
+  static func memory(width: Int, height: Int, scale: Double) -> DecodeMemory {
+    let scale = min(1, scale)
+    let side = { (length: Int) in Int((Double(length) * scale).rounded(.up)) }
+    let pixels = side(width).multipliedSaturating(by: side(height))
+    var memory = DecodeMemory(codec: pixels.multipliedSaturating(by: 8), rows: pixels.multipliedSaturating(by: 4))
+    if scale < 1 { memory.transient = width.multipliedSaturating(by: height).multipliedSaturating(by: 4) }
+    return memory
   }
 }
 

@@ -3,13 +3,16 @@ import VitrineRuntime
 extension WebPDecoder {
   package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
     var (width, height) = (request.info.storedWidth, request.info.storedHeight)
+    let isFirst = request.frame == 0
     // The first frame of an animation needs no canvas.
-    if request.frame == 0, let first = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0).firstFrame {
+    if isFirst, let first = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0).firstFrame {
       (width, height) = (first.width, first.height)
     }
-    let held = PlatformCodecs.heldByteCount(width: width, height: height)
+    var memory = PlatformCodecs.memory(width: width, height: height, scale: isFirst ? request.minimumScale : 1)
     // A picture's file is copied once, and once more by ImageIO.
-    return DecodeMemory(codec: held.addingSaturating(2 * bytes.count), rows: 4 * width * height)
+    memory.codec = memory.codec.addingSaturating(2 * bytes.count)
+    if !isFirst { memory.rows = max(memory.rows, 4 * width * height) }
+    return memory
   }
 
   /// Opens a still picture or the first frame of an animation at the requested scale, or any other frame whole.
@@ -18,12 +21,10 @@ extension WebPDecoder {
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let info = request.info
     guard request.frame < max(1, info.frameCount) else { throw .noSuchFrame(request.frame, of: info) }
-    let pixelCount = (info.storedWidth * info.storedHeight).multipliedSaturating(by: request.frame + 1)
-    if request.frame > 0 { try request.limits.check(composed: pixelCount, format: .webp) }
     let file = try unsafe WebPFile(ByteReader(bytes), info, through: request.frame)
     if request.frame == 0, let first = file.frames.first {
       let isWhole = first.place.covers(info.storedWidth, info.storedHeight)
-      let rows = try unsafe file.file(of: first).withFileBytes { (bytes) throws(ImageError) in
+      let rows = try unsafe file.file(of: first).withImageBytes { (bytes) throws(ImageError) in
         try unsafe ImageIORows.open(
           bytes,
           // The file has no orientation of its own.
@@ -42,22 +43,10 @@ extension WebPDecoder {
         height: info.storedHeight,
       )
     }
-    return try composed(file, request)
-  }
-
-  private func composed(_ file: WebPFile, _ request: RowRequest) throws(ImageError) -> HeldRows {
-    let (width, height) = (request.info.storedWidth, request.info.storedHeight)
-    try request.limits.check(heldWidth: width, height: height, format: .webp)
-    return unsafe HeldRows(width: width, height: height, hasAlpha: true) { (pixels, _) throws(ImageError) in
-      var canvas = unsafe FrameCanvas(pixels, width: width, height: height)
-      for (index, frame) in file.frames.enumerated() {
-        try unsafe file.file(of: frame).withFileBytes { (bytes) throws(ImageError) in
-          let (place, own) = (frame.place, request.unscaled)
-          let source = try unsafe ImageIORows.open(bytes, own, width: place.width, height: place.height)
-          try canvas.draw(place, from: source, format: .webp, request.control)
-        }
-        if index < request.frame { canvas.dispose(frame.place) }
-      }
+    let canvases = (info.storedWidth * info.storedHeight).multipliedSaturating(by: request.frame + 1)
+    try request.limits.check(composed: canvases, format: .webp)
+    return try ImageIORows.composed(file.frames.map(\.place), request) { (frame) throws(ImageError) in
+      file.file(of: file.frames[frame])
     }
   }
 }

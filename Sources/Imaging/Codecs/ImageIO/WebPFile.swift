@@ -102,20 +102,16 @@ struct WebPFile {
   func file(of frame: Frame) -> [UInt8] {
     var content: [UInt8] = []
     if frame.chunks.count > 1 {
-      let size = [frame.place.width - 1, frame.place.height - 1].flatMap { Self.little($0, 3) }
+      let size = [frame.place.width - 1, frame.place.height - 1].flatMap { [UInt8].little($0, count: 3) }
       // The flag of alpha, and three reserved bytes.
       content += Self.chunk("VP8X", [0x10, 0, 0, 0] + size)
     }
     for chunk in frame.chunks { content += Self.chunk(chunk.type, chunk.body.copy()) }
-    return Array("RIFF".utf8) + Self.little(content.count + 4, 4) + Array("WEBP".utf8) + content
+    return Array("RIFF".utf8) + .little(content.count + 4, count: 4) + Array("WEBP".utf8) + content
   }
 
   private static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
-    Array(type.utf8) + little(body.count, 4) + body + [UInt8](repeating: 0, count: body.count & 1)
-  }
-
-  private static func little(_ value: Int, _ count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    Array(type.utf8) + .little(body.count, count: 4) + body + [UInt8](repeating: 0, count: body.count & 1)
   }
 
   fileprivate static func truncated(_ frame: Int) -> ImageError {

@@ -50,8 +50,10 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
     var memory = DecodeMemory(request.info)
     let eighths = Self.eighths(request.minimumScale)
+    // Decoders of JPEG make a smaller picture without the whole one.
     let (width, height) = (request.info.storedWidth * eighths / 8, request.info.storedHeight * eighths / 8)
-    memory.codec = memory.codec.addingSaturating(PlatformCodecs.heldByteCount(width: width, height: height))
+    let system = PlatformCodecs.memory(width: width, height: height, scale: 1)
+    (memory.codec, memory.rows) = (memory.codec.addingSaturating(system.codec), system.rows)
     return memory
   }
 

@@ -132,11 +132,11 @@ enum PNGChecksum {
     return ~crc
   }
 
-  /// Returns a chunk with its length and checksum.
-  static func chunk(_ type: UInt32, _ pieces: [ByteReader]) -> [UInt8] {
+  /// Returns a chunk with its length and checksum, by default the right one.
+  static func chunk(_ type: UInt32, _ pieces: [ByteReader], checksum: UInt32? = nil) -> [UInt8] {
     func big(_ value: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
     var chunk = big(UInt32(truncatingIfNeeded: pieces.reduce(0) { $0 + $1.count })) + big(type)
     for piece in pieces { unsafe chunk.append(contentsOf: piece.bytes) }
-    return chunk + big(of(type, pieces))
+    return chunk + big(checksum ?? of(type, pieces))
   }
 }

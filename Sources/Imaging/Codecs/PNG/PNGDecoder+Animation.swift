@@ -75,24 +75,9 @@ extension PNGDecoder {
   ) throws(ImageError) {
     let place = frame.place
     // The file outlives the rows, which end with the closure.
-    try unsafe animation.file(of: frame).withFileBytes { (bytes) throws(ImageError) in
+    try unsafe animation.file(of: frame).withImageBytes { (bytes) throws(ImageError) in
       let source = try unsafe openPicture(bytes, request.unscaled, width: place.width, height: place.height)
       try canvas.draw(place, from: source, format: .apng, request.control)
     }
-  }
-}
-
-extension [UInt8] {
-  /// As `withUnsafeBytes`, whose `rethrows` loses the type of the error.
-  func withFileBytes<R>(_ body: (UnsafeRawBufferPointer) throws(ImageError) -> R) throws(ImageError) -> R {
-    // The caller keeps to the lifetime; this only carries the error across.
-    let result: Result<R, ImageError> = unsafe withUnsafeBytes { bytes in
-      do throws(ImageError) {
-        return .success(try unsafe body(bytes))
-      } catch {
-        return .failure(error)
-      }
-    }
-    return try result.get()
   }
 }

@@ -42,11 +42,18 @@ public struct PNGDecoder: ImageDecoder, VitrineDecoder {
     let header = try unsafe PNGHeader(ByteReader(bytes))
     let picture = 4 * request.info.storedWidth * request.info.storedHeight
     let isComposed = request.info.format == .apng && (request.frame > 0 || !header.beginsWithDefaultPicture)
-    let held = PlatformCodecs.heldByteCount(width: request.info.storedWidth, height: request.info.storedHeight)
-    guard isComposed else { return DecodeMemory(codec: held, rows: header.isInterlaced ? picture : 0) }
+    let (width, height) = (request.info.storedWidth, request.info.storedHeight)
+    var memory = PlatformCodecs.memory(width: width, height: height, scale: isComposed ? 1 : request.minimumScale)
+    guard isComposed else {
+      // Where rows stream, those of an interlaced file do not.
+      if header.isInterlaced, memory.rows == 0 { memory.rows = picture }
+      return memory
+    }
     // The picture before a frame that is disposed of, an interlaced frame, and the frame as a file of its own.
     let frame = (header.savesPicture ? picture : 0) + (header.isInterlaced ? picture : 0)
-    return DecodeMemory(codec: frame.addingSaturating(2 * bytes.count).addingSaturating(held), rows: picture)
+    memory.codec = memory.codec.addingSaturating(frame).addingSaturating(2 * bytes.count)
+    memory.rows = picture
+    return memory
   }
 
   /// Opens the image for reading rows.

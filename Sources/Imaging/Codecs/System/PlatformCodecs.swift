@@ -1,8 +1,8 @@
-/// What the registries hold besides the decoders and encoders of every platform.
+/// The decoders and encoders that only this platform has, and the memory of its decoders.
 enum PlatformCodecs {
   static let decoders: [any ImageDecoder] = []
   static let encoders: [any ImageEncoder] = [WebPEncoder()]
 
-  /// The bytes of a picture that the system's decoder holds besides the rows that it delivers.
-  static func heldByteCount(width: Int, height: Int) -> Int { 0 }
+  /// Estimates the memory of decoding a still picture at a scale; rows stream.
+  static func memory(width: Int, height: Int, scale: Double) -> DecodeMemory { DecodeMemory() }
 }

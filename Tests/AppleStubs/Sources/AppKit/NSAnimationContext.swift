@@ -14,7 +14,7 @@ open class NSAnimationContext: NSObject {
   /// What runs when the animations have ended.
   open var completionHandler: (() -> Void)?
   private var isOpen = false
-  private var group: _AnimationGroup?
+  private var group: _CompletionGroup?
 
   /// The innermost group.
   open class var current: NSAnimationContext { stack.last ?? NSAnimationContext() }
@@ -33,7 +33,7 @@ open class NSAnimationContext: NSObject {
     stack.append(context)
     let clock = _Clock._current
     let outer = clock._animationContext
-    let group = _AnimationGroup(clock: clock) { context.completionHandler?() }
+    let group = _CompletionGroup { context.completionHandler?() }
     context.isOpen = true
     context.group = group
     context.apply()
@@ -55,40 +55,5 @@ open class NSAnimationContext: NSObject {
     group?.enter()
     part.run {}
     _Clock._current._animationContext = part
-  }
-}
-
-/// Counts the parts of a group, of which each has its own length.
-@MainActor
-final class _AnimationGroup {
-  private let clock: _Clock
-  private let completion: () -> Void
-  private var running = 0
-  private var isClosed = false
-  private var hasRun = false
-
-  init(clock: _Clock, _ completion: @escaping () -> Void) {
-    self.clock = clock
-    self.completion = completion
-  }
-
-  func enter() {
-    running += 1
-  }
-
-  func leave() {
-    running -= 1
-    finishIfDone()
-  }
-
-  func close() {
-    isClosed = true
-    finishIfDone()
-  }
-
-  private func finishIfDone() {
-    guard isClosed, running == 0, !hasRun else { return }
-    hasRun = true
-    completion()
   }
 }

@@ -40,36 +40,5 @@ open class NSFont: NSObject, @unchecked Sendable {
   }
 
   /// The role of a text.
-  public struct TextStyle: Hashable, Equatable, RawRepresentable, Sendable {
-    /// The name AppKit knows it by.
-    public let rawValue: String
-
-    /// Makes a style from its name.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
-    }
-
-    /// A very large title.
-    public static let largeTitle = TextStyle(rawValue: "UICTFontTextStyleTitle0")
-    /// A large title.
-    public static let title1 = TextStyle(rawValue: "UICTFontTextStyleTitle1")
-    /// A title.
-    public static let title2 = TextStyle(rawValue: "UICTFontTextStyleTitle2")
-    /// A small title.
-    public static let title3 = TextStyle(rawValue: "UICTFontTextStyleTitle3")
-    /// A heading.
-    public static let headline = TextStyle(rawValue: "UICTFontTextStyleHeadline")
-    /// A lesser heading.
-    public static let subheadline = TextStyle(rawValue: "UICTFontTextStyleSubhead")
-    /// Running text.
-    public static let body = TextStyle(rawValue: "UICTFontTextStyleBody")
-    /// A remark.
-    public static let callout = TextStyle(rawValue: "UICTFontTextStyleCallout")
-    /// A note.
-    public static let footnote = TextStyle(rawValue: "UICTFontTextStyleFootnote")
-    /// A caption.
-    public static let caption1 = TextStyle(rawValue: "UICTFontTextStyleCaption1")
-    /// A lesser caption.
-    public static let caption2 = TextStyle(rawValue: "UICTFontTextStyleCaption2")
-  }
+  public typealias TextStyle = _TextStyle
 }

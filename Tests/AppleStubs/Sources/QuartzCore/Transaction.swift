@@ -27,26 +27,26 @@ final class _TransactionStack {
 }
 
 /// A completion block with the animations it waits for.
-final class _CompletionGroup {
-  let block: () -> Void
+package final class _CompletionGroup {
+  package let block: () -> Void
   private var running = 0
   private var isClosed = false
   private var hasRun = false
 
-  init(_ block: @escaping () -> Void) {
+  package init(_ block: @escaping () -> Void) {
     self.block = block
   }
 
-  func enter() {
+  package func enter() {
     running += 1
   }
 
-  func leave() {
+  package func leave() {
     running -= 1
     finishIfDone()
   }
 
-  func close() {
+  package func close() {
     isClosed = true
     finishIfDone()
   }

@@ -38,11 +38,9 @@ open class UICollectionViewCell: UICollectionReusableView, _RecycledCell {
   public typealias ConfigurationUpdateHandler = (_ cell: UICollectionViewCell, _ state: UICellConfigurationState) ->
     Void
 
-  private let host = _ContentHost()
-  private let plainContentView = UIView()
-  private var configurationIsDue = false
+  private let content = _CellContent()
   /// The view with everything in it.
-  open private(set) var contentView: UIView
+  open var contentView: UIView { content.contentView }
   /// Whether it is selected.
   open var isSelected = false { didSet { setNeedsUpdateConfiguration() } }
   /// Whether it is highlighted.
@@ -54,16 +52,14 @@ open class UICollectionViewCell: UICollectionReusableView, _RecycledCell {
 
   /// Makes a cell.
   public override init(frame: CGRect) {
-    contentView = plainContentView
     super.init(frame: frame)
-    setUp()
+    content.fill(self)
   }
 
   /// Makes an empty cell: these stubs read no archives.
   public required init?(coder: NSCoder) {
-    contentView = plainContentView
     super.init(coder: coder)
-    setUp()
+    content.fill(self)
   }
 
   open override func prepareForReuse() {
@@ -74,13 +70,8 @@ open class UICollectionViewCell: UICollectionReusableView, _RecycledCell {
 
   /// The description of the content.
   open var contentConfiguration: (any UIContentConfiguration)? {
-    get { host.configuration }
-    set {
-      contentView = host.apply(newValue, in: contentView)
-      if newValue == nil, plainContentView.superview == nil { insertSubview(plainContentView, at: 0) }
-      if newValue == nil { contentView = plainContentView }
-      setNeedsLayout()
-    }
+    get { content.configuration }
+    set { content.apply(newValue, in: self) }
   }
 
   /// The state.
@@ -93,29 +84,18 @@ open class UICollectionViewCell: UICollectionReusableView, _RecycledCell {
 
   /// Notes that the state has changed.
   open func setNeedsUpdateConfiguration() {
-    configurationIsDue = true
-    setNeedsLayout()
+    content.setNeedsUpdate(of: self)
   }
 
   /// Suits the content to a state.
   open func updateConfiguration(using state: UICellConfigurationState) {}
 
   open override func layoutSubviews() {
-    if configurationIsDue {
-      configurationIsDue = false
-      let state = configurationState
-      if automaticallyUpdatesContentConfiguration, let configuration = contentConfiguration {
-        contentConfiguration = configuration.updated(for: state)
-      }
+    let state = configurationState
+    if content.update(to: state, in: self, automatically: automaticallyUpdatesContentConfiguration) {
       updateConfiguration(using: state)
       configurationUpdateHandler?(self, state)
     }
     super.layoutSubviews()
-  }
-
-  private func setUp() {
-    plainContentView.frame = bounds
-    plainContentView.autoresizingMask = [.flexibleWidth, .flexibleHeight]
-    addSubview(plainContentView)
   }
 }

@@ -87,31 +87,52 @@ extension UIContentView {
   }
 }
 
-/// The content of a cell that has a description.
+/// The content of a cell: a plain view, or the view of a description, which follows the cell's state.
 @MainActor
-final class _ContentHost {
-  private(set) var view: (any UIView & UIContentView)?
-  var configuration: (any UIContentConfiguration)?
+final class _CellContent {
+  let plain = UIView()
+  private var view: (any UIView & UIContentView)?
+  private var isDue = false
+  private(set) var configuration: (any UIContentConfiguration)?
+
+  /// The view with everything in it.
+  var contentView: UIView { view ?? plain }
+
+  /// Puts the plain view into a new cell.
+  func fill(_ cell: UIView) {
+    plain.frame = cell.bounds
+    plain.autoresizingMask = [.flexibleWidth, .flexibleHeight]
+    cell.addSubview(plain)
+  }
 
   /// Takes another description, and keeps the view if the view can show it.
-  func apply(_ new: (any UIContentConfiguration)?, in contentView: UIView) -> UIView {
+  func apply(_ new: (any UIContentConfiguration)?, in cell: UIView) {
     configuration = new
-    guard let new else {
-      view?.removeFromSuperview()
-      view = nil
-      return contentView
-    }
-    if let view, view.supports(new) {
+    cell.setNeedsLayout()
+    if let new, let view, view.supports(new) {
       view.configuration = new
-      return view
+      return
     }
-    let made = new.makeContentView()
-    made.frame = contentView.frame
-    made.autoresizingMask = [.flexibleWidth, .flexibleHeight]
-    let parent = contentView.superview
-    contentView.removeFromSuperview()
-    parent?.insertSubview(made, at: 0)
-    view = made
-    return made
+    let former = contentView
+    view = new?.makeContentView()
+    guard former !== contentView else { return }
+    contentView.frame = former.frame
+    contentView.autoresizingMask = [.flexibleWidth, .flexibleHeight]
+    former.removeFromSuperview()
+    cell.insertSubview(contentView, at: 0)
+  }
+
+  /// Notes that the state of the cell has changed.
+  func setNeedsUpdate(of cell: UIView) {
+    isDue = true
+    cell.setNeedsLayout()
+  }
+
+  /// Suits the description to the state, if the state has changed, and returns whether it has.
+  func update(to state: UICellConfigurationState, in cell: UIView, automatically: Bool) -> Bool {
+    guard isDue else { return false }
+    isDue = false
+    if automatically, let configuration { apply(configuration.updated(for: state), in: cell) }
+    return true
   }
 }

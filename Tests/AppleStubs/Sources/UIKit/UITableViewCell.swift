@@ -20,13 +20,11 @@ open class UITableViewCell: UIView, _RecycledCell {
   public typealias ConfigurationUpdateHandler = (_ cell: UITableViewCell, _ state: UICellConfigurationState) -> Void
 
   private let style: CellStyle
-  private let host = _ContentHost()
-  private let plainContentView = UIView()
-  private var configurationIsDue = false
+  private let content = _CellContent()
   /// The name under which it is used again.
   public let reuseIdentifier: String?
   /// The view with everything in it.
-  open private(set) var contentView: UIView
+  open var contentView: UIView { content.contentView }
   /// The picture.
   open private(set) lazy var imageView: UIImageView? = add(UIImageView())
   /// The text.
@@ -48,9 +46,8 @@ open class UITableViewCell: UIView, _RecycledCell {
   public init(style: UITableViewCell.CellStyle, reuseIdentifier: String?) {
     self.style = style
     self.reuseIdentifier = reuseIdentifier
-    contentView = plainContentView
     super.init(frame: CGRect(x: 0, y: 0, width: 320, height: 44))
-    setUp()
+    content.fill(self)
   }
 
   /// Makes a row of the default style.
@@ -63,9 +60,8 @@ open class UITableViewCell: UIView, _RecycledCell {
   public required init?(coder: NSCoder) {
     style = .default
     reuseIdentifier = nil
-    contentView = plainContentView
     super.init(coder: coder)
-    setUp()
+    content.fill(self)
   }
 
   /// Makes a row of a class known only at run time.
@@ -82,13 +78,8 @@ open class UITableViewCell: UIView, _RecycledCell {
 
   /// The description of the content.
   open var contentConfiguration: (any UIContentConfiguration)? {
-    get { host.configuration }
-    set {
-      contentView = host.apply(newValue, in: contentView)
-      if newValue == nil, plainContentView.superview == nil { insertSubview(plainContentView, at: 0) }
-      if newValue == nil { contentView = plainContentView }
-      setNeedsLayout()
-    }
+    get { content.configuration }
+    set { content.apply(newValue, in: self) }
   }
 
   /// The description that suits the row.
@@ -106,25 +97,20 @@ open class UITableViewCell: UIView, _RecycledCell {
 
   /// Notes that the state has changed.
   open func setNeedsUpdateConfiguration() {
-    configurationIsDue = true
-    setNeedsLayout()
+    content.setNeedsUpdate(of: self)
   }
 
   /// Suits the content to a state.
   open func updateConfiguration(using state: UICellConfigurationState) {}
 
   open override func layoutSubviews() {
-    if configurationIsDue {
-      configurationIsDue = false
-      let state = configurationState
-      if automaticallyUpdatesContentConfiguration, let configuration = contentConfiguration {
-        contentConfiguration = configuration.updated(for: state)
-      }
+    let state = configurationState
+    if content.update(to: state, in: self, automatically: automaticallyUpdatesContentConfiguration) {
       updateConfiguration(using: state)
       configurationUpdateHandler?(self, state)
     }
     super.layoutSubviews()
-    guard host.configuration == nil else { return }
+    guard content.configuration == nil else { return }
     let height = bounds.height
     let hasImage = imageView?.image != nil
     imageView?.frame = CGRect(x: 16, y: 0, width: hasImage ? height : 0, height: hasImage ? height : 0)
@@ -132,14 +118,8 @@ open class UITableViewCell: UIView, _RecycledCell {
     textLabel?.frame = CGRect(x: start, y: 0, width: max(0, bounds.width - start), height: height)
   }
 
-  private func setUp() {
-    plainContentView.frame = bounds
-    plainContentView.autoresizingMask = [.flexibleWidth, .flexibleHeight]
-    addSubview(plainContentView)
-  }
-
   private func add<View: UIView>(_ view: View) -> View {
-    plainContentView.addSubview(view)
+    content.plain.addSubview(view)
     return view
   }
 }

@@ -28,27 +28,6 @@ extension UIView: _LayoutItem {
     setNeedsLayout()
   }
 
-  /// The left edge.
-  public var leftAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .left) }
-  /// The right edge.
-  public var rightAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .right) }
-  /// The edge where text begins.
-  public var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .leading) }
-  /// The edge where text ends.
-  public var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .trailing) }
-  /// The middle, across.
-  public var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .centerX) }
-  /// The top edge.
-  public var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .top) }
-  /// The bottom edge.
-  public var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .bottom) }
-  /// The middle, down.
-  public var centerYAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .centerY) }
-  /// The width.
-  public var widthAnchor: NSLayoutDimension { NSLayoutDimension(_of: self, .width) }
-  /// The height.
-  public var heightAnchor: NSLayoutDimension { NSLayoutDimension(_of: self, .height) }
-
   /// The part that nothing covers, which is all of it here.
   public var safeAreaLayoutGuide: UILayoutGuide { guide }
 
@@ -122,25 +101,4 @@ open class UILayoutGuide: NSObject, _LayoutItem {
   public func _layoutChanged() {
     owningView?.setNeedsLayout()
   }
-
-  /// The edge where text begins.
-  open var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .leading) }
-  /// The edge where text ends.
-  open var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .trailing) }
-  /// The left edge.
-  open var leftAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .left) }
-  /// The right edge.
-  open var rightAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .right) }
-  /// The middle, across.
-  open var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .centerX) }
-  /// The top edge.
-  open var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .top) }
-  /// The bottom edge.
-  open var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .bottom) }
-  /// The middle, down.
-  open var centerYAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .centerY) }
-  /// The width.
-  open var widthAnchor: NSLayoutDimension { NSLayoutDimension(_of: self, .width) }
-  /// The height.
-  open var heightAnchor: NSLayoutDimension { NSLayoutDimension(_of: self, .height) }
 }

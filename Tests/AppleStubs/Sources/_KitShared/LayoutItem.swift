@@ -22,6 +22,29 @@ public protocol _LayoutItem: AnyObject {
   func _layoutChanged()
 }
 
+extension _LayoutItem {
+  /// The left edge.
+  public var leftAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .left) }
+  /// The right edge.
+  public var rightAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .right) }
+  /// The edge where text begins.
+  public var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .leading) }
+  /// The edge where text ends.
+  public var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .trailing) }
+  /// The middle, across.
+  public var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .centerX) }
+  /// The top edge.
+  public var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .top) }
+  /// The bottom edge.
+  public var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .bottom) }
+  /// The middle, down.
+  public var centerYAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .centerY) }
+  /// The width.
+  public var widthAnchor: NSLayoutDimension { NSLayoutDimension(_of: self, .width) }
+  /// The height.
+  public var heightAnchor: NSLayoutDimension { NSLayoutDimension(_of: self, .height) }
+}
+
 /// How strongly a constraint holds.
 public struct _LayoutPriority: Hashable, RawRepresentable, Sendable {
   /// The strength, from 0 to 1000.
