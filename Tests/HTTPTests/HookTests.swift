@@ -169,6 +169,26 @@ struct HookTests {
   }
 
   @Test
+  func aLoadThatEndedDuringAHookIsNotSent() async throws {
+    let loader = makeLoader()
+    var request = try HTTPRequest.patient(server.url("/late"))
+    request.timeouts.total = .milliseconds(50)
+    let ended = Deferred<Void>()
+    let late = sink {
+      // A hook that does not mind that it is cancelled.
+      $0.willSend = { _ in await ended.value() }
+    }
+    loader.load(request, into: late)
+    #expect(await late.end() == .timedOut)
+    ended.resolve(())
+
+    let next = sink { _ in }
+    loader.load(try HTTPRequest.patient(server.url("/next")), into: next)
+    #expect(await next.end() == nil)
+    #expect(server.requests.map(\.path) == ["/next"])
+  }
+
+  @Test
   func releasingTheLoaderDuringAHookEndsTheLoad() async throws {
     let entered = Deferred<Void>()
     let sink = sink {

@@ -98,6 +98,31 @@ struct HeldMemoryTests {
     #expect(DecodeMemory(info).codec == 77)
   }
 
+  /// The system may make the whole picture first, and frees it then.
+  @Test(.enabled(if: Shape.isApple))
+  func aThumbnailOf48MegapixelsIsWithinTheLimit() throws {
+    let (width, height) = (8000, 6000)
+    var gif = LimitTests.gif(width, height)
+    // A first frame as large as the picture.
+    gif.replaceSubrange(50..<54, with: gif[6..<10])
+    let files: [(any ImageDecoder, Data)] = [
+      (PNGDecoder(), LimitTests.png(width, height)), (GIFDecoder(), gif),
+      (WebPDecoder(), LimitTests.webp(width, height)),
+    ]
+    for (decoder, file) in files {
+      let header = try info(file)
+      func total(_ scale: Double) throws -> Int {
+        let memory = try unsafe file.withUnsafeBytes { bytes in
+          try unsafe decoder.memory(of: bytes, RowRequest(info: header, minimumScale: scale))
+        }
+        return memory.total(output: Int(4 * scale * 8000 * scale * 6000), decodesInPlace: false)
+      }
+
+      #expect(try (192_000_000...210_000_000).contains(total(0.05)), "\(header.format)")
+      #expect(try total(1) > 350_000_000, "\(header.format)")
+    }
+  }
+
   @Test
   func sizesOfStrangersDoNotOverflow() {
     let memory = DecodeMemory(codec: .max, rows: .max, transient: .max)

@@ -86,6 +86,22 @@ struct WholeFileTests {
     }
   }
 
+  /// The palette has two colours, and a pixel has the sixth.
+  @Test
+  func anUndefinedColourIsBlackBeforeItReachesIt() throws {
+    let frame = GIFFile.Frame(width: 4, height: 2) { x, _ in x == 3 ? 5 : 1 }
+    var file = GIFFile(width: 4, height: 2, palette: [SIMD4(9, 9, 9, 255), SIMD4(0, 255, 0, 255)], frames: [frame]).data
+    file[10] = 0x80
+    file.removeSubrange(19..<37)
+
+    let calls = Calls()
+    let shown = try calls.during { try decode(file) }.bitmap
+
+    #expect(calls.files.map { $0[10] } == [0x87])
+    #expect(shown[2, 0] == SIMD4(0, 255, 0, 255))
+    #expect(shown[3, 0] == SIMD4(0, 0, 0, 255))
+  }
+
   @Test(arguments: names + ["animation"])
   func eachFrameIsTheOneThatLinuxShows(name: String) throws {
     let whole = try Self.data(name)
