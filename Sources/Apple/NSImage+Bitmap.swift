@@ -46,7 +46,10 @@ extension Bitmap {
   /// - Throws: ``VitrineImaging/ImageError`` of code `.unsupported` for an image without pixels; `.overLimit`,
   ///   `.invalidSize`.
   public init(_ image: NSImage, size: TargetSize? = nil, colorSpace: ColorSpace = .sRGB) throws(ImageError) {
-    var all = CGRect(origin: .zero, size: image.size)
+    // An image draws itself from the representation that suits the rectangle.
+    let sizes = image.representations.map { CGSize(width: $0.pixelsWide, height: $0.pixelsHigh) }
+    let largest = sizes.max { $0.width * $0.height < $1.width * $1.height }
+    var all = CGRect(origin: .zero, size: largest.flatMap { $0.width > 0 && $0.height > 0 ? $0 : nil } ?? image.size)
     // The rectangle is only read and written within the call.
     guard let pixels = unsafe image.cgImage(forProposedRect: &all, context: nil, hints: nil) else {
       throw ImageError(.unsupported, "the image has no pixels of its own")

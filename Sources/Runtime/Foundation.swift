@@ -2,6 +2,10 @@
 //
 // A static Linux binary is 13.6 MB with FoundationEssentials and 57.8 MB with all of Foundation, which contains ICU.
 // FoundationEssentials does not exist on Apple's platforms, where Foundation costs nothing and exports the C library.
+#if _pointerBitWidth(_32)
+#error("Vitrine needs a 64-bit platform: lengths in files of strangers have not been checked to fit 32 bits")
+#endif
+
 #if VITRINE_APPLE
 @_exported public import Foundation
 #else

@@ -194,7 +194,9 @@ final class SessionLoad: LoadHandle {
 
   func receive(_ response: URLResponse) -> Bool {
     guard let response = response as? HTTPURLResponse else { return fail(.protocolError, "not an HTTP response") }
-    let (hop, request, answers) = state.withLock { ($0.hop, $0.request, $0.answers) }
+    let (hop, request, answers, hasHead) = state.withLock { ($0.hop, $0.request, $0.answers, $0.head != nil) }
+    // URLSession reports each part of a `multipart/x-mixed-replace` as a response of its own.
+    guard !hasHead else { return fail(.protocolError, "the server sent a second response to one request") }
     var head = HTTPResponse(status: response.statusCode, url: hop.url, redirectCount: hop.count)
     for (name, value) in response.allHeaderFields {
       // URLSession joins fields of one name with commas.

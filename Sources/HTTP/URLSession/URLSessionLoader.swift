@@ -10,7 +10,8 @@ import VitrineRuntime
 /// begun when it is passed on, and any number of hooks run at once. A pause takes effect after the data that it has
 /// buffered. Of ``HTTPTimeouts`` it obeys only ``HTTPTimeouts/idle``, which includes connecting, and
 /// ``HTTPTimeouts/total``. A GET has no body. An ``AddressGuard`` sees the addresses of a name when they are looked up
-/// before the request, and not those that URLSession then finds.
+/// before the request, and not those that URLSession then finds. URLSession may change `Authorization`, `Connection`,
+/// `Content-Length`, `Host` and the fields for proxies, which Apple reserves for it.
 public final class URLSessionLoader: DataLoader {
   /// The options of a loader.
   public struct Options: Sendable {
@@ -51,6 +52,8 @@ public final class URLSessionLoader: DataLoader {
     configuration.httpCookieStorage = nil
     configuration.httpShouldSetCookies = false
     configuration.urlCredentialStorage = nil
+    // The time-out of a request is obeyed only up to that of its session.
+    configuration.timeoutIntervalForRequest = 7 * 24 * 3600
     if !options.usesProxiesOfEnvironment { configuration.connectionProxyDictionary = [:] }
     configuration.httpMaximumConnectionsPerHost = max(1, options.connectionLimitPerHost)
     self.options = options

@@ -53,7 +53,7 @@ extension CGImage {
   fileprivate var isHighRange: Bool {
     // 0 means that it is not known.
     contentHeadroom > 1
-      || contentHeadroom == 0 && [CGColorSpace.itur_2100_PQ, CGColorSpace.itur_2100_HLG].contains(colorSpace?.name)
+      || contentHeadroom == 0 && (colorSpace.map { CGColorSpaceIsPQBased($0) || CGColorSpaceIsHLGBased($0) } ?? false)
   }
 
   /// Draws the part of the upright image that a plan shows; returns `false` if there was no memory.
@@ -76,6 +76,8 @@ extension CGImage {
     else { return false }
     context.interpolationQuality = .high
     context.setBlendMode(.copy)
+    // What is bright is kept as it is, not mapped to less.
+    _ = context.setEDRTargetHeadroom(max(1, contentHeadroom))
     let (scaleX, scaleY) = (Double(plan.width) / plan.crop.width, Double(plan.height) / plan.crop.height)
     let (width, height) = (Double(info.width) * scaleX, Double(info.height) * scaleY)
     // The origin of a context is at the bottom.

@@ -126,7 +126,12 @@ private struct FrameLayout {
 
   init(_ source: ImageIOSource, _ format: ImageFormat) {
     let all = max(1, source.count)
-    let sequence = source.properties[kCGImagePropertyHEICSDictionary as String] as? [AnyHashable: Any]
+    // Both kinds of sequence have the same keys.
+    let names = [kCGImagePropertyHEICSDictionary as String, kCGImagePropertyAVISDictionary as String]
+    func values(_ properties: [String: Any]) -> [AnyHashable: Any]? {
+      names.lazy.compactMap { properties[$0] as? [AnyHashable: Any] }.first
+    }
+    let sequence = values(source.properties)
     guard format == .tiff || sequence != nil else {
       // The other images of HEIF are bursts, or parts of one picture; its main image is what is shown.
       (first, count, delays, loopCount) = (max(0, source.primaryIndex), 1, [0], 1)
@@ -135,7 +140,7 @@ private struct FrameLayout {
     let unclamped = kCGImagePropertyHEICSUnclampedDelayTime as String
     delays = (0..<all).map { index in
       guard sequence != nil else { return 0 }
-      let own = source.properties(at: index)?[kCGImagePropertyHEICSDictionary as String] as? [AnyHashable: Any]
+      let own = source.properties(at: index).flatMap(values)
       return FrameDelay.shown(own?[unclamped] as? Double ?? 0)
     }
     (first, count) = (0, all)

@@ -108,8 +108,9 @@ struct ImageIOSource {
   private static var options: CFDictionary { [kCGImageSourceShouldCache: false] as CFDictionary }
 
   private static func values(_ dictionary: CFDictionary?) -> [String: Any] {
+    guard let dictionary else { return [:] }
     var values: [String: Any] = [:]
-    for (key, value) in dictionary ?? [:] as CFDictionary { values["\(key)"] = value }
+    for (key, value) in dictionary as NSDictionary { values["\(key)"] = value }
     return values
   }
 }

@@ -90,6 +90,12 @@ public final class CGColorSpace: @unchecked Sendable {
   ]
 }
 
+/// Whether a space has the transfer function PQ.
+public func CGColorSpaceIsPQBased(_ space: CGColorSpace) -> Bool { space.name == CGColorSpace.itur_2100_PQ }
+
+/// Whether a space has the transfer function HLG.
+public func CGColorSpaceIsHLGBased(_ space: CGColorSpace) -> Bool { space.name == CGColorSpace.itur_2100_HLG }
+
 /// Returns the space of a display's red, green and blue; the stub takes it for sRGB.
 public func CGColorSpaceCreateDeviceRGB() -> CGColorSpace { CGColorSpace("kCGColorSpaceSRGB", .rgb) }
 

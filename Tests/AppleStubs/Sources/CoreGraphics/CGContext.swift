@@ -53,6 +53,7 @@ public final class CGContext {
   private let isOwner: Bool
   private let isFloat: Bool
   private var mode = CGBlendMode.normal
+  private var targetHeadroom: Float = 1
 
   /// Makes a context in `data`, or in memory of its own; `nil` for a format that bitmaps cannot have.
   public init?(
@@ -82,6 +83,13 @@ public final class CGContext {
 
   deinit { if isOwner { free(data) } }
 
+  /// Sets how many times brighter than white the target can be; what is brighter is drawn no brighter than that.
+  public func setEDRTargetHeadroom(_ headroom: Float) -> Bool {
+    guard headroom >= 1 else { return false }
+    targetHeadroom = headroom
+    return true
+  }
+
   /// Sets how what is drawn meets what is there.
   public func setBlendMode(_ mode: CGBlendMode) { self.mode = mode }
 
@@ -107,7 +115,11 @@ public final class CGContext {
         let place = (sourceRow * image.width + column) * 4
         let color = Array(pixels[place..<place + 4])
         if isFloat {
-          writeFloats(color, headroom: max(1, image.contentHeadroom), to: data + row * bytesPerRow + 8 * x)
+          writeFloats(
+            color,
+            headroom: min(max(1, image.contentHeadroom), targetHeadroom),
+            to: data + row * bytesPerRow + 8 * x,
+          )
         } else {
           write(color, to: data.assumingMemoryBound(to: UInt8.self) + row * bytesPerRow + 4 * x)
         }

@@ -59,6 +59,8 @@ public var kCGImagePropertyTIFFDictionary: CFString { key("{TIFF}") }
 public var kCGImagePropertyGPSDictionary: CFString { key("{GPS}") }
 /// The dictionary of HEIF sequences.
 public var kCGImagePropertyHEICSDictionary: CFString { key("{HEICS}") }
+/// The dictionary of AVIF sequences.
+public var kCGImagePropertyAVISDictionary: CFString { key("{AVIS}") }
 /// The duration of a frame of a HEIF sequence, in seconds.
 public var kCGImagePropertyHEICSUnclampedDelayTime: CFString { key("UnclampedDelayTime") }
 /// The number of times that a HEIF sequence plays; 0 for endless.
