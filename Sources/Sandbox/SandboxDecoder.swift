@@ -26,16 +26,16 @@ struct SandboxDecoder: RemoteDecoder {
     var attempts = 0
     while true {
       attempts += 1
-      let worker = try take(WorkerProcess.Kind(format), question.options)
+      let worker = try take(WorkerProcess.Kind(format), question)
       var conversation = Conversation(worker, question, format)
       do throws(Conversation.Failure) {
         let answer = try unsafe conversation.run(bytes)
-        finish(worker)
+        finish(worker, question.session)
         return answer
       } catch {
         switch error {
         case .image(let error):
-          finish(worker)
+          finish(worker, nil)
           throw error
         // It may have been killed while it was idle, which costs no image.
         case .ended(hasImage: false) where attempts < Self.attemptLimit: pool.retire(worker)
@@ -64,17 +64,18 @@ struct SandboxDecoder: RemoteDecoder {
   }
 
   /// Takes a worker; the time of the decode begins afterwards.
-  private func take(_ kind: WorkerProcess.Kind, _ options: DecodeOptions) throws(ImageError) -> WorkerProcess {
+  private func take(_ kind: WorkerProcess.Kind, _ question: DecodeQuestion) throws(ImageError) -> WorkerProcess {
+    let options = question.options
     let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: nil)
     func take() throws(ImageError) -> WorkerProcess {
-      try pool.take(kind) { () throws(ImageError) in try control.check() }
+      try pool.take(kind, question.session) { () throws(ImageError) in try control.check() }
     }
     guard let share = options.memoryShare else { return try take() }
     return try share.waiting(take)
   }
 
-  private func finish(_ worker: WorkerProcess) {
-    worker.finishImage()
+  private func finish(_ worker: WorkerProcess, _ session: FrameSession?) {
+    worker.finishImage(session)
     pool.count { $0.images += 1 }
     pool.giveBack(worker)
   }

@@ -106,15 +106,30 @@ struct HostileTests {
     }
   }
 
+  /// The second has a transparent colour, so that the first may show through.
   static func twoFrames() throws -> Data {
-    let frames = [0, 1].map { color in GIFFile.Frame(width: 50, height: 50) { _, _ in color } }
+    let frames = [0, 1].map { color in GIFFile.Frame(width: 50, height: 50, transparent: 3 * color) { _, _ in color } }
     return GIFFile(width: 50, height: 50, palette: GIFTests.palette, frames: frames).data
+  }
+
+  @Test
+  func framesThatTheOneAskedForHidesAreNotDrawn() throws {
+    let frames = (0..<3).map { color in GIFFile.Frame(width: 50, height: 50) { _, _ in color } }
+    let file = GIFFile(width: 50, height: 50, palette: GIFTests.palette, frames: frames).data
+
+    let image = try decode(file) { options in
+      options.frame = 2
+      options.limits.composedPixelCount = 50 * 50
+    }
+
+    #expect(image.bitmap[7, 7] == GIFTests.palette[2])
   }
 
   @Test
   func aFrameLargerThanThePictureCountsWithAllItsPixels() throws {
     let frames = [
-      GIFFile.Frame(width: 50, height: 50) { _, _ in 0 }, GIFFile.Frame(width: 1, height: 1) { _, _ in 1 },
+      GIFFile.Frame(width: 50, height: 50) { _, _ in 0 },
+      GIFFile.Frame(width: 1, height: 1, transparent: 3) { _, _ in 1 },
     ]
     let file = GIFFile(width: 1, height: 1, palette: GIFTests.palette, frames: frames).data
 

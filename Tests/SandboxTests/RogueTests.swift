@@ -178,7 +178,7 @@ struct RogueTests {
     let error = failure { try sandbox.decoders.decode(Self.file("nothing")) }
 
     #expect(error?.code == .decoderFailed)
-    #expect(error?.detail.contains("is of another version of Vitrine (77 in place of 1)") == true)
+    #expect(error?.detail.contains("is of another version of Vitrine (77 in place of \(Hello.version))") == true)
   }
 
   @Test

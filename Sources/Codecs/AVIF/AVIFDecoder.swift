@@ -11,7 +11,7 @@ public import VitrineImaging
 /// ```
 /// The coded picture is held as a whole (about 18 MB at 12 MP and 8 bits) and converted to RGBA a few rows at a time.
 /// One image uses one thread. Cancellation takes effect between frames and between rows.
-public struct AVIFDecoder: ImageDecoder, VitrineDecoder {
+public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
   /// Makes the decoder.
   public init() {}
 
@@ -33,7 +33,8 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder {
       orientation: reader.orientation,
     )
     info.frameCount = reader.frameCount
-    info.duration = reader.frameCount > 1 ? reader.duration : 0
+    info.duration = reader.frameCount > 1 ? reader.delays.reduce(0, +) : 0
+    if info.frameCount > 1 { info.loopCount = unsafe ISOMediaFile.loopCount(ByteReader(bytes)) }
     info.hasAlpha = reader.hasAlpha
     info.bitsPerComponent = reader.depth
     info.colorModel = reader.isGray ? .gray : .rgb
@@ -52,6 +53,32 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder {
     )
     return AVIFRows(reader, request)
   }
+
+  /// Reads the duration of each frame, in seconds, from the file's boxes.
+  public func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] {
+    try unsafe AVIFReader(bytes, pixelLimit: nil, frameLimit: max(1, info.frameCount)).delays
+  }
+
+  /// Opens the frames of an animation.
+  package func frames(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    _ limits: DecodeLimits,
+  ) throws(ImageError) -> (any FrameReader)? {
+    guard info.frameCount > 1 else { return nil }
+    return try AVIFFrames(unsafe AVIFReader(bytes, pixelLimit: limits.pixelCount, frameLimit: limits.frameCount))
+  }
+}
+
+/// The frames of an animation, of which the decoder keeps those that the next one builds on.
+private final class AVIFFrames: FrameReader {
+  private let reader: AVIFReader
+
+  init(_ reader: AVIFReader) {
+    self.reader = reader
+  }
+
+  func open(_ request: RowRequest) throws(ImageError) -> any RowSource { AVIFRows(reader, request) }
 }
 
 extension ImageDecoder where Self == AVIFDecoder {

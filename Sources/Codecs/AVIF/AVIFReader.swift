@@ -9,6 +9,8 @@ final class AVIFReader {
   private let decoder: UnsafeMutablePointer<avifDecoder>
   private let view: UnsafeMutablePointer<avifImage>
   private let isTruncated: Bool
+  /// The frame that the decoder's picture is; `nil` for none.
+  private var decoded: Int?
   /// The part of the coded picture to show (`clap`).
   let crop: avifCropRect
 
@@ -47,8 +49,6 @@ final class AVIFReader {
   }
 
   var frameCount: Int { unsafe max(1, Int(decoder.pointee.imageCount)) }
-  /// The duration of one loop, in seconds.
-  var duration: Double { unsafe decoder.pointee.duration }
   var codedSize: (width: Int, height: Int) { unsafe (Int(image.width), Int(image.height)) }
   var hasAlpha: Bool { unsafe decoder.pointee.alphaPresent != 0 }
   // The decoder has an image once it has parsed one, and only then is there an `AVIFReader`.
@@ -94,12 +94,24 @@ final class AVIFReader {
     return unsafe ColorProfile(primaries: Int(image.colorPrimaries), transfer: Int(image.transferCharacteristics))
   }
 
-  /// Decodes a frame and the frames that it builds on.
+  /// The duration of each frame, in seconds.
+  var delays: [Double] {
+    (0..<frameCount).map { index in
+      var timing = avifImageTiming()
+      let status = unsafe avifDecoderNthImageTiming(decoder, UInt32(clamping: index), &timing)
+      return status == AVIF_RESULT_OK ? FrameDelay.shown(timing.duration) : FrameDelay.shown(0)
+    }
+  }
+
+  /// Decodes a frame and the frames that it builds on, except those that were decoded before.
   func decode(frame: Int, _ limits: DecodeLimits, _ control: DecodeControl) throws(ImageError) {
     let size = unsafe (image.width, image.height)
     let keyframe = unsafe Int(avifDecoderNearestKeyframe(decoder, UInt32(clamping: frame)))
-    let frames = min(keyframe, frame)...frame
+    let start = min(keyframe, frame)
+    let next = decoded.map { $0 < frame && $0 + 1 >= start ? $0 + 1 : $0 == frame ? frame : start } ?? start
+    let frames = next...frame
     try limits.check(composed: Int(size.0) * Int(size.1) * frames.count, format: .avif)
+    decoded = nil
     for index in frames {
       try control.check()
       let status = unsafe avifDecoderNthImage(decoder, UInt32(clamping: index))
@@ -108,6 +120,7 @@ final class AVIFReader {
     guard unsafe size == (image.width, image.height) else {
       throw ImageError(.corrupt, format: .avif, "corrupt: the picture and the header have different sizes")
     }
+    decoded = frame
   }
 
   /// Writes whole `rows` of the decoded picture as RGBA with straight alpha.

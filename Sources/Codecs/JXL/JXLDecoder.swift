@@ -11,7 +11,7 @@ import VitrineRuntime
 /// let pipeline = try ImagePipeline { $0.decoders.add(.jxl) }
 /// ```
 /// The picture is held as a whole. One image uses one thread. Cancellation takes effect every 64 KiB of the file.
-public struct JXLDecoder: ImageDecoder, VitrineDecoder {
+public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
   /// Makes the decoder.
   public init() {}
 
@@ -38,10 +38,10 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder {
     info.colorProfile = try reader.profile(header, byteLimit: limits.metadataByteCount)
     info.workingByteCount = Self.pictureBytes(info).addingSaturating(reader.codecBytes(header))
     if header.have_animation != 0 {
-      let frames = try reader.countFrames(limit: limits.frameCount)
-      info.frameCount = max(1, frames.count)
-      let ticks = Double(max(1, header.animation.tps_numerator)) / Double(max(1, header.animation.tps_denominator))
-      info.duration = info.frameCount > 1 ? Double(frames.ticks) / ticks : 0
+      let delays = try reader.delays(header, limit: limits.frameCount)
+      info.frameCount = max(1, delays.count)
+      info.duration = info.frameCount > 1 ? delays.reduce(0, +) : 0
+      info.loopCount = Int(header.animation.num_loops)
     }
     return info
   }
@@ -62,17 +62,63 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder {
     try request.limits.check(composed: width * height * (request.frame + 1), format: .jxl)
     return unsafe HeldRows(width: width, height: height, hasAlpha: request.info.hasAlpha) {
       (pixels, wholeRows) throws(ImageError) in
-      let reader = try unsafe JXLReader(
-        bytes,
-        events: [JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FULL_IMAGE],
-      )
+      let reader = try unsafe JXLReader(picturesOf: bytes, request.info)
       do throws(ImageError) {
-        try unsafe reader.decode(frame: request.frame, into: pixels, request)
+        try unsafe reader.decodeFrame(after: request.frame, into: pixels, request.control)
       } catch {
         // A coarse picture has all its rows.
         if error.code == .truncated, reader.flush() { wholeRows = height }
         throw error
       }
+    }
+  }
+
+  /// Reads the duration of each frame, in seconds, from the frames' headers.
+  public func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] {
+    let reader = try unsafe JXLReader(bytes, events: [JXL_DEC_BASIC_INFO, JXL_DEC_FRAME])
+    return try reader.delays(reader.header(), limit: max(1, info.frameCount))
+  }
+
+  /// Opens the frames of an animation.
+  package func frames(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    _ limits: DecodeLimits,
+  ) throws(ImageError) -> (any FrameReader)? {
+    guard info.frameCount > 1 else { return nil }
+    return unsafe JXLFrames(bytes)
+  }
+}
+
+/// The frames of an animation, of which the decoder keeps those that the next one is blended with.
+@safe
+private final class JXLFrames: FrameReader {
+  private let bytes: UnsafeRawBufferPointer
+  private var reader: JXLReader?
+  /// The frame that the reader decodes next.
+  private var next = 0
+
+  /// `bytes` must stay in place for the life of the frames.
+  init(_ bytes: UnsafeRawBufferPointer) {
+    unsafe self.bytes = bytes
+  }
+
+  func open(_ request: RowRequest) throws(ImageError) -> any RowSource {
+    let (info, frame) = (request.info, request.frame)
+    let (reader, skipped): (JXLReader, Int)
+    if let known = self.reader, next <= frame {
+      (reader, skipped) = (known, frame - next)
+    } else {
+      (reader, skipped) = (try unsafe JXLReader(picturesOf: bytes, info), frame)
+    }
+    let (width, height) = (info.storedWidth, info.storedHeight)
+    try request.limits.check(composed: width * height * (skipped + 1), format: .jxl)
+    self.reader = nil
+    return unsafe HeldRows(width: width, height: height, hasAlpha: info.hasAlpha) {
+      (pixels, _) throws(ImageError) in
+      try unsafe reader.decodeFrame(after: skipped, into: pixels, request.control)
+      // After an error the decoder is of no use.
+      (self.reader, self.next) = (reader, frame + 1)
     }
   }
 }

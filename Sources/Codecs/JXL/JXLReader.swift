@@ -35,6 +35,16 @@ final class JXLReader {
 
   deinit { unsafe JxlDecoderDestroy(decoder) }
 
+  /// Makes a reader of the pictures of a file whose header is known.
+  convenience init(picturesOf bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) {
+    try unsafe self.init(bytes, events: [JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FULL_IMAGE])
+    let header = try header()
+    guard Int(header.xsize) == info.storedWidth, Int(header.ysize) == info.storedHeight else {
+      throw ImageError(.corrupt, format: .jxl, "corrupt: two headers disagree")
+    }
+    _ = try profile(header, byteLimit: 0)
+  }
+
   func header() throws(ImageError) -> JxlBasicInfo {
     var header = JxlBasicInfo()
     guard
@@ -87,35 +97,34 @@ final class JXLReader {
     return ColorProfile(data: Data(profile))
   }
 
-  /// Counts the whole frames, up to one more than `limit`, and their ticks.
-  func countFrames(limit: Int) throws(ImageError) -> (count: Int, ticks: Int) {
-    var (count, ticks) = (0, 0)
-    while count <= limit {
+  /// Returns the duration of each whole frame, in seconds, of up to one frame more than `limit`.
+  func delays(_ header: JxlBasicInfo, limit: Int) throws(ImageError) -> [Double] {
+    let ticks = Double(max(1, header.animation.tps_numerator)) / Double(max(1, header.animation.tps_denominator))
+    var delays: [Double] = []
+    while delays.count <= limit {
       do throws(ImageError) {
-        guard try next("in frame \(count)") == JXL_DEC_FRAME else { break }
+        guard try next("in frame \(delays.count)") == JXL_DEC_FRAME else { break }
       } catch {
-        guard error.code == .truncated, count > 0 else { throw error }
+        guard error.code == .truncated, !delays.isEmpty else { throw error }
         break
       }
       var frame = JxlFrameHeader()
       guard unsafe JxlDecoderGetFrameHeader(decoder, &frame) == JXL_DEC_SUCCESS else { break }
-      count += 1
-      ticks += Int(frame.duration)
+      delays.append(FrameDelay.shown(Double(frame.duration) / ticks))
     }
-    return (count, ticks)
+    return delays
   }
 
-  /// Decodes a frame into `4 * width * height` bytes.
-  func decode(frame: Int, into pixels: UnsafeMutableRawBufferPointer, _ request: RowRequest) throws(ImageError) {
-    let header = try header()
-    guard Int(header.xsize) == request.info.storedWidth, Int(header.ysize) == request.info.storedHeight else {
-      throw ImageError(.corrupt, format: .jxl, "corrupt: two headers disagree")
-    }
-    _ = try profile(header, byteLimit: 0)
-    if frame > 0 { unsafe JxlDecoderSkipFrames(decoder, frame) }
+  /// Decodes the frame that follows `skipped` others into `4 * width * height` bytes.
+  func decodeFrame(
+    after skipped: Int,
+    into pixels: UnsafeMutableRawBufferPointer,
+    _ control: DecodeControl,
+  ) throws(ImageError) {
+    if skipped > 0 { unsafe JxlDecoderSkipFrames(decoder, skipped) }
     var format = JxlPixelFormat(num_channels: 4, data_type: JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN, align: 0)
     while true {
-      switch try next("in the picture", request.control) {
+      switch try next("in the picture", control) {
       case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
         // libjxl checks that the memory is as large as the picture; it outlives the decoder's use of it.
         let status = unsafe JxlDecoderSetImageOutBuffer(decoder, &format, pixels.baseAddress, pixels.count)

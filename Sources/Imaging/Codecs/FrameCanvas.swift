@@ -16,9 +16,36 @@ struct FramePlace: Equatable {
   var disposal = Disposal.none
   var blend = Blend.source
 
+  /// The number of its pixels, including those outside the picture.
+  var pixelCount: Int { width.multipliedSaturating(by: height) }
+
   /// Returns `true` if the frame is the whole of a picture of this size.
   func covers(_ width: Int, _ height: Int) -> Bool {
     left == 0 && top == 0 && self.width == width && self.height == height
+  }
+
+  /// Returns `true` if no pixel of a picture of this size is outside the frame.
+  func hides(_ width: Int, _ height: Int) -> Bool {
+    left == 0 && top == 0 && self.width >= width && self.height >= height
+  }
+}
+
+extension [FramePlace] {
+  /// Returns the latest frame at which composing `frame` can start on an empty picture, because no earlier one shows.
+  func start(for frame: Int, width: Int, height: Int) -> Int {
+    for index in stride(from: frame, to: 0, by: -1) {
+      let (own, before) = (self[index], self[index - 1])
+      // A frame that is disposed of by restoring the previous picture needs that picture.
+      if own.hides(width, height), own.blend == .source, index == frame || own.disposal != .previous { return index }
+      if before.hides(width, height), before.disposal == .background { return index }
+    }
+    return 0
+  }
+
+  /// Returns `true` if `frame` may leave a part of the picture free, whatever the frames' own pixels are.
+  func leavesHoles(at frame: Int, width: Int, height: Int) -> Bool {
+    let start = start(for: frame, width: width, height: height)
+    return !self[start].hides(width, height) || self[start..<frame].contains { $0.disposal != .none }
   }
 }
 
@@ -31,7 +58,11 @@ struct FrameCanvas {
   private let height: Int
   /// RGBA in memory order, with straight alpha: the memory of the caller, which outlives the canvas.
   private let pixels: UnsafeMutableBufferPointer<UInt32>
+  /// The pixels below the last frame, if it is disposed of by restoring them.
   private var saved: [UInt32] = []
+  private var last: FramePlace?
+  /// The number of rows of the last frame that were drawn.
+  private(set) var rowsDrawn = 0
 
   /// `pixels` are `4 * width * height` bytes.
   init(_ pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int) {
@@ -49,9 +80,13 @@ struct FrameCanvas {
     format: ImageFormat,
     _ control: DecodeControl,
   ) throws(ImageError) {
-    saved = frame.disposal == .previous ? unsafe Array(pixels) : []
+    saved.removeAll(keepingCapacity: true)
+    if frame.disposal == .previous {
+      forEachRow(of: frame) { row in unsafe saved.append(contentsOf: pixels[row]) }
+    }
     var lines = [UInt32](repeating: 0, count: frame.width * Self.batch)
     var row = 0
+    (last, rowsDrawn) = (frame, 0)
     while row < frame.height {
       try control.check()
       let count = min(Self.batch, frame.height - row)
@@ -68,6 +103,7 @@ struct FrameCanvas {
       }
       for line in 0..<rows { blend(frame, lines[line * frame.width..<(line + 1) * frame.width], row + line) }
       row += rows
+      rowsDrawn = row
     }
     if let damage = source.damage { throw damage }
   }
@@ -98,15 +134,30 @@ struct FrameCanvas {
   }
 
   /// Disposes of the last frame as it asks.
-  func dispose(_ frame: FramePlace) {
+  func dispose() {
+    guard let frame = last else { return }
     switch frame.disposal {
     case .none: break
-    case .previous: for index in saved.indices { unsafe pixels[index] = saved[index] }
-    case .background:
-      let columns = min(frame.left, width)..<min(frame.left + frame.width, width)
-      for row in min(frame.top, height)..<min(frame.top + frame.height, height) {
-        for x in columns { unsafe pixels[row * width + x] = 0 }
+    case .previous:
+      var offset = 0
+      forEachRow(of: frame) { row in
+        for index in row {
+          unsafe pixels[index] = saved[offset]
+          offset += 1
+        }
       }
+    case .background: forEachRow(of: frame) { row in unsafe pixels[row].update(repeating: 0) }
+    }
+  }
+
+  /// Makes all pixels transparent.
+  func clear() { unsafe pixels.update(repeating: 0) }
+
+  /// Calls `body` with the pixels of each row of a frame that are within the picture.
+  private func forEachRow(of frame: FramePlace, _ body: (Range<Int>) -> Void) {
+    let columns = min(frame.left, width)..<min(frame.left + frame.width, width)
+    for row in min(frame.top, height)..<min(frame.top + frame.height, height) {
+      body(row * width + columns.lowerBound..<row * width + columns.upperBound)
     }
   }
 }

@@ -37,4 +37,46 @@ package enum ISOMediaFile {
     }
     return (types, true)
   }
+
+  /// Returns the number of times that a sequence plays, by its edit list (ISO/IEC 14496-12, 8.6.6); 0 for endless, and
+  /// if the file does not say, as in browsers.
+  ///
+  /// Complexity: O(boxes).
+  package static func loopCount(_ file: ByteReader) -> Int {
+    guard let movie = first("moov", in: file), let track = first("trak", in: movie),
+      let edits = first("edts", in: track), let list = first("elst", in: edits), let header = first("tkhd", in: track)
+    else { return 0 }
+    func duration(_ box: ByteReader, at offsets: (short: Int, long: Int)) -> UInt64? {
+      guard box.byte(at: 0) == 1 else {
+        return box.bigEndian32(at: offsets.short).map { $0 == .max ? .max : UInt64($0) }
+      }
+      guard let high = box.bigEndian32(at: offsets.long), let low = box.bigEndian32(at: offsets.long + 4) else {
+        return nil
+      }
+      return UInt64(high) << 32 | UInt64(low)
+    }
+    // The lowest flag says that the edit repeats to the end of the track.
+    guard let flags = list.bigEndian32(at: 0), flags & 1 == 1 else { return 1 }
+    guard let whole = duration(header, at: (20, 28)), let once = duration(list, at: (8, 8)), once > 0, whole < .max
+    else { return 0 }
+    return Int(clamping: (whole / once) + (whole % once == 0 ? 0 : 1))
+  }
+
+  /// Returns the content of the first box of a type.
+  private static func first(_ type: String, in bytes: ByteReader) -> ByteReader? {
+    var offset = 0
+    while let size = bytes.bigEndian32(at: offset), let found = bytes.ascii(at: offset + 4, count: 4) {
+      var (length, start) = (Int(size), 8)
+      if length == 0 { length = bytes.count - offset }
+      if length == 1 {
+        guard let high = bytes.bigEndian32(at: offset + 8), high < 1 << 30, let low = bytes.bigEndian32(at: offset + 12)
+        else { return nil }
+        (length, start) = (Int(high) << 32 | Int(low), 16)
+      }
+      guard length >= start, length <= bytes.count - offset else { return nil }
+      if found == type { return bytes.slice(offset + start, length - start) }
+      offset += length
+    }
+    return nil
+  }
 }

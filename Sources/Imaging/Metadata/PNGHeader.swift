@@ -182,7 +182,7 @@ struct PNGHeader {
 }
 
 /// The duration of a frame.
-enum FrameDelay {
+package enum FrameDelay {
   /// Browsers show frames of 0.01 s and less for 0.1 s, and animations are made for browsers.
-  static func shown(_ seconds: Double) -> Double { seconds <= 0.011 ? 0.1 : seconds }
+  package static func shown(_ seconds: Double) -> Double { seconds <= 0.011 ? 0.1 : seconds }
 }

@@ -22,6 +22,8 @@ package struct DecodeQuestion: Sendable {
   package let kind: Kind
   /// The options; for questions that need only limits, those.
   package var options: DecodeOptions
+  /// The frames that are decoded one after another, this among them.
+  package var session: FrameSession?
 
   package init(_ kind: Kind, _ options: DecodeOptions) {
     (self.kind, self.options) = (kind, options)

@@ -46,7 +46,9 @@ struct Conversation {
   mutating func run(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> DecodeAnswer {
     let limits = question.options.limits
     worker.control.flag = false
-    worker.limit(memory: limits.memoryByteCount, time: limits.timeLimit ?? .seconds(60))
+    // A worker that decodes frames keeps what the next one builds on.
+    let kept = question.session == nil ? 0 : limits.memoryByteCount
+    worker.limit(memory: limits.memoryByteCount.addingSaturating(kept), time: limits.timeLimit ?? .seconds(60))
     guard let input = worker.mapping(.input, bytes.count) else { throw noMapping }
     // `input` has room for them.
     unsafe input.bytes.copyMemory(from: bytes)

@@ -7,6 +7,16 @@ final class WorkerPool: Sendable {
     var idle: [WorkerProcess] = []
     /// The number of processes, idle, busy or being started.
     var count = 0
+
+    /// Takes the idle worker that has the animation of a session, or else one that has none, or else any.
+    mutating func takeIdle(for session: FrameSession?) -> WorkerProcess? {
+      func last(_ has: (FrameSession?) -> Bool) -> Int? {
+        idle.lastIndex { worker in has(worker.state.withLock { $0.session }) }
+      }
+      guard let index = (session == nil ? nil : last { $0 == session }) ?? last({ $0 == nil }) ?? idle.indices.last
+      else { return nil }
+      return idle.remove(at: index)
+    }
   }
 
   private struct State {
@@ -46,15 +56,20 @@ final class WorkerPool: Sendable {
 
   /// Returns an idle worker, or a new one; waits while there are as many as there may be.
   ///
+  /// The worker that decoded a frame of `session` last is the first choice, and one that decoded no frame the second.
   /// `check` is called now and then meanwhile; it throws to stop.
-  func take(_ kind: WorkerProcess.Kind, check: () throws(ImageError) -> Void) throws(ImageError) -> WorkerProcess {
+  func take(
+    _ kind: WorkerProcess.Kind,
+    _ session: FrameSession? = nil,
+    check: () throws(ImageError) -> Void,
+  ) throws(ImageError) -> WorkerProcess {
     while true {
       try check()
       let deadline = systemUptime() + .milliseconds(20)
       let step = monitor.wait { [limit = configuration.processes] state -> MonitorStep<Step> in
         var workers = state.workers[kind] ?? Workers()
         defer { state.workers[kind] = workers }
-        if let worker = workers.idle.popLast() { return .leave(.use(worker)) }
+        if let worker = workers.takeIdle(for: session) { return .leave(.use(worker)) }
         if workers.count < limit {
           workers.count += 1
           return .leave(.start)

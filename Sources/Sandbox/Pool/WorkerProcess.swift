@@ -34,6 +34,8 @@ final class WorkerProcess: Sendable {
     /// The longest input or output of recent images; older ones count less and less.
     var recentByteCount = 0
     var imageCount = 0
+    /// The animation of which it decoded a frame last.
+    var session: FrameSession?
     /// The limits that the worker has now, in bytes and in seconds of processor time.
     var memoryLimit = 0
     var timeLimit = 0.0
@@ -199,9 +201,12 @@ final class WorkerProcess: Sendable {
   }
 
   /// Counts an image, and gives back mappings that are much larger than recent images need.
-  func finishImage() {
+  ///
+  /// `session` is the animation of which it was a frame.
+  func finishImage(_ session: FrameSession?) {
     // Unmapped when the lock is free again.
     _ = state.withLock { state -> [SharedMapping] in
+      if let session { state.session = session }
       state.imageCount += 1
       state.recentByteCount = max(state.usedByteCount, state.recentByteCount - state.recentByteCount / 8)
       state.usedByteCount = 0

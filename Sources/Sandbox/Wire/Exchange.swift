@@ -51,7 +51,7 @@ package enum MemoryRole: Int, CaseIterable, Sendable {
 /// The first message of a worker.
 package struct Hello: Equatable, Sendable {
   /// The version of the wire, which changes with any message.
-  package static let version = 1
+  package static let version = 2
 
   package var version = Hello.version
   /// The layers of confinement that the system lacks.
@@ -125,7 +125,10 @@ extension Message {
     try code(&options)
     try code(&byteCount, "number of bytes", in: 1...1 << 40)
     try code(&allowance, "allowance", in: 0 ... .max)
+    var session = question.session?.number ?? 0
+    try code(&session, "session", in: 0 ... .max)
     question = DecodeQuestion(kind, options)
+    if session > 0 { question.session = FrameSession(number: session) }
   }
 
   package mutating func code(_ role: inout MemoryRole, byteCount: inout Int) throws(Malformed) {

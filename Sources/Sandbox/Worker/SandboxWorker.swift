@@ -17,6 +17,8 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   private var output: SharedMapping?
   /// Outputs that were replaced while pixels are in them.
   private var replaced: [SharedMapping] = []
+  /// The animations of which frames were decoded last, the latest first.
+  private var animations: [Animation] = []
   /// The bytes that the current image may take without asking.
   private var allowance = 0
   /// True once the program has permitted the current image, so that its pixels may go to the output.
@@ -66,7 +68,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     )
     let result: Result<DecodeAnswer, ImageError>
     do throws(ImageError) {
-      result = .success(try decoders.answer(question, about: data))
+      result = .success(try answer(question, about: data))
     } catch {
       result = .failure(error)
     }
@@ -80,6 +82,56 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     case .failure(var error):
       try send(.failed) { (message) throws(Malformed) in try message.code(&error) }
     }
+  }
+
+  private func answer(_ question: DecodeQuestion, about data: Data) throws(ImageError) -> DecodeAnswer {
+    guard let session = question.session, question.kind == .image else {
+      return try decoders.answer(question, about: data)
+    }
+    return .image(try frame(session, question.options, of: data))
+  }
+
+  // MARK: Animations
+
+  /// The frames of an animation of which this worker decoded one.
+  private final class Animation {
+    let session: FrameSession
+    var frames: FrameSource
+
+    init(_ session: FrameSession, _ frames: consuming FrameSource) {
+      self.session = session
+      self.frames = frames
+    }
+  }
+
+  /// The bytes that animations may hold while the program asks about others; the last one may hold more.
+  private static let animationByteLimit = 64 << 20
+
+  /// Decodes a frame; what the next one builds on stays, as long as there is room.
+  private func frame(
+    _ session: FrameSession,
+    _ options: DecodeOptions,
+    of data: Data,
+  ) throws(ImageError) -> ImageContainer {
+    let animation: Animation
+    if let index = animations.firstIndex(where: { $0.session == session }) {
+      animation = animations.remove(at: index)
+    } else {
+      // A copy, since the program puts other images into the input.
+      animation = Animation(session, try FrameSource(Data(Array(data)), options, decoders: decoders))
+    }
+    let frame = try animation.frames.frame(at: options.frame) { kept in
+      kept.host = self
+      kept.isCancelled = options.isCancelled
+      kept.limits.timeLimit = options.limits.timeLimit
+    }
+    var byteCount = animation.frames.byteCount
+    animations = animations.prefix { other in
+      byteCount = byteCount.addingSaturating(other.frames.byteCount)
+      return byteCount <= Self.animationByteLimit
+    }
+    animations.insert(animation, at: 0)
+    return ImageContainer(frame.bitmap, info: animation.frames.info)
   }
 
   /// Puts the parts of an answer into the output, unless they are there, and sends it.

@@ -17,20 +17,15 @@ extension GIFDecoder {
 
   /// Opens one frame, composed as a viewer shows it.
   ///
-  /// ImageIO has crashed on GIFs whose frames have fewer pixels than their headers say. So the pixels are counted
-  /// first, and each frame is a file of its own, whose only frame is whole.
+  /// ImageIO sees one frame at a time, as a file of its own that has all its pixels.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let info = request.info
     guard request.frame < info.frameCount else { throw .noSuchFrame(request.frame, of: info) }
-    let file = try unsafe GIFFile(ByteReader(bytes), through: request.frame)
-    if request.frame == 0, let first = file.frames.first, first.place.covers(info.storedWidth, info.storedHeight) {
-      // The first frame is drawn on nothing, so it needs no canvas and may be downsampled.
-      return try unsafe file.file(of: first).withImageBytes { (bytes) throws(ImageError) in
-        try unsafe ImageIORows.open(bytes, request, width: first.place.width, height: first.place.height)
-      }
+    let pictures = unsafe GIFPictures(bytes, through: request.frame)
+    // The first frame is drawn on nothing, so it needs no canvas and may be downsampled.
+    if request.frame == 0, pictures.places.first?.covers(info.storedWidth, info.storedHeight) == true {
+      return try pictures.open(0, request)
     }
-    return try ImageIORows.composed(file.frames.map(\.place), request) { (frame) throws(ImageError) in
-      try file.file(of: file.frames[frame])
-    }
+    return try HeldRows.composed(pictures, request)
   }
 }

@@ -63,31 +63,6 @@ enum ImageIORows {
     return rows(of: image, request.colorSpace, isUpright: false, present: present, damage: damage)
   }
 
-  /// Returns one frame of an animation, composed with those before it, of which each is a file of one still picture.
-  static func composed(
-    _ frames: [FramePlace],
-    _ request: RowRequest,
-    file: @escaping (_ frame: Int) throws(ImageError) -> [UInt8],
-  ) throws(ImageError) -> HeldRows {
-    let (width, height, format) = (request.info.storedWidth, request.info.storedHeight, request.info.format)
-    try request.limits.check(heldWidth: width, height: height, format: format)
-    let drawn = frames.reduce(0) { $0.addingSaturating($1.width * $1.height) }
-    try request.limits.check(composed: drawn, format: format)
-    return unsafe HeldRows(width: width, height: height, hasAlpha: true) { (pixels, wholeRows) throws(ImageError) in
-      var canvas = unsafe FrameCanvas(pixels, width: width, height: height)
-      for (index, place) in frames.enumerated() {
-        // The previous picture stays until the frame's rows replace it.
-        if index > 0, index == frames.count - 1 { wholeRows = height }
-        // The rows do not refer to the file, which is copied.
-        let source = try unsafe file(index).withImageBytes { (bytes) throws(ImageError) in
-          try unsafe open(bytes, request.unscaled, width: place.width, height: place.height)
-        }
-        try canvas.draw(place, from: source, format: format, request.control)
-        if index < frames.count - 1 { canvas.dispose(place) }
-      }
-    }
-  }
-
   /// Returns the rows of a decoded image.
   ///
   /// Pixels of 8 bits a component keep their numbers, so that colours are converted as everywhere, and only those that

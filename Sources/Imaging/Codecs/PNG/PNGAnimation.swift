@@ -2,23 +2,34 @@
 struct PNGAnimation {
   struct Frame {
     let place: FramePlace
-    /// Compressed pixels, without the sequence number before them.
-    fileprivate(set) var pieces: [ByteReader] = []
+    /// Chunks, and their compressed pixels without the sequence number before them.
+    fileprivate(set) var pieces: [(chunk: PNGHeader.Chunk, pixels: ByteReader)] = []
     fileprivate(set) var isCut = false
+
+    /// The place; a frame that is cut does not replace what is below.
+    var ownPlace: FramePlace {
+      var place = place
+      if isCut { place.blend = .over }
+      return place
+    }
   }
 
   let width: Int
   let height: Int
   private(set) var frames: [Frame] = []
+  /// The reason why there are no more frames.
+  private(set) var ending = Self.corrupt("the file has no frames")
   private let header: ByteReader
   /// The chunks that every frame needs: the palette and its transparency.
   private var shared: [UInt8] = []
 
   /// Reads up to and including the frame `last`.
-  init(_ bytes: ByteReader, _ info: ImageInfo, through last: Int) throws(ImageError) {
+  ///
+  /// A file that lacks frames, or breaks the rules, has those before.
+  init(_ bytes: ByteReader, _ info: ImageInfo, through last: Int) {
     (width, height) = (info.storedWidth, info.storedHeight)
     header = bytes.slice(16, 13)
-    var endsEarly = true
+    var (endsEarly, isBroken) = (true, false)
     walk: for chunk in PNGHeader.chunks(bytes) {
       typealias Chunk = PNGHeader.Chunk
       switch chunk.type {
@@ -31,21 +42,26 @@ struct PNGAnimation {
           endsEarly = false
           break walk
         }
-        try add(chunk)
-      case Chunk.IDAT where !frames.isEmpty: try append(chunk, from: 0)
-      case Chunk.fdAT where !frames.isEmpty: try append(chunk, from: 4)
+        do throws(ImageError) {
+          try add(chunk)
+        } catch {
+          (ending, endsEarly, isBroken) = (error, false, true)
+          break walk
+        }
+      case Chunk.IDAT where !frames.isEmpty: append(chunk, from: 0)
+      case Chunk.fdAT where !frames.isEmpty: append(chunk, from: 4)
       case Chunk.IEND:
         endsEarly = false
         break walk
       default: break
       }
     }
-    guard frames.count > last, !frames[last].pieces.isEmpty else {
-      throw endsEarly
-        ? ImageError(.truncated, format: .apng, "truncated: the file ends before frame \(last)")
-        : Self.corrupt("frame \(last) is missing")
+    if !endsEarly, !isBroken { ending = Self.corrupt("frame \(frames.count) is missing") }
+    if endsEarly {
+      if frames.last?.pieces.isEmpty == true { frames.removeLast() }
+      if !frames.isEmpty { frames[frames.count - 1].isCut = true }
+      ending = ImageError(.truncated, format: .apng, "truncated: the file ends before frame \(frames.count)")
     }
-    if endsEarly { frames[last].isCut = true }
   }
 
   private mutating func add(_ chunk: PNGHeader.Chunk) throws(ImageError) {
@@ -75,27 +91,21 @@ struct PNGAnimation {
     )
   }
 
-  private mutating func append(_ chunk: PNGHeader.Chunk, from start: Int) throws(ImageError) {
-    if chunk.isWhole, chunk.checksum != PNGChecksum.of(chunk.type, [chunk.body]) {
-      throw Self.corrupt("the checksum of frame \(frames.count - 1) is wrong")
-    }
-    frames[frames.count - 1].pieces.append(chunk.body.slice(start, chunk.body.count))
-    if !chunk.isWhole { frames[frames.count - 1].isCut = true }
-  }
-
-  /// Returns the latest frame at which composing `frame` can start, because no earlier one shows.
-  func start(for frame: Int) -> Int {
-    for index in stride(from: frame, to: 0, by: -1) {
-      let (own, before) = (frames[index].place, frames[index - 1].place)
-      // A frame that is disposed of by restoring the previous picture needs that picture.
-      if own.covers(width, height), own.blend == .source, index == frame || own.disposal != .previous { return index }
-      if before.covers(width, height), before.disposal == .background { return index }
-    }
-    return 0
+  private mutating func append(_ chunk: PNGHeader.Chunk, from start: Int) {
+    let last = frames.count - 1
+    frames[last].pieces.append((chunk, chunk.body.slice(start, chunk.body.count)))
+    if !chunk.isWhole { frames[last].isCut = true }
   }
 
   /// Returns a frame as a PNG file of its own.
-  func file(of frame: Frame) -> [UInt8] {
+  func file(of number: Int) throws(ImageError) -> [UInt8] {
+    let frame = frames[number]
+    guard !frame.pieces.isEmpty else { throw Self.corrupt("frame \(number) is missing") }
+    for (chunk, _) in frame.pieces where chunk.isWhole {
+      guard chunk.checksum == PNGChecksum.of(chunk.type, [chunk.body]) else {
+        throw Self.corrupt("the checksum of frame \(number) is wrong")
+      }
+    }
     var size: [UInt8] = []
     for length in [frame.place.width, frame.place.height] {
       for shift in [24, 16, 8, 0] { size.append(UInt8(truncatingIfNeeded: length >> shift)) }
@@ -106,7 +116,7 @@ struct PNGAnimation {
       // The reader lives within the closure.
       file += unsafe PNGChecksum.chunk(PNGHeader.Chunk.IHDR, [ByteReader(bytes), rest])
     }
-    file += shared + PNGChecksum.chunk(PNGHeader.Chunk.IDAT, frame.pieces)
+    file += shared + PNGChecksum.chunk(PNGHeader.Chunk.IDAT, frame.pieces.map(\.pixels))
     // Without an end chunk the reader reports the frame as incomplete, not as wrong.
     if frame.isCut { file.removeLast(4) } else { file += PNGChecksum.chunk(PNGHeader.Chunk.IEND, []) }
     return file

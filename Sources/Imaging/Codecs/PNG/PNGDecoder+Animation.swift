@@ -16,68 +16,61 @@ extension PNGDecoder {
     }
   }
 
-  /// Draws the default picture in place of an animation whose first frame is broken.
-  private func drawDefaultPicture(
-    _ bytes: UnsafeRawBufferPointer,
-    _ request: RowRequest,
-    into pixels: UnsafeMutableRawBufferPointer,
-  ) throws(ImageError) {
-    let (width, height) = (request.info.storedWidth, request.info.storedHeight)
-    let source = try unsafe Self.openPicture(bytes, request.unscaled, width: width, height: height)
-    var row = 0
-    while row < height {
-      try request.control.check()
-      let count = min(64, height - row)
-      let rows = unsafe pixels.rows(from: row, count: count, width: width)
-      let got = try unsafe source.read(into: rows, bytesPerRow: width * 4, count: count)
-      guard got > 0 else { throw PNGAnimation.corrupt("the default picture lacks its last rows") }
-      row += got
-    }
-    if let damage = source.damage { throw damage }
-  }
-
   /// Returns one frame of an animation, composed with the frames before it.
   func composed(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> HeldRows {
-    let (width, height) = (request.info.storedWidth, request.info.storedHeight)
-    try request.limits.check(heldWidth: width, height: height, format: .apng)
-    let animation = try unsafe PNGAnimation(ByteReader(bytes), request.info, through: request.frame)
-    let start = animation.start(for: request.frame)
-    let drawn = animation.frames[start...request.frame]
-    let pixelCount = drawn.reduce(0) { $0 + $1.place.width * $1.place.height }
-    try request.limits.check(composed: pixelCount, format: .apng)
-    let leavesHoles =
-      !animation.frames[start].place.covers(width, height) || drawn.dropLast().contains { $0.place.disposal != .none }
-    let hasAlpha = request.info.hasAlpha || leavesHoles
-    return unsafe HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
-      var canvas = unsafe FrameCanvas(pixels, width: width, height: height)
-      for frame in drawn.dropLast() {
-        try Self.draw(frame, of: animation, onto: &canvas, request)
-        canvas.dispose(frame.place)
-      }
-      // If the last frame is truncated, the previous picture stays.
-      wholeRows = height
-      guard let frame = drawn.last else { return }
-      do throws(ImageError) {
-        try Self.draw(frame, of: animation, onto: &canvas, request)
-      } catch {
-        guard request.frame == 0, error.code == .corrupt,
-          (try? unsafe drawDefaultPicture(bytes, request, into: pixels)) != nil
-        else { throw error }
+    try HeldRows.composed(unsafe PNGFrames(bytes, request.info, through: request.frame), request)
+  }
+
+  /// Opens the frames of an animation.
+  package func frames(
+    of bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    _ limits: DecodeLimits,
+  ) throws(ImageError) -> (any FrameReader)? {
+    guard info.format == .apng, info.frameCount > 1 else { return nil }
+    return try CanvasFrames(unsafe PNGFrames(bytes, info, through: info.frameCount - 1), info, limits)
+  }
+}
+
+/// The frames of an APNG, each made a PNG file of its own.
+@safe
+private struct PNGFrames: StoredFrames {
+  private let animation: PNGAnimation
+  let places: [FramePlace]
+  var ending: ImageError { animation.ending }
+  private let bytes: UnsafeRawBufferPointer
+
+  /// `bytes` must stay in place for the life of the frames.
+  init(_ bytes: UnsafeRawBufferPointer, _ info: ImageInfo, through last: Int) {
+    unsafe self.bytes = bytes
+    animation = unsafe PNGAnimation(ByteReader(bytes), info, through: last)
+    places = animation.frames.map(\.ownPlace)
+  }
+
+  func draw(_ frame: Int, onto canvas: inout FrameCanvas, _ request: RowRequest) throws(ImageError) {
+    do throws(ImageError) {
+      try drawOwn(frame, onto: &canvas, request)
+    } catch {
+      // The default picture stands for an animation whose first frame is broken.
+      guard frame == 0, error.code == .corrupt, (try? drawDefaultPicture(onto: &canvas, request)) != nil else {
+        throw error
       }
     }
   }
 
-  private static func draw(
-    _ frame: PNGAnimation.Frame,
-    of animation: PNGAnimation,
-    onto canvas: inout FrameCanvas,
-    _ request: RowRequest,
-  ) throws(ImageError) {
-    let place = frame.place
+  private func drawOwn(_ frame: Int, onto canvas: inout FrameCanvas, _ request: RowRequest) throws(ImageError) {
+    let place = places[frame]
     // The file outlives the rows, which end with the closure.
     try unsafe animation.file(of: frame).withImageBytes { (bytes) throws(ImageError) in
-      let source = try unsafe openPicture(bytes, request.unscaled, width: place.width, height: place.height)
-      try canvas.draw(place, from: source, format: .apng, request.control)
+      let rows = try unsafe PNGDecoder.openPicture(bytes, request.unscaled, width: place.width, height: place.height)
+      try canvas.draw(place, from: rows, format: .apng, request.control)
     }
+  }
+
+  private func drawDefaultPicture(onto canvas: inout FrameCanvas, _ request: RowRequest) throws(ImageError) {
+    var place = FramePlace(width: request.info.storedWidth, height: request.info.storedHeight)
+    place.disposal = places[0].disposal
+    let rows = try unsafe PNGDecoder.openPicture(bytes, request.unscaled, width: place.width, height: place.height)
+    try canvas.draw(place, from: rows, format: .apng, request.control)
   }
 }

@@ -4,7 +4,7 @@ import VitrineRuntime
 ///
 /// Frames of an APNG are composed on demand, as a viewer shows them. The decoder of the system sees each as a still
 /// PNG of its own.
-public struct PNGDecoder: ImageDecoder, VitrineDecoder {
+public struct PNGDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
   /// Makes the decoder.
   public init() {}
 

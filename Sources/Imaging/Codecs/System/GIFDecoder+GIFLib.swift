@@ -10,41 +10,124 @@ extension GIFDecoder {
 
   /// Opens one frame, composed as a viewer shows it.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
-    guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
-    let reader = try unsafe GIFReader(bytes)
-    if request.frame == 0 {
-      let frame = try reader.nextFrame()
-      if !frame.isInterlaced { return GIFRows(reader, frame, request.info) }
-      return try unsafe composed(GIFReader(bytes), request)
+    let info = request.info
+    guard request.frame < info.frameCount else { throw .noSuchFrame(request.frame, of: info) }
+    let pictures = unsafe GIFPictures(bytes, through: request.frame)
+    guard request.frame == 0 else { return try HeldRows.composed(pictures, request) }
+    guard let frame = pictures.frames.frames.first else { throw pictures.ending }
+    if !frame.isInterlaced { return try GIFRows(pictures.reader(at: 0), frame, info) }
+    try request.limits.check(heldWidth: info.storedWidth, height: info.storedHeight, format: .gif)
+    try request.limits.check(composed: frame.place.pixelCount, format: .gif)
+    return unsafe HeldRows(width: info.storedWidth, height: info.storedHeight, hasAlpha: info.hasAlpha) {
+      (pixels, wholeRows) throws(ImageError) in
+      let canvas = unsafe CoarseCanvas(pixels, width: info.storedWidth, height: info.storedHeight)
+      try canvas.draw(frame, from: pictures.reader(at: 0), request.control, &wholeRows)
     }
-    return try composed(reader, request)
+  }
+}
+
+/// The frames of a GIF, as giflib reads them.
+@safe
+final class GIFPictures: StoredFrames {
+  let frames: GIFFrames
+  var places: [FramePlace] { frames.places }
+  var ending: ImageError { frames.ending }
+  private let bytes: UnsafeRawBufferPointer
+  private var reader: GIFReader?
+  /// The frame that the reader read last.
+  private var last = -1
+
+  /// `bytes` must stay in place for the life of the pictures.
+  init(_ bytes: UnsafeRawBufferPointer, through last: Int) {
+    frames = unsafe GIFFrames(ByteReader(bytes), through: last)
+    unsafe self.bytes = bytes
   }
 
-  private func composed(_ reader: GIFReader, _ request: RowRequest) throws(ImageError) -> HeldRows {
-    let (width, height) = (request.info.storedWidth, request.info.storedHeight)
-    let limits = request.limits
-    try limits.check(heldWidth: width, height: height, format: .gif)
-    return unsafe HeldRows(width: width, height: height, hasAlpha: true) { (pixels, wholeRows) throws(ImageError) in
-      var canvas = unsafe GIFCanvas(pixels, width: width, height: height)
-      // Frames may be larger than the picture; the hidden part must be read too.
-      var drawn = 0
-      for _ in 0..<request.frame {
-        let frame = try reader.nextFrame()
-        drawn += frame.width * frame.height
-        try limits.check(composed: drawn, format: .gif)
-        try canvas.draw(frame, from: reader, request.control)
-        canvas.dispose()
-      }
-      let frame = try reader.nextFrame()
-      try limits.check(composed: drawn + frame.width * frame.height, format: .gif)
-      // The previous picture stays until the frame's rows replace it.
-      wholeRows = height
-      if request.frame == 0 {
-        try canvas.drawCoarselyFirst(frame, from: reader, request.control, &wholeRows)
-      } else {
-        try canvas.draw(frame, from: reader, request.control)
-      }
+  /// Returns the reader of a frame's lines.
+  func reader(at frame: Int) throws(ImageError) -> GIFReader {
+    // giflib remembers each frame that it has read, so that one reader must not read for ever.
+    let reader: GIFReader
+    if let known = self.reader, frame > last {
+      reader = known
+    } else {
+      reader = try unsafe GIFReader(bytes)
     }
+    (self.reader, last) = (reader, frame)
+    try reader.begin(frames.frames[frame])
+    return reader
+  }
+
+  func draw(_ frame: Int, onto canvas: inout FrameCanvas, _ request: RowRequest) throws(ImageError) {
+    let rows = try GIFFrameRows(reader(at: frame), frames.frames[frame], request.control)
+    try canvas.draw(places[frame], from: rows, format: .gif, request.control)
+  }
+}
+
+extension GIFFrames.Frame {
+  /// 256 colours as RGBA in memory order; 0 for the transparent one, and black for undefined ones.
+  fileprivate var colors: [UInt32] {
+    (0..<256).map { index in
+      if index == transparent.map(Int.init) { return 0 }
+      guard let red = palette.byte(at: 3 * index),
+        let green = palette.byte(at: 3 * index + 1), let blue = palette.byte(at: 3 * index + 2)
+      else { return UInt32(bigEndian: 255) }
+      return UInt32(bigEndian: UInt32(red) << 24 | UInt32(green) << 16 | UInt32(blue) << 8 | 255)
+    }
+  }
+
+  /// The rows in the order in which they are stored (GIF89a, appendix E).
+  fileprivate var rowOrder: [Int] {
+    guard isInterlaced else { return Array(0..<place.height) }
+    return [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0, to: place.height, by: $1)) }
+  }
+}
+
+/// The rows of one frame, by itself.
+private final class GIFFrameRows: RowSource {
+  let width: Int
+  let height: Int
+  let hasAlpha = true
+  private(set) var damage: ImageError?
+  private let reader: GIFReader
+  private let colors: [UInt32]
+  private var line: [UInt8]
+  /// The pixels of an interlaced frame, whose rows are not stored from the first to the last.
+  private var pixels: [UInt32] = []
+  private var row = 0
+
+  init(_ reader: GIFReader, _ frame: GIFFrames.Frame, _ control: DecodeControl) throws(ImageError) {
+    (self.reader, colors) = (reader, frame.colors)
+    (width, height) = (frame.place.width, frame.place.height)
+    line = [UInt8](repeating: 0, count: width)
+    guard frame.isInterlaced else { return }
+    // What is missing is transparent.
+    pixels = [UInt32](repeating: 0, count: width * height)
+    for (count, row) in frame.rowOrder.enumerated() {
+      if count % 64 == 0 { try control.check() }
+      do throws(ImageError) {
+        try reader.readLine(into: &line, row: count)
+      } catch {
+        damage = error
+        break
+      }
+      for x in 0..<width { pixels[row * width + x] = colors[Int(line[x])] }
+    }
+  }
+
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    let count = min(count, height - row)
+    precondition(count <= 0 || rows.count >= bytesPerRow * (count - 1) + width * 4)
+    for index in 0..<max(0, count) {
+      let start = row * width
+      if pixels.isEmpty { try reader.readLine(into: &line, row: row) }
+      for x in 0..<width {
+        let color = pixels.isEmpty ? colors[Int(line[x])] : pixels[start + x]
+        // In bounds by the precondition.
+        unsafe rows.storeBytes(of: color, toByteOffset: index * bytesPerRow + x * 4, as: UInt32.self)
+      }
+      row += 1
+    }
+    return max(0, count)
   }
 }
 
@@ -54,14 +137,15 @@ private final class GIFRows: RowSource {
   let height: Int
   let hasAlpha: Bool
   private let reader: GIFReader
-  private let frame: GIFFrame
+  private let frame: FramePlace
+  private let colors: [UInt32]
   private var line: [UInt8]
   private var row = 0
 
-  init(_ reader: GIFReader, _ frame: GIFFrame, _ info: ImageInfo) {
-    (self.reader, self.frame) = (reader, frame)
+  init(_ reader: GIFReader, _ frame: GIFFrames.Frame, _ info: ImageInfo) {
+    (self.reader, self.frame, colors) = (reader, frame.place, frame.colors)
     (width, height, hasAlpha) = (info.storedWidth, info.storedHeight, info.hasAlpha)
-    line = [UInt8](repeating: 0, count: frame.width)
+    line = [UInt8](repeating: 0, count: frame.place.width)
   }
 
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
@@ -72,9 +156,7 @@ private final class GIFRows: RowSource {
       if isInFrame { try reader.readLine(into: &line, row: row) }
       for x in 0..<width {
         let isDrawn = isInFrame && x >= frame.left && x < frame.left + frame.width
-        var color = isDrawn ? frame.palette[Int(line[x - frame.left])] : 0
-        // Without transparency all pixels must be opaque, whatever a damaged palette leaves undefined.
-        if !hasAlpha { color |= GIFFrame.opaqueBlack }
+        let color = isDrawn ? colors[Int(line[x - frame.left])] : 0
         // In bounds by the precondition.
         unsafe rows.storeBytes(of: color, toByteOffset: index * bytesPerRow + x * 4, as: UInt32.self)
       }
@@ -84,17 +166,15 @@ private final class GIFRows: RowSource {
   }
 }
 
-/// The composed picture: frames drawn over one another and disposed of as each asks.
+/// An empty picture, onto which an interlaced frame is drawn coarsely first.
 @safe
-private struct GIFCanvas {
+private struct CoarseCanvas {
   let width: Int
   let height: Int
   /// RGBA in memory order: the memory of the caller, which outlives the canvas.
   ///
   /// Every use is within `width` columns and `height` rows.
   private let pixels: UnsafeMutableBufferPointer<UInt32>
-  private var saved: [UInt32] = []
-  private var last: GIFFrame?
 
   init(_ pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int) {
     (self.width, self.height) = (width, height)
@@ -102,57 +182,28 @@ private struct GIFCanvas {
     unsafe self.pixels = pixels.bindMemory(to: UInt32.self)
   }
 
-  mutating func draw(_ frame: GIFFrame, from reader: GIFReader, _ control: DecodeControl) throws(ImageError) {
-    if frame.disposal == .restore { saved = unsafe Array(pixels) }
-    last = frame
-    var line = [UInt8](repeating: 0, count: frame.width)
-    for (count, row) in frame.rowOrder.enumerated() {
-      if count % 64 == 0 { try control.check() }
-      try reader.readLine(into: &line, row: count)
-      guard frame.top + row < height else { continue }
-      let start = (frame.top + row) * width
-      for x in 0..<max(0, min(frame.width, width - frame.left)) {
-        let color = frame.palette[Int(line[x])]
-        if color != 0 { unsafe pixels[start + frame.left + x] = color }
-      }
-    }
-  }
-
-  /// Draws an interlaced frame onto an empty canvas: each row also fills those below it, until they are read.
-  func drawCoarselyFirst(
-    _ frame: GIFFrame,
+  /// Draws a frame: each row also fills those below it, until they are read.
+  func draw(
+    _ frame: GIFFrames.Frame,
     from reader: GIFReader,
     _ control: DecodeControl,
     _ wholeRows: inout Int,
   ) throws(ImageError) {
-    var line = [UInt8](repeating: 0, count: frame.width)
-    let columns = max(0, min(frame.width, width - frame.left))
-    wholeRows = min(frame.top, height)
+    let (place, colors) = (frame.place, frame.colors)
+    var line = [UInt8](repeating: 0, count: place.width)
+    let columns = max(0, min(place.width, width - place.left))
+    wholeRows = min(place.top, height)
     for (count, row) in frame.rowOrder.enumerated() {
       if count % 64 == 0 { try control.check() }
       try reader.readLine(into: &line, row: count)
       // Rows of the first two passes are eight apart, then four, then two.
       let reach = row % 8 == 0 ? 8 : row % 4 == 0 ? 4 : row % 2 == 0 ? 2 : 1
-      for target in row..<min(row + reach, frame.height) where frame.top + target < height {
-        let start = (frame.top + target) * width + frame.left
-        for x in 0..<columns { unsafe pixels[start + x] = frame.palette[Int(line[x])] }
+      for target in row..<min(row + reach, place.height) where place.top + target < height {
+        let start = (place.top + target) * width + place.left
+        for x in 0..<columns { unsafe pixels[start + x] = colors[Int(line[x])] }
       }
-      wholeRows = max(wholeRows, min(frame.top + row + reach, height))
+      wholeRows = max(wholeRows, min(place.top + row + reach, height))
     }
     wholeRows = height
-  }
-
-  /// Disposes of the last frame as it asks.
-  func dispose() {
-    guard let frame = last else { return }
-    switch frame.disposal {
-    case .keep: break
-    case .restore: for index in saved.indices { unsafe pixels[index] = saved[index] }
-    case .clear:
-      let columns = min(frame.left, width)..<min(frame.left + frame.width, width)
-      for row in min(frame.top, height)..<min(frame.top + frame.height, height) {
-        for x in columns { unsafe pixels[row * width + x] = 0 }
-      }
-    }
   }
 }

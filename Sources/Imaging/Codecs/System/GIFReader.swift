@@ -1,27 +1,5 @@
 import CLibGIF
 
-/// One frame of a GIF, without its pixels.
-struct GIFFrame {
-  enum Disposal { case keep, clear, restore }
-
-  static let opaqueBlack = UInt32(bigEndian: 0x0000_00FF)
-
-  let left: Int
-  let top: Int
-  let width: Int
-  let height: Int
-  let isInterlaced: Bool
-  let disposal: Disposal
-  /// 256 colours as RGBA in memory order; 0 for the transparent one and for undefined ones.
-  let palette: [UInt32]
-
-  /// The rows in the order in which they are stored (GIF89a, appendix E).
-  var rowOrder: [Int] {
-    guard isInterlaced else { return Array(0..<height) }
-    return [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { start, step in Array(stride(from: start, to: height, by: step)) }
-  }
-}
-
 /// giflib's state for one file.
 @safe
 final class GIFReader {
@@ -46,26 +24,17 @@ final class GIFReader {
     unsafe DGifCloseFile(file, &code)
   }
 
-  /// Reads up to the pixels of the next frame; those of the previous one must have been read.
-  func nextFrame() throws(ImageError) -> GIFFrame {
-    var transparent: Int?
-    var disposal = GIFFrame.Disposal.keep
-    while true {
-      var record = UNDEFINED_RECORD_TYPE
-      guard unsafe DGifGetRecordType(file, &record) == GIF_OK else { throw error("between frames") }
-      switch record {
-      case IMAGE_DESC_RECORD_TYPE: return try frame(transparent: transparent, disposal: disposal)
-      case EXTENSION_RECORD_TYPE:
-        try readExtension { block in
-          guard block.count >= 4, block[0] != 0 || block.count > 3 else { return }
-          transparent = block[0] & 1 != 0 ? Int(block[3]) : nil
-          disposal = [2: .clear, 3: .restore][(block[0] >> 2) & 7] ?? .keep
-        }
-      case TERMINATE_RECORD_TYPE:
-        throw ImageError(.corrupt, format: .gif, "corrupt: the file ends before the requested frame")
-      default: continue
-      }
-    }
+  /// Begins to read the pixels of a frame, wherever the last read ended.
+  func begin(_ frame: GIFFrames.Frame) throws(ImageError) {
+    input.offset = frame.offset
+    var record = UNDEFINED_RECORD_TYPE
+    guard unsafe DGifGetRecordType(file, &record) == GIF_OK, record == IMAGE_DESC_RECORD_TYPE,
+      unsafe DGifGetImageDesc(file) == GIF_OK
+    else { throw error("inside a frame's header") }
+    // giflib refuses lines that are longer than what it believes to be left of the frame.
+    guard unsafe Int(file.pointee.Image.Width) == frame.place.width,
+      unsafe Int(file.pointee.Image.Height) == frame.place.height
+    else { throw GIFFrames.corrupt("two headers of a frame disagree") }
   }
 
   /// Reads the next line of palette indices; `line` must be as long as the frame is wide.
@@ -74,49 +43,6 @@ final class GIFReader {
     // giflib writes `count` bytes, which is the buffer's length, and refuses more than the frame has.
     let status = unsafe line.withUnsafeMutableBufferPointer { unsafe DGifGetLine(file, $0.baseAddress, count) }
     guard status == GIF_OK else { throw error("at row \(row)") }
-  }
-
-  /// Calls `control` with the block of a graphic control extension; skips all others.
-  private func readExtension(_ control: ([UInt8]) -> Void) throws(ImageError) {
-    var code: Int32 = 0
-    var block: UnsafeMutablePointer<GifByteType>?
-    guard unsafe DGifGetExtension(file, &code, &block) == GIF_OK else { throw error("inside an extension") }
-    while let bytes = unsafe block {
-      // The first byte is the length of what follows, all of it within giflib's buffer of 256 bytes.
-      if code == GRAPHICS_EXT_FUNC_CODE {
-        unsafe control(Array(UnsafeBufferPointer(start: bytes + 1, count: Int(bytes[0]))))
-      }
-      guard unsafe DGifGetExtensionNext(file, &block) == GIF_OK else { throw error("inside an extension") }
-    }
-  }
-
-  private func frame(transparent: Int?, disposal: GIFFrame.Disposal) throws(ImageError) -> GIFFrame {
-    guard unsafe DGifGetImageDesc(file) == GIF_OK else { throw error("inside a frame's header") }
-    let image = unsafe file.pointee.Image
-    guard unsafe image.Width > 0, unsafe image.Height > 0 else {
-      throw unsafe ImageError(.corrupt, format: .gif, "corrupt: a frame has \(image.Width)x\(image.Height) pixels")
-    }
-    var palette = [UInt32](repeating: 0, count: 256)
-    let map = unsafe image.ColorMap ?? file.pointee.SColorMap
-    guard let map = unsafe map, let colors = unsafe map.pointee.Colors else {
-      throw ImageError(.corrupt, format: .gif, "corrupt: a frame has no palette")
-    }
-    for index in unsafe 0..<min(256, Int(map.pointee.ColorCount)) where index != transparent {
-      // Within the palette that giflib allocated for `ColorCount` colours.
-      let color = unsafe colors[index]
-      palette[index] = UInt32(
-        bigEndian: UInt32(color.Red) << 24 | UInt32(color.Green) << 16 | UInt32(color.Blue) << 8 | 255
-      )
-    }
-    return unsafe GIFFrame(
-      left: Int(image.Left),
-      top: Int(image.Top),
-      width: Int(image.Width),
-      height: Int(image.Height),
-      isInterlaced: image.Interlace,
-      disposal: disposal,
-      palette: palette,
-    )
   }
 
   private func error(_ place: String) -> ImageError { unsafe Self.error(file.pointee.Error, input, place) }
@@ -132,7 +58,7 @@ final class GIFReader {
   @safe
   private final class Input {
     private let bytes: UnsafeRawBufferPointer
-    private var offset = 0
+    var offset = 0
     private(set) var ranOut = false
 
     init(_ bytes: UnsafeRawBufferPointer) {

@@ -19,8 +19,8 @@ extension WebPDecoder {
       return unsafe stillMemory(bytes, request, width: request.info.storedWidth, height: request.info.storedHeight)
     }
     guard request.frame == 0, let first = header.firstFrame else {
-      // libwebp's animation decoder has two canvases, and decodes a frame besides.
-      return DecodeMemory(codec: 13 * canvas, rows: 4 * canvas)
+      // A frame is held besides the canvas, decoded and as its codec does.
+      return DecodeMemory(codec: 9 * canvas, rows: 4 * canvas)
     }
     let inner = first.covers(request.info) ? request : request.unscaled
     return unsafe stillMemory(first.content.bytes, inner, width: first.width, height: first.height)
@@ -42,30 +42,22 @@ extension WebPDecoder {
     return DecodeMemory(codec: perPixel * width * height, rows: 4 * layout.width * layout.height)
   }
 
-  /// Opens a still picture or the first frame of an animation at the requested scale, or any other frame whole.
+  /// Opens a still picture or one frame of an animation, at the requested scale where no canvas is needed.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     let header = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0)
-    guard request.frame < max(1, request.info.frameCount) else { throw .noSuchFrame(request.frame, of: request.info) }
     let info = request.info
-    guard header.isAnimated else {
-      return unsafe still(bytes, request, width: info.storedWidth, height: info.storedHeight, hasAlpha: info.hasAlpha)
+    guard request.frame < max(1, info.frameCount) else { throw .noSuchFrame(request.frame, of: info) }
+    guard !header.isAnimated else {
+      guard !header.isTruncated else { throw WebPFrames.truncated(request.frame) }
+      return try unsafe openFrame(bytes, request)
     }
-    let pixelCount = request.info.storedWidth * request.info.storedHeight
-    try request.limits.check(composed: pixelCount * (request.frame + 1), format: .webp)
-    // The first frame is drawn on nothing, so it needs no canvas.
-    guard request.frame == 0, let first = header.firstFrame, !header.isTruncated else {
-      return unsafe frame(bytes, request, header)
-    }
-    let covers = first.covers(info)
-    let rows = unsafe still(
-      first.content.bytes,
-      covers ? request : request.unscaled,
-      width: first.width,
-      height: first.height,
-      hasAlpha: true,
+    return unsafe Self.still(
+      bytes,
+      request,
+      width: info.storedWidth,
+      height: info.storedHeight,
+      hasAlpha: info.hasAlpha,
     )
-    if covers { return rows }
-    return PlacedRows(rows, x: first.left, y: first.top, width: info.storedWidth, height: info.storedHeight)
   }
 
   /// The size at which a picture is decoded, and the part of it.
@@ -85,7 +77,7 @@ extension WebPDecoder {
     }
   }
 
-  private func still(
+  static func still(
     _ bytes: UnsafeRawBufferPointer,
     _ request: RowRequest,
     width pictureWidth: Int,
@@ -153,34 +145,18 @@ extension WebPDecoder {
       height: min(height, region.y + region.height + 4) - y,
     )
   }
+}
 
-  private func frame(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest, _ header: WebPHeader) -> HeldRows {
-    let info = request.info
-    // libwebp does not say why it stopped.
-    let status = header.isTruncated ? VP8_STATUS_NOT_ENOUGH_DATA : VP8_STATUS_BITSTREAM_ERROR
-    return unsafe HeldRows(width: info.storedWidth, height: info.storedHeight, hasAlpha: true) {
-      (pixels, _) throws(ImageError) in
-      var data = unsafe WebPData(bytes: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
-      var options = WebPAnimDecoderOptions()
-      unsafe WebPAnimDecoderOptionsInit(&options)
-      options.color_mode = MODE_RGBA
-      // `bytes` outlives the decoder, which ends before this returns.
-      guard let decoder = unsafe WebPAnimDecoderNew(&data, &options) else {
-        throw ImageError(webP: status, "inside the animation's frames")
-      }
-      defer { unsafe WebPAnimDecoderDelete(decoder) }
-      var canvas: UnsafeMutablePointer<UInt8>?
-      var timestamp: Int32 = 0
-      for index in 0...request.frame {
-        try request.control.check()
-        guard unsafe WebPAnimDecoderGetNext(decoder, &canvas, &timestamp) != 0 else {
-          throw ImageError(webP: status, "in frame \(index)")
-        }
-      }
-      guard let canvas = unsafe canvas else { return }
-      // The canvas and `pixels` both have the size in the header.
-      unsafe pixels.copyMemory(from: UnsafeRawBufferPointer(start: canvas, count: pixels.count))
-    }
+extension WebPFrames {
+  /// Opens a picture at the requested scale.
+  func open(_ frame: Frame, _ request: RowRequest) throws(ImageError) -> HeldRows {
+    unsafe WebPDecoder.still(
+      frame.content.bytes,
+      request,
+      width: frame.place.width,
+      height: frame.place.height,
+      hasAlpha: frame.hasAlpha,
+    )
   }
 }
 

@@ -1,0 +1,141 @@
+import VitrineRuntime
+
+/// The frames of a file as they are stored: pictures with places on a canvas.
+protocol StoredFrames {
+  /// The places of the frames that the file has, in order.
+  var places: [FramePlace] { get }
+  /// The reason why there are no more frames.
+  var ending: ImageError { get }
+
+  /// Draws a frame at its place.
+  ///
+  /// The limits of the request are checked before.
+  func draw(_ frame: Int, onto canvas: inout FrameCanvas, _ request: RowRequest) throws(ImageError)
+}
+
+/// Draws the frames of an animation over one another, as a viewer shows them.
+///
+/// The next frame costs what its own pixels cost. Another one starts at the latest frame before it that hides all
+/// others.
+struct FrameComposer {
+  private let frames: any StoredFrames
+  private let width: Int
+  private let height: Int
+  private var canvas: FrameCanvas
+  /// The frame that the canvas shows; `nil` for none, and after an error.
+  private var shown: Int?
+  /// True if there may be pixels on the canvas although it shows no frame.
+  private var isDirty = false
+  /// The number of rows from the top that are as the last frame has them, also after an error.
+  private(set) var wholeRows = 0
+
+  /// `pixels` are `4 * width * height` bytes, zero at first, which outlive the composer.
+  init(_ frames: any StoredFrames, on pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int) {
+    (self.frames, self.width, self.height) = (frames, width, height)
+    canvas = unsafe FrameCanvas(pixels, width: width, height: height)
+  }
+
+  /// Draws a frame and those below it that are not there yet.
+  mutating func show(_ request: RowRequest) throws(ImageError) {
+    let (frame, places) = (request.frame, frames.places)
+    guard frame < places.count else { throw frames.ending }
+    guard shown != frame else { return }
+    var next = frame
+    if let shown, shown + 1 == frame || (shown < frame && shown + 1 >= start(for: frame)) {
+      canvas.dispose()
+      next = shown + 1
+    } else {
+      if shown != nil || isDirty { canvas.clear() }
+      next = start(for: frame)
+    }
+    let count = places[next...frame].reduce(0) { $0.addingSaturating($1.pixelCount) }
+    try request.limits.check(composed: count, format: request.info.format)
+    (shown, isDirty, wholeRows) = (nil, true, 0)
+    for index in next..<frame {
+      try frames.draw(index, onto: &canvas, request)
+      canvas.dispose()
+    }
+    let isAlone = next == frame
+    // If the frame is truncated, the previous picture stays where its rows are missing.
+    defer { wholeRows = isAlone ? min(height, places[frame].top + canvas.rowsDrawn) : height }
+    try frames.draw(frame, onto: &canvas, request)
+    shown = frame
+  }
+
+  private func start(for frame: Int) -> Int { frames.places.start(for: frame, width: width, height: height) }
+}
+
+/// The frames of an animation on a canvas that stays from one to the next.
+final class CanvasFrames: FrameReader {
+  private let info: ImageInfo
+  private let hasAlpha: Bool
+  /// The canvas: RGBA with straight alpha.
+  private let memory: ZeroedMemory
+  private var composer: FrameComposer
+
+  init(_ frames: any StoredFrames, _ info: ImageInfo, _ limits: DecodeLimits) throws(ImageError) {
+    let (width, height) = (info.storedWidth, info.storedHeight)
+    try limits.check(heldWidth: width, height: height, format: info.format)
+    guard let last = frames.places.indices.last else { throw frames.ending }
+    self.info = info
+    // One frame with a hole makes all of them straight, so that they are alike.
+    hasAlpha =
+      info.hasAlpha || frames.places.leavesHoles(at: last, width: width, height: height)
+      || frames.places.contains { $0.disposal != .none }
+    memory = ZeroedMemory(byteCount: 4 * width * height)
+    composer = unsafe FrameComposer(frames, on: memory.bytes, width: width, height: height)
+  }
+
+  func open(_ request: RowRequest) throws(ImageError) -> any RowSource {
+    try composer.show(request)
+    return MemoryRows(memory, width: info.storedWidth, height: info.storedHeight, hasAlpha: hasAlpha)
+  }
+}
+
+/// The rows of a canvas.
+private final class MemoryRows: RowSource {
+  let width: Int
+  let height: Int
+  let hasAlpha: Bool
+  private let memory: ZeroedMemory
+  private var row = 0
+
+  init(_ memory: ZeroedMemory, width: Int, height: Int, hasAlpha: Bool) {
+    unsafe precondition(memory.bytes.count == 4 * width * height)
+    (self.memory, self.width, self.height, self.hasAlpha) = (memory, width, height, hasAlpha)
+  }
+
+  func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
+    let count = min(count, height - row)
+    guard count > 0 else { return 0 }
+    precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
+    for index in 0..<count {
+      let start = index * bytesPerRow
+      // In bounds by the precondition, and by `rows(from:count:width:)`.
+      unsafe UnsafeMutableRawBufferPointer(rebasing: rows[start..<start + width * 4])
+        .copyMemory(from: UnsafeRawBufferPointer(memory.bytes.rows(from: row + index, count: 1, width: width)))
+    }
+    row += count
+    return count
+  }
+}
+
+extension HeldRows {
+  /// Returns one frame of an animation, composed with those before it.
+  static func composed(_ frames: any StoredFrames, _ request: RowRequest) throws(ImageError) -> HeldRows {
+    let (info, frame) = (request.info, request.frame)
+    let (width, height) = (info.storedWidth, info.storedHeight)
+    try request.limits.check(heldWidth: width, height: height, format: info.format)
+    let places = frames.places
+    guard frame < places.count else { throw frames.ending }
+    let drawn = places[places.start(for: frame, width: width, height: height)...frame]
+    let pixelCount = drawn.reduce(0) { $0.addingSaturating($1.pixelCount) }
+    try request.limits.check(composed: pixelCount, format: info.format)
+    let hasAlpha = info.hasAlpha || places.leavesHoles(at: frame, width: width, height: height)
+    return unsafe HeldRows(width: width, height: height, hasAlpha: hasAlpha) { (pixels, wholeRows) throws(ImageError) in
+      var composer = unsafe FrameComposer(frames, on: pixels, width: width, height: height)
+      defer { wholeRows = composer.wholeRows }
+      try composer.show(request)
+    }
+  }
+}

@@ -1,0 +1,238 @@
+public import VitrineRuntime
+
+/// One frame of an animation, composed as a viewer shows it.
+public struct AnimationFrame: Sendable {
+  /// The pixels: upright, at the requested size, with straight alpha or opaque.
+  public let bitmap: Bitmap
+  /// The index of the frame, counted from 0.
+  public let index: Int
+  /// The duration for which it is shown, in seconds; 0 for a still image.
+  public let delay: Double
+}
+
+/// The frames of an image, decoded one after another at the size they are shown.
+///
+/// ```swift
+/// var frames = try FrameSource(data, DecodeOptions(size: .pixels(300, 300)))
+/// while let frame = try frames.next() {
+///   show(frame.bitmap, for: frame.delay)
+/// }
+/// frames.rewind()
+/// ```
+/// A source keeps what the next frame builds on: a picture of the image's own size, or the state of a codec. So the
+/// next frame costs the same whatever its number. Another frame costs as much as those between it and the latest one
+/// before it that can be drawn by itself. A still image has one frame.
+///
+/// It is a value that cannot be copied, so that one caller at a time uses it. All its functions block.
+public struct FrameSource: ~Copyable, @unchecked Sendable {
+  // Sendable, because what it refers to is reached only through it, it cannot be copied, and its functions mutate it.
+
+  /// The facts in the header.
+  public let info: ImageInfo
+  /// The duration of each frame, in seconds: ``ImageInfo/frameCount`` values, 0 for a still image.
+  ///
+  /// Durations of 0.01 s and less become 0.1 s, as in browsers.
+  public let delays: [Double]
+  /// The index of the frame that ``next()`` returns, counted from 0.
+  public private(set) var position: Int
+
+  private let data: Data
+  private let options: DecodeOptions
+  private let decoders: DecoderRegistry
+  /// The frames that build on one another; `nil` if each is decoded by itself.
+  private let composed: Composed?
+  /// The session in which another process decodes the frames.
+  private let session: FrameSession
+
+  private struct Composed {
+    let reader: any FrameReader
+    /// The memory that the reader reads from.
+    let bytes: PinnedBytes
+    let plan: SamplingPlan
+    /// An estimate of the bytes that decoding a frame holds.
+    let byteCount: Int
+  }
+
+  /// Opens the frames of an image, and decodes none.
+  ///
+  /// Complexity: O(bytes).
+  ///
+  /// - Parameters:
+  ///   - data: The encoded image. The source keeps it.
+  ///   - options: The options of every frame. ``DecodeOptions/frame``, ``DecodeOptions/dynamicRange`` and
+  ///     ``DecodeOptions/acceptsPartial`` are not used: a frame that is damaged is an error. The time limit is that of
+  ///     one frame. Defaults to the image's own size.
+  ///   - decoders: The decoders. Defaults to ``DecoderRegistry/standard``.
+  /// - Throws: ``ImageError`` of any code but `.noSuchFrame` and `.notEncodable`.
+  public init(
+    _ data: Data,
+    _ options: DecodeOptions = DecodeOptions(),
+    decoders: DecoderRegistry = .standard,
+  ) throws(ImageError) {
+    var options = options
+    (options.frame, options.dynamicRange, options.acceptsPartial) = (0, .standard, false)
+    let opened = try Self.open(data, options, decoders)
+    let isAnimated = opened.info.frameCount > 1
+    let delays = isAnimated ? try decoders.frameDelays(of: data, limits: options.limits) : [0]
+    (info, composed, self.delays, position) = (opened.info, opened.composed, delays, 0)
+    (self.data, self.options, self.decoders, session) = (data, options, decoders, FrameSession())
+  }
+
+  private static func open(
+    _ data: Data,
+    _ options: DecodeOptions,
+    _ decoders: DecoderRegistry,
+  ) throws(ImageError) -> (info: ImageInfo, composed: Composed?) {
+    let pinned = PinnedBytes(data)
+    let limits = options.limits
+    // The reader that may leave this call keeps to the pinned bytes, which live as long.
+    return try unsafe decoders.find(
+      pinned.bytes,
+      limits,
+      remote: { (decoder, format) throws(ImageError) -> (ImageInfo, Composed?)? in
+        let question = DecodeQuestion(.info, limits)
+        return try unsafe decoder.answer(question, about: pinned.bytes, of: format).info.map { ($0, nil) }
+      },
+    ) { (decoder, info) throws(ImageError) in
+      guard let frames = decoder as? any FrameDecoding,
+        let reader = try unsafe frames.frames(of: pinned.bytes, info, limits)
+      else { return (info, nil) }
+      let plan = try options.plan(for: info)
+      let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: nil)
+      var later = options
+      later.frame = 1
+      let memory = try unsafe decoder.memory(of: pinned.bytes, later.request(for: info, plan, control))
+      let output = plan.width * plan.height * options.bytesPerPixel
+      let count = memory.total(output: output, decodesInPlace: false).addingSaturating(data.count)
+      try limits.check(memory: count, of: info)
+      return (info, Composed(reader: reader, bytes: pinned, plan: plan, byteCount: count))
+    }
+  }
+
+  /// Decodes the next frame.
+  ///
+  /// - Returns: The frame; `nil` after the last one.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`. The position stays where it was.
+  public mutating func next() throws(ImageError) -> AnimationFrame? {
+    guard position < info.frameCount else { return nil }
+    return try frame(at: position)
+  }
+
+  /// Makes ``next()`` return the frame at an index.
+  ///
+  /// It costs nothing by itself.
+  ///
+  /// - Parameter index: The index, counted from 0; ``ImageInfo/frameCount`` is the end.
+  /// - Throws: ``ImageError``: `.noSuchFrame`.
+  public mutating func seek(to index: Int) throws(ImageError) {
+    guard (0...info.frameCount).contains(index) else { throw .noSuchFrame(index, of: info) }
+    position = index
+  }
+
+  /// Makes ``next()`` return the first frame.
+  public mutating func rewind() { position = 0 }
+
+  /// Decodes a frame, after which the position is.
+  ///
+  /// - Parameters:
+  ///   - index: The index, counted from 0.
+  ///   - adapt: Changes the options that say on whose behalf the frame is decoded.
+  /// - Returns: The frame.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
+  package mutating func frame(
+    at index: Int,
+    adapt: (inout DecodeOptions) -> Void = { _ in },
+  ) throws(ImageError) -> AnimationFrame {
+    guard (0..<info.frameCount).contains(index) else { throw .noSuchFrame(index, of: info) }
+    var options = options
+    adapt(&options)
+    options.frame = index
+    let bitmap: Bitmap
+    if let composed {
+      bitmap = try Self.bitmap(composed, info, options)
+    } else {
+      bitmap = try decoders.frame(of: data, options, in: session)
+    }
+    position = index + 1
+    return AnimationFrame(bitmap: bitmap, index: index, delay: delays[index])
+  }
+
+  /// An estimate of the bytes that the source holds between two frames, with those of the file.
+  package var byteCount: Int { composed?.byteCount ?? data.count }
+
+  private static func bitmap(
+    _ composed: Composed,
+    _ info: ImageInfo,
+    _ options: DecodeOptions,
+  ) throws(ImageError) -> Bitmap {
+    var control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
+    try control.check()
+    let output = 4 * composed.plan.width * composed.plan.height
+    var hasWaited = try options.memoryShare?.hold(composed.byteCount, control) ?? false
+    if let host = options.host, try host.permit(info, memory: composed.byteCount, output: output) { hasWaited = true }
+    if hasWaited { control = control.restarted() }
+    let rows = try composed.reader.open(options.request(for: info, composed.plan, control))
+    return try options.renderer(for: info, composed.plan, control).render(rows, acceptsPartial: false).bitmap
+  }
+}
+
+/// The frames of one ``FrameSource``, named so that another process can keep what the next frame builds on.
+package struct FrameSession: Hashable, Sendable {
+  /// A number that no other session of this process has; above 0.
+  package let number: Int
+
+  package init(number: Int) { self.number = number }
+
+  /// Makes a new session.
+  init() {
+    number = Self.last.withLock { last in
+      last += 1
+      return last
+    }
+  }
+
+  private static let last = Lock(0)
+}
+
+extension DecoderRegistry {
+  /// Decodes a frame of an image whose frames do not build on one another, or which another process decodes.
+  fileprivate func frame(
+    of data: Data,
+    _ options: DecodeOptions,
+    in session: FrameSession,
+  ) throws(ImageError) -> Bitmap {
+    var question = DecodeQuestion(.image, options)
+    question.session = session
+    return try unsafe open(data, question) {
+      $0.image ?? nil
+    } render: { (source, info, plan, control) throws(ImageError) in
+      let result = try options.renderer(for: info, plan, control).render(source, acceptsPartial: false)
+      return ImageContainer(result.bitmap, info: info)
+    }.bitmap
+  }
+}
+
+/// Encoded bytes that stay in one place as long as this lives.
+@safe
+private final class PinnedBytes: @unchecked Sendable {
+  // Sendable, because nobody changes the bytes.
+
+  let bytes: UnsafeRawBufferPointer
+  private let owner: Data?
+
+  init(_ data: Data) {
+    // A few bytes are kept within the value itself, which moves. More are in a buffer that is copied before anyone
+    // changes it, since this also refers to it.
+    guard data.count >= 4096 else {
+      let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: data.count, alignment: 1)
+      unsafe copy.copyBytes(from: data)
+      unsafe bytes = UnsafeRawBufferPointer(copy)
+      owner = nil
+      return
+    }
+    owner = data
+    unsafe bytes = data.withUnsafeBytes { unsafe $0 }
+  }
+
+  deinit { if owner == nil { unsafe bytes.deallocate() } }
+}
