@@ -1,0 +1,72 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+import VitrineSandbox
+import VitrineTesting
+
+/// Frames of animations, decoded in workers.
+struct FrameTests {
+  static let files = [
+    "ImagingTests/Fixtures/animated.png", "ImagingTests/Fixtures/animated.webp", "CodecTests/Fixtures/animated.avif",
+    "CodecTests/Fixtures/animated.jxl",
+  ]
+
+  @Test(arguments: files)
+  func framesAreThoseOfTheDecodersThemselves(path: String) throws {
+    let file = try Files.data(path)
+    let decoders = try Sandbox.built().decoders
+    let options = DecodeOptions(size: .pixels(40, 40))
+    var there = try FrameSource(file, options, decoders: decoders)
+    var here = try FrameSource(file, options, decoders: ownDecoders)
+    #expect(there.delays == here.delays)
+    for _ in 0..<2 {
+      while let own = try here.next() {
+        let frame = try there.next()
+        #expect(frame?.bitmap.content == own.bitmap.content)
+      }
+      here.rewind()
+      there.rewind()
+    }
+  }
+
+  /// The limit counts what a frame costs, so that a worker that began anew would exceed it.
+  @Test(arguments: files)
+  func theWorkerKeepsWhatTheNextFrameBuildsOn(path: String) throws {
+    let file = try Files.data(path)
+    let decoders = try Sandbox.built { $0.processes = 2 }.decoders
+    let info = try decoders.info(of: file)
+    var options = DecodeOptions()
+    options.limits.composedPixelCount = info.width * info.height
+    // Two animations in turns, and stills between their frames.
+    var first = try FrameSource(file, options, decoders: decoders)
+    var second = try FrameSource(file, options, decoders: decoders)
+    var count = 0
+    while let frame = try first.next() {
+      let other = try second.next()
+      #expect(other?.bitmap.content == frame.bitmap.content)
+      _ = try decoders.decode(Files.data("ImagingTests/Fixtures/still.gif"))
+      count += 1
+    }
+    #expect(count == info.frameCount)
+  }
+
+  @Test
+  func aWorkerThatIsKilledCostsOneFrameAtMost() throws {
+    let file = try Files.data("CodecTests/Fixtures/animated.avif")
+    let sandbox = try Sandbox.built { $0.processes = 1 }
+    var source = try FrameSource(file, decoders: sandbox.decoders)
+    var here = try FrameSource(file, decoders: ownDecoders)
+    for _ in 0..<3 {
+      let own = try here.next()
+      var frame: AnimationFrame?
+      for _ in 0..<5 where frame == nil { frame = try? source.next() }
+      #expect(frame?.bitmap.content == own?.bitmap.content)
+      for identifier in sandbox.processIdentifiers { kill(identifier, SIGKILL) }
+    }
+  }
+}
+
+extension Bitmap {
+  /// The bytes of the pixels.
+  fileprivate var content: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
+}
