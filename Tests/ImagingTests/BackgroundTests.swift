@@ -135,15 +135,3 @@ struct BackgroundTests {
     #expect(sizes.sorted() == Array(1...60))
   }
 }
-
-/// Holds threads until it is opened.
-private final class Gate: Sendable {
-  private let monitor = Monitor(false)
-
-  func wait() { monitor.wait { $0 ? .leave(()) : .wait } }
-
-  func open() {
-    monitor.withLock { $0 = true }
-    monitor.broadcast()
-  }
-}

@@ -51,6 +51,8 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
     let plan: SamplingPlan
     /// An estimate of the bytes that decoding a frame holds.
     let byteCount: Int
+    /// An estimate of the bytes that stay from one frame to the next.
+    let heldByteCount: Int
   }
 
   /// Opens the frames of an image, and decodes none.
@@ -105,7 +107,8 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
       let output = plan.width * plan.height * options.bytesPerPixel
       let count = memory.total(output: output, decodesInPlace: false).addingSaturating(data.count)
       try limits.check(memory: count, of: info)
-      return (info, Composed(reader: reader, bytes: pinned, plan: plan, byteCount: count))
+      let held = memory.codec.addingSaturating(memory.rows)
+      return (info, Composed(reader: reader, bytes: pinned, plan: plan, byteCount: count, heldByteCount: held))
     }
   }
 
@@ -157,8 +160,11 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
     return AnimationFrame(bitmap: bitmap, index: index, delay: delays[index])
   }
 
-  /// An estimate of the bytes that the source holds between two frames, with those of the file.
+  /// An estimate of the bytes that the source holds, with the file and a frame.
   package var byteCount: Int { composed?.byteCount ?? data.count }
+
+  /// An estimate of the bytes that the source holds between two frames, without the file.
+  var heldByteCount: Int { composed?.heldByteCount ?? 0 }
 
   private static func bitmap(
     _ composed: Composed,

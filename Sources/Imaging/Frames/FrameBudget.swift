@@ -1,0 +1,98 @@
+public import VitrineRuntime
+
+/// The memory that decoded frames of animations hold together.
+///
+/// Each animation that plays may hold an equal share of the limit, and two frames whatever the share is. What an
+/// animation holds that does not play is freed when another needs the room. Under memory pressure all frames are freed
+/// that can be decoded again, and for half a minute each animation holds two.
+public final class FrameBudget: Sendable {
+  /// The budget of animations that have no other: 64 MB, under the system's memory pressure.
+  public static let shared = FrameBudget()
+
+  private struct Entry {
+    weak var store: FrameStore?
+    var byteCount = 0
+    var isActive = false
+    var lastUse = 0
+  }
+
+  private struct State {
+    var entries: [ObjectIdentifier: Entry] = [:]
+    var uses = 0
+    /// The time until which memory is scarce.
+    var scarceUntil = Duration.zero
+    var observation: MemoryPressureObservation?
+  }
+
+  /// The time after memory pressure in which animations hold two frames.
+  private static let recovery = Duration.seconds(30)
+
+  /// The limit, in bytes.
+  public let byteLimit: Int
+  private let time: any TimeSource
+  private let state = Lock(State())
+
+  /// Makes a budget.
+  ///
+  /// - Parameters:
+  ///   - byteLimit: The limit, in bytes. Defaults to 64 MB.
+  ///   - memoryPressure: The source of memory pressure; `nil` for none. Defaults to the system.
+  ///   - time: The clock. Defaults to the system clock.
+  public init(
+    byteLimit: Int = 64_000_000,
+    memoryPressure: (any MemoryPressureSource)? = .system,
+    time: any TimeSource = SystemClock(),
+  ) {
+    (self.byteLimit, self.time) = (max(0, byteLimit), time)
+    let observation = memoryPressure?.observe { [weak self] _ in self?.shrink() }
+    state.withLock { $0.observation = observation }
+  }
+
+  /// The bytes that animations hold: frames, the canvases that they are drawn on, and what codecs keep.
+  public var byteCount: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.byteCount } } }
+
+  /// The bytes that each animation that plays may hold; 0 while memory is scarce.
+  var share: Int {
+    let now = time.uptime
+    return state.withLock { state in
+      guard now >= state.scarceUntil else { return 0 }
+      return byteLimit / max(1, state.entries.values.count { $0.isActive })
+    }
+  }
+
+  /// Notes what an animation holds, and frees what others hold without need if that is too much.
+  func update(_ store: FrameStore, byteCount: Int, isActive: Bool) {
+    let released = state.withLock { state -> [FrameStore] in
+      state.uses += 1
+      state.entries[ObjectIdentifier(store)] = Entry(
+        store: store,
+        byteCount: byteCount,
+        isActive: isActive,
+        lastUse: state.uses,
+      )
+      var total = state.entries.values.reduce(0) { $0 + $1.byteCount }
+      guard total > byteLimit else { return [] }
+      var released: [FrameStore] = []
+      let idle = state.entries.filter { !$0.value.isActive && $0.value.byteCount > 0 }
+      for (key, entry) in idle.sorted(by: { $0.value.lastUse < $1.value.lastUse }) where total > byteLimit {
+        total -= entry.byteCount
+        state.entries[key]?.byteCount = 0
+        if let store = entry.store { released.append(store) }
+      }
+      return released
+    }
+    for store in released { store.release() }
+  }
+
+  /// Forgets an animation that is gone.
+  func remove(_ key: ObjectIdentifier) { state.withLock { _ = $0.entries.removeValue(forKey: key) } }
+
+  private func shrink() {
+    let until = time.uptime + Self.recovery
+    let stores = state.withLock { state in
+      state.scarceUntil = until
+      return state.entries.values.compactMap(\.store)
+    }
+    for store in stores { store.release() }
+  }
+}

@@ -1,0 +1,187 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+struct AnimatedImageTests {
+  /// Frames of 20x14 pixels, of which each is of another colour in a corner.
+  static func file(_ count: Int, loops: Bool = true) -> Data {
+    let frames = (0..<count).map { number in
+      var frame = GIFFile.Frame(width: 20, height: 14) { x, y in (x + y + number) % 4 }
+      frame.delay = 10
+      return frame
+    }
+    return GIFFile(width: 20, height: 14, palette: GIFTests.palette, frames: frames).data
+  }
+
+  static let frameByteCount = 20 * 14 * 4
+
+  @Test
+  func theFirstFrameIsThereAtOnceAndTheOthersWhenAskedFor() async throws {
+    let file = Self.file(5)
+    let image = try AnimatedImage(file, budget: FrameBudget(memoryPressure: nil))
+
+    #expect(image.poster.pixels == (try decode(file).bitmap.pixels))
+    #expect(image.byteCount == file.count + Self.frameByteCount)
+    #expect(image.cachedFrame(at: 0)?.pixels == image.poster.pixels)
+    #expect(image.cachedFrame(at: 3) == nil)
+    let frame = try await image.frame(at: 3)
+    #expect(frame.pixels == (try decode(file) { $0.frame = 3 }.bitmap.pixels))
+    #expect(image.decodeCount == 1)
+    await #expect(throws: ImageError.self) { try await image.frame(at: 5) }
+  }
+
+  @Test
+  func itIsDecodedAtTheSizeAtWhichItIsShown() async throws {
+    let image = try AnimatedImage(Self.file(3), DecodeOptions(size: .pixels(10, 10)))
+    let frame = try await image.frame(at: 2)
+    #expect([image.poster.size, frame.size] == [[10, 7], [10, 7]])
+  }
+
+  @Test
+  func aStillImageHasOneFrame() throws {
+    let image = try AnimatedImage(Fixture.data("baseline-420.jpg"))
+    let player = AnimationPlayer(image)
+    player.play()
+    #expect(image.frameCount == 1)
+    #expect(!player.isPlaying)
+  }
+
+  @Test
+  func waitingForAFrameCanBeCancelled() async throws {
+    let image = try AnimatedImage(Self.file(5), budget: FrameBudget(memoryPressure: nil))
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      do throws(ImageError) {
+        _ = try await image.frame(at: 4)
+        return ImageError.Code?.none
+      } catch {
+        return error.code
+      }
+    }
+    #expect(await task.value == .cancelled)
+    #expect(try await image.frame(at: 4).size == [20, 14])
+  }
+
+  @Test
+  func aDamagedFrameEndsTheAnimationBeforeIt() async throws {
+    let whole = try HostileTests.twoFrames()
+    let image = try AnimatedImage(whole.prefix(whole.count - 800), budget: FrameBudget(memoryPressure: nil))
+    #expect(image.frameCount == 2)
+    await #expect(throws: ImageError.self) { try await image.frame(at: 1) }
+    #expect(image.frameCount == 1)
+    #expect(image.damage?.code == .truncated)
+  }
+
+  @Test
+  func framesThatFitStayAndFurtherLoopsDecodeNothing() async throws {
+    let image = try AnimatedImage(Self.file(12), budget: FrameBudget(memoryPressure: nil))
+    let player = AnimationPlayer(image)
+    player.play()
+    try await Self.run(player, loops: 3)
+    #expect(image.decodeCount == 11)
+  }
+
+  @Test
+  func tenViewsDecodeEachFrameOnce() async throws {
+    let image = try AnimatedImage(Self.file(40), budget: FrameBudget(memoryPressure: nil))
+    let players = (0..<10).map { _ in AnimationPlayer(image) }
+    for player in players {
+      player.loopCount = 0
+      player.play()
+    }
+    var time = Duration.zero
+    for _ in 0..<120 {
+      for player in players {
+        if player.advance(to: time) == nil, player.timeToNextFrame == .zero {
+          _ = try await image.frame(at: (player.frameIndex + 1) % 40)
+          _ = player.advance(to: time)
+        }
+      }
+      time += .milliseconds(100)
+    }
+    #expect(image.decodeCount == 39)
+    #expect(Set(players.map(\.frameIndex)).count == 1)
+  }
+
+  /// With room for few frames each loop decodes them anew, and never more are held.
+  @Test
+  func framesThatDoNotFitAreDecodedAheadWithinTheBudget() async throws {
+    let budget = FrameBudget(byteLimit: 9 * Self.frameByteCount, memoryPressure: nil)
+    let image = try AnimatedImage(Self.file(60), budget: budget)
+    let player = AnimationPlayer(image)
+    player.play()
+    var most = 0
+    try await Self.run(player, loops: 2) { most = max(most, image.frameByteCount) }
+    #expect(most <= 9 * Self.frameByteCount)
+    // Each once in a loop, and those ahead of the player.
+    #expect((100...140).contains(image.decodeCount))
+    #expect(budget.byteCount <= budget.byteLimit)
+  }
+
+  @Test
+  func whatDoesNotPlayIsFreedWhenAnotherNeedsTheRoom() async throws {
+    let budget = FrameBudget(byteLimit: 20 * Self.frameByteCount, memoryPressure: nil)
+    let (first, second) = (
+      try AnimatedImage(Self.file(12), budget: budget), try AnimatedImage(Self.file(12), budget: budget),
+    )
+    let (one, other) = (AnimationPlayer(first), AnimationPlayer(second))
+    one.play()
+    try await Self.run(one, loops: 1)
+    one.pause()
+    #expect(first.frameByteCount >= 11 * Self.frameByteCount)
+    other.play()
+    try await Self.run(other, loops: 1)
+    #expect(first.frameByteCount == 0)
+    #expect(second.frameByteCount >= 11 * Self.frameByteCount)
+  }
+
+  @Test
+  func memoryPressureDropsFramesAndTheAnimationGoesOn() async throws {
+    let (pressure, clock) = (ManualMemoryPressure(), ManualClock())
+    let budget = FrameBudget(memoryPressure: pressure, time: clock)
+    let image = try AnimatedImage(Self.file(30), budget: budget)
+    let player = AnimationPlayer(image)
+    player.play()
+    try await Self.run(player, loops: 1)
+    let before = image.frameByteCount
+    #expect(before >= 29 * Self.frameByteCount)
+
+    pressure.tell(.low)
+
+    try await Self.run(player, loops: 1)
+    // The frame that is shown, the next one, and the canvas.
+    #expect(image.frameByteCount <= 4 * Self.frameByteCount)
+    clock.advance(by: .seconds(31))
+    try await Self.run(player, loops: 1)
+    #expect(image.frameByteCount == before)
+  }
+
+  @Test
+  func pressureFreesWhatDoesNotPlay() async throws {
+    let pressure = ManualMemoryPressure()
+    let image = try AnimatedImage(Self.file(6), budget: FrameBudget(memoryPressure: pressure))
+    let player = AnimationPlayer(image)
+    player.play()
+    try await Self.run(player, loops: 1)
+    player.pause()
+    pressure.tell(.critical)
+    #expect(image.frameByteCount == 0)
+    #expect(image.cachedFrame(at: 0) != nil)
+  }
+
+  /// Plays to the ends of loops, and waits for frames that are due.
+  static func run(_ player: AnimationPlayer, loops: Int, each: () -> Void = {}) async throws {
+    player.loopCount = 0
+    let end = player.completedLoops + loops
+    var time = Duration.zero
+    _ = player.advance(to: time)
+    while player.completedLoops < end {
+      time += .milliseconds(100)
+      while player.advance(to: time) == nil, player.timeToNextFrame == .zero {
+        _ = try await player.image.frame(at: (player.frameIndex + 1) % player.image.frameCount)
+      }
+      each()
+    }
+  }
+}
