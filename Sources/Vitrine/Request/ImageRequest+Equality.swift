@@ -54,7 +54,7 @@ extension ImageRequest.Fields {
   fileprivate func isEqual(to other: Self) -> Bool {
     cachePolicy == other.cachePolicy && cacheAccess == other.cacheAccess
       && keepsEncodedData == other.keepsEncodedData && revalidates == other.revalidates
-      && source.isEqual(to: other.source, at: size) && size == other.size && processors == other.processors
+      && source.isEqual(to: other.source, at: size) && size == other.size && processorNames == other.processorNames
       && priority == other.priority && decoding == other.decoding && previews == other.previews
       && continuesDownload == other.continuesDownload
       && allowsExpensiveNetworkAccess == other.allowsExpensiveNetworkAccess
