@@ -3,7 +3,7 @@ import VitrineRuntime
 /// The passes of a Gaussian blur along one axis.
 ///
 /// A wide Gaussian needs few samples. So a wide blur is done on a coarser grid: a narrow Gaussian reduces the image
-/// to a half or a quarter, what is left of the blur is done there, in the same way if it is still wide, and a cubic
+/// to a half, a third or a quarter, what is left of the blur is done there, in the same way if it is still wide, and a cubic
 /// B-spline interpolates between the results. Variances add up: those of the first Gaussian, of the blur on the grid and
 /// of the spline make that of the whole. Every pixel of the full size is touched by a fixed number of weights, so the
 /// cost does not depend on the radius. Beyond its edges, the image is continued by its mirror image.
@@ -39,9 +39,9 @@ struct BlurWeights {
 
   /// Returns the number of pixels that become one; `nil` if the blur is too narrow for that.
   private static func factor(_ count: Int, _ sigma: Double) -> Int? {
-    guard count >= 32 else { return nil }
-    let narrowest = (reduction * reduction + spline).squareRoot()
-    return sigma >= 4 * narrowest ? 4 : sigma >= 2 * narrowest ? 2 : nil
+    // What is left for the grid smooths the steps between the splines: narrower ones are two levels off.
+    let factor = min(4, Int(min(sigma, 100) / 1.6))
+    return count >= 32 && factor > 1 ? factor : nil
   }
 
   private static func blur(_ count: Int, _ sigma: Double) -> FilterWeights {

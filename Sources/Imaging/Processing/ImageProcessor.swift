@@ -171,7 +171,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
       } catch {
         throw error.isCancellation ? error : error.prefixed(identifier)
       }
-      return bitmap.storage === image.bitmap.storage ? image : image.replacing(bitmap)
+      return bitmap.storage === image.bitmap.storage ? image : image.replacing(bitmap.straightened())
     case .custom(let body):
       do {
         return try body(image, context)

@@ -28,9 +28,10 @@ struct PixelTests {
   @Test(arguments: ImageProcessor.samples)
   func premultipliedPicturesGiveTheSameAsStraightOnes(processor: ImageProcessor) throws {
     let straight = Bitmap.pixels(width: 40, height: 30, alpha: .straight) { x, y in
-      SIMD4(UInt8(x * 6), UInt8(y * 8), 77, x < 20 ? 255 : 0)
+      SIMD4<UInt8>(UInt8(x * 6), UInt8(y * 8), 77, x < 20 ? 255 : 0)
     }
-    let results = try [straight.premultiplied().straightened(), straight.premultiplied()].map(processor.process)
+    let inputs = [straight.premultiplied().straightened(), straight.premultiplied()]
+    let results = try inputs.map { try processor.process($0) }
     #expect(results[0].pixels == results[1].pixels)
     #expect(results[1].alpha != .premultiplied)
   }
@@ -39,7 +40,7 @@ struct PixelTests {
   @Test(arguments: [SIMD4<UInt8>(255, 255, 255, 0), SIMD4(0, 0, 0, 0)])
   func edgesHaveNoFringes(hidden: SIMD4<UInt8>) throws {
     let disc = Bitmap.pixels(width: 60, height: 60, alpha: .straight) { x, y in
-      (x - 30) * (x - 30) + (y - 30) * (y - 30) < 400 ? SIMD4(20, 40, 200, 255) : hidden
+      (x - 30) * (x - 30) + (y - 30) * (y - 30) < 400 ? SIMD4<UInt8>(20, 40, 200, 255) : hidden
     }
     let filters: [ImageProcessor] = [
       .blur(radius: 1), .blur(radius: 4), .blur(radius: 12), .resize(.pixels(23)),
