@@ -15,9 +15,19 @@ struct Work {
     Work(name: "resize-300", title: "12 MP to 300 pixels", isLarge: true, processor: .resize(width: 300), margin: 2),
     Work(name: "resize-600", title: "1,500 pixels to 600", isLarge: false, processor: .resize(width: 600), margin: 2),
     Work(name: "blur-8", title: "blur with sigma 8, 12 MP", isLarge: true, processor: .blur(radius: 8), margin: 40),
-    Work(name: "blur-40", title: "blur with sigma 40, 12 MP", isLarge: true, processor: .blur(radius: 40), margin: 200),
     Work(
-      name: "corners", title: "corners with radius 100, 12 MP", isLarge: true, processor: .roundedCorners(radius: 100)),
+      name: "blur-40",
+      title: "blur with sigma 40, 12 MP",
+      isLarge: true,
+      processor: .blur(radius: 40),
+      margin: 200,
+    ),
+    Work(
+      name: "corners",
+      title: "corners with radius 100, 12 MP",
+      isLarge: true,
+      processor: .roundedCorners(radius: 100),
+    ),
   ]
 }
 
@@ -40,7 +50,7 @@ let peers = [
     name: "libvips, float",
     works: ["blur-8", "blur-40"],
     command: { ["\(folder)/vips-processing", $0] },
-    suffix: "-float"
+    suffix: "-float",
   ),
   Peer(name: "Pillow", works: everyWork) { ["/usr/bin/python3", "-c", pillow, $0] },
   Peer(name: "OpenCV", works: everyWork.subtracting(["corners"])) { ["/usr/bin/python3", "-c", openCV, $0] },

@@ -44,7 +44,9 @@ func compare() throws {
   let large = try picture(photo, 4000, 3000, scratch.appending(path: "large.raw").path)
   let small = try picture(photo, 1500, 1125, scratch.appending(path: "small.raw").path)
   print("# Processors\n")
-  print("One thread; the CPU time of the work alone, median of \(rounds) in one process, least of three processes in turn.")
+  print(
+    "One thread; the CPU time of the work alone, median of \(rounds) in one process, least of three processes in turn."
+  )
   print("Memory is the peak of the process beyond that of one which only reads the pixels. PSNR is that of the result,")
   print("without its edges, beside the definition in double precision.\n")
   var failures = 0

@@ -109,7 +109,7 @@ extension Bitmap {
     let backdrop = SIMD4<Float>(background.pixel(in: colorSpace))
     let staysOpaque = source.alpha == .opaque && background.alpha == 255
     return try unsafe source.withUnsafeBytes { (pixels) throws(ImageError) in
-      let sampler = unsafe CubicSampler(pixels, width: width, height: height)
+      let sampler = unsafe CubicSampler(pixels, width: width, height: height, hasAlpha: source.alpha != .opaque)
       return try unsafe Bitmap.rows(
         width: Int(newWidth),
         height: Int(newHeight),
@@ -150,12 +150,13 @@ private struct CubicSampler {
   private let pixels: UnsafeRawBufferPointer
   private let width: Int
   private let height: Int
+  private let hasAlpha: Bool
 
   /// Uses the memory of `width * height` pixels with straight alpha.
-  init(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int) {
+  init(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int, hasAlpha: Bool) {
     precondition(pixels.count >= width * height * 4)
     unsafe self.pixels = pixels
-    (self.width, self.height) = (width, height)
+    (self.width, self.height, self.hasAlpha) = (width, height, hasAlpha)
   }
 
   /// Returns the pixel with straight alpha at a place.
@@ -164,20 +165,13 @@ private struct CubicSampler {
     let (left, top) = ((x - 0.5).rounded(.down), (y - 0.5).rounded(.down))
     let (across, down) = (Self.weights(x - 0.5 - left), Self.weights(y - 0.5 - top))
     let (column, row) = (Int(left) &- 1, Int(top) &- 1)
-    var sum = SIMD4<Float>()
-    for j in 0..<4 {
-      let start = min(max(row &+ j, 0), height &- 1) &* width
-      var line = SIMD4<Float>()
-      for i in 0..<4 {
-        let place = start &+ min(max(column &+ i, 0), width &- 1)
-        // Clamped to the pixels that the initialiser has checked.
-        let pixel = unsafe SIMD4<Float>(pixels.loadUnaligned(fromByteOffset: place &* 4, as: SIMD4<UInt8>.self))
-        var factor = SIMD4<Float>(repeating: pixel.w)
-        factor.w = 255
-        line += pixel * factor * across[i]
-      }
-      sum += line * down[j]
-    }
+    let columns = (
+      clamped(column, width), clamped(column &+ 1, width), clamped(column &+ 2, width), clamped(column &+ 3, width),
+    )
+    var sum = line(clamped(row, height), columns, across) * down.x
+    sum += line(clamped(row &+ 1, height), columns, across) * down.y
+    sum += line(clamped(row &+ 2, height), columns, across) * down.z
+    sum += line(clamped(row &+ 3, height), columns, across) * down.w
     let alpha = min(max(sum.w / 255, 0), 255)
     guard alpha > 0 else { return SIMD4() }
     var color = sum / sum.w * 255
@@ -188,7 +182,30 @@ private struct CubicSampler {
     return color
   }
 
-  /// E. Catmull and R. Rom, "A Class of Local Interpolating Splines", 1974.
+  @inline(__always)
+  private func clamped(_ place: Int, _ count: Int) -> Int { min(max(place, 0), count &- 1) }
+
+  /// Adds four pixels of a row, multiplied by their coverage.
+  @inline(__always)
+  private func line(_ row: Int, _ columns: (Int, Int, Int, Int), _ weights: SIMD4<Float>) -> SIMD4<Float> {
+    let start = row &* width
+    let first = premultiplied(start &+ columns.0) * weights.x + premultiplied(start &+ columns.1) * weights.y
+    return first + premultiplied(start &+ columns.2) * weights.z + premultiplied(start &+ columns.3) * weights.w
+  }
+
+  /// Returns a pixel times 255.
+  @inline(__always)
+  private func premultiplied(_ place: Int) -> SIMD4<Float> {
+    // Places are clamped to the pixels that the initialiser has checked.
+    let bytes = unsafe pixels.loadUnaligned(fromByteOffset: place &* 4, as: SIMD4<UInt8>.self)
+    let pixel = SIMD4<Float>(bytes)
+    guard hasAlpha else { return pixel * 255 }
+    var factor = SIMD4<Float>(repeating: pixel.w)
+    factor.w = 255
+    return pixel * factor
+  }
+
+  // E. Catmull and R. Rom, "A Class of Local Interpolating Splines", 1974.
   @inline(__always)
   private static func weights(_ t: Float) -> SIMD4<Float> {
     let (square, cube) = (t * t, t * t * t)
