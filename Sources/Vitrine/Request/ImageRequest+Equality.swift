@@ -25,6 +25,7 @@ extension ImageRequest: CustomStringConvertible {
     }
     if let size { parts.append(size.description) }
     if !processors.isEmpty { parts.append("processors \(processors.map(\.identifier).joined(separator: ", "))") }
+    add("scale", scale, unless: 1.0)
     add("priority", priority, unless: Priority.normal)
     add("quality", quality.rawValue, unless: DecodeQuality.balanced.rawValue)
     add("frame", frame, unless: 0)

@@ -83,8 +83,8 @@ public struct ImageRequest: Sendable {
 
   /// The number of pixels in a point, for the lengths of ``processors``.
   ///
-  /// Images differ by scale only if a processor has a length in points. Defaults to the scale of a ``size`` in points,
-  /// otherwise to 1.
+  /// Images differ by scale only if a processor has a length in points. Defaults to the scale of a ``size`` in points, or
+  /// to that of the view if a slot chooses the size, otherwise to 1.
   public var scale: Double {
     get { shared.fields.pointScale }
     set { change { $0.scale = newValue } }
