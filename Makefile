@@ -181,6 +181,12 @@ bench-imaging: setup ## Compares thumbnails and program sizes with other program
 		$(BENCHMARKS) $(STATIC) --product $$product || exit 1; done
 	set -o pipefail; .build/benchmarks/release/bench-imaging | tee Benchmarks/Results/imaging.txt
 
+.PHONY: bench-processing
+bench-processing: setup ## Compares resizing, blurring and rounding corners with libvips, Pillow and OpenCV; installs them if missing.
+	@Scripts/setup.sh bench-processing
+	for product in measure vips-processing bench-processing; do $(BENCHMARKS) --product $$product || exit 1; done
+	set -o pipefail; .build/benchmarks/release/bench-processing | tee Benchmarks/Results/processing.txt
+
 .PHONY: bench-sandbox
 bench-sandbox: setup ## Compares decoding in a sandbox with decoding in the program: processor time, first image, memory.
 	$(RELEASE) --product vitrine-codecs

@@ -15,6 +15,15 @@ let package = Package(
       ],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
+    .executableTarget(
+      name: "bench-processing",
+      dependencies: [.product(name: "VitrineImaging", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    // C: the same work with libvips, whose functions take variable arguments. `Scripts/setup.sh bench-processing`
+    // installs it.
+    .executableTarget(name: "vips-processing", dependencies: ["CVips"]),
+    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
     // Nothing but an import and a picture: what programs with Vitrine inside weigh, and how fast they start.
     .executableTarget(
       name: "start-imaging",

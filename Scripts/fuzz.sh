@@ -21,7 +21,7 @@ seeds() { # target: seed files
     heic) names="heic heif" ;;
     tiff) names="tiff tif" ;;
     metadata | incremental) names="jpg png webp gif" ;;
-    profile | size | http | headers | disk | wire) names="" ;;
+    profile | size | processing | hashes | http | headers | disk | wire) names="" ;;
     *) names=$1 ;;
   esac
   local folders=(Examples/Photographs Tests/ImagingTests/Fixtures Tests/CodecTests/Fixtures)

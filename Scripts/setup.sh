@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
-# `bench-imaging`, `conformance` and `roots` install what these make targets need. `setup.sh packages PRODUCT`
+# `bench-imaging`, `bench-processing`, `conformance` and `roots` install what these make targets need. `setup.sh packages PRODUCT`
 # lists the packages of a product; README and Package.swift are checked against them.
 set -euo pipefail
 
@@ -37,6 +37,11 @@ programs=(
   "libavif-bin:command avifenc:makes AVIF for make bench-imaging"
   "libheif-examples:command heif-enc:makes HEIC for make bench-imaging"
 )
+processors=(
+  "libvips-dev:module vips:for comparison in make bench-processing"
+  "python3-pil:python PIL:for comparison in make bench-processing"
+  "python3-opencv:python cv2:for comparison in make bench-processing"
+)
 roots=("debootstrap:command debootstrap:makes the systems in which make roots builds")
 decoders=(
   "libjpeg-turbo-progs:command djpeg:for comparison in make conformance"
@@ -65,6 +70,7 @@ fi
 wanted=("${libraries[@]}")
 case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
+[ "${1:-}" = bench-processing ] && wanted=("${processors[@]}")
 [ "${1:-}" = roots ] && wanted=("${roots[@]}")
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
 [ "${1:-}" = conformance ] && wanted=("${decoders[@]}")

@@ -8,17 +8,19 @@ struct InfoCommand: Command {
     synopsis: "SOURCE...",
     summary: "Shows format, size, orientation, frames and color profile of images, from their headers.",
     notes: ["SOURCE is a file, - for standard input, or an http or https URL. After -- nothing is an option."],
-    options: [.filesFrom, .zero, .json, .quiet],
+    options: [.hash, .filesFrom, .zero, .json, .quiet],
   )
 
   private let sources: [ByteString]
   private let isJSON: Bool
   private let isQuiet: Bool
+  private let hashes: Bool
 
   init(_ arguments: Arguments) throws(UsageError) {
     sources = try arguments.allSources(of: "info")
     isJSON = arguments.has(.json)
     isQuiet = arguments.has(.quiet)
+    hashes = arguments.has(.hash)
   }
 
   func run() -> Int32 {
@@ -26,14 +28,14 @@ struct InfoCommand: Command {
     let console = Console(total: different.count, isQuiet: isQuiet)
     let reader = SourceReader(different, connections: Batch.standardConnections, console)
     let failures = Batch.run(sources, width: Batch.standardWidth(for: different), console: console) { source in
-      Self.report(on: source, reader)
+      Self.report(on: source, reader, hashes: hashes)
     } finish: { _, report in
       report
     } report: { argument, result, _ in
       let (report, failure) = result.parts
       if let failure { console.error(argument, failure.reason) }
       if isJSON {
-        console.out(Self.json(argument, report, failure))
+        console.out(Self.json(argument, report, failure, hashes: hashes))
       } else if let report {
         console.out(report.text(argument.readable))
       }
@@ -42,13 +44,20 @@ struct InfoCommand: Command {
     return failures == 0 ? ExitCode.success : ExitCode.failure
   }
 
-  private static func report(on source: Source, _ reader: SourceReader) -> Result<Report, Failure> {
+  private static func report(
+    on source: Source,
+    _ reader: SourceReader,
+    hashes: Bool,
+  ) -> Result<Report, Failure> {
     do throws(Failure) {
       let data = try reader.read(source)
       do throws(ImageError) {
         var limits = DecodeLimits()
         limits.timeLimit = Arguments.standardTimeLimit
-        return .success(Report(info: try DecoderRegistry.ofTool.info(of: data, limits: limits), bytes: data.count))
+        let info = try DecoderRegistry.ofTool.info(of: data, limits: limits)
+        return .success(
+          Report(info: info, bytes: data.count, hashes: hashes ? try Hashes(data, limits) : nil)
+        )
       } catch {
         throw Failure(error)
       }
@@ -57,7 +66,12 @@ struct InfoCommand: Command {
     }
   }
 
-  private static func json(_ source: ByteString, _ report: Report?, _ failure: Failure?) -> String {
+  private static func json(
+    _ source: ByteString,
+    _ report: Report?,
+    _ failure: Failure?,
+    hashes: Bool,
+  ) -> String {
     let info = report?.info
     var json = JSONLine()
     json.add("source", source)
@@ -71,13 +85,33 @@ struct InfoCommand: Command {
     json.add("bitsPerComponent", info?.bitsPerComponent)
     json.add("bytes", report?.bytes)
     json.add("duration", info?.duration)
+    if hashes {
+      json.add("thumbHash", report?.hashes?.thumb.base64)
+      json.add("blurHash", report?.hashes?.blur.string)
+    }
     json.add(failure)
     return json.line
+  }
+
+  /// The placeholders of an image.
+  private struct Hashes {
+    let thumb: ThumbHash
+    let blur: BlurHash
+
+    init(_ data: Data, _ limits: DecodeLimits) throws(ImageError) {
+      // As many pixels as a hash looks at.
+      var options = DecodeOptions(size: .pixels(100))
+      options.limits = limits
+      let bitmap = try DecoderRegistry.ofTool.decode(data, options).bitmap
+      thumb = ThumbHash(bitmap)
+      blur = try BlurHash(bitmap)
+    }
   }
 
   private struct Report {
     let info: ImageInfo
     let bytes: Int
+    let hashes: Hashes?
 
     func text(_ source: String) -> String {
       var parts = ["\(info.format) \(info.width)x\(info.height)"]
@@ -91,6 +125,7 @@ struct InfoCommand: Command {
       parts.append("\(info.bitsPerComponent) bits\(info.hasAlpha ? " with alpha" : "")")
       if let name = info.colorProfile?.name { parts.append(name) }
       parts.append("\(bytes) bytes")
+      if let hashes { parts.append("ThumbHash \(hashes.thumb), BlurHash \(hashes.blur)") }
       return "\(source): " + parts.joined(separator: ", ")
     }
   }

@@ -35,6 +35,12 @@ extension Option {
   )
   static let quiet = Option("--quiet", nil, "hides the progress bar of a terminal; errors are still printed")
 
+  static let hash = Option(
+    "--hash",
+    nil,
+    "prints a ThumbHash and a BlurHash of each image, too, as placeholders for it; decodes the image",
+  )
+
   static let help = Option("--help", nil, "shows this text")
 
   static let output = Option(

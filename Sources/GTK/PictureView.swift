@@ -64,7 +64,11 @@ final class PictureView: DrawnWidget {
 
   private func tellSize(width: Int, height: Int) {
     let scale = scale
-    slot.sizeChanged(width: Int((Double(width) * scale).rounded()), height: Int((Double(height) * scale).rounded()))
+    slot.sizeChanged(
+      width: Int((Double(width) * scale).rounded()),
+      height: Int((Double(height) * scale).rounded()),
+      scale: scale,
+    )
   }
 
   /// True if the image is still fading in.

@@ -48,43 +48,19 @@ extension Bitmap {
   ///
   /// - Throws: ``ImageError`` of code `.invalidSize` if the ratio is not positive and finite.
   public func cropped(aspectRatio: Double, anchor: Anchor = .center) throws(ImageError) -> Bitmap {
+    let size = try size(ofAspectRatio: aspectRatio)
+    return try cropped(width: size.width, height: size.height, anchor: anchor)
+  }
+
+  /// Returns the size of the largest part whose width is `aspectRatio` times its height.
+  func size(ofAspectRatio aspectRatio: Double) throws(ImageError) -> (width: Int, height: Int) {
     guard aspectRatio.isFinite, aspectRatio > 0 else {
       throw ImageError(.invalidSize, "the aspect ratio, \(aspectRatio), is not positive and finite")
     }
     let (width, height) = (Double(width), Double(height))
-    return try cropped(
+    return (
       width: Int(max(1, min(width, height * aspectRatio).rounded())),
       height: Int(max(1, min(height, width / aspectRatio).rounded())),
-      anchor: anchor,
     )
-  }
-}
-
-extension ImageProcessor {
-  /// Keeps a part of the image, in pixels from the top left.
-  ///
-  /// See ``Bitmap/cropped(x:y:width:height:)``.
-  public static func crop(x: Int, y: Int, width: Int, height: Int) -> ImageProcessor {
-    ImageProcessor(identifier: "cropPart(\(x),\(y),\(width),\(height))") { bitmap in
-      try bitmap.cropped(x: x, y: y, width: width, height: height)
-    }
-  }
-
-  /// Keeps at most `width` x `height` pixels at `anchor`.
-  ///
-  /// See ``Bitmap/cropped(width:height:anchor:)``.
-  public static func crop(width: Int, height: Int, anchor: Anchor = .center) -> ImageProcessor {
-    ImageProcessor(identifier: "cropSize(\(width),\(height),\(anchor.x),\(anchor.y))") { bitmap in
-      try bitmap.cropped(width: width, height: height, anchor: anchor)
-    }
-  }
-
-  /// Keeps the largest part with the given aspect ratio.
-  ///
-  /// See ``Bitmap/cropped(aspectRatio:anchor:)``.
-  public static func crop(aspectRatio: Double, anchor: Anchor = .center) -> ImageProcessor {
-    ImageProcessor(identifier: "cropRatio(\(aspectRatio),\(anchor.x),\(anchor.y))") { bitmap in
-      try bitmap.cropped(aspectRatio: aspectRatio, anchor: anchor)
-    }
   }
 }

@@ -15,7 +15,7 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
       case unrecognised, unsupported, truncated, corrupt, overLimit, invalidSize, noSuchFrame, outOfTime, cancelled
-      case notEncodable, decoderFailed
+      case notEncodable, decoderFailed, processingFailed
     }
 
     private let value: Value
@@ -40,6 +40,8 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let cancelled = Code(value: .cancelled)
     /// The process that decodes the image crashed, was killed, broke the rules, or could not be started.
     public static let decoderFailed = Code(value: .decoderFailed)
+    /// A processor failed; the detail begins with its identifier.
+    public static let processingFailed = Code(value: .processingFailed)
     /// The bitmap cannot be encoded in the requested format.
     public static let notEncodable = Code(value: .notEncodable)
 
@@ -63,15 +65,44 @@ public struct ImageError: Error, Sendable, Hashable, CustomStringConvertible {
   ///
   /// `nil` if none was, or if it is not a setting, such as the available memory.
   public let limit: DecodeLimits.Name?
+  /// The error that a processor of your own threw, with ``Code/processingFailed``.
+  ///
+  /// Defaults to `nil`. Errors are compared without their causes.
+  public let cause: (any Error)?
   /// A message for a person, without an initial capital or a full stop.
   public let detail: String
 
   /// Makes an error, for decoders and encoders of your own.
-  public init(_ code: Code, format: ImageFormat? = nil, limit: DecodeLimits.Name? = nil, _ detail: String) {
+  public init(
+    _ code: Code,
+    format: ImageFormat? = nil,
+    limit: DecodeLimits.Name? = nil,
+    cause: (any Error)? = nil,
+    _ detail: String,
+  ) {
     self.code = code
     self.format = format
     self.limit = limit
+    self.cause = cause
     self.detail = detail
+  }
+
+  /// Returns the error with the name of what failed before its detail.
+  func prefixed(_ name: String) -> ImageError {
+    ImageError(code, format: format, limit: limit, cause: cause, "\(name): \(detail)")
+  }
+
+  /// Returns `true` if all but the causes are equal.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.code == right.code && left.format == right.format && left.limit == right.limit && left.detail == right.detail
+  }
+
+  /// Hashes all but the cause.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
+    hasher.combine(format)
+    hasher.combine(limit)
+    hasher.combine(detail)
   }
 
   /// A Boolean value that indicates whether the caller cancelled; the counterpart of `catch is CancellationError`.
@@ -87,6 +118,7 @@ extension ImageError: LocalizedError {
     switch code {
     case .cancelled: "Decoding the image was cancelled"
     case .notEncodable: "The image could not be encoded: \(detail)"
+    case .processingFailed: "The image could not be processed: \(detail)"
     default: "The image could not be decoded: \(detail)"
     }
   }

@@ -32,12 +32,17 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   /// The part of the image that stays when ``Mode/fill`` crops it.
   ///
   /// Defaults to ``Anchor/center``.
-  public var anchor = Anchor.center
+  public var anchor: Anchor
+  /// The number of pixels in a point, for lengths of processors; 1 for a size in pixels.
+  ///
+  /// Sizes are equal if they are in pixels.
+  public private(set) var scale = 1.0
 
-  private init(width: Double?, height: Double?, mode: Mode, enlarges: Bool) {
+  init(width: Double?, height: Double?, mode: Mode, anchor: Anchor = .center, enlarges: Bool) {
     self.width = width
     self.height = height
     self.mode = mode
+    self.anchor = anchor
     self.enlarges = enlarges
   }
 
@@ -49,9 +54,7 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
     anchor: Anchor = .center,
     enlarges: Bool = false,
   ) -> TargetSize {
-    var size = TargetSize(width: width, height: height, mode: mode, enlarges: enlarges)
-    size.anchor = anchor
-    return size
+    TargetSize(width: width, height: height, mode: mode, anchor: anchor, enlarges: enlarges)
   }
 
   /// A square box with sides of `side` pixels.
@@ -87,7 +90,24 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
     anchor: Anchor = .center,
     enlarges: Bool = false,
   ) -> TargetSize {
-    .pixels(width * scale, height * scale, mode, anchor: anchor, enlarges: enlarges)
+    var size = pixels(width * scale, height * scale, mode, anchor: anchor, enlarges: enlarges)
+    size.scale = scale
+    return size
+  }
+
+  /// Returns `true` if all but the scales are equal.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.width == right.width && left.height == right.height && left.mode == right.mode
+      && left.enlarges == right.enlarges && left.anchor == right.anchor
+  }
+
+  /// Hashes all but the scale.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(width)
+    hasher.combine(height)
+    hasher.combine(mode)
+    hasher.combine(enlarges)
+    hasher.combine(anchor)
   }
 }
 
@@ -176,7 +196,4 @@ extension TargetSize {
     }
     return "\(text(width))x\(text(height))"
   }
-
-  /// The identifier, which contains everything that a result depends on.
-  var identifier: String { "\(box),\(mode.rawValue),\(enlarges),\(anchor.x),\(anchor.y)" }
 }

@@ -35,6 +35,23 @@ struct InfoCommandTests {
   }
 
   @Test
+  func hashesAreThereWhenTheyAreAskedFor() async throws {
+    try tool.photograph("waterfall-cliff-orientation-6.jpg", as: "a.jpg")
+    try tool.write(Data("no image".utf8), to: "b.jpg")
+
+    let outcome = try await tool.run("info", "--hash", "--json", "a.jpg", "b.jpg")
+
+    #expect(outcome.status == 1)
+    let json = try outcome.json
+    let hash = try ThumbHash(base64: #require(json[0]["thumbHash"] as? String))
+    #expect(abs(hash.aspectRatio - 1.5) < 0.2)
+    #expect(try BlurHash(#require(json[0]["blurHash"] as? String)).columns == 4)
+    #expect(json[1]["thumbHash"] is NSNull && json[1]["blurHash"] is NSNull)
+    let text = try await tool.run("info", "--hash", "a.jpg").output
+    #expect(text.contains("ThumbHash \(hash.base64), BlurHash "))
+  }
+
+  @Test
   func animationsHaveFramesAndADuration() async throws {
     try tool.photograph("boats-animated.gif", as: "a.gif")
     try tool.photograph("houses-animated.webp", as: "b.webp")

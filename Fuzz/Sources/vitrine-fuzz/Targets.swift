@@ -28,6 +28,8 @@ let targets: [String: Target] = [
   "metadata": metadata,
   "profile": profile,
   "size": size,
+  "processing": processing,
+  "hashes": hashes,
   "http": http,
   "headers": headers,
   "disk": disk,
@@ -171,4 +173,17 @@ func size(_ data: Data) {
   }
   guard let result = try? picture.resized(to: size) else { return }
   precondition(result.width == plan.width && result.height == plan.height)
+}
+
+/// Hashes of unknown origin, as bytes and as text.
+@Sendable
+func hashes(_ data: Data) {
+  let text = String(decoding: data, as: UTF8.self)
+  for hash in [try? ThumbHash(bytes: data), try? ThumbHash(base64: text)] {
+    guard let hash else { continue }
+    precondition(max(hash.bitmap.width, hash.bitmap.height) == 32 && hash.aspectRatio > 0)
+    precondition((try? ThumbHash(base64: hash.base64)) == hash)
+  }
+  guard let hash = try? BlurHash(text) else { return }
+  precondition((try? hash.bitmap(width: 7, height: 5)) != nil && hash.string == text)
 }

@@ -1,8 +1,19 @@
 /// A change to an image, named so that its results can be cached.
 ///
+/// ```swift
+/// request.processors = [.resize(.pixels(300, 300, .fill)), .roundedCorners(radius: 16)]
+///
+/// let soft = try ImageProcessor.blur(radius: 8).process(bitmap)
+/// ```
 /// Processors with equal identifiers are equal, so an identifier must contain everything that the result depends on.
+/// Those of Vitrine do: equal parameters have equal identifiers, and others have others. Their results depend on
+/// nothing but the pixels, the parameters and, with lengths in points, the scale.
+///
+/// Colours are filtered multiplied by their coverage, so edges have no fringes. The result has straight alpha, or none
+/// if the image has none and stays a rectangle. A parameter that changes nothing returns the same pixels without a copy.
+/// Numbers that make no sense are accepted here, and rejected by ``process(_:_:)-(ImageContainer,_)``.
 public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
-  /// The name of the processor, with all its parameters.
+  /// The name of the processor, with all its parameters: `blur(8px)`.
   public let identifier: String
   /// A Boolean value that indicates whether previews are processed too.
   ///
@@ -10,27 +21,66 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   ///
   /// Otherwise previews are shown unprocessed.
   public let processesPreviews: Bool
-  private let body: @Sendable (ImageContainer) throws -> ImageContainer
+  /// True if the result depends on the number of pixels in a point.
+  package let dependsOnScale: Bool
+  private let work: Work
 
-  /// Makes a processor from a function that changes pixels; see ``custom(id:processesPreviews:_:)``.
+  private enum Work: Sendable {
+    case bitmap(@Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap)
+    case custom(@Sendable (ImageContainer, ProcessingContext) throws -> ImageContainer)
+    case chain([ImageProcessor])
+  }
+
+  /// Makes a processor of Vitrine's own; `arguments` must tell all parameters apart.
   init(
-    identifier: String,
-    processesPreviews: Bool = true,
-    _ body: @escaping @Sendable (Bitmap) throws -> Bitmap,
+    _ name: String,
+    _ arguments: [String],
+    lengths: [Length] = [],
+    _ body: @escaping @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap,
   ) {
-    self.init(identifier: identifier, processesPreviews: processesPreviews) { image in
-      image.replacing(try body(image.bitmap))
-    }
+    identifier = "\(name)(\(arguments.joined(separator: ",")))"
+    processesPreviews = true
+    dependsOnScale = lengths.contains { $0.unit == .points }
+    work = .bitmap(body)
   }
 
   private init(
     identifier: String,
     processesPreviews: Bool,
-    body: @escaping @Sendable (ImageContainer) throws -> ImageContainer,
+    dependsOnScale: Bool = false,
+    _ body: @escaping @Sendable (ImageContainer, ProcessingContext) throws -> ImageContainer,
   ) {
     self.identifier = identifier
     self.processesPreviews = processesPreviews
-    self.body = body
+    self.dependsOnScale = dependsOnScale
+    work = .custom(body)
+  }
+
+  private init(chain steps: [ImageProcessor]) {
+    // A separator within an identifier is marked, so that two chains never share a name.
+    let names = steps.map { step in
+      step.identifier.reduce(into: "") { name, character in
+        if character == "\\" || character == ">" { name.append("\\") }
+        name.append(character)
+      }
+    }
+    identifier = "chain(\(names.joined(separator: " > ")))"
+    processesPreviews = steps.allSatisfy(\.processesPreviews)
+    dependsOnScale = steps.contains(where: \.dependsOnScale)
+    work = .chain(steps)
+  }
+
+  // MARK: Making
+
+  /// Makes one processor of several, which are applied in order.
+  ///
+  /// The first failure stops the rest, and its error names the step. One processor is itself; chains within a chain are
+  /// the same as their steps.
+  public static func chain(_ processors: [ImageProcessor]) -> ImageProcessor {
+    let steps = processors.flatMap { processor in
+      if case .chain(let steps) = processor.work { steps } else { [processor] }
+    }
+    return steps.count == 1 ? steps[0] : ImageProcessor(chain: steps)
   }
 
   /// Makes a processor that changes only the pixels.
@@ -45,7 +95,9 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     processesPreviews: Bool = true,
     _ body: @escaping @Sendable (Bitmap) throws -> Bitmap,
   ) -> ImageProcessor {
-    ImageProcessor(identifier: "custom(\(id))", processesPreviews: processesPreviews, body)
+    ImageProcessor(identifier: "custom(\(id))", processesPreviews: processesPreviews) { image, _ in
+      image.replacing(try body(image.bitmap))
+    }
   }
 
   /// Makes a processor that receives the whole image container and may change all of it.
@@ -70,35 +122,90 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     processesPreviews: Bool = true,
     _ body: @escaping @Sendable (ImageContainer) throws -> ImageContainer,
   ) -> ImageProcessor {
-    ImageProcessor(identifier: "container(\(id))", processesPreviews: processesPreviews, body: body)
+    ImageProcessor(identifier: "container(\(id))", processesPreviews: processesPreviews) { image, _ in try body(image) }
   }
 
-  /// Resizes to a size.
+  /// Makes a processor that changes the pixels, and knows the scale, the limits and whether it is still wanted.
   ///
-  /// Enlarges only if the size says so. See ``Bitmap/resized(to:filter:usesLinearLight:limits:isCancelled:)``.
-  public static func resize(
-    _ size: TargetSize,
-    filter: ResamplingFilter = .lanczos3,
-    usesLinearLight: Bool = false,
+  /// Results for different scales are kept apart.
+  ///
+  /// - Parameters:
+  ///   - id: The identifier. It must differ for different results.
+  ///   - processesPreviews: A Boolean value that indicates whether previews are processed too. Defaults to `true`.
+  ///   - body: The change. It is called on a thread of the pipeline and may block.
+  /// - Returns: The processor.
+  public static func customInContext(
+    id: String,
+    processesPreviews: Bool = true,
+    _ body: @escaping @Sendable (Bitmap, ProcessingContext) throws -> Bitmap,
   ) -> ImageProcessor {
-    ImageProcessor(identifier: "resize(\(size.identifier),\(filter.rawValue),\(usesLinearLight))") { bitmap in
-      try bitmap.resized(to: size, filter: filter, usesLinearLight: usesLinearLight)
+    ImageProcessor(identifier: "context(\(id))", processesPreviews: processesPreviews, dependsOnScale: true) {
+      $0.replacing(try body($0.bitmap, $1))
     }
   }
+
+  // MARK: Running
 
   /// Returns the changed image.
   ///
   /// Blocks until done.
   ///
-  /// - Throws: The error of the change.
-  public func process(_ image: ImageContainer) throws -> ImageContainer { try body(image) }
+  /// - Parameters:
+  ///   - image: The image.
+  ///   - context: The circumstances. Defaults to a scale of 1 and the default limits.
+  /// - Returns: The changed image; the same one if nothing has to change.
+  /// - Throws: ``ImageError``, whose detail begins with the identifier of the step that failed: `.processingFailed` or
+  ///   `.invalidSize` for impossible parameters, `.overLimit` for a result that would be too large, `.cancelled` if the
+  ///   context says so. What a processor of your own throws is the ``ImageError/cause`` of an error of code
+  ///   `.processingFailed`.
+  public func process(
+    _ image: ImageContainer,
+    _ context: ProcessingContext = ProcessingContext(),
+  ) throws(ImageError) -> ImageContainer {
+    try context.checkCancellation()
+    switch work {
+    case .bitmap(let body):
+      let bitmap: Bitmap
+      do throws(ImageError) {
+        bitmap = try body(image.bitmap, context)
+      } catch {
+        throw error.isCancellation ? error : error.prefixed(identifier)
+      }
+      return bitmap.storage === image.bitmap.storage ? image : image.replacing(bitmap.straightened())
+    case .custom(let body):
+      do {
+        return try body(image, context)
+      } catch {
+        try context.checkCancellation()
+        throw ImageError(.processingFailed, cause: error, "\(identifier): \(error)")
+      }
+    case .chain(let steps):
+      var image = image
+      for step in steps { image = try step.process(image, context) }
+      return image
+    }
+  }
 
   /// Returns the changed pixels of a bare bitmap.
   ///
   /// Blocks until done.
   ///
-  /// - Throws: The error of the change.
-  public func process(_ bitmap: Bitmap) throws -> Bitmap { try process(ImageContainer(bitmap)).bitmap }
+  /// - Parameters:
+  ///   - bitmap: The pixels.
+  ///   - context: The circumstances. Defaults to a scale of 1 and the default limits.
+  /// - Returns: The changed pixels; the same ones if nothing has to change.
+  /// - Throws: ``ImageError``, as ``process(_:_:)-(ImageContainer,_)`` does.
+  public func process(
+    _ bitmap: Bitmap,
+    _ context: ProcessingContext = ProcessingContext(),
+  ) throws(ImageError) -> Bitmap {
+    try process(ImageContainer(bitmap), context).bitmap
+  }
+
+  /// Returns the identifier of the results at a scale.
+  package func identifier(atScale scale: Double) -> String {
+    dependsOnScale && scale != 1 ? "\(identifier)@\(StepName.number(scale))x" : identifier
+  }
 
   /// The ``identifier``.
   public var description: String { identifier }

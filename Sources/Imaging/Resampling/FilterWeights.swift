@@ -70,6 +70,19 @@ struct FilterWeights {
     }
   }
 
+  /// Makes weights for each output pixel from its first source pixel on; they are divided by their sum.
+  init(_ lines: [(first: Int, weights: [Double])]) {
+    // Pairs of weights are loaded at once.
+    stride = (lines.map(\.weights.count).max() ?? 0) + 1
+    starts = lines.map(\.first)
+    counts = lines.map(\.weights.count)
+    weights = [Float](repeating: 0, count: lines.count * stride)
+    for (output, line) in lines.enumerated() {
+      let sum = line.weights.reduce(0, +)
+      for (index, weight) in line.weights.enumerated() { weights[output * stride + index] = Float(weight / sum) }
+    }
+  }
+
   /// The maximum number of source pixels of an output pixel.
   var mostTaps: Int { counts.max() ?? 1 }
 

@@ -105,6 +105,8 @@ extension ImageSlot {
     binding.box = box
     var request = binding.request
     request.size = box.targetSize(mode)
+    // A scale that the request names stays.
+    if request.fields.scale == nil, viewScale != 1 { request.scale = viewScale }
     // Another size of an image that was just reloaded need not be reloaded.
     if binding.wasAnswered, request.cachePolicy == .reload { request.cachePolicy = .standard }
     return request

@@ -22,7 +22,7 @@ public import VitrineRuntime
 ///   not on screen yet, sets ``isVisible`` to `false`.
 /// - Bound to an item: calls ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``. An image in memory is shown within
 ///   that call.
-/// - Laid out, or its display's scale changed: calls ``sizeChanged(width:height:)``; also before the first layout, if
+/// - Laid out, or its display's scale changed: calls ``sizeChanged(width:height:scale:)``; also before the first layout, if
 ///   the size is known from the cells around it.
 /// - Enters or leaves the screen (mapped and unmapped, in GTK): sets ``isVisible``.
 /// - Unbound, for reuse: calls ``prepareForReuse()``.
@@ -64,6 +64,8 @@ public final class ImageSlot {
   var binding: Binding?
   var shown = Shown.nothing
   var viewSize: PixelBox?
+  /// The number of device pixels in a point of the view.
+  var viewScale = 1.0
   /// The load whose results are shown; those of any other are late.
   var current: SlotLoad?
   /// Incremented by every call, so that a re-entrant call is noticed.
@@ -164,8 +166,14 @@ public final class ImageSlot {
   /// Starts a load that waited for the size. An image is loaded again only if the view has outgrown the size it was
   /// made for by more than a pixel; meanwhile it stays. While the view keeps growing, only a few sizes are loaded; the
   /// exact one follows when the size has rested for a quarter of a second.
-  public func sizeChanged(width: Int, height: Int) {
+  ///
+  /// - Parameters:
+  ///   - width: The width in device pixels.
+  ///   - height: The height in device pixels.
+  ///   - scale: The number of device pixels in a point, for the processors of later loads. Defaults to 1.
+  public func sizeChanged(width: Int, height: Int, scale: Double = 1) {
     guard width > 0, height > 0 else { return }
+    viewScale = scale
     let size = PixelBox(width: width, height: height)
     guard size != viewSize else { return }
     viewSize = size

@@ -173,12 +173,14 @@ extension ImageJob {
 
   private func process(_ input: ImageResponse, _ processor: ImageProcessor, _ turn: inout Turn) {
     if input.origin == .network { fetchedByteCount = input.byteCount }
-    work(.process, &turn) { [self] _ in
+    work(.process, &turn) { [self] item in
       let container: ImageContainer
-      do {
-        container = try processor.process(input.container)
+      do throws(ImageError) {
+        container = try processor.process(input.container, processingContext(item))
       } catch {
-        throw LoadError(.processingFailed, .process, source, "\(processor.identifier): \(error)", cause: error)
+        guard !error.isCancellation else { throw error }
+        // What a processor of the user's threw says more than that it threw.
+        throw LoadError(.processingFailed, .process, source, error.detail, cause: error.cause ?? error)
       }
       let image = input.loaded.replacing(container, nil)
       context.settlement.keep(made(image), from: input.origin)
@@ -186,14 +188,23 @@ extension ImageJob {
     }
   }
 
+  /// Returns the circumstances of a processor that runs for the job.
+  private func processingContext(_ item: WorkItem?) -> ProcessingContext {
+    ProcessingContext(
+      scale: request.scale,
+      limits: context.configuration.decodeLimits,
+      isCancelled: { item?.isCancelled ?? false },
+    )
+  }
+
   /// Processes a preview like the image; one at a time, and none if the queue is full.
   private func process(preview: ImageResponse, _ processor: ImageProcessor, _ turn: inout Turn) {
     guard processor.processesPreviews, !isProcessingPreview else { return }
     isProcessingPreview = true
     do throws(WorkQueueError) {
-      try context.processQueue.enqueue(priority: priority) { [self, context] _ in
+      try context.processQueue.enqueue(priority: priority) { [self, context] item in
         // A failed preview is dropped; the image reports the error.
-        let processed = try? processor.process(preview.container)
+        let processed = try? processor.process(preview.container, processingContext(item))
         context.turn { turn in
           isProcessingPreview = false
           guard let processed else { return }

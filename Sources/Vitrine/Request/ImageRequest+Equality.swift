@@ -25,6 +25,7 @@ extension ImageRequest: CustomStringConvertible {
     }
     if let size { parts.append(size.description) }
     if !processors.isEmpty { parts.append("processors \(processors.map(\.identifier).joined(separator: ", "))") }
+    add("scale", scale, unless: 1.0)
     add("priority", priority, unless: Priority.normal)
     add("quality", quality.rawValue, unless: DecodeQuality.balanced.rawValue)
     add("frame", frame, unless: 0)
@@ -54,7 +55,7 @@ extension ImageRequest.Fields {
   fileprivate func isEqual(to other: Self) -> Bool {
     cachePolicy == other.cachePolicy && cacheAccess == other.cacheAccess
       && keepsEncodedData == other.keepsEncodedData && revalidates == other.revalidates
-      && source.isEqual(to: other.source, at: size) && size == other.size && processors == other.processors
+      && source.isEqual(to: other.source, at: size) && size == other.size && processorNames == other.processorNames
       && priority == other.priority && decoding == other.decoding && previews == other.previews
       && continuesDownload == other.continuesDownload
       && allowsExpensiveNetworkAccess == other.allowsExpensiveNetworkAccess

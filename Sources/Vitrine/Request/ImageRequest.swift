@@ -81,6 +81,15 @@ public struct ImageRequest: Sendable {
     set { change { $0.size = newValue } }
   }
 
+  /// The number of pixels in a point, for the lengths of ``processors``.
+  ///
+  /// Images differ by scale only if a processor has a length in points. Defaults to the scale of a ``size`` in points, or
+  /// to that of the view if a slot chooses the size, otherwise to 1.
+  public var scale: Double {
+    get { shared.fields.pointScale }
+    set { change { $0.scale = newValue } }
+  }
+
   /// The processors, applied in order; defaults to none.
   public var processors: [ImageProcessor] {
     get { shared.fields.processors }
@@ -319,6 +328,7 @@ public struct ImageRequest: Sendable {
     var source: ImageSource
     var size: TargetSize?
     var processors: [ImageProcessor]
+    var scale: Double?
     var priority: Priority
     var decoding = RequestKeys.Decoding()
     var userInfo: [String: any Sendable] = [:]
@@ -335,6 +345,11 @@ public struct ImageRequest: Sendable {
     var isPrepared = false
     /// The requests for the several sources.
     var alternatives: [ImageRequest]?
+
+    /// The number of pixels in a point.
+    var pointScale: Double { scale ?? size?.scale ?? 1 }
+    /// The names of the processors at that scale.
+    var processorNames: [String] { processors.map { $0.identifier(atScale: pointScale) } }
   }
 
   @safe

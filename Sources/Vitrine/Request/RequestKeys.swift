@@ -115,7 +115,7 @@ final class RequestKeys: Sendable {
       fields.decoding.append(to: &key)
       decodeEnd = key.count
       for processor in fields.processors {
-        key.append(processor.identifier)
+        key.append(processor.identifier(atScale: fields.pointScale))
         stepEnds.append(key.count)
       }
       (self.source, self.url, image) = (source, url, key.key())

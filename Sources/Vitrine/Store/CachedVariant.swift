@@ -74,7 +74,7 @@ extension ImagePipeline {
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap(cachedVariant).first }
     guard request.cachePolicy != .reload, let memory = context.memory(for: request, .memoryReads) else { return nil }
     let keys = request.keys
-    let wanted = request.processors.map { CacheKey.Part.text($0.identifier) }
+    let wanted = request.fields.processorNames.map { CacheKey.Part.text($0) }
     let now = context.clock.now
     return memory.variants(of: keys.fetch).lazy
       .compactMap { variant -> CachedVariant? in

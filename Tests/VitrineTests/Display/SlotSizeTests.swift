@@ -52,6 +52,16 @@ struct SlotSizeTests {
   }
 
   @Test
+  func theScaleOfTheViewHoldsUnlessTheRequestNamesOne() {
+    var request = ImageRequest.named("B")
+    request.scale = 3
+    slot.sizeChanged(width: 300, height: 200, scale: 2)
+    slot.load(.named("A"))
+    slot.load(request)
+    #expect(loading.loads.map(\.request.scale) == [2, 3])
+  }
+
+  @Test
   func aRequestThatNamesASizeWaitsForNone() {
     var request = ImageRequest.named("A")
     request.size = .pixels(width: 50)

@@ -1,0 +1,106 @@
+import Foundation
+import VitrineImaging
+
+/// A step that all contestants carry out on the same pixels.
+struct Work {
+  let name: String
+  let title: String
+  /// True for the picture of 12 megapixels, false for the one of 1,500 pixels.
+  let isLarge: Bool
+  let processor: ImageProcessor
+  /// The rows and columns at the edges that are not compared, because programs continue images in different ways.
+  var margin = 0
+
+  static let all = [
+    Work(name: "resize-300", title: "12 MP to 300 pixels", isLarge: true, processor: .resize(width: 300), margin: 2),
+    Work(name: "resize-600", title: "1,500 pixels to 600", isLarge: false, processor: .resize(width: 600), margin: 2),
+    Work(name: "blur-8", title: "blur with sigma 8, 12 MP", isLarge: true, processor: .blur(radius: 8), margin: 40),
+    Work(
+      name: "blur-40",
+      title: "blur with sigma 40, 12 MP",
+      isLarge: true,
+      processor: .blur(radius: 40),
+      margin: 200,
+    ),
+    Work(
+      name: "corners",
+      title: "corners with radius 100, 12 MP",
+      isLarge: true,
+      processor: .roundedCorners(radius: 100),
+    ),
+  ]
+}
+
+/// A program, and how it is called for a work: with the work's name, input, width, height, output and rounds.
+struct Peer {
+  let name: String
+  let works: Set<String>
+  /// What its results are compared as: bytes of a pixel.
+  let command: (_ work: String) -> [String]
+  var suffix = ""
+}
+
+let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
+let everyWork = Set(Work.all.map(\.name))
+
+let peers = [
+  Peer(name: "Vitrine", works: everyWork) { ["\(folder)/bench-processing", $0] },
+  Peer(name: "libvips", works: everyWork) { ["\(folder)/vips-processing", $0] },
+  Peer(
+    name: "libvips, float",
+    works: ["blur-8", "blur-40"],
+    command: { ["\(folder)/vips-processing", $0] },
+    suffix: "-float",
+  ),
+  Peer(name: "Pillow", works: everyWork) { ["/usr/bin/python3", "-c", pillow, $0] },
+  Peer(name: "OpenCV", works: everyWork.subtracting(["corners"])) { ["/usr/bin/python3", "-c", openCV, $0] },
+]
+
+private let pillow = """
+  import sys, time
+  from PIL import Image, ImageFilter, ImageDraw
+  work, source, width, height, target, rounds = sys.argv[1:]
+  width, height = int(width), int(height)
+  image = Image.frombytes("RGB", (width, height), open(source, "rb").read())
+  def corners():
+      mask = Image.new("L", image.size, 0)
+      ImageDraw.Draw(mask).rounded_rectangle((0, 0, width - 1, height - 1), 100, fill=255)
+      result = image.copy()
+      result.putalpha(mask)
+      return result
+  def run():
+      if work == "corners": return corners()
+      kind, amount = work.split("-")
+      amount = int(amount)
+      if kind == "blur": return image.filter(ImageFilter.GaussianBlur(amount))
+      return image.resize((amount, round(height * amount / width)), Image.LANCZOS, reducing_gap=2.0)
+  times = []
+  for _ in range(int(rounds) if work != "none" else 0):
+      start = time.process_time()
+      result = run()
+      times.append((time.process_time() - start) * 1000)
+  if times:
+      open(target, "wb").write(result.tobytes())
+      print(sorted(times)[len(times) // 2])
+  """
+
+private let openCV = """
+  import sys, time, cv2, numpy
+  cv2.setNumThreads(1)
+  work, source, width, height, target, rounds = sys.argv[1:]
+  width, height = int(width), int(height)
+  image = numpy.fromfile(source, numpy.uint8).reshape(height, width, 3)
+  def run():
+      kind, amount = work.split("-")
+      amount = int(amount)
+      if kind == "blur": return cv2.GaussianBlur(image, (0, 0), amount)
+      return cv2.resize(image, (amount, round(height * amount / width)), interpolation=cv2.INTER_AREA)
+  times = []
+  for _ in range(int(rounds) if work != "none" else 0):
+      start = time.process_time()
+      result = run()
+      times.append((time.process_time() - start) * 1000)
+  if times:
+      result.tofile(target)
+      print(sorted(times)[len(times) // 2])
+  """

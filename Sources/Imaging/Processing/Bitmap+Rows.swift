@@ -1,0 +1,77 @@
+extension Bitmap {
+  /// The most pixels that a step makes between two checks for cancellation: well under 10 ms for every one of them.
+  private static let batch = 1 << 15
+
+  /// Makes the result of a processor row by row, within the limits and until it is cancelled.
+  ///
+  /// `write` receives the index of a row and its memory of `4 * width` bytes.
+  static func rows(
+    width: Int,
+    height: Int,
+    alpha: Alpha,
+    colorSpace: ColorSpace,
+    _ context: ProcessingContext,
+    _ write: (Int, UnsafeMutableRawBufferPointer) throws(ImageError) -> Void,
+  ) throws(ImageError) -> Bitmap {
+    try context.check(width: Double(width), height: Double(height))
+    let rowsPerCheck = max(1, batch / width)
+    return try unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace) {
+      (pixels) throws(ImageError) in
+      for y in 0..<height {
+        if y % rowsPerCheck == 0 { try context.checkCancellation() }
+        // One row each; the slice checks the bounds.
+        try unsafe write(y, pixels.rows(from: y, count: 1, width: width))
+      }
+    }
+  }
+
+  /// Returns the bitmap with each pixel changed: straight alpha, or opaque.
+  ///
+  /// `change` receives pixels with straight alpha, or opaque ones.
+  func mapped(
+    to alpha: Alpha? = nil,
+    _ context: ProcessingContext,
+    _ change: (SIMD4<UInt8>) -> SIMD4<UInt8>,
+  ) throws(ImageError) -> Bitmap {
+    try context.check(width: Double(width), height: Double(height))
+    let source = straightened()
+    return try unsafe source.withUnsafeBytes { (pixels) throws(ImageError) in
+      try unsafe Bitmap.rows(
+        width: width,
+        height: height,
+        alpha: alpha ?? source.alpha,
+        colorSpace: colorSpace,
+        context,
+      ) { y, row in
+        for x in 0..<width {
+          // Within `height` rows of `width` pixels on both sides.
+          let pixel = unsafe pixels.loadUnaligned(fromByteOffset: (y &* width &+ x) &* 4, as: SIMD4<UInt8>.self)
+          unsafe row.storeBytes(of: change(pixel), toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+        }
+      }
+    }
+  }
+}
+
+/// Pixels with straight alpha in floats from 0 to 255.
+enum PixelMath {
+  /// Rounds to bytes; values below 0 or above 255 are clamped.
+  @inline(__always)
+  static func bytes(_ pixel: SIMD4<Float>) -> SIMD4<UInt8> {
+    let atLeast = pixel.replacing(with: 0, where: pixel .< 0)
+    let clamped = atLeast.replacing(with: 255, where: atLeast .> 255) + 12_582_912
+    // 1.5 * 2^23 leaves the rounded number in a float's last bits; four floats are as long as four integers.
+    return SIMD4<UInt8>(truncatingIfNeeded: unsafe unsafeBitCast(clamped, to: SIMD4<UInt32>.self))
+  }
+
+  /// Puts `source` over `backdrop`, both with straight alpha from 0 to 255.
+  @inline(__always)
+  static func over(_ source: SIMD4<Float>, _ backdrop: SIMD4<Float>) -> SIMD4<Float> {
+    let (top, bottom) = (source.w / 255, backdrop.w / 255)
+    let alpha = top + bottom * (1 - top)
+    guard alpha > 0 else { return SIMD4() }
+    var color = (source * top + backdrop * (bottom * (1 - top))) / alpha
+    color.w = alpha * 255
+    return color
+  }
+}

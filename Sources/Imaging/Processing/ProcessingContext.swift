@@ -1,0 +1,85 @@
+/// The circumstances in which a processor runs.
+///
+/// ```swift
+/// let context = ProcessingContext(scale: 2, isCancelled: { Task.isCancelled })
+/// let avatar = try ImageProcessor.roundedCorners(radius: .points(16)).process(photo, context)
+/// ```
+/// A pipeline makes one for each step, from the request and its own limits.
+public struct ProcessingContext: Sendable {
+  /// The number of pixels in a point.
+  ///
+  /// Defaults to 1.
+  public var scale: Double
+  /// The limits of the results: ``DecodeLimits/side`` and ``DecodeLimits/outputByteCount``.
+  ///
+  /// Defaults to ``DecodeLimits``' defaults.
+  public var limits: DecodeLimits
+  /// Returns `true` once the result is no longer wanted; called every few rows.
+  ///
+  /// Defaults to `nil`.
+  public var isCancelled: (@Sendable () -> Bool)?
+
+  /// Makes a context.
+  public init(
+    scale: Double = 1,
+    limits: DecodeLimits = DecodeLimits(),
+    isCancelled: (@Sendable () -> Bool)? = nil,
+  ) {
+    (self.scale, self.limits, self.isCancelled) = (scale, limits, isCancelled)
+  }
+
+  /// Returns if work may continue, which long processors of your own should ask every few rows.
+  ///
+  /// - Throws: ``ImageError`` of code `.cancelled`.
+  public func checkCancellation() throws(ImageError) {
+    if let isCancelled, isCancelled() { throw ImageError(.cancelled, "cancelled") }
+  }
+
+  /// Converts a length to pixels.
+  ///
+  /// `side` is the length of which fractions are taken. `name` is for the error of a length outside of `range`.
+  func pixels(
+    _ length: Length,
+    of side: Int,
+    _ name: String,
+    in range: ClosedRange<Double> = 0...1e9,
+  ) throws(ImageError) -> Double {
+    let pixels = length.pixels(scale: scale, of: side)
+    // Not a number is in no range.
+    guard range.contains(pixels) else {
+      let detail =
+        range.lowerBound < 0 ? "finite" : range.lowerBound > 0 ? "positive and finite" : "finite and at least 0"
+      throw ImageError(.invalidSize, "the \(name), \(length), is not \(detail)")
+    }
+    return pixels
+  }
+
+  /// Checks a parameter without a unit.
+  func check(_ value: Double, _ name: String, in range: ClosedRange<Double>) throws(ImageError) {
+    guard !range.contains(value) else { return }
+    let (lower, upper) = (StepName.number(range.lowerBound), StepName.number(range.upperBound))
+    throw ImageError(.processingFailed, "the \(name), \(StepName.number(value)), is not within \(lower)...\(upper)")
+  }
+
+  /// Checks the size of a result.
+  func check(width: Double, height: Double) throws(ImageError) {
+    try limits.check(processedWidth: width, height: height)
+  }
+}
+
+extension DecodeLimits {
+  /// Checks the size of a processor's result.
+  func check(processedWidth width: Double, height: Double) throws(ImageError) {
+    let size = "a result of \(StepName.number(width))x\(StepName.number(height)) pixels"
+    guard max(width, height) <= Double(side) else {
+      throw ImageError(.overLimit, limit: .side, "\(size), over the limit of \(side) on a side")
+    }
+    guard width * height * 4 <= Double(outputByteCount) else {
+      throw ImageError(
+        .overLimit,
+        limit: .outputByteCount,
+        "\(size), over the limit of \(outputByteCount >> 20) MiB",
+      )
+    }
+  }
+}
