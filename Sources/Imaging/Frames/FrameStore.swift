@@ -53,12 +53,14 @@ final class FrameStore: Sendable {
   /// The bytes that the source holds between two frames.
   private let sourceByteCount: Int
 
+  /// Makes a store without frames but the first.
+  ///
   /// - Parameters:
   ///   - poster: The first frame.
   ///   - source: The source of the others.
+  ///   - budget: The memory for frames.
   ///   - open: Opens the source anew.
   ///   - change: Changes a frame that was decoded.
-  ///   - budget: The memory for frames.
   init(
     poster: Bitmap,
     _ source: consuming FrameSource,
