@@ -82,7 +82,7 @@ struct ContractTests {
   // MARK: - Help
 
   @Test(arguments: [
-    ("info", ["--files-from", "-0", "--json", "--quiet"]),
+    ("info", ["--files-from", "-0", "--hash", "--json", "--quiet"]),
     (
       "thumbnail",
       [
