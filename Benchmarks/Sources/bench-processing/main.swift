@@ -41,26 +41,28 @@ func bitmap(ofFile path: String, _ width: Int, _ height: Int) throws -> Bitmap {
   }
 }
 
+/// Prints a line at once, also into a file.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
 func compare() throws {
-  setvbuf(stdout, nil, _IOLBF, 0)
   let scratch = FileManager.default.temporaryDirectory.appending(path: "vitrine-processing-\(getpid())")
   try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(at: scratch) }
   let photo = try Bitmap(decoding: Data(contentsOf: URL(filePath: "Examples/Photographs/waterfall-cliff-large.jpg")))
   let large = try picture(photo, 4000, 3000, scratch.appending(path: "large.raw").path)
   let small = try picture(photo, 1500, 1125, scratch.appending(path: "small.raw").path)
-  print("# Processors\n")
-  print(
+  say("# Processors\n")
+  say(
     "One thread; the CPU time of the work alone, median of \(rounds) in one process, the lesser of two processes in turn."
   )
-  print("Memory is the peak of the process beyond that of one which only reads the pixels. PSNR is that of the result,")
-  print("without its edges, beside the definition in double precision.\n")
+  say("Memory is the peak of the process beyond that of one which only reads the pixels. PSNR is that of the result,")
+  say("without its edges, beside the definition in double precision.\n")
   var failures = 0
   var blurs: [String: Double] = [:]
   for work in Work.all {
     let input = work.isLarge ? large : small
     let reference = Reference(work, input)
-    print("## \(work.title)\n\n| | CPU ms | memory MB | PSNR dB |\n|---|---:|---:|---:|")
+    say("## \(work.title)\n\n| | CPU ms | memory MB | PSNR dB |\n|---|---:|---:|---:|")
     var costs: [String: Double] = [:]
     for (peer, cost) in measure(work, input, scratch) {
       costs[peer.name] = cost.milliseconds
@@ -68,19 +70,19 @@ func compare() throws {
       let components = bytes.count / (reference.size.width * reference.size.height)
       let quality = reference.psnr(bytes, components: components)
       let psnr = quality.map { $0.isInfinite ? "exact" : text($0) } ?? "another size"
-      print("| \(peer.name) | \(text(cost.milliseconds)) | \(text(cost.megabytes)) | \(psnr) |")
+      say("| \(peer.name) | \(text(cost.milliseconds)) | \(text(cost.megabytes)) | \(psnr) |")
     }
     if let own = costs["Vitrine"], let other = costs["libvips"] {
       let isGood = own <= 1.1 * other
       failures += isGood ? 0 : 1
-      print("\n\(text(own / other, 2)) of libvips' time; at most 1.1: \(isGood ? "kept" : "missed")\n")
+      say("\n\(text(own / other, 2)) of libvips' time; at most 1.1: \(isGood ? "kept" : "missed")\n")
     }
     blurs[work.name] = costs["Vitrine"]
   }
   if let narrow = blurs["blur-8"], let wide = blurs["blur-40"] {
     let isGood = max(narrow, wide) <= 1.1 * min(narrow, wide)
     failures += isGood ? 0 : 1
-    print("Sigma 40 takes \(text(wide / narrow, 2)) of the time of sigma 8; within 10 %: \(isGood ? "kept" : "missed")")
+    say("Sigma 40 takes \(text(wide / narrow, 2)) of the time of sigma 8; within 10 %: \(isGood ? "kept" : "missed")")
   }
   exit(failures == 0 ? 0 : 1)
 }
