@@ -48,7 +48,7 @@ let peers = [
   Peer(name: "libvips", works: everyWork) { ["\(folder)/vips-processing", $0] },
   Peer(
     name: "libvips, float",
-    works: ["blur-8", "blur-40"],
+    works: ["blur-8"],
     command: { ["\(folder)/vips-processing", $0] },
     suffix: "-float",
   ),
