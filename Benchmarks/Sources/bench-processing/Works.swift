@@ -2,25 +2,22 @@ import Foundation
 import VitrineImaging
 
 /// A step that all contestants carry out on the same pixels.
-struct Work {
+struct Work: Sendable {
   let name: String
   let title: String
   /// True for the picture of 12 megapixels, false for the one of 1,500 pixels.
   let isLarge: Bool
   let processor: ImageProcessor
-  /// The rows and columns at the edges that are not compared, because programs continue images in different ways.
-  var margin = 0
 
   static let all = [
-    Work(name: "resize-300", title: "12 MP to 300 pixels", isLarge: true, processor: .resize(width: 300), margin: 2),
-    Work(name: "resize-600", title: "1,500 pixels to 600", isLarge: false, processor: .resize(width: 600), margin: 2),
-    Work(name: "blur-8", title: "blur with sigma 8, 12 MP", isLarge: true, processor: .blur(radius: 8), margin: 40),
+    Work(name: "resize-300", title: "12 MP to 300 pixels", isLarge: true, processor: .resize(width: 300)),
+    Work(name: "resize-600", title: "1,500 pixels to 600", isLarge: false, processor: .resize(width: 600)),
+    Work(name: "blur-8", title: "blur with sigma 8, 12 MP", isLarge: true, processor: .blur(radius: 8)),
     Work(
       name: "blur-40",
       title: "blur with sigma 40, 12 MP",
       isLarge: true,
       processor: .blur(radius: 40),
-      margin: 200,
     ),
     Work(
       name: "corners",
@@ -32,15 +29,18 @@ struct Work {
 }
 
 /// A program, and how it is called for a work: with the work's name, input, width, height, output and rounds.
-struct Peer {
+struct Peer: Sendable {
   let name: String
   let works: Set<String>
-  /// What its results are compared as: bytes of a pixel.
-  let command: (_ work: String) -> [String]
+  let command: @Sendable (_ work: String) -> [String]
+  /// The end of the works' names for this program.
   var suffix = ""
 }
 
 let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
+/// The number of times that a process does a work.
+let rounds = 3
+
 let everyWork = Set(Work.all.map(\.name))
 
 let peers = [
@@ -48,7 +48,7 @@ let peers = [
   Peer(name: "libvips", works: everyWork) { ["\(folder)/vips-processing", $0] },
   Peer(
     name: "libvips, float",
-    works: ["blur-8", "blur-40"],
+    works: ["blur-8"],
     command: { ["\(folder)/vips-processing", $0] },
     suffix: "-float",
   ),
