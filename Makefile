@@ -181,6 +181,11 @@ bench-imaging: setup ## Compares thumbnails and program sizes with other program
 		$(BENCHMARKS) $(STATIC) --product $$product || exit 1; done
 	set -o pipefail; .build/benchmarks/release/bench-imaging | tee Benchmarks/Results/imaging.txt
 
+.PHONY: bench-animation
+bench-animation: setup ## Measures animations: late frames beside early ones, ten views beside one, the memory of fifty at once.
+	$(BENCHMARKS) --product bench-animation
+	set -o pipefail; .build/benchmarks/release/bench-animation | tee Benchmarks/Results/animation.txt
+
 .PHONY: bench-processing
 bench-processing: setup ## Compares resizing, blurring and rounding corners with libvips, Pillow and OpenCV; installs them if missing.
 	@Scripts/setup.sh bench-processing

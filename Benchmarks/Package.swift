@@ -16,6 +16,11 @@ let package = Package(
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(
+      name: "bench-animation",
+      dependencies: ["Contest", .product(name: "VitrineImaging", package: "Vitrine")],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(
       name: "bench-processing",
       dependencies: [.product(name: "VitrineImaging", package: "Vitrine")],
       swiftSettings: [.treatAllWarnings(as: .error)],

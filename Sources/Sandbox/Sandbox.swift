@@ -62,7 +62,8 @@ public final class Sandbox: Sendable {
     public var startsAhead = true
     /// The number of images after which a process is replaced by a new one.
     ///
-    /// Defaults to 1,000. With 1, a file that takes over its decoder never sees another image.
+    /// Defaults to 1,000. With 1, a file that takes over its decoder never sees another image. Each frame of an
+    /// animation counts, so that with 1 a late frame costs as much as all those before it.
     public var imagesPerProcess = 1000
     /// The memory of a process, in bytes, above which it is replaced after its image.
     ///
