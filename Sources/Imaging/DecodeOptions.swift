@@ -74,6 +74,13 @@ public struct DecodeOptions: Sendable {
   /// With ``DynamicRange/high`` the result also has ``ImageContainer/highRange``, where the file is brighter than white
   /// and the system can decode that.
   public var dynamicRange = DynamicRange.standard
+  /// A Boolean value that indicates whether an animation comes with its frames, as ``ImageContainer/animation``.
+  ///
+  /// Defaults to `false`: the first frame, or the one at ``frame``.
+  ///
+  /// It holds for whole images from their first frame on; ``frame`` and ``region`` other than the defaults give a still
+  /// image.
+  public var animates = false
   /// The index of the frame to decode, counted from 0.
   ///
   /// Defaults to 0.
@@ -103,7 +110,7 @@ public struct DecodeOptions: Sendable {
   package var host: (any DecodeHost)?
 
   /// True if a smaller picture in the file may stand for the image.
-  var allowsShortcut: Bool { quality == .fast && frame == 0 && region == nil && !usesLinearLight }
+  var allowsShortcut: Bool { quality == .fast && !animates && frame == 0 && region == nil && !usesLinearLight }
 
   package var resampling: ResamplingOptions { ResamplingOptions(filter: filter, usesLinearLight: usesLinearLight) }
 

@@ -88,6 +88,7 @@ public struct DecoderRegistry: Sendable {
   ///
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   public func decode(_ data: Data, _ options: DecodeOptions = DecodeOptions()) throws(ImageError) -> ImageContainer {
+    if options.animates, let image = try animation(of: data, options) { return image }
     var image = try unsafe open(data, DecodeQuestion(.image, options)) {
       $0.image ?? nil
     } shortcut: {

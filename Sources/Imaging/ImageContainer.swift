@@ -12,10 +12,18 @@ public import VitrineRuntime
 public struct ImageContainer: Sendable {
   /// The pixels: upright, at the requested size, with straight alpha or opaque.
   ///
-  /// Other pixels leave no ``highRange``.
+  /// Other pixels leave no ``highRange`` and no ``animation``.
   public var bitmap: Bitmap {
     get { values.value.bitmap }
-    set { (values.value.bitmap, values.value.highRange) = (newValue, nil) }
+    set { (values.value.bitmap, values.value.highRange, values.value.animation) = (newValue, nil, nil) }
+  }
+  /// The animation that begins with ``bitmap``; `nil` for a still image, and unless requested by
+  /// ``DecodeOptions/animates``.
+  ///
+  /// A processor changes its frames when they are shown.
+  public var animation: AnimatedImage? {
+    get { values.value.animation }
+    set { values.value.animation = newValue }
   }
   /// The pixels where they are brighter than white, at the size of ``bitmap``; `nil` unless requested by
   /// ``DecodeOptions/dynamicRange`` and there.
@@ -104,6 +112,7 @@ public struct ImageContainer: Sendable {
   private struct Values: Sendable {
     var bitmap: Bitmap
     var highRange: HighRangeBitmap?
+    var animation: AnimatedImage?
     var info: ImageInfo
     var damage: ImageError?
     var metadata: ImageMetadata?

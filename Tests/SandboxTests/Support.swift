@@ -55,7 +55,9 @@ enum Files {
   /// The paths of fixtures below `Tests`, without the references.
   static let fixtures: [String] = ["ImagingTests/Fixtures", "CodecTests/Fixtures"].flatMap { folder in
     let names = (try? FileManager.default.contentsOfDirectory(atPath: tests.appending(path: folder).path)) ?? []
-    return names.filter { $0.contains(".") && !$0.contains("reference") && !$0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
+    return names.filter { $0.contains(".") && !$0.contains("reference") && !$0.hasSuffix(".md") }.sorted().map {
+      "\(folder)/\($0)"
+    }
   }
 
   static let corpus: [String] = {

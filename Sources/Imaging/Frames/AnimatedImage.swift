@@ -39,6 +39,8 @@ public final class AnimatedImage: Sendable {
   public var byteCount: Int { data.count + poster.byteCount }
   /// The number of frames that were decoded after the first, each time counted.
   package var decodeCount: Int { store.decodeCount }
+  /// The bytes that the next frame builds on, while the animation plays.
+  package var sourceByteCount: Int { store.sourceByteCount }
   /// The bytes that frames hold now, with what the next one builds on.
   package var frameByteCount: Int { store.byteCount }
 
@@ -68,7 +70,7 @@ public final class AnimatedImage: Sendable {
     _ options: DecodeOptions,
     decoders: DecoderRegistry,
     budget: FrameBudget,
-    change: (@Sendable (Bitmap) throws(ImageError) -> Bitmap)?,
+    change: FrameChange?,
   ) throws(ImageError) {
     var source = try FrameSource(data, options, decoders: decoders)
     guard let first = try source.next() else { throw .noSuchFrame(0, of: source.info) }
@@ -76,15 +78,24 @@ public final class AnimatedImage: Sendable {
     (info, delays, self.data) = (source.info, source.delays, data)
     var later = options
     // The first frame's decode is over, and so is its share of memory.
-    (later.isCancelled, later.memoryShare) = (nil, nil)
+    (later.isCancelled, later.memoryShare, later.host) = (nil, nil, nil)
     let kept = later
     store = FrameStore(
       poster: poster,
-      source,
+      count: info.frameCount,
+      sourceByteCount: source.heldByteCount,
       budget: budget,
       open: { () throws(ImageError) in try FrameSource(data, kept, decoders: decoders) },
       change: change,
     )
+  }
+
+  /// Makes an animation of another's frames, each changed after it is decoded.
+  ///
+  /// `poster` is the first frame, changed.
+  init(_ other: AnimatedImage, poster: Bitmap, change: @escaping FrameChange) {
+    (info, delays, data, self.poster) = (other.info, other.delays, other.data, poster)
+    store = FrameStore(other.store, poster: poster, change: change)
   }
 
   /// Returns a frame if it is decoded; the first one always is.
@@ -103,5 +114,19 @@ public final class AnimatedImage: Sendable {
   public func frame(at index: Int) async throws(ImageError) -> Bitmap {
     guard delays.indices.contains(index) else { throw .noSuchFrame(index, of: info) }
     return try await store.frame(at: index)
+  }
+}
+
+extension DecoderRegistry {
+  /// Decodes the first frame of an animation, with the others to come; returns `nil` for a still image.
+  func animation(of data: Data, _ options: DecodeOptions) throws(ImageError) -> ImageContainer? {
+    guard options.frame == 0, options.region == nil else { return nil }
+    let info = try info(of: data, limits: options.limits)
+    // Pages have no durations.
+    guard info.frameCount > 1, info.duration > 0 else { return nil }
+    let animation = try AnimatedImage(data, options, decoders: self)
+    var image = ImageContainer(animation.poster, info: animation.info)
+    image.animation = animation
+    return image
   }
 }

@@ -1,5 +1,8 @@
 import VitrineRuntime
 
+/// A change to a frame that was decoded.
+package typealias FrameChange = @Sendable (Bitmap) throws(ImageError) -> Bitmap
+
 /// The decoded frames of one animation, which all its players share.
 ///
 /// Frames are decoded ahead of the players, one at a time and each once. If all frames fit the share of the budget they
@@ -31,10 +34,7 @@ final class FrameStore: Sendable {
 
     var isActive: Bool { !players.isEmpty || !requests.isEmpty }
 
-    init(_ source: consuming FrameSource) {
-      usableCount = source.info.frameCount
-      self.source = consume source
-    }
+    init(count: Int) { usableCount = count }
   }
 
   /// The number of frames decoded ahead of a player, if not all fit.
@@ -45,32 +45,46 @@ final class FrameStore: Sendable {
   )
 
   private let poster: Bitmap
-  private let delays: [Double]
   private let open: @Sendable () throws(ImageError) -> FrameSource
-  private let change: (@Sendable (Bitmap) throws(ImageError) -> Bitmap)?
+  private let change: FrameChange?
   private let budget: FrameBudget
   private let state: Lock<State>
   /// The bytes that the source holds between two frames.
-  private let sourceByteCount: Int
+  let sourceByteCount: Int
 
   /// Makes a store without frames but the first.
   ///
   /// - Parameters:
   ///   - poster: The first frame.
-  ///   - source: The source of the others.
+  ///   - count: The number of frames.
+  ///   - sourceByteCount: The bytes that the source holds between two frames.
   ///   - budget: The memory for frames.
-  ///   - open: Opens the source anew.
+  ///   - open: Opens the source.
   ///   - change: Changes a frame that was decoded.
   init(
     poster: Bitmap,
-    _ source: consuming FrameSource,
+    count: Int,
+    sourceByteCount: Int,
     budget: FrameBudget,
     open: @escaping @Sendable () throws(ImageError) -> FrameSource,
-    change: (@Sendable (Bitmap) throws(ImageError) -> Bitmap)?,
+    change: FrameChange?,
   ) {
     (self.poster, self.budget, self.open, self.change) = (poster, budget, open, change)
-    (delays, sourceByteCount) = (source.delays, source.heldByteCount)
-    state = Lock(State(source))
+    self.sourceByteCount = sourceByteCount
+    state = Lock(State(count: count))
+  }
+
+  /// Makes a store of another's frames, each changed once more.
+  convenience init(_ other: FrameStore, poster: Bitmap, change: @escaping FrameChange) {
+    let former = other.change
+    self.init(
+      poster: poster,
+      count: other.usableCount,
+      sourceByteCount: other.sourceByteCount,
+      budget: other.budget,
+      open: other.open,
+      change: { (bitmap) throws(ImageError) in try change(former?(bitmap) ?? bitmap) },
+    )
   }
 
   deinit { budget.remove(ObjectIdentifier(self)) }

@@ -162,6 +162,20 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     _ image: ImageContainer,
     _ context: ProcessingContext = ProcessingContext(),
   ) throws(ImageError) -> ImageContainer {
+    let result = try changed(image, context)
+    guard let animation = image.animation, result.bitmap.storage !== image.bitmap.storage else { return result }
+    // Frames are changed when they are shown, by whoever shows them then.
+    var later = context
+    later.isCancelled = nil
+    let (kept, still) = (later, image.replacing(result.bitmap))
+    var moving = result
+    moving.animation = AnimatedImage(animation, poster: result.bitmap) { (frame) throws(ImageError) in
+      try changed(still.replacing(frame), kept).bitmap
+    }
+    return moving
+  }
+
+  private func changed(_ image: ImageContainer, _ context: ProcessingContext) throws(ImageError) -> ImageContainer {
     try context.checkCancellation()
     switch work {
     case .bitmap(let body):

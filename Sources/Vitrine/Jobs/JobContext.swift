@@ -126,6 +126,7 @@ final class JobContext: Sendable {
     (options.frame, options.filter) = (request.frame, request.filter)
     (options.usesLinearLight, options.colorSpace) = (request.usesLinearLight, request.colorSpace)
     options.dynamicRange = request.dynamicRange
+    options.animates = request.animates
     options.limits = configuration.decodeLimits
     return options
   }

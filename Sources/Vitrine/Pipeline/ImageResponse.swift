@@ -28,6 +28,9 @@ public struct ImageResponse: Sendable {
 
   /// The pixels: at the requested size, upright, processed.
   public var image: Bitmap { loaded.container.bitmap }
+  /// The animation that begins with ``image``; `nil` for a still image, and unless the request has
+  /// ``ImageRequest/animates``.
+  public var animation: AnimatedImage? { loaded.container.animation }
   /// The image with its metadata.
   public var container: ImageContainer { loaded.container }
   /// The facts in the header of the encoded image.

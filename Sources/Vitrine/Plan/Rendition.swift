@@ -10,13 +10,14 @@ struct Rendition: Sendable, Hashable {
   var usesLinearLight = false
   var colorSpace = ColorSpace.sRGB
   var dynamicRange = DynamicRange.standard
+  var animates = false
 }
 
 extension Rendition {
   init(of info: ImageInfo, _ options: DecodeOptions) {
     (frame, quality) = (options.frame, options.quality)
     (filter, usesLinearLight, colorSpace) = (options.filter, options.usesLinearLight, options.colorSpace)
-    dynamicRange = options.dynamicRange
+    (dynamicRange, animates) = (options.dynamicRange, options.animates)
     let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     let whole = SamplingPlan(width: info.width, height: info.height).crop
     isWhole = plan?.crop == whole && options.size?.mode != .exact
@@ -39,6 +40,8 @@ struct LargerVariant: Sendable {
       known.quality.oversampling >= wanted.quality.oversampling,
       // What is brighter than white is not resampled.
       known.dynamicRange == wanted.dynamicRange, image.container.highRange == nil,
+      // A still image does not stand for one that moves, nor are frames resampled.
+      known.animates == wanted.animates, image.container.animation == nil,
       let plan = try? SamplingPlan(options.size, width: info.width, height: info.height)
     else { return nil }
     let bitmap = image.container.bitmap

@@ -151,6 +151,14 @@ public struct ImageRequest: Sendable {
     set { change { $0.decoding.dynamicRange = newValue } }
   }
 
+  /// A Boolean value that indicates whether an animation comes with its frames, as `ImageResponse.animation`.
+  ///
+  /// Defaults to `false`: one frame. Such an image is kept in memory, and made anew from the file after a restart.
+  public var animates: Bool {
+    get { shared.fields.decoding.animates }
+    set { change { $0.decoding.animates = newValue } }
+  }
+
   /// Values for the program's own hooks.
   ///
   /// They do not affect the image: requests that differ only in these share work and result. Defaults to none.
@@ -284,7 +292,7 @@ public struct ImageRequest: Sendable {
   }
 
   /// True if the beginning of the bytes is enough where it suffices for the size.
-  var stopsEarly: Bool { quality == .fast && !keepsEncodedData && !continuesDownload && isPlainGet }
+  var stopsEarly: Bool { quality == .fast && !animates && !keepsEncodedData && !continuesDownload && isPlainGet }
 
   /// True if a pipeline's delegate has rewritten it.
   var isPrepared: Bool {

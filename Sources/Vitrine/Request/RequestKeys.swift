@@ -130,6 +130,7 @@ final class RequestKeys: Sendable {
     var usesLinearLight = false
     var colorSpace = ColorSpace.sRGB
     var dynamicRange = DynamicRange.standard
+    var animates = false
 
     func append(to key: inout CacheKey.Builder) {
       if self == Decoding() { key.append(raw: Self.usual) } else { appendParts(to: &key) }
@@ -143,6 +144,7 @@ final class RequestKeys: Sendable {
       key.append(colorSpace.rawValue)
       // Keys that are on disk stay what they are.
       if dynamicRange != .standard { key.append(dynamicRange.rawValue) }
+      if animates { key.append("animates") }
     }
 
     /// The bytes for the parameters of nearly all requests.

@@ -56,7 +56,9 @@ final class LoadedImage: Sendable {
 
   var info: ImageInfo { container.info }
   /// The cost in the memory cache, in bytes.
-  var cost: Int { container.bitmap.byteCount + (container.highRange?.byteCount ?? 0) }
+  var cost: Int {
+    container.bitmap.byteCount + (container.highRange?.byteCount ?? 0) + (container.animation?.data.count ?? 0)
+  }
 
   init(
     _ container: ImageContainer,

@@ -18,7 +18,7 @@ enum FinishedImage {
   /// Blocks while a large image is encoded.
   static func entry(of image: LoadedImage, stored: Date) -> CachedData? {
     // No format of ours keeps what is brighter than white.
-    guard image.container.highRange == nil else { return nil }
+    guard image.container.highRange == nil, image.container.animation == nil else { return nil }
     let bitmap = image.container.bitmap
     let header = Header(of: image)
     guard let data = data(of: bitmap, header.encoding) else { return nil }

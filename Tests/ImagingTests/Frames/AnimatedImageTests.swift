@@ -48,6 +48,68 @@ struct AnimatedImageTests {
   }
 
   @Test
+  func aDecodeBringsTheAnimationIfAskedForIt() async throws {
+    let file = Self.file(5)
+    let image = try decode(file, .pixels(10, 10)) { $0.animates = true }
+    let animation = try #require(image.animation)
+    #expect(image.bitmap.pixels == animation.poster.pixels)
+    #expect(image.info.frameCount == 5)
+    let frame = try await animation.frame(at: 2)
+    #expect(frame.pixels == (try decode(file, .pixels(10, 10)) { $0.frame = 2 }.bitmap.pixels))
+
+    #expect(try decode(file).animation == nil)
+    #expect(try decode(Fixture.data("baseline-420.jpg")) { $0.animates = true }.animation == nil)
+    let second = try decode(file) {
+      $0.animates = true
+      $0.frame = 1
+    }
+    #expect(second.animation == nil)
+    #expect(second.bitmap.pixels == (try decode(file) { $0.frame = 1 }.bitmap.pixels))
+  }
+
+  @Test
+  func aProcessorChangesEachFrameWhenItIsShown() async throws {
+    let file = Self.file(4)
+    let steps = ImageProcessor.chain([.grayscale(), .flip(.horizontal)])
+    let image = try steps.process(decode(file) { $0.animates = true })
+    let animation = try #require(image.animation)
+    #expect(image.bitmap.pixels == animation.poster.pixels)
+    for index in 0..<4 {
+      let alone = try steps.process(decode(file) { $0.frame = index }.bitmap)
+      #expect(try await animation.frame(at: index).pixels == alone.pixels, "frame \(index)")
+    }
+  }
+
+  @Test
+  func aProcessorThatChangesNothingLeavesTheAnimation() throws {
+    let image = try decode(Self.file(4)) { $0.animates = true }
+    #expect(try ImageProcessor.blur(radius: 0).process(image).animation === image.animation)
+    var other = image
+    other.bitmap = Bitmap.testPattern(width: 20, height: 14)
+    #expect(other.animation == nil)
+  }
+
+  @Test
+  func aProcessorThatFailsOnALaterFrameEndsTheAnimation() async throws {
+    struct Refused: Error {}
+    let count = Lock(0)
+    let processor = ImageProcessor.custom(id: "thrice") { bitmap in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number > 2 { throw Refused() }
+      return Bitmap.solid(SIMD4(UInt8(number), 0, 0, 255), width: bitmap.width, height: bitmap.height)
+    }
+    let image = try processor.process(decode(Self.file(6)) { $0.animates = true })
+    let animation = try #require(image.animation)
+    #expect(try await animation.frame(at: 1)[0, 0].x == 2)
+    await #expect(throws: ImageError.self) { try await animation.frame(at: 2) }
+    #expect(animation.frameCount == 2)
+    #expect(animation.damage?.cause is Refused)
+  }
+
+  @Test
   func waitingForAFrameCanBeCancelled() async throws {
     let image = try AnimatedImage(Self.file(5), budget: FrameBudget(memoryPressure: nil))
     let task = Task {
@@ -108,7 +170,7 @@ struct AnimatedImageTests {
   @Test
   func framesThatDoNotFitAreDecodedAheadWithinTheBudget() async throws {
     // What the next frame builds on counts too.
-    let kept = try AnimatedImage(Self.file(60)).frameByteCount
+    let kept = try AnimatedImage(Self.file(60)).sourceByteCount
     let budget = FrameBudget(byteLimit: kept + 8 * Self.frameByteCount, memoryPressure: nil)
     let image = try AnimatedImage(Self.file(60), budget: budget)
     let player = AnimationPlayer(image)
@@ -143,7 +205,7 @@ struct AnimatedImageTests {
     let (pressure, clock) = (ManualMemoryPressure(), ManualClock())
     let budget = FrameBudget(memoryPressure: pressure, time: clock)
     let image = try AnimatedImage(Self.file(30), budget: budget)
-    let kept = image.frameByteCount
+    let kept = image.sourceByteCount
     let player = AnimationPlayer(image)
     player.play()
     try await Self.run(player, loops: 1)
