@@ -56,12 +56,12 @@ for (name, size) in [("at its own size", nil), ("at 120x90", TargetSize.pixels(1
   }
   let ratio = median(ratios)
   if ratio > 1.2 { failures += 1 }
-  say("| \(name) | \(text(median(first) * 1000)) | \(text(median(last) * 1000)) | \(text(ratio)) |")
+  say("| \(name) | \(text(median(first) / 1e6)) | \(text(median(last) / 1e6)) | \(text(ratio)) |")
 }
 
 // MARK: Ten views
 
-/// Plays an animation in some views for some loops, and returns the processor time.
+/// Plays an animation in some views for some loops, and returns the processor time in nanoseconds.
 func play(_ data: Data, views: Int, loops: Int) async throws -> Double {
   let image = try AnimatedImage(
     data,
@@ -84,15 +84,14 @@ func play(_ data: Data, views: Int, loops: Int) async throws -> Double {
 
 say("\nTwo loops of it at 120x90 with a budget of 4 MB, which does not hold all frames; processor time in seconds:\n")
 let (one, ten) = (try await play(long, views: 1, loops: 2), try await play(long, views: 10, loops: 2))
-say("- one view: \(text(one))")
-say("- ten views: \(text(ten))")
+say("- one view: \(text(one / 1e9))")
+say("- ten views: \(text(ten / 1e9))")
 
 // MARK: Fifty at once
 
 let files = (0..<50).map { movingSquare(width: 320, height: 240, count: 60, seed: $0) }
 let before = status("VmRSS")
 // The highest use so far is forgotten.
-FileManager.default.createFile(atPath: "/proc/self/clear_refs", contents: nil)
 if let handle = FileHandle(forWritingAtPath: "/proc/self/clear_refs") { handle.write(Data("5".utf8)) }
 let images = try files.map { try AnimatedImage($0, DecodeOptions(size: .pixels(240, 180))) }
 let players = images.map(AnimationPlayer.init)
@@ -113,6 +112,6 @@ say(
 )
 say("\n- frames, canvases and first frames at most: \(text(most)) MB (the limit is 100)")
 say("- frames held at the end: \(FrameBudget.shared.byteCount / 1000) KB")
-say("- processor time of \(text(7.2)) s of all of them: \(text(processorTime() - start)) s")
+say("- processor time of \(text(7.2)) s of all of them: \(text((processorTime() - start) / 1e9)) s")
 say(failures == 0 ? "\nAll within the limits." : "\n\(failures) over the limits.")
 exit(failures == 0 ? 0 : 1)
