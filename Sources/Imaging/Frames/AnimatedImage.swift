@@ -39,6 +39,8 @@ public final class AnimatedImage: Sendable {
   public var byteCount: Int { data.count + poster.byteCount }
   /// The number of frames that were decoded after the first, each time counted.
   package var decodeCount: Int { store.decodeCount }
+  /// The number of calls that wait for a frame.
+  package var waitingCount: Int { store.waitingCount }
   /// The bytes that the next frame builds on, while the animation plays.
   package var sourceByteCount: Int { store.sourceByteCount }
   /// The bytes that frames hold now, with what the next one builds on.
@@ -55,26 +57,15 @@ public final class AnimatedImage: Sendable {
   ///   - decoders: The decoders. Defaults to ``DecoderRegistry/standard``.
   ///   - budget: The memory for frames. Defaults to the one that all animations share.
   /// - Throws: ``ImageError`` of any code but `.noSuchFrame` and `.notEncodable`.
-  public convenience init(
+  public init(
     _ data: Data,
     _ options: DecodeOptions = DecodeOptions(),
     decoders: DecoderRegistry = .standard,
     budget: FrameBudget = .shared,
   ) throws(ImageError) {
-    try self.init(data, options, decoders: decoders, budget: budget, change: nil)
-  }
-
-  /// Opens an animation whose frames are changed after they are decoded, on the threads that decode them.
-  package init(
-    _ data: Data,
-    _ options: DecodeOptions,
-    decoders: DecoderRegistry,
-    budget: FrameBudget,
-    change: FrameChange?,
-  ) throws(ImageError) {
     var source = try FrameSource(data, options, decoders: decoders)
     guard let first = try source.next() else { throw .noSuchFrame(0, of: source.info) }
-    poster = try change?(first.bitmap) ?? first.bitmap
+    poster = first.bitmap
     (info, delays, self.data) = (source.info, source.delays, data)
     var later = options
     // The first frame's decode is over, and so is its share of memory.
@@ -86,7 +77,6 @@ public final class AnimatedImage: Sendable {
       sourceByteCount: source.heldByteCount,
       budget: budget,
       open: { () throws(ImageError) in try FrameSource(data, kept, decoders: decoders) },
-      change: change,
     )
   }
 

@@ -24,7 +24,7 @@ struct FrameComposer {
   private var canvas: FrameCanvas
   /// The frame that the canvas shows; `nil` for none, and after an error.
   private var shown: Int?
-  /// True if there may be pixels on the canvas although it shows no frame.
+  /// True if there may be pixels on the canvas.
   private var isDirty = false
   /// The number of rows from the top that are as the last frame has them, also after an error.
   private(set) var wholeRows = 0
@@ -40,16 +40,13 @@ struct FrameComposer {
     let (frame, places) = (request.frame, frames.places)
     guard frame < places.count else { throw frames.ending }
     guard shown != frame else { return }
-    var next = frame
-    if let shown, shown + 1 == frame || (shown < frame && shown + 1 >= start(for: frame)) {
-      canvas.dispose()
-      next = shown + 1
-    } else {
-      if shown != nil || isDirty { canvas.clear() }
-      next = start(for: frame)
-    }
+    let start = places.start(for: frame, width: width, height: height)
+    let following = shown.map { $0 + 1 }.flatMap { (start...frame).contains($0) ? $0 : nil }
+    let next = following ?? start
     let count = places[next...frame].reduce(0) { $0.addingSaturating($1.pixelCount) }
     try request.limits.check(composed: count, format: request.info.format)
+    // From here on, the canvas changes.
+    if following != nil { canvas.dispose() } else if isDirty { canvas.clear() }
     (shown, isDirty, wholeRows) = (nil, true, 0)
     for index in next..<frame {
       try frames.draw(index, onto: &canvas, request)
@@ -61,8 +58,6 @@ struct FrameComposer {
     try frames.draw(frame, onto: &canvas, request)
     shown = frame
   }
-
-  private func start(for frame: Int) -> Int { frames.places.start(for: frame, width: width, height: height) }
 }
 
 /// The frames of an animation on a canvas that stays from one to the next.
@@ -76,12 +71,10 @@ final class CanvasFrames: FrameReader {
   init(_ frames: any StoredFrames, _ info: ImageInfo, _ limits: DecodeLimits) throws(ImageError) {
     let (width, height) = (info.storedWidth, info.storedHeight)
     try limits.check(heldWidth: width, height: height, format: info.format)
-    guard let last = frames.places.indices.last else { throw frames.ending }
+    guard let first = frames.places.first else { throw frames.ending }
     self.info = info
     // One frame with a hole makes all of them straight, so that they are alike.
-    hasAlpha =
-      info.hasAlpha || frames.places.leavesHoles(at: last, width: width, height: height)
-      || frames.places.contains { $0.disposal != .none }
+    hasAlpha = info.hasAlpha || !first.hides(width, height) || frames.places.contains { $0.disposal != .none }
     memory = ZeroedMemory(byteCount: 4 * width * height)
     composer = unsafe FrameComposer(frames, on: memory.bytes, width: width, height: height)
   }

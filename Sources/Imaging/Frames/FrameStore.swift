@@ -1,7 +1,7 @@
 import VitrineRuntime
 
-/// A change to a frame that was decoded.
-package typealias FrameChange = @Sendable (Bitmap) throws(ImageError) -> Bitmap
+/// A change to a frame that was decoded; the closure returns `true` once it is no longer wanted.
+package typealias FrameChange = @Sendable (Bitmap, @escaping @Sendable () -> Bool) throws(ImageError) -> Bitmap
 
 /// The decoded frames of one animation, which all its players share.
 ///
@@ -18,7 +18,7 @@ final class FrameStore: Sendable {
     /// The frames that the players show, by the players' numbers.
     var players: [Int: Int] = [:]
     var nextPlayer = 0
-    /// The frame to which a player moved last.
+    /// The frame to which a player moved last, also one that is gone.
     var latest: Int?
     /// The frames that are awaited.
     var requests: [(number: Int, index: Int, outcome: Outcome)] = []
@@ -60,14 +60,14 @@ final class FrameStore: Sendable {
   ///   - sourceByteCount: The bytes that the source holds between two frames.
   ///   - budget: The memory for frames.
   ///   - open: Opens the source.
-  ///   - change: Changes a frame that was decoded.
+  ///   - change: Changes a frame that was decoded. Defaults to `nil`, none.
   init(
     poster: Bitmap,
     count: Int,
     sourceByteCount: Int,
     budget: FrameBudget,
     open: @escaping @Sendable () throws(ImageError) -> FrameSource,
-    change: FrameChange?,
+    change: FrameChange? = nil,
   ) {
     (self.poster, self.budget, self.open, self.change) = (poster, budget, open, change)
     self.sourceByteCount = sourceByteCount
@@ -83,7 +83,9 @@ final class FrameStore: Sendable {
       sourceByteCount: other.sourceByteCount,
       budget: other.budget,
       open: other.open,
-      change: { (bitmap) throws(ImageError) in try change(former?(bitmap) ?? bitmap) },
+      change: { (bitmap, isCancelled) throws(ImageError) in
+        try change(former?(bitmap, isCancelled) ?? bitmap, isCancelled)
+      },
     )
   }
 
@@ -95,6 +97,7 @@ final class FrameStore: Sendable {
   var failure: ImageError? { state.withLock { $0.failure } }
   /// The number of frames that were decoded, each time counted.
   var decodeCount: Int { state.withLock { $0.decodeCount } }
+  var waitingCount: Int { state.withLock { $0.requests.count } }
   var byteCount: Int { state.withLock { state in heldByteCount(state) } }
 
   /// Returns a frame that is decoded.
@@ -140,7 +143,7 @@ final class FrameStore: Sendable {
     return number
   }
 
-  /// The frame that another player shows.
+  /// The frame to which a player moved last; `nil` if there is no player.
   var latest: Int? { state.withLock { $0.players.isEmpty ? nil : $0.latest } }
 
   func move(_ player: Int, to frame: Int) {
@@ -178,7 +181,7 @@ final class FrameStore: Sendable {
 
   private func heldByteCount(_ state: borrowing State) -> Int {
     let hasSource = state.source != nil || state.isScheduled
-    return state.frames.count * poster.byteCount + (hasSource ? sourceByteCount : 0)
+    return state.frames.values.reduce(0) { $0 + $1.byteCount } + (hasSource ? sourceByteCount : 0)
   }
 
   // MARK: Decoding
@@ -249,23 +252,31 @@ final class FrameStore: Sendable {
     }
     guard var work else { return }
     let index = work.index
+    let wasStopped = Lock(false)
+    let isCancelled: @Sendable () -> Bool = { [weak self] in
+      let isActive = self?.state.withLock { $0.isActive } ?? false
+      if !isActive { wasStopped.withLock { $0 = true } }
+      return !isActive
+    }
     var bitmap: Result<Bitmap, ImageError>
     do throws(ImageError) {
       if work.source == nil { work.source = try open() }
-      let frame = try work.source?.frame(at: index) { options in
-        options.isCancelled = { [weak self] in !(self?.state.withLock { $0.isActive } ?? false) }
-      }
+      let frame = try work.source?.frame(at: index) { $0.isCancelled = isCancelled }
       guard let frame else { throw ImageError(.noSuchFrame, "no frame \(index)") }
-      bitmap = .success(try change?(frame.bitmap) ?? frame.bitmap)
+      bitmap = .success(try change?(frame.bitmap, isCancelled) ?? frame.bitmap)
     } catch {
       bitmap = .failure(error)
     }
-    finish(index, bitmap, work.source.take(), share)
+    finish(index, bitmap, wasStopped: wasStopped.withLock { $0 }, work.source.take(), share)
   }
 
+  /// Keeps a frame, and answers those who asked for it.
+  ///
+  /// If it was stopped because nobody wanted it, those who have asked for it since are answered by the next decode.
   private func finish(
     _ index: Int,
     _ result: Result<Bitmap, ImageError>,
+    wasStopped: Bool,
     _ source: consuming FrameSource?,
     _ share: Int,
   ) {
@@ -273,6 +284,7 @@ final class FrameStore: Sendable {
     let (answered, freed) = state.withLock { state -> ([Outcome], [Bitmap]) in
       state.isScheduled = false
       if !state.isReleased { state.source = carrier.take() }
+      if case .failure(let error) = result, wasStopped, error.isCancellation { return ([], []) }
       var answered = state.requests.filter { $0.index == index }
       state.requests.removeAll { $0.index == index }
       var freed: [Bitmap] = []
@@ -285,12 +297,11 @@ final class FrameStore: Sendable {
         for key in state.frames.keys where !wanted.contains(key) {
           if let frame = state.frames.removeValue(forKey: key) { freed.append(frame) }
         }
-      case .failure(let error) where !error.isCancellation:
+      case .failure(let error):
         // The animation is what comes before.
         (state.usableCount, state.failure) = (max(1, min(state.usableCount, index)), error)
         answered += state.requests.filter { $0.index > index }
         state.requests.removeAll { $0.index > index }
-      case .failure: break
       }
       return (answered.map(\.outcome), freed)
     }

@@ -25,13 +25,15 @@ extension Bitmap {
     }
   }
 
-  /// Returns the bitmap with each pixel changed: straight alpha, or opaque.
+  /// Makes a bitmap of the same size row by row, each from this bitmap's row with straight alpha, or an opaque one.
   ///
-  /// `change` receives pixels with straight alpha, or opaque ones.
-  func mapped(
-    to alpha: Alpha? = nil,
+  /// `write` receives the index of a row, the old row and the memory of the new one, both of `4 * width` bytes.
+  ///
+  /// `alpha` is the new bitmap's; by default that of the old rows.
+  func rows(
+    alpha: Alpha? = nil,
     _ context: ProcessingContext,
-    _ change: (SIMD4<UInt8>) -> SIMD4<UInt8>,
+    _ write: (Int, UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) throws(ImageError) -> Void,
   ) throws(ImageError) -> Bitmap {
     try context.check(width: Double(width), height: Double(height))
     let source = straightened()
@@ -42,12 +44,27 @@ extension Bitmap {
         alpha: alpha ?? source.alpha,
         colorSpace: colorSpace,
         context,
-      ) { y, row in
-        for x in 0..<width {
-          // Within `height` rows of `width` pixels on both sides.
-          let pixel = unsafe pixels.loadUnaligned(fromByteOffset: (y &* width &+ x) &* 4, as: SIMD4<UInt8>.self)
-          unsafe row.storeBytes(of: change(pixel), toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
-        }
+      ) { (y, row) throws(ImageError) in
+        // The slice checks the bounds.
+        let old = unsafe UnsafeRawBufferPointer(rebasing: pixels[y * width * 4..<(y + 1) * width * 4])
+        try unsafe write(y, old, row)
+      }
+    }
+  }
+
+  /// Returns the bitmap with each pixel changed.
+  ///
+  /// `change` receives pixels with straight alpha, or opaque ones.
+  func mapped(
+    to alpha: Alpha? = nil,
+    _ context: ProcessingContext,
+    _ change: (SIMD4<UInt8>) -> SIMD4<UInt8>,
+  ) throws(ImageError) -> Bitmap {
+    try unsafe rows(alpha: alpha, context) { y, old, row in
+      for x in 0..<width {
+        // Rows of `width` pixels on both sides.
+        let pixel = unsafe old.loadUnaligned(fromByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+        unsafe row.storeBytes(of: change(pixel), toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
       }
     }
   }

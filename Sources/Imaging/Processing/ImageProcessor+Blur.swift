@@ -52,30 +52,23 @@ extension Bitmap {
     _ threshold: Float,
     _ context: ProcessingContext,
   ) throws(ImageError) -> Bitmap {
-    let source = straightened()
     let least = SIMD4<Float>(repeating: threshold)
-    return try unsafe source.withUnsafeBytes { (pixels) throws(ImageError) in
-      try unsafe soft.withUnsafeBytes { (softPixels) throws(ImageError) in
-        try unsafe Bitmap.rows(
-          width: width,
-          height: height,
-          alpha: source.alpha,
-          colorSpace: colorSpace,
-          context,
-        ) { y, row in
-          for x in 0..<width {
-            // All three have `height` rows of `width` pixels.
-            let place = (y &* width &+ x) &* 4
-            let old = unsafe pixels.loadUnaligned(fromByteOffset: place, as: SIMD4<UInt8>.self)
-            let around = unsafe softPixels.loadUnaligned(fromByteOffset: place, as: SIMD4<UInt8>.self)
-            let color = SIMD4<Float>(old)
-            let difference = color - SIMD4<Float>(around)
-            let size = difference.replacing(with: -difference, where: difference .< 0)
-            let change = (difference * amount).replacing(with: 0, where: size .< least)
-            var result = PixelMath.bytes(color + change)
-            result.w = old.w
-            unsafe row.storeBytes(of: result, toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
-          }
+    return try unsafe soft.withUnsafeBytes { (softPixels) throws(ImageError) in
+      try unsafe rows(context) { y, oldRow, row in
+        for x in 0..<width {
+          // All three have `height` rows of `width` pixels.
+          let old = unsafe oldRow.loadUnaligned(fromByteOffset: x &* 4, as: SIMD4<UInt8>.self)
+          let around = unsafe softPixels.loadUnaligned(
+            fromByteOffset: (y &* width &+ x) &* 4,
+            as: SIMD4<UInt8>.self,
+          )
+          let color = SIMD4<Float>(old)
+          let difference = color - SIMD4<Float>(around)
+          let size = difference.replacing(with: -difference, where: difference .< 0)
+          let change = (difference * amount).replacing(with: 0, where: size .< least)
+          var result = PixelMath.bytes(color + change)
+          result.w = old.w
+          unsafe row.storeBytes(of: result, toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
         }
       }
     }

@@ -19,7 +19,7 @@ extension ImageProcessor {
   /// ```swift
   /// .overlay(logo, at: .bottomRight, offset: (x: -16, y: -16), width: .fraction(0.2), opacity: 0.5)
   /// ```
-  /// What is outside of the image is cut off. The identifier has a hash of the overlay's pixels, so make the processor
+  /// The part of the overlay outside the image is cut off. The identifier has a hash of the overlay's pixels, so make the processor
   /// once for many images. Complexity of making it: O(pixels of the overlay).
   ///
   /// - Parameters:
@@ -101,28 +101,18 @@ extension Bitmap {
     let columns = max(0, left)..<max(max(0, left), min(width, left + top.width))
     let rows = max(0, upper)..<max(max(0, upper), min(height, upper + top.height))
     guard opacity > 0, !columns.isEmpty, !rows.isEmpty else { return self }
-    let source = straightened()
-    return try unsafe source.withUnsafeBytes { (pixels) throws(ImageError) in
-      try unsafe Bitmap.rows(
-        width: width,
-        height: height,
-        alpha: source.alpha,
-        colorSpace: colorSpace,
-        context,
-      ) { y, row in
-        // One row each; the slices check the bounds.
-        unsafe row.copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[y * width * 4..<(y + 1) * width * 4]))
-        guard rows.contains(y) else { return }
-        unsafe top.withUnsafeBytes { cover in
-          for x in columns {
-            // `columns` and `rows` are those where both images have pixels.
-            let place = (y &- upper) &* top.bytesPerRow &+ (x &- left) &* 4
-            var upperPixel = unsafe SIMD4<Float>(cover.loadUnaligned(fromByteOffset: place, as: SIMD4<UInt8>.self))
-            upperPixel.w *= opacity
-            let below = unsafe SIMD4<Float>(row.loadUnaligned(fromByteOffset: x &* 4, as: SIMD4<UInt8>.self))
-            let bytes = PixelMath.bytes(mode.mixed(upperPixel, below))
-            unsafe row.storeBytes(of: bytes, toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
-          }
+    return try unsafe self.rows(context) { y, old, row in
+      unsafe row.copyMemory(from: old)
+      guard rows.contains(y) else { return }
+      unsafe top.withUnsafeBytes { cover in
+        for x in columns {
+          // `columns` and `rows` are those where both images have pixels.
+          let place = (y &- upper) &* top.bytesPerRow &+ (x &- left) &* 4
+          var upperPixel = unsafe SIMD4<Float>(cover.loadUnaligned(fromByteOffset: place, as: SIMD4<UInt8>.self))
+          upperPixel.w *= opacity
+          let below = unsafe SIMD4<Float>(row.loadUnaligned(fromByteOffset: x &* 4, as: SIMD4<UInt8>.self))
+          let bytes = PixelMath.bytes(mode.mixed(upperPixel, below))
+          unsafe row.storeBytes(of: bytes, toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
         }
       }
     }

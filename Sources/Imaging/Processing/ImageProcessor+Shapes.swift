@@ -65,33 +65,24 @@ extension Bitmap {
     border: (inner: RoundedRectangle?, color: PixelColor)?,
     _ context: ProcessingContext,
   ) throws(ImageError) -> Bitmap {
-    let source = straightened()
     let ink = border.map { SIMD4<Float>($0.color.pixel(in: colorSpace)) }
     var (outer, inner) = ([Float](repeating: 0, count: width), [Float](repeating: 0, count: width))
-    return try unsafe source.withUnsafeBytes { (pixels) throws(ImageError) in
-      try unsafe Bitmap.rows(
-        width: width,
-        height: height,
-        alpha: shape.isSharp ? source.alpha : .straight,
-        colorSpace: colorSpace,
-        context,
-      ) { y, row in
-        // One row each; the slices check the bounds.
-        unsafe row.copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[y * width * 4..<(y + 1) * width * 4]))
-        let whole = shape.cover(y, &outer)
-        let untouched = border.map { $0.inner?.cover(y, &inner) ?? 0..<0 } ?? whole
-        if border != nil, border?.inner == nil { for x in 0..<width { inner[x] = 0 } }
-        for x in 0..<width where !untouched.contains(x) {
-          var pixel = unsafe SIMD4<Float>(row.loadUnaligned(fromByteOffset: x * 4, as: SIMD4<UInt8>.self))
-          if let ink {
-            // The border's share of what is visible of this pixel.
-            let share = outer[x] > 0 ? max(0, outer[x] - inner[x]) / outer[x] : 0
-            pixel = PixelMath.mixed(pixel, PixelMath.over(ink, pixel), share)
-          }
-          pixel.w *= outer[x]
-          let bytes = pixel.w < 0.5 ? SIMD4<UInt8>() : PixelMath.bytes(pixel)
-          unsafe row.storeBytes(of: bytes, toByteOffset: x * 4, as: SIMD4<UInt8>.self)
+    return try unsafe rows(alpha: shape.isSharp ? nil : .straight, context) { y, old, row in
+      unsafe row.copyMemory(from: old)
+      let whole = shape.cover(y, &outer)
+      let untouched = border.map { $0.inner?.cover(y, &inner) ?? 0..<0 } ?? whole
+      if border != nil, border?.inner == nil { for x in 0..<width { inner[x] = 0 } }
+      for x in 0..<width where !untouched.contains(x) {
+        // Within a row of `width` pixels.
+        var pixel = unsafe SIMD4<Float>(row.loadUnaligned(fromByteOffset: x * 4, as: SIMD4<UInt8>.self))
+        if let ink {
+          // The border's share of what is visible of this pixel.
+          let share = outer[x] > 0 ? max(0, outer[x] - inner[x]) / outer[x] : 0
+          pixel = PixelMath.mixed(pixel, PixelMath.over(ink, pixel), share)
         }
+        pixel.w *= outer[x]
+        let bytes = pixel.w < 0.5 ? SIMD4<UInt8>() : PixelMath.bytes(pixel)
+        unsafe row.storeBytes(of: bytes, toByteOffset: x * 4, as: SIMD4<UInt8>.self)
       }
     }
   }

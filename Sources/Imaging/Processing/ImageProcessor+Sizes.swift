@@ -124,7 +124,8 @@ extension ImageProcessor {
 
   /// Keeps at most `width` x `height` pixels where the image shows the most.
   ///
-  /// Fractions are those of the image's width and height.
+  /// Fractions are those of the image's width and height. Of an animation, all frames keep the part that is chosen for
+  /// the first one.
   ///
   /// - Parameters:
   ///   - width: The width of the part.
@@ -132,28 +133,35 @@ extension ImageProcessor {
   ///   - interest: The measure of what a part shows. Defaults to ``Interest/edges``.
   /// - Returns: The processor.
   public static func smartCrop(width: Length, height: Length, by interest: Interest = .edges) -> ImageProcessor {
-    ImageProcessor(
+    let names = [width, height].map(\.description) + [interest.rawValue]
+    return ImageProcessor(
       "smartCrop",
-      [width, height].map(\.description) + [interest.rawValue],
+      names,
       lengths: [width, height],
-    ) { bitmap, context throws(ImageError) in
-      try bitmap.cropped(
-        width: context.whole(width, of: bitmap.width, "width"),
-        height: context.whole(height, of: bitmap.height, "height"),
-        interest,
-        context,
-      )
-    }
+      part: { (bitmap, context) throws(ImageError) in
+        try bitmap.part(
+          width: context.whole(width, of: bitmap.width, "width"),
+          height: context.whole(height, of: bitmap.height, "height"),
+          interest,
+          context,
+        )
+      },
+    )
   }
 
   /// Keeps the largest part with the given aspect ratio, where the image shows the most.
+  ///
+  /// Of an animation, all frames keep the part that is chosen for the first one.
   public static func smartCrop(aspectRatio: Double, by interest: Interest = .edges) -> ImageProcessor {
-    ImageProcessor("smartCrop", ["ratio \(StepName.number(aspectRatio))", interest.rawValue]) {
-      bitmap,
-      context throws(ImageError) in
-      let size = try bitmap.size(ofAspectRatio: aspectRatio)
-      return try bitmap.cropped(width: size.width, height: size.height, interest, context)
-    }
+    let names = ["ratio \(StepName.number(aspectRatio))", interest.rawValue]
+    return ImageProcessor(
+      "smartCrop",
+      names,
+      part: { (bitmap, context) throws(ImageError) in
+        let size = try bitmap.size(ofAspectRatio: aspectRatio)
+        return try bitmap.part(width: size.width, height: size.height, interest, context)
+      },
+    )
   }
 }
 

@@ -27,6 +27,8 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
 
   private enum Work: Sendable {
     case bitmap(@Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap)
+    /// Keeps a part, which is that of the first frame for all frames of an animation.
+    case part(@Sendable (Bitmap, ProcessingContext) throws(ImageError) -> PixelRegion)
     case custom(@Sendable (ImageContainer, ProcessingContext) throws -> ImageContainer)
     case chain([ImageProcessor])
   }
@@ -38,10 +40,24 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     lengths: [Length] = [],
     _ body: @escaping @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap,
   ) {
+    self.init(name, arguments, lengths: lengths, .bitmap(body))
+  }
+
+  /// Makes a processor that keeps a part; `arguments` must tell all parameters apart.
+  init(
+    _ name: String,
+    _ arguments: [String],
+    lengths: [Length] = [],
+    part: @escaping @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> PixelRegion,
+  ) {
+    self.init(name, arguments, lengths: lengths, .part(part))
+  }
+
+  private init(_ name: String, _ arguments: [String], lengths: [Length], _ work: Work) {
     identifier = "\(name)(\(arguments.joined(separator: ",")))"
     processesPreviews = true
     dependsOnScale = lengths.contains { $0.unit == .points }
-    work = .bitmap(body)
+    self.work = work
   }
 
   private init(
@@ -162,29 +178,48 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     _ image: ImageContainer,
     _ context: ProcessingContext = ProcessingContext(),
   ) throws(ImageError) -> ImageContainer {
-    let result = try changed(image, context)
+    let work = try fixed(for: image, context)
+    let result = try changed(image, context, work)
     guard let animation = image.animation, result.bitmap.storage !== image.bitmap.storage else { return result }
     // Frames are changed when they are shown, by whoever shows them then.
-    var later = context
-    later.isCancelled = nil
-    let (kept, still) = (later, image.replacing(result.bitmap))
+    let still = image.replacing(result.bitmap)
     var moving = result
-    moving.animation = AnimatedImage(animation, poster: result.bitmap) { (frame) throws(ImageError) in
-      try changed(still.replacing(frame), kept).bitmap
+    moving.animation = AnimatedImage(animation, poster: result.bitmap) { (frame, isCancelled) throws(ImageError) in
+      var later = context
+      later.isCancelled = isCancelled
+      return try changed(still.replacing(frame), later, work).bitmap
     }
     return moving
   }
 
-  private func changed(_ image: ImageContainer, _ context: ProcessingContext) throws(ImageError) -> ImageContainer {
+  /// Returns the work that all frames of an image have in common.
+  private func fixed(for image: ImageContainer, _ context: ProcessingContext) throws(ImageError) -> Work {
+    guard case .part(let choose) = work else { return work }
+    let part = try named { () throws(ImageError) in try choose(image.bitmap, context) }
+    return .bitmap { (bitmap, _) throws(ImageError) in
+      try bitmap.cropped(x: part.x, y: part.y, width: part.width, height: part.height)
+    }
+  }
+
+  /// Adds the identifier to an error.
+  private func named<Value>(_ body: () throws(ImageError) -> Value) throws(ImageError) -> Value {
+    do throws(ImageError) {
+      return try body()
+    } catch {
+      throw error.isCancellation ? error : error.prefixed(identifier)
+    }
+  }
+
+  private func changed(
+    _ image: ImageContainer,
+    _ context: ProcessingContext,
+    _ work: Work,
+  ) throws(ImageError) -> ImageContainer {
     try context.checkCancellation()
     switch work {
+    case .part: return try changed(image, context, fixed(for: image, context))
     case .bitmap(let body):
-      let bitmap: Bitmap
-      do throws(ImageError) {
-        bitmap = try body(image.bitmap, context)
-      } catch {
-        throw error.isCancellation ? error : error.prefixed(identifier)
-      }
+      let bitmap = try named { () throws(ImageError) in try body(image.bitmap, context) }
       return bitmap.storage === image.bitmap.storage ? image : image.replacing(bitmap.straightened())
     case .custom(let body):
       do {

@@ -17,15 +17,16 @@ extension Bitmap {
   /// Returns the part of at most `width` x `height` pixels that shows the most.
   ///
   /// Of equal parts, the one closest to the centre is taken.
-  func cropped(
+  func part(
     width: Int,
     height: Int,
     _ interest: ImageProcessor.Interest,
     _ context: ProcessingContext,
-  ) throws(ImageError) -> Bitmap {
+  ) throws(ImageError) -> PixelRegion {
     let (width, height) = (min(width, self.width), min(height, self.height))
     guard width > 0, height > 0, width < self.width || height < self.height else {
-      return try cropped(width: width, height: height)
+      // The whole, or an empty part, which is rejected where it is cropped.
+      return PixelRegion(x: 0, y: 0, width: width, height: height)
     }
     let small = try resized(
       to: .pixels(Double(Self.searchedSide)),
@@ -41,7 +42,7 @@ extension Bitmap {
     func start(_ cell: Int, _ cells: Int, _ pixels: Int) -> Int {
       cells > 0 ? Int((Double(cell) / Double(cells) * Double(pixels)).rounded()) : pixels / 2
     }
-    return try cropped(
+    return PixelRegion(
       x: start(best.x, small.width - part.width, self.width - width),
       y: start(best.y, small.height - part.height, self.height - height),
       width: width,

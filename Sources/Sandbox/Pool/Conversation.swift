@@ -46,8 +46,9 @@ struct Conversation {
   mutating func run(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> DecodeAnswer {
     let limits = question.options.limits
     worker.control.flag = false
-    // A worker that decodes frames keeps what the next one builds on.
-    let kept = question.session == nil ? 0 : limits.memoryByteCount
+    // A worker that decodes frames keeps what the next ones build on, also while it decodes something else.
+    let keepsFrames = question.session != nil || worker.state.withLock { $0.session != nil }
+    let kept = keepsFrames ? limits.memoryByteCount : 0
     worker.limit(memory: limits.memoryByteCount.addingSaturating(kept), time: limits.timeLimit ?? .seconds(60))
     guard let input = worker.mapping(.input, bytes.count) else { throw noMapping }
     // `input` has room for them.

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import VitrineImaging
 import VitrineRuntime
@@ -125,6 +126,82 @@ struct AnimatedImageTests {
     #expect(try await image.frame(at: 4).size == [20, 14])
   }
 
+  /// The first caller leaves while the frame is decoded, and another asks for it before the decoder stops.
+  @Test
+  func whoAsksWhileAFrameIsGivenUpGetsIt() async throws {
+    let gate = GatedFrames.Gate()
+    var registry = DecoderRegistry.standard
+    registry.add(GatedFrames(gate: gate))
+    let image = try AnimatedImage(GatedFrames.file, decoders: registry, budget: FrameBudget(memoryPressure: nil))
+    let first = Task { try await image.frame(at: 1) }
+    _ = await gate.hasBegun.value()
+    first.cancel()
+    await #expect(throws: ImageError.self) { try await first.value }
+    _ = await gate.wasStopped.value()
+
+    let second = Task { try await image.frame(at: 1) }
+    while image.waitingCount == 0 { await Task.yield() }
+    gate.opens.signal()
+
+    #expect(try await second.value.size == [4, 4])
+    #expect(image.frameCount == 3)
+  }
+
+  /// A decoder that says so of itself would otherwise be asked again and again.
+  @Test
+  func aDecoderThatIsCancelledByNobodyFails() async throws {
+    var registry = DecoderRegistry.standard
+    registry.add(GatedFrames(gate: nil))
+    let image = try AnimatedImage(GatedFrames.file, decoders: registry, budget: FrameBudget(memoryPressure: nil))
+    let player = AnimationPlayer(image)
+    player.play()
+    await #expect(throws: ImageError.self) { try await image.frame(at: 1) }
+    #expect(image.frameCount == 1)
+  }
+
+  @Test
+  func aProcessorStopsWhenNobodyWantsItsFrame() async throws {
+    let (begun, stopped) = (Deferred<Bool>(), Deferred<Bool>())
+    let processor = ImageProcessor.customInContext(id: "slow") { bitmap, context in
+      guard context.isCancelled == nil || !begun.resolve(true) else {
+        while true {
+          do {
+            try context.checkCancellation()
+          } catch {
+            stopped.resolve(true)
+            throw error
+          }
+        }
+      }
+      return Bitmap.solid(SIMD4(9, 0, 0, 255), width: bitmap.width, height: bitmap.height)
+    }
+    let image = try processor.process(decode(Self.file(6)) { $0.animates = true })
+    let animation = try #require(image.animation)
+    let task = Task { try await animation.frame(at: 3) }
+    _ = await begun.value()
+    task.cancel()
+    _ = await stopped.value()
+    #expect(try await animation.frame(at: 3)[0, 0].x == 9)
+  }
+
+  /// Each frame's own choice would make the picture jump.
+  @Test
+  func aSmartCropIsTheSameForAllFrames() async throws {
+    let frames = (0..<3).map { number in
+      var frame = GIFFile.Frame(width: 40, height: 10) { x, y in x / 10 == number ? (x + y) % 4 : 0 }
+      frame.delay = 10
+      return frame
+    }
+    let file = GIFFile(width: 40, height: 10, palette: GIFTests.palette, frames: frames).data
+    let image = try ImageProcessor.smartCrop(aspectRatio: 1).process(decode(file) { $0.animates = true })
+    let animation = try #require(image.animation)
+    for index in 0..<3 {
+      let whole = try decode(file) { $0.frame = index }.bitmap
+      let expected = try whole.cropped(x: 0, y: 0, width: 10, height: 10)
+      #expect(try await animation.frame(at: index).pixels == expected.pixels, "frame \(index)")
+    }
+  }
+
   @Test
   func aDamagedFrameEndsTheAnimationBeforeIt() async throws {
     let whole = try HostileTests.twoFrames()
@@ -247,6 +324,58 @@ struct AnimatedImageTests {
         _ = try await player.image.frame(at: (player.frameIndex + 1) % player.image.frameCount)
       }
       each()
+    }
+  }
+}
+
+/// Three frames; decoding the second one is stopped the first time.
+private struct GatedFrames: ImageDecoder {
+  /// What a test and the decoder tell each other.
+  final class Gate: Sendable {
+    let hasBegun = Deferred<Bool>()
+    let wasStopped = Deferred<Bool>()
+    let opens = DispatchSemaphore(value: 0)
+  }
+
+  static let format = ImageFormat(name: "gated", mediaType: "image/x-gated", fileExtension: "gated")
+  static let file = Data("GATED frames".utf8)
+
+  /// With `nil` it says that it was cancelled, although nobody did that.
+  let gate: Gate?
+
+  var formats: [ImageFormat] { [Self.format] }
+
+  func recognizes(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
+    unsafe bytes.starts(with: Array("GATED".utf8)) ? Self.format : nil
+  }
+
+  func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? {
+    var info = ImageInfo(format: format, storedWidth: 4, storedHeight: 4)
+    (info.frameCount, info.duration) = (3, 3)
+    return info
+  }
+
+  func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    if request.frame == 1 {
+      guard let gate else { throw ImageError(.cancelled, "cancelled") }
+      if gate.hasBegun.resolve(true) {
+        while true {
+          do throws(ImageError) {
+            try request.control.check()
+          } catch {
+            gate.wasStopped.resolve(true)
+            gate.opens.wait()
+            throw error
+          }
+        }
+      }
+    }
+    return unsafe HeldRows(width: 4, height: 4, hasAlpha: false) { (pixels, _) throws(ImageError) in
+      unsafe pixels.initializeMemory(as: UInt8.self, repeating: 255)
     }
   }
 }

@@ -151,20 +151,16 @@ struct AnimationPlayerTests {
   @Test
   func aFrameThatIsLateIsShownWhenItComesAndNoneIsSkipped() async throws {
     let (gate, count) = (Gate(), Lock(0))
-    let image = try AnimatedImage(
-      AnimatedImageTests.file(4),
-      DecodeOptions(),
-      decoders: .standard,
-      budget: FrameBudget(memoryPressure: nil),
-      change: { (bitmap) throws(ImageError) in
-        let isFirst = count.withLock { count in
-          count += 1
-          return count == 1
-        }
-        if !isFirst { gate.wait() }
-        return bitmap
-      },
-    )
+    let late = ImageProcessor.custom(id: "late") { bitmap in
+      let isFirst = count.withLock { count in
+        count += 1
+        return count == 1
+      }
+      if !isFirst { gate.wait() }
+      return Bitmap.solid(SIMD4(9, 0, 0, 255), width: bitmap.width, height: bitmap.height)
+    }
+    let still = try late.process(decode(AnimatedImageTests.file(4)) { $0.animates = true })
+    let image = try #require(still.animation)
     let player = AnimationPlayer(image)
     player.play()
     #expect(Self.frames(player, at: [0, 100, 900]) == [0, 0, 0])

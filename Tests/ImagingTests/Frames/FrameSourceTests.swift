@@ -85,6 +85,52 @@ struct FrameSourceTests {
     #expect(failure { try DecoderRegistry.standard.decode(file, options) }?.limit == .composedPixelCount)
   }
 
+  @Test(arguments: ["animated.png", "gif 1", "gif 2", "gif 3", "gif 4"])
+  func aFrameThatCostsTooMuchLeavesTheOneThatIsShown(name: String) throws {
+    let file = try Self.data(name)
+    var options = DecodeOptions()
+    let info = try DecoderRegistry.standard.info(of: file)
+    options.limits.composedPixelCount = info.width * info.height
+    var source = try FrameSource(file, options)
+    var refused = 0
+    for index in 0..<info.frameCount - 2 {
+      let frame = try source.frame(at: index)
+      try source.seek(to: info.frameCount - 1)
+      do throws(ImageError) { _ = try source.next() } catch { refused += 1 }
+      guard refused > index else { break }
+      try source.seek(to: index)
+      let again = try source.next()
+      #expect(again?.bitmap.seen == frame.bitmap.seen, "frame \(index)")
+    }
+    #expect(refused > 0)
+  }
+
+  /// Two opaque pictures on a canvas of 3x3 that does not say it is transparent; only the second one is as large.
+  @Test
+  func aFrameThatLeavesPixelsFreeIsTransparentThere() throws {
+    func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
+      [UInt8].text(type) + [UInt8].little32(body.count) + body + (body.count % 2 == 1 ? [0] : [])
+    }
+    func frame(_ side: Int, _ codes: [UInt8]) -> [UInt8] {
+      let size = [UInt8(side - 1), 0, 0]
+      let place: [UInt8] = [0, 0, 0, 0, 0, 0] + size + size + [100, 0, 0, 0]
+      return chunk("ANMF", place + chunk("VP8L", [0x2F, UInt8(side - 1), UInt8(side - 1) << 6, 0, 0] + codes))
+    }
+    // No transforms, then five codes of one symbol each: black, and not transparent.
+    let black: [UInt8] = [0x88, 0x88, 0xFE, 0x07]
+    let body =
+      [UInt8].text("WEBP") + chunk("VP8X", [2, 0, 0, 0, 2, 0, 0, 2, 0, 0]) + chunk("ANIM", [0, 0, 0, 0, 0, 0])
+      + frame(1, black) + frame(3, black)
+    let file = Data([UInt8].text("RIFF") + [UInt8].little32(body.count) + body)
+    var source = try FrameSource(file)
+    #expect(!source.info.hasAlpha)
+
+    let (first, second) = (try source.next()?.bitmap, try source.next()?.bitmap)
+
+    #expect(first?.pixels == [SIMD4(0, 0, 0, 255)] + [SIMD4](repeating: SIMD4(), count: 8))
+    #expect(second?.pixels == [SIMD4](repeating: SIMD4(0, 0, 0, 255), count: 9))
+  }
+
   @Test
   func aFrameIsDecodedAtTheSizeThatIsShown() throws {
     var source = try FrameSource(Fixture.data("animated.png"), DecodeOptions(size: .pixels(12, 12)))

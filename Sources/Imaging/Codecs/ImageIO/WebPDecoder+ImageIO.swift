@@ -5,7 +5,7 @@ extension WebPDecoder {
     var (width, height) = (request.info.storedWidth, request.info.storedHeight)
     let isFirst = request.frame == 0
     // The first frame of an animation needs no canvas.
-    if isFirst, let first = unsafe WebPHeader(ByteReader(bytes), metadataLimit: 0).firstFrame {
+    if isFirst, let first = unsafe WebPFrames(ByteReader(bytes), request.info, through: 0).places.first {
       (width, height) = (first.width, first.height)
     }
     var memory = PlatformCodecs.memory(width: width, height: height, scale: isFirst ? request.minimumScale : 1)

@@ -18,12 +18,15 @@ extension WebPDecoder {
     guard header.isAnimated else {
       return unsafe stillMemory(bytes, request, width: request.info.storedWidth, height: request.info.storedHeight)
     }
-    guard request.frame == 0, let first = header.firstFrame else {
+    let frames = unsafe WebPFrames(ByteReader(bytes), request.info, through: 0)
+    guard request.frame == 0, let first = frames.frames.first else {
       // A frame is held besides the canvas, decoded and as its codec does.
       return DecodeMemory(codec: 9 * canvas, rows: 4 * canvas)
     }
-    let inner = first.covers(request.info) ? request : request.unscaled
-    return unsafe stillMemory(first.content.bytes, inner, width: first.width, height: first.height)
+    let (width, height) = (first.place.width, first.place.height)
+    let isWhole = first.place.covers(request.info.storedWidth, request.info.storedHeight)
+    let inner = isWhole ? request : request.unscaled
+    return unsafe stillMemory(first.content.bytes, inner, width: width, height: height)
   }
 
   /// Estimates the memory of a picture.

@@ -1,0 +1,61 @@
+public import VitrineImaging
+
+// How the image is decoded.
+extension ImageRequest {
+  /// The care taken over pixels when shrinking.
+  ///
+  /// With `.fast`, a download stops once its beginning suffices: a large enough thumbnail in the file, or the first
+  /// scans of a progressive JPEG, if at most an eighth of its size is wanted (a tenth to a third of its bytes). It
+  /// stops only if the rest, 128 KB or more, can be fetched later (a strong `ETag`, a known length). It does not stop
+  /// if the originals are stored (``StoragePolicy/original``, ``StoragePolicy/both``), or with ``continuesDownload``.
+  /// The beginning is kept on disk, and a request that needs all of it fetches the rest. Defaults to `.balanced`.
+  public var quality: DecodeQuality {
+    get { fields.decoding.quality }
+    set { change { $0.decoding.quality = newValue } }
+  }
+
+  /// The index of the frame of an animation; defaults to 0.
+  public var frame: Int {
+    get { fields.decoding.frame }
+    set { change { $0.decoding.frame = newValue } }
+  }
+
+  /// The filter that resamples the decoder's pixels to the requested size; defaults to `.lanczos3`.
+  public var filter: ResamplingFilter {
+    get { fields.decoding.filter }
+    set { change { $0.decoding.filter = newValue } }
+  }
+
+  /// A Boolean value that indicates whether pixels are resampled in linear light, after decoding at full size.
+  ///
+  /// Defaults to `false`.
+  public var usesLinearLight: Bool {
+    get { fields.decoding.usesLinearLight }
+    set { change { $0.decoding.usesLinearLight = newValue } }
+  }
+
+  /// The colour space of the image; Display P3 keeps the colours that sRGB lacks.
+  ///
+  /// Images of different colour spaces are never made from one another. Defaults to sRGB.
+  public var colorSpace: ColorSpace {
+    get { fields.decoding.colorSpace }
+    set { change { $0.decoding.colorSpace = newValue } }
+  }
+
+  /// The dynamic range of the image.
+  ///
+  /// Defaults to `.standard`. With `.high` the image also has `ImageContainer.highRange`, where the file is brighter than
+  /// white and the system can decode that. Such an image is kept in memory, and made anew from the file after a restart.
+  public var dynamicRange: DynamicRange {
+    get { fields.decoding.dynamicRange }
+    set { change { $0.decoding.dynamicRange = newValue } }
+  }
+
+  /// A Boolean value that indicates whether an animation comes with its frames, as `ImageResponse.animation`.
+  ///
+  /// Defaults to `false`: one frame. Such an image is kept in memory, and made anew from the file after a restart.
+  public var animates: Bool {
+    get { fields.decoding.animates }
+    set { change { $0.decoding.animates = newValue } }
+  }
+}
