@@ -26,7 +26,7 @@ final class PictureView: DrawnWidget {
 
   enum Beneath {
     case texture(Texture, Texture.Fit)
-    case color(Placeholder.Color)
+    case color(PixelColor)
   }
 
   private enum Fade {
@@ -92,7 +92,8 @@ final class PictureView: DrawnWidget {
   private func show(_ placeholder: Placeholder) {
     switch placeholder {
     case .none: showBeneath(nil)
-    case .keepCurrent, .cachedVariant: break
+    // The slot shows hashes as images.
+    case .keepCurrent, .cachedVariant, .thumbHash, .blurHash: break
     case .color(let color): showBeneath(.color(color))
     case .image(let bitmap): showBeneath(.texture(Texture(bitmap), .placeholder))
     case .symbol(let name): showBeneath(nil, icon: name)

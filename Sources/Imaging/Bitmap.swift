@@ -96,6 +96,9 @@ public struct Bitmap: Sendable {
     try unsafe withUnsafeBytes { (bytes) throws(E) -> R in try unsafe body(bytes.bytes) }
   }
 
+  /// Returns whether both are the same pixels in memory.
+  package func isSamePixels(as other: Bitmap) -> Bool { storage === other.storage }
+
   /// The components of one pixel: red, green, blue, alpha.
   public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
     precondition((0..<width).contains(x) && (0..<height).contains(y), "no pixel at \(x), \(y)")

@@ -116,7 +116,8 @@ public struct BlurHash: Hashable, Sendable, CustomStringConvertible {
           (0..<rows).reduce(SIMD4<Double>()) { $0 + light[$1 * columns + column] * down[$1][y] }
         }
         for x in 0..<width {
-          let sum = (0..<columns).reduce(SIMD4<Double>()) { $0 + line[$1] * across[$1][x] }
+          var sum = SIMD4<Double>()
+          for column in 0..<columns { sum += line[column] * across[column][x] }
           // Within `height` rows of `width` pixels.
           unsafe pixels.storeBytes(
             of: SIMD4(Self.level(sum.x), Self.level(sum.y), Self.level(sum.z), 255),
@@ -199,9 +200,17 @@ extension BlurHash {
     return SIMD4(Double(levels[Int(pixel.x)]), Double(levels[Int(pixel.y)]), Double(levels[Int(pixel.z)]), 1)
   }
 
+  /// The light from which on each level but the first is the nearest.
+  private static let starts = (0..<255).map { level in
+    let middle = (Double(level) + 0.5) / 255
+    return middle <= 0.04045 ? middle / 12.92 : pow((middle + 0.055) / 1.055, 2.4)
+  }
+
   /// Encodes light as sRGB.
   private static func level(_ light: Double) -> UInt8 {
-    let light = min(max(light, 0), 1)
-    return UInt8(((light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055) * 255).rounded())
+    // A search in a table takes a tenth of the time of a power.
+    var level = 0
+    for step in [128, 64, 32, 16, 8, 4, 2, 1] where light >= starts[level + step - 1] { level += step }
+    return UInt8(level)
   }
 }

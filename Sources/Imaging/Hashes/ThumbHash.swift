@@ -184,19 +184,27 @@ extension ThumbHash {
     let q = coefficients(.color, header.qScale * 1.25)
     let alpha = header.hasAlpha ? Double(bytes[5] & 15) / 15 : 1
     let a = header.hasAlpha ? coefficients(.alpha, Double(bytes[5] >> 4) / 15) : []
-    let (across, down) = (Self.cosines(7, width), Self.cosines(7, height))
-    func sum(_ mean: Double, _ values: [Double], _ grid: Grid, _ x: Int, _ y: Int) -> Double {
-      zip(values, grid.places).reduce(mean) { $0 + $1.0 * across[$1.1.x][x] * down[$1.1.y][y] * 2 }
+    // All channels at once: the average, then the coefficients of each frequency across and down.
+    var factors = [[SIMD4<Double>]](repeating: [SIMD4](repeating: SIMD4(), count: 7), count: 7)
+    factors[0][0] = SIMD4(header.l, header.p, header.q, alpha)
+    let channels = [
+      (l, header.grid), (p, .color), (q, .color), (a, header.hasAlpha ? .alpha : Grid(across: 0, down: 0)),
+    ]
+    for (channel, (values, grid)) in channels.enumerated() {
+      for (value, place) in zip(values, grid.places) { factors[place.y][place.x][channel] = 2 * value }
     }
+    let (across, down) = (Self.cosines(7, width), Self.cosines(7, height))
     return unsafe Bitmap(width: width, height: height, alpha: header.hasAlpha ? .straight : .opaque) { pixels in
+      var line = [SIMD4<Double>](repeating: SIMD4(), count: 7)
       for y in 0..<height {
+        for x in 0..<7 {
+          line[x] = SIMD4()
+          for frequency in 0..<7 { line[x] += factors[frequency][x] * down[frequency][y] }
+        }
         for x in 0..<width {
-          let color = Self.color(
-            sum(header.l, l, header.grid, x, y),
-            sum(header.p, p, .color, x, y),
-            sum(header.q, q, .color, x, y),
-            sum(alpha, a, .alpha, x, y),
-          )
+          var sum = SIMD4<Double>()
+          for frequency in 0..<7 { sum += line[frequency] * across[frequency][x] }
+          let color = Self.color(sum.x, sum.y, sum.z, sum.w)
           // Within `height` rows of `width` pixels.
           unsafe pixels.storeBytes(
             of: PixelMath.bytes(color * 255),

@@ -180,7 +180,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   ) throws(ImageError) -> ImageContainer {
     let work = try fixed(for: image, context)
     let result = try changed(image, context, work)
-    guard let animation = image.animation, result.bitmap.storage !== image.bitmap.storage else { return result }
+    guard let animation = image.animation, !result.bitmap.isSamePixels(as: image.bitmap) else { return result }
     // Frames are changed when they are shown, by whoever shows them then.
     let still = image.replacing(result.bitmap)
     var moving = result
@@ -220,7 +220,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     case .part: return try changed(image, context, fixed(for: image, context))
     case .bitmap(let body):
       let bitmap = try named { () throws(ImageError) in try body(image.bitmap, context) }
-      return bitmap.storage === image.bitmap.storage ? image : image.replacing(bitmap.straightened())
+      return bitmap.isSamePixels(as: image.bitmap) ? image : image.replacing(bitmap.straightened())
     case .custom(let body):
       do {
         return try body(image, context)

@@ -192,10 +192,23 @@ extension ImageSlot {
       shown = .variant(isSharp: variant.pixelRatio >= 0.5)
       mailbox.statistics.variants += 1
       display?.show(.preview(variant.container))
-    case .color, .image, .symbol:
-      shown = .standIn
-      display?.show(.placeholder(placeholder))
+    case .thumbHash(let hash): showStandIn(.image(hash.bitmap))
+    case .blurHash(let hash, let ratio):
+      let bitmap = hash.placeholder(aspectRatio: ratio ?? aspectRatio(of: request))
+      showStandIn(bitmap.map { .image($0) } ?? .color(hash.averageColor))
+    case .color, .image, .symbol: showStandIn(placeholder)
     }
+  }
+
+  private func showStandIn(_ placeholder: Placeholder) {
+    shown = .standIn
+    display?.show(.placeholder(placeholder))
+  }
+
+  /// Returns the aspect ratio of the place in which an image is shown; 1 if that is not known.
+  private func aspectRatio(of request: ImageRequest) -> Double {
+    if let width = request.size?.width, let height = request.size?.height { return width / height }
+    return viewSize.map { Double($0.width) / Double($0.height) } ?? 1
   }
 
   private func show(preview: ImageContainer) {
@@ -243,7 +256,7 @@ extension ImageSlot {
     switch binding.failure {
     case .none: shown = .nothing
     case .keepCurrent: break
-    case .color, .image, .symbol, .cachedVariant: shown = .standIn
+    case .color, .image, .symbol, .cachedVariant, .thumbHash, .blurHash: shown = .standIn
     }
     display?.show(.failure(error, binding.failure))
   }

@@ -111,9 +111,11 @@ public final class ImageSlot {
   ///
   /// - Parameters:
   ///   - request: The image to show; `nil` is the same as ``prepareForReuse()``.
-  ///   - placeholder: The content while the image loads. Defaults to nothing.
+  ///   - placeholder: The content while the image loads, unless the request has one of its own
+  ///     (``ImageRequest/placeholder``). Defaults to nothing.
   ///   - failure: The content after a failure. Defaults to the placeholder, or to nothing if that is
-  ///     ``Placeholder/keepCurrent``. A cached variant never stands for a failure: its alternative does.
+  ///     ``Placeholder/keepCurrent``. What resembles the image never stands for a failure: of a cached variant its
+  ///     alternative does, of a hash its average colour.
   public func load(_ request: ImageRequest?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
     guard let request else { return prepareForReuse() }
     mailbox.statistics.binds += 1
@@ -123,7 +125,14 @@ public final class ImageSlot {
       binding.request.priority = request.priority
       return
     }
-    let failure = failure.map { if case .cachedVariant = $0 { $0.forFailure } else { $0 } } ?? placeholder.forFailure
+    let placeholder = request.placeholder ?? placeholder
+    let failure =
+      failure.map { failure in
+        switch failure {
+        case .cachedVariant, .thumbHash, .blurHash: failure.forFailure
+        case .none, .keepCurrent, .color, .image, .symbol: failure
+        }
+      } ?? placeholder.forFailure
     bind(Binding(request: request, placeholder: placeholder, failure: failure), isAgain: isAgain)
   }
 

@@ -7,7 +7,7 @@ public enum Placeholder: Sendable {
   /// The current content of the view; for slide shows, and for images whose URL changes.
   case keepCurrent
   /// A solid colour.
-  case color(Color)
+  case color(PixelColor)
   /// A bitmap.
   case image(Bitmap)
   /// The closest image in memory (``ImagePipeline/cachedVariant(for:)``), mostly the image in another size.
@@ -15,34 +15,31 @@ public enum Placeholder: Sendable {
   /// It is shown as a preview, which the image replaces without a fade; if there is none, the alternative is shown. It
   /// may lack the request's processors, so do not use it where these make an image unrecognisable.
   indirect case cachedVariant(else: Placeholder)
+  /// A blurred picture of the image, in the image's place; the image fades in over it.
+  ///
+  /// It is decoded by the slot, within the call that shows it, in less time than a bitmap takes to be drawn. Processors
+  /// of the request are not applied to it.
+  case thumbHash(ThumbHash)
+  /// A blurred picture of the image, as ``thumbHash(_:)``, from a hash that does not know the image's shape.
+  ///
+  /// `aspectRatio` is the image's width divided by its height. Defaults to `nil`: the shape of the size at which the image
+  /// is requested, or else of the view.
+  case blurHash(BlurHash, aspectRatio: Double? = nil)
   /// An icon by its name, which each toolkit resolves its own way: in the icon theme, or among the system's symbols.
   case symbol(String)
 
-  /// A colour in sRGB, 8 bits a component, with straight alpha.
-  public struct Color: Sendable, Hashable {
-    /// The red component.
-    public var red: UInt8
-    /// The green component.
-    public var green: UInt8
-    /// The blue component.
-    public var blue: UInt8
-    /// The alpha component: 0 is transparent, 255 opaque.
-    public var alpha: UInt8
+  /// Returns the picture of a ThumbHash in base64; if the text is no hash, the alternative.
+  public static func thumbHash(base64 text: String, else other: Placeholder = .none) -> Placeholder {
+    (try? ThumbHash(base64: text)).map { .thumbHash($0) } ?? other
+  }
 
-    /// Creates a colour from its components; opaque by default.
-    public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
-      (self.red, self.green, self.blue, self.alpha) = (red, green, blue, alpha)
-    }
-
-    /// Creates a colour from a hexadecimal number such as `0xE0E0E0`; bits above the lowest 24 are ignored.
-    public init(_ rgb: UInt32, alpha: UInt8 = 255) {
-      self.init(
-        red: UInt8(truncatingIfNeeded: rgb >> 16),
-        green: UInt8(truncatingIfNeeded: rgb >> 8),
-        blue: UInt8(truncatingIfNeeded: rgb),
-        alpha: alpha,
-      )
-    }
+  /// Returns the picture of a BlurHash; if the text is no hash, the alternative.
+  public static func blurHash(
+    _ text: String,
+    aspectRatio: Double? = nil,
+    else other: Placeholder = .none,
+  ) -> Placeholder {
+    (try? BlurHash(text)).map { .blurHash($0, aspectRatio: aspectRatio) } ?? other
   }
 
   /// The closest image in memory, or nothing; see ``cachedVariant(else:)``.
@@ -53,7 +50,39 @@ public enum Placeholder: Sendable {
     switch self {
     case .keepCurrent: .none
     case .cachedVariant(let other): other.forFailure
+    // A blurred picture would look as if it were still loading.
+    case .thumbHash(let hash): .color(hash.averageColor)
+    case .blurHash(let hash, _): .color(hash.averageColor)
     case .none, .color, .image, .symbol: self
     }
+  }
+
+  /// Returns whether both show the same; bitmaps are compared by identity.
+  func isEqual(to other: Placeholder) -> Bool {
+    switch (self, other) {
+    case (.none, .none), (.keepCurrent, .keepCurrent): true
+    case (.color(let one), .color(let other)): one == other
+    case (.image(let one), .image(let other)): one.isSamePixels(as: other)
+    case (.cachedVariant(let one), .cachedVariant(let other)): one.isEqual(to: other)
+    case (.thumbHash(let one), .thumbHash(let other)): one == other
+    case (.blurHash(let one, let ratio), .blurHash(let other, let otherRatio)): one == other && ratio == otherRatio
+    case (.symbol(let one), .symbol(let other)): one == other
+    default: false
+    }
+  }
+}
+
+extension BlurHash {
+  /// The longer side of a placeholder, in pixels: enough to be enlarged smoothly.
+  private static let placeholderSide = 32.0
+
+  /// Returns the picture with an aspect ratio, of which those that make no sense are square.
+  func placeholder(aspectRatio: Double) -> Bitmap? {
+    let ratio = aspectRatio.isFinite && aspectRatio > 0 ? min(max(aspectRatio, 1 / 32), 32) : 1
+    let side = Self.placeholderSide
+    return try? bitmap(
+      width: Int((ratio > 1 ? side : side * ratio).rounded()),
+      height: Int((ratio > 1 ? side / ratio : side).rounded()),
+    )
   }
 }

@@ -7,7 +7,7 @@ extension ImageRequest: Hashable {
   ///
   /// Processors and closures compare by their identifiers, a source that depends on the size by the URL that it gives
   /// for the request's size, and values of ``userInfo`` as `Equatable`, else by identity; two that allow neither are
-  /// different.
+  /// different. Bitmaps of placeholders compare by identity.
   public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
     left.isCopy(of: right) || left.imageKey == right.imageKey && left.fields.isEqual(to: right.fields)
   }
@@ -62,7 +62,14 @@ extension ImageRequest.Fields {
       && allowsExpensiveNetworkAccess == other.allowsExpensiveNetworkAccess
       && storagePolicy == other.storagePolicy && headers == other.headers && http == other.http
       && significantHeaders == other.significantHeaders && cachePartition == other.cachePartition
-      && cacheID == other.cacheID && userInfo.isEqual(to: other.userInfo)
+      && cacheID == other.cacheID && isSamePlaceholder(other.placeholder) && userInfo.isEqual(to: other.userInfo)
+  }
+}
+
+extension ImageRequest.Fields {
+  private func isSamePlaceholder(_ other: Placeholder?) -> Bool {
+    guard let placeholder, let other else { return placeholder == nil && other == nil }
+    return placeholder.isEqual(to: other)
   }
 }
 

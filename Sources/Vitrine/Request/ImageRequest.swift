@@ -110,6 +110,18 @@ public struct ImageRequest: Sendable {
     set { change(keepsKeys: true) { $0.userInfo = newValue } }
   }
 
+  /// The content of a slot until the image comes, in place of the slot's own.
+  ///
+  /// For a hash that comes with the URL. It does not affect the image. Defaults to `nil`: the slot's placeholder.
+  /// ```swift
+  /// var request = ImageRequest(url: photo.url)
+  /// request.placeholder = .thumbHash(base64: photo.hash)
+  /// ```
+  public var placeholder: Placeholder? {
+    get { shared.fields.placeholder }
+    set { change(keepsKeys: true) { $0.placeholder = newValue } }
+  }
+
   /// The frequency of previews while bytes arrive.
   ///
   /// Previews are made only if a task's events are read or a slot shows them, only of images fetched from a URL, and
@@ -284,6 +296,7 @@ public struct ImageRequest: Sendable {
     var decoding = RequestKeys.Decoding()
     var userInfo: [String: any Sendable] = [:]
     var previews = PreviewPolicy()
+    var placeholder: Placeholder?
     var continuesDownload = false
     var allowsExpensiveNetworkAccess = true
     var storagePolicy: StoragePolicy?
