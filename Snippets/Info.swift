@@ -1,4 +1,4 @@
-// Reads headers and metadata without decoding a pixel, and plays animations.
+// Reads headers and metadata without decoding a pixel.
 
 import Foundation
 import VitrineImaging
@@ -12,15 +12,5 @@ func describe(_ data: Data) throws {
   // snippet.show
   let metadata = try DecoderRegistry.standard.metadata(of: data)
   print(metadata.fields.model ?? "unknown camera", metadata.fields.fNumber ?? 0)
-  // snippet.hide
-}
-
-func play(_ data: Data, show: (Bitmap, Double) async -> Void) async throws {
-  // snippet.show
-  var options = DecodeOptions(size: .pixels(300, 300))
-  for (frame, delay) in try DecoderRegistry.standard.frameDelays(of: data).enumerated() {
-    options.frame = frame
-    await show(try await DecoderRegistry.standard.byDecoding(data, options).bitmap, delay)
-  }
   // snippet.hide
 }

@@ -1,4 +1,4 @@
-// Shows another size of an image until it arrives.
+// Shows another size or a hash of an image until it arrives.
 
 import Foundation
 import Vitrine
@@ -11,6 +11,28 @@ func show(_ url: URL, in slot: ImageSlot) {
   // snippet.hide
   // snippet.show
   slot.showsPreviews = true
+  // snippet.hide
+}
+
+struct Photo {
+  let url: URL
+  let hash: String
+}
+
+func request(for photo: Photo) -> ImageRequest {
+  // snippet.show
+  // 25 bytes that came with the URL: a blurred picture, over which the image fades in.
+  var request = ImageRequest(url: photo.url)
+  request.placeholder = .thumbHash(base64: photo.hash, else: .color(.init(0x303030)))
+  // snippet.hide
+  return request
+}
+
+func hash(of upload: Data) throws -> String {
+  // snippet.show
+  // On the server, once for each image. At a shell: vitrine info --hash photo.jpg
+  let hash = ThumbHash(try Bitmap(decoding: upload, size: .pixels(100, 100)))
+  return hash.base64  // "1QcSHQRnh493V4dIh4eXh1h4kJUI"
   // snippet.hide
 }
 
