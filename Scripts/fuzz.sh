@@ -21,6 +21,7 @@ seeds() { # target: seed files
     heic) names="heic heif" ;;
     tiff) names="tiff tif" ;;
     metadata | incremental) names="jpg png webp gif" ;;
+    frames) names="gif png webp avif jxl" ;;
     profile | size | processing | hashes | http | headers | disk | wire) names="" ;;
     *) names=$1 ;;
   esac

@@ -28,6 +28,7 @@ let targets: [String: Target] = [
   "metadata": metadata,
   "profile": profile,
   "size": size,
+  "frames": frames,
   "processing": processing,
   "hashes": hashes,
   "http": http,
