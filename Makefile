@@ -209,6 +209,12 @@ conformance: setup ## Compares decoded images with other programs, by format; in
 	$(BENCHMARKS) --product conformance
 	set -o pipefail; .build/benchmarks/release/conformance | tee Benchmarks/Results/conformance.txt
 
+.PHONY: conformance-frames
+conformance-frames: setup ## Compares all frames of animations, and their delays, with other programs; installs them if missing.
+	@Scripts/setup.sh conformance
+	$(BENCHMARKS) --product conformance
+	set -o pipefail; .build/benchmarks/release/conformance frames | tee Benchmarks/Results/conformance-frames.txt
+
 .PHONY: clean
 clean: ## Removes all build products.
 	rm -rf .build site demo gallery.png contact-sheet.png

@@ -154,11 +154,11 @@ func compare(
 
 /// Megabytes beyond the image itself.
 let memoryLimit = 64.0
+/// Whether all frames of animations are compared, and not the first of every file.
+let comparesFrames = CommandLine.arguments.dropFirst().first == "frames"
+let list = comparesFrames ? "explanations-frames.txt" : "explanations.txt"
 var explanations = try Explanations(
-  String(
-    contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "explanations.txt"),
-    encoding: .utf8,
-  )
+  String(contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: list), encoding: .utf8)
 )
 var decoders = DecoderRegistry.standard
 decoders.add(Uncolored(base: JPEGDecoder()))
@@ -172,6 +172,11 @@ decoders.add(Uncolored(base: HEIFDecoder()))
 decoders.add(Uncolored(base: JXLDecoder()))
 decoders.add(Uncolored(base: TIFFDecoder()))
 decoders.add(.svg)
+if comparesFrames {
+  let isGood = compareFrames()
+  try? FileManager.default.removeItem(at: scratch)
+  exit(isGood ? 0 : 1)
+}
 var outcomes: [Outcome] = []
 var tiles: [Bitmap] = []
 for (index, file) in files.enumerated() {
