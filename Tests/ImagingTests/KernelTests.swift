@@ -23,6 +23,7 @@ struct KernelTests {
             let value = UInt8.random(in: 0...255, using: &generator)
             unsafe ring.row(tap).storeBytes(of: value, toByteOffset: index, as: UInt8.self)
             rows[tap].append(Float(value))
+          case .short: Issue.record("weights of shorts are shorts")
           case .float:
             let value = Float.random(in: -20...300, using: &generator)
             unsafe ring.row(tap).storeBytes(of: value, toByteOffset: index * 4, as: Float.self)
@@ -48,6 +49,42 @@ struct KernelTests {
           count: count,
         )
         #expect(line.map(\.bitPattern) == expected)
+      }
+    }
+  }
+
+  @Test(arguments: [1, 2, 3, 7, 8, 9, 16, 37])
+  func rowsOfShortsAreAddedAndRounded(pixels: Int) {
+    var generator = SeededGenerator(seed: UInt64(pixels))
+    let count = pixels * 4
+    for taps in [2, 4, 12, 30] {
+      let ring = RowRing(capacity: taps, count: count, element: .short)
+      // The last one is the largest number that there is, with the largest sum of weights.
+      let rows = (0..<taps).map { _ in
+        (0..<count).map { index in index == count - 1 ? 32640 : Int16.random(in: 0...32640, using: &generator) }
+      }
+      for (tap, row) in rows.enumerated() {
+        // Within a row of the ring, of the element's size.
+        unsafe row.withUnsafeBytes { bytes in
+          unsafe ring.row(tap).copyMemory(from: bytes.baseAddress!, byteCount: count * 2)
+        }
+      }
+      var weights = (0..<taps).map { _ in Int16.random(in: 0...Int16(16384 / taps), using: &generator) }
+      weights[0] += Int16(16384 - weights.reduce(0) { $0 + Int($1) })
+
+      let expected = (0..<count).map { index in
+        (0..<taps).reduce(8192) { $0 + Int(rows[$1][index]) * Int(weights[$1]) } / 16384
+      }
+      for kernels in Self.all {
+        var line = [Int16](repeating: -1, count: count)
+        unsafe kernels.combine(
+          ring.rows(from: 0, count: taps),
+          weights: weights,
+          taps: taps,
+          into: &line,
+          count: count,
+        )
+        #expect(line.map(Int.init) == expected)
       }
     }
   }

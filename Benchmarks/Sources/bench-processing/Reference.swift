@@ -4,6 +4,8 @@ import Foundation
 ///
 /// Filters are those of the definitions, without a short cut: every weight, of every pixel, in doubles.
 struct Reference {
+  /// Whether the values are known.
+  var isKnown: Bool { !values.isEmpty }
   /// The size of the whole result.
   let size: (width: Int, height: Int)
   /// The part that is known, without the edges, where programs continue images in different ways.
@@ -14,12 +16,12 @@ struct Reference {
     switch work.name {
     case "resize-300": self = Self.resized(input, to: 300)
     case "resize-600": self = Self.resized(input, to: 600)
-    case "blur-8": self = Self.blurred(input, 8)
-    case "blur-40": self = Self.blurred(input, 40)
+    case let name where name.hasPrefix("blur-"): self = Self.blurred(input, Double(name.dropFirst(5)) ?? 0)
+    case let name where name.hasPrefix("sharpen-"): self = Self.sharpened(input, Double(name.dropFirst(8)) ?? 0)
+    case "rotate-7": self = Reference((0, 0), (0, 0, 0, 0), [])
     default:
-      size = (input.width, input.height)
-      part = (0, 0, input.width, input.height)
-      values = input.bytes.map(Float.init)
+      let size = (input.width, input.height)
+      self = Reference(size, (0, 0, input.width, input.height), input.bytes.map(Float.init))
     }
   }
 
@@ -27,17 +29,20 @@ struct Reference {
   func psnr(_ bytes: Data, components: Int) -> Double? {
     guard bytes.count == size.width * size.height * components else { return nil }
     let bytes = [UInt8](bytes)
-    var sum = 0.0
+    var (sum, count) = (0.0, 0)
     for y in 0..<part.height {
       for x in 0..<part.width {
         let place = ((y + part.y) * size.width + x + part.x) * components
+        // The colour of what is not visible does not matter.
+        if components == 4, bytes[place + 3] == 0 { continue }
+        count += 3
         for component in 0..<3 {
           let difference = Double(bytes[place + component]) - Double(values[(y * part.width + x) * 3 + component])
           sum += difference * difference
         }
       }
     }
-    return sum == 0 ? .infinity : 10 * log10(255 * 255 * Double(part.width * part.height * 3) / sum)
+    return sum == 0 ? .infinity : 10 * log10(255 * 255 * Double(count) / sum)
   }
 
   private typealias Taps = [(first: Int, weights: [Double])]
@@ -57,6 +62,21 @@ struct Reference {
       taps(input.height),
       (input.width / 2 - 200, input.height / 2 - 150, 400, 300),
     )
+  }
+
+  /// An unsharp mask of 150 %.
+  private static func sharpened(_ input: Picture, _ sigma: Double) -> Reference {
+    let soft = blurred(input, sigma)
+    let part = soft.part
+    var values = soft.values
+    for y in 0..<part.height {
+      for index in 0..<part.width * 3 {
+        let old = Float(input.bytes[((y + part.y) * input.width + part.x) * 3 + index])
+        let place = y * part.width * 3 + index
+        values[place] = min(max(old + 1.5 * (old - values[place]), 0), 255)
+      }
+    }
+    return Reference(soft.size, part, values)
   }
 
   /// Lanczos' filter with three lobes, as wide as the smaller size needs.

@@ -8,17 +8,30 @@ struct Work: Sendable {
   /// True for the picture of 12 megapixels, false for the one of 1,500 pixels.
   let isLarge: Bool
   let processor: ImageProcessor
+  /// True if libvips does the same work at the same quality.
+  var isJudged: Bool { !["blur-1.5", "blur-4", "sharpen-1.5", "rotate-7"].contains(name) }
+
+  /// Returns the work of a name; blurs may have any standard deviation.
+  static func named(_ name: String) -> Work? {
+    if let work = all.first(where: { $0.name == name }) { return work }
+    guard name.hasPrefix("blur-"), let sigma = Double(name.dropFirst(5)) else { return nil }
+    return Work(name: name, title: name, isLarge: true, processor: .blur(radius: .pixels(sigma)))
+  }
 
   static let all = [
     Work(name: "resize-300", title: "12 MP to 300 pixels", isLarge: true, processor: .resize(width: 300)),
     Work(name: "resize-600", title: "1,500 pixels to 600", isLarge: false, processor: .resize(width: 600)),
+    Work(name: "blur-1.5", title: "blur with sigma 1.5, 12 MP", isLarge: true, processor: .blur(radius: 1.5)),
+    Work(name: "blur-4", title: "blur with sigma 4, 12 MP", isLarge: true, processor: .blur(radius: 4)),
     Work(name: "blur-8", title: "blur with sigma 8, 12 MP", isLarge: true, processor: .blur(radius: 8)),
+    Work(name: "blur-40", title: "blur with sigma 40, 12 MP", isLarge: true, processor: .blur(radius: 40)),
     Work(
-      name: "blur-40",
-      title: "blur with sigma 40, 12 MP",
+      name: "sharpen-1.5",
+      title: "unsharp mask of 150 % with sigma 1.5, 12 MP",
       isLarge: true,
-      processor: .blur(radius: 40),
+      processor: .sharpen(amount: 1.5, radius: 1.5),
     ),
+    Work(name: "rotate-7", title: "turned by 7 degrees, 12 MP", isLarge: true, processor: .rotate(degrees: 7)),
     Work(
       name: "corners",
       title: "corners with radius 100, 12 MP",
@@ -45,7 +58,7 @@ let everyWork = Set(Work.all.map(\.name))
 
 let peers = [
   Peer(name: "Vitrine", works: everyWork) { ["\(folder)/bench-processing", $0] },
-  Peer(name: "libvips", works: everyWork) { ["\(folder)/vips-processing", $0] },
+  Peer(name: "libvips", works: everyWork.subtracting(["sharpen-1.5"])) { ["\(folder)/vips-processing", $0] },
   Peer(
     name: "libvips, float",
     works: ["blur-8"],
@@ -53,7 +66,9 @@ let peers = [
     suffix: "-float",
   ),
   Peer(name: "Pillow", works: everyWork) { ["/usr/bin/python3", "-c", pillow, $0] },
-  Peer(name: "OpenCV", works: everyWork.subtracting(["corners"])) { ["/usr/bin/python3", "-c", openCV, $0] },
+  Peer(name: "OpenCV", works: everyWork.subtracting(["corners", "sharpen-1.5", "rotate-7"])) {
+    ["/usr/bin/python3", "-c", openCV, $0]
+  },
 ]
 
 private let pillow = """
@@ -71,8 +86,10 @@ private let pillow = """
   def run():
       if work == "corners": return corners()
       kind, amount = work.split("-")
+      if kind == "blur": return image.filter(ImageFilter.GaussianBlur(float(amount)))
+      if kind == "sharpen": return image.filter(ImageFilter.UnsharpMask(float(amount), 150, 0))
+      if kind == "rotate": return image.convert("RGBA").rotate(-7, Image.BICUBIC, expand=True)
       amount = int(amount)
-      if kind == "blur": return image.filter(ImageFilter.GaussianBlur(amount))
       return image.resize((amount, round(height * amount / width)), Image.LANCZOS, reducing_gap=2.0)
   times = []
   for _ in range(int(rounds) if work != "none" else 0):
@@ -92,8 +109,8 @@ private let openCV = """
   image = numpy.fromfile(source, numpy.uint8).reshape(height, width, 3)
   def run():
       kind, amount = work.split("-")
+      if kind == "blur": return cv2.GaussianBlur(image, (0, 0), float(amount))
       amount = int(amount)
-      if kind == "blur": return cv2.GaussianBlur(image, (0, 0), amount)
       return cv2.resize(image, (amount, round(height * amount / width)), interpolation=cv2.INTER_AREA)
   times = []
   for _ in range(int(rounds) if work != "none" else 0):

@@ -34,7 +34,7 @@ static int work(const char *name, VipsImage *input, VipsImage **output) {
   if (strcmp(name, "resize-300") == 0) return vips_resize(input, output, 300.0 / input->Xsize, NULL);
   if (strcmp(name, "resize-600") == 0) return vips_resize(input, output, 600.0 / input->Xsize, NULL);
   int isPrecise = strstr(name, "-float") != NULL;
-  double sigma = strncmp(name, "blur-40", 7) == 0 ? 40 : 8;
+  double sigma = strncmp(name, "blur-", 5) == 0 ? atof(name + 5) : 0;
   if (strncmp(name, "blur-", 5) == 0 && isPrecise) {
     VipsImage *blurred = NULL;
     int failure = vips_gaussblur(input, &blurred, sigma, "precision", VIPS_PRECISION_FLOAT, "min_ampl", 0.005, NULL);
@@ -43,6 +43,13 @@ static int work(const char *name, VipsImage *input, VipsImage **output) {
     return failure;
   }
   if (strncmp(name, "blur-", 5) == 0) return vips_gaussblur(input, output, sigma, NULL);
+  if (strcmp(name, "rotate-7") == 0) {
+    VipsImage *whole = NULL;
+    int failure = vips_addalpha(input, &whole, NULL) ||
+                  vips_rotate(whole, output, 7, "interpolate", vips_interpolate_new("bicubic"), NULL);
+    g_clear_object(&whole);
+    return failure;
+  }
   if (strcmp(name, "corners") == 0) return corners(input, output);
   return -1;
 }

@@ -40,7 +40,7 @@ struct BlurWeights {
   /// Returns the number of pixels that become one; `nil` if the blur is too narrow for that.
   private static func factor(_ count: Int, _ sigma: Double) -> Int? {
     // What is left for the grid smooths the steps between the splines: narrower ones are two levels off.
-    let factor = min(4, Int(min(sigma, 100) / 1.6))
+    let factor = min(5, Int(min(sigma, 100) / 1.6))
     return count >= 32 && factor > 1 ? factor : nil
   }
 

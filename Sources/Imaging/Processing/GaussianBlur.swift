@@ -1,9 +1,17 @@
-/// Carries out the passes of a blur.
+/// Blurs a bitmap with a Gaussian, and may sharpen it by what that takes away.
 struct GaussianBlur {
-  private let x: BlurWeights
-  private let y: BlurWeights
+  private let width: Int
+  private let height: Int
+  private let sigma: Double
   private let kernels: PixelKernels
   private let context: ProcessingContext
+
+  /// What becomes of blurred pixels.
+  enum Result {
+    case blurred
+    /// Colours are moved away from the blurred ones, by `amount` times the difference, if that is at least `threshold`.
+    case sharpened(amount: Float, threshold: Float)
+  }
 
   init(
     width: Int,
@@ -12,15 +20,39 @@ struct GaussianBlur {
     _ context: ProcessingContext,
     kernels: PixelKernels = .best,
   ) {
-    x = BlurWeights(count: width, sigma: sigma)
-    y = width == height ? x : BlurWeights(count: height, sigma: sigma)
+    (self.width, self.height, self.sigma) = (width, height, sigma)
     (self.kernels, self.context) = (kernels, context)
   }
 
-  /// Returns the bitmap blurred, with straight alpha or opaque.
-  func blurred(_ bitmap: Bitmap) throws(ImageError) -> Bitmap {
+  /// Returns the bitmap blurred or sharpened, with straight alpha or opaque.
+  func callAsFunction(_ bitmap: Bitmap, _ result: Result = .blurred) throws(ImageError) -> Bitmap {
     let source = bitmap.straightened()
     let layout: PixelLayout = source.alpha == .opaque ? .color : .colorAndAlpha
+    let isNarrow = sigma <= NarrowBlur.most
+    return isNarrow ? try narrow(source, layout, result) : try wide(source, layout, result)
+  }
+
+  private func narrow(_ source: Bitmap, _ layout: PixelLayout, _ result: Result) throws(ImageError) -> Bitmap {
+    let blur = NarrowBlur(sigma: sigma)
+    let line = FloatRow(count: width * 4)
+    return try unsafe Bitmap(width: width, height: height, alpha: source.alpha, colorSpace: source.colorSpace) {
+      (pixels) throws(ImageError) in
+      try unsafe blur.run(on: source, layout, kernels, context) { row, numbers in
+        if case .blurred = result, layout == .color {
+          // One row; the slice checks the bounds.
+          guard let start = unsafe pixels.rows(from: row, count: 1, width: width).baseAddress else { return }
+          unsafe PixelKernels.round(numbers, into: start, count: width)
+        } else {
+          unsafe PixelKernels.widen(numbers, into: line.pointer, count: width)
+          unsafe finish(line, row, source, layout, result, into: pixels)
+        }
+      }
+    }
+  }
+
+  private func wide(_ source: Bitmap, _ layout: PixelLayout, _ result: Result) throws(ImageError) -> Bitmap {
+    let x = BlurWeights(count: width, sigma: sigma)
+    let y = width == height ? x : BlurWeights(count: height, sigma: sigma)
     var passes: [Pass] = []
     for level in 0..<max(x.reductions.count, y.reductions.count) {
       passes.append(Pass(x: Self.entry(x.reductions, level), y: Self.entry(y.reductions, level), acrossFirst: false))
@@ -36,7 +68,7 @@ struct GaussianBlur {
         )
       )
     }
-    guard let last = passes.popLast() else { return bitmap }
+    let last = passes.popLast() ?? Pass(x: nil, y: nil, acrossFirst: false)
     var input = BlurInput.bitmap(source)
     for pass in passes {
       let image = FloatImage(
@@ -50,26 +82,42 @@ struct GaussianBlur {
       }
       input = .floats(image)
     }
-    return try finish(last, input, source, layout)
-  }
-
-  private func finish(
-    _ pass: Pass,
-    _ input: BlurInput,
-    _ source: Bitmap,
-    _ layout: PixelLayout,
-  ) throws(ImageError) -> Bitmap {
-    let (width, height) = (source.width, source.height)
     let line = FloatRow(count: width * 4)
     return try unsafe Bitmap(width: width, height: height, alpha: source.alpha, colorSpace: source.colorSpace) {
       (pixels) throws(ImageError) in
-      try unsafe run(pass, on: input, layout) { _ in
+      try unsafe run(last, on: input, layout) { _ in
         unsafe line.pointer
       } done: { row in
-        // One row each; the slice checks the bounds.
-        let target = unsafe pixels.rows(from: row, count: 1, width: width)
-        guard let start = target.baseAddress else { return }
-        unsafe PixelKernels.round(line.pointer, into: start, count: width, layout: layout)
+        unsafe finish(line, row, source, layout, result, into: pixels)
+      }
+    }
+  }
+
+  /// Makes a row of the result from one of blurred, premultiplied pixels.
+  private func finish(
+    _ line: FloatRow,
+    _ row: Int,
+    _ source: Bitmap,
+    _ layout: PixelLayout,
+    _ result: Result,
+    into pixels: UnsafeMutableRawBufferPointer,
+  ) {
+    // One row each; the slices check the bounds.
+    guard let start = unsafe pixels.rows(from: row, count: 1, width: width).baseAddress else { return }
+    switch result {
+    case .blurred: unsafe PixelKernels.round(line.pointer, into: start, count: width, layout: layout)
+    case .sharpened(let amount, let threshold):
+      unsafe source.withUnsafeBytes { bytes in
+        let old = unsafe UnsafeRawBufferPointer(rebasing: bytes[row * width * 4..<(row + 1) * width * 4])
+        unsafe PixelKernels.sharpen(
+          old,
+          line.pointer,
+          amount: amount,
+          threshold: threshold,
+          into: start,
+          count: width,
+          layout: layout,
+        )
       }
     }
   }

@@ -31,46 +31,21 @@ extension ImageProcessor {
       try context.check(threshold, "threshold", in: 0...255)
       let sigma = try context.pixels(radius, of: min(bitmap.width, bitmap.height), "radius")
       guard amount > 0, sigma > 0 else { return bitmap }
-      let soft = try bitmap.blurred(sigma, context)
-      return try bitmap.sharpened(from: soft, Float(amount), Float(threshold), context)
+      return try bitmap.blurred(sigma, context, .sharpened(amount: Float(amount), threshold: Float(threshold)))
     }
   }
 }
 
 extension Bitmap {
-  /// Returns the bitmap blurred with a standard deviation in pixels.
-  func blurred(_ sigma: Double, _ context: ProcessingContext) throws(ImageError) -> Bitmap {
+  /// Returns the bitmap blurred with a standard deviation in pixels, or sharpened by what that takes away.
+  func blurred(
+    _ sigma: Double,
+    _ context: ProcessingContext,
+    _ result: GaussianBlur.Result = .blurred,
+  ) throws(ImageError) -> Bitmap {
     // Below that, a pixel keeps all but a thousandth of a level.
     guard sigma > 0.05 else { return self }
     try context.check(width: Double(width), height: Double(height))
-    return try GaussianBlur(width: width, height: height, sigma: sigma, context).blurred(self)
-  }
-
-  fileprivate func sharpened(
-    from soft: Bitmap,
-    _ amount: Float,
-    _ threshold: Float,
-    _ context: ProcessingContext,
-  ) throws(ImageError) -> Bitmap {
-    let least = SIMD4<Float>(repeating: threshold)
-    return try unsafe soft.withUnsafeBytes { (softPixels) throws(ImageError) in
-      try unsafe rows(context) { y, oldRow, row in
-        for x in 0..<width {
-          // All three have `height` rows of `width` pixels.
-          let old = unsafe oldRow.loadUnaligned(fromByteOffset: x &* 4, as: SIMD4<UInt8>.self)
-          let around = unsafe softPixels.loadUnaligned(
-            fromByteOffset: (y &* width &+ x) &* 4,
-            as: SIMD4<UInt8>.self,
-          )
-          let color = SIMD4<Float>(old)
-          let difference = color - SIMD4<Float>(around)
-          let size = difference.replacing(with: -difference, where: difference .< 0)
-          let change = (difference * amount).replacing(with: 0, where: size .< least)
-          var result = PixelMath.bytes(color + change)
-          result.w = old.w
-          unsafe row.storeBytes(of: result, toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
-        }
-      }
-    }
+    return try GaussianBlur(width: width, height: height, sigma: sigma, context)(self, result)
   }
 }

@@ -62,6 +62,35 @@ NATIVE void vitrine_combine_floats(const void *const *rows, const float *weights
   }
 }
 
+NATIVE void vitrine_combine_shorts(const void *const *rows, const int16_t *weights, ptrdiff_t taps, int16_t *line,
+                                   ptrdiff_t count) {
+  const __m256i half = _mm256_set1_epi32(1 << 13);
+  ptrdiff_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    __m256i a = half, b = half, c = half, d = half;
+    for (ptrdiff_t tap = 0; tap + 2 <= taps; tap += 2) {
+      const __m256i *row = (const __m256i *)((const int16_t *)rows[tap] + i);
+      const __m256i *next = (const __m256i *)((const int16_t *)rows[tap + 1] + i);
+      // Two weights side by side, for two neighbours side by side.
+      __m256i weight = _mm256_set1_epi32((int32_t)((uint32_t)(uint16_t)weights[tap] | (uint32_t)(uint16_t)weights[tap + 1] << 16));
+      __m256i one = _mm256_loadu_si256(row), other = _mm256_loadu_si256(next);
+      a = _mm256_add_epi32(a, _mm256_madd_epi16(_mm256_unpacklo_epi16(one, other), weight));
+      b = _mm256_add_epi32(b, _mm256_madd_epi16(_mm256_unpackhi_epi16(one, other), weight));
+      one = _mm256_loadu_si256(row + 1), other = _mm256_loadu_si256(next + 1);
+      c = _mm256_add_epi32(c, _mm256_madd_epi16(_mm256_unpacklo_epi16(one, other), weight));
+      d = _mm256_add_epi32(d, _mm256_madd_epi16(_mm256_unpackhi_epi16(one, other), weight));
+    }
+    // Packing undoes the order of unpacking.
+    _mm256_storeu_si256((__m256i *)(line + i), _mm256_packs_epi32(_mm256_srai_epi32(a, 14), _mm256_srai_epi32(b, 14)));
+    _mm256_storeu_si256((__m256i *)(line + i + 16), _mm256_packs_epi32(_mm256_srai_epi32(c, 14), _mm256_srai_epi32(d, 14)));
+  }
+  for (; i < count; i++) {
+    int32_t sum = 1 << 13;
+    for (ptrdiff_t tap = 0; tap < taps; tap++) sum += (int32_t)((const int16_t *)rows[tap])[i] * weights[tap];
+    line[i] = (int16_t)(sum >> 14);
+  }
+}
+
 NATIVE void vitrine_filter_across(const float *line, const ptrdiff_t *starts, const ptrdiff_t *counts,
                                   const float *weights, ptrdiff_t stride, float *output, ptrdiff_t count) {
   const __m256i pair = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
@@ -86,6 +115,8 @@ NATIVE void vitrine_filter_across(const float *line, const ptrdiff_t *starts, co
 int vitrine_kernels_are_native(void) { return 0; }
 void vitrine_combine_bytes(const void *const *rows, const float *weights, ptrdiff_t taps, float *line, ptrdiff_t count) {}
 void vitrine_combine_floats(const void *const *rows, const float *weights, ptrdiff_t taps, float *line, ptrdiff_t count) {}
+void vitrine_combine_shorts(const void *const *rows, const int16_t *weights, ptrdiff_t taps, int16_t *line,
+                            ptrdiff_t count) {}
 void vitrine_filter_across(const float *line, const ptrdiff_t *starts, const ptrdiff_t *counts, const float *weights,
                            ptrdiff_t stride, float *output, ptrdiff_t count) {}
 

@@ -98,7 +98,7 @@ struct PixelTests {
         SIMD4(UInt8(x * 3), UInt8(y * 3), UInt8((x * y) % 256), alpha == .opaque ? 255 : UInt8((x + y) % 256))
       }
       let results = try [PixelKernels.best, .scalar].map { kernels in
-        try GaussianBlur(width: 83, height: 71, sigma: sigma, ProcessingContext(), kernels: kernels).blurred(picture)
+        try GaussianBlur(width: 83, height: 71, sigma: sigma, ProcessingContext(), kernels: kernels)(picture)
       }
       #expect(results[0].pixels == results[1].pixels)
     }

@@ -13,6 +13,10 @@ int vitrine_kernels_are_native(void);
 void vitrine_combine_bytes(const void *const *rows, const float *weights, ptrdiff_t taps, float *line, ptrdiff_t count);
 /// The same for rows of floats.
 void vitrine_combine_floats(const void *const *rows, const float *weights, ptrdiff_t taps, float *line, ptrdiff_t count);
+/// line[i] = the sum over all taps of rows[tap][i] * weights[tap], plus 8,192, divided by 16,384, for `count` numbers of
+/// each row, a multiple of 4. `taps` is even, numbers are at least 0, and the weights add up to 16,384 at most.
+void vitrine_combine_shorts(const void *const *rows, const int16_t *weights, ptrdiff_t taps, int16_t *line,
+                            ptrdiff_t count);
 /// Each pixel (four floats) of `output` is the weighted sum of `counts[x]` pixels of `line` from `starts[x]` on, with
 /// `stride` weights per pixel: first even and odd taps separately, then their sum.
 void vitrine_filter_across(const float *line, const ptrdiff_t *starts, const ptrdiff_t *counts, const float *weights,
