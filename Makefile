@@ -189,6 +189,9 @@ bench-animation: setup ## Measures animations: late frames beside early ones, te
 .PHONY: bench-processing
 bench-processing: setup ## Compares resizing, blurring and rounding corners with libvips, Pillow and OpenCV; installs them if missing.
 	@Scripts/setup.sh bench-processing
+	@[ -x .build/pyvips/bin/python ] || { echo "bench-processing: installing the newest libvips of PyPI in .build/pyvips" && \
+		/usr/bin/python3 -m venv .build/pyvips && .build/pyvips/bin/pip install -q 'pyvips[binary]'; } || \
+		{ rm -rf .build/pyvips; echo "bench-processing: it cannot be installed, so it is left out"; }
 	for product in measure vips-processing bench-processing; do $(BENCHMARKS) --product $$product || exit 1; done
 	set -o pipefail; .build/benchmarks/release/bench-processing | tee Benchmarks/Results/processing.txt
 

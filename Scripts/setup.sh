@@ -41,6 +41,7 @@ processors=(
   "libvips-dev:module vips:for comparison in make bench-processing"
   "python3-pil:python PIL:for comparison in make bench-processing"
   "python3-opencv:python cv2:for comparison in make bench-processing"
+  "python3-venv:python ensurepip:installs the newest libvips for make bench-processing"
 )
 roots=("debootstrap:command debootstrap:makes the systems in which make roots builds")
 decoders=(

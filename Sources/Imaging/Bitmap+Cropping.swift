@@ -5,6 +5,12 @@ extension Bitmap {
   ///
   /// - Throws: ``ImageError`` of code `.invalidSize` if the part is empty or not inside the bitmap.
   public func cropped(x: Int, y: Int, width: Int, height: Int) throws(ImageError) -> Bitmap {
+    try cropped(to: PixelRegion(x: x, y: y, width: width, height: height))
+  }
+
+  /// Returns a part, like ``cropped(x:y:width:height:)``; `check` is called every few rows, and throws to stop.
+  func cropped(to part: PixelRegion, check: () throws(ImageError) -> Void = {}) throws(ImageError) -> Bitmap {
+    let (x, y, width, height) = (part.x, part.y, part.width, part.height)
     // Compared without sums, which could overflow.
     guard width > 0, height > 0, x >= 0, y >= 0, width <= self.width, height <= self.height,
       x <= self.width - width, y <= self.height - height
@@ -15,9 +21,11 @@ extension Bitmap {
       )
     }
     guard width < self.width || height < self.height else { return self }
-    return unsafe withUnsafeBytes { source in
-      unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace) { target in
+    return try unsafe withUnsafeBytes { (source) throws(ImageError) in
+      try unsafe Bitmap(width: width, height: height, alpha: alpha, colorSpace: colorSpace) {
+        (target) throws(ImageError) in
         for row in 0..<height {
+          if row % 16 == 0 { try check() }
           let start = (y + row) * bytesPerRow + x * 4
           // One row each; the slices check the bounds.
           unsafe target.rows(from: row, count: 1, width: width)
@@ -33,13 +41,18 @@ extension Bitmap {
   ///
   /// - Throws: ``ImageError`` of code `.invalidSize` if a length is below 1.
   public func cropped(width: Int, height: Int, anchor: Anchor = .center) throws(ImageError) -> Bitmap {
+    try cropped(to: part(width: width, height: height, anchor))
+  }
+
+  /// Returns the place of the part of at most `width` x `height` pixels at an anchor.
+  func part(width: Int, height: Int, _ anchor: Anchor) throws(ImageError) -> PixelRegion {
     let (width, height) = (min(width, self.width), min(height, self.height))
     guard width > 0, height > 0 else {
       throw ImageError(.invalidSize, "the part to crop, \(width)x\(height), is empty")
     }
     let x = Int((Double(self.width - width) * anchor.x).rounded())
     let y = Int((Double(self.height - height) * anchor.y).rounded())
-    return try cropped(x: x, y: y, width: width, height: height)
+    return PixelRegion(x: x, y: y, width: width, height: height)
   }
 
   /// Returns the largest part at `anchor` whose width is `aspectRatio` times its height, within half a pixel.
@@ -48,8 +61,13 @@ extension Bitmap {
   ///
   /// - Throws: ``ImageError`` of code `.invalidSize` if the ratio is not positive and finite.
   public func cropped(aspectRatio: Double, anchor: Anchor = .center) throws(ImageError) -> Bitmap {
+    try cropped(to: part(aspectRatio: aspectRatio, anchor))
+  }
+
+  /// Returns the place of the largest part with an aspect ratio at an anchor.
+  func part(aspectRatio: Double, _ anchor: Anchor) throws(ImageError) -> PixelRegion {
     let size = try size(ofAspectRatio: aspectRatio)
-    return try cropped(width: size.width, height: size.height, anchor: anchor)
+    return try part(width: size.width, height: size.height, anchor)
   }
 
   /// Returns the size of the largest part whose width is `aspectRatio` times its height.

@@ -66,10 +66,45 @@ let peers = [
     suffix: "-float",
   ),
   Peer(name: "Pillow", works: everyWork) { ["/usr/bin/python3", "-c", pillow, $0] },
+  Peer(
+    name: "libvips of PyPI",
+    works: FileManager.default.isExecutableFile(atPath: newest) ? everyWork.subtracting(["sharpen-1.5"]) : [],
+  ) { [newest, "-c", pyvips, $0] },
   Peer(name: "OpenCV", works: everyWork.subtracting(["corners", "sharpen-1.5", "rotate-7"])) {
     ["/usr/bin/python3", "-c", openCV, $0]
   },
 ]
+
+/// The Python with the newest libvips of PyPI, which `make bench-processing` installs where it can.
+private let newest = ".build/pyvips/bin/python"
+
+private let pyvips = """
+  import sys, time, os
+  os.environ["VIPS_CONCURRENCY"] = "1"
+  import pyvips
+  pyvips.cache_set_max(0)
+  work, source, width, height, target, rounds = sys.argv[1:]
+  width, height = int(width), int(height)
+  pixels = open(source, "rb").read()
+  def run(image):
+      if work == "corners":
+          shape = "<svg width='%d' height='%d'><rect width='%d' height='%d' rx='100' ry='100' fill='#fff'/></svg>"
+          mask = pyvips.Image.svgload_buffer((shape % (width, height, width, height)).encode())[3]
+          return image.bandjoin(mask)
+      kind, amount = work.split("-")
+      if kind == "blur": return image.gaussblur(float(amount))
+      if kind == "rotate": return image.addalpha().rotate(7, interpolate=pyvips.Interpolate.new("bicubic"))
+      return image.resize(float(amount) / width)
+  times = []
+  for _ in range(int(rounds) if work != "none" else 0):
+      start = time.process_time()
+      image = pyvips.Image.new_from_memory(pixels, width, height, 3, "uchar")
+      result = run(image).write_to_memory()
+      times.append((time.process_time() - start) * 1000)
+  if times:
+      open(target, "wb").write(result)
+      print(sorted(times)[len(times) // 2])
+  """
 
 private let pillow = """
   import sys, time

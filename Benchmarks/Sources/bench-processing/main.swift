@@ -4,7 +4,12 @@ import VitrineImaging
 // Compares processors with libvips, Pillow and OpenCV: CPU time of the work alone, memory beyond the input and quality.
 // Every program gets the same raw pixels in a process of its own, one thread, and does the work several times.
 
-if CommandLine.arguments.count == 7 {
+if CommandLine.arguments.dropFirst() == ["cancelling"] {
+  let photo = try Bitmap(decoding: Data(contentsOf: URL(filePath: "Examples/Photographs/waterfall-cliff-large.jpg")))
+  let path = FileManager.default.temporaryDirectory.appending(path: "vitrine-cancelling-\(getpid()).raw").path
+  defer { try? FileManager.default.removeItem(atPath: path) }
+  _ = try measureCancelling(try picture(photo, 4000, 3000, path))
+} else if CommandLine.arguments.count == 7 {
   try carryOut(Array(CommandLine.arguments.dropFirst()))
 } else {
   try compare()
@@ -92,6 +97,8 @@ func compare() throws {
     failures += isGood ? 0 : 1
     say("Sigma 40 takes \(text(wide / narrow, 2)) of the time of sigma 8; within 10 %: \(isGood ? "kept" : "missed")")
   }
+  say("")
+  if try !measureCancelling(large) { failures += 1 }
   exit(failures == 0 ? 0 : 1)
 }
 

@@ -92,30 +92,31 @@ struct RoundedRectangle {
 
   /// Fills `coverage`, one element a pixel, for a row of pixels; returns the pixels that are wholly inside.
   func cover(_ y: Int, _ coverage: inout [Float]) -> Range<Int> {
-    var inside = (first: 0, end: coverage.count)
     for index in coverage.indices { coverage[index] = 0 }
-    let lines = 16
     // Where a row has straight ends, one line says it all.
     let isStraight = straight.contains(Double(y)) && straight.contains(Double(y + 1))
-    let count = isStraight ? 1 : lines
-    for line in 0..<count {
-      let height = Double(y) + (Double(line) + 0.5) / Double(count)
-      guard let span = span(at: height) else {
-        inside.end = 0
-        continue
-      }
-      let (first, last) = (
-        Int(span.lowerBound.rounded(.down)), min(coverage.count, Int(span.upperBound.rounded(.up))),
-      )
-      inside.first = max(inside.first, Int(span.lowerBound.rounded(.up)))
-      inside.end = min(inside.end, Int(span.upperBound.rounded(.down)))
-      guard first < last else { continue }
-      for x in first..<last {
-        let part = min(Double(x + 1), span.upperBound) - max(Double(x), span.lowerBound)
-        coverage[x] += Float(part / Double(count))
+    let count = isStraight ? 1 : 16
+    let spans = (0..<count).compactMap { line in span(at: Double(y) + (Double(line) + 0.5) / Double(count)) }
+    var (first, end) = (0, spans.count < count ? 0 : coverage.count)
+    for span in spans {
+      first = max(first, Int(span.lowerBound.rounded(.up)))
+      end = min(end, Int(span.upperBound.rounded(.down)))
+    }
+    let inside = first..<max(first, end)
+    for span in spans {
+      let touched = Int(span.lowerBound.rounded(.down))..<min(coverage.count, Int(span.upperBound.rounded(.up)))
+      // What is wholly inside comes afterwards.
+      let left = touched.lowerBound..<min(max(touched.lowerBound, inside.lowerBound), touched.upperBound)
+      let right = max(left.upperBound, min(inside.upperBound, touched.upperBound))..<touched.upperBound
+      for part in [left, right] {
+        for x in part {
+          let length = min(Double(x + 1), span.upperBound) - max(Double(x), span.lowerBound)
+          coverage[x] += Float(length / Double(count))
+        }
       }
     }
-    return inside.first..<max(inside.first, inside.end)
+    for x in inside { coverage[x] = 1 }
+    return inside
   }
 
   /// The height at which both sides are straight.

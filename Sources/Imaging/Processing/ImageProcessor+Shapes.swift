@@ -16,7 +16,8 @@ extension ImageProcessor {
   /// Crops to a square and rounds it to a circle.
   public static func circle(anchor: Anchor = .center) -> ImageProcessor {
     ImageProcessor("circle", anchor == .center ? [] : [StepName.anchor(anchor)]) { bitmap, context throws(ImageError) in
-      let square = try bitmap.cropped(aspectRatio: 1, anchor: anchor)
+      let part = try bitmap.part(aspectRatio: 1, anchor)
+      let square = try bitmap.cropped(to: part) { () throws(ImageError) in try context.checkCancellation() }
       let radii = CornerRadii(.fraction(0.5))
       let shape = try RoundedRectangle(radii, width: square.width, height: square.height, context)
       return try square.shaped(shape, border: nil, context)
@@ -74,6 +75,10 @@ extension Bitmap {
       if border != nil, border?.inner == nil { for x in 0..<width { inner[x] = 0 } }
       for x in 0..<width where !untouched.contains(x) {
         // Within a row of `width` pixels.
+        guard outer[x] > 0 else {
+          unsafe row.storeBytes(of: 0, toByteOffset: x * 4, as: UInt32.self)
+          continue
+        }
         var pixel = unsafe SIMD4<Float>(row.loadUnaligned(fromByteOffset: x * 4, as: SIMD4<UInt8>.self))
         if let ink {
           // The border's share of what is visible of this pixel.

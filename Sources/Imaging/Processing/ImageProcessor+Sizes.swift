@@ -84,42 +84,50 @@ extension ImageProcessor {
   ///
   /// Fractions are those of the image's width and height. Fails if the part is not inside the image.
   public static func crop(x: Length, y: Length, width: Length, height: Length) -> ImageProcessor {
-    ImageProcessor(
+    let names = [width, height].map(\.description) + ["from \(x) \(y)"]
+    return ImageProcessor(
       "crop",
-      [width, height].map(\.description) + ["from \(x) \(y)"],
+      names,
       lengths: [x, y, width, height],
-    ) { bitmap, context throws(ImageError) in
-      let columns = try context.range(x, width, of: bitmap.width, "left edge", "width")
-      let rows = try context.range(y, height, of: bitmap.height, "top edge", "height")
-      return try bitmap.cropped(x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
-    }
+      part: { (bitmap, context) throws(ImageError) in
+        let columns = try context.range(x, width, of: bitmap.width, "left edge", "width")
+        let rows = try context.range(y, height, of: bitmap.height, "top edge", "height")
+        return PixelRegion(x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
+      },
+    )
   }
 
   /// Keeps at most `width` x `height` pixels at `anchor`.
   ///
   /// Fractions are those of the image's width and height. See ``Bitmap/cropped(width:height:anchor:)``.
   public static func crop(width: Length, height: Length, anchor: Anchor = .center) -> ImageProcessor {
-    ImageProcessor(
+    let names = [width, height].map(\.description) + (anchor == .center ? [] : [StepName.anchor(anchor)])
+    return ImageProcessor(
       "crop",
-      [width, height].map(\.description) + (anchor == .center ? [] : [StepName.anchor(anchor)]),
+      names,
       lengths: [width, height],
-    ) { bitmap, context throws(ImageError) in
-      try bitmap.cropped(
-        width: context.whole(width, of: bitmap.width, "width"),
-        height: context.whole(height, of: bitmap.height, "height"),
-        anchor: anchor,
-      )
-    }
+      part: { (bitmap, context) throws(ImageError) in
+        try bitmap.part(
+          width: context.whole(width, of: bitmap.width, "width"),
+          height: context.whole(height, of: bitmap.height, "height"),
+          anchor,
+        )
+      },
+    )
   }
 
   /// Keeps the largest part with the given aspect ratio.
   ///
   /// See ``Bitmap/cropped(aspectRatio:anchor:)``.
   public static func crop(aspectRatio: Double, anchor: Anchor = .center) -> ImageProcessor {
-    ImageProcessor(
+    let names = ["ratio \(StepName.number(aspectRatio))"] + (anchor == .center ? [] : [StepName.anchor(anchor)])
+    return ImageProcessor(
       "crop",
-      ["ratio \(StepName.number(aspectRatio))"] + (anchor == .center ? [] : [StepName.anchor(anchor)]),
-    ) { bitmap, _ throws(ImageError) in try bitmap.cropped(aspectRatio: aspectRatio, anchor: anchor) }
+      names,
+      part: { (bitmap, _) throws(ImageError) in
+        try bitmap.part(aspectRatio: aspectRatio, anchor)
+      },
+    )
   }
 
   /// Keeps at most `width` x `height` pixels where the image shows the most.

@@ -196,8 +196,8 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   private func fixed(for image: ImageContainer, _ context: ProcessingContext) throws(ImageError) -> Work {
     guard case .part(let choose) = work else { return work }
     let part = try named { () throws(ImageError) in try choose(image.bitmap, context) }
-    return .bitmap { (bitmap, _) throws(ImageError) in
-      try bitmap.cropped(x: part.x, y: part.y, width: part.width, height: part.height)
+    return .bitmap { (bitmap, context) throws(ImageError) in
+      try bitmap.cropped(to: part) { () throws(ImageError) in try context.checkCancellation() }
     }
   }
 
