@@ -57,7 +57,7 @@ private func judgeFrames(
       var options = DecodeOptions()
       options.frame = frame.index
       let alone = try plain.decode(data, options).bitmap
-      if difference(frame.bitmap, picture(of: alone)) != 0 {
+      if picture(of: alone).flatMap({ difference(frame.bitmap, $0) }) != 0 {
         notes.append("frame \(frame.index) is another by itself")
       }
     }
@@ -104,10 +104,9 @@ private func mostDifference(_ data: Data, _ info: ImageInfo, _ film: Film) throw
   return most
 }
 
-private func picture(of bitmap: Bitmap) -> Picture {
+private func picture(of bitmap: Bitmap) -> Picture? {
   let pixels = bitmap.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> [UInt8] in Array(bytes) }
-  // As many bytes as the bitmap has.
-  return Picture(width: bitmap.width, height: bitmap.height, pixels: pixels, program: "Vitrine")!
+  return Picture(width: bitmap.width, height: bitmap.height, pixels: pixels, program: "Vitrine")
 }
 
 // MARK: Other programs
