@@ -71,10 +71,9 @@ struct GaussianBlur {
     let last = passes.popLast() ?? Pass(x: nil, y: nil, acrossFirst: false)
     var input = BlurInput.bitmap(source)
     for pass in passes {
-      let image = FloatImage(
-        width: pass.x?.starts.count ?? input.width,
-        height: pass.y?.starts.count ?? input.height,
-      )
+      let (width, height) = (pass.x?.starts.count ?? input.width, pass.y?.starts.count ?? input.height)
+      // New memory takes longer than the copies of a few rows.
+      let image = input.image(width: width, height: height) ?? FloatImage(width: width, height: height)
       // A row of the image has room for as many pixels as the pass makes.
       try unsafe run(pass, on: input, layout) { row in
         unsafe image.row(row)
@@ -143,10 +142,11 @@ struct GaussianBlur {
   ) throws(ImageError) {
     let across = pass.acrossFirst ? pass.x : nil
     let afterwards = pass.acrossFirst ? nil : pass.x
-    let rows = BlurRows(input, across: across, y: pass.y, layout, kernels)
+    let (count, height) = (pass.x?.starts.count ?? input.width, pass.y?.starts.count ?? input.height)
+    let isInPlace = input.image(width: count, height: height) != nil
+    let rows = BlurRows(input, across: across, y: pass.y, copies: isInPlace, layout, kernels)
     let line = FloatRow(count: afterwards == nil ? 0 : input.width * 4)
-    let count = pass.x?.starts.count ?? input.width
-    for row in 0..<(pass.y?.starts.count ?? input.height) {
+    for row in 0..<height {
       try context.checkCancellation()
       let output = unsafe target(row)
       if let afterwards {
@@ -178,6 +178,12 @@ enum BlurInput {
     case .bitmap(let bitmap): bitmap.height
     case .floats(let image): image.height
     }
+  }
+
+  /// Returns the image itself, if it is one of floats of that size.
+  func image(width: Int, height: Int) -> FloatImage? {
+    guard case .floats(let image) = self, image.width == width, image.height == height else { return nil }
+    return image
   }
 }
 
@@ -218,10 +224,12 @@ private final class BlurRows {
   private var table: [UnsafeRawPointer?]
   private static let unit: [Float] = [1]
 
+  /// With `copies`, rows of the input may be replaced once the same rows have been made.
   init(
     _ input: BlurInput,
     across: FilterWeights?,
     y: FilterWeights?,
+    copies: Bool,
     _ layout: PixelLayout,
     _ kernels: PixelKernels,
   ) {
@@ -229,7 +237,7 @@ private final class BlurRows {
     rowLength = (across?.starts.count ?? input.width) * 4
     let taps = y?.mostTaps ?? 1
     unsafe table = [UnsafeRawPointer?](repeating: nil, count: taps)
-    var isDirect = across == nil
+    var isDirect = across == nil && !copies
     var element = PixelKernels.Element.float
     if case .bitmap = input {
       // Bytes are added as they are where that is fast and coverage does not matter.
@@ -311,8 +319,7 @@ private final class BlurRows {
         }
       }
     case .floats(let image):
-      // Only a filter along rows needs a copy.
-      guard let across else { return }
+      guard let across else { return unsafe target.update(from: image.row(row), count: rowLength) }
       unsafe kernels.filterAcross(image.row(row), weights: across, into: target, count: across.starts.count)
     }
   }
