@@ -59,6 +59,12 @@ demo: setup ## Shows Examples/Photographs, or PHOTOS=folder, in the gallery; wit
 	$(RELEASE) --product vitrine-gallery
 	@Scripts/demo.sh "$(PHOTOS)"
 
+.PHONY: hello
+hello: setup ## Shows Examples/Photographs, or PHOTOS=folder, in Examples/HelloGTK, a program of one file; needs a display.
+	rm -f .build/hello/debug.yaml
+	swift build --package-path Examples/HelloGTK --scratch-path .build/hello
+	.build/hello/debug/hello-gtk "$(PHOTOS)"
+
 .PHONY: lint
 lint: ## Checks formatting, comments and the project's own rules.
 	swift format lint --strict --recursive --parallel $(SWIFT_SOURCES)
@@ -195,6 +201,12 @@ bench-processing: setup ## Compares resizing, blurring and rounding corners with
 	for product in measure vips-processing bench-processing; do $(BENCHMARKS) --product $$product || exit 1; done
 	set -o pipefail; .build/benchmarks/release/bench-processing | tee Benchmarks/Results/processing.txt
 
+.PHONY: bench-encoding
+bench-encoding: setup ## Compares encoders with libvips, Pillow, cjpeg, cwebp, avifenc and cjxl; installs them if missing.
+	@Scripts/setup.sh bench-encoding
+	for product in measure vips-encoding bench-encoding; do $(BENCHMARKS) --product $$product || exit 1; done
+	set -o pipefail; .build/benchmarks/release/bench-encoding | tee Benchmarks/Results/encoding.txt
+
 .PHONY: bench-sandbox
 bench-sandbox: setup ## Compares decoding in a sandbox with decoding in the program: processor time, first image, memory.
 	$(RELEASE) --product vitrine-codecs
@@ -217,6 +229,14 @@ conformance-frames: setup ## Compares all frames of animations, and their delays
 	@Scripts/setup.sh conformance
 	$(BENCHMARKS) --product conformance
 	set -o pipefail; .build/benchmarks/release/conformance frames | tee Benchmarks/Results/conformance-frames.txt
+
+.PHONY: conformance-encoding
+conformance-encoding: setup ## Has other programs read what Vitrine writes: pixels and metadata; installs them if missing.
+	@Scripts/setup.sh conformance-encoding
+	$(RELEASE) --product vitrine
+	$(RELEASE) --product vitrine-codecs
+	set -o pipefail; /usr/bin/python3 Scripts/conformance-encoding.py .build/release/vitrine \
+		| tee Benchmarks/Results/conformance-encoding.txt
 
 .PHONY: clean
 clean: ## Removes all build products.

@@ -123,7 +123,7 @@ let package = Package(
       swiftSettings: strict,
     ),
 
-    // C: the loops of resampling for processors with AVX2.
+    // C: the loops of resampling and of PNG's filters for processors with AVX2.
     .target(name: "CVitrineKernels", path: "Sources/Shims/CVitrineKernels"),
     // C: the processor's instruction for checksums, and the sync of file data.
     .target(name: "CVitrineCaching", path: "Sources/Shims/CVitrineCaching"),
@@ -225,13 +225,13 @@ if hasStubs {
 
 if !isApple || hasStubs {
   package.targets += [
-    // C: libjpeg's and libpng's setjmp and macros turned into functions.
+    // C: libjpeg's and libpng's setjmp, and macros of theirs and zlib's, turned into functions.
     .target(
       name: "CVitrineCodecs",
       dependencies: ["CLibJPEG", "CLibPNG"],
       path: "Sources/Shims/CVitrineCodecs",
       // Swift links what it imports, and C does not.
-      linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("png")],
+      linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("png"), .linkedLibrary("z")],
     ),
     library("CLibJPEG", "libjpeg", apt: "libjpeg-dev"),
     library("CLibPNG", "libpng", apt: "libpng-dev"),
@@ -389,6 +389,21 @@ if !isApple {
       path: "Tests/CodecTests",
       exclude: ["Fixtures"],
       swiftSettings: strict,
+    )
+  )
+
+  package.targets.append(
+    // The targets of `make fuzz`, so that what is fuzzed for hours now and then is compiled and run for moments always.
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: ["VitrineImaging", "VitrineHTTP", "VitrineCaching", "VitrineTesting", "VitrineSandbox"]
+        + codecs.map { .target(name: "Vitrine\($0.name)") },
+      path: "Fuzz",
+      exclude: [
+        "Package.swift", "Seeds", "Sources/CFuzzer", "Sources/hostile-images", "Sources/mutate", "Sources/siege",
+        "Sources/vitrine-fuzz/main.swift",
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)],
     )
   )
 }

@@ -29,6 +29,16 @@ let package = Package(
     // installs it.
     .executableTarget(name: "vips-processing", dependencies: ["CVips"]),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
+    .executableTarget(
+      name: "bench-encoding",
+      dependencies: [
+        .product(name: "VitrineImaging", package: "Vitrine"),
+        .product(name: "VitrineAVIF", package: "Vitrine"),
+        .product(name: "VitrineJXL", package: "Vitrine"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(name: "vips-encoding", dependencies: ["CVips"]),
     // Nothing but an import and a picture: what programs with Vitrine inside weigh, and how fast they start.
     .executableTarget(
       name: "start-imaging",

@@ -54,7 +54,7 @@ complain "Tests do not sleep:" \
 rotten=""
 block=""
 inside=0
-snippets=$(sed -E 's/^ +//' Snippets/*.swift)
+snippets=$(sed -E 's/^ +//' Snippets/*.swift Examples/HelloGTK/Sources/*.swift)
 while IFS= read -r line; do
   if [ "$line" = '```swift' ]; then
     inside=1
@@ -71,6 +71,16 @@ while IFS= read -r line; do
   fi
 done < <(cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md)
 complain "Code in README.md and Recipes.md stands in Snippets/ too, where it is compiled:" "$rotten"
+
+# A program that stands in the README whole is named in a comment before it.
+differing=""
+for file in $(sed -nE 's/^<!-- (Examples.*\.swift) -->$/\1/p' README.md); do
+  shown=$(awk -v mark="<!-- $file -->" '$0 == mark { seen = 1; next } seen && /^```$/ { exit } seen && inside { print }
+    seen && /^```swift$/ { inside = 1 }' README.md)
+  [ "$shown" = "$(cat "$file")" ] || differing+="$file"$'\n'
+done
+grep -q '^<!-- Examples/HelloGTK/Sources/HelloGTK.swift -->$' README.md || differing+="HelloGTK.swift is not in it"$'\n'
+complain "README.md shows these programs word for word:" "$differing"
 
 # A row of README's table names products and the packages that these need.
 wrong=""

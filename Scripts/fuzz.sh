@@ -21,8 +21,9 @@ seeds() { # target: seed files
     heic) names="heic heif" ;;
     tiff) names="tiff tif" ;;
     metadata | incremental) names="jpg png webp gif" ;;
+    metadata-writing) names="" ;;
     frames) names="gif png webp avif jxl" ;;
-    profile | size | processing | hashes | http | headers | disk | wire) names="" ;;
+    profile | size | processing | hashes | encoding | http | headers | disk | wire) names="" ;;
     *) names=$1 ;;
   esac
   local folders=(Examples/Photographs Tests/ImagingTests/Fixtures Tests/CodecTests/Fixtures)

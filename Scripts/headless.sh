@@ -5,6 +5,6 @@ if [ -z "${XDG_RUNTIME_DIR:-}" ]; then
   XDG_RUNTIME_DIR=$(mktemp -d)
   trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
 fi
-# Software rendering over X, without desktop buses.
-export XDG_RUNTIME_DIR GDK_BACKEND=x11 GSK_RENDERER=cairo LIBGL_ALWAYS_SOFTWARE=1 GTK_A11Y=none
+# Software rendering over X, without desktop buses. What widgets say to screen readers stays within GTK, where tests read it.
+export XDG_RUNTIME_DIR GDK_BACKEND=x11 GSK_RENDERER=cairo LIBGL_ALWAYS_SOFTWARE=1 GTK_A11Y=${GTK_A11Y:-test}
 xvfb-run -a -s "-screen 0 1280x900x24" "$@"

@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
-# `bench-imaging`, `bench-processing`, `conformance` and `roots` install what these make targets need. `setup.sh packages PRODUCT`
-# lists the packages of a product; README and Package.swift are checked against them.
+# `bench-imaging`, `bench-processing`, `bench-encoding`, `conformance`, `conformance-encoding` and `roots` install what
+# these make targets need. `setup.sh packages PRODUCT` lists the packages of a product; README and Package.swift are
+# checked against them.
 set -euo pipefail
 
 # package : test of its presence : reason : the product that needs it
 libraries=(
   "pkg-config:command pkg-config:locates libraries for the compiler:"
   "libjpeg-dev:module libjpeg:reads and writes JPEG:VitrineImaging"
-  "libpng-dev:module libpng:reads and writes PNG:VitrineImaging"
-  "libwebp-dev:module libwebpdemux:reads and writes WebP:VitrineImaging"
+  "libpng-dev:module libpng:reads PNG:VitrineImaging"
+  "libwebp-dev:module libwebpmux:reads and writes WebP:VitrineImaging"
   "libgif-dev:header gif_lib.h:reads GIF:VitrineImaging"
   "liblcms2-dev:module lcms2:reads colour profiles:VitrineImaging"
   "libcurl4-openssl-dev:module libcurl:loads from HTTP servers:VitrineHTTP"
   "libgtk-4-dev:module gtk4:shows windows:VitrineGTK"
   "xvfb:command xvfb-run:a virtual display for tests and the demo:"
   "xauth:command xauth:gives programs access to that display:"
-  "libavif-dev:module libavif:reads AVIF:VitrineAVIF"
+  "libavif-dev:module libavif:reads and writes AVIF:VitrineAVIF"
   "libheif-dev:module libheif:reads HEIC:VitrineHEIF"
-  "libjxl-dev:module libjxl:reads JPEG XL:VitrineJXL"
+  "libjxl-dev:module libjxl:reads and writes JPEG XL:VitrineJXL"
   "libtiff-dev:module libtiff-4:reads TIFF:VitrineTIFF"
   "librsvg2-dev:module librsvg-2.0:draws SVG:VitrineSVG"
   "libseccomp-dev:module libseccomp:confines the processes in which a sandbox decodes:vitrine-codecs"
@@ -43,6 +44,14 @@ processors=(
   "python3-opencv:python cv2:for comparison in make bench-processing"
   "python3-venv:python ensurepip:installs the newest libvips for make bench-processing"
 )
+encoders=(
+  "libvips-dev:module vips:for comparison in make bench-encoding"
+  "python3-pil:python PIL:for comparison in make bench-encoding"
+  "libjpeg-turbo-progs:command cjpeg:for comparison in make bench-encoding"
+  "webp:command cwebp:for comparison in make bench-encoding"
+  "libavif-bin:command avifenc:for comparison in make bench-encoding"
+  "libjxl-tools:command cjxl:for comparison in make bench-encoding"
+)
 roots=("debootstrap:command debootstrap:makes the systems in which make roots builds")
 decoders=(
   "libjpeg-turbo-progs:command djpeg:for comparison in make conformance"
@@ -53,6 +62,18 @@ decoders=(
   "libheif-examples:command heif-convert:for comparison in make conformance"
   "libjxl-tools:command djxl:for comparison in make conformance"
   "libtiff-tools:command tiff2rgba:for comparison in make conformance"
+)
+readers=(
+  "pngcheck:command pngcheck:for comparison in make conformance-encoding"
+  "libimage-exiftool-perl:command exiftool:for comparison in make conformance-encoding"
+  "libjpeg-turbo-progs:command djpeg:for comparison in make conformance-encoding"
+  "webp:command dwebp:for comparison in make conformance-encoding"
+  "libavif-bin:command avifdec:for comparison in make conformance-encoding"
+  "libjxl-tools:command djxl:for comparison in make conformance-encoding"
+  "imagemagick:command convert:for comparison in make conformance-encoding"
+  "ffmpeg:command ffmpeg:reads QOI for make conformance-encoding"
+  "python3-pil:python PIL:for comparison in make conformance-encoding"
+  "python3-numpy:python numpy:compares pixels for make conformance-encoding"
 )
 servers=(
   "nginx-light:command nginx:serves the tests of VitrineHTTP, which are skipped without it, and the benchmarks"
@@ -72,9 +93,11 @@ wanted=("${libraries[@]}")
 case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
 [ "${1:-}" = bench-processing ] && wanted=("${processors[@]}")
+[ "${1:-}" = bench-encoding ] && wanted=("${encoders[@]}")
 [ "${1:-}" = roots ] && wanted=("${roots[@]}")
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
 [ "${1:-}" = conformance ] && wanted=("${decoders[@]}")
+[ "${1:-}" = conformance-encoding ] && wanted=("${readers[@]}")
 
 if ! command -v swift >/dev/null; then
   echo "setup: swift is missing; see https://www.swift.org/install" >&2

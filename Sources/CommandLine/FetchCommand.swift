@@ -14,15 +14,15 @@ struct FetchCommand: Command {
       "Without --size and --format the original bytes are written. Only images are written or cached."
     ],
     options: [
-      .output, .size, .mode, .format, .quality, .jobs, .noCache, .offline, .reload, .header, .timeLimit, .trace,
-      .filesFrom, .zero,
-      .json, .quiet,
+      .output, .size, .mode,
+    ] + EncodingChoice.options + [
+      .jobs, .noCache, .offline, .reload, .header, .timeLimit, .trace, .filesFrom, .zero, .json, .quiet,
     ] + CacheFolder.options,
   )
 
   private let arguments: [ByteString]
   private let size: TargetSize?
-  private let quality: Int
+  private let encoding: EncodingChoice
   private let policy: CachePolicy
   private let headers: HTTPFields
   private let jobs: Int
@@ -45,7 +45,10 @@ struct FetchCommand: Command {
     plan = try parsed.bytes(.output).map { (path) throws(UsageError) in
       try OutputPlan(path, format: format, isEncoding: isEncoding, sources: sources, isJSON: isJSON)
     }
-    quality = try parsed.number(.quality, in: 1...100) ?? 85
+    if plan != nil, !isEncoding, let option = EncodingChoice.first(in: parsed) {
+      throw UsageError("\(option.name) needs --size or --format; without them the original bytes are written")
+    }
+    encoding = try EncodingChoice(parsed, format: isEncoding ? plan?.format : format)
     headers = try parsed.headers(.header)
     jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardConnections
     timeLimit = try parsed.timeLimit()
@@ -192,7 +195,7 @@ struct FetchCommand: Command {
     request.headers = headers
     // Any header may change the response, so all of them are part of the cache key.
     request.significantHeaders = Set(headers.map(\.name))
-    request.keepsEncodedData = plan != nil && !isEncoding
+    request.keepsEncodedData = plan != nil && (!isEncoding || encoding.metadata != .strip)
     let task = pipeline.imageTask(for: request)
     let result: Result<ImageResponse, Failure> = blocking {
       do throws(LoadError) {
@@ -216,11 +219,12 @@ struct FetchCommand: Command {
       guard let data = response.encoded else { throw Failure(stage: .fetch, "the original bytes are not available") }
       return (data, response.info.format)
     }
-    let encoding = trace?.stage("encode")
-    defer { encoding?.end() }
+    let stage = trace?.stage("encode")
+    defer { stage?.end() }
+    var image = response.container
+    if encoding.metadata != .strip { image = try SourceReader.adding(response.encoded, to: image) }
     do throws(ImageError) {
-      let format = plan?.format(for: response.image) ?? response.info.format
-      return (try response.image.encoded(as: format, EncodeOptions(quality: quality)), format)
+      return try encoding.encode(image)
     } catch {
       throw Failure(error)
     }

@@ -38,7 +38,8 @@ extension Option {
   static let hash = Option(
     "--hash",
     nil,
-    "prints a ThumbHash and a BlurHash of each image, too, as placeholders for it; decodes the image",
+    "also prints a ThumbHash and a BlurHash of each image, which serve as placeholders;",
+    "decodes the image",
   )
 
   static let help = Option("--help", nil, "shows this text")
@@ -63,10 +64,36 @@ extension Option {
   static let format = Option(
     "--format",
     "FORMAT",
-    "png, jpeg or webp; by default that of OUT's extension, otherwise png for images with",
-    "transparency and jpeg for others",
+    "png, jpeg, webp, avif, jxl, gif or qoi; by default that of OUT's extension, otherwise gif for",
+    "animations, png for images with transparency and jpeg for others",
   )
-  static let quality = Option("--quality", "Q", "1 to 100, for jpeg and webp; 85 by default")
+  static let quality = Option(
+    "--quality",
+    "Q",
+    "1 to 100, for jpeg, webp, avif and jxl, each on its own scale; 85 by default for jpeg and webp",
+  )
+  static let lossless = Option(
+    "--lossless",
+    nil,
+    "keeps every pixel, in png (default), webp (default for animations), avif or jxl",
+  )
+  static let subsampling = Option(
+    "--subsampling",
+    "S",
+    "the resolution of color in jpeg: 444 (full), 422, or 420 (half in both directions, default)",
+  )
+  static let progressive = Option("--progressive", nil, "writes jpeg that appears in scans of growing detail")
+  static let metadata = Option(
+    "--metadata",
+    "WHAT",
+    "strip (default), keep, or some of copyright, author, capture-time, camera, exposure and",
+    "location, separated by commas; where a picture was taken is kept only by keep and location",
+  )
+  static let animated = Option(
+    "--animated",
+    nil,
+    "writes all frames of an animation, in gif (default), webp, avif and jxl",
+  )
   static let jobs = Option(
     "--jobs",
     "N",

@@ -5,7 +5,10 @@ import VitrineRuntime
 struct OutputPlan {
   /// The formats that can be written, as `--format` names them.
   enum Format: String, CaseIterable {
-    case png, jpeg, webp
+    case png, jpeg, webp, avif, jxl, gif, qoi
+
+    /// The names, for messages.
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
     init?(extensionOf path: ByteString) {
       let name = path.lastComponent.bytes
@@ -19,6 +22,10 @@ struct OutputPlan {
       case .png: .png
       case .jpeg: .jpeg
       case .webp: .webp
+      case .avif: .avif
+      case .jxl: .jxl
+      case .gif: .gif
+      case .qoi: .qoi
       }
     }
   }
@@ -26,7 +33,8 @@ struct OutputPlan {
   private let path: ByteString
   private let isFolder: Bool
   private let isStandardOutput: Bool
-  private let format: Format?
+  /// The format that `--format` or the extension names.
+  let format: Format?
   private var given: Set<ByteString> = []
   /// The last number appended to each name, since thousands of URLs may share a name.
   private var numbers: [ByteString: Int] = [:]
@@ -49,7 +57,7 @@ struct OutputPlan {
     if isEncoding, format == nil, !isFolder, path.lastComponent.bytes.contains(UInt8(ascii: ".")) {
       guard let named = Format(extensionOf: path) else {
         throw UsageError(
-          "-o: the extension of '\(path.readable)' is no format that can be written (png, jpeg, webp); use --format"
+          "-o: the extension of '\(path.readable)' is no format that can be written (\(Format.names)); use --format"
         )
       }
       self.format = named
@@ -74,11 +82,6 @@ struct OutputPlan {
     guard isatty(1) == 0 else {
       throw UsageError("-o - would write an image to the terminal; redirect standard output, or give -o a file")
     }
-  }
-
-  /// Returns the format that was set, or else PNG for an image with transparency and JPEG for others.
-  func format(for bitmap: Bitmap) -> ImageFormat {
-    format?.format ?? (bitmap.hasTransparency ? .png : .jpeg)
   }
 
   /// Returns the name of a source's output.

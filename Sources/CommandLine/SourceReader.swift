@@ -42,20 +42,40 @@ struct SourceReader: Sendable {
     }
   }
 
-  /// Returns the image of a source.
+  /// Returns the image of a source, with its metadata if wanted.
   ///
   /// Blocks. Of a URL, fetches only as much as the image needs.
-  func image(of source: Source, _ options: DecodeOptions) throws(Failure) -> Bitmap {
+  func image(
+    of source: Source,
+    _ options: DecodeOptions,
+    readsMetadata: Bool = false,
+  ) throws(Failure) -> ImageContainer {
     guard !source.isURL else {
-      return try load(source) { (pipeline, address) throws(LoadError) in
+      let image = try load(source) { (pipeline, address) throws(LoadError) in
         var request = ImageRequest(url: address, size: options.size)
-        (request.quality, request.frame) = (options.quality, options.frame)
-        return try await pipeline.image(for: request)
+        (request.quality, request.frame, request.animates) = (options.quality, options.frame, options.animates)
+        request.keepsEncodedData = readsMetadata
+        return try await pipeline.imageTask(for: request).response.container
       }
+      return readsMetadata ? try Self.adding(image.encodedData, to: image) : image
     }
     let data = try read(source)
+    let image: ImageContainer
     do throws(ImageError) {
-      return try DecoderRegistry.ofTool.decode(data, options).bitmap
+      image = try DecoderRegistry.ofTool.decode(data, options)
+    } catch {
+      throw Failure(error)
+    }
+    return readsMetadata ? try Self.adding(data, to: image) : image
+  }
+
+  /// Returns an image with the metadata of its file.
+  static func adding(_ data: Data?, to image: ImageContainer) throws(Failure) -> ImageContainer {
+    guard let data else { return image }
+    do throws(ImageError) {
+      var image = image
+      image.metadata = try DecoderRegistry.ofTool.metadata(of: data)
+      return image
     } catch {
       throw Failure(error)
     }

@@ -9,15 +9,14 @@ struct ThumbnailCommand: Command {
     summary: "Writes smaller copies of images, upright.",
     notes: ["SOURCE is a file, - for standard input, or an http or https URL. After -- nothing is an option."],
     options: [
-      .output, .size, .mode, .qualityMode, .format, .quality, .frame, .jobs, .timeLimit, .filesFrom, .zero, .json,
-      .quiet,
-    ],
+      .output, .size, .mode, .qualityMode, .frame, .animated,
+    ] + EncodingChoice.options + [.jobs, .timeLimit, .filesFrom, .zero, .json, .quiet],
   )
 
   private let arguments: [ByteString]
   private let sources: [Source]
   private let options: DecodeOptions
-  private let quality: Int
+  private let encoding: EncodingChoice
   private let jobs: Int
   private let isJSON: Bool
   private let isQuiet: Bool
@@ -33,11 +32,13 @@ struct ThumbnailCommand: Command {
     options.quality = try parsed.choice(.qualityMode) ?? .balanced
     options.limits.timeLimit = try parsed.timeLimit()
     options.frame = try parsed.number(.frame, in: 0...Int.max) ?? 0
+    options.animates = parsed.has(.animated)
+    if options.animates, options.frame > 0 { throw UsageError("--animated and --frame exclude each other") }
     self.options = options
-    quality = try parsed.number(.quality, in: 1...100) ?? 85
     jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardWidth(for: sources)
     (isJSON, isQuiet) = (parsed.has(.json), parsed.has(.quiet))
     plan = try OutputPlan(output, format: parsed.choice(.format), sources: sources, isJSON: isJSON)
+    encoding = try EncodingChoice(parsed, format: plan.format)
   }
 
   func run() -> Int32 {
@@ -60,16 +61,15 @@ struct ThumbnailCommand: Command {
   private func encode(_ source: Source, _ reader: SourceReader) -> Result<Encoded, Failure> {
     let start = ContinuousClock.now
     do throws(Failure) {
-      let bitmap = try reader.image(of: source, options)
+      let image = try reader.image(of: source, options, readsMetadata: encoding.metadata != .strip)
       do throws(ImageError) {
-        let format = plan.format(for: bitmap)
-        let output = try bitmap.encoded(as: format, EncodeOptions(quality: quality))
+        let output = try encoding.encode(image)
         return .success(
           Encoded(
-            data: output,
-            format: format,
-            width: bitmap.width,
-            height: bitmap.height,
+            data: output.data,
+            format: output.format,
+            width: image.bitmap.width,
+            height: image.bitmap.height,
             time: ContinuousClock.now - start,
           )
         )

@@ -6,16 +6,32 @@ import VitrineRuntime
 ///
 /// The widget owns this object.
 ///
-/// All subclasses share one GObject class, whose functions look up the object and call it.
+/// All subclasses share one GObject class, whose functions look up the object and call it. That class has a subclass for
+/// each role that screen readers know.
 @MainActor
 @safe
 class DrawnWidget {
   /// The widget, which outlives this object.
   let widget: UnsafeMutablePointer<GtkWidget>
 
+  /// The meaning of a widget to screen readers.
+  enum Role: String, CaseIterable {
+    /// An image.
+    case image = "VitrinePicture"
+    /// A part of another widget, which they pass over.
+    case part = "VitrinePart"
+
+    fileprivate var accessible: GtkAccessibleRole {
+      switch self {
+      case .image: GTK_ACCESSIBLE_ROLE_IMG
+      case .part: GTK_ACCESSIBLE_ROLE_PRESENTATION
+      }
+    }
+  }
+
   /// Makes a widget without a parent, with a floating reference.
-  init(cssName: String) {
-    unsafe widget = vitrine_gtk_new_widget(Self.type, cssName)
+  init(cssName: String, role: Role = .part) {
+    unsafe widget = vitrine_gtk_new_widget(Self.types[role] ?? Self.type, cssName)
     // The widget releases the object when it is finalised.
     unsafe g_object_set_qdata_full(
       vitrine_gtk_object(widget),
@@ -51,6 +67,23 @@ class DrawnWidget {
   func dispose() {}
 
   // MARK: The class
+
+  private static let types: [Role: GType] = [.image: subclass(.image), .part: subclass(.part)]
+
+  private static func subclass(_ role: Role) -> GType {
+    var info = unsafe GTypeInfo()
+    unsafe info.class_size = guint16(MemoryLayout<GtkWidgetClass>.size)
+    unsafe info.instance_size = guint16(MemoryLayout<GtkWidget>.size)
+    // The functions of C have no user data but this, which is the role's number.
+    unsafe info.class_data = UnsafeRawPointer(bitPattern: UInt(role.accessible.rawValue))
+    unsafe info.class_init = { type, role in
+      guard let type = unsafe type else { return }
+      let role = GtkAccessibleRole(rawValue: UInt32(UInt(bitPattern: role)))
+      // GTK passes the class that it has just allocated at the size given above.
+      unsafe gtk_widget_class_set_accessible_role(type.assumingMemoryBound(to: GtkWidgetClass.self), role)
+    }
+    return unsafe g_type_register_static(type, role.rawValue, &info, GTypeFlags(rawValue: 0))
+  }
 
   private static let type: GType = {
     var info = unsafe GTypeInfo()

@@ -2,38 +2,54 @@ import CGTK
 import CVitrineGTK
 import Vitrine
 
-/// The widget of a picture: an image that may be fading in, the content beneath it, or an icon.
+/// The widget of a picture: an image that may be fading in, the content beneath it, or an icon; over them the progress of
+/// a load and a button to try again.
 ///
 /// Its size does not depend on its content, so an arriving image is drawn without a new layout.
 @safe
 final class PictureView: DrawnWidget {
-  /// The time that an image takes to appear, in microseconds; the same as in the style sheet.
-  private static let fadeTime: gint64 = 200_000
-
   let slot: ImageSlot
-  let mode: TargetSize.Mode
+  /// The way an image is fitted into the widget.
+  var mode: TargetSize.Mode {
+    didSet {
+      guard mode != oldValue else { return }
+      slot.sizing = .view(mode)
+      redraw()
+    }
+  }
+  /// The place of an image that leaves room, or of the part that is shown of one that needs more.
+  var alignment = Anchor.center {
+    didSet { if alignment != oldValue { redraw() } }
+  }
+  var shape = PictureShape.rectangle {
+    didSet { if shape != oldValue { redraw() } }
+  }
+  /// True if animations play while they can be seen.
+  var plays = true {
+    didSet { if plays != oldValue { updatePlayback() } }
+  }
   /// The current content.
   private(set) var content = ImageSlot.Content.empty
   var onChange: @MainActor (ImageSlot.Content) -> Void = { _ in }
+  /// Called when the widget enters or leaves the screen.
+  var visibilityChanged: ((Bool) -> Void)?
 
   private let minimumSize: (width: Int, height: Int)
-  fileprivate(set) var image: Texture?
+  private(set) var image: Texture?
   private(set) var iconName: String?
-  private let layer: Layer
-  private var icon: UnsafeMutablePointer<GtkWidget>?
   private(set) var beneath: Beneath?
-  private var fade = Fade.none
+  private(set) var playback: Playback?
+  private(set) var ring: ProgressRing?
+  private(set) var retryButton: RetryButton?
+  private let layer: PictureLayer
+  private var icon: UnsafeMutablePointer<GtkWidget>?
+  private var watch: WindowWatch?
+  private var fade = Fade()
+  private var isLeaving = false
 
   enum Beneath {
-    case texture(Texture, Texture.Fit)
+    case texture(Texture, PicturePlace.Fit)
     case color(PixelColor)
-  }
-
-  private enum Fade {
-    case none
-    /// The first frame has not been drawn; the style sheet's animation begins with it too.
-    case waiting
-    case running(since: gint64)
   }
 
   init(_ slot: ImageSlot, minimumSize: (width: Int, height: Int), mode: TargetSize.Mode) {
@@ -41,22 +57,33 @@ final class PictureView: DrawnWidget {
     StyleSheet.load()
     self.slot = slot
     (self.mode, self.minimumSize) = (mode, minimumSize)
-    layer = Layer()
-    super.init(cssName: "vitrine-picture")
+    layer = PictureLayer()
+    super.init(cssName: "vitrine-picture", role: .image)
     slot.display = self
     slot.sizing = .view(mode)
     slot.isVisible = false
+    slot.animates = true
+    slot.loadingChanged = { [weak self] in self?.loadingChanged($0) }
     // The likely size, so that memory can be checked before the first layout.
     tellSize(width: minimumSize.width, height: minimumSize.height)
     layer.view = self
     // Both are alive. The parent owns the child from now on, until `dispose`.
     unsafe gtk_widget_set_parent(layer.widget, widget)
     unsafe gtk_widget_set_overflow(widget, GTK_OVERFLOW_HIDDEN)
-    unsafe Signals.connect(UnsafeMutableRawPointer(widget), "notify::scale-factor") { [weak self] in self?.tellSize() }
+    unsafe Signals.connect(
+      UnsafeMutableRawPointer(widget),
+      "notify::scale-factor",
+      argument: { [weak self] _ in self?.tellSize() },
+    )
   }
 
-  /// The number of device pixels a point.
-  var scale: Double { unsafe vitrine_gtk_scale(widget) }
+  /// The number of device pixels in a point; a fraction where this GTK knows it.
+  var scale: Double {
+    guard let surfaceScale = unsafe SurfaceScale.function, let native = unsafe gtk_widget_get_native(widget),
+      let surface = unsafe gtk_native_get_surface(native)
+    else { return unsafe Double(gtk_widget_get_scale_factor(widget)) }
+    return unsafe vitrine_gtk_call_scale(surfaceScale, surface)
+  }
 
   private func tellSize() {
     unsafe tellSize(width: Int(gtk_widget_get_width(widget)), height: Int(gtk_widget_get_height(widget)))
@@ -72,11 +99,11 @@ final class PictureView: DrawnWidget {
   }
 
   /// True if the image is still fading in.
-  var isFading: Bool {
-    if case .none = fade { false } else { true }
-  }
+  var isFading: Bool { fade.isRunning }
 
   var isMapped: Bool { unsafe gtk_widget_get_mapped(widget) != 0 }
+
+  private var wantsMotion: Bool { unsafe vitrine_gtk_animations_enabled(widget) != 0 }
 
   // MARK: What is shown
 
@@ -85,8 +112,9 @@ final class PictureView: DrawnWidget {
     case .empty, .failure(_, .none): showBeneath(nil)
     case .placeholder(let placeholder), .failure(_, let placeholder): show(placeholder)
     case .preview(let preview): show(preview.bitmap, fades: false)
-    case .image(let response, let fades): show(response.image, fades: fades)
+    case .image(let response, let fades): show(response, fades: fades)
     }
+    retryButton?.isShown = content.isFailure
   }
 
   private func show(_ placeholder: Placeholder) {
@@ -96,29 +124,38 @@ final class PictureView: DrawnWidget {
     case .keepCurrent, .cachedVariant, .thumbHash, .blurHash: break
     case .color(let color): showBeneath(.color(color))
     case .image(let bitmap): showBeneath(.texture(Texture(bitmap), .placeholder))
+    case .resource(let name): showBeneath(ProgramPictures.texture(named: name).map { .texture($0, .image) })
     case .symbol(let name): showBeneath(nil, icon: name)
     }
   }
 
   private func showBeneath(_ what: Beneath?, icon name: String? = nil) {
+    setPlayback(nil)
     (image, beneath) = (nil, what)
     setIcon(name)
     endFade()
     redraw()
   }
 
+  private func show(_ response: ImageResponse, fades: Bool) {
+    ring?.end()
+    show(response.image, fades: fades)
+    setPlayback(response.animation)
+  }
+
   /// Shows an image.
   ///
   /// The previous content stays beneath while it fades in.
   private func show(_ bitmap: Bitmap, fades: Bool) {
+    setPlayback(nil)
     let previous = image.map { Beneath.texture($0, .image) } ?? beneath
     image = Texture(bitmap)
     setIcon(nil)
     endFade()
     beneath = nil
-    if fades, isMapped, unsafe vitrine_gtk_animations_enabled(widget) != 0 {
+    if fades, isMapped, wantsMotion {
       beneath = previous
-      fade = .waiting
+      fade.begin()
       layer.beginFade()
       if beneath != nil { redrawUntilFadeIsOver() }
     }
@@ -145,7 +182,7 @@ final class PictureView: DrawnWidget {
 
   private func endFade() {
     layer.endFade()
-    fade = .none
+    fade.end()
   }
 
   private func redraw() {
@@ -162,82 +199,192 @@ final class PictureView: DrawnWidget {
       return
     }
     if unsafe icon == nil {
-      unsafe icon = gtk_image_new()
-      unsafe gtk_widget_set_parent(icon, widget)
+      unsafe icon = vitrine_gtk_new_icon()
+      // Below what else there is: the ring and the button stay in front.
+      unsafe gtk_widget_insert_after(icon, widget, layer.widget)
     }
     // Made as a `GtkImage` above.
     unsafe gtk_image_set_from_icon_name(OpaquePointer(icon), name)
     unsafe gtk_image_set_icon_size(OpaquePointer(icon), GTK_ICON_SIZE_LARGE)
   }
 
+  // MARK: Animations
+
+  /// The player of the animation that is shown.
+  var player: AnimationPlayer? { playback?.player }
+
+  private func setPlayback(_ animation: AnimatedImage?) {
+    playback?.stop()
+    playback = animation.map { Playback($0, self) }
+    updatePlayback()
+  }
+
+  /// Plays what can be seen, if the program and the desktop want motion.
+  private func updatePlayback() {
+    // While the widget is being unmapped, GTK still says that it is mapped.
+    let isMapped = self.isMapped && !isLeaving
+    if !isMapped || playback == nil {
+      watch?.close()
+      watch = nil
+    } else if watch == nil {
+      watch = unsafe WindowWatch(widget) { [weak self] in self?.updatePlayback() }
+    }
+    playback?.update(plays: plays && isMapped && watch?.isHidden != true, isStill: !wantsMotion)
+  }
+
+  /// Shows a frame of the animation; called by its ``Playback``.
+  func show(frame bitmap: Bitmap) {
+    if let image, image.bitmap.isSamePixels(as: bitmap) { return }
+    image = Texture(bitmap)
+    unsafe gtk_widget_queue_draw(layer.widget)
+  }
+
+  // MARK: Loading
+
+  var showsProgress: Bool {
+    get { ring != nil }
+    set {
+      guard newValue != showsProgress else { return }
+      unsafe remove(ring?.widget)
+      ring = newValue ? ProgressRing() : nil
+      if let ring {
+        unsafe gtk_widget_insert_before(ring.widget, widget, retryButton?.widget)
+        slot.progressChanged = { [weak self] in self?.ring?.progressed($0) }
+        if slot.isLoading, !content.isImage { ring.begin() }
+      } else {
+        slot.progressChanged = nil
+      }
+    }
+  }
+
+  var showsRetry: Bool {
+    get { retryButton != nil }
+    set {
+      guard newValue != showsRetry else { return }
+      unsafe remove(retryButton?.widget)
+      retryButton = newValue ? RetryButton { [weak self] in self?.slot.retry() } : nil
+      guard let retryButton else { return }
+      // The parent owns the child from now on, until `dispose`.
+      unsafe gtk_widget_set_parent(retryButton.widget, widget)
+      retryButton.isShown = content.isFailure
+    }
+  }
+
+  private func loadingChanged(_ isLoading: Bool) {
+    unsafe vitrine_gtk_set_busy(widget, isLoading ? 1 : 0)
+    if isLoading, !content.isImage { ring?.begin() } else { ring?.end() }
+  }
+
+  private func remove(_ child: UnsafeMutablePointer<GtkWidget>?) {
+    if let child = unsafe child { unsafe gtk_widget_unparent(child) }
+  }
+
   // MARK: The widget
 
   override func measure(_ orientation: GtkOrientation) -> (minimum: Int, natural: Int) {
     // GTK requires that a child is measured before it is laid out.
-    unsafe gtk_widget_measure(layer.widget, orientation, -1, nil, nil, nil, nil)
-    if let icon = unsafe icon { unsafe gtk_widget_measure(icon, orientation, -1, nil, nil, nil, nil) }
+    unsafe forEachChild { unsafe gtk_widget_measure($0, orientation, -1, nil, nil, nil, nil) }
     let length = orientation == GTK_ORIENTATION_HORIZONTAL ? minimumSize.width : minimumSize.height
     return (length, length)
   }
 
   override func allocate(width: Int, height: Int) {
-    unsafe gtk_widget_allocate(layer.widget, gint(width), gint(height), -1, nil)
-    if let icon = unsafe icon { unsafe gtk_widget_allocate(icon, gint(width), gint(height), -1, nil) }
+    unsafe forEachChild { child in
+      unsafe gtk_widget_allocate(child, gint(width), gint(height), -1, nil)
+    }
     tellSize()
-    slot.isVisible = isMapped
+    setVisible(isMapped)
+  }
+
+  /// The children that are laid out over the whole widget, each of which places itself.
+  private func forEachChild(_ body: (UnsafeMutablePointer<GtkWidget>) -> Void) {
+    var next: UnsafeMutablePointer<GtkWidget>? = unsafe gtk_widget_get_first_child(widget)
+    while let child = unsafe next {
+      if unsafe gtk_widget_should_layout(child) != 0 { unsafe body(child) }
+      unsafe next = gtk_widget_get_next_sibling(child)
+    }
   }
 
   override func mappedDidChange(_ isMapped: Bool) {
     // A grid maps all its cells before it lays them out, and then unmaps the many that are invisible.
-    slot.isVisible = unsafe isMapped && gtk_widget_get_width(widget) > 0
+    unsafe setVisible(isMapped && gtk_widget_get_width(widget) > 0)
+    isLeaving = !isMapped
+    updatePlayback()
+    isLeaving = false
+  }
+
+  private func setVisible(_ isVisible: Bool) {
+    guard slot.isVisible != isVisible else { return }
+    slot.isVisible = isVisible
+    visibilityChanged?(isVisible)
   }
 
   override func draw(into snapshot: OpaquePointer) {
-    if let beneath, !fadeIsOver() { unsafe draw(beneath, into: snapshot) }
-    unsafe gtk_widget_snapshot_child(widget, layer.widget, snapshot)
-    if let icon = unsafe icon { unsafe gtk_widget_snapshot_child(widget, icon, snapshot) }
+    if let beneath { unsafe drawBeneath(beneath, into: snapshot) }
+    unsafe forEachChild { unsafe gtk_widget_snapshot_child(widget, $0, snapshot) }
+  }
+
+  /// The place in which pictures are drawn.
+  var place: PicturePlace { PicturePlace(mode: mode, alignment: alignment, scale: scale) }
+
+  var size: (width: Double, height: Double) {
+    unsafe (Double(gtk_widget_get_width(widget)), Double(gtk_widget_get_height(widget)))
+  }
+
+  /// Draws the content beneath an image that fades in, which goes with the last frame of the fade.
+  ///
+  /// It fades out where the image does not cover it, so that nothing vanishes at once.
+  private func drawBeneath(_ what: Beneath, into snapshot: OpaquePointer) {
+    guard let image else { return unsafe draw(what, into: snapshot) }
+    let now = unsafe gdk_frame_clock_get_frame_time(gtk_widget_get_frame_clock(widget))
+    guard let progress = fade.progress(at: now) else {
+      beneath = nil
+      return
+    }
+    unsafe gtk_snapshot_push_opacity(snapshot, 1 - progress)
+    unsafe draw(what, into: snapshot)
+    unsafe gtk_snapshot_pop(snapshot)
+    guard image.bitmap.alpha == .opaque else { return }
+    let rectangle = place.rectangle(of: image.bitmap, in: size.width, size.height, .image)
+    unsafe shape.clip(snapshot, to: rectangle.clipped(width: size.width, height: size.height)) {
+      var bounds = rectangle.bounds
+      unsafe gtk_snapshot_push_clip(snapshot, &bounds)
+      unsafe draw(what, into: snapshot)
+      unsafe gtk_snapshot_pop(snapshot)
+    }
   }
 
   private func draw(_ what: Beneath, into snapshot: OpaquePointer) {
-    let (width, height) = unsafe (Double(gtk_widget_get_width(widget)), Double(gtk_widget_get_height(widget)))
     switch what {
-    case .texture(let texture, let fit):
-      unsafe texture.draw(into: snapshot, width: width, height: height, scale: scale, mode: mode, fit: fit)
+    case .texture(let texture, let fit): unsafe draw(texture, fit, into: snapshot)
     case .color(let color):
-      var rgba = GdkRGBA(
-        red: Float(color.red) / 255,
-        green: Float(color.green) / 255,
-        blue: Float(color.blue) / 255,
-        alpha: Float(color.alpha) / 255,
-      )
-      var bounds = graphene_rect_t()
-      // GTK copies both.
-      unsafe graphene_rect_init(&bounds, 0, 0, Float(width), Float(height))
-      unsafe gtk_snapshot_append_color(snapshot, &rgba, &bounds)
+      let whole = PictureRectangle(width: size.width, height: size.height)
+      unsafe shape.clip(snapshot, to: whole) {
+        var (rgba, bounds) = (GdkRGBA(color), whole.bounds)
+        // GTK copies both.
+        unsafe gtk_snapshot_append_color(snapshot, &rgba, &bounds)
+      }
+    }
+  }
+
+  /// Draws a picture in its place and shape.
+  func draw(_ texture: Texture, _ fit: PicturePlace.Fit, into snapshot: OpaquePointer) {
+    guard size.width > 0, size.height > 0 else { return }
+    let rectangle = place.rectangle(of: texture.bitmap, in: size.width, size.height, fit)
+    unsafe shape.clip(snapshot, to: rectangle.clipped(width: size.width, height: size.height)) {
+      unsafe texture.draw(into: snapshot, rectangle)
     }
   }
 
   override func dispose() {
-    if let icon = unsafe icon { unsafe gtk_widget_unparent(icon) }
+    playback?.stop()
+    playback = nil
+    watch?.close()
+    watch = nil
+    ring?.end()
+    while let child = unsafe gtk_widget_get_first_child(widget) { unsafe gtk_widget_unparent(child) }
     unsafe icon = nil
-    if unsafe gtk_widget_get_parent(layer.widget) != nil { unsafe gtk_widget_unparent(layer.widget) }
-  }
-
-  /// Follows the fade by the frames; the content beneath goes with its last one.
-  private func fadeIsOver() -> Bool {
-    guard image != nil else { return false }
-    let now = unsafe gdk_frame_clock_get_frame_time(gtk_widget_get_frame_clock(widget))
-    switch fade {
-    case .none: return true
-    case .waiting:
-      fade = .running(since: now)
-      return false
-    case .running(let since):
-      guard now - since >= Self.fadeTime else { return false }
-      fade = .none
-      beneath = nil
-      return true
-    }
+    (ring, retryButton) = (nil, nil)
   }
 }
 
@@ -249,42 +396,29 @@ extension PictureView: ImageDisplay {
   }
 }
 
-/// The image itself: a widget of its own, so that a style sheet can animate it.
-private final class Layer: DrawnWidget {
-  weak var view: PictureView?
-  private var fadeClass: String?
-  private var turn = false
-
-  init() {
-    super.init(cssName: "vitrine-image")
+extension ImageSlot.Content {
+  fileprivate var isFailure: Bool {
+    if case .failure = self { true } else { false }
   }
 
-  /// Restarts the animation.
-  ///
-  /// The two class names do the same; changing the name restarts it even within one frame.
-  func beginFade() {
-    endFade()
-    let name = turn ? "arriving" : "arriving-again"
-    turn.toggle()
-    fadeClass = name
-    unsafe gtk_widget_add_css_class(widget, name)
+  fileprivate var isImage: Bool {
+    if case .image = self { true } else { false }
   }
+}
 
-  func endFade() {
-    guard let name = fadeClass else { return }
-    fadeClass = nil
-    unsafe gtk_widget_remove_css_class(widget, name)
-  }
-
-  override func draw(into snapshot: OpaquePointer) {
-    guard let view else { return }
-    unsafe view.image?.draw(
-      into: snapshot,
-      width: Double(gtk_widget_get_width(widget)),
-      height: Double(gtk_widget_get_height(widget)),
-      scale: view.scale,
-      mode: view.mode,
-      fit: .image,
+extension GdkRGBA {
+  init(_ color: PixelColor) {
+    self.init(
+      red: Float(color.red) / 255,
+      green: Float(color.green) / 255,
+      blue: Float(color.blue) / 255,
+      alpha: Float(color.alpha) / 255,
     )
   }
+}
+
+/// `gdk_surface_get_scale` of the GTK that runs; since 4.12 scales may be fractions.
+@MainActor
+private enum SurfaceScale {
+  static let function = unsafe vitrine_gtk_surface_scale()
 }

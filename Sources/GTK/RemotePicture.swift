@@ -6,17 +6,19 @@ import VitrineRuntime
 /// A widget that loads and shows images.
 ///
 /// ```swift
-/// let picture = RemotePicture(width: 300, height: 200)
+/// let picture = RemotePicture("https://example.org/cat.jpg", width: 300, height: 200)
 /// gtk_box_append(box, picture.widget)
-/// picture.load(ImageRequest(url: url), placeholder: .color(.init(0x303030)), failure: .symbol("image-missing"))
 /// ```
 /// An image in memory appears with the next frame, without a placeholder or an animation. Any other image fades in.
-/// Only visible images are loaded, at exactly the display's pixels, and loads that are no longer needed are
-/// cancelled. After another request on the same widget, the first request's image never appears.
+/// Animated images play while they can be seen, at their own speed, unless the desktop asks for less motion. Only visible
+/// images are loaded, at exactly the display's pixels, again if the widget grows or moves to a sharper display; loads
+/// that are no longer needed are cancelled. After another request on the same widget, the first request's image never
+/// appears. A widget that failed shows the image once another one has loaded it.
 ///
 /// This object is a handle: the widget works without it, for as long as it lives. In style sheets the widget is
-/// `vitrine-picture` and its image `vitrine-image`. `border-radius` rounds the corners. The rule
-/// `vitrine-image { animation: none; }` turns fading off. Call everything on the main thread.
+/// `vitrine-picture`, its image `vitrine-image`, its progress `vitrine-progress` and its button `.vitrine-retry`;
+/// `border-radius` rounds the widget's corners, ``shape`` the picture's. The rule `vitrine-image { animation: none; }` turns
+/// fading off. Call everything on the main thread.
 @MainActor
 @safe
 public final class RemotePicture {
@@ -42,9 +44,18 @@ public final class RemotePicture {
     self.init(slot: ImageSlot(pipeline: pipeline, mailbox: .gtk), width: width, height: height, mode: mode)
   }
 
+  /// Makes a widget that shows the image of a URL, loaded by the program's shared pipeline.
+  ///
+  /// Text that is no URL shows the theme's icon for missing images, as a failed load does. See
+  /// ``init(_:width:height:mode:)-(ImagePipeline,_,_,_)`` for the sizes.
+  public convenience init(_ url: String, width: Int = 0, height: Int = 0, mode: TargetSize.Mode = .fill) {
+    self.init(.shared, width: width, height: height, mode: mode)
+    load(url, failure: .symbol("image-missing"))
+  }
+
   /// Makes a widget that loads in a scope.
   ///
-  /// See ``init(_:width:height:mode:)``.
+  /// See ``init(_:width:height:mode:)-(ImagePipeline,_,_,_)``.
   public convenience init(
     in scope: LoadScope,
     width: Int = 0,
@@ -125,6 +136,81 @@ public final class RemotePicture {
     set { view.onChange = newValue }
   }
 
-  /// Sets the text that screen readers speak for the image.
-  public func setAlternativeText(_ text: String) { unsafe vitrine_gtk_set_label(widget, text) }
+  // MARK: Appearance
+
+  /// The way an image is fitted into the widget if its request has no size: `.fit`, `.fill` or `.exact`.
+  ///
+  /// A change redraws what is shown, and applies to the pixels of later loads.
+  public var mode: TargetSize.Mode {
+    get { view.mode }
+    set { view.mode = newValue }
+  }
+
+  /// The place of an image that is smaller than the widget, and of the visible part of one that is cut off.
+  ///
+  /// Defaults to the centre. With `.fill` and no size in the request, the decoder cuts the image to the widget, around
+  /// its centre; only images that are cut by the widget itself follow the alignment.
+  public var alignment: Anchor {
+    get { view.alignment }
+    set { view.alignment = newValue }
+  }
+
+  /// The outline of the picture; defaults to a rectangle.
+  ///
+  /// It is applied when the picture is drawn, so pictures of any shape share the same image in memory.
+  public var shape: PictureShape {
+    get { view.shape }
+    set { view.shape = newValue }
+  }
+
+  /// A Boolean value that indicates whether a ring shows the progress of loads that take longer than a quarter of a
+  /// second; defaults to `false`.
+  public var showsProgress: Bool {
+    get { view.showsProgress }
+    set { view.showsProgress = newValue }
+  }
+
+  // MARK: Failures
+
+  /// A Boolean value that indicates whether a failed picture has a button to try again; defaults to `false`.
+  public var showsRetry: Bool {
+    get { view.showsRetry }
+    set { view.showsRetry = newValue }
+  }
+
+  /// Loads the image again after it has failed, as the button does; see `ImageSlot.retry()`.
+  public func retry() { MainThreadWork.measure { view.slot.retry() } }
+
+  // MARK: Animations
+
+  /// A Boolean value that indicates whether animated images are loaded with all their frames; defaults to `true`.
+  ///
+  /// If it is `false`, their first frame is shown. A change applies from the next load on.
+  public var animates: Bool {
+    get { view.slot.animates }
+    set { view.slot.animates = newValue }
+  }
+
+  /// A Boolean value that indicates whether an animation plays while it can be seen; defaults to `true`.
+  public var plays: Bool {
+    get { view.plays }
+    set { view.plays = newValue }
+  }
+
+  /// The player of the animation that is shown, to seek or to change its rate; `nil` for a still image.
+  ///
+  /// The widget tells it the time, and plays and pauses it.
+  public var player: AnimationPlayer? { view.player }
+
+  // MARK: Accessibility
+
+  /// The text that screen readers speak for the image; defaults to an empty one.
+  public var alternativeText = "" {
+    didSet { unsafe vitrine_gtk_set_label(widget, alternativeText) }
+  }
+
+  /// A longer description for screen readers; defaults to an empty one.
+  public var alternativeDescription = "" {
+    didSet { unsafe vitrine_gtk_set_description(widget, alternativeDescription) }
+  }
 }

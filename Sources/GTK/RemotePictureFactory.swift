@@ -10,9 +10,10 @@ public import Vitrine
 /// }
 /// let grid = gtk_grid_view_new(selection, factory.retained())
 /// ```
-/// GTK binds many more cells than are visible. Every cell checks memory when it is bound, and only visible ones load.
-/// A load is cancelled when its cell is bound to another item. Cells are recycled, and never show another item's
-/// image.
+/// GTK binds many more cells than are visible. Only visible ones look for their images: an image in memory is there
+/// with the first frame that shows its cell. A load is cancelled when its cell is bound to another item. Cells are
+/// recycled, and never show another item's image. With `prefetch`, images beyond the edge of the screen are loaded into
+/// memory before they are scrolled to.
 ///
 /// This object is a handle: the factory works without it. Call everything on the main thread.
 @MainActor
@@ -34,6 +35,9 @@ public final class RemotePictureFactory {
   ///   - mode: The way an image is fitted into its picture. Defaults to `.fill`.
   ///   - placeholder: The content until an image has been loaded. Defaults to none.
   ///   - failure: The content if loading fails. Defaults to the theme's icon for missing images.
+  ///   - prefetch: The number of items beyond the edge of the screen, in the direction of the scroll, whose images are
+  ///     loaded into memory, four at a time and at low priority. Items that the scroll leaves behind are no longer
+  ///     loaded. Two screens of items are a good number. Defaults to 0.
   ///   - request: Makes the request of an item.
   public convenience init(
     _ pipeline: ImagePipeline = .shared,
@@ -42,16 +46,18 @@ public final class RemotePictureFactory {
     mode: TargetSize.Mode = .fill,
     placeholder: Placeholder = .none,
     failure: Placeholder = .symbol("image-missing"),
+    prefetch: Int = 0,
     request: @escaping RequestOfItem,
   ) {
-    unsafe self.init(width, height, mode, placeholder, failure, request) {
+    let prefetch = Self.prefetching(pipeline, prefetch)
+    unsafe self.init(width, height, mode, placeholder, failure, request, prefetch: prefetch) {
       ImageSlot(pipeline: pipeline, mailbox: .gtk)
     }
   }
 
   /// Makes a factory of pictures that load in a scope.
   ///
-  /// See ``init(_:width:height:mode:placeholder:failure:request:)``.
+  /// See ``init(_:width:height:mode:placeholder:failure:prefetch:request:)``.
   public convenience init(
     in scope: LoadScope,
     width: Int,
@@ -59,11 +65,17 @@ public final class RemotePictureFactory {
     mode: TargetSize.Mode = .fill,
     placeholder: Placeholder = .none,
     failure: Placeholder = .symbol("image-missing"),
+    prefetch: Int = 0,
     request: @escaping RequestOfItem,
   ) {
-    unsafe self.init(width, height, mode, placeholder, failure, request) {
+    let prefetch = Self.prefetching(scope.pipeline, prefetch)
+    unsafe self.init(width, height, mode, placeholder, failure, request, prefetch: prefetch) {
       ImageSlot(scope: scope, mailbox: .gtk)
     }
+  }
+
+  private static func prefetching(_ pipeline: ImagePipeline, _ count: Int) -> (loads: ImagePrefetcher, count: Int)? {
+    count > 0 ? (ImagePrefetcher(pipeline, maxConcurrentLoads: 4), count) : nil
   }
 
   init(
@@ -73,6 +85,7 @@ public final class RemotePictureFactory {
     _ placeholder: Placeholder,
     _ failure: Placeholder,
     _ request: @escaping RequestOfItem,
+    prefetch: (loads: ImagePrefetcher, count: Int)? = nil,
     makeSlot: @escaping @MainActor () -> ImageSlot,
   ) {
     unsafe pointer = gtk_signal_list_item_factory_new()
@@ -80,6 +93,7 @@ public final class RemotePictureFactory {
       RemotePicture(slot: makeSlot(), width: width, height: height, mode: mode)
     }
     (binding.placeholder, binding.failure) = (placeholder, failure)
+    binding.ahead = prefetch.map { unsafe CellPrefetcher($0.loads, count: $0.count, request) }
     self.binding = binding
     let object = unsafe UnsafeMutableRawPointer(pointer)
     // The connections retain the binding for the life of the factory, and do not retain the factory.
@@ -119,6 +133,10 @@ public final class RemotePictureCell {
   public internal(set) var item: UnsafeMutablePointer<GObject>?
   /// The position of the item in the model.
   public internal(set) var position = 0
+  /// True from the binding of an item until the cell is on the screen, when its image is looked for.
+  var awaitsItem = false
+  /// The `GtkListItem`, which owns the cell.
+  var listItem: OpaquePointer?
   /// A closure that is called before the cell shows an item, to update its other widgets.
   ///
   /// Defaults to an empty one.
@@ -143,6 +161,7 @@ private final class Binding {
   var placeholder = Placeholder.none
   var failure = Placeholder.none
   var onSetup: @MainActor (RemotePictureCell) -> Void = { _ in }
+  var ahead: CellPrefetcher?
 
   init(_ request: @escaping RemotePictureFactory.RequestOfItem, makePicture: @escaping @MainActor () -> RemotePicture) {
     unsafe self.request = request
@@ -152,6 +171,10 @@ private final class Binding {
   func setUp(_ listItem: UnsafeMutableRawPointer?) {
     guard let listItem = unsafe listItem else { return }
     let cell = RemotePictureCell(makePicture())
+    unsafe cell.listItem = OpaquePointer(listItem)
+    cell.picture.view.visibilityChanged = { [weak self, weak cell] isVisible in
+      if let self, let cell { visibilityChanged(of: cell, isVisible) }
+    }
     // A grid gives its columns all available width; a picture keeps its own.
     unsafe gtk_widget_set_halign(cell.picture.widget, GTK_ALIGN_CENTER)
     unsafe gtk_widget_set_valign(cell.picture.widget, GTK_ALIGN_CENTER)
@@ -174,20 +197,38 @@ private final class Binding {
     unsafe cell.item = object
     cell.position = unsafe Int(gtk_list_item_get_position(OpaquePointer(listItem)))
     MainThreadWork.exclude { cell.onBind(cell) }
-    let wanted = unsafe object.flatMap { unsafe request($0) }
-    cell.picture.load(wanted, placeholder: placeholder, failure: failure)
+    cell.awaitsItem = true
+    if cell.picture.view.slot.isVisible { visibilityChanged(of: cell, true) }
+  }
+
+  /// Loads the image of a cell that is bound and can be seen.
+  ///
+  /// GTK binds some six cells for each one on the screen, all in the frame of a jump. A cell enters the screen before
+  /// that frame is drawn, so an image in memory is still there with it.
+  private func visibilityChanged(of cell: RemotePictureCell, _ isVisible: Bool) {
+    if isVisible, cell.awaitsItem, let item = unsafe cell.item {
+      cell.awaitsItem = false
+      unsafe cell.picture.load(request(item), placeholder: placeholder, failure: failure)
+    }
+    ahead?.cell(cell, isVisible: isVisible)
   }
 
   func unbind(_ listItem: UnsafeMutableRawPointer?) {
     guard let cell = unsafe cell(of: listItem) else { return }
     // Cancels, and frees the pixels of an invisible cell.
     cell.picture.clear()
+    cell.awaitsItem = false
     unsafe cell.item = nil
+    ahead?.cell(cell, isVisible: false)
     MainThreadWork.exclude { cell.onUnbind(cell) }
   }
 
   func tearDown(_ listItem: UnsafeMutableRawPointer?) {
     guard let listItem = unsafe listItem else { return }
+    if let cell = unsafe cell(of: listItem) {
+      unsafe cell.item = nil
+      ahead?.cell(cell, isVisible: false)
+    }
     unsafe gtk_list_item_set_child(OpaquePointer(listItem), nil)
     unsafe g_object_set_qdata(vitrine_gtk_object(listItem), vitrine_gtk_quark(), nil)
   }

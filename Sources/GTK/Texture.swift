@@ -51,48 +51,10 @@ final class Texture {
 
   deinit { unsafe g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
-  /// The way an image is fitted into a box.
-  enum Fit {
-    /// By its mode, never larger than its pixels unless it has to cover the box.
-    case image
-    /// Like the image that it stands for: its own pixels are few.
-    case placeholder
-  }
-
-  /// Draws into the box from 0, 0, at exactly the display's pixels if the texture has that many.
-  func draw(
-    into snapshot: OpaquePointer,
-    width: Double,
-    height: Double,
-    scale: Double,
-    mode: TargetSize.Mode,
-    fit: Fit,
-  ) {
-    guard width > 0, height > 0 else { return }
-    // In device pixels first, which decide whether a picture is sharp.
-    let (boxWidth, boxHeight) = ((width * scale).rounded(), (height * scale).rounded())
-    let (scaleX, scaleY) = (boxWidth / Double(bitmap.width), boxHeight / Double(bitmap.height))
-    var (drawnWidth, drawnHeight) = (boxWidth, boxHeight)
-    switch mode {
-    case .exact: break
-    case .fill:
-      let factor = max(scaleX, scaleY)
-      (drawnWidth, drawnHeight) = (Double(bitmap.width) * factor, Double(bitmap.height) * factor)
-    case .fit:
-      let most = fit == .image ? 1 : Double.infinity
-      let factor = min(scaleX, scaleY, most)
-      (drawnWidth, drawnHeight) = (Double(bitmap.width) * factor, Double(bitmap.height) * factor)
-    }
-    let (x, y) = (((boxWidth - drawnWidth) / 2).rounded(.down), ((boxHeight - drawnHeight) / 2).rounded(.down))
-    var bounds = graphene_rect_t()
+  /// Draws into a rectangle.
+  func draw(into snapshot: OpaquePointer, _ rectangle: PictureRectangle) {
+    var bounds = rectangle.bounds
     // GTK copies the rectangle and takes a reference to the texture.
-    unsafe graphene_rect_init(
-      &bounds,
-      Float(x / scale),
-      Float(y / scale),
-      Float(drawnWidth / scale),
-      Float(drawnHeight / scale),
-    )
     unsafe gtk_snapshot_append_texture(snapshot, pointer, &bounds)
   }
 }

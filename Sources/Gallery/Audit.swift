@@ -13,6 +13,10 @@ final class Audit {
     /// The number of visible cells that were painted without their image although it was in memory when they were
     /// bound.
     var flashes = 0
+    /// The number of cells that came to rest after a scroll, and of those that had their image in the first frame that
+    /// showed them.
+    var settled = 0
+    var settledAtOnce = 0
     /// The number of visible cells at rest whose pixels were compared with their file's, and of those that were
     /// identical.
     var compared = 0
@@ -45,6 +49,7 @@ final class Audit {
   /// Checks a frame that has just been painted.
   func lookAtFrame() {
     for cell in visibleCells {
+      if cell.beganWithImage == nil { cell.beganWithImage = cell.shown != nil }
       if cell.wasInMemory, cell.shown == nil, !cell.hasFlashed {
         cell.hasFlashed = true
         findings.flashes += 1
@@ -57,6 +62,14 @@ final class Audit {
       guard seen[id] != shown.byteCount else { continue }
       seen[id] = shown.byteCount
       findings.wrong += 1
+    }
+  }
+
+  /// Counts the cells on the screen, on which a scroll has come to rest.
+  func countSettled() {
+    for cell in visibleCells {
+      findings.settled += 1
+      if cell.beganWithImage == true { findings.settledAtOnce += 1 }
     }
   }
 

@@ -15,6 +15,8 @@ final class FrameMeter {
     var longestHoldByTheClock = 0
     /// The longest frame from before-paint to after-paint, including all of GTK, in microseconds.
     var longestFrame = 0
+    /// The number of frames that took longer than a display at 60 Hz gives them.
+    var slowFrames = 0
     var frameTime = 0
     /// The peak memory of the process, in bytes.
     var peakMemory = 0
@@ -33,10 +35,9 @@ final class FrameMeter {
 
   /// Starts with the frames of a window that has been shown.
   init(window: UnsafeMutablePointer<GtkWidget>) {
-    let clock = unsafe UnsafeMutableRawPointer(gtk_widget_get_frame_clock(window))
-    guard let clock = unsafe clock else { return }
-    unsafe connect(clock, "before-paint") { $0.start = g_get_monotonic_time() }
-    unsafe connect(clock, "after-paint") { $0.painted() }
+    let clock = unsafe gtk_widget_get_frame_clock(window)
+    unsafe connect(clock, "before-paint") { [weak self] in self?.start = g_get_monotonic_time() }
+    unsafe connect(clock, "after-paint") { [weak self] in self?.painted() }
     // Wraps the poll in which the main loop waits: a turn is the time between two of them.
     unsafe g_main_context_set_poll_func(nil) { descriptors, count, timeout in
       MainActor.assumeIsolated { FrameMeter.current?.turnEnded() }
@@ -66,6 +67,7 @@ final class FrameMeter {
     let time = Int(g_get_monotonic_time() - start)
     figures.frames += 1
     figures.frameTime += time
+    if time > 16_700 { figures.slowFrames += 1 }
     figures.longestFrame = max(figures.longestFrame, time)
     onFrame()
   }
@@ -75,16 +77,6 @@ final class FrameMeter {
     let span = MainThreadWork.take()
     figures.longestHold = max(figures.longestHold, span.processor)
     figures.longestHoldByTheClock = max(figures.longestHoldByTheClock, span.clock)
-  }
-
-  private func connect(
-    _ clock: UnsafeMutableRawPointer,
-    _ signal: String,
-    _ body: @escaping @MainActor (FrameMeter) -> Void,
-  ) {
-    unsafe Signals.connect(clock, signal) { [weak self] in
-      if let self { body(self) }
-    }
   }
 }
 

@@ -1,5 +1,4 @@
 import CGTK
-import CVitrineGTK
 import Vitrine
 import VitrineGTK
 import VitrineRuntime
@@ -14,7 +13,6 @@ enum Gallery {
   private static var style: (any CellStyle)?
   /// The cache to close before the program ends.
   private static var disk: DiskCache?
-  private static var status: Int32 = 0
 
   static func main() {
     let arguments = Array(CommandLine.arguments.dropFirst())
@@ -30,20 +28,15 @@ enum Gallery {
     } catch {
       fail(error.message, status: 64)
     }
-    MainActorSource.attach()
-    // No identifier: each gallery is a process of its own.
-    let application = unsafe gtk_application_new(nil, G_APPLICATION_NON_UNIQUE)
-    guard let application = unsafe application else { fail("GTK could not be started", status: 1) }
-    unsafe Signals.connect(UnsafeMutableRawPointer(application), "activate") { unsafe activate(application) }
-    // The arguments are ours, not GTK's.
-    let result = unsafe g_application_run(vitrine_gtk_application(application), 0, nil)
+    // No identifier: each gallery is a process of its own. The arguments are ours, not GTK's.
+    let status = Application(arguments: []).run { activate($0) }
     closeDisk()
-    exit(status == 0 ? result : status)
+    exit(status)
   }
 
-  private static func activate(_ application: UnsafeMutablePointer<GtkApplication>) {
+  private static func activate(_ application: Application) {
     guard let options, let pictures else { return }
-    let window = unsafe Window(application)
+    let window = Window(application)
     Self.window = window
     guard Headless.isEntered else {
       do throws(Options.Mistake) {
@@ -59,11 +52,10 @@ enum Gallery {
     }
     Task {
       do throws(Options.Mistake) {
-        try await tour(options, pictures, window)
+        application.quit(status: try await tour(options, pictures, window) ? 0 : 1)
       } catch {
         fail(error.message, status: 1)
       }
-      unsafe g_application_quit(vitrine_gtk_application(application))
     }
   }
 
@@ -78,18 +70,19 @@ enum Gallery {
     while !isClosed { g_main_context_iteration(nil, 1) }
   }
 
-  /// Shows each style in turn, and reports the results.
+  /// Shows each style in turn, and reports the results; returns `true` if they are good.
   private static func tour(
     _ options: Options,
     _ pictures: Pictures,
     _ window: Window,
-  ) async throws(Options.Mistake) {
+  ) async throws(Options.Mistake) -> Bool {
     var report = Report()
     var meter: FrameMeter?
     for name in options.styles {
       let requestsBefore = pictures.requestCount
       let caches = try makeCaches(name, options)
       let style = makeStyle(name, options, pictures, caches.pipeline)
+      if name == .memory { await remember(pictures, caches.pipeline, options, window) }
       let audit = Audit(pictures, window: window, style: style)
       window.show(style, count: pictures.all.count)
       let frames = unsafe meter ?? FrameMeter(window: window.widget)
@@ -118,7 +111,7 @@ enum Gallery {
     }
     print(report.text)
     print("\n\(options.output): \(pictures.all.count) pictures in the list")
-    if !report.isGood { status = 1 }
+    return report.isGood
   }
 
   /// Downloads what is not on disk, six at a time, the pipeline's own limit.
@@ -131,6 +124,23 @@ enum Gallery {
       }
     }
     pictures.isSlow.withLock { $0 = true }
+  }
+
+  /// Loads everything into memory.
+  private static func remember(
+    _ pictures: Pictures,
+    _ pipeline: ImagePipeline,
+    _ options: Options,
+    _ window: Window,
+  ) async {
+    let pixels = unsafe options.size * Int(gtk_widget_get_scale_factor(window.widget))
+    let requests = pictures.all.map { picture in
+      var request = picture.request(pixels: pixels)
+      // As the widgets ask for it.
+      request.animates = true
+      return request
+    }
+    _ = await ImagePrefetcher(pipeline, maxConcurrentLoads: 16).load(requests)
   }
 
   private static func makeCaches(
@@ -146,7 +156,7 @@ enum Gallery {
       throw Options.Mistake(message: "\(error)")
     }
     let pipeline = ImagePipeline {
-      $0.memoryCache = MemoryCache(costLimit: 128 << 20)
+      $0.memoryCache = MemoryCache(costLimit: style == .memory ? 8 << 30 : 128 << 20)
       $0.diskCache = disk
     }
     return (pipeline, disk)
@@ -159,7 +169,7 @@ enum Gallery {
     _ pipeline: ImagePipeline,
   ) -> any CellStyle {
     switch style {
-    case .vitrine: VitrineCells(pictures, pipeline: pipeline, size: options.size)
+    case .vitrine, .memory: VitrineCells(pictures, pipeline: pipeline, size: options.size, prefetch: options.prefetch)
     case .naive: NaiveCells(pictures, pipeline: pipeline, size: options.size)
     }
   }

@@ -1,5 +1,4 @@
 import CGTK
-import CVitrineGTK
 import Vitrine
 import VitrineGTK
 import VitrineRuntime
@@ -18,6 +17,8 @@ final class GridCell {
   var wasInMemory = false
   /// True if a frame was painted that should have shown that image, and did not.
   var hasFlashed = false
+  /// True if the first frame that showed the cell had its image; `nil` before that frame.
+  var beganWithImage: Bool?
   /// The picture's widget.
   let picture: UnsafeMutablePointer<GtkWidget>
   private let size: Int
@@ -31,15 +32,15 @@ final class GridCell {
     unsafe self.picture = picture
     unsafe label = gtk_label_new(nil)
     unsafe root = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6)
+    unsafe picture.append(to: root)
+    unsafe label.append(to: root)
     unsafe gtk_widget_add_css_class(root, "cell")
     unsafe gtk_widget_add_css_class(picture, "picture")
     unsafe gtk_widget_add_css_class(label, "name")
-    unsafe gtk_label_set_ellipsize(OpaquePointer(label), PANGO_ELLIPSIZE_MIDDLE)
-    unsafe gtk_label_set_max_width_chars(OpaquePointer(label), 1)
+    unsafe gtk_label_set_ellipsize(cast(label), PANGO_ELLIPSIZE_MIDDLE)
+    unsafe gtk_label_set_max_width_chars(cast(label), 1)
     unsafe gtk_widget_set_size_request(label, gint(size), -1)
     unsafe gtk_widget_set_halign(root, GTK_ALIGN_CENTER)
-    unsafe gtk_box_append(vitrine_gtk_box(root), picture)
-    unsafe gtk_box_append(vitrine_gtk_box(root), label)
   }
 
   /// The side of the picture in device pixels.
@@ -48,8 +49,8 @@ final class GridCell {
   func bind(_ index: Int, name: String, wasInMemory: Bool) {
     self.index = index
     self.wasInMemory = wasInMemory
-    (shown, hasFlashed) = (nil, false)
-    unsafe gtk_label_set_text(OpaquePointer(label), name)
+    (shown, hasFlashed, beganWithImage) = (nil, false, nil)
+    unsafe gtk_label_set_text(cast(label), name)
   }
 
   func unbind() {
@@ -93,6 +94,6 @@ protocol CellStyle: AnyObject {
 /// Returns the index of an item of the gallery; the model is a list of numbers as text.
 func index(of item: UnsafeMutablePointer<GObject>) -> Int {
   // Every item of the gallery's model is a `GtkStringObject`, whose text lives as long as it does.
-  let text = unsafe gtk_string_object_get_string(OpaquePointer(item))
+  let text = unsafe gtk_string_object_get_string(cast(item))
   return unsafe text.flatMap { unsafe Int(String(cString: $0)) } ?? 0
 }

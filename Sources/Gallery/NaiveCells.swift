@@ -1,5 +1,4 @@
 import CGTK
-import CVitrineGTK
 import Vitrine
 import VitrineGTK
 
@@ -17,21 +16,21 @@ final class NaiveCells: CellStyle {
   init(_ pictures: Pictures, pipeline: ImagePipeline, size: Int) {
     unsafe factory = gtk_signal_list_item_factory_new()
     let all = pictures.all
-    let object = unsafe UnsafeMutableRawPointer(factory)
+    let object: UnsafeMutableRawPointer = unsafe cast(factory)
     unsafe Signals.connect(
       object,
       "setup",
       argument: { [weak self] listItem in
         guard let listItem = unsafe listItem else { return }
         let picture: UnsafeMutablePointer<GtkWidget> = unsafe gtk_picture_new()
-        unsafe gtk_picture_set_can_shrink(OpaquePointer(picture), 1)
+        unsafe gtk_picture_set_can_shrink(cast(picture), 1)
         unsafe gtk_widget_set_size_request(picture, gint(size), gint(size))
         unsafe gtk_widget_set_overflow(picture, GTK_OVERFLOW_HIDDEN)
         let cell = unsafe GridCell(picture: picture, size: size)
-        unsafe gtk_list_item_set_child(OpaquePointer(listItem), cell.root)
+        unsafe gtk_list_item_set_child(cast(listItem), cell.root)
         // Owned by the list item.
         unsafe g_object_set_data_full(
-          vitrine_gtk_object(listItem),
+          cast(listItem),
           "cell",
           Unmanaged.passRetained(cell).toOpaque(),
           releaseObject,
@@ -45,27 +44,27 @@ final class NaiveCells: CellStyle {
       "bind",
       argument: { [weak self] listItem in
         guard let cell = unsafe Self.cell(of: listItem),
-          let item = unsafe vitrine_gtk_object(gtk_list_item_get_item(OpaquePointer(listItem)))
+          let item = unsafe gtk_list_item_get_item(cast(listItem))
         else { return }
-        let place = unsafe index(of: item)
+        let place = unsafe index(of: cast(item))
         let request = all[place].request(pixels: cell.pixels)
         MainThreadWork.exclude {
           cell.bind(place, name: all[place].name, wasInMemory: pipeline.cachedImage(for: request) != nil)
         }
-        unsafe gtk_picture_set_paintable(OpaquePointer(cell.picture), nil)
+        unsafe gtk_picture_set_paintable(cast(cell.picture), nil)
         self?.counts.binds += 1
         self?.counts.loadsStarted += 1
         // The only thing that it does right: the widget lives until its image has arrived.
         let picture = unsafe cell.picture
-        unsafe g_object_ref(UnsafeMutableRawPointer(picture))
+        unsafe g_object_ref(cast(picture))
         Task {
-          defer { unsafe g_object_unref(UnsafeMutableRawPointer(picture)) }
+          defer { unsafe g_object_unref(cast(picture)) }
           let load = MainThreadWork.measure { pipeline.imageTask(for: request) }
           guard let response = try? await load.response else { return }
           MainThreadWork.measure {
             let texture = unsafe response.image.makeTexture()
-            unsafe gtk_picture_set_paintable(OpaquePointer(picture), texture)
-            unsafe g_object_unref(UnsafeMutableRawPointer(texture))
+            unsafe gtk_picture_set_paintable(cast(picture), texture)
+            unsafe g_object_unref(cast(texture))
           }
           cell.shown = response
           self?.count(response.origin)
@@ -75,9 +74,9 @@ final class NaiveCells: CellStyle {
     unsafe Signals.connect(object, "unbind", argument: { unsafe Self.cell(of: $0)?.unbind() })
   }
 
-  isolated deinit { unsafe g_object_unref(UnsafeMutableRawPointer(factory)) }
+  isolated deinit { unsafe g_object_unref(cast(factory)) }
 
-  func makeFactory() -> OpaquePointer { unsafe OpaquePointer(g_object_ref(UnsafeMutableRawPointer(factory))) }
+  func makeFactory() -> OpaquePointer { unsafe cast(g_object_ref(cast(factory))) }
 
   var cells: [GridCell] { Array(made.values) }
 
@@ -91,7 +90,7 @@ final class NaiveCells: CellStyle {
 
   private static func cell(of listItem: UnsafeMutableRawPointer?) -> GridCell? {
     guard let listItem = unsafe listItem,
-      let cell = unsafe g_object_get_data(vitrine_gtk_object(listItem), "cell")
+      let cell = unsafe g_object_get_data(cast(listItem), "cell")
     else { return nil }
     // Set in `setup`.
     return unsafe Unmanaged<GridCell>.fromOpaque(cell).takeUnretainedValue()

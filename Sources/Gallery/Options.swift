@@ -5,6 +5,8 @@ struct Options {
   enum Style: String {
     /// Cells of VitrineGTK.
     case vitrine
+    /// The same, with all images in memory before they are shown.
+    case memory
     /// The obvious first attempt: load in bind, never cancel, never check.
     case naive
   }
@@ -26,6 +28,8 @@ struct Options {
   var count: Int?
   /// True if everything is downloaded after the tour, so that the next one needs no server.
   var fillsCache = false
+  /// The number of pictures that are loaded ahead of the scroll.
+  var prefetch = 40
   /// The maximum delay of the answers of the gallery's own server, in milliseconds.
   var latency = 0
 
@@ -39,12 +43,13 @@ struct Options {
       switch argument {
       case "--headless": isHeadless = true
       case "--naive": styles = [.naive]
-      case "--compare": styles = [.vitrine, .naive]
+      case "--compare": styles = [.vitrine, .memory, .naive]
       case "--output", "-o": output = try Self.value(argument, &rest)
       case "--cache-dir": cacheFolder = try Self.value(argument, &rest)
       case "--size": size = try Self.number(argument, &rest, in: 16...2048)
       case "--count": count = try Self.number(argument, &rest, in: 1...1_000_000)
       case "--fill": fillsCache = true
+      case "--prefetch": prefetch = try Self.number(argument, &rest, in: 0...10_000)
       case "--latency": latency = try Self.number(argument, &rest, in: 0...10_000)
       case "--":
         sources += rest
@@ -83,12 +88,13 @@ struct Options {
 
       --headless         scroll under Xvfb, write a screenshot and print a report; the default without a display
       --naive            use the obvious first attempt: load in bind, never cancel, never check
-      --compare          headless, both ways one after the other, side by side in the report
+      --compare          headless, with everything in memory and the obvious way, too, side by side in the report
       -o, --output FILE  the screenshot; defaults to gallery.png
       --cache-dir DIR    the folder of the disk cache; defaults to $XDG_CACHE_HOME/vitrine-gallery
       --size N           the side of a picture in points; defaults to 188
       --count N          the number of pictures; the sources are repeated, each time under another URL
       --fill             headless, download everything at the end, so that the next run needs no server
+      --prefetch N       the number of pictures loaded ahead of the scroll; defaults to 40
       --latency MS       the maximum delay of the gallery's server; defaults to 0
 
     """

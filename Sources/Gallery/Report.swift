@@ -38,10 +38,15 @@ struct Report {
       ("empty cells at rest", { "\($0.findings.empty)" }),
       ("same pixels as the file, at rest", { "\($0.findings.identical) of \($0.findings.compared)" }),
       ("flashes on a memory hit", { "\($0.findings.flashes)" }),
+      (
+        "with their image at first, of settled",
+        { "\($0.findings.settledAtOnce) of \($0.findings.settled)" },
+      ),
       ("longest hold of the main thread", { Self.milliseconds($0.frames.longestHold) }),
       ("  by the clock, other threads' too", { Self.milliseconds($0.frames.longestHoldByTheClock) }),
       ("frames", { "\($0.frames.frames)" }),
       ("mean frame, GTK's drawing included", { Self.milliseconds($0.frames.meanFrame) }),
+      ("frames over 16.7 ms", { "\($0.frames.slowFrames)" }),
       ("longest frame", { Self.milliseconds($0.frames.longestFrame) }),
       ("peak memory of the process", { "\($0.frames.peakMemory >> 20) MB" }),
     ]
@@ -50,7 +55,7 @@ struct Report {
         let text = value(column)
         return String(repeating: " ", count: max(1, 12 - text.count)) + text
       }
-      return name + String(repeating: " ", count: max(1, 36 - name.count)) + cells.joined()
+      return name + String(repeating: " ", count: max(1, 40 - name.count)) + cells.joined()
     }.joined(separator: "\n")
   }
 

@@ -45,12 +45,14 @@ final class Tour {
     await rest()
     // Down: at reading speed, then in flicks that start fast and slow down.
     for _ in 0..<60 { await move(by: 12) }
+    audit.countSettled()
     for _ in 0..<8 {
       var speed = 220.0
       while speed > 8 {
         await move(by: speed)
         speed *= 0.93
       }
+      audit.countSettled()
     }
     // Far jumps, as by dragging the scroll bar, each too short for most images to arrive.
     for step in 1...10 {
@@ -60,6 +62,7 @@ final class Tour {
     await rest()
     // Back over what has just been visible, then all the way up.
     for _ in 0..<30 { await move(by: -40) }
+    audit.countSettled()
     await jump(to: window.position * 0.15)
     while window.position > 0 { await move(by: -240) }
     await rest()

@@ -15,10 +15,10 @@ final class VitrineCells: CellStyle {
     weak var cell: GridCell?
   }
 
-  init(_ pictures: Pictures, pipeline: ImagePipeline, size: Int) {
+  init(_ pictures: Pictures, pipeline: ImagePipeline, size: Int, prefetch: Int) {
     before = FrameMailbox.gtk.statistics
     let all = pictures.all
-    unsafe factory = RemotePictureFactory(pipeline, width: size, height: size) { item in
+    unsafe factory = RemotePictureFactory(pipeline, width: size, height: size, prefetch: prefetch) { item in
       unsafe all[index(of: item)].request
     }
     factory.onSetup = { [weak self] cell in

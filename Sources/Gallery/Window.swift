@@ -1,6 +1,6 @@
 import CGTK
 import CVitrineGTK
-import VitrineRuntime
+import VitrineGTK
 
 /// The window: a header bar over a scrolling grid.
 @MainActor
@@ -9,45 +9,46 @@ final class Window {
   let widget: UnsafeMutablePointer<GtkWidget>
   let scrolled: UnsafeMutablePointer<GtkWidget>
 
-  init(_ application: UnsafeMutablePointer<GtkApplication>) {
-    Self.loadStyle()
+  init(_ application: Application) {
+    vitrine_gtk_prefer_dark()
+    css(Self.style)
     // The window owns all widgets, and the application keeps the window until it is closed.
-    unsafe widget = gtk_application_window_new(application)
-    unsafe scrolled = gtk_scrolled_window_new()
-    unsafe gtk_window_set_default_size(vitrine_gtk_window(widget), 1280, 900)
-    unsafe gtk_window_set_titlebar(vitrine_gtk_window(widget), gtk_header_bar_new())
+    unsafe widget = application.window(title: "Gallery", width: 1280, height: 900)
+    unsafe scrolled = gtk_scrolled_window_new().append(to: widget)
+    unsafe gtk_window_set_titlebar(cast(widget), gtk_header_bar_new())
     unsafe gtk_widget_add_css_class(scrolled, "gallery")
-    unsafe gtk_scrolled_window_set_policy(OpaquePointer(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
-    unsafe gtk_window_set_child(vitrine_gtk_window(widget), scrolled)
+    unsafe gtk_scrolled_window_set_policy(cast(scrolled), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
   }
 
   /// Fills the window with a grid of `count` cells.
   func show(_ style: any CellStyle, count: Int) {
-    unsafe gtk_window_set_title(vitrine_gtk_window(widget), "\(count) pictures")
+    unsafe gtk_window_set_title(cast(widget), "\(count) pictures")
     let model = unsafe gtk_string_list_new(nil)
     for index in 0..<count { unsafe gtk_string_list_append(model, "\(index)") }
     // The selection takes ownership of the model, the grid of the selection and the factory, the window of the grid.
     let selection = unsafe gtk_no_selection_new(model)
-    let grid: UnsafeMutablePointer<GtkWidget> = unsafe gtk_grid_view_new(selection, style.makeFactory())
-    unsafe gtk_grid_view_set_max_columns(OpaquePointer(grid), 8)
-    unsafe gtk_scrolled_window_set_child(OpaquePointer(scrolled), grid)
+    let grid = unsafe gtk_grid_view_new(selection, style.makeFactory()).append(to: scrolled)
+    unsafe gtk_grid_view_set_max_columns(cast(grid), 8)
     unsafe gtk_widget_grab_focus(grid)
-    unsafe gtk_window_present(vitrine_gtk_window(widget))
+    unsafe gtk_window_present(cast(widget))
   }
 
   /// Removes the grid, and with it the cells.
-  func clear() { unsafe gtk_scrolled_window_set_child(OpaquePointer(scrolled), nil) }
+  func clear() { unsafe gtk_scrolled_window_set_child(cast(scrolled), nil) }
 
   /// The scroll position of the grid, in points.
   var position: Double {
-    get { unsafe gtk_adjustment_get_value(gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))) }
-    set { unsafe gtk_adjustment_set_value(gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled)), newValue) }
+    get { unsafe gtk_adjustment_get_value(adjustment) }
+    set { unsafe gtk_adjustment_set_value(adjustment, newValue) }
   }
 
   /// The maximum scroll position.
   var end: Double {
-    let adjustment = unsafe gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
-    return unsafe max(0, gtk_adjustment_get_upper(adjustment) - gtk_adjustment_get_page_size(adjustment))
+    unsafe max(0, gtk_adjustment_get_upper(adjustment) - gtk_adjustment_get_page_size(adjustment))
+  }
+
+  private var adjustment: UnsafeMutablePointer<GtkAdjustment>? {
+    unsafe gtk_scrolled_window_get_vadjustment(cast(scrolled))
   }
 
   /// Writes the contents of the window as PNG.
@@ -56,7 +57,7 @@ final class Window {
   func writeScreenshot(to path: String) -> Bool {
     let (width, height) = unsafe (gtk_widget_get_width(widget), gtk_widget_get_height(widget))
     let paintable = unsafe gtk_widget_paintable_new(widget)
-    defer { unsafe g_object_unref(UnsafeMutableRawPointer(paintable)) }
+    defer { unsafe g_object_unref(cast(paintable)) }
     let snapshot = unsafe gtk_snapshot_new()
     unsafe gdk_paintable_snapshot(paintable, snapshot, Double(width), Double(height))
     // The call frees the snapshot; texture and node are freed below.
@@ -64,7 +65,7 @@ final class Window {
     defer { unsafe gsk_render_node_unref(node) }
     let renderer = unsafe gtk_native_get_renderer(gtk_widget_get_native(widget))
     guard let texture = unsafe gsk_renderer_render_texture(renderer, node, nil) else { return false }
-    defer { unsafe g_object_unref(UnsafeMutableRawPointer(texture)) }
+    defer { unsafe g_object_unref(cast(texture)) }
     return unsafe gdk_texture_save_to_png(texture, path) != 0
   }
 
@@ -76,17 +77,4 @@ final class Window {
     .picture { border-radius: 10px; background: #2c2e31; color: #7d8087; }
     .name { color: #a9adb5; font-size: 12px; }
     """
-
-  private static func loadStyle() {
-    vitrine_gtk_prefer_dark()
-    let provider = unsafe gtk_css_provider_new()
-    unsafe vitrine_gtk_load_css(provider, style)
-    // The display takes a reference of its own.
-    unsafe gtk_style_context_add_provider_for_display(
-      gdk_display_get_default(),
-      OpaquePointer(provider),
-      guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION),
-    )
-    unsafe g_object_unref(UnsafeMutableRawPointer(provider))
-  }
 }

@@ -76,6 +76,21 @@ public struct Bitmap: Sendable {
     self.init(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
   }
 
+  /// Makes a bitmap of memory that stays, and stays as it is, for the life of the bitmap and its copies.
+  ///
+  /// `memory` has `4 * width * height` bytes.
+  package init(
+    borrowing memory: UnsafeMutableRawBufferPointer,
+    width: Int,
+    height: Int,
+    alpha: Alpha,
+    colorSpace: ColorSpace,
+  ) {
+    precondition(width > 0 && height > 0 && memory.count == 4 * width * height)
+    let storage = unsafe PixelStorage(borrowing: memory)
+    self.init(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
+  }
+
   private init(width: Int, height: Int, alpha: Alpha, colorSpace: ColorSpace, storage: PixelStorage) {
     self.width = width
     self.height = height

@@ -24,24 +24,40 @@ extension DecoderRegistry {
 
   /// Reads the duration of each frame, in seconds: ``ImageInfo/frameCount`` values, 0 for a still image.
   ///
-  /// Durations of 0.01 s and less become 0.1 s, as in browsers. Blocks until done. Complexity: O(bytes).
+  /// Durations of 0.01 s and less become 0.1 s, as in browsers, and none is longer than a million seconds. Blocks until
+  /// done. Complexity: O(bytes).
   ///
   /// - Throws: ``ImageError``, as ``info(of:limits:)``.
   public func frameDelays(of data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError) -> [Double] {
+    try frameDelays(of: data, limits, known: nil)
+  }
+
+  /// As ``frameDelays(of:limits:)``; `known` are the facts of the image, if a decoder has been asked for them.
+  func frameDelays(of data: Data, _ limits: DecodeLimits, known: ImageInfo?) throws(ImageError) -> [Double] {
     // The bytes are only read while the closure runs.
-    try unsafe data.withImageBytes { (bytes) throws(ImageError) in
+    let (info, delays) = try unsafe data.withImageBytes { (bytes) throws(ImageError) in
       try unsafe find(
         bytes,
         limits,
-        remote: { (decoder, format) throws(ImageError) in
-          try unsafe decoder.answer(DecodeQuestion(.frameDelays, limits), about: bytes, of: format).frameDelays
+        remote: { (decoder, format) throws(ImageError) -> (ImageInfo, [Double])? in
+          func ask(_ kind: DecodeQuestion.Kind) throws(ImageError) -> DecodeAnswer {
+            try unsafe decoder.answer(DecodeQuestion(kind, limits), about: bytes, of: format)
+          }
+          let header = known == nil ? try ask(.info).info : known
+          guard let info = header else { return nil }
+          guard info.isTimed else { return (info, []) }
+          return try ask(.frameDelays).frameDelays.map { (info, $0) }
         },
-      ) { (decoder, info) throws(ImageError) -> [Double]? in
-        guard info.frameCount > 1 || info.duration > 0 else { return [0] }
-        let delays = try unsafe decoder.frameDelays(of: bytes, info).prefix(info.frameCount)
-        // A damaged file may declare frames without a duration.
-        return delays + [Double](repeating: FrameDelay.shown(0), count: info.frameCount - delays.count)
+      ) { (decoder, header) throws(ImageError) -> (ImageInfo, [Double])? in
+        let info = known ?? header
+        return (info, info.isTimed ? try unsafe decoder.frameDelays(of: bytes, info) : [])
       }
     }
+    return info.isTimed ? FrameDelay.shown(delays, count: info.frameCount) : [0]
   }
+}
+
+extension ImageInfo {
+  /// True if the frames have durations.
+  fileprivate var isTimed: Bool { frameCount > 1 || duration > 0 }
 }

@@ -23,8 +23,13 @@ public struct ImageContainer: Sendable {
   /// A processor changes its frames when they are shown.
   public var animation: AnimatedImage? {
     get { values.value.animation }
-    set { values.value.animation = newValue }
+    set {
+      values.value.animation = newValue
+      values.value.animationChanges += 1
+    }
   }
+  /// The number of times that the animation was set, which tells one that was removed from one that other pixels ended.
+  var animationChanges: Int { values.value.animationChanges }
   /// The pixels where they are brighter than white, at the size of ``bitmap``; `nil` unless requested by
   /// ``DecodeOptions/dynamicRange`` and there.
   ///
@@ -113,6 +118,7 @@ public struct ImageContainer: Sendable {
     var bitmap: Bitmap
     var highRange: HighRangeBitmap?
     var animation: AnimatedImage?
+    var animationChanges = 0
     var info: ImageInfo
     var damage: ImageError?
     var metadata: ImageMetadata?

@@ -239,7 +239,7 @@ struct Renderer {
 
   /// Reads rows up to `last` and calls `body` with each.
   ///
-  /// Finishes the writer, too if the file is damaged.
+  /// Finishes the writer even if the file is damaged.
   private func forEachRow<Writer: RowWriter>(
     _ source: any RowSource,
     through last: Int,

@@ -92,7 +92,7 @@ public final class Sandbox: Sendable {
     public internal(set) var processes = 0
     /// The processes that were started.
     public internal(set) var started = 0
-    /// The images that were answered, also with an error.
+    /// The images that were answered, also with an error, and those that were encoded.
     public internal(set) var images = 0
     /// The processes that crashed, were killed from outside, or broke the rules.
     public internal(set) var crashed = 0
@@ -149,6 +149,24 @@ public final class Sandbox: Sendable {
     return decoders
   }
 
+  /// The encoders of the program, and of this sandbox for AVIF and JPEG XL.
+  ///
+  /// They run in processes of their own, as many as decode at most. `vitrine-codecs` brings their libraries, so that the
+  /// program needs none. They have no time limit.
+  public var encoders: EncoderRegistry {
+    var encoders = EncoderRegistry.standard
+    for format in [ImageFormat.jxl, .avif] {
+      if let encoder = encoder(of: format) { encoders.add(encoder) }
+    }
+    return encoders
+  }
+
+  /// Returns the encoder of a format that runs in the sandbox; `nil` if there is none.
+  package func encoder(of format: ImageFormat) -> SandboxEncoder? {
+    guard configuration.formats != .none, format == .avif || format == .jxl else { return nil }
+    return SandboxEncoder(format, decoder.pool)
+  }
+
   /// The numbers of what the sandbox has done so far.
   public var counts: Counts { decoder.pool.counts }
 
@@ -173,7 +191,7 @@ public final class Sandbox: Sendable {
       let reason = unsafe String(cString: strerror(errno))
       throw SandboxError(
         .programMissing,
-        "the program \(path.readable), which decodes images, cannot be used: \(reason). Install vitrine-codecs beside "
+        "the program \(path.readable), which decodes and encodes images, cannot be used: \(reason). Install vitrine-codecs beside "
           + "your program, or set Configuration.program",
       )
     }

@@ -9,7 +9,7 @@ struct SandboxDecoder: RemoteDecoder {
   let timeLimit: Duration
 
   /// The number of workers that may end before they have an image.
-  private static let attemptLimit = 3
+  static let attemptLimit = 3
 
   func answer(
     _ question: DecodeQuestion,
@@ -96,7 +96,7 @@ struct SandboxDecoder: RemoteDecoder {
     return error
   }
 
-  private static func cause(_ signal: Int32) -> String {
+  static func cause(_ signal: Int32) -> String {
     switch signal {
     case SIGSEGV: "crashed: an access to memory that it does not have (SIGSEGV)"
     case SIGBUS: "crashed: an access to memory that it does not have (SIGBUS)"

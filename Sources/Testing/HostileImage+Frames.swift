@@ -10,6 +10,14 @@ extension HostileImage {
   static let lateGIF = HostileImage("late-frame-10000x10000.gif", gif(10_000), .memoryByteCount)
   static let latePNG = HostileImage("late-frame-10000x10000.png", png(10_000), .memoryByteCount)
 
+  /// Animations of a canvas of which a first frame needs nothing: large beside any limit, and quick to read.
+  public static let canvases = [
+    HostileImage("animated-3000x3000.webp", webp(3000, frames: 1), nil),
+    HostileImage("late-frame-3000x3000.webp", webp(3000, frames: 2), .memoryByteCount),
+    HostileImage("late-frame-3000x3000.gif", gif(3000), .memoryByteCount),
+    HostileImage("late-frame-3000x3000.png", png(3000), .memoryByteCount),
+  ]
+
   private static func webp(_ side: Int, frames: Int) -> [UInt8] {
     // A lossless pixel: size 1x1, no transforms, five codes of one symbol each.
     var bits = BitWriter([0x2F])

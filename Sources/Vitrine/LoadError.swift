@@ -15,6 +15,8 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     case decode
     /// Processing the pixels.
     case process
+    /// Encoding the image.
+    case encode
   }
 
   /// The reason for an error, to compare with.
@@ -37,6 +39,8 @@ public struct LoadError: Error, Sendable, CustomStringConvertible {
     public static let tooLarge = Code(name: "tooLarge")
     /// The bytes could not be decoded; ``LoadError/cause`` is an `ImageError`.
     public static let undecodable = Code(name: "undecodable")
+    /// The image could not be encoded, or the format has no encoder; ``LoadError/cause`` is an `ImageError`.
+    public static let unencodable = Code(name: "unencodable")
     /// A processor threw; ``LoadError/cause`` is what it threw.
     public static let processingFailed = Code(name: "processingFailed")
     /// The queue exceeds ``ImagePipeline/Configuration/queueLimit``; a server should answer with status 429 or 503.
@@ -167,6 +171,7 @@ extension LoadError: LocalizedError {
       case .request, .fetch: "loaded"
       case .decode: "decoded"
       case .process: "processed"
+      case .encode: "encoded"
       }
     return "\(source) could not be \(deed): \(detail)"
   }

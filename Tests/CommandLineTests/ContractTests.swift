@@ -86,16 +86,16 @@ struct ContractTests {
     (
       "thumbnail",
       [
-        "-o", "--size", "--mode", "--quality-mode", "--format", "--quality", "--frame", "--jobs", "--time-limit",
-        "--files-from", "-0",
-        "--json", "--quiet",
+        "-o", "--size", "--mode", "--quality-mode", "--frame", "--animated", "--format", "--quality", "--lossless",
+        "--subsampling", "--progressive", "--metadata", "--jobs", "--time-limit", "--files-from", "-0", "--json",
+        "--quiet",
       ],
     ),
     (
       "fetch",
       [
-        "-o", "--size", "--mode", "--format", "--quality", "--jobs", "--no-cache", "--offline", "--reload", "--header",
-        "--time-limit",
+        "-o", "--size", "--mode", "--format", "--quality", "--lossless", "--subsampling", "--progressive", "--metadata",
+        "--jobs", "--no-cache", "--offline", "--reload", "--header", "--time-limit",
         "--trace", "--files-from", "-0", "--json", "--quiet", "--cache-dir", "--size-limit",
       ],
     ),

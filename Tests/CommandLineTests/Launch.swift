@@ -76,12 +76,12 @@ final class Running: Sendable {
       unsafe posix_spawn_file_actions_destroy(&actions)
       unsafe posix_spawnattr_destroy(&attributes)
     }
-    // Above the standard ones first, so that none is overwritten before it is copied.
-    for (number, stream) in streams.enumerated() {
-      unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number) + 1000)
-    }
-    for number in 0..<Int32(streams.count) {
-      unsafe posix_spawn_file_actions_adddup2(&actions, number + 1000, number)
+    // Above the standard ones, so that none is overwritten before it is copied.
+    let copies = streams.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }
+    defer { copies.forEach { close($0) } }
+    guard !copies.contains(-1) else { throw POSIXError(.EMFILE) }
+    for (number, copy) in copies.enumerated() {
+      unsafe posix_spawn_file_actions_adddup2(&actions, copy, Int32(number))
     }
     // Both are newer than the C library's module for Swift.
     typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32

@@ -37,11 +37,17 @@ final class FakeLoading: ImageLoading {
     var variants: [String: CachedVariant] = [:]
     var families: [Character: (version: Int, isStale: Bool)] = [:]
     var loads: [Load] = []
+    var forgotten: [String] = []
   }
 
   private let state = Lock(State())
 
   var loads: [Load] { state.withLock { $0.loads } }
+
+  /// The names of the requests whose failures were to be forgotten.
+  var forgotten: [String] { state.withLock { $0.forgotten } }
+
+  func forgetFailure(of request: ImageRequest) { state.withLock { $0.forgotten.append(request.name) } }
 
   /// What is in memory for requests of a name, of whatever size.
   subscript(memory name: String) -> ImageResponse? {
@@ -122,8 +128,17 @@ extension ImageResponse {
   ) -> ImageResponse {
     let image = image ?? .tagged(name, version)
     let info = ImageInfo(format: .png, storedWidth: image.width, storedHeight: image.height)
+    return of(ImageContainer(image, info: info), version: version, origin: origin, isStale: isStale)
+  }
+
+  static func of(
+    _ container: ImageContainer,
+    version: Int = 1,
+    origin: Origin = .network,
+    isStale: Bool = false,
+  ) -> ImageResponse {
     let loaded = LoadedImage(
-      ImageContainer(image, info: info),
+      container,
       ContentID(low: UInt64(version), high: 1),
       .unlimited,
       status: nil,

@@ -73,7 +73,7 @@ struct ColorSpaceTests {
     let picture = Bitmap.solid(SIMD4(215, 93, 31, 255), width: 16, height: 16)
     let wide = try Self.inP3(picture.encoded(as: .png))
 
-    let result = try Bitmap(decoding: wide.encoded(as: format, EncodeOptions(quality: 95)))
+    let result = try Bitmap(decoding: wide.encoded(as: ImageEncoding(format, quality: 95)))
 
     #expect(result[8, 8].isWithin(format == .png ? 1 : 5, of: SIMD4(215, 93, 31, 255)))
   }

@@ -28,7 +28,7 @@ struct CroppingTests {
   @Test(arguments: Orientation.allCases)
   func theAnchorIsThatOfTheUprightPicture(orientation: Orientation) throws {
     let picture = Bitmap.testPattern(width: 96, height: 48)
-    let file = try picture.stored(orientation).encoded(as: .jpeg, EncodeOptions(quality: 100)).withEXIF(orientation)
+    let file = try picture.stored(orientation).encoded(as: ImageEncoding(.jpeg, quality: 100)).withEXIF(orientation)
 
     let result = try decode(file, .pixels(48, 48, .fill, anchor: .right)).bitmap
 

@@ -8,11 +8,11 @@ struct EncoderTests {
     SIMD4(UInt8(x * 3), UInt8(y * 5), UInt8(x * y / 12), UInt8(min(255, x * 7)))
   }
 
-  @Test(arguments: 0...9)
-  func aPNGComesBackExactly(level: Int) throws {
+  @Test(arguments: PNGOptions.Compression.allCases)
+  func aPNGComesBackExactly(compression: PNGOptions.Compression) throws {
     let picture = Bitmap.testPattern(width: 67, height: 45)
 
-    let file = try PNGEncoder(level: level).encode(picture, EncodeOptions())
+    let file = try picture.encoded(as: .png(compression))
 
     let decoded = try decode(file)
     #expect(decoded.bitmap.largestDifference(from: picture) == 0)
@@ -41,11 +41,6 @@ struct EncoderTests {
     #expect(try info(picture.encoded(as: .png)).hasAlpha == false)
   }
 
-  @Test(arguments: [-3, 0, 10, 99])
-  func aCompressionLevelThatDoesNotExistIsBroughtIntoRange(level: Int) {
-    #expect((0...9).contains(PNGEncoder(level: level).level))
-  }
-
   @Test(arguments: Shape.written([.jpeg, .webp]))
   func aPictureComesBackAlmostTheSame(format: ImageFormat) throws {
     let picture = Bitmap.testPattern(width: 120, height: 80)
@@ -58,7 +53,7 @@ struct EncoderTests {
 
   @Test(.enabled(if: !Shape.isApple))
   func aTransparentWebPKeepsItsCoverage() throws {
-    let decoded = try decode(Self.see.encoded(as: .webp, EncodeOptions(quality: 95)))
+    let decoded = try decode(Self.see.encoded(as: ImageEncoding(.webp, quality: 95)))
 
     #expect(decoded.info.hasAlpha)
     let coverage = zip(decoded.bitmap.pixels, Self.see.pixels).map { abs(Int($0.w) - Int($1.w)) }
@@ -80,7 +75,7 @@ struct EncoderTests {
   func higherQualityTakesMoreBytes(format: ImageFormat) throws {
     let picture = ResamplerTests.busy(width: 120, height: 90, alpha: false)
 
-    let sizes = try [10, 40, 70, 85, 100].map { try picture.encoded(as: format, EncodeOptions(quality: $0)).count }
+    let sizes = try [10, 40, 70, 85, 100].map { try picture.encoded(as: ImageEncoding(format, quality: $0)).count }
 
     #expect(sizes == sizes.sorted())
     #expect(Set(sizes).count == sizes.count)
@@ -90,9 +85,9 @@ struct EncoderTests {
   func aQualityBeyondTheScaleIsBroughtIntoIt(format: ImageFormat, quality: (given: Int, used: Int)) throws {
     let picture = Bitmap.testPattern(width: 40, height: 30)
 
-    let given = try picture.encoded(as: format, EncodeOptions(quality: quality.given))
+    let given = try picture.encoded(as: ImageEncoding(format, quality: quality.given))
 
-    #expect(given == (try picture.encoded(as: format, EncodeOptions(quality: quality.used))))
+    #expect(given == (try picture.encoded(as: ImageEncoding(format, quality: quality.used))))
   }
 
   @Test(
@@ -122,13 +117,13 @@ struct EncoderTests {
   func anEncoderOfOnesOwnIsPreferred() throws {
     struct Own: ImageEncoder {
       var format: ImageFormat { .png }
-      func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data { Data([1, 2, 3]) }
+      func encode(_ input: EncoderInput, _ options: PNGOptions) throws(ImageError) -> Data { Data([1, 2, 3]) }
     }
     var registry = EncoderRegistry([PNGEncoder()])
 
     registry.add(Own())
 
-    #expect(try registry.encode(.testPattern(width: 2, height: 2), as: .png) == Data([1, 2, 3]))
+    #expect(try registry.encode(.testPattern(width: 2, height: 2), as: .png()) == Data([1, 2, 3]))
   }
 
   @Test(arguments: Shape.written([.png, .jpeg, .webp]))

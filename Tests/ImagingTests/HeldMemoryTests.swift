@@ -15,7 +15,7 @@ struct HeldMemoryTests {
     #expect(error?.detail.contains("MB to decode, over the limit of") == true)
   }
 
-  @Test(.enabled(if: !Shape.isApple), arguments: [HostileImage.canvas] + HostileImage.lateFrames)
+  @Test(.enabled(if: !Shape.isApple), arguments: HostileImage.canvases)
   func itsFirstFrameHoldsNoCanvas(image: HostileImage) throws {
     let decoded = try decode(image.data, .pixels(40, 40)) {
       $0.limits.memoryByteCount = 100_000

@@ -77,7 +77,7 @@ struct JPEGTests {
   // The sides are no multiples of 8, so that at a scale of 1/8 the last pixel stands for less than the others do.
   @Test(arguments: DecodeQuality.allCases, [25, 49, 100])
   func shrinkingWhileDecodingMovesNothing(quality: DecodeQuality, width: Int) throws {
-    let file = try Self.oddPicture.encoded(as: .jpeg, EncodeOptions(quality: 95))
+    let file = try Self.oddPicture.encoded(as: ImageEncoding(.jpeg, quality: 95))
     let size = TargetSize.pixels(width: Double(width))
 
     let thumbnail = try decode(file, size) { $0.quality = quality }.bitmap
@@ -92,7 +92,7 @@ struct JPEGTests {
   func shrinkingWhileDecodingIsCloseToShrinkingAfter(quality: DecodeQuality) throws {
     let file = try Photograph.data("autumn-avenue-nikon.jpg")
     let size = TargetSize.pixels(61, 61)
-    let whole = try PNGEncoder().encode(Bitmap(decoding: file), EncodeOptions())
+    let whole = try Bitmap(decoding: file).encoded(as: .png)
 
     let thumbnail = try decode(file, size) { $0.quality = quality }.bitmap
 
@@ -105,7 +105,7 @@ struct JPEGTests {
       let value: UInt8 = (182..<221).contains(x) ? 0 : 255
       return SIMD4(value, value, value, 255)
     }
-    let file = try picture.encoded(as: .jpeg, EncodeOptions(quality: 95))
+    let file = try picture.encoded(as: ImageEncoding(.jpeg, quality: 95))
 
     let thumbnail = try decode(file, .pixels(11, 11, .fill)) { $0.quality = quality }.bitmap
 

@@ -61,7 +61,7 @@ struct OrientationTests {
   @Test(arguments: Orientation.allCases, [true, false])
   func aJPEGIsTurnedUprightOnce(orientation: Orientation, littleEndian: Bool) throws {
     let picture = Bitmap.testPattern(width: 90, height: 60)
-    let file = try picture.stored(orientation).encoded(as: .jpeg, EncodeOptions(quality: 95))
+    let file = try picture.stored(orientation).encoded(as: ImageEncoding(.jpeg, quality: 95))
       .withEXIF(orientation, littleEndian: littleEndian)
 
     let decoded = try decode(file)
@@ -74,7 +74,7 @@ struct OrientationTests {
   @Test(arguments: Orientation.allCases)
   func aThumbnailIsTurnedUprightOnce(orientation: Orientation) throws {
     let picture = Bitmap.testPattern(width: 240, height: 160)
-    let file = try picture.stored(orientation).encoded(as: .jpeg, EncodeOptions(quality: 95)).withEXIF(orientation)
+    let file = try picture.stored(orientation).encoded(as: ImageEncoding(.jpeg, quality: 95)).withEXIF(orientation)
 
     let thumbnail = try decode(file, .pixels(33, 33)).bitmap
 

@@ -160,7 +160,7 @@ struct ResamplerTests {
 
   @Test(arguments: DecodeQuality.allCases)
   func everyQualityGivesTheSameSizeAndPicture(quality: DecodeQuality) throws {
-    let file = try Bitmap.testPattern(width: 250, height: 170).encoded(as: .jpeg, EncodeOptions(quality: 95))
+    let file = try Bitmap.testPattern(width: 250, height: 170).encoded(as: ImageEncoding(.jpeg, quality: 95))
 
     let bitmap = try decode(file, .pixels(25, 25)) { $0.quality = quality }.bitmap
 

@@ -30,7 +30,7 @@ struct ThinTests {
       return ICOTests.file([ICOTests.picture(bits: 24, width: width, height: height, rows, mask: [])])
     default:
       let picture = Bitmap.pixels(width: width, height: height, alpha: .opaque) { x, y in color(x + y) }
-      return try picture.encoded(as: format, EncodeOptions(quality: 100))
+      return try picture.encoded(as: ImageEncoding(format, quality: 100))
     }
   }
 

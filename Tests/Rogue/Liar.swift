@@ -14,6 +14,8 @@ enum Liar: String, CaseIterable {
   case deafToRefusal, tooMuchSpace, unknownError, errorWithControls
   // The answer.
   case noImage, otherSize, otherShare, pixelsElsewhere, pixelsBehindTheEnd, profileElsewhere, longer, shorter
+  // The answer to a picture to be encoded.
+  case wantsFrames, endlessFile, fileBehindTheEnd, emptyFile
   // With the mappings.
   case truncates, grows, unseals, rewrites, honest
 
@@ -44,6 +46,8 @@ enum Liar: String, CaseIterable {
         }
         close(received.descriptor)
       case .question: begin(channel, output)
+      case .encode: encode(channel, output)
+      case .frame: break
       case .proceed:
         answer(channel, output)
         if self == .rewrites, let output { rewrite(output) }
@@ -81,6 +85,18 @@ enum Liar: String, CaseIterable {
         try message.code(&error)
       }
     default: permit(channel)
+    }
+  }
+
+  /// Acts on a picture to be encoded.
+  private func encode(_ channel: Channel, _ output: SharedMapping?) {
+    switch self {
+    case .wantsFrames: send(channel, .frame)
+    case .endlessFile: send(channel, .space) { (message) throws(Malformed) in try message.add(1 << 39) }
+    case .fileBehindTheEnd:
+      send(channel, .done) { (message) throws(Malformed) in try message.add((output?.byteCount ?? 0) + 1) }
+    case .emptyFile: send(channel, .done) { (message) throws(Malformed) in try message.add(0) }
+    default: begin(channel, output)
     }
   }
 

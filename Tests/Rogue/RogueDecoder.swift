@@ -27,7 +27,7 @@ struct RogueDecoder: ImageDecoder {
     return Rows(red: run(action ?? .nothing, words.count > 2 ? words[2] : ""))
   }
 
-  private func run(_ action: Action, _ path: String) -> Int32 {
+  func run(_ action: Action, _ path: String) -> Int32 {
     switch action {
     case .nothing: return 0
     case .read: return code(unsafe Glibc.open(path, O_RDONLY))

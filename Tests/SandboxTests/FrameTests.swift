@@ -51,6 +51,26 @@ struct FrameTests {
   }
 
   @Test
+  func anAnimationTakesAnotherWorkerThanTheFirst() throws {
+    let sandbox = try Sandbox.built { ($0.processes, $0.startsAhead) = (2, false) }
+    let file = try Files.data("CodecTests/Fixtures/animated.jxl")
+    let info = try sandbox.decoders.info(of: file)
+    var options = DecodeOptions()
+    options.limits.composedPixelCount = info.width * info.height
+    var first = try FrameSource(file, options, decoders: sandbox.decoders)
+    var second = try FrameSource(file, options, decoders: sandbox.decoders)
+    for _ in 0..<info.frameCount {
+      #expect(try first.next() != nil)
+      #expect(try second.next() != nil)
+    }
+    #expect(sandbox.counts.started == 2)
+    // There is no third worker, and so the third animation takes that of one which is over.
+    var third = try FrameSource(file, options, decoders: sandbox.decoders)
+    #expect(try third.next() != nil)
+    #expect(sandbox.counts.started == 2)
+  }
+
+  @Test
   func aWorkerThatIsKilledCostsOneFrameAtMost() throws {
     let file = try Files.data("CodecTests/Fixtures/animated.avif")
     let sandbox = try Sandbox.built { $0.processes = 1 }

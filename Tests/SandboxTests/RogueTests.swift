@@ -131,7 +131,7 @@ struct RogueTests {
   // MARK: Liars
 
   /// A sandbox whose worker lies; the name of its program says how.
-  private static func liar(
+  static func liar(
     _ name: String,
     _ configure: (inout Sandbox.Configuration) -> Void = { _ in },
   ) throws

@@ -44,6 +44,39 @@ struct WireTests {
   }()
 
   @Test
+  func picturesToBeEncodedComeThroughAsTheyAre() throws {
+    var question = EncodeQuestion()
+    (question.format, question.width, question.height, question.isOpaque) = (.jxl, 700, 1 << 20, false)
+    (question.colorSpace, question.exif) = (.displayP3, SharedRange(offset: 5, count: 6))
+    for options in [
+      SandboxEncodingOptions(), SandboxEncodingOptions(quality: 7, isLossless: true, effort: 0, subsampling: .yuv422),
+    ] {
+      question.options = options
+      #expect(
+        try Self.copy(question, from: EncodeQuestion()) { (m, q) throws(Malformed) in try m.code(&q) } == question
+      )
+    }
+    question.xmp = SharedRange(offset: 11, count: 1)
+    question.animation = EncodeQuestion.Animation(frameCount: 3, loopCount: 0, hasAlpha: true)
+    #expect(try Self.copy(question, from: EncodeQuestion()) { (m, q) throws(Malformed) in try m.code(&q) } == question)
+    var frame: EncodeFrame? = EncodeFrame()
+    #expect(try Self.copy(frame, from: nil) { (m, f) throws(Malformed) in try m.code(&f) } == frame)
+    frame = nil
+    #expect(try Self.copy(frame, from: EncodeFrame()) { (m, f) throws(Malformed) in try m.code(&f) } == nil)
+  }
+
+  @Test
+  func aPictureWithMorePixelsThanMemoryHasIsMalformed() throws {
+    var (message, question) = (Message(), EncodeQuestion())
+    (question.width, question.height) = (1 << 30, 1 << 30)
+    // Each side is possible by itself.
+    _ = try? message.code(&question)
+    var copy = Message(reading: message.bytes)
+
+    #expect(throws: Malformed.self) { try copy.code(&question) }
+  }
+
+  @Test
   func questionsComeThroughAsTheyAre() throws {
     var options = DecodeOptions(size: .pixels(3.5, 700, .fill, anchor: .topLeft, enlarges: true))
     options.region = PixelRegion(x: -1, y: 2, width: 30, height: .max)

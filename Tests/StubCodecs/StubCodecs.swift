@@ -255,13 +255,16 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
     )
   }
 
-  func encode(_ image: CGImage, as type: String, quality: Double) -> Data? {
+  func encode(_ image: CGImage, as type: String, quality: Double, isProgressive: Bool) -> Data? {
     guard let bitmap = bitmap(of: image) else { return nil }
     let encoders = EncoderRegistry.standard
     if type == "public.jpeg" {
-      return try? encoders.encode(bitmap, as: .jpeg, EncodeOptions(quality: Int((quality * 100).rounded())))
+      return try? encoders.encode(
+        bitmap,
+        as: .jpeg(quality: Int((quality * 100).rounded()), isProgressive: isProgressive),
+      )
     }
-    guard let picture = try? encoders.encode(bitmap, as: .png) else { return nil }
+    guard let picture = try? encoders.encode(bitmap, as: .png()) else { return nil }
     return type == "public.png" ? picture : StubFile(type, [picture]).data
   }
 

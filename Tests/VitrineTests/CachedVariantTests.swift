@@ -116,6 +116,30 @@ struct CachedVariantTests {
     #expect(pipeline.cachedVariant(for: request(.pixels(64, 64)) { $0.colorSpace = .displayP3 }) != nil)
   }
 
+  static let kinds: [(Bool, DynamicRange)] = [(true, .standard), (false, .high), (true, .high)]
+
+  /// The keys of what moves, and of what is brighter than white, have more parts.
+  @Test(arguments: kinds)
+  func neverInOtherColoursAlsoIfItMovesOrIsBright(animates: Bool, range: DynamicRange) async throws {
+    func request(_ side: Double, _ space: ColorSpace, isPlain: Bool = false) -> ImageRequest {
+      self.request(.pixels(side, side)) {
+        $0.colorSpace = space
+        if !isPlain { ($0.animates, $0.dynamicRange) = (animates, range) }
+      }
+    }
+    var round = request(32, .displayP3)
+    round.processors = [step("round")]
+    try await remember([request(32, .displayP3), round])
+    for isPlain in [false, true] {
+      #expect(pipeline.cachedVariant(for: request(64, .sRGB, isPlain: isPlain)) == nil)
+      #expect(pipeline.cachedVariant(for: request(64, .displayP3, isPlain: isPlain))?.processing == .same)
+    }
+    await pipeline.cache.removeAll()
+    try await remember([request(32, .displayP3, isPlain: true)])
+    #expect(pipeline.cachedVariant(for: request(64, .sRGB)) == nil)
+    #expect(pipeline.cachedVariant(for: request(64, .displayP3))?.processing == .same)
+  }
+
   @Test
   func whatVariesByAHeaderServesThoseWhoSendTheSame() async throws {
     parts.loader.answer(

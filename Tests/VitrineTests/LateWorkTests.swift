@@ -163,7 +163,7 @@ struct LateWorkTests {
       // The cache asks for the time when it is given an image.
       clock.whenAsked.withLock { $0 = { _ = record.claim(1, newer) } }
       pipeline.context.settlement.keepInMemory(
-        Settlement.Made(image: image, request: request, step: 0, ask: 0, record: record)
+        Settlement.Made(image: image, request: request, step: 0, ask: 0, record: record, isWanted: true)
       )
       #expect(record.ask == 1)
       return pipeline.cache[request] != nil

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import VitrineHTTP
 import VitrineImaging
@@ -89,5 +90,29 @@ struct ProcessingTests {
     task.cancel()
     await stopped.value()
     await #expect(throws: LoadError.self) { try await task.image }
+  }
+
+  /// A step that cannot be stopped costs the caller nothing.
+  @Test
+  func whoCancelsDoesNotWaitForTheStep() async throws {
+    let pipeline = ImagePipeline.testing(parts)
+    let (began, isOver) = (Deferred<Void>(), Lock(false))
+    let opens = DispatchSemaphore(value: 0)
+    let deaf = ImageProcessor.custom(id: "deaf") { bitmap in
+      began.resolve(())
+      opens.wait()
+      isOver.withLock { $0 = true }
+      return bitmap
+    }
+    let task = pipeline.imageTask(for: ImageRequest(url: Self.url, processors: [deaf]))
+    await began.value()
+
+    task.cancel()
+    let error = await #expect(throws: LoadError.self) { try await task.image }
+
+    #expect(error?.isCancellation == true)
+    // The processor is still at it.
+    #expect(!isOver.withLock { $0 })
+    opens.signal()
   }
 }

@@ -29,7 +29,7 @@ struct Photographs {
   private static func jpeg(_ bitmap: Bitmap) throws -> Data {
     var best = Data()
     for quality in stride(from: 40, through: 95, by: 5) {
-      let file = try bitmap.encoded(as: .jpeg, EncodeOptions(quality: quality))
+      let file = try bitmap.encoded(as: ImageEncoding(.jpeg, quality: quality))
       if abs(file.count - 50_000) < abs(best.count - 50_000) { best = file }
     }
     return best

@@ -23,10 +23,10 @@ func inputs() throws -> [Input] {
     "\(corpus)/avif/tests/data/seine_sdr_gainmap_srgb.avif", "Tests/CodecTests/Fixtures/lossless.avif",
   ])
   let large = try Bitmap(decoding: photograph, size: .pixels(4000, 3000, .exact, enlarges: true))
-  let jpeg = try large.encoded(as: .jpeg, quality(85))
+  let jpeg = try large.encoded(as: .jpeg(quality: 85))
   // The quality that comes nearest to 100 KB.
   let square = try Bitmap(decoding: photograph, size: .pixels(512, 512, .fill, enlarges: true))
-  let avatars: [Data] = try (1...100).map { level in try square.encoded(as: .jpeg, quality(level)) }
+  let avatars: [Data] = try (1...100).map { level in try square.encoded(as: .jpeg(quality: level)) }
   func distance(_ data: Data) -> Int { abs(data.count - 100_000) }
   let avatar = avatars.min { distance($0) < distance($1) } ?? jpeg
   let png = try Bitmap(decoding: photograph, size: .pixels(2000, 1500, .exact, enlarges: true)).encoded(as: .png)
@@ -37,12 +37,6 @@ func inputs() throws -> [Input] {
     Input(name: "JPEG, 12 MP, whole", data: jpeg, size: nil, count: 3),
     Input(name: "PNG, 3 MP, to 300 px", data: png, size: .pixels(300), count: 5),
   ]
-}
-
-private func quality(_ level: Int) -> EncodeOptions {
-  var options = EncodeOptions()
-  options.quality = level
-  return options
 }
 
 private func first(_ paths: [String]) throws -> Data {

@@ -14,7 +14,7 @@
 // | | a thumbnail: at once, awaited, called back | aThumbnailHasThreeForms, aBitmapIsResizedInThreeForms |
 // | | coalescing | equalRequestsShareOneLoad, aCallerThatLeavesDoesNotStopTheOthers |
 // | | load, cancel, clear by URL | anImageIsLoadedCancelledAndClearedByURL, cancellingAURLCancelsEverySize |
-// | | a recycled cell: cancel, clear, verify | aRecycledCellNeverShowsAnEarlierImage |
+// | | a recycled cell: cancel, clear, verify | aRecycledCellNeverShowsAnEarlierImage, aRecycledCellIsCancelledClearedAndBoundInOneCall |
 // | | memory warnings | aMemoryWarningEmptiesTheCache |
 // | | prefetching | prefetchedImagesAreInMemory, aPrefetchSharesItsLoadWithACaller |
 // | | retries | aFailureThatMayPassIsRetried |
@@ -30,6 +30,9 @@
 // | | an observable loader | anObservableLoaderHasTheImage |
 // | | cancel on disappear | aViewThatDisappearsCancelsItsLoad |
 // | an extension of image views | one line with a placeholder | oneLineShowsAPlaceholderThenTheImage |
+// | | one line with a URL as text | oneLineTakesAURLAsText |
+// | | symbols | symbolsStandForAnImageAndForAFailure |
+// | | a style closure | aStyleIsAppliedToThePlaceholderAndToTheImage |
 // | | an error image | anErrorImageStandsForAFailure |
 // | | a table with a 404 | aTableShowsEveryRowButThe404 |
 // | | status codes | anyStatusButSuccessFails |
@@ -168,6 +171,34 @@ final class FakeView: ImageDisplay {
   func result() async -> String? {
     for await content in contents where !["empty", "placeholder", "preview"].contains(content) { return content }
     return nil
+  }
+}
+
+/// A view without a toolkit whose look is decided by a closure.
+@MainActor
+final class StyledView: ImageDisplay {
+  let slot: ImageSlot
+  private let style: (ImageSlot.Content) -> String
+  private let contents: AsyncStream<String>
+  private let continuation: AsyncStream<String>.Continuation
+
+  init(_ pipeline: ImagePipeline, style: @escaping (ImageSlot.Content) -> String) {
+    slot = ImageSlot(pipeline: pipeline)
+    self.style = style
+    (contents, continuation) = AsyncStream.makeStream()
+    slot.display = self
+  }
+
+  func show(_ content: ImageSlot.Content) { continuation.yield(style(content)) }
+
+  /// Waits for as many contents, and returns their styles.
+  func styles(_ count: Int) async -> [String] {
+    var styles: [String] = []
+    for await style in contents {
+      styles.append(style)
+      if styles.count == count { break }
+    }
+    return styles
   }
 }
 

@@ -38,6 +38,53 @@ struct ViewScenarios {
   }
 
   @Test
+  func oneLineTakesAURLAsText() async {
+    let (found, lost) = (FakeView(pipeline), FakeView(pipeline))
+    found.slot.load("https://images.invalid/cat.jpg", placeholder: gray, failure: errorImage)
+    lost.slot.load("https://images.invalid/missing.jpg", placeholder: gray, failure: errorImage)
+    #expect(await found.result() == "image")
+    #expect(await lost.result() == "error image")
+    #expect(lost.history == ["placeholder", "error image"])
+  }
+
+  @Test
+  func symbolsStandForAnImageAndForAFailure() async {
+    let view = StyledView(pipeline) { content in
+      switch content {
+      case .placeholder(.symbol(let name)), .failure(_, .symbol(let name)): name
+      default: "other"
+      }
+    }
+    view.slot.load(setting.missing, placeholder: .symbol("image-loading"), failure: .symbol("image-missing"))
+    #expect(await view.styles(2) == ["image-loading", "image-missing"])
+  }
+
+  @Test
+  func aStyleIsAppliedToThePlaceholderAndToTheImage() async {
+    let view = StyledView(pipeline) { content in
+      if case .image(_, let fades) = content { fades ? "rounded, fading" : "rounded" } else { "dimmed" }
+    }
+    view.slot.load(setting.cat, placeholder: gray)
+    #expect(await view.styles(2) == ["dimmed", "rounded, fading"])
+    view.slot.load(setting.cat, placeholder: gray)
+    view.slot.load(nil)
+    view.slot.load(setting.cat, placeholder: gray)
+    #expect(await view.styles(2) == ["dimmed", "rounded"])
+  }
+
+  @Test
+  func aRecycledCellIsCancelledClearedAndBoundInOneCall() async throws {
+    let cell = FakeView(pipeline)
+    cell.slot.load(setting.slow, placeholder: gray)
+    let late = try await setting.loader.nextLoad(of: setting.slow)
+    cell.slot.load(setting.cat, placeholder: gray)
+    await late.wait { $0.isCancelled }
+    late.respond(with: setting.response)
+    #expect(await cell.result() == "image")
+    #expect(cell.history == ["placeholder", "placeholder", "image"])
+  }
+
+  @Test
   func anErrorImageStandsForAFailure() async {
     let view = FakeView(pipeline)
     view.slot.load(setting.missing, placeholder: gray, failure: errorImage)

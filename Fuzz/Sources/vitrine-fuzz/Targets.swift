@@ -31,6 +31,8 @@ let targets: [String: Target] = [
   "frames": frames,
   "processing": processing,
   "hashes": hashes,
+  "encoding": encoding,
+  "metadata-writing": metadataWriting,
   "http": http,
   "headers": headers,
   "disk": disk,

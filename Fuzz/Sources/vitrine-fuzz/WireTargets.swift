@@ -39,6 +39,7 @@ private func readReply(_ bytes: [UInt8], _ output: [UInt8], _ kind: DecodeQuesti
   case .space:
     var count = 0
     try? message.code(&count, "length")
+  case .frame: break
   case .failed:
     var error = ImageError(.corrupt, "")
     guard (try? message.code(&error)) != nil else { return }
@@ -66,6 +67,15 @@ private func readCommand(_ bytes: [UInt8]) {
     var (question, count, allowance) = (DecodeQuestion(.info, DecodeOptions()), 0, 0)
     guard (try? message.code(&question, byteCount: &count, allowance: &allowance)) != nil else { return }
     _ = try? question.options.plan(for: ImageInfo(format: .png, storedWidth: 30, storedHeight: 20))
+  case .encode:
+    var question = EncodeQuestion()
+    guard (try? message.code(&question)) != nil else { return }
+    check(question) { try $0.code(&$1) }
+    precondition(question.pixelByteCount > 0, "no pixels")
+  case .frame:
+    var frame: EncodeFrame?
+    guard (try? message.code(&frame)) != nil else { return }
+    check(frame) { try $0.code(&$1) }
   case .proceed, .refuse: break
   }
 }

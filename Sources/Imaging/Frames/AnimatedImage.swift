@@ -13,7 +13,8 @@ public import VitrineRuntime
 /// It holds the encoded bytes. Frames are decoded at the size at which they are shown, ahead of the players, and all
 /// players of an image share them: ten views of one image decode each frame once. ``FrameBudget`` limits their memory.
 ///
-/// A frame that is damaged ends the animation: it consists of the frames before.
+/// A frame that is damaged, or that a processor fails on, ends the animation: it consists of the frames before. A frame
+/// that fails for another reason, such as too little time, is tried again after a second, and then less and less often.
 public final class AnimatedImage: Sendable {
   /// The first frame.
   public let poster: Bitmap
@@ -23,9 +24,11 @@ public final class AnimatedImage: Sendable {
   public let data: Data
   /// The duration of each frame, in seconds: ``ImageInfo/frameCount`` values.
   ///
-  /// Durations of 0.01 s and less become 0.1 s, as in browsers.
+  /// Durations of 0.01 s and less become 0.1 s, as in browsers, and none is longer than a million seconds.
   public let delays: [Double]
   let store: FrameStore
+  /// The closure that gives one frame after another; `nil` if they are decoded.
+  private let supply: FrameSupply?
 
   /// The number of times that the animation plays; 0 for endless.
   public var loopCount: Int { info.loopCount }
@@ -57,16 +60,27 @@ public final class AnimatedImage: Sendable {
   ///   - decoders: The decoders. Defaults to ``DecoderRegistry/standard``.
   ///   - budget: The memory for frames. Defaults to the one that all animations share.
   /// - Throws: ``ImageError`` of any code but `.noSuchFrame` and `.notEncodable`.
-  public init(
+  public convenience init(
     _ data: Data,
     _ options: DecodeOptions = DecodeOptions(),
     decoders: DecoderRegistry = .standard,
     budget: FrameBudget = .shared,
   ) throws(ImageError) {
+    try self.init(data, options, decoders: decoders, budget: budget, queue: FrameStore.queue)
+  }
+
+  /// As ``init(_:_:decoders:budget:)``; `queue` decodes the frames.
+  init(
+    _ data: Data,
+    _ options: DecodeOptions = DecodeOptions(),
+    decoders: DecoderRegistry = .standard,
+    budget: FrameBudget,
+    queue: WorkQueue,
+  ) throws(ImageError) {
     var source = try FrameSource(data, options, decoders: decoders)
     guard let first = try source.next() else { throw .noSuchFrame(0, of: source.info) }
     poster = first.bitmap
-    (info, delays, self.data) = (source.info, source.delays, data)
+    (info, delays, self.data, supply) = (source.info, source.delays, data, nil)
     var later = options
     // The first frame's decode is over, and so is its share of memory.
     (later.isCancelled, later.memoryShare, later.host) = (nil, nil, nil)
@@ -76,6 +90,7 @@ public final class AnimatedImage: Sendable {
       count: info.frameCount,
       sourceByteCount: source.heldByteCount,
       budget: budget,
+      queue: queue,
       open: { () throws(ImageError) in try FrameSource(data, kept, decoders: decoders) },
     )
   }
@@ -84,8 +99,23 @@ public final class AnimatedImage: Sendable {
   ///
   /// `poster` is the first frame, changed.
   init(_ other: AnimatedImage, poster: Bitmap, change: @escaping FrameChange) {
-    (info, delays, data, self.poster) = (other.info, other.delays, other.data, poster)
+    (info, delays, data, self.poster, supply) = (other.info, other.delays, other.data, poster, other.supply)
     store = FrameStore(other.store, poster: poster, change: change)
+  }
+
+  /// Makes an animation for an encoder, whose frames another program has.
+  ///
+  /// Only ``frames(isCancelled:)`` gives them, and only once.
+  package init(poster: Bitmap, info: ImageInfo, supply: @escaping FrameSupply) {
+    (self.poster, self.info, self.supply, data) = (poster, info, supply, Data())
+    delays = [Double](repeating: 0, count: info.frameCount)
+    store = FrameStore(
+      poster: poster,
+      count: 1,
+      sourceByteCount: 0,
+      budget: .shared,
+      open: { () throws(ImageError) in throw ImageError(.unsupported, "the frames are another program's") },
+    )
   }
 
   /// Returns a frame if it is decoded; the first one always is.
@@ -100,7 +130,8 @@ public final class AnimatedImage: Sendable {
   ///
   /// - Parameter index: The index, counted from 0.
   /// - Returns: The pixels.
-  /// - Throws: ``ImageError``: `.noSuchFrame`; the damage of the file; `.cancelled` if the task is cancelled.
+  /// - Throws: ``ImageError``: `.noSuchFrame`; the reason why the frame cannot be decoded, now or ever; `.cancelled` if
+  ///   the task is cancelled.
   public func frame(at index: Int) async throws(ImageError) -> Bitmap {
     guard delays.indices.contains(index) else { throw .noSuchFrame(index, of: info) }
     return try await store.frame(at: index)
@@ -118,5 +149,75 @@ extension DecoderRegistry {
     var image = ImageContainer(animation.poster, info: animation.info)
     image.animation = animation
     return image
+  }
+}
+
+/// A closure that gives one frame after another, and `nil` after the last one.
+package typealias FrameSupply = @Sendable () throws(ImageError) -> AnimationFrame?
+
+/// The frames of an animation from the first on, each decoded when it is read; for encoders.
+public struct AnimatedImageFrames: ~Copyable {
+  private var source: FrameSource?
+  private let supply: FrameSupply?
+  private let change: FrameChange?
+  private let isCancelled: (@Sendable () -> Bool)?
+  /// The share that decodes hold their memory of; `nil` for none.
+  private let memoryShare: MemoryShare?
+
+  fileprivate init(
+    _ source: consuming FrameSource?,
+    _ supply: FrameSupply?,
+    _ change: FrameChange?,
+    _ isCancelled: (@Sendable () -> Bool)?,
+    _ memoryShare: MemoryShare?,
+  ) {
+    self.source = source
+    (self.supply, self.change, self.isCancelled, self.memoryShare) = (supply, change, isCancelled, memoryShare)
+  }
+
+  /// Decodes the next frame, with the changes of processors.
+  ///
+  /// Blocks until done.
+  ///
+  /// - Returns: The frame; `nil` after the last one.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
+  public mutating func next() throws(ImageError) -> AnimationFrame? {
+    if let supply { return try supply() }
+    let (isCancelled, memoryShare) = (isCancelled, memoryShare)
+    guard let position = source?.position, let count = source?.info.frameCount, position < count,
+      let frame = try source?.frame(
+        at: position,
+        adapt: { ($0.isCancelled, $0.memoryShare) = (isCancelled, memoryShare) },
+      )
+    else { return nil }
+    guard let change else { return frame }
+    let bitmap = try change(frame.bitmap) { isCancelled?() ?? false }
+    return AnimationFrame(bitmap: bitmap, index: frame.index, delay: frame.delay)
+  }
+}
+
+extension AnimatedImage {
+  /// Opens the frames for one pass from the first to the last, apart from those that views show.
+  ///
+  /// One frame is held at a time, besides what the next one builds on. Blocks while the header is read.
+  ///
+  /// - Parameter isCancelled: Called now and then; `true` stops decoding with `.cancelled`. Defaults to `nil`.
+  /// - Returns: The frames.
+  /// - Throws: ``ImageError`` of any code but `.noSuchFrame` and `.notEncodable`.
+  public func frames(isCancelled: (@Sendable () -> Bool)? = nil) throws(ImageError) -> AnimatedImageFrames {
+    try frames(isCancelled, nil)
+  }
+
+  /// Opens the frames for an encoder, within its share of memory.
+  package func frames(for input: EncoderInput) throws(ImageError) -> AnimatedImageFrames {
+    try frames(input.isCancelled, input.memoryShare)
+  }
+
+  private func frames(
+    _ isCancelled: (@Sendable () -> Bool)?,
+    _ memoryShare: MemoryShare?,
+  ) throws(ImageError) -> AnimatedImageFrames {
+    guard supply == nil else { return AnimatedImageFrames(nil, supply, nil, isCancelled, memoryShare) }
+    return AnimatedImageFrames(try store.openSource(), nil, store.frameChange, isCancelled, memoryShare)
   }
 }

@@ -79,6 +79,7 @@ public final class AnimationPlayer {
       show(other, frame)
     }
     (hasBegun, last) = (true, nil)
+    forgetLostFrame()
     number = image.store.add(at: pending ?? frameIndex)
   }
 
@@ -113,15 +114,19 @@ public final class AnimationPlayer {
 
   /// Tells the player the time.
   ///
-  /// Complexity: O(frames that were due).
+  /// Complexity: O(frames that were due), at most two for each of the animation.
   ///
   /// - Parameter time: The time of the owner's clock, which only moves forward; its origin is arbitrary.
   /// - Returns: The pixels to show; `nil` if the frame that is shown is still the right one.
   public func advance(to time: Duration) -> Bitmap? {
     guard isPlaying else { return nil }
     defer { last = time }
+    forgetLostFrame()
     if let pending {
-      guard let frame = image.cachedFrame(at: pending) else { return nil }
+      guard let frame = image.cachedFrame(at: pending) else {
+        if let number { image.store.move(number, to: pending) }
+        return nil
+      }
       progress = 0
       show(pending, frame)
       return frame
@@ -134,17 +139,45 @@ public final class AnimationPlayer {
       progress += min(max(0, (time - last) / .seconds(1)) * speed, remaining + speed)
     }
     let shown = frameIndex
-    while isDue, step() {}
+    if showDueFrames() {
+      skipLoops()
+      _ = showDueFrames()
+    }
     guard frameIndex != shown else { return nil }
     return bitmap
   }
 
   /// The time until the next frame is due, by the owner's clock; zero if it is due and not decoded yet.
   ///
-  /// `nil` while the animation does not play, or its time stands still.
+  /// `nil` while the animation does not play, or its time stands still. At most a billion seconds.
   public var timeToNextFrame: Duration? {
     guard isPlaying, rate.isFinite, rate > 0 else { return nil }
-    return .seconds(max(0, image.delays[frameIndex] - progress) / rate)
+    return .seconds(min(1e9, max(0, image.delays[frameIndex] - progress) / rate))
+  }
+
+  /// Goes on with the frame that is shown, if the one that was sought turned out to be missing from the file.
+  private func forgetLostFrame() {
+    guard let index = pending, index >= image.frameCount else { return }
+    pending = nil
+    if let number { image.store.move(number, to: frameIndex) }
+  }
+
+  /// Shows the frames that are due, no more than one loop of them; returns `true` if there are others.
+  private func showDueFrames() -> Bool {
+    for _ in 0..<image.frameCount {
+      guard isDue, step() else { return false }
+    }
+    return isDue
+  }
+
+  /// Takes whole loops off the time that is left, all of whose frames are there, but not the last loop of all.
+  private func skipLoops() {
+    let duration = image.delays.prefix(image.frameCount).reduce(0, +)
+    let rest = loopCount > 0 ? Double(max(0, loopCount - completedLoops - 1)) : .infinity
+    let loops = min((progress / duration).rounded(.down), rest)
+    progress = loops < rest ? progress.truncatingRemainder(dividingBy: duration) : progress - loops * duration
+    // An animation that nobody could watch is not counted to the end.
+    if loopCount > 0 || completedLoops < 1 << 53 { completedLoops += Int(min(loops, 0x1p53)) }
   }
 
   /// Shows the next frame, whose time has come; returns `false` if there is none yet, or no more.

@@ -2,17 +2,33 @@ public import VitrineRuntime
 
 /// The memory that decoded frames of animations hold together.
 ///
-/// Each animation that plays may hold an equal share of the limit, and two frames whatever the share is. What an
-/// animation holds that does not play is freed when another needs the room. Under memory pressure all frames are freed
-/// that can be decoded again, and for half a minute each animation holds two.
+/// Each animation that plays may hold an equal share of the limit, and at least two frames: the one that is shown and
+/// the next, for every view that is out of step with the others. What an animation holds that does not play is freed
+/// when another needs the room. Under memory pressure all frames are freed that can be decoded again, and for half a
+/// minute each animation holds no more than that minimum.
 public final class FrameBudget: Sendable {
   /// The budget of animations that have no other: 64 MB, under the system's memory pressure.
   public static let shared = FrameBudget()
 
-  private struct Entry {
-    weak var store: FrameStore?
+  /// The memory of an animation at one moment.
+  struct Holding {
     var byteCount = 0
     var isActive = false
+    /// The number of holdings that the animation has stated so far; of two, the one with more is the newer.
+    var version = 0
+  }
+
+  /// The limits of an animation at one moment.
+  struct Allowance {
+    /// The bytes that each animation that plays may hold; 0 while memory is scarce.
+    let share: Int
+    /// The time of the budget's clock.
+    let now: Duration
+  }
+
+  private struct Entry {
+    weak var store: FrameStore?
+    var holding = Holding()
     var lastUse = 0
   }
 
@@ -49,39 +65,47 @@ public final class FrameBudget: Sendable {
   }
 
   /// The bytes that animations hold: frames, the canvases that they are drawn on, and what codecs keep.
-  public var byteCount: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.byteCount } } }
+  public var byteCount: Int { state.withLock { $0.entries.values.reduce(0) { $0 + $1.holding.byteCount } } }
 
-  /// The bytes that each animation that plays may hold; 0 while memory is scarce.
-  var share: Int {
+  /// The limits of an animation now.
+  var allowance: Allowance {
     let now = time.uptime
-    return state.withLock { state in
+    let share = state.withLock { state in
       guard now >= state.scarceUntil else { return 0 }
-      return byteLimit / max(1, state.entries.values.count { $0.isActive })
+      return byteLimit / max(1, state.entries.values.count { $0.holding.isActive })
     }
+    return Allowance(share: share, now: now)
   }
 
   /// Notes what an animation holds, and frees what others hold without need if that is too much.
-  func update(_ store: FrameStore, byteCount: Int, isActive: Bool) {
+  func update(_ store: FrameStore, _ holding: Holding) {
+    note(store, holding)
     let released = state.withLock { state -> [FrameStore] in
-      state.uses += 1
-      state.entries[ObjectIdentifier(store)] = Entry(
-        store: store,
-        byteCount: byteCount,
-        isActive: isActive,
-        lastUse: state.uses,
-      )
-      var total = state.entries.values.reduce(0) { $0 + $1.byteCount }
+      var total = state.entries.values.reduce(0) { $0 + $1.holding.byteCount }
       guard total > byteLimit else { return [] }
       var released: [FrameStore] = []
-      let idle = state.entries.filter { !$0.value.isActive && $0.value.byteCount > 0 }
+      let idle = state.entries.filter { !$0.value.holding.isActive && $0.value.holding.byteCount > 0 }
       for (key, entry) in idle.sorted(by: { $0.value.lastUse < $1.value.lastUse }) where total > byteLimit {
-        total -= entry.byteCount
-        state.entries[key]?.byteCount = 0
+        total -= entry.holding.byteCount
+        // Until it says what it could not free.
+        state.entries[key]?.holding.byteCount = 0
         if let store = entry.store { released.append(store) }
       }
       return released
     }
     for store in released { store.release() }
+  }
+
+  /// Notes what an animation holds, and frees nothing: for one that frees, which is never asked to free again.
+  ///
+  /// Threads may call in another order than that in which they looked, so an older holding changes nothing.
+  func note(_ store: FrameStore, _ holding: Holding) {
+    state.withLock { state in
+      let key = ObjectIdentifier(store)
+      guard holding.version > state.entries[key]?.holding.version ?? 0 else { return }
+      state.uses += 1
+      state.entries[key] = Entry(store: store, holding: holding, lastUse: state.uses)
+    }
   }
 
   /// Forgets an animation that is gone.

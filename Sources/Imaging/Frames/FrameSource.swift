@@ -8,6 +8,10 @@ public struct AnimationFrame: Sendable {
   public let index: Int
   /// The duration for which it is shown, in seconds; 0 for a still image.
   public let delay: Double
+
+  package init(bitmap: Bitmap, index: Int, delay: Double) {
+    (self.bitmap, self.index, self.delay) = (bitmap, index, delay)
+  }
 }
 
 /// The frames of an image, decoded one after another at the size they are shown.
@@ -31,7 +35,7 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
   public let info: ImageInfo
   /// The duration of each frame, in seconds: ``ImageInfo/frameCount`` values, 0 for a still image.
   ///
-  /// Durations of 0.01 s and less become 0.1 s, as in browsers.
+  /// Durations of 0.01 s and less become 0.1 s, as in browsers, and none is longer than a million seconds.
   public let delays: [Double]
   /// The index of the frame that ``next()`` returns, counted from 0.
   public private(set) var position: Int
@@ -75,7 +79,7 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
     (options.frame, options.dynamicRange, options.acceptsPartial) = (0, .standard, false)
     let opened = try Self.open(data, options, decoders)
     let isAnimated = opened.info.frameCount > 1
-    let delays = isAnimated ? try decoders.frameDelays(of: data, limits: options.limits) : [0]
+    let delays = isAnimated ? try decoders.frameDelays(of: data, options.limits, known: opened.info) : [0]
     (info, composed, self.delays, position) = (opened.info, opened.composed, delays, 0)
     (self.data, self.options, self.decoders, session) = (data, options, decoders, FrameSession())
   }
@@ -135,7 +139,7 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
   /// Makes ``next()`` return the first frame.
   public mutating func rewind() { position = 0 }
 
-  /// Decodes a frame, after which the position is.
+  /// Decodes a frame, and moves the position behind it.
   ///
   /// - Parameters:
   ///   - index: The index, counted from 0.

@@ -104,8 +104,8 @@ public struct BlurHash: Hashable, Sendable, CustomStringConvertible {
         "a BlurHash is shown at 1 to \(Self.longestSide) pixels, and not \(width)x\(height)",
       )
     }
-    guard punch.isFinite, abs(punch) < 1e6 else {
-      throw ImageError(.invalidSize, "the factor of the contrast, \(punch), is not finite")
+    guard abs(punch) < 1e6 else {
+      throw ImageError(.invalidSize, "the factor of the contrast, \(punch), is not between -1000000 and 1000000")
     }
     let light = components(punch)
     let (across, down) = (Self.cosines(columns, width), Self.cosines(rows, height))

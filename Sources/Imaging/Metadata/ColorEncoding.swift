@@ -36,6 +36,18 @@ package struct ColorEncoding: Hashable, Sendable {
     green: Chromaticity(x: 0.265, y: 0.690),
     blue: Chromaticity(x: 0.15, y: 0.06),
   )
+  /// ITU-R BT.601 for pictures of 625 lines.
+  static let rec601With625Lines = ColorEncoding(
+    red: Chromaticity(x: 0.640, y: 0.330),
+    green: Chromaticity(x: 0.290, y: 0.600),
+    blue: Chromaticity(x: 0.150, y: 0.060),
+  )
+  /// ITU-R BT.601 for pictures of 525 lines.
+  static let rec601With525Lines = ColorEncoding(
+    red: Chromaticity(x: 0.630, y: 0.340),
+    green: Chromaticity(x: 0.310, y: 0.595),
+    blue: Chromaticity(x: 0.155, y: 0.070),
+  )
   /// ITU-R BT.2020.
   static let rec2020 = ColorEncoding(
     red: Chromaticity(x: 0.708, y: 0.292),
@@ -72,28 +84,38 @@ package struct ColorEncoding: Hashable, Sendable {
     (self.red, self.green, self.blue, self.white, self.transfer) = (red, green, blue, white, transfer)
   }
 
-  /// The conversion to light; `nil` if the primaries do not form a triangle around the white.
-  var matrixShaper: MatrixShaper? {
+  /// The white of profiles: D50 (ICC.1:2022, 7.2.16).
+  static let connectionWhite = [0.9642, 1, 0.8249]
+
+  /// The matrix from light to XYZ relative to D50, and the part of it that adapts the white; `nil` if the primaries do
+  /// not form a triangle around the white.
+  var adaptedPrimaries: (matrix: Matrix3, adaptation: Matrix3)? {
     guard let red = red.tristimulus, let green = green.tristimulus, let blue = blue.tristimulus,
       let white = white.tristimulus
     else { return nil }
     let primaries = Matrix3(columns: [red, green, blue])
     guard let strengths = primaries.inverse?.applied(to: white), strengths.allSatisfy({ $0 > 0 }) else { return nil }
-    // The Bradford transform (K. M. Lam, 1985) to D50, the white of profiles.
+    // The Bradford transform (K. M. Lam, 1985).
     let cones = Matrix3(rows: [[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
-    let (from, to) = (cones.applied(to: white), cones.applied(to: [0.9642, 1, 0.8249]))
+    let (from, to) = (cones.applied(to: white), cones.applied(to: Self.connectionWhite))
     guard let back = cones.inverse, from.allSatisfy({ $0 > 0 }) else { return nil }
-    let adapted = zip(to, from).map { $0 / $1 }
+    let scaled = zip(cones.rows, zip(to, from)).map { row, white in row.map { $0 * white.0 / white.1 } }
+    let adaptation = Matrix3(columns: Matrix3(rows: scaled).columns.map { back.applied(to: $0) })
     let columns = zip([red, green, blue], strengths).map { color, strength in
-      let response = zip(cones.applied(to: color.map { $0 * strength }), adapted).map { $0 * $1 }
-      return back.applied(to: response)
+      adaptation.applied(to: color.map { $0 * strength })
     }
+    return (Matrix3(columns: columns), adaptation)
+  }
+
+  /// The conversion to light; `nil` if the primaries do not form a triangle around the white.
+  var matrixShaper: MatrixShaper? {
+    guard let matrix = adaptedPrimaries?.matrix else { return nil }
     let curve: [Float] =
       switch transfer {
       case .sRGB: TransferCurve.sRGB.levels
       case .gamma(let gamma): (0...255).map { Float(pow(Double($0) / 255, gamma)) }
       }
-    return MatrixShaper(curves: [curve, curve, curve], matrix: Matrix3(columns: columns).rows)
+    return MatrixShaper(curves: [curve, curve, curve], matrix: matrix.rows)
   }
 }
 
@@ -108,6 +130,8 @@ struct Matrix3 {
   init(columns: [[Double]]) {
     rows = (0..<3).map { row in columns.map { $0[row] } }
   }
+
+  var columns: [[Double]] { (0..<3).map { column in rows.map { $0[column] } } }
 
   func applied(to vector: [Double]) -> [Double] { rows.map { row in zip(row, vector).reduce(0) { $0 + $1.0 * $1.1 } } }
 

@@ -53,6 +53,42 @@ public struct EXIFDate: Sendable, Hashable {
     secondsFromUTC = offset.flatMap(Self.offset)
   }
 
+  /// Reads `2024-12-31T23:59:59.125+05:30`, the form of XMP (ISO 16684-1, 8.2.1.1); seconds and offset may be missing.
+  ///
+  /// Returns `nil` for a date without a time, which EXIF cannot hold.
+  init?(iso text: String) {
+    let parts = text.split(separator: "T", maxSplits: 1)
+    guard parts.count == 2, parts[0].split(separator: "-").count == 3 else { return nil }
+    let clock = parts[1].prefix { $0.isASCII && ($0.isNumber || $0 == ":" || $0 == ".") }
+    let offset = parts[1].dropFirst(clock.count)
+    let pieces = clock.split(separator: ".", maxSplits: 1)
+    guard let time = pieces.first else { return nil }
+    let isShort = time.split(separator: ":").count == 2
+    self.init(
+      "\(parts[0]) \(time)\(isShort ? ":00" : "")",
+      pieces.count == 2 ? String(pieces[1]) : nil,
+      offset.isEmpty ? nil : String(offset),
+    )
+  }
+
+  /// The texts of EXIF that are read as this date; fractions of a second to a billionth.
+  var texts: (time: String, fraction: String?, offset: String?) {
+    func digits(_ value: Int, _ count: Int = 2) -> String {
+      let text = String(value)
+      return String(repeating: "0", count: max(count - text.count, 0)) + text
+    }
+    let date = "\(digits(year, 4)):\(digits(month)):\(digits(day))"
+    let time = "\(date) \(digits(hour)):\(digits(minute)):\(digits(Int(second)))"
+    let billionths = min(Int(((second - second.rounded(.down)) * 1e9).rounded()), 999_999_999)
+    var fraction = digits(billionths, 9)
+    while fraction.hasSuffix("0") { fraction.removeLast() }
+    let offset = secondsFromUTC.map { seconds in
+      let minutes = abs(seconds) / 60
+      return "\(seconds < 0 ? "-" : "+")\(digits(minutes / 60)):\(digits(minutes % 60))"
+    }
+    return (time, fraction.isEmpty ? nil : fraction, offset)
+  }
+
   private static func fraction(_ text: String) -> Double? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }.prefix(15)
     return digits.isEmpty ? nil : Double("0.\(digits)")

@@ -183,6 +183,19 @@ struct PNGHeader {
 
 /// The duration of a frame.
 package enum FrameDelay {
+  /// The longest duration, in seconds: longer than anyone looks, and short enough for any timer.
+  package static let longest = 1e6
+
   /// Browsers show frames of 0.01 s and less for 0.1 s, and animations are made for browsers.
-  package static func shown(_ seconds: Double) -> Double { seconds <= 0.011 ? 0.1 : seconds }
+  ///
+  /// Text that is not a number counts as 0.
+  package static func shown(_ seconds: Double) -> Double { seconds > 0.011 ? min(seconds, longest) : 0.1 }
+
+  /// Returns the duration of each of `count` frames, whatever a decoder said.
+  ///
+  /// A damaged file may declare frames without a duration, and a decoder that was taken over anything.
+  static func shown(_ delays: [Double], count: Int) -> [Double] {
+    let known = delays.prefix(count).map { shown($0) }
+    return known + [Double](repeating: shown(0), count: count - known.count)
+  }
 }

@@ -6,8 +6,8 @@
 /// let soft = try ImageProcessor.blur(radius: 8).process(bitmap)
 /// ```
 /// Processors with equal identifiers are equal, so an identifier must contain everything that the result depends on.
-/// Those of Vitrine do: equal parameters have equal identifiers, and others have others. Their results depend on
-/// nothing but the pixels, the parameters and, with lengths in points, the scale.
+/// Those of Vitrine do: equal parameters have equal identifiers, and different parameters different ones. Their results
+/// depend on nothing but the pixels, the parameters and, with lengths in points, the scale.
 ///
 /// Colours are filtered multiplied by their coverage, so edges have no fringes. The result has straight alpha, or none
 /// if the image has none and stays a rectangle. A parameter that changes nothing returns the same pixels without a copy.
@@ -26,11 +26,15 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   private let work: Work
 
   private enum Work: Sendable {
+    case step(Step)
+    case chain([ImageProcessor])
+  }
+
+  private enum Step: Sendable {
     case bitmap(@Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap)
     /// Keeps a part, which is that of the first frame for all frames of an animation.
     case part(@Sendable (Bitmap, ProcessingContext) throws(ImageError) -> PixelRegion)
     case custom(@Sendable (ImageContainer, ProcessingContext) throws -> ImageContainer)
-    case chain([ImageProcessor])
   }
 
   /// Makes a processor of Vitrine's own; `arguments` must tell all parameters apart.
@@ -53,11 +57,11 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     self.init(name, arguments, lengths: lengths, .part(part))
   }
 
-  private init(_ name: String, _ arguments: [String], lengths: [Length], _ work: Work) {
+  private init(_ name: String, _ arguments: [String], lengths: [Length], _ step: Step) {
     identifier = "\(name)(\(arguments.joined(separator: ",")))"
     processesPreviews = true
     dependsOnScale = lengths.contains { $0.unit == .points }
-    self.work = work
+    work = .step(step)
   }
 
   private init(
@@ -69,7 +73,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     self.identifier = identifier
     self.processesPreviews = processesPreviews
     self.dependsOnScale = dependsOnScale
-    work = .custom(body)
+    work = .step(.custom(body))
   }
 
   private init(chain steps: [ImageProcessor]) {
@@ -127,6 +131,8 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
   ///   }
   /// ]
   /// ```
+  /// The frames of an animation are changed like the image, if the body changes the pixels. If it sets
+  /// ``ImageContainer/animation``, or returns a container of its own, the result has that animation or none.
   ///
   /// - Parameters:
   ///   - id: The identifier. It must differ for different results.
@@ -178,26 +184,80 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     _ image: ImageContainer,
     _ context: ProcessingContext = ProcessingContext(),
   ) throws(ImageError) -> ImageContainer {
-    let work = try fixed(for: image, context)
-    let result = try changed(image, context, work)
-    guard let animation = image.animation, !result.bitmap.isSamePixels(as: image.bitmap) else { return result }
+    switch work {
+    case .step(let step): return try process(image, context, step)
+    case .chain(let steps):
+      var image = image
+      for step in steps { image = try step.process(image, context) }
+      return image
+    }
+  }
+
+  private func process(
+    _ image: ImageContainer,
+    _ context: ProcessingContext,
+    _ step: Step,
+  ) throws(ImageError) -> ImageContainer {
+    let change = try change(of: image, context, step)
+    let result = try change(image, context)
+    // A step that sets the animation decides about it.
+    guard let animation = image.animation, result.animationChanges == image.animationChanges,
+      !result.bitmap.isSamePixels(as: image.bitmap)
+    else { return result }
     // Frames are changed when they are shown, by whoever shows them then.
     let still = image.replacing(result.bitmap)
     var moving = result
     moving.animation = AnimatedImage(animation, poster: result.bitmap) { (frame, isCancelled) throws(ImageError) in
       var later = context
       later.isCancelled = isCancelled
-      return try changed(still.replacing(frame), later, work).bitmap
+      return try change(still.replacing(frame), later).bitmap
     }
     return moving
   }
 
-  /// Returns the work that all frames of an image have in common.
-  private func fixed(for image: ImageContainer, _ context: ProcessingContext) throws(ImageError) -> Work {
-    guard case .part(let choose) = work else { return work }
-    let part = try named { () throws(ImageError) in try choose(image.bitmap, context) }
-    return .bitmap { (bitmap, context) throws(ImageError) in
-      try bitmap.cropped(to: part) { () throws(ImageError) in try context.checkCancellation() }
+  /// A change of an image, or of a frame of it.
+  private typealias Change = @Sendable (ImageContainer, ProcessingContext) throws(ImageError) -> ImageContainer
+
+  /// Returns the change that all frames of an image have in common.
+  private func change(
+    of image: ImageContainer,
+    _ context: ProcessingContext,
+    _ step: Step,
+  ) throws(ImageError) -> Change {
+    switch step {
+    case .bitmap(let body): return change(body)
+    case .part(let choose):
+      let part = try named { () throws(ImageError) in
+        try context.checkCancellation()
+        return try choose(image.bitmap, context)
+      }
+      return change { (bitmap, context) throws(ImageError) in
+        try bitmap.cropped(to: part) { () throws(ImageError) in try context.checkCancellation() }
+      }
+    case .custom(let body):
+      return { [self] (image, context) throws(ImageError) in
+        try named { () throws(ImageError) in
+          try context.checkCancellation()
+          do {
+            return try body(image, context)
+          } catch {
+            try context.checkCancellation()
+            throw ImageError(.processingFailed, cause: error, "\(error)")
+          }
+        }
+      }
+    }
+  }
+
+  private func change(
+    _ body: @escaping @Sendable (Bitmap, ProcessingContext) throws(ImageError) -> Bitmap
+  ) -> Change {
+    { [self] (image, context) throws(ImageError) in
+      let bitmap = try named { () throws(ImageError) in
+        try context.checkCancellation()
+        return try body(image.bitmap, context)
+      }
+      return bitmap.isSamePixels(as: image.bitmap) ? image : image.replacing(bitmap.straightened())
     }
   }
 
@@ -206,32 +266,7 @@ public struct ImageProcessor: Sendable, Hashable, CustomStringConvertible {
     do throws(ImageError) {
       return try body()
     } catch {
-      throw error.isCancellation ? error : error.prefixed(identifier)
-    }
-  }
-
-  private func changed(
-    _ image: ImageContainer,
-    _ context: ProcessingContext,
-    _ work: Work,
-  ) throws(ImageError) -> ImageContainer {
-    try context.checkCancellation()
-    switch work {
-    case .part: return try changed(image, context, fixed(for: image, context))
-    case .bitmap(let body):
-      let bitmap = try named { () throws(ImageError) in try body(image.bitmap, context) }
-      return bitmap.isSamePixels(as: image.bitmap) ? image : image.replacing(bitmap.straightened())
-    case .custom(let body):
-      do {
-        return try body(image, context)
-      } catch {
-        try context.checkCancellation()
-        throw ImageError(.processingFailed, cause: error, "\(identifier): \(error)")
-      }
-    case .chain(let steps):
-      var image = image
-      for step in steps { image = try step.process(image, context) }
-      return image
+      throw error.prefixed(identifier)
     }
   }
 

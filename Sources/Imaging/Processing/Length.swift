@@ -35,7 +35,7 @@ public struct Length: Hashable, Sendable, CustomStringConvertible {
 
   /// The number and the unit: `8px`, `16pt`, `0.5fr`.
   ///
-  /// Equal lengths have equal descriptions, and others have others.
+  /// Equal lengths have equal descriptions, and different lengths different ones.
   public var description: String { StepName.number(value) + unit.rawValue }
 
   /// Returns the length in pixels, which may be negative or not a number.
@@ -63,7 +63,7 @@ enum StepName {
   ///
   /// Both zeros are `0`.
   static func number(_ value: Double) -> String {
-    guard let whole = Int(exactly: value), abs(whole) < 1 << 53 else { return "\(value)" }
+    guard let whole = Int(exactly: value), whole.magnitude < 1 << 53 else { return "\(value)" }
     return "\(whole)"
   }
 

@@ -47,11 +47,17 @@ public struct ProcessingContext: Sendable {
     let pixels = length.pixels(scale: scale, of: side)
     // Not a number is in no range.
     guard range.contains(pixels) else {
-      let detail =
-        range.lowerBound < 0 ? "finite" : range.lowerBound > 0 ? "positive and finite" : "finite and at least 0"
-      throw ImageError(.invalidSize, "the \(name), \(length), is not \(detail)")
+      throw ImageError(.invalidSize, "the \(name), \(length), is not \(Self.rule(for: pixels, range))")
     }
     return pixels
+  }
+
+  /// Returns the rule of a range that a number of pixels breaks.
+  private static func rule(for pixels: Double, _ range: ClosedRange<Double>) -> String {
+    if !pixels.isFinite { return "finite" }
+    if pixels > range.upperBound { return "at most \(StepName.number(range.upperBound))px" }
+    let lower = range.lowerBound
+    return lower < 0 ? "at least \(StepName.number(lower))px" : lower > 0 ? "above 0" : "at least 0"
   }
 
   /// Checks a parameter without a unit.

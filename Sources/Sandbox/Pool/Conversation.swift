@@ -62,7 +62,7 @@ struct Conversation {
     while true {
       var (message, reply) = try receive()
       switch reply {
-      case .hello: throw .lied("kind of message")
+      case .hello, .frame: throw .lied("kind of message")
       case .permit:
         permits += 1
         guard permits <= Self.permitLimit else { throw .lied("number of requests") }

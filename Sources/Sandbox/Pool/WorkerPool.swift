@@ -7,16 +7,26 @@ final class WorkerPool: Sendable {
     var idle: [WorkerProcess] = []
     /// The number of processes, idle, busy or being started.
     var count = 0
+    /// Those being started.
+    var starting = 0
 
     /// Takes the idle worker that has the animation of a session, or else one that has none, or else any.
-    mutating func takeIdle(for session: FrameSession?) -> WorkerProcess? {
+    ///
+    /// A session is not given a worker with another's animation if there will be one without: that other would decode
+    /// all its frames again.
+    mutating func takeIdle(for session: FrameSession?, limit: Int) -> WorkerProcess? {
       func last(_ has: (FrameSession?) -> Bool) -> Int? {
         idle.lastIndex { worker in has(worker.state.withLock { $0.session }) }
       }
-      guard let index = (session == nil ? nil : last { $0 == session }) ?? last({ $0 == nil }) ?? idle.indices.last
-      else { return nil }
-      return idle.remove(at: index)
+      var index = (session == nil ? nil : last { $0 == session }) ?? last { $0 == nil }
+      let willBeMore = starting > 0 || count < limit
+      if index == nil, session == nil || !willBeMore { index = idle.indices.last }
+      return index.map { idle.remove(at: $0) }
     }
+
+    mutating func willStart() { (count, starting) = (count + 1, starting + 1) }
+
+    mutating func hasFailed() { (count, starting) = (count - 1, starting - 1) }
   }
 
   private struct State {
@@ -69,9 +79,10 @@ final class WorkerPool: Sendable {
       let step = monitor.wait { [limit = configuration.processes] state -> MonitorStep<Step> in
         var workers = state.workers[kind] ?? Workers()
         defer { state.workers[kind] = workers }
-        if let worker = workers.takeIdle(for: session) { return .leave(.use(worker)) }
-        if workers.count < limit {
-          workers.count += 1
+        if let worker = workers.takeIdle(for: session, limit: limit) { return .leave(.use(worker)) }
+        // A session waits for the worker that is being started, rather than for a second.
+        if workers.count < limit, workers.starting == 0 || session == nil || workers.idle.isEmpty {
+          workers.willStart()
           return .leave(.start)
         }
         return systemUptime() < deadline ? .waitUntil(deadline) : .leave(.askAgain)
@@ -88,7 +99,10 @@ final class WorkerPool: Sendable {
         return worker
       case .start:
         startAhead(kind)
-        return try start(kind, check: check)
+        let worker = try start(kind, check: check)
+        monitor.withLock { state in state.workers[kind, default: Workers()].starting -= 1 }
+        monitor.broadcast()
+        return worker
       }
     }
   }
@@ -121,7 +135,7 @@ final class WorkerPool: Sendable {
     startAhead(worker.kind)
   }
 
-  /// Starts a worker, which has been counted.
+  /// Starts a worker, which has been counted, and counts as being started until the caller has it.
   private func start(
     _ kind: WorkerProcess.Kind,
     check: () throws(ImageError) -> Void,
@@ -129,7 +143,7 @@ final class WorkerPool: Sendable {
     var isStarted = false
     defer {
       if !isStarted {
-        monitor.withLock { state in state.workers[kind, default: Workers()].count -= 1 }
+        monitor.withLock { state in state.workers[kind, default: Workers()].hasFailed() }
         monitor.broadcast()
       }
     }
@@ -149,22 +163,21 @@ final class WorkerPool: Sendable {
     case .failure(let failure):
       throw ImageError(.decoderFailed, "\(name) \(failure.text)")
     case .success(let worker):
-      isStarted = true
       let missing = worker.missingLayers
+      let lacking = configuration.requiredLayers.intersection(missing)
       monitor.withLock { state in
         state.missingLayers.formUnion(missing)
-        state.identifiers.insert(worker.identifier)
+        if lacking.isEmpty { state.identifiers.insert(worker.identifier) }
         state.counts.started += 1
       }
-      let lacking = configuration.requiredLayers.intersection(missing)
       guard lacking.isEmpty else {
-        forget(worker)
         _ = worker.end()
         throw ImageError(
           .decoderFailed,
           "this system does not offer \(Sandbox.Layer.list(lacking)), which the sandbox requires",
         )
       }
+      isStarted = true
       return worker
     }
   }
@@ -188,19 +201,23 @@ final class WorkerPool: Sendable {
     let isNeeded = monitor.withLock { [limit = configuration.processes] state in
       var workers = state.workers[kind] ?? Workers()
       guard workers.idle.isEmpty, workers.count < limit else { return false }
-      workers.count += 1
+      workers.willStart()
       state.workers[kind] = workers
       return true
     }
     guard isNeeded else { return }
     let isQueued = try? background.enqueue { [weak self] _ in
       guard let self, let worker = try? start(kind, check: { () throws(ImageError) in }) else { return }
-      giveBack(worker)
+      monitor.withLock { state in
+        state.workers[kind, default: Workers()].starting -= 1
+        state.workers[kind, default: Workers()].idle.append(worker)
+      }
+      monitor.broadcast()
     }
-    if isQueued == nil { monitor.withLock { state in state.workers[kind, default: Workers()].count -= 1 } }
+    if isQueued == nil { monitor.withLock { state in state.workers[kind, default: Workers()].hasFailed() } }
   }
 
-  private var name: String { "the program \(path.readable), which decodes images," }
+  private var name: String { "the program \(path.readable), which decodes and encodes images," }
 }
 
 extension WorkerProcess.StartFailure {

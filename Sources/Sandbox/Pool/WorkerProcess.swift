@@ -6,11 +6,15 @@ import VitrineRuntime
 @safe
 final class WorkerProcess: Sendable {
   /// The kind of files that a worker decodes, which decides what it can read.
+  ///
+  /// Encoders have workers of their own, since one waits for frames that another decodes.
   enum Kind: String, CaseIterable {
     /// All formats but SVG; no file can be read.
     case pictures
     /// SVG; fonts can be read, for text.
     case drawings
+    /// None: it encodes pixels.
+    case encoding
 
     init(_ format: ImageFormat) { self = format == .svg ? .drawings : .pictures }
   }

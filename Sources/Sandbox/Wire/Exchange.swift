@@ -13,6 +13,19 @@ import VitrineRuntime
 // A worker that needs no more memory than the question allows goes on without asking. It may ask for space at any time,
 // and for permission more than once, such as after a thumbnail that could not be used. The bytes of the file, the pixels
 // and other long parts are in shared memory.
+//
+// A conversation about one picture to be encoded is
+//
+//     program                         worker
+//     memory (input, output) …
+//     encode                   ->             the pixels are in the input
+//                              <-     frame   for each frame of an animation, and once more after the last
+//     frame                    ->             the pixels are in the input
+//                              <-     space
+//     memory (output), proceed ->
+//                              <-     done, failed
+//
+// One end waits whenever the other one works.
 
 /// The kinds of messages from a program to its worker.
 package enum Command: Int, CaseIterable, Sendable {
@@ -24,6 +37,10 @@ package enum Command: Int, CaseIterable, Sendable {
   case proceed
   /// The worker must give up the image, and say so.
   case refuse
+  /// A picture to be encoded, in the input.
+  case encode
+  /// The next frame of an animation to be encoded, in the input, or the end of it.
+  case frame
 }
 
 /// The kinds of messages from a worker to its program.
@@ -36,6 +53,8 @@ package enum Reply: Int, CaseIterable, Sendable {
   case space
   case done
   case failed
+  /// The next frame is wanted.
+  case frame
 }
 
 /// The purposes of a shared mapping.
@@ -51,7 +70,7 @@ package enum MemoryRole: Int, CaseIterable, Sendable {
 /// The first message of a worker.
 package struct Hello: Equatable, Sendable {
   /// The version of the wire, which changes with any message.
-  package static let version = 2
+  package static let version = 3
 
   package var version = Hello.version
   /// The layers of confinement that the system lacks.

@@ -3,18 +3,19 @@ import VitrineRuntime
 
 /// Answers the questions of a program about images, one after another, until the program closes the socket.
 ///
-/// It runs in the worker, with the decoders that do the work.
+/// It runs in the worker, with the decoders or encoders that do the work.
 // @unchecked: one thread runs it. Only `control` is read on others, by decoders that ask whether to stop.
 @safe
 package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   /// The end of the work: the program is gone, or is not one of ours.
-  private enum End: Error { case ended }
+  enum End: Error { case ended }
 
   private let decoders: DecoderRegistry
+  let encoders: [SandboxedEncoder]
   private let channel: Channel
   private var control: SharedMapping?
-  private var input: SharedMapping?
-  private var output: SharedMapping?
+  private(set) var input: SharedMapping?
+  private(set) var output: SharedMapping?
   /// Outputs that were replaced while pixels are in them.
   private var replaced: [SharedMapping] = []
   /// The animations of which frames were decoded last, the latest first.
@@ -24,11 +25,11 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   /// True once the program has permitted the current image, so that its pixels may go to the output.
   private var isPermitted = false
   /// True if the program is gone.
-  private var hasEnded = false
+  var hasEnded = false
 
   /// Makes a worker on a socket of messages, which stays open.
-  package init(_ decoders: DecoderRegistry, on socket: Int32) {
-    (self.decoders, channel) = (decoders, Channel(socket))
+  package init(_ decoders: DecoderRegistry, encoders: [SandboxedEncoder] = [], on socket: Int32) {
+    (self.decoders, self.encoders, channel) = (decoders, encoders, Channel(socket))
   }
 
   /// Says hello and answers questions; returns when the program needs no more.
@@ -43,7 +44,8 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
         switch command {
         case .memory: continue
         case .question: try answer(&message)
-        case .proceed, .refuse: return
+        case .encode: try encode(&message)
+        case .proceed, .refuse, .frame: return
         }
       }
     } catch {
@@ -193,7 +195,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
 
   // MARK: Messages
 
-  private func waitForPermission() throws -> (isGiven: Bool, hasWaited: Bool) {
+  func waitForPermission() throws -> (isGiven: Bool, hasWaited: Bool) {
     while true {
       var (message, command) = try receive()
       switch command {
@@ -203,12 +205,12 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
         try message.code(&hasWaited, "wait")
         return (true, hasWaited)
       case .refuse: return (false, false)
-      case .question: throw End.ended
+      case .question, .encode, .frame: throw End.ended
       }
     }
   }
 
-  private func send(_ kind: Reply, _ fields: (inout Message) throws(Malformed) -> Void) throws {
+  func send(_ kind: Reply, _ fields: (inout Message) throws(Malformed) -> Void = { _ in }) throws {
     var (message, kind) = (Message(), kind)
     try message.code(kind: &kind)
     try fields(&message)
@@ -216,7 +218,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   }
 
   /// Receives a message; maps the memory that comes with one.
-  private func receive() throws -> (Message, Command) {
+  func receive() throws -> (Message, Command) {
     var (message, descriptor) = try channel.receiveWithDescriptor().get()
     defer { if descriptor >= 0 { close(descriptor) } }
     var command = Command.memory

@@ -184,7 +184,11 @@ int vitrine_jpeg_ran_out(const vitrine_jpeg_reader *reader) { return reader->ran
 struct jpeg_writer {
   struct jpeg_compress_struct jpeg;
   struct jpeg_error_mgr errors;
+  struct jpeg_progress_mgr progress;
   jmp_buf failed;
+  vitrine_stop stop;
+  void *context;
+  int stopped, has_destination;
   unsigned char *bytes;
   unsigned long length;
   char message[JMSG_LENGTH_MAX];
@@ -196,8 +200,27 @@ static void on_write_error(j_common_ptr jpeg) {
   longjmp(writer->failed, 1);
 }
 
-int vitrine_jpeg_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int quality,
-                        vitrine_encoded *out) {
+// Called for each row that is written; after the last, for each row of blocks of the passes that choose the codes.
+static void on_write_progress(j_common_ptr jpeg) {
+  struct jpeg_writer *writer = jpeg->client_data;
+  JDIMENSION row = writer->jpeg.next_scanline;
+  if (row < writer->jpeg.image_height && row % 16 != 0) return;
+  if (writer->stop && writer->stop(writer->context, 0)) {
+    writer->stopped = 1;
+    longjmp(writer->failed, 1);
+  }
+}
+
+// Frees an unfinished writer. libjpeg replaces its buffer as that grows, and says where it is only when told to finish.
+static void discard(struct jpeg_writer *writer) {
+  if (writer->has_destination) writer->jpeg.dest->term_destination(&writer->jpeg);
+  jpeg_destroy_compress(&writer->jpeg);
+  free(writer->bytes);
+  free(writer);
+}
+
+int vitrine_jpeg_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height,
+                        const vitrine_jpeg_options *options, vitrine_encoded *out) {
   memset(out, 0, sizeof *out);
   // On the heap, since variables changed between setjmp and longjmp must not be in registers.
   struct jpeg_writer *writer = calloc(1, sizeof *writer);
@@ -208,23 +231,35 @@ int vitrine_jpeg_encode(const uint8_t *rows, size_t stride, uint32_t width, uint
   writer->jpeg.err = jpeg_std_error(&writer->errors);
   writer->errors.error_exit = on_write_error;
   writer->jpeg.client_data = writer;
+  writer->stop = options->stop;
+  writer->context = options->context;
   if (setjmp(writer->failed)) {
+    int status = writer->stopped ? VITRINE_STOPPED : VITRINE_ERROR;
     snprintf(out->message, sizeof out->message, "%s", writer->message);
-    jpeg_destroy_compress(&writer->jpeg);
-    free(writer->bytes);
-    free(writer);
-    return VITRINE_ERROR;
+    discard(writer);
+    return status;
   }
   jpeg_create_compress(&writer->jpeg);
+  writer->progress.progress_monitor = on_write_progress;
+  writer->jpeg.progress = &writer->progress;
   jpeg_mem_dest(&writer->jpeg, &writer->bytes, &writer->length);
+  writer->has_destination = 1;
   writer->jpeg.image_width = width;
   writer->jpeg.image_height = height;
   writer->jpeg.input_components = 4;
   writer->jpeg.in_color_space = JCS_EXT_RGBX;
   jpeg_set_defaults(&writer->jpeg);
-  jpeg_set_quality(&writer->jpeg, quality, TRUE);
+  jpeg_set_quality(&writer->jpeg, options->quality, TRUE);
+  writer->jpeg.comp_info[0].h_samp_factor = options->across;
+  writer->jpeg.comp_info[0].v_samp_factor = options->down;
   writer->jpeg.optimize_coding = TRUE;
+  if (options->progressive) jpeg_simple_progression(&writer->jpeg);
   jpeg_start_compress(&writer->jpeg, TRUE);
+  for (int i = 0; i < options->segment_count; i++) {
+    const vitrine_jpeg_segment *segment = &options->segments[i];
+    jpeg_write_marker(&writer->jpeg, JPEG_APP0 + segment->number, segment->bytes, (unsigned)segment->length);
+  }
+  if (options->profile) jpeg_write_icc_profile(&writer->jpeg, options->profile, (unsigned)options->profile_length);
   while (writer->jpeg.next_scanline < height) {
     JSAMPROW row = (JSAMPROW)(rows + (size_t)writer->jpeg.next_scanline * stride);
     jpeg_write_scanlines(&writer->jpeg, &row, 1);

@@ -1,15 +1,79 @@
 #include "vitrine_gtk.h"
 
+#include <dlfcn.h>
 #include <malloc.h>
 
-gulong vitrine_gtk_connect(
-    gpointer object, const char *signal, VitrineSignal callback, gpointer user, VitrineRelease release) {
-  return g_signal_connect_data(object, signal, G_CALLBACK(callback), user, (GClosureNotify)(void (*)(void))release, 0);
+VitrineValueKind vitrine_gtk_kind(GType type) {
+  switch (G_TYPE_FUNDAMENTAL(type)) {
+  case G_TYPE_CHAR:
+  case G_TYPE_UCHAR:
+  case G_TYPE_INT:
+  case G_TYPE_UINT:
+  case G_TYPE_LONG:
+  case G_TYPE_ULONG:
+  case G_TYPE_INT64:
+  case G_TYPE_UINT64:
+  case G_TYPE_ENUM:
+  case G_TYPE_FLAGS: return VITRINE_VALUE_INTEGER;
+  case G_TYPE_FLOAT:
+  case G_TYPE_DOUBLE: return VITRINE_VALUE_REAL;
+  case G_TYPE_BOOLEAN: return VITRINE_VALUE_BOOLEAN;
+  case G_TYPE_STRING: return VITRINE_VALUE_STRING;
+  default: {
+    GTypeValueTable *table = g_type_value_table_peek(type);
+    return table && table->value_peek_pointer ? VITRINE_VALUE_POINTER : VITRINE_VALUE_OTHER;
+  }
+  }
 }
 
-gulong vitrine_gtk_connect_with_argument(
-    gpointer object, const char *signal, VitrineSignalWithArgument callback, gpointer user, VitrineRelease release) {
-  return g_signal_connect_data(object, signal, G_CALLBACK(callback), user, (GClosureNotify)(void (*)(void))release, 0);
+gint64 vitrine_gtk_integer(const GValue *value) {
+  switch (G_TYPE_FUNDAMENTAL(G_VALUE_TYPE(value))) {
+  case G_TYPE_CHAR: return g_value_get_schar(value);
+  case G_TYPE_UCHAR: return g_value_get_uchar(value);
+  case G_TYPE_INT: return g_value_get_int(value);
+  case G_TYPE_UINT: return g_value_get_uint(value);
+  case G_TYPE_LONG: return g_value_get_long(value);
+  case G_TYPE_ULONG: return (gint64)g_value_get_ulong(value);
+  case G_TYPE_INT64: return g_value_get_int64(value);
+  case G_TYPE_UINT64: return (gint64)g_value_get_uint64(value);
+  case G_TYPE_ENUM: return g_value_get_enum(value);
+  case G_TYPE_FLAGS: return g_value_get_flags(value);
+  default: return 0;
+  }
+}
+
+void vitrine_gtk_set_integer(GValue *value, gint64 number) {
+  switch (G_TYPE_FUNDAMENTAL(G_VALUE_TYPE(value))) {
+  case G_TYPE_CHAR: g_value_set_schar(value, (gint8)number); break;
+  case G_TYPE_UCHAR: g_value_set_uchar(value, (guchar)number); break;
+  case G_TYPE_INT: g_value_set_int(value, (gint)number); break;
+  case G_TYPE_UINT: g_value_set_uint(value, (guint)number); break;
+  case G_TYPE_LONG: g_value_set_long(value, (glong)number); break;
+  case G_TYPE_ULONG: g_value_set_ulong(value, (gulong)number); break;
+  case G_TYPE_INT64: g_value_set_int64(value, number); break;
+  case G_TYPE_UINT64: g_value_set_uint64(value, (guint64)number); break;
+  case G_TYPE_ENUM: g_value_set_enum(value, (gint)number); break;
+  case G_TYPE_FLAGS: g_value_set_flags(value, (guint)number); break;
+  default: break;
+  }
+}
+
+double vitrine_gtk_real(const GValue *value) {
+  return G_VALUE_HOLDS_FLOAT(value) ? g_value_get_float(value) : g_value_get_double(value);
+}
+
+void vitrine_gtk_set_real(GValue *value, double number) {
+  if (G_VALUE_HOLDS_FLOAT(value)) g_value_set_float(value, (float)number);
+  else g_value_set_double(value, number);
+}
+
+void vitrine_gtk_set_pointer(GValue *value, gpointer pointer) {
+  switch (G_TYPE_FUNDAMENTAL(G_VALUE_TYPE(value))) {
+  case G_TYPE_POINTER: g_value_set_pointer(value, pointer); break;
+  case G_TYPE_BOXED: g_value_set_boxed(value, pointer); break;
+  case G_TYPE_VARIANT: g_value_set_variant(value, pointer); break;
+  default: g_value_set_instance(value, pointer); break;
+  }
 }
 
 GtkWindow *vitrine_gtk_window(gpointer object) { return GTK_WINDOW(object); }
@@ -18,19 +82,25 @@ GtkBox *vitrine_gtk_box(gpointer object) { return GTK_BOX(object); }
 GObject *vitrine_gtk_object(gpointer object) { return G_OBJECT(object); }
 GQuark vitrine_gtk_quark(void) { return g_quark_from_static_string("vitrine"); }
 
+GType vitrine_gtk_type(gconstpointer instance) { return G_TYPE_FROM_INSTANCE(instance); }
+GType vitrine_gtk_no_type(void) { return G_TYPE_NONE; }
+
+GParamSpec *vitrine_gtk_property(gpointer object, const char *name) {
+  return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
+}
+
 GtkWidget *vitrine_gtk_new_widget(GType type, const char *css_name) {
   return GTK_WIDGET(g_object_new(type, "css-name", css_name, NULL));
 }
 
 GtkWidgetClass *vitrine_gtk_parent_class(void) { return GTK_WIDGET_CLASS(g_type_class_peek(GTK_TYPE_WIDGET)); }
 
-double vitrine_gtk_scale(GtkWidget *widget) {
-#if GTK_CHECK_VERSION(4, 12, 0)
-  GtkNative *native = gtk_widget_get_native(widget);
-  GdkSurface *surface = native ? gtk_native_get_surface(native) : NULL;
-  if (surface) return gdk_surface_get_scale(surface);
-#endif
-  return gtk_widget_get_scale_factor(widget);
+VitrineScale vitrine_gtk_surface_scale(void) { return (VitrineScale)dlsym(RTLD_DEFAULT, "gdk_surface_get_scale"); }
+
+double vitrine_gtk_call_scale(VitrineScale scale, GdkSurface *surface) { return scale(surface); }
+
+GtkWidget *vitrine_gtk_new_icon(void) {
+  return GTK_WIDGET(g_object_new(GTK_TYPE_IMAGE, "accessible-role", GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL));
 }
 
 gboolean vitrine_gtk_animations_enabled(GtkWidget *widget) {
@@ -43,8 +113,24 @@ void vitrine_gtk_set_label(GtkWidget *widget, const char *text) {
   gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
 }
 
+void vitrine_gtk_set_description(GtkWidget *widget, const char *text) {
+  gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text, -1);
+}
+
+void vitrine_gtk_set_busy(GtkWidget *widget, gboolean busy) {
+  gtk_accessible_update_state(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_STATE_BUSY, busy, -1);
+}
+
 void vitrine_gtk_prefer_dark(void) {
   g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", TRUE, NULL);
+}
+
+gboolean vitrine_gtk_set_child(gpointer parent, GtkWidget *child) {
+  GParamSpec *property = vitrine_gtk_property(parent, "child");
+  if (!property || !(property->flags & G_PARAM_WRITABLE) || property->flags & G_PARAM_CONSTRUCT_ONLY) return FALSE;
+  if (!g_type_is_a(G_OBJECT_TYPE(child), property->value_type)) return FALSE;
+  g_object_set(parent, "child", child, NULL);
+  return TRUE;
 }
 
 // gtk_css_provider_load_from_data is deprecated since 4.12, but its successor is newer than the minimum version.
@@ -53,6 +139,15 @@ void vitrine_gtk_load_css(GtkCssProvider *provider, const char *css) {
   gtk_css_provider_load_from_string(provider, css);
 #else
   gtk_css_provider_load_from_data(provider, css, -1);
+#endif
+}
+
+// gtk_style_context_get_color is deprecated since 4.10, but its successor is newer than the minimum version.
+void vitrine_gtk_color(GtkWidget *widget, GdkRGBA *color) {
+#if GTK_CHECK_VERSION(4, 10, 0)
+  gtk_widget_get_color(widget, color);
+#else
+  gtk_style_context_get_color(gtk_widget_get_style_context(widget), color);
 #endif
 }
 

@@ -20,7 +20,7 @@ public final class FrameMailbox: Sendable {
   }
 
   /// An update to run on the main thread.
-  typealias Telling = @MainActor @Sendable () -> Void
+  package typealias Telling = @MainActor @Sendable () -> Void
 
   private struct State {
     var waiting: [Telling] = []
@@ -36,6 +36,10 @@ public final class FrameMailbox: Sendable {
   /// Updates taken out of `state`, in reverse order.
   @MainActor
   private var batch: [Telling] = []
+
+  /// The slots of this mailbox whose loads have failed.
+  @MainActor
+  let failedSlots = FailedSlots()
 
   /// Counts of what the slots of this mailbox have done, for measurements.
   @MainActor
@@ -62,7 +66,7 @@ public final class FrameMailbox: Sendable {
     ask = requestDelivery
   }
 
-  func post(_ tell: @escaping Telling) {
+  package func post(_ tell: @escaping Telling) {
     let isFirst = state.withLock { state in
       state.waiting.append(tell)
       defer { state.isAsked = true }

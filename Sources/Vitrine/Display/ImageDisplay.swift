@@ -17,7 +17,7 @@ extension ImageSlot {
   public enum Content: Sendable {
     /// Nothing.
     case empty
-    /// The placeholder of a loading image: a colour, a bitmap or an icon.
+    /// The placeholder of a loading image: a colour, a bitmap, a resource or an icon.
     ///
     /// A bitmap stands for the image, so show it as large as the image will be. Hashes are bitmaps here.
     case placeholder(Placeholder)
@@ -30,7 +30,7 @@ extension ImageSlot {
     case image(ImageResponse, fades: Bool)
     /// A failed load, with the content to show for it; ``Placeholder/none`` shows nothing.
     ///
-    /// With ``Placeholder/keepCurrent``, the view stays as it is. Otherwise it is a colour, a bitmap or an icon.
+    /// With ``Placeholder/keepCurrent``, the view stays as it is. Otherwise it is a colour, a bitmap, a resource or an icon.
     case failure(LoadError, Placeholder)
   }
 

@@ -36,6 +36,13 @@ public final class ImageLoader {
   @ObservationIgnored
   public var keepsImage = false
 
+  /// A Boolean value that indicates whether images move, even if their requests do not say so; defaults to `false`.
+  @ObservationIgnored
+  public var animates: Bool {
+    get { slot.animates }
+    set { slot.animates = newValue }
+  }
+
   @ObservationIgnored
   private let slot: ImageSlot
   @ObservationIgnored
@@ -73,6 +80,14 @@ public final class ImageLoader {
 
   /// Loads the image at a URL; see ``load(_:)-(ImageRequest?)``.
   public func load(_ url: URL?) { load(url.map { ImageRequest(url: $0) }) }
+
+  /// Loads the image again after it has failed, and asks the server whatever is remembered of the failure; see
+  /// ``ImageSlot/retry()``.
+  public func retry() {
+    screen.hasAnswered = false
+    slot.retry()
+    if !screen.hasAnswered, slot.isLoading { phase = .loading }
+  }
 
   /// Stops loading and keeps what is shown.
   public func cancel() {

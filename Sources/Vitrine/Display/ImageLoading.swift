@@ -1,12 +1,15 @@
 package import VitrineRuntime
 
 /// The part of a pipeline that a slot needs.
-package protocol ImageLoading: Sendable {
+package protocol ImageLoading: AnyObject, Sendable {
   /// Returns the image if it is in memory; one look-up, no waiting.
   func cachedImage(for request: ImageRequest) -> ImageResponse?
 
   /// Returns the closest image in memory.
   func cachedVariant(for request: ImageRequest) -> CachedVariant?
+
+  /// Forgets that a request's sources have failed, so that the next load asks their servers.
+  func forgetFailure(of request: ImageRequest)
 
   /// Marks a request's image in memory as in use for as long as the returned value lives.
   func hold(_ request: ImageRequest) -> (any Sendable)?
@@ -33,6 +36,11 @@ package protocol RunningLoad: AnyObject, Sendable {
 extension ImageTask: RunningLoad {}
 
 extension ImagePipeline: ImageLoading {
+  package func forgetFailure(of request: ImageRequest) {
+    let request = context.prepared(request)
+    for source in request.alternatives ?? [request] { context.network.failures.forget(source.keys.fetch) }
+  }
+
   package func hold(_ request: ImageRequest) -> (any Sendable)? {
     let request = context.prepared(request)
     if let alternatives = request.alternatives { return alternatives.lazy.compactMap { self.hold($0) }.first }

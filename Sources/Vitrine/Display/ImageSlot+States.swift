@@ -88,6 +88,7 @@ extension ImageSlot {
       binding.needsPlaceholder = false
       if !hit.isStale { binding.stage = .shown }
       show(hit, of: request, fades: false)
+      mailbox.failedSlots.loaded(request, by: loader, mailbox)
       if !hit.isStale { return }
       binding.showsStale = true
     } else {
@@ -98,17 +99,41 @@ extension ImageSlot {
     start(request)
   }
 
+  /// Loads the image of a failed binding again, and keeps what is shown.
+  ///
+  /// Does nothing if the slot shows another image meanwhile, or has tried again.
+  func tryAgain(_ failed: Binding?) {
+    guard let binding, binding === failed, binding.stage == .failed else { return }
+    generation += 1
+    binding.needsPlaceholder = false
+    proceed()
+  }
+
   /// Returns the request, at the view's size where it names none; `nil` while that is unknown.
-  private func sized(_ binding: Binding) -> ImageRequest? {
-    guard case .view(let mode) = sizing, binding.request.size == nil else { return binding.request }
-    guard let box = binding.box ?? viewSize else { return nil }
-    binding.box = box
-    var request = binding.request
+  func sized(_ binding: Binding) -> ImageRequest? {
+    if binding.box == nil, needsBox(binding.request) { binding.box = viewSize }
+    guard var request = request(binding.request, in: binding.box) else { return nil }
+    // Another size of an image that was just reloaded need not be reloaded.
+    if binding.wasAnswered, binding.box != nil, request.cachePolicy == .reload { request.cachePolicy = .standard }
+    return request
+  }
+
+  /// Returns the request with which this slot would load it now, so that it can be prefetched; `nil` while the view's
+  /// size is unknown and needed.
+  package func sized(_ request: ImageRequest) -> ImageRequest? { self.request(request, in: viewSize) }
+
+  private func needsBox(_ request: ImageRequest) -> Bool {
+    if case .view = sizing { request.size == nil } else { false }
+  }
+
+  private func request(_ request: ImageRequest, in box: PixelBox?) -> ImageRequest? {
+    var request = request
+    if animates, !request.animates { request.animates = true }
+    guard case .view(let mode) = sizing, request.size == nil else { return request }
+    guard let box else { return nil }
     request.size = box.targetSize(mode)
     // A scale that the request names stays.
     if request.fields.scale == nil, viewScale != 1 { request.scale = viewScale }
-    // Another size of an image that was just reloaded need not be reloaded.
-    if binding.wasAnswered, request.cachePolicy == .reload { request.cachePolicy = .standard }
     return request
   }
 
@@ -133,8 +158,9 @@ extension ImageSlot {
       mailbox.statistics.late += 1
       return
     }
-    if let progress = news.progress, let onProgress {
-      onProgress(progress)
+    if let progress = news.progress {
+      progressChanged?(progress)
+      onProgress?(progress)
       // The callback may have made another request.
       guard load === current else { return }
     }
@@ -146,12 +172,16 @@ extension ImageSlot {
       binding?.wasAnswered = true
       let generation = generation
       show(response, of: load.request, fades: !isImmediate && response.origin != .memory)
+      mailbox.failedSlots.loaded(load.request, by: loader, mailbox)
       guard response.isRevalidationDue, generation == self.generation, let binding, isVisible else { return }
       binding.showsStale = true
       if let request = sized(binding) { start(request) }
     case .failure(let error):
       current = nil
-      binding?.stage = .failed
+      if let binding {
+        binding.stage = .failed
+        mailbox.failedSlots.add(self, binding, load.request)
+      }
       show(error)
     }
   }
@@ -196,7 +226,7 @@ extension ImageSlot {
     case .blurHash(let hash, let ratio):
       let bitmap = hash.placeholder(aspectRatio: ratio ?? aspectRatio(of: request))
       showStandIn(bitmap.map { .image($0) } ?? .color(hash.averageColor))
-    case .color, .image, .symbol: showStandIn(placeholder)
+    case .color, .image, .resource, .symbol: showStandIn(placeholder)
     }
   }
 
@@ -256,7 +286,7 @@ extension ImageSlot {
     switch binding.failure {
     case .none: shown = .nothing
     case .keepCurrent: break
-    case .color, .image, .symbol, .cachedVariant, .thumbHash, .blurHash: shown = .standIn
+    case .color, .image, .resource, .symbol, .cachedVariant, .thumbHash, .blurHash: shown = .standIn
     }
     display?.show(.failure(error, binding.failure))
   }

@@ -12,6 +12,8 @@ public import VitrineRuntime
 /// ```
 /// - A stale image in memory is shown at once, revalidated in the background, and replaced only if it changed.
 /// - Loading the current request again restarts nothing, unless it had failed.
+/// - A slot that failed tries again when another slot of the mailbox has loaded the same source, in whatever size; it
+///   shows its failure content until then. ``retry()`` asks the server at once.
 /// - The slot retains neither its display nor itself. Releasing it handles its load as ``whenLeft`` says.
 ///
 /// ## Supporting a toolkit
@@ -48,6 +50,12 @@ public final class ImageSlot {
   /// A change applies from the next load on.
   public var showsPreviews = false
 
+  /// A Boolean value that indicates whether images move, even if their requests do not say so
+  /// (``ImageRequest/animates``); defaults to `false`.
+  ///
+  /// The display plays ``ImageResponse/animation``. A change applies from the next load on.
+  public var animates = false
+
   /// A Boolean value that indicates whether the view is on screen; defaults to `true`.
   ///
   /// Loads start only while the view is visible; images in memory are shown either way. When the view is hidden, a
@@ -67,7 +75,14 @@ public final class ImageSlot {
   /// The number of device pixels in a point of the view.
   var viewScale = 1.0
   /// The load whose results are shown; those of any other are late.
-  var current: SlotLoad?
+  var current: SlotLoad? {
+    didSet { if (current == nil) != (oldValue == nil) { loadingChanged?(current != nil) } }
+  }
+
+  /// Called when a load begins or ends, for the view's own indicator.
+  package var loadingChanged: ((Bool) -> Void)?
+  /// Called like ``onProgress``, for the view's own indicator.
+  package var progressChanged: ((LoadProgress) -> Void)?
   /// Incremented by every call, so that a re-entrant call is noticed.
   var generation = 0
   /// The wait for the view's size to settle.
@@ -107,7 +122,8 @@ public final class ImageSlot {
 
   /// Shows an image: at once if it is in memory, otherwise when it has loaded.
   ///
-  /// Loading the current request again changes only its priority, unless it had failed: then it is retried.
+  /// Loading the current request again changes only its priority, unless it had failed: then it is loaded again, which
+  /// a remembered failure answers (``ImagePipeline/Configuration/remembersFailures``); ``retry()`` does not ask that.
   ///
   /// - Parameters:
   ///   - request: The image to show; `nil` is the same as ``prepareForReuse()``.
@@ -130,7 +146,7 @@ public final class ImageSlot {
       failure.map { failure in
         switch failure {
         case .cachedVariant, .thumbHash, .blurHash: failure.forFailure
-        case .none, .keepCurrent, .color, .image, .symbol: failure
+        case .none, .keepCurrent, .color, .image, .resource, .symbol: failure
         }
       } ?? placeholder.forFailure
     bind(Binding(request: request, placeholder: placeholder, failure: failure), isAgain: isAgain)
@@ -150,6 +166,17 @@ public final class ImageSlot {
   @_disfavoredOverload
   public func load(_ url: URL?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
     load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
+  }
+
+  /// Loads the current image again after it has failed, as a button beside the failure content does.
+  ///
+  /// The server is asked, whatever the pipeline remembers of the failure. The placeholder is shown meanwhile. Does
+  /// nothing if the load has not failed.
+  public func retry() {
+    guard let failed = binding, failed.stage == .failed else { return }
+    loader.forgetFailure(of: sized(failed) ?? failed.request)
+    let again = Binding(request: failed.request, placeholder: failed.placeholder, failure: failed.failure)
+    bind(again, isAgain: true)
   }
 
   /// Cancels the load, whatever ``whenLeft`` says, and keeps what is shown.

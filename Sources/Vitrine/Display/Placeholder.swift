@@ -25,6 +25,13 @@ public enum Placeholder: Sendable {
   /// `aspectRatio` is the image's width divided by its height. Defaults to `nil`: the shape of the size at which the image
   /// is requested, or else of the view.
   case blurHash(BlurHash, aspectRatio: Double? = nil)
+  /// A picture that came with the program, by its name, which each toolkit resolves its own way: GTK takes a path of a
+  /// GResource (`/org/example/cat.png`), or else a file as ``ImageSource/resource(_:in:)`` does, Apple's the asset
+  /// catalogue.
+  ///
+  /// It is read and decoded on the main thread when it is first shown, so keep it small. A name that is not found shows
+  /// nothing.
+  case resource(String)
   /// An icon by its name, which each toolkit resolves its own way: in the icon theme, or among the system's symbols.
   case symbol(String)
 
@@ -53,7 +60,7 @@ public enum Placeholder: Sendable {
     // A blurred picture would look as if it were still loading.
     case .thumbHash(let hash): .color(hash.averageColor)
     case .blurHash(let hash, _): .color(hash.averageColor)
-    case .none, .color, .image, .symbol: self
+    case .none, .color, .image, .resource, .symbol: self
     }
   }
 
@@ -66,7 +73,7 @@ public enum Placeholder: Sendable {
     case (.cachedVariant(let one), .cachedVariant(let other)): one.isEqual(to: other)
     case (.thumbHash(let one), .thumbHash(let other)): one == other
     case (.blurHash(let one, let ratio), .blurHash(let other, let otherRatio)): one == other && ratio == otherRatio
-    case (.symbol(let one), .symbol(let other)): one == other
+    case (.symbol(let one), .symbol(let other)), (.resource(let one), .resource(let other)): one == other
     default: false
     }
   }

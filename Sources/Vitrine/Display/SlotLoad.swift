@@ -42,7 +42,7 @@ final class SlotLoad: Sendable {
   @MainActor
   init(_ request: ImageRequest, for slot: ImageSlot) {
     (self.slot, mailbox, self.request) = (slot, slot.mailbox, request)
-    (wantsProgress, wantsPreviews) = (slot.onProgress != nil, slot.showsPreviews)
+    (wantsProgress, wantsPreviews) = (slot.onProgress != nil || slot.progressChanged != nil, slot.showsPreviews)
   }
 
   /// Returns the events that happened while the load was started.

@@ -59,6 +59,11 @@ public protocol PipelineDelegate: Sendable {
   /// It is independent of ``willStore(_:for:response:)``: refuse in both what must not reach the disk at all. Called on
   /// a thread that may block, before the caller is answered.
   func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool
+
+  /// Returns `true`, the default, to store an encoded image.
+  ///
+  /// It is independent of the other two. Called on a thread that may block, before the caller is answered.
+  func keepsEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool
 }
 
 extension PipelineDelegate {
@@ -73,4 +78,7 @@ extension PipelineDelegate {
 
   /// Returns `true`.
   public func keepsFinished(_ image: ImageResponse, for request: ImageRequest) -> Bool { true }
+
+  /// Returns `true`.
+  public func keepsEncoded(_ image: EncodedImage, for request: ImageRequest) -> Bool { true }
 }

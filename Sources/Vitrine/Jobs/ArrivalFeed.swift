@@ -154,7 +154,8 @@ final class ArrivalFeed: @unchecked Sendable {
       case .beginning:
         guard let bytes = FetchedBytes(pending.data, beginning: head, context, at: context.clock.now) else { return }
         let image = LoadedImage(container, of: bytes, Rendition(of: shown.info, context.decodeOptions(of: request)))
-        let made = Settlement.Made(image: image, request: request, step: 0, ask: ask, record: record)
+        // Stored whoever wants it: nothing else could spare the server a request.
+        let made = Settlement.Made(image: image, request: request, step: 0, ask: ask, record: record, isWanted: true)
         context.settlement.keep(made, from: .network)
         tell { job, turn in job.finish(early: image, &turn) }
       }

@@ -150,7 +150,7 @@ extension ImageJob {
         limits: context.configuration.decodeLimits,
         isCancelled: { item?.isCancelled ?? false },
       )
-      let smaller = larger.image.replacing(container, larger.rendition)
+      let smaller = larger.image.replacing(container, larger.rendition, isApproximate: true)
       context.settlement.keep(made(smaller), from: .memory)
       return ImageResponse(smaller, from: .memory)
     }

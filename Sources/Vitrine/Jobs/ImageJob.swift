@@ -1,3 +1,4 @@
+import Synchronization
 import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
@@ -8,6 +9,9 @@ import VitrineRuntime
 /// It looks in memory and, where that may help, once on disk. Then it serves what it found, revalidates it, resamples a
 /// larger image, decodes the bytes, or runs one processor on the result of the previous step's job. So `[a]` and
 /// `[a, b]` share the step `a`.
+///
+/// What is encoded has a job of its own, for which no approximate image counts (``ImageRequest/isExact``). Of two jobs
+/// for one image, the one that would make it from its bytes waits for the other.
 final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   /// The knowledge with which a job begins; indirect, since jobs that wait long mostly know nothing.
   indirect enum Start: Sendable {
@@ -40,6 +44,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   private(set) var stage: StageTrace?
   /// The findings on disk, until the job needs them no more; boxed, since jobs that wait long have none.
   private var onDisk: Box<Findings>?
+  /// The job that makes the same image, while this one waits for it.
+  private var twin: Job<ImageResponse>?
   var original = FetchJob.KnownOriginal.unknown
   /// Stored bytes that turned out to be no image, while others are fetched.
   var undecodable: Answer?
@@ -57,6 +63,8 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   private var boxedBytes: Box<FetchedBytes>?
   /// The number of bytes that have come from the server, once all have.
   var fetchedByteCount: Int?
+  /// True once anyone wants the image itself, not only what is encoded of it; read outside of turns, too.
+  private let isWanted = Atomic(false)
 
   var source: String { request.name }
   override var requestKeys: RequestKeys? { request.keys }
@@ -71,6 +79,15 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   }
 
   override func start(_ turn: inout Turn) {
+    if request.isExact, let twin = context.twin(of: request, step: step, &turn) {
+      return follow(twin, &turn) { job, image, turn in
+        if image.loaded.isApproximate { job.proceed(&turn) } else { job.conclude(.success(image), &turn) }
+      }
+    }
+    proceed(&turn)
+  }
+
+  private func proceed(_ turn: inout Turn) {
     switch begin {
     case .unknown: decide(.none, &turn)
     case .plan(let plan, let stored, let original):
@@ -85,6 +102,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
 
   override func stop(_ turn: inout Turn) {
     stopFollowing(&turn)
+    stopFollowingTwin(&turn)
     endStage(&turn)
   }
 
@@ -173,6 +191,12 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
   // MARK: Carrying out a plan
 
   private func carryOut(_ plan: LoadPlan, _ stored: Stored, _ turn: inout Turn) {
+    // One that waits for this job makes nothing.
+    if case .bytes = plan.base, !request.isExact, let twin = context.twin(of: request, step: step, &turn),
+      (twin as? ImageJob)?.twin == nil
+    {
+      return follow(twin, &turn) { $0.conclude(.success($1), &$2) }
+    }
     guard plan.step == step else {
       return process(context.imageJob(request, step: step - 1, .plan(plan, stored, original), &turn), &turn)
     }
@@ -186,6 +210,30 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     }
   }
 
+  /// Waits for the job that makes the same image.
+  private func follow(
+    _ twin: Job<ImageResponse>,
+    _ turn: inout Turn,
+    _ receive: @escaping (ImageJob, ImageResponse, inout Turn) -> Void,
+  ) {
+    self.twin = twin
+    enter(step == 0 ? .decode : .process, &turn)
+    if isWanted.load(ordering: .relaxed) { (twin as? ImageJob)?.want() }
+    wait(for: twin, &turn) { job, result, turn in
+      job.stopFollowingTwin(&turn)
+      switch result {
+      case .success(let image): receive(job, image, &turn)
+      case .failure(let error): job.fail(error, &turn)
+      }
+    } part: { job, preview, turn in
+      job.send(partial: preview, &turn)
+    }
+  }
+
+  private func stopFollowingTwin(_ turn: inout Turn) {
+    if let twin = twin.take() { turn.keep(twin) }
+  }
+
   /// Serves a cached image, or revalidates it first.
   private func serve(_ image: LoadedImage, from origin: ImageResponse.Origin, _ use: LoadPlan.Use, _ turn: inout Turn) {
     switch use {
@@ -197,8 +245,15 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
     }
   }
 
+  /// Notes that a caller wants the image itself.
+  func want() {
+    isWanted.store(true, ordering: .relaxed)
+    (twin as? ImageJob)?.want()
+  }
+
   func made(_ image: LoadedImage) -> Settlement.Made {
-    Settlement.Made(image: image, request: request, step: step, ask: ask, record: record)
+    let isWanted = isWanted.load(ordering: .relaxed)
+    return Settlement.Made(image: image, request: request, step: step, ask: ask, record: record, isWanted: isWanted)
   }
 
   // MARK: Finished images on disk
@@ -275,7 +330,7 @@ final class ImageJob: Job<ImageResponse>, @unchecked Sendable {
       // The bytes are known to be an image.
       bytes.answer?.accept()
       if !isRenewed { settlement.keepInMemory(made) }
-      settlement.renewFinished(made)
+      settlement.renewFinished(made, isInMemory: origin == .memory)
     }
     conclude(.success(ImageResponse(image, from: bytes)), &turn)
   }

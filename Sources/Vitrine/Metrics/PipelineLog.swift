@@ -76,7 +76,7 @@ final class PipelineLog: PipelineObserver {
     case .data(let byteCount):
       let origin = event.facts["from"].flatMap { ImageResponse.Origin(rawValue: "\($0)") }
       let place = origin.map { " " + Self.words(of: $0) } ?? ""
-      let purpose = event.facts["purpose"] == "revalidation" ? "revalidation: " : ""
+      let purpose = Self.prefix(event.facts["purpose"])
       let isStale = event.facts["stale"] == .flag(true)
       ended("\(purpose)\(Self.size(byteCount))\(place) in \(time)", isStale: isStale, event.source)
     }
@@ -115,6 +115,15 @@ final class PipelineLog: PipelineObserver {
     case "fetch": return isNothing ? "not on disk; fetching" : "on disk, but fetched again (\(reason))"
     case "fail": return "not on disk, and the network may not be used"
     default: return decision
+    }
+  }
+
+  /// Describes what a request without pixels was for.
+  private static func prefix(_ purpose: StageTrace.Fact?) -> String {
+    switch purpose {
+    case "revalidation": "revalidation: "
+    case "encoded": "encoded: "
+    default: ""
     }
   }
 

@@ -31,6 +31,8 @@ public struct StageKind: RawRepresentable, Hashable, Sendable, CustomStringConve
   public static let resample: StageKind = "resample"
   /// One processor.
   public static let process: StageKind = "process"
+  /// An image as a file: found on disk, or encoded.
+  public static let encode: StageKind = "encode"
 
   /// The name.
   public var description: String { rawValue }

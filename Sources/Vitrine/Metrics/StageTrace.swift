@@ -23,7 +23,7 @@ package final class TraceRecorder: Sendable {
 final class StageRecorder: Sendable {
   /// The purpose of a request.
   enum Purpose: String {
-    case image, data, revalidation
+    case image, data, encoded, revalidation
   }
 
   private let clock: any TimeSource
@@ -211,6 +211,20 @@ package final class StageTrace: Sendable {
       ]
       facts["status"] = response.status.map(Fact.number)
       end(facts, at: time, telling: { $0.requestEnded(.image(response), $1) })
+    case .failure(let error): end(error, at: time)
+    }
+  }
+
+  func end(_ result: Result<EncodedImage, LoadError>, at time: Duration? = nil) {
+    switch result {
+    case .success(let image):
+      let count = image.data.count
+      var facts: [String: Fact] = [
+        "from": .text(image.origin.rawValue), "stale": .flag(image.isStale), "bytes": .number(count),
+        "width": .number(image.width), "height": .number(image.height), "format": .text(image.format.name),
+      ]
+      facts["status"] = image.status.map(Fact.number)
+      end(facts, at: time, telling: { $0.requestEnded(.data(byteCount: count), $1) })
     case .failure(let error): end(error, at: time)
     }
   }

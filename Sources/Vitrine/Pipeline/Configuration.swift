@@ -19,6 +19,8 @@ extension ImagePipeline {
     public var diskCache: (any DataCaching)?
     /// The decoders; defaults to `DecoderRegistry.standard`.
     public var decoders = DecoderRegistry.standard
+    /// The encoders; defaults to `EncoderRegistry.standard`.
+    public var encoders = EncoderRegistry.standard
     /// The clock for freshness and for the waits between attempts; defaults to the system clock.
     ///
     /// A disk cache with a lifetime has a clock of its own.
@@ -34,7 +36,7 @@ extension ImagePipeline {
     ///
     /// Defaults to a quarter of the memory that the process may use (the machine's, its control group's, or its own
     /// limit). Each decode counts with all that it holds, as `DecodeLimits.memoryByteCount` does, and waits until it
-    /// fits. An image beyond the whole budget is decoded alone.
+    /// fits. An image beyond the whole budget is decoded alone. Encoding counts, too, with an estimate for each pixel.
     public var maxConcurrentDecodeBytes = MemoryLimit.bytes / 4
     /// The maximum number of queued fetches, and of queued file reads, decodes and processing steps.
     ///

@@ -41,6 +41,8 @@ public struct Explanation: Sendable {
 
   /// The work of another request that this one would share.
   public enum Sharing: Sendable, Hashable {
+    /// The encoded image.
+    case encoded
     /// The image after a number of processors.
     case image(steps: Int)
     /// The bytes.
@@ -68,6 +70,8 @@ public struct Explanation: Sendable {
   public internal(set) var largerVariant: Size?
   /// The finished image on disk.
   public internal(set) var finished = Find.notAsked
+  /// The encoded image on disk; only of a load for encoding.
+  public internal(set) var encoded = Find.notAsked
   /// The original on disk.
   public internal(set) var original = Find.notAsked
   /// The reason for the decision about the original; `nil` if the original is not needed.
@@ -91,12 +95,17 @@ public struct Explanation: Sendable {
   public internal(set) var decodes: Bool? = false
   /// The number of processors that would run; if ``decodes`` is `nil`, all of them run if the bytes have changed.
   public internal(set) var processorCount = 0
+  /// A Boolean value that indicates whether an image would be encoded; `nil` if only a changed one would be, or if that
+  /// depends on bytes that have yet to come.
+  public internal(set) var encodes: Bool? = false
   /// The reason for a failure; `nil` if none is foreseen.
   public internal(set) var failure: String?
 
   /// The number of interceptors, each of which may change the outcome.
   public internal(set) var interceptorCount = 0
 
+  /// True if the original's bytes are served where its header shows that nothing has to change.
+  var mayServeOriginal = false
   /// The reason why no request would be sent now.
   var refusal: LoadError?
   /// True if `cachedImage(for:)` would find the image.
@@ -120,6 +129,7 @@ extension Explanation: CustomStringConvertible {
     add("in memory", memory)
     if let stepsInMemory { lines.append("  in memory after \(Self.count(stepsInMemory, "processor")): yes") }
     if let larger = largerVariant { lines.append("  in memory, larger: \(larger.width)x\(larger.height)") }
+    add("encoded image on disk", encoded)
     add("finished image on disk", finished)
     add("original on disk", original)
     if partialByteCount > 0 { lines.append("  partial download: \(partialByteCount) bytes") }
@@ -142,6 +152,7 @@ extension Explanation: CustomStringConvertible {
     if let failure { return "fails: \(failure)" }
     let bytes =
       switch (sharing, transfer) {
+      case (.encoded, _): "shares a running load of the same encoded image"
       case (.image, _): "shares a running load of the same image"
       case (.bytes, _): "shares a running load of its bytes"
       case (nil, .none): place
@@ -167,10 +178,15 @@ extension Explanation: CustomStringConvertible {
 
   private var work: String {
     let processors = processorCount > 0 ? Self.count(processorCount, "processor") : nil
-    guard decodes != false else { return processors.map { "; \($0)" } ?? "" }
-    return (decodes == nil ? "; decoded if it has changed" : "; decoded")
-      + (processors.map { ", \($0)" } ?? "")
+    let encoding = encodes == true ? "encoded" : nil
+    if mayServeOriginal { return "; decoded and encoded if anything has to change" }
+    // What is made of changed bytes is processed and encoded with them.
+    guard let decodes else { return "; decoded if it has changed" + list([processors, encoding]) }
+    guard decodes || processors != nil || encoding != nil else { return "" }
+    return ";" + list([decodes ? "decoded" : nil, processors, encoding]).dropFirst()
   }
+
+  private func list(_ parts: [String?]) -> String { parts.compactMap { $0 }.map { ", \($0)" }.joined() }
 
   private func words(of find: Find) -> String? {
     switch find {

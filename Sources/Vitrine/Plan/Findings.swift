@@ -18,6 +18,8 @@ struct Findings: Sendable {
     let contentID: ContentID
     /// `nil` if the metadata cannot be read.
     let validity: Validity?
+    /// True if it was stored with losses; see ``LoadedImage/isApproximate``.
+    var isApproximate = false
   }
 
   /// The original on disk, without its bytes.
@@ -79,12 +81,13 @@ extension JobContext {
       let key = keys.key(step: known)
       guard let variant = variants.first(where: { $0.key == key }),
         variant.value.validity.answers(fields(of: request)),
+        !request.isExact || !variant.value.loaded.isApproximate,
         // A reload has no use for an image that cannot be revalidated.
         !isReload || variant.value.contentID != .none
       else { continue }
       findings.known = Findings.InMemory(image: variant.value.loaded, step: known)
     }
-    if !isReload, findings.known == nil {
+    if !isReload, !request.isExact, findings.known == nil {
       findings.larger = largerVariant(of: request, among: variants, at: now)
     }
     return (findings, variants)

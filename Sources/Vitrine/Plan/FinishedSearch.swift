@@ -62,7 +62,13 @@ struct FinishedSearch: Sendable {
       let header = head.kind == .finished ? FinishedImage.Header(encoded: head.metadata) : nil
       let validity = header?.validity(until: head.expires)
       found.findings.finished.append(
-        Findings.Finished(key: key, step: step, contentID: head.contentID, validity: validity)
+        Findings.Finished(
+          key: key,
+          step: step,
+          contentID: head.contentID,
+          validity: validity,
+          isApproximate: header?.isApproximate ?? false,
+        )
       )
     }
     if let head = heads.last, let head {

@@ -12,6 +12,34 @@ extension ImagePipeline {
     await explainPrepared(context.prepared(request))
   }
 
+  /// Explains the outcome that a load for encoding would have; see ``explain(_:)``.
+  ///
+  /// ```swift
+  /// print(await pipeline.explain(request, as: .jpeg(quality: 80)))
+  /// // https://example.org/cat.jpg: from disk, no request is sent; decoded, encoded
+  /// //   policy: standard
+  /// //   encoded image on disk: no
+  /// //   in memory: no
+  /// //   original on disk: fresh for 58 s
+  /// ```
+  public func explain(_ request: ImageRequest, as encoding: ImageEncoding) async -> Explanation {
+    await explainPrepared(context.varied(context.prepared(request)), encoding)
+  }
+
+  private func explainPrepared(_ request: ImageRequest, _ encoding: ImageEncoding) async -> Explanation {
+    guard let alternatives = request.alternatives else {
+      var exact = request
+      exact.isExact = true
+      var explainer = Explainer(exact, context)
+      return await explainer.explainJob(as: encoding)
+    }
+    var explanations: [Explanation] = []
+    for alternative in alternatives { explanations.append(await explainPrepared(alternative, encoding)) }
+    var none = Explanation(request, now: context.clock.now)
+    none.failure = "no source is given"
+    return explanations.first { $0.failure == nil } ?? explanations.first ?? none
+  }
+
   private func explainPrepared(_ request: ImageRequest) async -> Explanation {
     var explainer = Explainer(request, context)
     await explainer.lookInMemory()
@@ -58,11 +86,16 @@ private struct Explainer {
     (findings, variants) = context.findingsInMemory(request, step: last, at: now)
     guard context.memory(for: request, .memoryReads) != nil else { return }
     let image = variants.first { $0.key == request.keys.image }
-    explanation.memory = image.map { find($0.value.validity) } ?? .missing
+    explanation.memory = image.map { find($0.value) } ?? .missing
     // The caller's own look-up in memory comes before the jobs.
     guard case .memory(_, .serve) = plan.base, plan.step == last else { return }
     explanation.isHit = true
     explanation.origin = .memory
+  }
+
+  private func find(_ image: CachedImage) -> Explanation.Find {
+    request.isExact && image.loaded.isApproximate
+      ? .unusable("made from pixels that were stored with losses or resampled") : find(image.validity)
   }
 
   private mutating func lookOnDisk() async {
@@ -77,7 +110,8 @@ private struct Explainer {
     guard !found.damaged.contains(key) else { return .unusable("damaged") }
     guard let finished = findings.finished.first(where: { $0.key == key }) else { return .missing }
     guard !findings.isOrphan(finished) else { return .unusable("made from other bytes than the original on disk") }
-    return finished.validity.map(find) ?? .unusable("damaged")
+    guard let validity = finished.validity else { return .unusable("damaged") }
+    return request.isExact && finished.isApproximate ? .unusable("stored with losses") : find(validity)
   }
 
   /// An image that only the request's policy rules out may be fresh.
@@ -110,7 +144,7 @@ private struct Explainer {
     await lookOnDisk()
     let plan = plan
     // A request may join the job of an earlier step.
-    for step in (plan.step...last).reversed() where isUnderWay(step) {
+    for step in (plan.step...last).reversed() where isUnderWay(step, plan) {
       explanation.sharing = .image(steps: step)
       explanation.processorCount = last - step
       return explanation
@@ -134,8 +168,82 @@ private struct Explainer {
     return explanation
   }
 
-  private func isUnderWay(_ step: Int) -> Bool {
-    context.turn { context.pool.contains(context.imageKey(of: request, step: step), &$0) }
+  /// Explains what the job of an encoded image would do.
+  mutating func explainJob(as encoding: ImageEncoding) async -> Explanation {
+    explanation.interceptorCount = 0
+    let key = context.encodedKey(of: request, NamedEncoding(encoding, context))
+    if context.turn({ context.pool.contains(context.encodedJobKey(of: request, key), &$0) }) {
+      explanation.sharing = .encoded
+      return explanation
+    }
+    if let search = EncodedSearch(request, key, context, isPeeking: true) {
+      let found = await search.find()
+      (findings.original, original) = (found.findings, found.original)
+      explanation.encoded = find(found)
+      if let stored = found.stored, let validity = found.plan.validity, let use = found.plan.use {
+        await explain(use, of: stored.contentID, validity, from: .disk)
+        if explanation.decodes != false {
+          (explanation.processorCount, explanation.encodes) = (last, explanation.decodes)
+        }
+        return explanation
+      }
+      (findings, original) = (Findings(), .unknown)
+    }
+    guard encoding.metadata == .strip else { return await explainBytes(as: encoding) }
+    await lookInMemory()
+    if !explanation.isHit { explanation = await explainJob() }
+    explanation.encodes = explanation.failure == nil
+    if explanation.failure != nil { (explanation.decodes, explanation.processorCount) = (false, 0) }
+    return explanation
+  }
+
+  private func find(_ found: EncodedSearch.Found) -> Explanation.Find {
+    guard found.stored != nil else { return .missing }
+    guard !found.plan.isUseless, let validity = found.plan.validity else {
+      return .unusable(
+        found.stored?.header == nil ? "damaged" : "made from other bytes than the original on disk"
+      )
+    }
+    return find(validity)
+  }
+
+  /// Explains a load for encoding that needs the original's metadata, and so its bytes.
+  private mutating func explainBytes(as encoding: ImageEncoding) async -> Explanation {
+    await lookInMemory()
+    (explanation.isHit, explanation.origin) = (false, nil)
+    let known = findings.known
+    (explanation.decodes, explanation.encodes, explanation.processorCount) = (true, true, last)
+    let plan = await explainBytes()
+    guard explanation.failure == nil else {
+      (explanation.decodes, explanation.encodes) = (false, false)
+      return explanation
+    }
+    switch plan?.step {
+    case .serve?, .serveAndRevalidate?, .standIn?:
+      guard let stored = await context.disk(for: request, .diskReads)?.peek(request.keys.fetch) else { break }
+      let decoders = context.decoders.decoders(for: request, of: stored.data)
+      let info = try? decoders.info(of: stored.data, limits: context.configuration.decodeLimits)
+      let isOriginal = info.map { request.isAnswered(by: $0, as: encoding, context.configuration.encoders) } ?? false
+      let isDecoded = known?.step == last && known?.image.contentID == stored.contentID
+      if isOriginal { explanation.encodes = false }
+      if isOriginal || isDecoded { (explanation.decodes, explanation.processorCount) = (false, 0) }
+    default:
+      // Whether anything has to change is known when the header is there.
+      guard encoding.metadata == .keep, request.processors.isEmpty else { break }
+      (explanation.decodes, explanation.encodes, explanation.mayServeOriginal) = (nil, nil, true)
+    }
+    return explanation
+  }
+
+  private func isUnderWay(_ step: Int, _ plan: LoadPlan) -> Bool {
+    var waitsForTwin = request.isExact
+    if case .bytes = plan.base { waitsForTwin = true }
+    return context.turn { turn in
+      guard !context.pool.contains(context.imageKey(of: request, step: step), &turn) else { return true }
+      guard waitsForTwin, let twin = context.twin(of: request, step: step, &turn) else { return false }
+      turn.keep(twin)
+      return true
+    }
   }
 
   private mutating func explain(

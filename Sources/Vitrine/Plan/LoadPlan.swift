@@ -54,7 +54,7 @@ struct LoadPlan: Sendable {
         return
       }
       if let finished = findings.finished.first(where: { $0.step == step }), !findings.isOrphan(finished),
-        let validity = finished.validity, validity.answers(fields())
+        !request.isExact || !finished.isApproximate, let validity = finished.validity, validity.answers(fields())
       {
         (base, self.step) = (.finished(finished, Use(of: validity, request, now)), step)
         return
@@ -76,7 +76,7 @@ extension LoadPlan.Use {
     }
   }
 
-  fileprivate init(of validity: Validity, _ request: ImageRequest, _ now: Date) {
+  init(of validity: Validity, _ request: ImageRequest, _ now: Date) {
     if request.cachePolicy != .reload, validity.isFresh(at: now, request) {
       // A maximum age in the request replaces the server's.
       let isOverdue = validity.expires.map { $0 <= now } ?? false

@@ -55,7 +55,7 @@ extension ImageRequest: ExpressibleByStringLiteral {
 extension ImageRequest.Fields {
   fileprivate func isEqual(to other: Self) -> Bool {
     cachePolicy == other.cachePolicy && cacheAccess == other.cacheAccess
-      && keepsEncodedData == other.keepsEncodedData && revalidates == other.revalidates
+      && keepsEncodedData == other.keepsEncodedData && revalidates == other.revalidates && isExact == other.isExact
       && source.isEqual(to: other.source, at: size) && size == other.size && processorNames == other.processorNames
       && priority == other.priority && decoding == other.decoding && previews == other.previews
       && continuesDownload == other.continuesDownload

@@ -229,6 +229,13 @@ public struct ImageRequest: Sendable {
     set { change(keepsKeys: true) { $0.revalidates = newValue } }
   }
 
+  /// True if the pixels must be those that the bytes give: for encoding, whose result must not depend on what the
+  /// caches hold.
+  var isExact: Bool {
+    get { shared.fields.isExact }
+    set { change(keepsKeys: true) { $0.isExact = newValue } }
+  }
+
   var keys: RequestKeys { shared.keys }
 
   var fields: Fields { shared.fields }
@@ -288,6 +295,7 @@ public struct ImageRequest: Sendable {
     var cacheAccess = CacheAccess.all
     var keepsEncodedData = false
     var revalidates = false
+    var isExact = false
     var source: ImageSource
     var size: TargetSize?
     var processors: [ImageProcessor]

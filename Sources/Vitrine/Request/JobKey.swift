@@ -9,7 +9,8 @@ import VitrineHTTP
 struct JobKey: Hashable, Sendable {
   enum Product: Hashable, Sendable {
     case bytes
-    case image(StoragePolicy, keepsEncodedData: Bool)
+    case image(StoragePolicy, keepsEncodedData: Bool, isExact: Bool)
+    case encoded(StoragePolicy)
   }
 
   private struct Header: Hashable, Sendable {

@@ -72,18 +72,18 @@ final class RequestKeys: Sendable {
   /// Returns the processors of a variant by its key; `nil` for another frame or colour space, and for keys of no image.
   func processors(ofVariant key: CacheKey) -> [CacheKey.Part]? {
     guard key.isExtension(of: fetch), let own = Self.parts(of: decode, after: fetch),
-      let parts = Self.parts(of: key, after: fetch), parts.count >= own.count
+      let parts = Self.parts(of: key, after: fetch), parts.count > Self.colorSpaceIndex
     else { return nil }
-    let isAlike = [0, Self.frameIndex, own.count - 1].allSatisfy { parts[$0] == own[$0] }
-    return isAlike ? Array(parts[own.count...]) : nil
+    let isAlike = [0, Self.frameIndex, Self.colorSpaceIndex].allSatisfy { parts[$0] == own[$0] }
+    return isAlike ? Array(parts[(Self.colorSpaceIndex + 1)...].drop(while: Decoding.extras.contains)) : nil
   }
 
   private static func parts(of key: CacheKey, after source: CacheKey) -> [CacheKey.Part]? {
     CacheKey(bytes: Array(key.bytes[source.bytes.count...])).parts
   }
 
-  /// The index of the frame among the parts that `decode` adds; the first part is the mark, the last the colour space.
-  private static let frameIndex = 8
+  // The indices of the frame and of the colour space among the parts that `decode` adds. The first part is the mark.
+  private static let (frameIndex, colorSpaceIndex) = (8, 11)
 
   /// The key of a request's image, and the ends of earlier stages within it.
   struct Parts {
@@ -144,8 +144,13 @@ final class RequestKeys: Sendable {
       key.append(colorSpace.rawValue)
       // Keys that are on disk stay what they are.
       if dynamicRange != .standard { key.append(dynamicRange.rawValue) }
-      if animates { key.append("animates") }
+      if animates { key.append(Self.motionMark) }
     }
+
+    private static let motionMark = "animates"
+
+    /// The parts that may follow the colour space; no processor has such a name.
+    static let extras: Set<CacheKey.Part> = [.text(DynamicRange.high.rawValue), .text(motionMark)]
 
     /// The bytes for the parameters of nearly all requests.
     private static let usual = CacheKey { Decoding().appendParts(to: &$0) }.bytes

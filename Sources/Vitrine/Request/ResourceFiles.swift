@@ -1,7 +1,12 @@
 import VitrineRuntime
 
 /// Finds files that came with a program.
-enum ResourceFiles {
+package enum ResourceFiles {
+  /// Returns the path of a file among the program's own; `nil` if there is none.
+  ///
+  /// Blocks while the system looks up files.
+  package static func path(of name: String) -> String? { path(of: name, in: PlatformDefaults.resourceFolders) }
+
   /// Returns the path of a file in the first folder that has it; `nil` if none has, or if the name leads out of them.
   ///
   /// Blocks while the system looks up files.

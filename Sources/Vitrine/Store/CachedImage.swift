@@ -53,6 +53,8 @@ final class LoadedImage: Sendable {
   let byteCount: Int
   /// The parameters of the decode; `nil` for processed images and those that did not come from a decoder.
   let rendition: Rendition?
+  /// True if its bytes may give other pixels: it has been stored with losses, or resampled from a larger variant.
+  let isApproximate: Bool
 
   var info: ImageInfo { container.info }
   /// The cost in the memory cache, in bytes.
@@ -67,9 +69,11 @@ final class LoadedImage: Sendable {
     status: Int?,
     byteCount: Int,
     _ rendition: Rendition?,
+    isApproximate: Bool = false,
   ) {
     (self.container, self.contentID, self.validity) = (container, contentID, validity)
     (self.status, self.byteCount, self.rendition) = (status, byteCount, rendition)
+    self.isApproximate = isApproximate
   }
 
   /// Creates an image made from bytes.
@@ -79,12 +83,28 @@ final class LoadedImage: Sendable {
   }
 
   /// Returns the same source with other pixels, made from these.
-  func replacing(_ container: ImageContainer, _ rendition: Rendition?) -> LoadedImage {
-    LoadedImage(container, contentID, validity, status: status, byteCount: byteCount, rendition)
+  func replacing(_ container: ImageContainer, _ rendition: Rendition?, isApproximate: Bool = false) -> LoadedImage {
+    LoadedImage(
+      container,
+      contentID,
+      validity,
+      status: status,
+      byteCount: byteCount,
+      rendition,
+      isApproximate: self.isApproximate || isApproximate,
+    )
   }
 
   /// Returns the same image with another validity.
   func with(_ validity: Validity, status: Int?) -> LoadedImage {
-    LoadedImage(container, contentID, validity, status: status, byteCount: byteCount, rendition)
+    LoadedImage(
+      container,
+      contentID,
+      validity,
+      status: status,
+      byteCount: byteCount,
+      rendition,
+      isApproximate: isApproximate,
+    )
   }
 }

@@ -25,11 +25,14 @@ extension FinishedImage {
     let byteCount: Int
     /// The rendition; its colour space is that of the pixels.
     let rendition: Rendition?
+    /// True if the pixels are not those that the bytes of the original give.
+    let isApproximate: Bool
     private let validity: Validity
 
-    init(of image: LoadedImage) {
+    init(of image: LoadedImage, isLossless: Bool = false) {
       let bitmap = image.container.bitmap
       encoding = bitmap.byteCount <= rawLimit ? .raw : .file
+      isApproximate = image.isApproximate || encoding == .file && !isLossless
       (width, height) = (bitmap.width, bitmap.height)
       (alpha, colorSpace, info) = (bitmap.alpha, bitmap.colorSpace, image.info)
       (status, byteCount, rendition, validity) = (image.status, image.byteCount, image.rendition, image.validity)
@@ -50,6 +53,7 @@ extension FinishedImage {
       if info.isVector { flags |= 2 }
       if let rendition { flags |= rendition.isWhole ? 12 : 4 }
       if rendition?.usesLinearLight == true { flags |= 16 }
+      flags |= isApproximate ? 32 : 64
       func word(_ number: Int) -> UInt64 { UInt64(max(0, number)) }
       func word(_ date: Date?) -> UInt64 { (date?.timeIntervalSince1970 ?? .nan).bitPattern }
       let words: [UInt64] = [
@@ -127,6 +131,8 @@ extension FinishedImage {
       }
       (self.encoding, width, height, self.alpha) = (encoding, int(2), int(3), Self.alphas[int(4)])
       (self.colorSpace, self.info) = (colorSpace, info)
+      // Neither flag is set in what earlier versions have stored.
+      isApproximate = flags & 32 != 0 || encoding == .file && flags & 64 == 0
       (status, byteCount) = (int(13) == 0 ? nil : int(13), int(14))
       validity = Validity(
         expires: nil,

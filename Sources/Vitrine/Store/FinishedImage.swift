@@ -6,8 +6,10 @@ import VitrineRuntime
 /// The form in which a data cache stores a finished image.
 ///
 /// Up to 512 KB, these are raw pixels, which are cheaper to read than anything encoded. A larger image becomes a JPEG
-/// of quality 90 or, with transparency, a lossless WebP; on Apple's platforms, which write no WebP, a PNG. The metadata
-/// (``Header``) has its origin and validity; an embedded profile of the original is lost.
+/// of quality 90 or, with transparency, a lossless WebP; on Apple's platforms, which write no WebP, a PNG. Nothing is
+/// encoded from such an image (``LoadedImage/isApproximate``). One that a program provides has no original to encode
+/// instead, so it is stored as a PNG. The metadata (``Header``) has its origin and validity; an embedded profile of the
+/// original is lost.
 enum FinishedImage {
   enum Encoding: UInt64 { case raw = 0, file = 1 }
 
@@ -16,12 +18,12 @@ enum FinishedImage {
   /// Creates the entry of an image; `nil` if it cannot be stored without loss of what matters.
   ///
   /// Blocks while a large image is encoded.
-  static func entry(of image: LoadedImage, stored: Date) -> CachedData? {
+  static func entry(of image: LoadedImage, stored: Date, isLossless: Bool = false) -> CachedData? {
     // No format of ours keeps what is brighter than white.
     guard image.container.highRange == nil, image.container.animation == nil else { return nil }
     let bitmap = image.container.bitmap
-    let header = Header(of: image)
-    guard let data = data(of: bitmap, header.encoding) else { return nil }
+    let header = Header(of: image, isLossless: isLossless)
+    guard let data = data(of: bitmap, header.encoding, isLossless: isLossless) else { return nil }
     return CachedData(
       data: data,
       kind: .finished,
@@ -43,16 +45,18 @@ enum FinishedImage {
   /// WebP where it can be written, since it is smaller.
   private static let losslessFormat: ImageFormat = EncoderRegistry.standard.formats.contains(.webp) ? .webp : .png
 
-  private static func data(of bitmap: Bitmap, _ encoding: Encoding) -> Data? {
+  private static func data(of bitmap: Bitmap, _ encoding: Encoding, isLossless: Bool = false) -> Data? {
     switch encoding {
     // Only read within the closure.
     case .raw: return unsafe bitmap.withUnsafeBytes { unsafe Data($0) }
     case .file:
       // The encoders write sRGB.
       guard bitmap.colorSpace == .sRGB else { return nil }
+      // Also the colours of transparent pixels, which a lossless WebP gives up.
+      if isLossless { return try? bitmap.encoded(as: .png) }
       return bitmap.hasTransparency
-        ? try? bitmap.encoded(as: losslessFormat, EncodeOptions(isLossless: true))
-        : try? bitmap.encoded(as: .jpeg, EncodeOptions(quality: 90))
+        ? try? bitmap.encoded(as: ImageEncoding(losslessFormat, isLossless: true))
+        : try? bitmap.encoded(as: ImageEncoding(.jpeg, quality: 90))
     }
   }
 
@@ -75,6 +79,7 @@ enum FinishedImage {
       status: header.status,
       byteCount: header.byteCount,
       header.rendition,
+      isApproximate: header.isApproximate,
     )
   }
 

@@ -52,7 +52,16 @@ extension PipelineCache {
         kept.insert(.disk)
       }
     }
-    let loaded = LoadedImage(image, contentID, term.validity, status: nil, byteCount: 0, nil)
+    // The file on disk is the original now, and may have been stored with losses.
+    let loaded = LoadedImage(
+      image,
+      contentID,
+      term.validity,
+      status: nil,
+      byteCount: 0,
+      nil,
+      isApproximate: contentID != .none,
+    )
     if tiers.contains(.memory), keepInMemory(loaded, request) { kept.insert(.memory) }
     return kept
   }

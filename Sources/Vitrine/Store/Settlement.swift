@@ -212,6 +212,8 @@ final class Settlement: Sendable {
     let step: Int
     let ask: SourceRecord.Ask
     let record: SourceRecord
+    /// True if anyone wants the image itself, not only what is encoded of it.
+    let isWanted: Bool
 
     var key: CacheKey { request.keys.key(step: step) }
     var isFinal: Bool { step == request.processors.count }
@@ -220,7 +222,7 @@ final class Settlement: Sendable {
   /// Stores a new image in memory and, if its request wants that, on disk as a finished image.
   func keep(_ made: Made, from origin: ImageResponse.Origin) {
     keepInMemory(made)
-    guard made.isFinal else { return }
+    guard made.isFinal, made.isWanted else { return }
     keepFinished(made, from: origin)
   }
 
@@ -264,22 +266,60 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Stores an image that a program provides, as it is shown.
+  /// Stores an image that a program provides, as it is shown, and without loss: there are no bytes to make it from.
   func put(_ image: LoadedImage, for key: CacheKey, stored: Date) async {
     guard let disk else { return }
-    let entry = try? await queue.run { _ in FinishedImage.entry(of: image, stored: stored) }
+    let entry = try? await queue.run { _ in FinishedImage.entry(of: image, stored: stored, isLossless: true) }
     if let entry { await disk.store(entry, for: key) } else { await disk.remove(key) }
   }
 
   /// Renews a finished image after its bytes have been revalidated.
-  func renewFinished(_ made: Made) {
+  func renewFinished(_ made: Made, isInMemory: Bool) {
     let (image, request) = (made.image, made.request)
     guard made.isFinal, let disk = writableDisk(request),
       storage(of: request).looksForFinished(request, step: made.step)
     else { return }
+    // The pixels on disk may be less exact than those in memory.
+    let stored = isInMemory ? image.replacing(image.container, image.rendition, isApproximate: true) : image
     pending.add(for: made.key) {
-      let metadata = FinishedImage.Header(of: image).encoded
+      let metadata = FinishedImage.Header(of: stored).encoded
       await disk.renew(made.key, contentID: image.contentID, expires: image.validity.expires, metadata: metadata)
+    }
+  }
+
+  // MARK: Encoded images
+
+  /// A new encoded image and its origin.
+  struct Encoded {
+    let image: EncodedImage
+    let key: CacheKey
+    let request: ImageRequest
+    let ask: SourceRecord.Ask
+    let record: SourceRecord
+
+    var isOutdated: Bool { record.isOutdated(ask, image.source) }
+  }
+
+  /// Stores a new encoded image on disk, if its request allows that.
+  func keep(_ made: Encoded) {
+    let (image, request) = (made.image, made.request)
+    guard let disk = writableDisk(request), request.keys.url != nil, image.validity.isKept, image.source != .none,
+      storage(of: request) != .original, !made.isOutdated, delegate?.keepsEncoded(image, for: request) ?? true
+    else { return }
+    let entry = image.entry(stored: clock.now)
+    pending.add(for: made.key) {
+      guard !made.isOutdated else { return }
+      await disk.store(entry, for: made.key)
+    }
+  }
+
+  /// Renews an encoded image after its bytes have been revalidated.
+  func renewEncoded(_ made: Encoded) {
+    guard let disk = writableDisk(made.request) else { return }
+    let image = made.image
+    pending.add(for: made.key) {
+      let metadata = EncodedImage.Header(of: image).encoded
+      await disk.renew(made.key, contentID: image.source, expires: image.validity.expires, metadata: metadata)
     }
   }
 

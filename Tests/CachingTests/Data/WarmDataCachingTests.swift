@@ -22,10 +22,12 @@ struct WarmDataCachingTests {
     await cache.store(entry(1, 50_000), for: key(1))
     #expect(describe(cache.warmEntry(for: key(1))) == .some(entry(1, 50_000)))
     await cache.flush()
+    // The system may have put what was written out of its memory by now: the read brings it back.
+    #expect(await cache.entry(for: key(1)) == entry(1, 50_000))
     #expect(describe(cache.warmEntry(for: key(1))) == .some(entry(1, 50_000)))
     #expect(describe(cache.warmEntry(for: key(2))) == .some(nil))
     let statistics = await cache.statistics()
-    #expect((statistics.hits, statistics.misses) == (2, 1))
+    #expect((statistics.hits, statistics.misses) == (3, 1))
     await cache.close()
   }
 

@@ -156,7 +156,7 @@ struct AnimatedImageTests {
     let player = AnimationPlayer(image)
     player.play()
     await #expect(throws: ImageError.self) { try await image.frame(at: 1) }
-    #expect(image.frameCount == 1)
+    #expect(image.frameCount == 3)
   }
 
   @Test
@@ -184,20 +184,64 @@ struct AnimatedImageTests {
     #expect(try await animation.frame(at: 3)[0, 0].x == 9)
   }
 
-  /// Each frame's own choice would make the picture jump.
   @Test
-  func aSmartCropIsTheSameForAllFrames() async throws {
+  func aStepThatSetsTheAnimationDecidesAboutIt() throws {
+    let image = try decode(Self.file(4)) { $0.animates = true }
+    let other = try AnimatedImage(Self.file(2), budget: FrameBudget(memoryPressure: nil))
+    let white = Bitmap.solid(SIMD4(repeating: 255), width: 20, height: 14)
+    func process(_ change: @escaping @Sendable (inout ImageContainer) -> Void) throws -> ImageContainer {
+      let step = ImageProcessor.customContainer(id: "own") { image in
+        var image = image
+        change(&image)
+        return image
+      }
+      // In a chain, what follows sees what the step decided.
+      let chained = try ImageProcessor.chain([step, .flip(.vertical)]).process(image)
+      let alone = try step.process(image)
+      #expect((chained.animation == nil) == (alone.animation == nil))
+      return alone
+    }
+
+    let changed = try process { $0.bitmap = white }
+    #expect(changed.animation?.frameCount == 4)
+    #expect(changed.animation?.poster.isSamePixels(as: white) == true)
+    let stopped = try process { image in
+      image.bitmap = white
+      image.animation = nil
+    }
+    #expect(stopped.animation == nil)
+    let replaced = try process { image in
+      image.bitmap = other.poster
+      image.animation = other
+    }
+    #expect(replaced.animation === other)
+    let new = ImageProcessor.customContainer(id: "new") { _ in ImageContainer(white) }
+    #expect(try new.process(image).animation == nil)
+  }
+
+  static let crops: [ImageProcessor] = [
+    .smartCrop(aspectRatio: 1), .chain([.grayscale(), .smartCrop(aspectRatio: 1)]),
+    .chain([.smartCrop(width: 10, height: 10), .grayscale()]),
+    .chain([.crop(x: 0, y: 0, width: 30, height: 10), .smartCrop(aspectRatio: 1), .flip(.horizontal)]),
+  ]
+
+  /// Each frame's own choice would make the picture jump.
+  @Test(arguments: crops)
+  func aSmartCropIsTheSameForAllFrames(processor: ImageProcessor) async throws {
     let frames = (0..<3).map { number in
       var frame = GIFFile.Frame(width: 40, height: 10) { x, y in x / 10 == number ? (x + y) % 4 : 0 }
       frame.delay = 10
       return frame
     }
     let file = GIFFile(width: 40, height: 10, palette: GIFTests.palette, frames: frames).data
-    let image = try ImageProcessor.smartCrop(aspectRatio: 1).process(decode(file) { $0.animates = true })
+    let image = try processor.process(decode(file) { $0.animates = true })
     let animation = try #require(image.animation)
     for index in 0..<3 {
-      let whole = try decode(file) { $0.frame = index }.bitmap
-      let expected = try whole.cropped(x: 0, y: 0, width: 10, height: 10)
+      let part = try decode(file) { $0.frame = index }.bitmap.cropped(x: 0, y: 0, width: 10, height: 10)
+      let steps: [ImageProcessor] =
+        (processor.identifier.contains("grayscale") ? [.grayscale()] : [])
+        + (processor.identifier.contains("flip") ? [.flip(.horizontal)] : [])
+      let expected = try ImageProcessor.chain(steps).process(part)
       #expect(try await animation.frame(at: index).pixels == expected.pixels, "frame \(index)")
     }
   }

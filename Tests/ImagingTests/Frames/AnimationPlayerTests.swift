@@ -70,6 +70,35 @@ struct AnimationPlayerTests {
   }
 
   @Test
+  func atAHighRateWholeLoopsPassAndTheRestIsShown() async throws {
+    let player = try await Self.player()
+    player.play()
+    player.rate = 25
+    // Twenty-five frames of four at a time.
+    #expect(Self.frames(player, at: [0, 100, 200]) == [0, 1, 2])
+    #expect(player.completedLoops == 12)
+  }
+
+  @Test(arguments: [1e9, 1e300, .greatestFiniteMagnitude, 1e-25, .leastNonzeroMagnitude] as [Double])
+  func anAbsurdRateCostsNoMoreThanALoop(rate: Double) async throws {
+    let player = try await Self.player()
+    player.play()
+    player.rate = rate
+    for time in 0..<1000 { _ = player.advance(to: .milliseconds(16 * time)) }
+    let rest = try #require(player.timeToNextFrame)
+    #expect(rest >= .zero && rest <= .seconds(1_000_000_000))
+    #expect(rate < 1 || player.completedLoops > 1000)
+    player.rate = 1
+    // It is as it was.
+    #expect(try #require(player.timeToNextFrame) <= .milliseconds(100))
+    player.loopCount = player.completedLoops + 3
+    player.rate = 1e9
+    for time in 1000..<1010 { _ = player.advance(to: .milliseconds(16 * time)) }
+    #expect(player.isFinished)
+    #expect((player.frameIndex, player.completedLoops) == (3, player.loopCount))
+  }
+
+  @Test
   func itEndsAfterItsLoopsAndBeginsAgain() async throws {
     let player = try await Self.player()
     player.loopCount = 2

@@ -206,6 +206,27 @@ struct FrameSourceTests {
     #expect(failure { _ = try FrameSource(Data()) }?.code == .unrecognised)
   }
 
+  static let answers: [[Double]] = [
+    [], [0.5], [0, -1, .nan, .infinity, -.infinity, 1e300, 0.02], [Double](repeating: 0, count: 7),
+    [Double](repeating: 0.2, count: 99),
+  ]
+
+  /// A decoder of a user's may say anything, and so may another process that was taken over.
+  @Test(arguments: answers)
+  func everyFrameHasADelayThatCanBeWaitedFor(answer: [Double]) throws {
+    let expected = (0..<7).map { index in
+      let delay = answer.indices.contains(index) ? answer[index] : 0
+      return delay > 0.011 ? min(delay, 1e6) : 0.1
+    }
+    var there = DecoderRegistry([])
+    there.add(TimedElsewhere(delays: answer))
+    for registry in [there, DecoderRegistry([TimedDecoder(delays: answer)])] {
+      let source = try FrameSource(StubDecoder.file, decoders: registry)
+      #expect(source.delays == expected)
+      #expect(try registry.frameDelays(of: StubDecoder.file) == expected)
+    }
+  }
+
   /// A decoder of a user's has frames that do not build on one another.
   @Test
   func framesOfAUsersDecoderAreDecodedOneByOne() throws {
@@ -215,6 +236,48 @@ struct FrameSourceTests {
     var reds: [UInt8] = []
     while let frame = try source.next() { reds.append(frame.bitmap[0, 0].x) }
     #expect(reds == [0, 60, 120])
+  }
+}
+
+/// Seven frames, and delays as told.
+private struct TimedDecoder: ImageDecoder {
+  static let info: ImageInfo = {
+    var info = ImageInfo(format: .qoi, storedWidth: 8, storedHeight: 6)
+    info.frameCount = 7
+    return info
+  }()
+
+  let delays: [Double]
+  let formats: [ImageFormat] = [.qoi]
+
+  func info(
+    of bytes: UnsafeRawBufferPointer,
+    format: ImageFormat,
+    limits: DecodeLimits,
+  ) throws(ImageError) -> ImageInfo? { Self.info }
+
+  func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
+    try unsafe StubDecoder().open(bytes, request)
+  }
+
+  func frameDelays(of bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) -> [Double] { delays }
+}
+
+/// The same in another process.
+private struct TimedElsewhere: RemoteDecoder {
+  let delays: [Double]
+  let formats: [ImageFormat] = [.qoi]
+
+  func answer(
+    _ question: DecodeQuestion,
+    about bytes: UnsafeRawBufferPointer,
+    of format: ImageFormat,
+  ) throws(ImageError) -> DecodeAnswer {
+    switch question.kind {
+    case .info: .info(TimedDecoder.info)
+    case .frameDelays: .frameDelays(delays)
+    default: throw ImageError(.unsupported, "only asked for the facts")
+    }
   }
 }
 

@@ -170,6 +170,7 @@ struct HashTests {
     let hash = try BlurHash("LEHV6nWB2yk8pyo0adR*.7kCMdnj")
     #expect(failure { try hash.bitmap(width: width, height: height) }?.code == .invalidSize)
     #expect(failure { try hash.bitmap(width: 5, height: 5, punch: .nan) }?.code == .invalidSize)
+    #expect(failure { try hash.bitmap(width: 5, height: 5, punch: 1e6) }?.detail.contains("1000000") == true)
     #expect(
       failure { try BlurHash(Bitmap.testPattern(width: 5, height: 5), columns: width, rows: height) }?.code
         == .invalidSize

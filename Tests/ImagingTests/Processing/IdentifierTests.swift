@@ -26,7 +26,7 @@ struct IdentifierTests {
   static let numbers: [Double] = [
     0, -0.0, 1, -1, 2, 10, 1.0000000000000002, 0.1, 0.30000000000000004, 0.3, 1e-5, 1e15, 9_007_199_254_740_991,
     9_007_199_254_740_992, 1e16, 1e22, 123_456.789, .pi, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .infinity,
-    -.infinity, 1 / 3,
+    -.infinity, 1 / 3, -0x1p63, 0x1p63, -0x1p53, -9_007_199_254_740_991,
   ]
 
   @Test
@@ -42,6 +42,16 @@ struct IdentifierTests {
       guard !number.isNaN else { continue }
       #expect(Double(StepName.number(number)) == number)
     }
+  }
+
+  /// The negative number without a positive counterpart among the integers.
+  @Test
+  func theSmallestIntegerHasAName() {
+    let processors: [ImageProcessor] = [
+      .blur(radius: .pixels(-0x1p63)), .brightness(-0x1p63),
+      .crop(PixelRegion(x: .min, y: .min, width: .max, height: .max)),
+    ]
+    #expect(Set(processors.map(\.identifier)).count == processors.count)
   }
 
   @Test
@@ -80,6 +90,65 @@ struct IdentifierTests {
     )
     #expect(ImageProcessor.resize(.points(10, 10, scale: 2)) == .resize(.pixels(20)))
   }
+
+  /// Parameters that are written differently and mean the same.
+  static let equal: [(ImageProcessor, ImageProcessor)] = [
+    (.resize(.pixels(9, 9, .fit, anchor: .top)), .resize(.pixels(9, 9))),
+    (.resize(.points(10, 10, scale: 2)), .resize(.pixels(20))),
+    (.resize(width: 20, anchor: .top), .resize(width: 20)),
+    (.rotate(degrees: 450), .rotate(quarterTurns: 1)), (.rotate(quarterTurns: 5), .rotate(quarterTurns: -3)),
+    (.rotate(degrees: 90, background: .white), .rotate(degrees: 90)), (.rotate(degrees: 390), .rotate(degrees: 30)),
+    (.blur(radius: -0.0), .blur(radius: 0)), (.roundedCorners(CornerRadii(5)), .roundedCorners(radius: 5)),
+    (.crop(PixelRegion(x: 1, y: 2, width: 9, height: 8)), .crop(x: 1, y: 2, width: 9, height: 8)),
+    (.chain([.chain([.circle()]), .grayscale()]), .chain([.circle(), .grayscale()])),
+  ]
+
+  @Test
+  func equalNamesHaveEqualResults() throws {
+    for (one, other) in Self.equal {
+      #expect(one == other)
+      for bitmap in [ProcessorTests.picture, ProcessorTests.soft] {
+        let (first, second) = (try one.process(bitmap), try other.process(bitmap))
+        #expect(first.size == second.size && first.pixels == second.pixels, "\(one)")
+      }
+    }
+  }
+
+  /// Parameters of which one differs.
+  static let different: [(ImageProcessor, ImageProcessor)] = [
+    (.blur(radius: 2), .blur(radius: 2.5)), (.blur(radius: 9), .blur(radius: .fraction(0.2))),
+    (.resize(.pixels(20, 20, .fill)), .resize(.pixels(20, 20, .fill, anchor: .left))),
+    (.resize(.pixels(20, 20, .fill)), .resize(.pixels(20, 20, .exact))),
+    (.resize(.pixels(20)), .resize(.pixels(20), filter: .box)),
+    (.resize(.pixels(20)), .resize(.pixels(20), usesLinearLight: true)),
+    (.resize(.pixels(90)), .resize(.pixels(90, 90, enlarges: true))),
+    (.crop(x: 3, y: 4, width: 9, height: 9), .crop(x: 4, y: 4, width: 9, height: 9)),
+    (.crop(width: 9, height: 9), .crop(width: 9, height: 9, anchor: .topLeft)),
+    (.crop(aspectRatio: 1), .crop(aspectRatio: 1, anchor: .left)),
+    (.roundedCorners(CornerRadii(topLeft: 9)), .roundedCorners(CornerRadii(topRight: 9))),
+    (.border(width: 2, color: .black), .border(width: 2, color: .white)),
+    (.border(width: 2, color: .black), .border(width: 2, color: .black, radius: 9)),
+    (.overlay(mark, at: .top), .overlay(mark, at: .bottom)), (.overlay(mark), .overlay(mark, .multiply)),
+    (.overlay(mark), .overlay(mark, opacity: 0.5)), (.overlay(mark), .overlay(mark, offset: (3, 0))),
+    (.overlay(mark), .overlay(mark, width: 20)), (.tint(PixelColor(0x804020)), .tint(PixelColor(0x204080))),
+    (.contrast(1.3), .saturation(1.3)), (.brightness(0.2), .brightness(0.3)), (.exposure(1), .exposure(-1)),
+    (.flip(.horizontal), .flip(.vertical)), (.rotate(quarterTurns: 1), .rotate(quarterTurns: 3)),
+    (.rotate(degrees: 30), .rotate(degrees: 30, background: .white)),
+    (.sharpen(amount: 1), .sharpen(amount: 0.5)), (.sharpen(amount: 1, radius: 1), .sharpen(amount: 1, radius: 3)),
+    (.chain([.circle(), .rotate(degrees: 45)]), .chain([.rotate(degrees: 45), .circle()])),
+  ]
+
+  @Test
+  func differentResultsHaveDifferentNames() throws {
+    for (one, other) in Self.different {
+      #expect(one != other)
+      let (first, second) = (try one.process(ProcessorTests.picture), try other.process(ProcessorTests.picture))
+      // The parameter matters.
+      #expect(first.size != second.size || first.pixels != second.pixels, "\(one) and \(other)")
+    }
+  }
+
+  private static let mark = ImageProcessor.mark
 
   @Test
   func chainsOfOddNamesAreToldApart() {

@@ -42,7 +42,7 @@ struct ProcessorTests {
 
   // MARK: Impossible parameters
 
-  static let odd: [Double] = [-1, -1e300, .nan, .infinity, -.infinity, 1e300]
+  static let odd: [Double] = [-1, -1e300, .nan, .infinity, -.infinity, 1e300, -0x1p63]
 
   @Test(arguments: odd)
   func anImpossibleParameterIsAnErrorThatNamesTheStep(value: Double) {
@@ -73,6 +73,16 @@ struct ProcessorTests {
     for processor in processors {
       #expect(failure { try processor.process(Self.picture) }?.detail.hasPrefix(processor.identifier) == true)
     }
+  }
+
+  static let impossible: [(Double, String)] = [
+    (2e9, "at most 1000000000px"), (-2, "at least 0"), (.infinity, "finite"), (.nan, "finite"),
+  ]
+
+  @Test(arguments: impossible)
+  func anImpossibleLengthIsToldWhatItBreaks(value: Double, rule: String) {
+    let error = failure { try ImageProcessor.blur(radius: .pixels(value)).process(Self.picture) }
+    #expect(error?.detail.hasSuffix(" is not \(rule)") == true, "\(error?.detail ?? "")")
   }
 
   @Test(arguments: [0, -3, .nan, .infinity] as [Double])
@@ -118,7 +128,7 @@ struct ProcessorTests {
 
   @Test(arguments: rowWise)
   func aProcessorThatIsCancelledStops(processor: ImageProcessor) throws {
-    let large = Self.soft.enlarged(to: 700, 500)
+    let large = Self.soft.enlarged(to: 400, 300)
     let asked = Mutex(0)
     // What each of them asks is counted first.
     _ = try processor.process(
@@ -142,6 +152,22 @@ struct ProcessorTests {
       let error = failure { try processor.process(large, context) }
       #expect(error?.isCancellation == true)
       #expect(asked.withLock { $0 } == stop)
+    }
+  }
+
+  @Test
+  func aCancellationNamesItsStep() {
+    let cancelled = ProcessingContext(isCancelled: { true })
+    let custom = ImageProcessor.customInContext(id: "mine") { bitmap, context in
+      try context.checkCancellation()
+      return bitmap
+    }
+    for step in [.blur(radius: 2), .smartCrop(width: 9, height: 9), custom] as [ImageProcessor] {
+      for processor in [step, .chain([step, .circle()])] {
+        let error = failure { try processor.process(Self.picture, cancelled) }
+        #expect(error?.isCancellation == true)
+        #expect(error?.detail == "\(step.identifier): cancelled")
+      }
     }
   }
 

@@ -62,12 +62,18 @@ final class FakeLoading: ImageLoading {
     var memory: [String: ImageResponse] = [:]
     var variants: [String: CachedVariant] = [:]
     var loads: [Load] = []
+    var forgotten: [String] = []
     var answersAtOnce: [String: ImageEvent] = [:]
   }
 
   private let state = Lock(State())
 
   var loads: [Load] { state.withLock { $0.loads } }
+
+  /// The names of the requests whose failures were to be forgotten.
+  var forgotten: [String] { state.withLock { $0.forgotten } }
+
+  func forgetFailure(of request: ImageRequest) { state.withLock { $0.forgotten.append(request.name) } }
 
   /// What is in memory for requests of a name, of whatever size.
   subscript(memory name: String) -> ImageResponse? {

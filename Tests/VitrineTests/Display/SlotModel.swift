@@ -8,7 +8,9 @@ enum SlotEvent: Equatable, CustomStringConvertible {
   case end(String, Int?)
   case hop
   case hide, show
-  case reuse, cancel
+  case reuse, cancel, retry
+  /// Another slot has loaded the source of a name.
+  case elsewhere(String)
 
   var description: String {
     switch self {
@@ -20,6 +22,8 @@ enum SlotEvent: Equatable, CustomStringConvertible {
     case .show: "show"
     case .reuse: "reuse"
     case .cancel: "cancel"
+    case .retry: "retry"
+    case .elsewhere(let name): "\(name) elsewhere"
     }
   }
 }
@@ -67,13 +71,22 @@ struct SlotModel {
   private var memory: [String: (version: Int, isStale: Bool)] = [:]
   private var isVisible = true
   private var bind = 0
+  /// Counts binds and retries.
+  private var attempt = 0
   private var hasFailed = false
+  private var waitsForOthers = false
   private var isPending = false
   /// The load whose answer counts.
   private var current: Int?
   /// The bind whose image or preview is on the screen.
   private var screenBind: Int?
-  private var posted: [Int] = []
+  private var posted: [Posted] = []
+
+  private enum Posted: Equatable {
+    case load(Int)
+    /// A failed attempt to be made again.
+    case attempt(Int)
+  }
 
   init(_ setup: SlotSetup) {
     self.setup = setup
@@ -100,6 +113,12 @@ struct SlotModel {
       guard current != nil || isPending else { return }
       if let current, !loads[current].isEnded { loads[current].isCancelled = true }
       (current, wanted, isPending, screenBind) = (nil, nil, false, nil)
+    case .retry:
+      if let wanted, hasFailed { bind(to: wanted) }
+    case .elsewhere(let name):
+      guard name == wanted, hasFailed, waitsForOthers else { return }
+      waitsForOthers = false
+      posted.append(.attempt(attempt))
     }
   }
 
@@ -109,6 +128,7 @@ struct SlotModel {
     let old = current
     current = nil
     if !isAgain { bind += 1 }
+    attempt += 1
     (wanted, hasFailed, isPending) = (name, false, false)
     begin(isBind: true)
     if let old { leave(old) }
@@ -139,29 +159,39 @@ struct SlotModel {
   private mutating func note(_ name: String, _ change: (inout Load) -> Void) {
     guard let index = loads.firstIndex(where: { $0.name == name && !$0.isEnded }) else { return }
     change(&loads[index])
-    if index == current, !posted.contains(index) { posted.append(index) }
+    if index == current, !posted.contains(.load(index)) { posted.append(.load(index)) }
   }
 
   private mutating func hop() {
     let arrived = posted
     posted = []
-    for index in arrived where index == current {
-      let load = loads[index]
-      switch load.result {
-      case nil:
-        if case .image = screen { break }
-        if case .preview = screen, screenBind != bind { break }
-        show(.preview(load.name))
-      case .some(.some(let version)):
-        current = nil
-        let replacesItself = screenBind == bind
-        show(.image(load.name, version, fades: !replacesItself))
-      case .some(nil):
-        current = nil
-        hasFailed = true
-        if case .image = screen, screenBind == bind { break }
-        (screen, screenBind) = (.failure(load.name), nil)
+    for arrival in arrived {
+      switch arrival {
+      case .attempt(attempt) where hasFailed && wanted != nil:
+        hasFailed = false
+        begin(isBind: false)
+      case .load(let index) where index == current: receive(index)
+      default: break
       }
+    }
+  }
+
+  private mutating func receive(_ index: Int) {
+    let load = loads[index]
+    switch load.result {
+    case nil:
+      if case .image = screen { break }
+      if case .preview = screen, screenBind != bind { break }
+      show(.preview(load.name))
+    case .some(.some(let version)):
+      current = nil
+      let replacesItself = screenBind == bind
+      show(.image(load.name, version, fades: !replacesItself))
+    case .some(nil):
+      current = nil
+      (hasFailed, waitsForOthers) = (true, true)
+      if case .image = screen, screenBind == bind { break }
+      (screen, screenBind) = (.failure(load.name), nil)
     }
   }
 

@@ -1,5 +1,5 @@
 import Testing
-import Vitrine
+@testable import Vitrine
 import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
@@ -37,6 +37,10 @@ struct SlotOrderTests {
       case .show: slot.isVisible = true
       case .reuse: slot.prepareForReuse()
       case .cancel: slot.cancel()
+      case .retry: slot.retry()
+      case .elsewhere(let name):
+        guard let request = requests[name] else { break }
+        mailbox.failedSlots.loaded(request, by: loading, mailbox)
       }
       model.apply(event)
       return complaint(screen, loading, model)
@@ -161,6 +165,32 @@ struct SlotOrderTests {
       [.hop, .hop],
     ]
     await check(lanes, expected: 5_040, setups)
+  }
+
+  @Test(arguments: [SlotEvent.retry, .elsewhere("A")], Memory.allCases)
+  private func tryingAgainInEveryOrder(event: SlotEvent, memory: Memory) async {
+    let setups = Stand.allCases.map { SlotSetup(memory: ["A": memory], stand: $0) }
+    for second in Self.outcomes {
+      let lanes: [[SlotEvent]] = [
+        [.bind("A"), .end("A", nil), .hop, event, .hop], [.end("A", second)], [.hide, .show],
+      ]
+      await check(lanes, expected: 168, setups)
+      let others: [[SlotEvent]] = [
+        [.bind("A"), .end("A", nil), .hop, event, .bind("B")], [.end("A", second), .hop],
+      ]
+      await check(others, expected: 21, setups)
+    }
+  }
+
+  @Test
+  func everyShortSequenceAfterAFailure() async {
+    let events: [SlotEvent] = [
+      .bind("A"), .bind("B"), .end("A", 2), .end("A", nil), .hop, .hide, .show, .reuse, .cancel, .retry,
+      .elsewhere("A"),
+    ]
+    var sequences: [[SlotEvent]] = [[.bind("A"), .end("A", nil), .hop]]
+    for _ in 0..<4 { sequences = sequences.flatMap { sequence in events.map { sequence + [$0] } } }
+    await check(orders: sequences, expected: 14_641, [SlotSetup(stand: .symbol), SlotSetup(stand: .keepCurrent)])
   }
 
   @Test

@@ -62,6 +62,15 @@ struct ReentrancyTests {
     }
   }
 
+  @Test(arguments: EncodingHook.allCases, Action.allCases)
+  func encodersMayDoAnything(hook: EncodingHook, action: Action) async {
+    await Cell.inTurn {
+      await #expect(processExitsWith: .success) { [hook = hook as EncodingHook, action = action as Action] in
+        await Cell.play(hook, action)
+      }
+    }
+  }
+
   @Test(arguments: ClockHook.allCases, Action.allCases)
   func clocksMayDoAnything(hook: ClockHook, action: Action) async {
     await Cell.inTurn {

@@ -17,6 +17,9 @@ public struct ImageIOEncoder: ImageEncoder {
     (self.format, self.type) = (format, type)
   }
 
+  /// Display P3 and transparency.
+  public var features: EncoderFeatures { [.displayP3, .alpha] }
+
   private static let writable = Set((CGImageDestinationCopyTypeIdentifiers() as [AnyObject]).map { "\($0)" })
 
   /// The encoders of formats other than JPEG and PNG that the system writes.
@@ -26,29 +29,34 @@ public struct ImageIOEncoder: ImageEncoder {
   ///
   /// Blocks until done. Where the format has no alpha, transparent pixels are composited over white. Lossless encoding
   /// exists only for PNG and TIFF.
-  public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
-    try Self.encode(bitmap, as: format, type: type, options)
+  public func encode(_ input: EncoderInput, _ options: ImageIOOptions) throws(ImageError) -> Data {
+    try Self.encode(input, as: format, type: type, options)
   }
 
   static func encode(
-    _ bitmap: Bitmap,
+    _ input: EncoderInput,
     as format: ImageFormat,
     type: String,
-    _ options: EncodeOptions,
+    _ options: ImageIOOptions,
+    isProgressive: Bool = false,
   ) throws(ImageError) -> Data {
+    try input.checkCancellation()
     let isLossless = format == .png || format == .tiff
     guard !options.isLossless || isLossless else {
       throw ImageError(.notEncodable, format: format, "\(format) cannot be encoded without loss by the system")
     }
-    let shown = format == .jpeg ? bitmap.flattenedOverWhite() : bitmap.withoutUnusedAlpha()
+    let shown = format == .jpeg ? input.bitmap.flattenedOverWhite() : input.bitmap
     let file = NSMutableData()
     guard let destination = CGImageDestinationCreateWithData(file, type as CFString, 1, nil),
       let image = shown.cgImage
     else { throw failure(format) }
-    let quality = isLossless ? 1 : Double(options.clampedQuality) / 100
-    let properties = [kCGImageDestinationLossyCompressionQuality: quality] as CFDictionary
-    CGImageDestinationAddImage(destination, image, properties)
+    let quality = isLossless ? 1 : Double(options.quality) / 100
+    var properties: [CFString: Any] = [kCGImageDestinationLossyCompressionQuality: quality]
+    if isProgressive { properties[kCGImagePropertyJFIFDictionary] = [kCGImagePropertyJFIFIsProgressive: true] }
+    CGImageDestinationAddImage(destination, image, properties as CFDictionary)
     guard CGImageDestinationFinalize(destination) else { throw failure(format) }
+    // The system cannot be interrupted.
+    try input.checkCancellation()
     return file as Data
   }
 
@@ -69,45 +77,66 @@ public struct JPEGEncoder: ImageEncoder {
   /// JPEG.
   public var format: ImageFormat { .jpeg }
 
+  /// Display P3, EXIF and XMP.
+  ///
+  /// Of EXIF of more than 64 KB, which has no place in a segment, only the common fields are written; such XMP is left
+  /// out.
+  public var features: EncoderFeatures { [.displayP3, .exif, .xmp] }
+
   /// Encodes the bitmap, whose sides may have up to 65,500 pixels.
   ///
-  /// Blocks until done.
-  public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
-    try Self.check(bitmap, .jpeg, longestSide: Self.longestSide)
-    // JPEG is always lossy, so the option has no effect.
-    return try ImageIOEncoder.encode(bitmap, as: .jpeg, type: "public.jpeg", EncodeOptions(quality: options.quality))
+  /// Blocks until done. The system chooses the resolution of colour by the quality.
+  public func encode(_ input: EncoderInput, _ options: JPEGOptions) throws(ImageError) -> Data {
+    try Self.check(input.bitmap, .jpeg, longestSide: Self.longestSide)
+    let plain = ImageIOOptions(quality: options.quality)
+    let isProgressive = options.isProgressive
+    let file = try ImageIOEncoder.encode(input, as: .jpeg, type: "public.jpeg", plain, isProgressive: isProgressive)
+    return JPEGMetadata.adding(input, to: file)
   }
 }
 
 /// Encodes PNG with ImageIO, with 8 bits a component, without an alpha channel if nothing is transparent.
 public struct PNGEncoder: ImageEncoder {
-  /// The zlib compression level, from 0 (fastest) to 9 (smallest).
-  ///
-  /// Defaults to 3. ImageIO chooses its own, so it has no effect on Apple's platforms.
-  public let level: Int
-
   /// Makes the encoder.
-  ///
-  /// A level outside 0 to 9 is clamped.
-  public init(level: Int = 3) {
-    self.level = min(max(level, 0), 9)
-  }
+  public init() {}
 
   /// PNG.
   public var format: ImageFormat { .png }
 
+  /// Display P3, transparency, EXIF and XMP.
+  public var features: EncoderFeatures { [.displayP3, .alpha, .exif, .xmp] }
+
   /// Encodes the bitmap.
   ///
   /// Blocks until done.
-  public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
-    try ImageIOEncoder.encode(bitmap, as: .png, type: "public.png", options)
+  public func encode(_ input: EncoderInput, _ options: PNGOptions) throws(ImageError) -> Data {
+    let file = try ImageIOEncoder.encode(input, as: .png, type: "public.png", ImageIOOptions())
+    return PNGHeader.adding(input, to: file)
   }
 }
 
-extension Bitmap {
-  /// Returns the bitmap with straight alpha, declared opaque if nothing is transparent.
-  fileprivate func withoutUnusedAlpha() -> Bitmap {
-    let straight = straightened()
-    return straight.hasTransparency ? straight : straight.declared(.opaque)
+/// The options for encoding with ImageIO.
+public struct ImageIOOptions: EncodingOptions {
+  /// The quality of lossy formats, from 1 to 100.
+  ///
+  /// Defaults to 85.
+  public let quality: Int
+  /// A Boolean value that indicates whether every pixel is kept.
+  ///
+  /// Defaults to `false`. Only PNG and TIFF can.
+  public let isLossless: Bool
+
+  /// Makes options; a quality outside 1 to 100 is clamped.
+  public init(quality: Int? = nil, isLossless: Bool = false) {
+    (self.quality, self.isLossless) = (min(max(quality ?? 85, 1), 100), isLossless)
   }
+
+  /// The quality.
+  public var commonQuality: Int? { quality }
+
+  /// A Boolean value that indicates whether every pixel is kept.
+  public var commonIsLossless: Bool { isLossless }
+
+  /// The options as text.
+  public var identifier: String { "\(isLossless ? "lossless" : "\(quality)")" }
 }

@@ -111,22 +111,38 @@ public struct QOIEncoder: ImageEncoder {
   /// QOI.
   public var format: ImageFormat { .qoi }
 
+  /// Alpha.
+  public var features: EncoderFeatures { .alpha }
+
+  /// Nothing to choose.
+  public struct Options: EncodingOptions {
+    /// Makes the options.
+    public init(quality: Int? = nil, isLossless: Bool = true) {}
+
+    /// Empty.
+    public var identifier: String { "" }
+
+    /// Returns `true`.
+    public var commonIsLossless: Bool { true }
+  }
+
   /// Encodes a bitmap, with four channels if any pixel is transparent, otherwise three.
   ///
   /// Blocks until done.
-  public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
-    let bitmap = bitmap.straightened()
-    let hasAlpha = bitmap.hasTransparency
+  public func encode(_ input: EncoderInput, _ options: Options) throws(ImageError) -> Data {
+    let bitmap = input.bitmap
+    let hasAlpha = bitmap.alpha != .opaque
     var out: [UInt8] = Array("qoif".utf8)
     for length in [bitmap.width, bitmap.height] {
       for shift in [24, 16, 8, 0] { out.append(UInt8(truncatingIfNeeded: length >> shift)) }
     }
     out += [hasAlpha ? 4 : 3, 0]
-    unsafe bitmap.withUnsafeBytes { pixels in
+    try unsafe bitmap.withUnsafeBytes { (pixels) throws(ImageError) in
       var seen = [SIMD4<UInt8>](repeating: SIMD4(), count: 64)
       var last = QOIState.start
       var run: UInt8 = 0
       for y in 0..<bitmap.height {
+        if y % 64 == 0 { try input.checkCancellation() }
         for x in 0..<bitmap.width {
           // Within `height` rows of `width` pixels.
           var pixel = unsafe pixels.loadUnaligned(
@@ -176,4 +192,9 @@ public struct QOIEncoder: ImageEncoder {
       out += [0xFE, pixel.x, pixel.y, pixel.z]
     }
   }
+}
+
+extension QOIEncoder: MeasuredEncoder {
+  /// The file, at most.
+  package var byteCountPerPixel: Int { 5 }
 }

@@ -1,7 +1,7 @@
 import CVitrineCodecs
 public import VitrineRuntime
 
-/// Encodes baseline JPEG with 4:2:0 chroma and optimised tables.
+/// Encodes JPEG with optimised tables.
 ///
 /// Transparent pixels are composited over white.
 public struct JPEGEncoder: ImageEncoder {
@@ -13,46 +13,107 @@ public struct JPEGEncoder: ImageEncoder {
   /// JPEG.
   public var format: ImageFormat { .jpeg }
 
+  /// Display P3, EXIF and XMP.
+  ///
+  /// Of EXIF of more than 64 KB, which has no place in a segment, only the common fields are written; such XMP is left
+  /// out.
+  public var features: EncoderFeatures { [.displayP3, .exif, .xmp] }
+
   /// Encodes the bitmap, whose sides may have up to 65,500 pixels.
   ///
   /// Blocks until done.
-  public func encode(_ bitmap: Bitmap, _ options: EncodeOptions) throws(ImageError) -> Data {
-    try Self.check(bitmap, .jpeg, longestSide: Self.longestSide)
-    let flat = bitmap.flattenedOverWhite()
-    return try unsafe ShimEncoder.data(flat, as: .jpeg) { pixels, out in
+  public func encode(_ input: EncoderInput, _ options: JPEGOptions) throws(ImageError) -> Data {
+    try Self.check(input.bitmap, .jpeg, longestSide: Self.longestSide)
+    let flat = input.bitmap.flattenedOverWhite()
+    let cancellation = EncoderCancellation(input)
+    let (profile, segments) = (input.colorProfile?.data, JPEGMetadata.segments(of: input))
+    let result = unsafe Self.withPointers(to: segments) { segments in
+      unsafe (profile ?? Data()).withUnsafeBytes { profile in
+        var settings = unsafe vitrine_jpeg_options()
+        unsafe settings.quality = Int32(options.quality)
+        unsafe settings.across = options.subsampling == .yuv444 ? 1 : 2
+        unsafe settings.down = options.subsampling == .yuv420 ? 2 : 1
+        unsafe settings.progressive = options.isProgressive ? 1 : 0
+        // The two areas outlive the call, which only reads them.
+        unsafe settings.profile = profile.isEmpty ? nil : profile.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        unsafe settings.profile_length = profile.count
+        unsafe settings.segments = segments.baseAddress
+        unsafe settings.segment_count = Int32(segments.count)
+        unsafe settings.stop = { context, _ in unsafe EncoderCancellation.at(context).isRequested ? 1 : 0 }
+        unsafe settings.context = cancellation.pointer
+        return unsafe Self.encode(flat, &settings)
+      }
+    }
+    withExtendedLifetime(cancellation) {}
+    return try result.get()
+  }
+
+  /// Calls the shim, and takes ownership of the memory that it allocated.
+  private static func encode(_ flat: Bitmap, _ settings: inout vitrine_jpeg_options) -> Result<Data, ImageError> {
+    var out = unsafe vitrine_encoded()
+    // The pixels are read only within the call: `height` rows of `bytesPerRow` bytes, which the bitmap has.
+    let status = unsafe flat.withUnsafeBytes { pixels in
       unsafe vitrine_jpeg_encode(
-        pixels,
+        pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
         flat.bytesPerRow,
         UInt32(flat.width),
         UInt32(flat.height),
-        Int32(options.clampedQuality),
+        &settings,
         &out,
       )
     }
-  }
-}
-
-/// The common part of the shim's two encoders.
-enum ShimEncoder {
-  /// Calls `encode` with the pixels and takes ownership of the memory that it allocated.
-  static func data(
-    _ bitmap: Bitmap,
-    as format: ImageFormat,
-    _ encode: (UnsafePointer<UInt8>?, inout vitrine_encoded) -> Int32,
-  ) throws(ImageError) -> Data {
-    var out = unsafe vitrine_encoded()
-    // The pixels are read only within the call: `height` rows of `bytesPerRow` bytes, which the bitmap has.
-    let status = unsafe bitmap.withUnsafeBytes { pixels in
-      unsafe encode(pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), &out)
-    }
+    guard status != VITRINE_STOPPED else { return .failure(ImageError(.cancelled, "cancelled")) }
     guard status == VITRINE_OK, let bytes = unsafe out.bytes else {
       // The message is a C array of characters that ends in a zero.
       let message = unsafe withUnsafeBytes(of: out.message) { characters in
         unsafe String(decoding: characters.prefix { $0 != 0 }, as: UTF8.self)
       }
-      throw ImageError(.notEncodable, format: format, "cannot be encoded as \(format): \(message)")
+      return .failure(ImageError(.notEncodable, format: .jpeg, "cannot be encoded as jpeg: \(message)"))
     }
     // The shim allocated it with malloc and passes ownership.
-    return unsafe Data(bytesNoCopy: bytes, count: out.length, deallocator: .free)
+    return .success(unsafe Data(bytesNoCopy: bytes, count: out.length, deallocator: .free))
   }
+
+  /// Calls `body` with segments of APP1, whose bytes stay in place until it returns.
+  private static func withPointers<Value>(
+    to segments: [Data],
+    _ body: (UnsafeBufferPointer<vitrine_jpeg_segment>) -> Value,
+  ) -> Value {
+    let bytes = segments.reduce(Data(), +)
+    return unsafe bytes.withUnsafeBytes { memory in
+      var offset = 0
+      let list = unsafe segments.map { segment in
+        defer { offset += segment.count }
+        // Each begins where the one before ends, within their sum.
+        let start = unsafe memory.baseAddress?.advanced(by: offset).assumingMemoryBound(to: UInt8.self)
+        return unsafe vitrine_jpeg_segment(number: 1, bytes: start, length: segment.count)
+      }
+      return unsafe list.withUnsafeBufferPointer { unsafe body($0) }
+    }
+  }
+}
+
+/// A request to stop, as C code that encodes asks for it.
+///
+/// ``pointer`` is valid as long as the object lives.
+@safe
+final class EncoderCancellation {
+  private let isCancelled: (@Sendable () -> Bool)?
+
+  init(_ input: EncoderInput) { isCancelled = input.isCancelled }
+
+  var isRequested: Bool { isCancelled?() ?? false }
+
+  var pointer: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+
+  /// Returns the object of a pointer, which the caller keeps alive.
+  static func at(_ pointer: UnsafeMutableRawPointer?) -> EncoderCancellation {
+    guard let pointer = unsafe pointer else { preconditionFailure("the context is always given") }
+    return unsafe Unmanaged.fromOpaque(pointer).takeUnretainedValue()
+  }
+}
+
+extension JPEGEncoder: MeasuredEncoder {
+  /// The picture over white, and coefficients of two bytes, with full resolution of colour.
+  package var byteCountPerPixel: Int { 11 }
 }

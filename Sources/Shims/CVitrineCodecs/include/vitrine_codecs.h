@@ -1,5 +1,6 @@
-// libjpeg and libpng as plain functions. Both report errors by longjmp, which must not cross a Swift frame. Every
-// function that calls them sets its own jump target and returns a status instead. This layer makes no decisions.
+// libjpeg, libpng and zlib as plain functions. The first two report errors by longjmp, which must not cross a Swift
+// frame. Every function that calls them sets its own jump target and returns a status instead. This layer makes no
+// decisions.
 #ifndef VITRINE_CODECS_H
 #define VITRINE_CODECS_H
 
@@ -86,11 +87,41 @@ typedef struct {
   char message[200];
 } vitrine_encoded;
 
+/// A segment to be written before the picture: APP`number`, at most 65,533 bytes.
+typedef struct {
+  int number;
+  const uint8_t *bytes;
+  size_t length;
+} vitrine_jpeg_segment;
+
+typedef struct {
+  int quality;
+  int across, down;  // the sampling factors of brightness: 1 or 2
+  int progressive;
+  const uint8_t *profile;  // ICC; NULL for none
+  size_t profile_length;
+  const vitrine_jpeg_segment *segments;
+  int segment_count;
+  vitrine_stop stop;  // called every few rows; NULL for never
+  void *context;
+} vitrine_jpeg_options;
+
 /// Rows are RGBA. The fourth byte is ignored.
-int vitrine_jpeg_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int quality,
-                        vitrine_encoded *out);
-/// Rows are RGBA with straight alpha. Without `alpha` the fourth byte is not written.
-int vitrine_png_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int alpha, int level,
-                       vitrine_encoded *out);
+int vitrine_jpeg_encode(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height,
+                        const vitrine_jpeg_options *options, vitrine_encoded *out);
+
+/// zlib's compressor, with a default strategy.
+typedef struct vitrine_deflater vitrine_deflater;
+
+/// `window_bits` is the logarithm of the window, from 9 to 15. NULL if there is no memory.
+vitrine_deflater *vitrine_deflate_create(int level, int window_bits);
+void vitrine_deflate_destroy(vitrine_deflater *);
+/// Compresses `*length` bytes into up to `*room` bytes. Sets both to what is left. Call it until nothing is left of
+/// `*length`, and with `finish` until it returns non-zero: then the stream has ended.
+int vitrine_deflate(vitrine_deflater *, const uint8_t *bytes, size_t *length, uint8_t *out, size_t *room, int finish);
+/// Updates the Adler-32 checksum of RFC 1950, which begins with 1.
+uint32_t vitrine_adler32(uint32_t checksum, const uint8_t *bytes, size_t length);
+/// Updates the CRC-32 of PNG's chunks, which begins with 0.
+uint32_t vitrine_crc32(uint32_t checksum, const uint8_t *bytes, size_t length);
 
 #endif

@@ -13,13 +13,25 @@ void _dispatch_main_queue_callback_4CF(void *message);
 
 // ---- Signals -----------------------------------------------------------------------------------------------------------
 
-typedef void (*VitrineSignal)(gpointer sender, gpointer user);
-typedef void (*VitrineSignalWithArgument)(gpointer sender, gpointer argument, gpointer user);
-typedef void (*VitrineRelease)(gpointer user);
+/// What a value of a type is read and set as.
+typedef enum {
+  VITRINE_VALUE_OTHER,
+  VITRINE_VALUE_INTEGER,
+  VITRINE_VALUE_REAL,
+  VITRINE_VALUE_BOOLEAN,
+  VITRINE_VALUE_STRING,
+  /// Objects, boxed structures, parameter specifications, variants and plain pointers.
+  VITRINE_VALUE_POINTER,
+} VitrineValueKind;
 
-gulong vitrine_gtk_connect(gpointer object, const char *signal, VitrineSignal, gpointer user, VitrineRelease);
-gulong vitrine_gtk_connect_with_argument(
-    gpointer object, const char *signal, VitrineSignalWithArgument, gpointer user, VitrineRelease);
+VitrineValueKind vitrine_gtk_kind(GType);
+/// Reads an integer, enumeration or flags; unsigned 64-bit numbers keep their bits.
+gint64 vitrine_gtk_integer(const GValue *);
+void vitrine_gtk_set_integer(GValue *, gint64);
+double vitrine_gtk_real(const GValue *);
+void vitrine_gtk_set_real(GValue *, double);
+/// Sets a pointer; the value takes a reference or a copy if its type has them.
+void vitrine_gtk_set_pointer(GValue *, gpointer);
 
 // ---- Casts -------------------------------------------------------------------------------------------------------------
 
@@ -28,6 +40,9 @@ GApplication *vitrine_gtk_application(gpointer);
 GtkBox *vitrine_gtk_box(gpointer);
 GObject *vitrine_gtk_object(gpointer);
 GQuark vitrine_gtk_quark(void);
+GType vitrine_gtk_type(gconstpointer instance);
+GType vitrine_gtk_no_type(void);
+GParamSpec *vitrine_gtk_property(gpointer object, const char *name);
 
 // ---- Widgets -----------------------------------------------------------------------------------------------------------
 
@@ -35,11 +50,21 @@ GQuark vitrine_gtk_quark(void);
 GtkWidget *vitrine_gtk_new_widget(GType, const char *css_name);
 /// Returns the parent class of ours.
 GtkWidgetClass *vitrine_gtk_parent_class(void);
-/// Device pixels per point: a fraction if this GTK supports it (4.12), otherwise a whole number.
-double vitrine_gtk_scale(GtkWidget *);
+/// Creates an image that screen readers pass over.
+GtkWidget *vitrine_gtk_new_icon(void);
+/// `gdk_surface_get_scale` of the GTK that runs; `NULL` before 4.12, whose scales are whole numbers.
+typedef double (*VitrineScale)(GdkSurface *);
+VitrineScale vitrine_gtk_surface_scale(void);
+double vitrine_gtk_call_scale(VitrineScale, GdkSurface *);
 gboolean vitrine_gtk_animations_enabled(GtkWidget *);
 void vitrine_gtk_set_label(GtkWidget *, const char *text);
+void vitrine_gtk_set_description(GtkWidget *, const char *text);
+void vitrine_gtk_set_busy(GtkWidget *, gboolean);
 void vitrine_gtk_prefer_dark(void);
+/// Returns the colour of a widget's text.
+void vitrine_gtk_color(GtkWidget *, GdkRGBA *);
+/// Sets the property "child" of a widget that holds one child; returns false if there is no such property.
+gboolean vitrine_gtk_set_child(gpointer parent, GtkWidget *child);
 void vitrine_gtk_load_css(GtkCssProvider *, const char *);
 
 // ---- Missing from Swift's overlay of the C library ------------------------------------------------------------------

@@ -1,5 +1,5 @@
-// Inner loops of resampling for processors with AVX2. Other processors run their Swift twins. Sums are in the same
-// order and without fused multiplication, so every processor produces the same bits.
+// Inner loops of resampling, and of PNG's filters, for processors with AVX2. Other processors run their Swift twins.
+// Sums are in the same order and without fused multiplication, so every processor produces the same bits.
 #ifndef VITRINE_KERNELS_H
 #define VITRINE_KERNELS_H
 
@@ -21,5 +21,15 @@ void vitrine_combine_shorts(const void *const *rows, const int16_t *weights, ptr
 /// `stride` weights per pixel: first even and odd taps separately, then their sum.
 void vitrine_filter_across(const float *line, const ptrdiff_t *starts, const ptrdiff_t *counts, const float *weights,
                            ptrdiff_t stride, float *output, ptrdiff_t count);
+
+/// Adds to `totals[filter]`, for each of PNG's filters 0 to 4, the sizes of what the filter leaves of the components in
+/// `components`, a mask of a pixel's four bytes. The pixels before `row` and `above` must be readable: they are the
+/// neighbours of the first ones.
+void vitrine_filter_sums(const uint8_t *row, const uint8_t *above, ptrdiff_t pixels, uint32_t components,
+                         uint64_t *totals);
+/// Writes what a filter leaves of a row's pixels: 1 component of each (red), 2 (red and alpha), 3 or 4. Up to 15 bytes
+/// behind them may be overwritten.
+void vitrine_filter_row(const uint8_t *row, const uint8_t *above, ptrdiff_t pixels, int filter, int components,
+                        uint8_t *out);
 
 #endif

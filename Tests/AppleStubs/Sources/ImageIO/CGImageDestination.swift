@@ -37,6 +37,7 @@ public func CGImageDestinationFinalize(_ destination: CGImageDestination) -> Boo
       first.image,
       as: destination.type,
       quality: first.options["kCGImageDestinationLossyCompressionQuality"] as? Double ?? 1,
+      isProgressive: first.options["{JFIF}"] != nil,
     )
   else { return false }
   _ImageIO.note(.finalize(destination.type, first.options))

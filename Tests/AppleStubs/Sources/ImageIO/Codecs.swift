@@ -46,7 +46,7 @@ public protocol _ImageCodecs: Sendable {
   /// Returns an image; `nil` if it cannot be decoded.
   func decode(_ data: Data, _ request: _DecodeRequest) -> CGImage?
   /// Returns a file; `nil` if the image cannot be encoded.
-  func encode(_ image: CGImage, as type: String, quality: Double) -> Data?
+  func encode(_ image: CGImage, as type: String, quality: Double, isProgressive: Bool) -> Data?
 }
 
 /// The hooks of the stub.

@@ -109,6 +109,11 @@ public var kCGImagePropertyGPSAltitude: CFString { key("Altitude") }
 /// Above or below the sea.
 public var kCGImagePropertyGPSAltitudeRef: CFString { key("AltitudeRef") }
 
+/// The properties of JFIF.
+public var kCGImagePropertyJFIFDictionary: CFString { key("{JFIF}") }
+/// Whether a JPEG comes in scans of growing detail.
+public var kCGImagePropertyJFIFIsProgressive: CFString { key("IsProgressive") }
+
 /// The quality of a lossy encoder, 0 to 1.
 public var kCGImageDestinationLossyCompressionQuality: CFString { key("kCGImageDestinationLossyCompressionQuality") }
 /// The colour that is seen through transparent pixels.

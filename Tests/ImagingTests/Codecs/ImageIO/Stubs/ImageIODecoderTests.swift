@@ -115,7 +115,7 @@ struct ImageIODecoderTests {
   func qualityReachesTheEncoderAsAShare() throws {
     let calls = Calls()
     _ = try calls.during {
-      try Bitmap.testPattern(width: 9, height: 9).encoded(as: .jpeg, EncodeOptions(quality: 40))
+      try Bitmap.testPattern(width: 9, height: 9).encoded(as: ImageEncoding(.jpeg, quality: 40))
     }
     guard case .finalize("public.jpeg", let options) = calls.list.last else {
       Issue.record("\(calls.list)")
@@ -127,7 +127,7 @@ struct ImageIODecoderTests {
   @Test
   func withoutLossIsRefusedWhereTheSystemCannot() {
     let error = failure {
-      try Bitmap.testPattern(width: 9, height: 9).encoded(as: .heic, EncodeOptions(isLossless: true))
+      try Bitmap.testPattern(width: 9, height: 9).encoded(as: ImageEncoding(.heic, isLossless: true))
     }
     #expect(error?.code == .notEncodable)
     #expect(error?.detail == "heic cannot be encoded without loss by the system")

@@ -89,7 +89,7 @@ struct OptionsTests {
     let picture = Bitmap.pixels(width: 300, height: 200, alpha: .opaque) { x, y in
       SIMD4(x < 150 ? 230 : 20, y < 100 ? 220 : 10, 60, 255)
     }
-    let file = try picture.encoded(as: .jpeg, EncodeOptions(quality: 95)).withEXIF(turned)
+    let file = try picture.encoded(as: ImageEncoding(.jpeg, quality: 95)).withEXIF(turned)
     let calls = Calls()
 
     let image = try calls.during { try decode(file, .pixels(150, 150)) }

@@ -1,0 +1,99 @@
+import CGTK
+import CVitrineGTK
+import Vitrine
+
+/// A ring that fills while an image loads, and turns while nobody knows how much there is to load.
+@MainActor
+@safe
+final class ProgressRing: DrawnWidget {
+  /// The time after which a load is slow enough for a ring, in microseconds.
+  static let patience: gint64 = 250_000
+  /// The diameter in points, where there is room.
+  private static let diameter = 32.0
+  /// The time of a turn, in microseconds.
+  private static let turnTime = 1_200_000.0
+
+  /// The share that has been loaded, from 0 to 1; `nil` if the whole is not known.
+  private(set) var fraction: Double?
+  private var start: gint64?
+  private var now: gint64 = 0
+  private var tick: guint = 0
+
+  init() { super.init(cssName: "vitrine-progress") }
+
+  /// True if the load has lasted long enough.
+  var isShown: Bool { start.map { now - $0 >= Self.patience } ?? false }
+
+  /// Begins with a load.
+  func begin() {
+    (fraction, start, now) = (nil, nil, 0)
+    guard tick == 0 else { return }
+    // The tick ends with its widget and has no user data, so it outlives neither.
+    tick = unsafe gtk_widget_add_tick_callback(
+      widget,
+      { widget, clock, _ in
+        nonisolated(unsafe) let (widget, clock) = unsafe (widget, clock)
+        return MainActor.assumeIsolated {
+          guard let ring = unsafe DrawnWidget.object(of: widget) as? ProgressRing, ring.tick != 0 else { return 0 }
+          unsafe ring.advance(to: gdk_frame_clock_get_frame_time(clock))
+          return 1
+        }
+      },
+      nil,
+      nil,
+    )
+  }
+
+  func progressed(_ progress: LoadProgress) {
+    fraction = progress.fraction > 0 ? progress.fraction : nil
+    if isShown { unsafe gtk_widget_queue_draw(widget) }
+  }
+
+  /// Ends with the load.
+  func end() {
+    guard tick != 0 else { return }
+    // The widget is alive, as this object is.
+    unsafe gtk_widget_remove_tick_callback(widget, tick)
+    (tick, start, fraction) = (0, nil, nil)
+    unsafe gtk_widget_queue_draw(widget)
+  }
+
+  private func advance(to time: gint64) {
+    let wasShown = isShown
+    if start == nil { start = time }
+    now = time
+    // A ring that fills is drawn anew with each progress only.
+    if isShown, !wasShown || fraction == nil { unsafe gtk_widget_queue_draw(widget) }
+  }
+
+  override func draw(into snapshot: OpaquePointer) {
+    let (width, height) = unsafe (Double(gtk_widget_get_width(widget)), Double(gtk_widget_get_height(widget)))
+    let diameter = min(Self.diameter, width / 2, height / 2)
+    guard isShown, diameter >= 4 else { return }
+    var color = GdkRGBA()
+    unsafe vitrine_gtk_color(widget, &color)
+    let thickness = max(2, diameter / 8)
+    let radius = (diameter - thickness) / 2
+    let (x, y) = (width / 2, height / 2)
+    var bounds = PictureRectangle(x: x - diameter / 2, y: y - diameter / 2, width: diameter, height: diameter).bounds
+    // The context is owned, and drawn when the snapshot is.
+    guard let context = unsafe gtk_snapshot_append_cairo(snapshot, &bounds) else { return }
+    defer { unsafe cairo_destroy(context) }
+    unsafe cairo_set_line_width(context, thickness)
+    unsafe cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND)
+    func arc(from: Double, length: Double, opacity: Double) {
+      let (red, green, blue) = (Double(color.red), Double(color.green), Double(color.blue))
+      unsafe cairo_set_source_rgba(context, red, green, blue, Double(color.alpha) * opacity)
+      unsafe cairo_arc(context, x, y, radius, from, from + length)
+      unsafe cairo_stroke(context)
+    }
+    arc(from: 0, length: 2 * .pi, opacity: 0.25)
+    let top = -Double.pi / 2
+    guard let fraction else {
+      let moves = unsafe vitrine_gtk_animations_enabled(widget) != 0
+      let turn = moves ? Double(now - (start ?? now)) / Self.turnTime * 2 * .pi : 0
+      return arc(from: top + turn, length: .pi / 2, opacity: 1)
+    }
+    arc(from: top, length: 2 * .pi * min(fraction, 1), opacity: 1)
+  }
+}

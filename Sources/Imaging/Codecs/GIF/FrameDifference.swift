@@ -1,0 +1,93 @@
+/// The difference of a frame from the one before it.
+struct FrameDifference {
+  /// The rectangle of the pixels that get another colour; `nil` if none does.
+  private(set) var changed: PixelRegion?
+  /// The rectangle of the pixels that become transparent; `nil` if none does.
+  private(set) var cleared: PixelRegion?
+
+  /// No difference.
+  init() {}
+
+  /// Compares two frames of one size, with straight alpha or opaque ones, and marks what changes.
+  init(from old: Bitmap, to new: Bitmap, _ changes: PixelMask) {
+    precondition(old.width == new.width && old.height == new.height)
+    precondition(changes.width == new.width && changes.height == new.height)
+    var (changed, cleared) = (Extent(), Extent())
+    for y in 0..<new.height {
+      unsafe old.withUnsafeBytes { old in
+        unsafe new.withUnsafeBytes { pixels in
+          let (start, marks) = unsafe (y * new.bytesPerRow, changes.row(y))
+          for x in 0..<new.width {
+            // All three have rows of `width` pixels.
+            let before = unsafe old.loadUnaligned(fromByteOffset: start &+ x &* 4, as: UInt32.self).drawnColor
+            let after = unsafe pixels.loadUnaligned(fromByteOffset: start &+ x &* 4, as: UInt32.self).drawnColor
+            unsafe marks[x] = 0
+            guard before != after else { continue }
+            if after == 0 {
+              cleared.add(x, y)
+            } else {
+              changed.add(x, y)
+              unsafe marks[x] = 1
+            }
+          }
+        }
+      }
+    }
+    (self.changed, self.cleared) = (changed.region, cleared.region)
+  }
+
+  /// Marks all covered pixels of a rectangle, which has become transparent.
+  mutating func redraw(_ area: PixelRegion, of new: Bitmap, _ changes: PixelMask) {
+    var extent = Extent()
+    for y in area.y..<area.y + area.height {
+      unsafe new.withUnsafeBytes { pixels in
+        let (start, marks) = unsafe (y * new.bytesPerRow, changes.row(y))
+        for x in area.x..<area.x + area.width {
+          // Both have rows of `width` pixels.
+          let color = unsafe pixels.loadUnaligned(fromByteOffset: start &+ x &* 4, as: UInt32.self).drawnColor
+          guard color != 0 else { continue }
+          extent.add(x, y)
+          unsafe marks[x] = 1
+        }
+      }
+    }
+    changed = PixelRegion.union(changed, extent.region)
+  }
+}
+
+extension UInt32 {
+  /// The colour of four bytes in memory; 0 for a pixel that is less than half covered.
+  @inline(__always)
+  fileprivate var drawnColor: UInt32 {
+    let pixel = UInt32(littleEndian: self)
+    return Int32(bitPattern: pixel) < 0 ? pixel | DrawnPixels.drawn : 0
+  }
+}
+
+/// The smallest rectangle that has some pixels in it.
+private struct Extent {
+  private var (left, top, right, bottom) = (Int.max, Int.max, -1, -1)
+
+  mutating func add(_ x: Int, _ y: Int) {
+    (left, right) = (min(left, x), max(right, x))
+    (top, bottom) = (min(top, y), max(bottom, y))
+  }
+
+  var region: PixelRegion? {
+    right < 0 ? nil : PixelRegion(x: left, y: top, width: right - left + 1, height: bottom - top + 1)
+  }
+}
+
+extension PixelRegion {
+  /// Returns the smallest rectangle with both in it.
+  static func union(_ one: PixelRegion?, _ other: PixelRegion?) -> PixelRegion? {
+    guard let one, let other else { return one ?? other }
+    let (x, y) = (min(one.x, other.x), min(one.y, other.y))
+    return PixelRegion(
+      x: x,
+      y: y,
+      width: max(one.x + one.width, other.x + other.width) - x,
+      height: max(one.y + one.height, other.y + other.height) - y,
+    )
+  }
+}

@@ -1,0 +1,169 @@
+import VitrineRuntime
+
+/// The rows of a bitmap in a layout, each behind the number of its filter (W3C PNG, third edition, chapters 7 and 9).
+///
+/// Rows are filtered in place, and written piece by piece: no row is copied, however long it is.
+@safe
+struct PNGScanlines {
+  /// The number of pixels of a piece, a multiple of eight.
+  static let piece = 4096
+
+  let bitmap: Bitmap
+  let layout: PNGLayout
+  /// A Boolean value that indicates whether a filter is chosen for each row.
+  var isFiltered: Bool
+  let kernels: PixelKernels
+  let input: EncoderInput
+
+  /// The number of bytes of all rows.
+  var byteCount: Int { layout.bytesPerRow(width: bitmap.width) * bitmap.height }
+
+  /// Writes rows to a compressor.
+  func write(_ rows: some Sequence<Int>, to compressor: some PNGCompressor) throws(ImageError) {
+    // The row above the first one; it has a pixel before it.
+    let zeros = [UInt8](repeating: 0, count: 4 * Self.piece + 4)
+    try unsafe zeros.withUnsafeBufferPointer { (zeros) throws(ImageError) in
+      try unsafe bitmap.withUnsafeBytes { (pixels) throws(ImageError) in
+        guard let first = unsafe pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
+          let above = zeros.baseAddress
+        else { return }
+        var pixelsToCheck = 0
+        for y in rows {
+          pixelsToCheck -= bitmap.width
+          if pixelsToCheck <= 0 {
+            try input.checkCancellation()
+            pixelsToCheck = 1 << 16
+          }
+          // Within the bitmap.
+          let row = unsafe first + y * bitmap.bytesPerRow
+          let source = unsafe Row(
+            pixels: row,
+            above: y == 0 ? above + 4 : row - bitmap.bytesPerRow,
+            isFirst: y == 0,
+          )
+          try write(source, to: compressor)
+        }
+      }
+    }
+  }
+
+  /// A row, and the one above it.
+  @safe
+  private struct Row {
+    let pixels: UnsafePointer<UInt8>
+    let above: UnsafePointer<UInt8>
+    /// A Boolean value that indicates whether `above` is a piece of zeros.
+    let isFirst: Bool
+
+    /// Returns the pixels above a piece.
+    func above(_ x: Int) -> UnsafePointer<UInt8> { unsafe isFirst ? above : above + 4 * x }
+  }
+
+  private func write(_ row: Row, to compressor: some PNGCompressor) throws(ImageError) {
+    switch layout {
+    case .direct(let components): try write(row, components, to: compressor)
+    case .shallow(let bits):
+      try pack(row, bits: bits, to: compressor) { UInt8(truncatingIfNeeded: $0 & 0xFF) >> (8 - UInt8(bits)) }
+    case .indexed(let palette):
+      // The fourth byte of an opaque bitmap has no meaning.
+      let ignored: UInt32 = bitmap.alpha == .opaque ? 0xFF00_0000 : 0
+      try pack(row, bits: palette.bits, to: compressor) { palette.index(of: $0 | ignored) }
+    }
+  }
+
+  private func write(_ row: Row, _ components: Int, to compressor: some PNGCompressor) throws(ImageError) {
+    let filter = isFiltered ? try bestFilter(row, components) : 0
+    let start = try unsafe compressor.room(8)
+    // At least eight bytes: the filter and the first pixel, which has nothing to its left.
+    unsafe start[0] = UInt8(filter)
+    let first = unsafe PixelKernels.firstPixel(pixel(row.pixels), above: pixel(row.above), filter: filter)
+    if let output = start.baseAddress { unsafe PixelKernels.store(first, components, output + 1) }
+    compressor.advance(1 + components)
+    var x = 1
+    while x < bitmap.width {
+      let room = try unsafe compressor.room(components)
+      guard let output = room.baseAddress else { return }
+      let count = min(Self.piece, bitmap.width - x, room.count / components)
+      // `count` pixels of the row, and room for so many with the bytes behind them.
+      unsafe kernels.filter(
+        row.pixels + 4 * x,
+        above: row.above(x),
+        pixels: count,
+        filter: filter,
+        components: components,
+        into: output,
+      )
+      compressor.advance(count * components)
+      x += count
+      if bitmap.width > 1 << 20 { try input.checkCancellation() }
+    }
+  }
+
+  /// Returns the filter that leaves the least, as the specification proposes (chapter 12).
+  private func bestFilter(_ row: Row, _ components: Int) throws(ImageError) -> Int {
+    var sums = [UInt64](repeating: 0, count: 5)
+    for filter in 0..<5 {
+      let first = unsafe PixelKernels.firstPixel(pixel(row.pixels), above: pixel(row.above), filter: filter)
+      sums[filter] = PixelKernels.size(first, components)
+    }
+    for x in stride(from: 1, to: bitmap.width, by: Self.piece) {
+      // Within the row, and within the zeros above the first one; there is a sum for each filter.
+      unsafe kernels.addFilterSums(
+        row.pixels + 4 * x,
+        above: row.above(x),
+        pixels: min(Self.piece, bitmap.width - x),
+        components: components,
+        to: &sums,
+      )
+      if bitmap.width > 1 << 20 { try input.checkCancellation() }
+    }
+    var best = 0
+    for filter in 1..<5 where sums[filter] < sums[best] { best = filter }
+    return best
+  }
+
+  private func pixel(_ bytes: UnsafePointer<UInt8>) -> SIMD4<UInt8> {
+    // Four bytes of a row.
+    unsafe UnsafeRawPointer(bytes).loadUnaligned(as: SIMD4<UInt8>.self)
+  }
+
+  /// Writes numbers of a few bits, the first one highest, without a filter: neighbours in a palette need not be alike.
+  private func pack(
+    _ row: Row,
+    bits: Int,
+    to compressor: some PNGCompressor,
+    _ number: (UInt32) -> UInt8,
+  ) throws(ImageError) {
+    try unsafe compressor.room(1)[0] = 0
+    compressor.advance(1)
+    let perByte = 8 / bits
+    let source = unsafe UnsafeRawPointer(row.pixels)
+    // Four bytes that no pixel has, as the first number that is asked for.
+    var (last, lastNumber) = (unsafe ~source.loadUnaligned(as: UInt32.self), UInt8(0))
+    var x = 0
+    while x < bitmap.width {
+      let room = try unsafe compressor.room(1)
+      let end = min(bitmap.width, x + room.count * perByte, x + Self.piece)
+      var written = 0
+      while x < end {
+        var byte: UInt8 = 0
+        for index in 0..<perByte {
+          byte <<= UInt8(bits & 7)
+          guard x + index < bitmap.width else { continue }
+          // Within the row.
+          let pixel = unsafe UInt32(
+            littleEndian: source.loadUnaligned(fromByteOffset: 4 * (x + index), as: UInt32.self)
+          )
+          if pixel != last { (last, lastNumber) = (pixel, number(pixel)) }
+          byte |= lastNumber
+        }
+        // Within the room, by the bound of `end`.
+        unsafe room[written] = byte
+        written += 1
+        x += perByte
+      }
+      compressor.advance(written)
+      if bitmap.width > 1 << 20 { try input.checkCancellation() }
+    }
+  }
+}

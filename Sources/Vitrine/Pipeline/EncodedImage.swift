@@ -1,0 +1,94 @@
+public import VitrineCaching
+public import VitrineImaging
+import VitrineRuntime
+
+/// An image as the bytes of a file, made by ``ImagePipeline/encoded(for:as:)-(ImageRequest,_)``.
+public struct EncodedImage: Sendable {
+  /// The bytes of the file.
+  public let data: Data
+  /// The format of the file.
+  public let format: ImageFormat
+  /// The width in pixels, upright.
+  public let width: Int
+  /// The height in pixels, upright.
+  public let height: Int
+  /// A Boolean value that indicates whether these are the original bytes as they came.
+  public let isOriginal: Bool
+  /// The origin: ``ImageResponse/Origin/disk`` if the encoded image was there, otherwise that of the image that was
+  /// encoded.
+  public let origin: ImageResponse.Origin
+  /// A Boolean value that indicates whether the image was served stale.
+  public let isStale: Bool
+  /// The HTTP status of the response that brought the original; `nil` for other sources.
+  public let status: Int?
+  /// The identity of the original's bytes, the same in every encoding and size; `nil` for sources whose bytes are not
+  /// told apart.
+  ///
+  /// Together with request and encoding it makes a validator for a server's own responses.
+  public var contentID: ContentID? { source == .none ? nil : source }
+  /// The time until which it may be served without asking the original's server; `nil` for ever.
+  public var expires: Date? { validity.expires }
+
+  let source: ContentID
+  let validity: Validity
+  /// True if it was served stale and must be revalidated meanwhile.
+  let isRevalidationDue: Bool
+
+  /// Makes an encoded image, for fakes.
+  ///
+  /// - Parameters:
+  ///   - data: The bytes of the file.
+  ///   - format: Its format.
+  ///   - width: The width in pixels.
+  ///   - height: The height in pixels.
+  ///   - origin: The origin. Defaults to ``ImageResponse/Origin/local``.
+  ///   - isStale: A Boolean value that indicates whether it was served stale. Defaults to `false`.
+  ///   - status: The HTTP status of the response that brought the original. Defaults to `nil`.
+  ///   - contentID: The identity of the original's bytes. Defaults to `nil`.
+  ///   - expires: The time until which it may be served. Defaults to `nil`, for ever.
+  public init(
+    _ data: Data,
+    format: ImageFormat,
+    width: Int,
+    height: Int,
+    from origin: ImageResponse.Origin = .local,
+    isStale: Bool = false,
+    status: Int? = nil,
+    contentID: ContentID? = nil,
+    expires: Date? = nil,
+  ) {
+    (self.data, self.format, self.width, self.height) = (data, format, width, height)
+    (self.origin, self.isStale, self.status) = (origin, isStale, status)
+    (source, validity, isOriginal, isRevalidationDue) = (contentID ?? .none, .until(expires), false, false)
+  }
+
+  /// Makes one of an image that has been encoded.
+  init(_ data: Data, _ format: ImageFormat, of image: ImageResponse) {
+    (self.data, self.format) = (data, format)
+    (width, height) = (image.image.width, image.image.height)
+    (origin, isStale, status, isOriginal) = (image.origin, image.isStale, image.status, false)
+    (source, validity, isRevalidationDue) = (image.contentID, image.loaded.validity, image.isRevalidationDue)
+  }
+
+  /// Makes one of the original bytes.
+  init(original bytes: FetchedBytes, _ info: ImageInfo) {
+    (data, format, width, height) = (bytes.data, info.format, info.width, info.height)
+    (origin, isStale, status, isOriginal) = (bytes.origin, bytes.isStale, bytes.status, true)
+    (source, validity, isRevalidationDue) = (bytes.contentID, bytes.validity, bytes.isRevalidationDue)
+  }
+
+  /// Makes one of what a cache holds.
+  init(
+    _ data: Data,
+    _ header: Header,
+    _ source: ContentID,
+    _ validity: Validity,
+    from origin: ImageResponse.Origin,
+    isStale: Bool = false,
+    isRevalidationDue: Bool = false,
+  ) {
+    (self.data, format, width, height) = (data, header.format, header.width, header.height)
+    (self.origin, self.isStale, status, isOriginal) = (origin, isStale, header.status, false)
+    (self.source, self.validity, self.isRevalidationDue) = (source, validity, isRevalidationDue)
+  }
+}

@@ -1,0 +1,94 @@
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+extension EncodedImage {
+  /// The metadata with which a data cache stores an encoded image: lines of text.
+  struct Header: Sendable {
+    private static let mark = "encoded 1"
+    private static let lineCount = 7
+
+    let format: ImageFormat
+    let width: Int
+    let height: Int
+    let status: Int?
+    private let validity: Validity
+
+    init(of image: EncodedImage) {
+      (format, width, height, status) = (image.format, image.width, image.height, image.status)
+      validity = image.validity
+    }
+
+    /// Makes the header of the same bytes with another validity.
+    init(_ other: Header, _ validity: Validity) {
+      (format, width, height, status) = (other.format, other.width, other.height, other.status)
+      self.validity = validity
+    }
+
+    /// Returns the validity with the end of freshness, which is stored by the cache and may be renewed there.
+    func validity(until expires: Date?) -> Validity {
+      var validity = validity
+      validity.expires = expires
+      return validity
+    }
+
+    var encoded: Data {
+      let times = [
+        validity.confirmed, validity.usableOnErrorUntil, validity.usableOnServerErrorUntil,
+        validity.usableWhileRevalidatingUntil,
+      ].map { $0.map { "\($0.timeIntervalSince1970)" } ?? "-" }
+      // No field can contain a line break.
+      let lines =
+        [
+          Self.mark, format.name, format.mediaType, format.fileExtension, "\(width) \(height)",
+          status.map { "\($0)" } ?? "-", times.joined(separator: " "),
+        ] + validity.variation.map { "\($0.name):\($0.value)" }
+      return Data(lines.joined(separator: "\n").utf8)
+    }
+
+    /// Decodes ``encoded``; `nil` for anything else.
+    init?(encoded: Data) {
+      guard
+        let lines = String(validating: encoded, as: UTF8.self)?
+          .split(separator: "\n", omittingEmptySubsequences: false).map(String.init),
+        lines.count >= Self.lineCount, lines[0] == Self.mark
+      else { return nil }
+      let sides = lines[4].split(separator: " ").compactMap { Int($0) }
+      let times = lines[6].split(separator: " ").map { text -> Date?? in
+        text == "-" ? .some(nil) : Double(text).map { Date(timeIntervalSince1970: $0) }
+      }
+      guard sides.count == 2, sides.allSatisfy({ $0 > 0 }), times.count == 4, !times.contains(where: { $0 == nil })
+      else { return nil }
+      var variation = HTTPFields()
+      for line in lines[Self.lineCount...] {
+        guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        variation.append(name: String(line[..<colon]), value: String(line[line.utf8.index(after: colon)...]))
+      }
+      format = ImageFormat(name: lines[1], mediaType: lines[2], fileExtension: lines[3])
+      (width, height, status) = (sides[0], sides[1], Int(lines[5]))
+      let known = times.map { $0 ?? nil }
+      validity = Validity(
+        expires: nil,
+        confirmed: known[0],
+        usableOnErrorUntil: known[1],
+        usableOnServerErrorUntil: known[2],
+        usableWhileRevalidatingUntil: known[3],
+        variation: variation,
+        isKept: true,
+      )
+    }
+  }
+
+  /// The entry for a data cache.
+  func entry(stored: Date) -> CachedData {
+    CachedData(
+      data: data,
+      kind: .finished,
+      metadata: Header(of: self).encoded,
+      contentID: source,
+      expires: validity.expires,
+      stored: stored,
+    )
+  }
+}

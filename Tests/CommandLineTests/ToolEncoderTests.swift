@@ -1,0 +1,39 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+@testable import VitrineCommandLine
+
+/// The encoders that the tool has for formats whose libraries it does not link.
+struct ToolEncoderTests {
+  private static let bitmap = Bitmap.testPattern(width: 40, height: 30)
+
+  /// `vitrine-codecs` is beside the program of these tests, as it is beside the tool.
+  @Test(arguments: [ImageFormat.avif, .jxl])
+  func heavyFormatsAreWrittenByTheOtherProgram(_ format: ImageFormat) throws {
+    let file = try EncoderRegistry.ofTool.encode(Self.bitmap, as: ImageEncoding(format, quality: 90))
+
+    #expect(try DecoderRegistry.ofTool.decode(file).info.format == format)
+    #expect(try DecoderRegistry.ofTool.decode(file).bitmap.psnr(against: Self.bitmap) > 35)
+  }
+
+  @Test(arguments: [ImageFormat.avif, .jxl])
+  func withoutTheOtherProgramTheErrorSaysWhatToInstall(_ format: ImageFormat) {
+    let encoders = ToolSandbox.encoders(ToolSandbox.make(program: "/nowhere/vitrine-codecs"))
+
+    let error = #expect(throws: ImageError.self) { try encoders.encode(Self.bitmap, as: ImageEncoding(format)) }
+
+    #expect(encoders.formats.contains(format))
+    #expect(error?.code == .notEncodable)
+    #expect(error?.detail.hasPrefix("cannot be encoded as \(format): the program /nowhere/vitrine-codecs") == true)
+    #expect(error?.detail.contains("Install vitrine-codecs") == true)
+  }
+
+  @Test
+  func otherFormatsNeedNoOtherProgram() {
+    let encoders = ToolSandbox.encoders(ToolSandbox.make(program: "/nowhere/vitrine-codecs"))
+
+    #expect(throws: Never.self) { try encoders.encode(Self.bitmap, as: .webp()) }
+  }
+}

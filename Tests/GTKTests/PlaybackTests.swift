@@ -1,0 +1,146 @@
+import CGTK
+import CVitrineGTK
+import Vitrine
+import VitrineRuntime
+import VitrineTesting
+import XCTest
+
+@testable import VitrineGTK
+
+/// Animated pictures on a real frame clock.
+final class PlaybackTests: WidgetTestCase {
+  @MainActor
+  private final class Stage {
+    let loading = FakeLoading()
+    let mailbox = FrameMailbox.manual()
+    let picture: RemotePicture
+    let window: TestWindow
+
+    init(frames: Int = 4) throws {
+      picture = RemotePicture(slot: ImageSlot(loader: loading, mailbox: mailbox), width: 32, height: 32, mode: .fill)
+      let animation = try AnimatedImage(Self.gif(frames))
+      var container = ImageContainer(animation.poster, info: animation.info)
+      container.animation = animation
+      loading[memory: "A"] = .of(container, origin: .memory)
+      unsafe window = TestWindow(picture.widget)
+      picture.load(.named("A"))
+    }
+
+    /// A GIF of 8x8 pixels whose frames are of one colour each, for 20 ms.
+    private static func gif(_ count: Int) -> Data {
+      var bytes = Array("GIF89a".utf8) + [8, 0, 8, 0, 0, 0, 0]
+      // Endless.
+      bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
+      for index in 0..<count {
+        bytes += [0x21, 0xF9, 4, 0, 2, 0, 0, 0]
+        // With colours of its own, of which the first is used.
+        bytes += [0x2C, 0, 0, 0, 0, 8, 0, 8, 0, 0x86]
+        bytes += [UInt8(index * 40), 64, 128] + [UInt8](repeating: 0, count: 127 * 3)
+        // Codes of eight bits: one that clears the table, a pixel each, and the end, all before codes become longer.
+        let codes = [128] + [UInt8](repeating: 0, count: 64) + [129]
+        bytes += [7, UInt8(codes.count)] + codes + [0]
+      }
+      return Data(bytes + [0x3B])
+    }
+
+    /// The red component of the frame that is shown, which tells its index.
+    var frame: Int { Int(picture.view.image?.bitmap[0, 0].x ?? 255) / 40 }
+  }
+
+  func testFramesFollowOneAnotherInOrder() throws {
+    try MainActor.assumeIsolated {
+      let stage = try Stage()
+      XCTAssertNotNil(stage.picture.player)
+      var seen = [stage.frame]
+      MainLoop.turn {
+        if stage.frame != seen.last { seen.append(stage.frame) }
+        return seen.count == 7
+      }
+      XCTAssertEqual(seen, [0, 1, 2, 3, 0, 1, 2])
+      stage.window.close()
+    }
+  }
+
+  func testNothingRunsWhileThePictureCannotBeSeen() throws {
+    try MainActor.assumeIsolated {
+      let stage = try Stage()
+      MainLoop.turn { stage.frame == 1 }
+      XCTAssertEqual(stage.picture.view.playback?.isRunning, true)
+      unsafe gtk_widget_set_visible(stage.picture.widget, 0)
+      XCTAssertEqual(stage.picture.view.playback?.isRunning, false)
+      XCTAssertEqual(stage.picture.player?.isPlaying, false)
+      unsafe gtk_widget_set_visible(stage.picture.widget, 1)
+      MainLoop.turn { stage.picture.view.playback?.isRunning == true }
+      MainLoop.turn { stage.frame == 3 }
+      stage.window.close()
+    }
+  }
+
+  func testADesktopThatWantsNoMotionSeesTheFirstFrame() throws {
+    try MainActor.assumeIsolated {
+      let stage = try Stage()
+      MainLoop.turn { stage.frame == 2 }
+      let settings = unsafe gtk_widget_get_settings(stage.picture.widget)
+      unsafe set(settings, animations: false)
+      XCTAssertEqual(stage.frame, 0)
+      XCTAssertEqual(stage.picture.view.playback?.isRunning, false)
+      unsafe set(settings, animations: true)
+      MainLoop.turn { stage.frame == 2 }
+      stage.window.close()
+    }
+  }
+
+  func testTheProgramPausesAndPlays() throws {
+    try MainActor.assumeIsolated {
+      let stage = try Stage()
+      MainLoop.turn { stage.frame == 1 }
+      stage.picture.plays = false
+      XCTAssertEqual(stage.picture.view.playback?.isRunning, false)
+      stage.picture.plays = true
+      MainLoop.turn { stage.frame == 2 }
+      stage.window.close()
+    }
+  }
+
+  func testAnotherImageEndsTheAnimation() throws {
+    try MainActor.assumeIsolated {
+      let stage = try Stage()
+      MainLoop.turn { stage.frame == 1 }
+      let player = stage.picture.player
+      stage.loading[memory: "B"] = .of("B", origin: .memory)
+      stage.picture.load(.named("B"))
+      XCTAssertNil(stage.picture.player)
+      XCTAssertEqual(player?.isPlaying, false)
+      XCTAssertTrue(stage.picture.view.shows("B"))
+      stage.window.close()
+    }
+  }
+
+  func testAWidgetMayBeFreedWhileItPlays() throws {
+    try MainActor.assumeIsolated {
+      weak var view: PictureView?
+      weak var player: AnimationPlayer?
+      do {
+        let stage = try Stage()
+        MainLoop.turn { stage.frame == 1 }
+        (view, player) = (stage.picture.view, stage.picture.player)
+        stage.window.close()
+      }
+      XCTAssertNil(view)
+      XCTAssertNil(player)
+    }
+  }
+}
+
+@MainActor
+private func set(_ settings: OpaquePointer?, animations: Bool) {
+  var value = GValue()
+  unsafe g_value_init(&value, GType(5 << 2))  // G_TYPE_BOOLEAN
+  unsafe g_value_set_boolean(&value, animations ? 1 : 0)
+  unsafe g_object_set_property(
+    vitrine_gtk_object(UnsafeMutableRawPointer(settings)),
+    "gtk-enable-animations",
+    &value,
+  )
+  unsafe g_value_unset(&value)
+}
