@@ -2,7 +2,7 @@ import Testing
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct ByteBudgetTests {
   private let budget = ByteBudget(limit: 100)
 

@@ -3,7 +3,7 @@ import Testing
 import VitrineRuntime
 
 /// What can be read as a file, and what has no end or would wait for another program.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct FileContentsTests {
   private let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
 

@@ -281,7 +281,7 @@ struct WorkQueuePendingLimitTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct WorkQueueAbandoningTests {
   private final class Held: Sendable {
     let begun = Watched(0)

@@ -201,8 +201,8 @@ public final class DataTask: Identifiable, @unchecked Sendable {
       [self] event, turn in
       receive(event, of: request, &turn)
     }
-    // It may have ended at once.
-    guard !shared.isEnded else { return subscription.unsubscribe(&turn) }
+    // Either may have ended at once.
+    guard job.isRunning, !shared.isEnded else { return subscription.unsubscribe(&turn) }
     self.subscription = subscription
   }
 
@@ -217,7 +217,8 @@ public final class DataTask: Identifiable, @unchecked Sendable {
         if let answer = bytes.answer { turn.afterwards { answer.accept() } }
         if bytes.isRevalidationDue { context.revalidate(request, asImage: false, &turn) }
       }
-      shared.end(result.map(DataResponse.init))
+      // Behind the acceptance, so that `flush` waits for the bytes of whoever has heard of them.
+      turn.afterwards { [shared] in shared.end(result.map(DataResponse.init)) }
       leave(&turn)
     }
     turn.deliver(self)

@@ -93,28 +93,35 @@ final class DataLoad: Deliverable, RunningLoad, @unchecked Sendable {
     let made = job.subscribe(priority: priority, for: trace, &turn) { [self, context] event, turn in
       guard case .finished(let outcome) = event else { return }
       trace?.end(outcome, at: turn.uptime)
-      if case .success(let bytes) = outcome {
-        settle(bytes, of: request, &turn)
-        if bytes.isRevalidationDue { context.revalidate(request, asImage: false, &turn) }
-      }
       subscription = nil
-      state.withLock { $0.outcome = outcome }
-      turn.deliver(self)
+      guard case .success(let bytes) = outcome else { return end(outcome, &turn) }
+      if bytes.isRevalidationDue { context.revalidate(request, asImage: false, &turn) }
+      settle(bytes, of: request, priority: priority, &turn)
     }
     if job.isRunning { subscription = made }
   }
 
-  /// Has the bytes stored if they are an image.
-  private func settle(_ bytes: FetchedBytes, of request: ImageRequest, _ turn: inout Turn) {
-    guard let answer = bytes.answer else { return }
-    // On a worker, since a delegate may choose the decoders.
-    let say: @Sendable () -> Void = { [decoders = context.decoders] in
-      decoders.isImage(bytes.data, request) ? answer.accept() : answer.reject()
+  private func end(_ outcome: Outcome, _ turn: inout Turn) {
+    state.withLock { $0.outcome = outcome }
+    turn.deliver(self)
+  }
+
+  /// Has the bytes stored if they are an image, then ends.
+  private func settle(_ bytes: FetchedBytes, of request: ImageRequest, priority: Priority, _ turn: inout Turn) {
+    guard let answer = bytes.answer else { return end(.success(bytes), &turn) }
+    let say: @Sendable () -> Void = { [self] in
+      context.decoders.isImage(bytes.data, request) ? answer.accept() : answer.reject()
+      state.withLock { $0.outcome = .success(bytes) }
     }
-    do throws(WorkQueueError) {
-      try context.processQueue.enqueue(priority: .veryLow) { _ in say() }
-    } catch {
-      turn.afterwards(say)
+    // Pending until then, so that `flush` waits for bytes that were loaded ahead.
+    turn.afterwards { [self] in
+      context.settlement.pending.add { [self] in
+        let queue = context.processQueue
+        // On a worker, since a delegate may choose the decoders.
+        if (try? await queue.run(priority: priority, { _ in say() })) == nil { say() }
+        // Not waited for: who is told may wait for what is pending.
+        if (try? queue.enqueue(priority: priority, { [self] _ in deliver() })) == nil { deliver() }
+      }
     }
   }
 

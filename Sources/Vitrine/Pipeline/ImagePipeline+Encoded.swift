@@ -140,11 +140,12 @@ private final class EncodedLoad: Deliverable, @unchecked Sendable {
       if case .success(let image) = result, image.isRevalidationDue, !request.keys.hasAlternatives {
         context.revalidate(request, as: encoding, &turn)
       }
-      state.end(result)
+      // Behind what the job has put off, so that `flush` waits for the bytes of whoever has heard of them.
+      turn.afterwards { [state] in state.end(result) }
       if let subscription = self.subscription.take() { turn.keep(subscription) }
       turn.deliver(self)
     }
-    guard !state.isEnded else { return subscription.unsubscribe(&turn) }
+    guard job.isRunning, !state.isEnded else { return subscription.unsubscribe(&turn) }
     self.subscription = subscription
   }
 

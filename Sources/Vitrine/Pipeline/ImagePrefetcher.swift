@@ -254,6 +254,9 @@ public final class ImagePrefetcher: Sendable {
   /// The counts since the prefetcher was created.
   public var statistics: Statistics { state.withLock { $0.statistics } }
 
+  /// The number of those who want the requests that have not ended.
+  package var claimCount: Int { state.withLock { $0.items.values.reduce(0) { $0 + $1.claims.count } } }
+
   // MARK: Loading
 
   private func item(_ request: ImageRequest, owner: Int, _ tell: OnResult?) -> Item {

@@ -48,8 +48,10 @@ final class PendingWrites: Sendable {
   /// Waits for the earlier writes for a key.
   func finished(for key: CacheKey) async { await state.withLock { $0.last[key]?.write }?.value }
 
-  /// Waits for all earlier writes.
+  /// Waits for all earlier writes, and for those that they have added.
   func finished() async {
-    for write in state.withLock({ Array($0.running.values) }) { await write.value }
+    for _ in 0..<2 {
+      for write in state.withLock({ Array($0.running.values) }) { await write.value }
+    }
   }
 }

@@ -132,6 +132,9 @@ final class Nginx: Sendable {
         gzip_types *;
         ssl_session_cache shared:a:1m;
         keepalive_requests 1000000;
+        # On a busy machine a test may pause for long.
+        keepalive_timeout 1h;
+        client_header_timeout 1h;
         add_header X-Connection $connection;
         add_header X-Session $ssl_session_reused;
         \(temporary.joined(separator: "\n  "))
