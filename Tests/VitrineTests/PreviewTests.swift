@@ -4,6 +4,8 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
+@testable import Vitrine
+
 /// Previews on their way through a pipeline: few, one at a time, and never kept.
 @Suite(.timeLimit(.minutes(20)))
 struct PreviewTests {
@@ -271,6 +273,8 @@ struct PreviewTests {
       return
     }
     #expect(decoder.opened == 1)
+    // The worker looks at no bytes before it has let go of the first.
+    while pipeline.context.decodeQueue.runningCount > 0 { await Task.yield() }
     // The next bytes bring what was missed, at once and not scan by scan.
     load.send(file[27_000..<28_000])
     guard case .preview = await next(&events) else {

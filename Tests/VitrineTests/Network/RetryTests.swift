@@ -83,7 +83,8 @@ struct PipelineRetryTests {
     task.cancel()
     let error = await #expect(throws: LoadError.self) { try await task.image }
     #expect(error?.isCancellation == true)
-    #expect(parts.clock.pendingCount == 0)
+    // The thread that began the load may still be about to hear of its end.
+    while parts.clock.pendingCount > 0 { await Task.yield() }
     parts.clock.advance(by: .seconds(60))
     #expect(parts.loader.counts.loads == 1)
     #expect(pipeline.jobCount == 0)

@@ -107,9 +107,10 @@ struct ObserverTests {
     _ = try await pipeline.image(for: ImageRequest(url: Self.url))
 
     await observer.wait { lines in lines.count { $0.hasPrefix("request ended") } == 3 }
-    #expect(lines(of: "request ended").last == "request ended with \(file.count) bytes")
-    #expect(observer.events.last?.facts["purpose"] == "revalidation")
-    #expect(observer.events.last?.facts["from"] == "revalidated")
+    #expect(lines(of: "request ended").contains("request ended with \(file.count) bytes"))
+    // The two run at the same time, and either may end first.
+    let question = observer.events.last { $0.facts["purpose"] == "revalidation" }
+    #expect(question?.facts["from"] == "revalidated")
   }
 
   @Test
