@@ -15,6 +15,11 @@ endif
 STATIC := $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
 RELEASE := swift build -c release $(STATIC)
 
+# All tests at once would wait for one another's processor time, each with its caches in memory.
+TEST_LIMIT = $(shell swift test --help-hidden 2>/dev/null | grep -q maximum-parallelization-width && \
+	echo --experimental-maximum-parallelization-width 8)
+export TEST_LIMIT
+
 PHOTOS ?= Examples/Photographs
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Snippets Fuzz
 
@@ -35,7 +40,7 @@ test: setup ## Runs all tests, those of widgets on a virtual display.
 	@Scripts/setup.sh test
 	swift build --build-tests
 	$(if $(filter Linux,$(shell uname)),Scripts/headless.sh swift test --skip-build --disable-swift-testing)
-	swift test --skip-build --disable-xctest
+	swift test --skip-build --disable-xctest $(TEST_LIMIT)
 	$(MAKE) scenarios
 	$(MAKE) test-apple
 
