@@ -24,6 +24,8 @@ enum Headless {
     unsafe setenv("GDK_BACKEND", "x11", 1)
     unsafe setenv("GSK_RENDERER", "cairo", 1)
     unsafe setenv("LIBGL_ALWAYS_SOFTWARE", "1", 1)
+    // Nor loads a compiler of shaders, which takes 100 MB that no program on a desktop with a graphics card spends.
+    unsafe setenv("GDK_DEBUG", "gl-disable", 1)
     unsafe setenv("GTK_A11Y", "none", 1)
     if ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] == nil {
       let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-gallery-\(getuid())")

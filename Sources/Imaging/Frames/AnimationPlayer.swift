@@ -60,9 +60,13 @@ public final class AnimationPlayer {
   /// - Parameter image: The animation.
   public init(_ image: AnimatedImage) {
     (self.image, bitmap, loopCount) = (image, image.poster, image.loopCount)
+    image.store.attach()
   }
 
-  deinit { pause() }
+  deinit {
+    pause()
+    image.store.detach()
+  }
 
   /// Plays from the frame that is shown, or again from the first if the animation is finished.
   ///

@@ -4,7 +4,8 @@ public import VitrineRuntime
 ///
 /// Each animation that plays may hold an equal share of the limit, and at least two frames: the one that is shown and
 /// the next, for every view that is out of step with the others. What an animation holds that does not play is freed
-/// when another needs the room. Under memory pressure all frames are freed that can be decoded again, and for half a
+/// when another needs the room. Those that nobody shows any more, such as in cells that were scrolled away, hold at most
+/// an eighth of the limit together. Under memory pressure all frames are freed that can be decoded again, and for half a
 /// minute each animation holds no more than that minimum.
 public final class FrameBudget: Sendable {
   /// The budget of animations that have no other: 64 MB, under the system's memory pressure.
@@ -14,8 +15,13 @@ public final class FrameBudget: Sendable {
   struct Holding {
     var byteCount = 0
     var isActive = false
+    /// True if it has a player, playing or not.
+    var isShown = false
     /// The number of holdings that the animation has stated so far; of two, the one with more is the newer.
     var version = 0
+
+    /// True if nobody shows it.
+    var isUnseen: Bool { !isActive && !isShown }
   }
 
   /// The limits of an animation at one moment.
@@ -81,12 +87,16 @@ public final class FrameBudget: Sendable {
   func update(_ store: FrameStore, _ holding: Holding) {
     note(store, holding)
     let released = state.withLock { state -> [FrameStore] in
-      var total = state.entries.values.reduce(0) { $0 + $1.holding.byteCount }
-      guard total > byteLimit else { return [] }
+      let total = state.entries.values.reduce(0) { $0 + $1.holding.byteCount }
+      let unseen = state.entries.values.reduce(0) { $0 + ($1.holding.isUnseen ? $1.holding.byteCount : 0) }
+      var (excess, unseenExcess) = (total - byteLimit, unseen - byteLimit / 8)
+      guard excess > 0 || unseenExcess > 0 else { return [] }
       var released: [FrameStore] = []
       let idle = state.entries.filter { !$0.value.holding.isActive && $0.value.holding.byteCount > 0 }
-      for (key, entry) in idle.sorted(by: { $0.value.lastUse < $1.value.lastUse }) where total > byteLimit {
-        total -= entry.holding.byteCount
+      for (key, entry) in idle.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
+        guard excess > 0 || unseenExcess > 0 && entry.holding.isUnseen else { continue }
+        excess -= entry.holding.byteCount
+        if entry.holding.isUnseen { unseenExcess -= entry.holding.byteCount }
         // Until it says what it could not free.
         state.entries[key]?.holding.byteCount = 0
         if let store = entry.store { released.append(store) }

@@ -24,6 +24,8 @@ final class FrameStore: Sendable {
     /// The frames that the players show, by the players' numbers.
     var players: [Int: Int] = [:]
     var nextPlayer = 0
+    /// The number of players, also of those that do not play.
+    var viewCount = 0
     /// The frame to which a player moved last, also one that is gone.
     var latest: Int?
     /// The frames that are awaited.
@@ -169,6 +171,18 @@ final class FrameStore: Sendable {
 
   // MARK: For players
 
+  /// Notes a player that may play later.
+  func attach() { state.withLock { $0.viewCount += 1 } }
+
+  /// Notes that a player is gone.
+  func detach() {
+    let isLast = state.withLock { state in
+      state.viewCount -= 1
+      return state.viewCount == 0
+    }
+    if isLast { report() }
+  }
+
   /// Adds a player that shows a frame, and returns its number.
   func add(at frame: Int) -> Int {
     let number = state.withLock { state in
@@ -221,7 +235,12 @@ final class FrameStore: Sendable {
     state.withLock { state in
       state.holdingCount += 1
       let byteCount = heldByteCount(state)
-      return FrameBudget.Holding(byteCount: byteCount, isActive: state.isActive, version: state.holdingCount)
+      return FrameBudget.Holding(
+        byteCount: byteCount,
+        isActive: state.isActive,
+        isShown: state.viewCount > 0,
+        version: state.holdingCount,
+      )
     }
   }
 

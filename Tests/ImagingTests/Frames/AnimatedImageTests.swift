@@ -322,6 +322,26 @@ struct AnimatedImageTests {
   }
 
   @Test
+  func thoseThatNobodyShowsHoldAnEighthTogether() async throws {
+    let budget = FrameBudget(byteLimit: 96 * Self.frameByteCount, memoryPressure: nil)
+    let images = try (0..<3).map { _ in try AnimatedImage(Self.file(8), budget: budget) }
+    var players: [AnimationPlayer] = []
+    for image in images {
+      let player = AnimationPlayer(image)
+      player.play()
+      try await Self.run(player, loops: 1)
+      player.pause()
+      players.append(player)
+    }
+    // Paused ones may go on.
+    #expect(images.allSatisfy { $0.frameByteCount >= 7 * Self.frameByteCount })
+
+    players = []
+    #expect(images.map { $0.frameByteCount > 0 } == [false, false, true])
+    #expect(budget.byteCount <= budget.byteLimit / 8)
+  }
+
+  @Test
   func memoryPressureDropsFramesAndTheAnimationGoesOn() async throws {
     let (pressure, clock) = (ManualMemoryPressure(), ManualClock())
     let budget = FrameBudget(memoryPressure: pressure, time: clock)
