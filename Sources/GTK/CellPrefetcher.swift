@@ -2,35 +2,46 @@ import CGTK
 import CVitrineGTK
 import Vitrine
 
-/// Loads the images of items beyond the edge of a list or grid, in the direction in which it is scrolled.
+/// Decides which cells of a list or grid load, and loads ahead of them, as the scroll goes.
+///
+/// - Cells that rush by load nothing: they would be gone before their images came, and keep those from coming that will
+///   be looked at. They show what is in memory.
+/// - What is loaded ahead begins where the scroll will come to rest.
 @MainActor
 @safe
 final class CellPrefetcher {
   /// The most requests that are made without looking at the time.
   private static let batch = 8
-  private let prefetcher: ImagePrefetcher
+  private let prefetcher: ImagePrefetcher?
   private let count: Int
   private let request: RemotePictureFactory.RequestOfItem
   /// The cells that can be seen.
   private var visible: [ObjectIdentifier: RemotePictureCell] = [:]
   /// The requests that are prefetched, by the positions of their items.
   private var ahead: [Int: ImageRequest] = [:]
-  private var isForward = true
-  /// The place that was farthest in the direction of the scroll, in points.
-  private var farthest: Double?
-  private var length = 0.0
+  private(set) var motion = ScrollMotion()
+  private var page = 0.0
   private var isPosted = false
+  /// The view whose frames are watched; not retained, and `nil` once it is gone.
+  private var watched: UnsafeMutablePointer<GtkWidget>?
+  /// The time of the frame that a widget shows next. Defaults to that of its frame clock.
+  var frameTime: @MainActor (UnsafeMutablePointer<GtkWidget>) -> Duration = { widget in
+    let clock = unsafe gtk_widget_get_frame_clock(widget)
+    return .microseconds(unsafe clock.map { unsafe gdk_frame_clock_get_frame_time($0) } ?? 0)
+  }
 
-  init(_ prefetcher: ImagePrefetcher, count: Int, _ request: @escaping RemotePictureFactory.RequestOfItem) {
+  /// `prefetcher` is `nil` if nothing is loaded ahead.
+  init(_ prefetcher: ImagePrefetcher?, count: Int, _ request: @escaping RemotePictureFactory.RequestOfItem) {
     (self.prefetcher, self.count) = (prefetcher, count)
     unsafe self.request = request
   }
 
-  /// Notes that a bound cell can be seen, or no longer.
+  /// Notes that a bound cell can be seen, or no longer; called before its image is looked for.
   func cell(_ cell: RemotePictureCell, isVisible: Bool) {
     let isVisible = unsafe isVisible && cell.item != nil
     guard isVisible || visible[ObjectIdentifier(cell)] != nil else { return }
     visible[ObjectIdentifier(cell)] = isVisible ? cell : nil
+    if isVisible { cell.picture.view.slot.defersLoads = motion.isTooFast }
     post()
   }
 
@@ -41,27 +52,82 @@ final class CellPrefetcher {
     FrameMailbox.gtk.post { [weak self] in self?.update() }
   }
 
+  // MARK: The scroll
+
+  /// Follows the frames of a view while it scrolls.
+  private func watch(_ view: UnsafeMutablePointer<GtkWidget>) {
+    unsafe observe(view)
+    guard motion.isMoving, unsafe watched != view else { return }
+    unsafe watched = view
+    // The tick ends with the view or with the scroll, and releases the box.
+    unsafe gtk_widget_add_tick_callback(
+      view,
+      { view, _, box in
+        guard let view = unsafe view, let box = unsafe box else { return 0 }
+        nonisolated(unsafe) let (widget, target) = unsafe (view, box)
+        return MainActor.assumeIsolated {
+          let box = unsafe Unmanaged<WeakPrefetcher>.fromOpaque(target).takeUnretainedValue()
+          return MainThreadWork.measure { unsafe box.target?.frame(of: widget) ?? false } ? 1 : 0
+        }
+      },
+      Unmanaged.passRetained(WeakPrefetcher(self)).toOpaque(),
+      { box in
+        guard let box = unsafe box else { return }
+        nonisolated(unsafe) let target = unsafe box
+        MainActor.assumeIsolated {
+          let box = unsafe Unmanaged<WeakPrefetcher>.fromOpaque(target).takeRetainedValue()
+          unsafe box.target?.watched = nil
+        }
+      },
+    )
+  }
+
+  /// Notes a frame; returns `false` when the scroll has come to rest.
+  private func frame(of view: UnsafeMutablePointer<GtkWidget>) -> Bool {
+    unsafe observe(view)
+    if !motion.isTooFast {
+      // The display may call back.
+      for cell in Array(visible.values) { cell.picture.view.slot.defersLoads = false }
+    }
+    post()
+    return motion.isMoving
+  }
+
+  private func observe(_ view: UnsafeMutablePointer<GtkWidget>) {
+    var (place, length, page) = (0.0, 0.0, 0.0)
+    func add(_ adjustment: UnsafeMutablePointer<GtkAdjustment>?) {
+      guard let adjustment = unsafe adjustment else { return }
+      unsafe place += gtk_adjustment_get_value(adjustment)
+      unsafe length += gtk_adjustment_get_upper(adjustment)
+      unsafe page = max(page, gtk_adjustment_get_page_size(adjustment))
+    }
+    unsafe add(gtk_scrollable_get_vadjustment(OpaquePointer(view)))
+    unsafe add(gtk_scrollable_get_hadjustment(OpaquePointer(view)))
+    self.page = page
+    motion.note(place, of: length, page: page, at: unsafe frameTime(view))
+  }
+
+  // MARK: Ahead
+
   /// Follows the scroll: begins what comes next, stops what has been left behind.
   func update() {
     isPosted = false
+    guard let any = visible.values.first else { return stopAll() }
+    guard let (view, model) = unsafe Self.list(around: any.picture.widget) else { return }
+    unsafe watch(view)
+    guard let prefetcher else { return }
     let positions = visible.values.compactMap { cell in
       // The list item owns the cell, so it is alive.
       unsafe cell.listItem.map { unsafe Int(gtk_list_item_get_position($0)) }
     }
-    guard let first = positions.min(), let last = positions.max(), let any = visible.values.first else {
-      // The list has gone, or is hidden.
-      if !ahead.isEmpty { prefetcher.stop(Array(ahead.values)) }
-      return ahead = [:]
-    }
-    guard let (view, model) = unsafe Self.list(around: any.picture.widget) else { return }
-    unsafe follow(view)
+    guard let first = positions.min(), let last = positions.max() else { return stopAll() }
     let total = unsafe Int(g_list_model_get_n_items(model))
-    let wanted = isForward ? last + 1..<max(last + 1, min(total, last + 1 + count)) : max(0, first - count)..<first
-    let left = ahead.filter { !wanted.contains($0.key) && !(first...last).contains($0.key) }
+    let wanted = wanted(first...last, of: total)
+    let left = ahead.filter { !isKept($0.key, first...last, wanted) }
     if !left.isEmpty { prefetcher.stop(Array(left.values)) }
-    ahead = ahead.filter { wanted.contains($0.key) }
+    ahead = ahead.filter { isKept($0.key, first...last, wanted) && !(first...last).contains($0.key) }
     var begun: [ImageRequest] = []
-    for position in isForward ? Array(wanted) : wanted.reversed() where ahead[position] == nil {
+    for position in motion.isForward ? Array(wanted) : wanted.reversed() where ahead[position] == nil {
       // A jump wants all of them at once: the rest follows as far as the frame has time.
       if begun.count == Self.batch {
         post()
@@ -76,28 +142,30 @@ final class CellPrefetcher {
     if !begun.isEmpty { prefetcher.start(begun) }
   }
 
-  /// Notes the direction of the scroll, which turns when a quarter of a page has been scrolled back.
-  ///
-  /// Positions do not tell it: a list shows wrong rows for a frame while it learns how high they are, and moves a little
-  /// by itself.
-  private func follow(_ view: UnsafeMutablePointer<GtkWidget>) {
-    var (place, length, page) = (0.0, 0.0, 0.0)
-    func add(_ adjustment: UnsafeMutablePointer<GtkAdjustment>?) {
-      guard let adjustment = unsafe adjustment else { return }
-      unsafe place += gtk_adjustment_get_value(adjustment)
-      unsafe length += gtk_adjustment_get_upper(adjustment)
-      unsafe page = max(page, gtk_adjustment_get_page_size(adjustment))
+  /// The list has gone, or is hidden.
+  private func stopAll() {
+    if !ahead.isEmpty { prefetcher?.stop(Array(ahead.values)) }
+    ahead = [:]
+  }
+
+  /// Returns the positions of the items to load ahead: from the edge of the screen on, or from where a fast scroll will
+  /// come to rest.
+  private func wanted(_ shown: ClosedRange<Int>, of total: Int) -> Range<Int> {
+    let shift = page > 0 ? Int(motion.rest / page * Double(shown.count)) : 0
+    if motion.isForward {
+      let start = shift > shown.count ? shown.lowerBound + shift : shown.upperBound + 1
+      let first = min(start, max(shown.upperBound + 1, total - shown.count))
+      return first..<max(first, min(total, first + count))
     }
-    unsafe add(gtk_scrollable_get_vadjustment(OpaquePointer(view)))
-    unsafe add(gtk_scrollable_get_hadjustment(OpaquePointer(view)))
-    defer { self.length = length }
-    guard let farthest, length == self.length else { return self.farthest = place }
-    if isForward ? place <= farthest - page / 4 : place >= farthest + page / 4 {
-      isForward.toggle()
-      self.farthest = place
-    } else {
-      self.farthest = isForward ? max(farthest, place) : min(farthest, place)
-    }
+    let end = max(-shift > shown.count ? shown.upperBound + shift : shown.lowerBound, min(shown.lowerBound, shown.count))
+    return max(0, end - count)..<max(0, end)
+  }
+
+  /// Returns true unless an item was left behind, or lies so far off that the scroll must have changed its mind.
+  private func isKept(_ position: Int, _ shown: ClosedRange<Int>, _ wanted: Range<Int>) -> Bool {
+    if shown.contains(position) || wanted.contains(position) { return true }
+    guard motion.isForward ? position > shown.upperBound : position < shown.lowerBound else { return false }
+    return (wanted.lowerBound - shown.count..<wanted.upperBound + shown.count).contains(position)
   }
 
   private func request(at position: Int, of model: OpaquePointer) -> ImageRequest? {
@@ -125,5 +193,12 @@ final class CellPrefetcher {
       unsafe parent = gtk_widget_get_parent(view)
     }
     return nil
+  }
+
+  /// The target of a tick, which may be gone when that comes.
+  private final class WeakPrefetcher {
+    weak var target: CellPrefetcher?
+
+    init(_ target: CellPrefetcher) { self.target = target }
   }
 }

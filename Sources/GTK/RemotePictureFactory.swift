@@ -13,7 +13,7 @@ public import Vitrine
 /// GTK binds many more cells than are visible. Only visible ones look for their images: an image in memory is there
 /// with the first frame that shows its cell. A load is cancelled when its cell is bound to another item. Cells are
 /// recycled, and never show another item's image. With `prefetch`, images beyond the edge of the screen are loaded into
-/// memory before they are scrolled to.
+/// memory before they are scrolled to. Cells that rush by in a fling load nothing, but show what is in memory.
 ///
 /// This object is a handle: the factory works without it. Call everything on the main thread.
 @MainActor
@@ -25,6 +25,7 @@ public final class RemotePictureFactory {
   /// The `GtkListItemFactory`, which this object retains.
   public let pointer: OpaquePointer
   private let binding: Binding
+  let ahead: CellPrefetcher
 
   /// Makes a factory.
   ///
@@ -36,7 +37,7 @@ public final class RemotePictureFactory {
   ///   - placeholder: The content until an image has been loaded. Defaults to none.
   ///   - failure: The content if loading fails. Defaults to the theme's icon for missing images.
   ///   - prefetch: The number of items beyond the edge of the screen, in the direction of the scroll, whose images are
-  ///     loaded into memory, four at a time and at low priority. Items that the scroll leaves behind are no longer
+  ///     loaded into memory, six at a time and at low priority. Items that the scroll leaves behind are no longer
   ///     loaded. Two screens of items are a good number. Defaults to 0.
   ///   - request: Makes the request of an item.
   public convenience init(
@@ -75,7 +76,7 @@ public final class RemotePictureFactory {
   }
 
   private static func prefetching(_ pipeline: ImagePipeline, _ count: Int) -> (loads: ImagePrefetcher, count: Int)? {
-    count > 0 ? (ImagePrefetcher(pipeline, maxConcurrentLoads: 4), count) : nil
+    count > 0 ? (ImagePrefetcher(pipeline, maxConcurrentLoads: 6), count) : nil
   }
 
   init(
@@ -93,7 +94,8 @@ public final class RemotePictureFactory {
       RemotePicture(slot: makeSlot(), width: width, height: height, mode: mode)
     }
     (binding.placeholder, binding.failure) = (placeholder, failure)
-    binding.ahead = prefetch.map { unsafe CellPrefetcher($0.loads, count: $0.count, request) }
+    ahead = unsafe CellPrefetcher(prefetch?.loads, count: prefetch?.count ?? 0, request)
+    binding.ahead = ahead
     self.binding = binding
     let object = unsafe UnsafeMutableRawPointer(pointer)
     // The connections retain the binding for the life of the factory, and do not retain the factory.
@@ -206,11 +208,11 @@ private final class Binding {
   /// GTK binds some six cells for each one on the screen, all in the frame of a jump. A cell enters the screen before
   /// that frame is drawn, so an image in memory is still there with it.
   private func visibilityChanged(of cell: RemotePictureCell, _ isVisible: Bool) {
+    ahead?.cell(cell, isVisible: isVisible)
     if isVisible, cell.awaitsItem, let item = unsafe cell.item {
       cell.awaitsItem = false
       unsafe cell.picture.load(request(item), placeholder: placeholder, failure: failure)
     }
-    ahead?.cell(cell, isVisible: isVisible)
   }
 
   func unbind(_ listItem: UnsafeMutableRawPointer?) {

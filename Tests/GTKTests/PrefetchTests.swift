@@ -53,6 +53,7 @@ final class PrefetchTests: WidgetTestCase {
     let pipeline = ImagePipeline.testing(PipelineParts())
     let scrolled: UnsafeMutablePointer<GtkWidget>
     let window: TestWindow
+    let factory: RemotePictureFactory
     private(set) var cells: [RemotePictureCell] = []
 
     init(count: Int = 400, prefetch: Int) throws {
@@ -63,6 +64,7 @@ final class PrefetchTests: WidgetTestCase {
       let factory = unsafe RemotePictureFactory(pipeline, width: 32, height: 32, prefetch: prefetch) { item in
         source.request(unsafe Int(itemName(item)) ?? 0)
       }
+      self.factory = factory
       unsafe scrolled = gtk_scrolled_window_new()
       // The selection takes ownership of the model, the list of both.
       let list: UnsafeMutablePointer<GtkWidget> = unsafe gtk_list_view_new(
@@ -94,6 +96,16 @@ final class PrefetchTests: WidgetTestCase {
       let adjustment = unsafe gtk_scrolled_window_get_vadjustment(OpaquePointer(scrolled))
       unsafe gtk_adjustment_set_value(adjustment, gtk_adjustment_get_value(adjustment) + distance)
       window.nextFrame()
+    }
+
+    /// Scrolls by the same distance in each of some frames, sixty a second, however long they take here.
+    func fling(by distance: Double, times: Int) {
+      for frame in 1...times {
+        unsafe factory.ahead.frameTime = { _ in .seconds(1_000_000 + Double(frame) / 60) }
+        scroll(by: distance)
+      }
+      // From here on time passes again.
+      unsafe factory.ahead.frameTime = { _ in .seconds(2_000_000) + systemUptime() }
     }
 
     /// Turns the main loop until a condition holds that other threads bring about.
@@ -178,6 +190,33 @@ final class PrefetchTests: WidgetTestCase {
     }
   }
 
+  func testInAFlingNothingLoadsThatRushesByAndEverythingAtRest() throws {
+    try MainActor.assumeIsolated {
+      let list = try List(prefetch: 0)
+      list.turn { list.isInMemory(list.last) }
+      let asked = Set(list.source.asked)
+      list.fling(by: 150, times: 20)
+      let passed = Set(list.source.asked).subtracting(asked)
+      // Before the second frame nobody knows how fast it is.
+      XCTAssertLessThan(passed.count, 40, "of about 90 that were seen: \(passed.sorted())")
+      list.turn { list.visible.allSatisfy { list.isInMemory($0) } }
+      list.window.close()
+    }
+  }
+
+  func testInAFlingThePlaceWhereItWillRestIsLoadedAhead() throws {
+    try MainActor.assumeIsolated {
+      let list = try List(prefetch: 20)
+      list.turn { list.isInMemory(list.last + 20) }
+      list.fling(by: 150, times: 8)
+      // 9,375 points a second, slowed down by four a second, go on for 2,300 points: some seventy items.
+      let far = list.last + 40
+      list.turn { list.source.asked.contains { $0 > far } }
+      list.turn { list.visible.allSatisfy { list.isInMemory($0) } }
+      list.window.close()
+    }
+  }
+
   func testAListThatIsHiddenLoadsNothingAhead() throws {
     try MainActor.assumeIsolated {
       let list = try List(prefetch: 100)
@@ -196,8 +235,8 @@ final class PrefetchTests: WidgetTestCase {
         isDone = true
       }
       list.turn { isDone }
-      // This one, and at most the four that had begun.
-      XCTAssertLessThanOrEqual(list.source.asked.count, asked + 1 + 4)
+      // This one, and at most the six that had begun.
+      XCTAssertLessThanOrEqual(list.source.asked.count, asked + 1 + 6)
       list.window.close()
     }
   }

@@ -95,7 +95,7 @@ extension ImageSlot {
       showPlaceholder(of: binding, for: request)
     }
     // The display may have made another request within `show`.
-    guard isVisible, generation == self.generation, binding.stage == .waitingToBeVisible else { return }
+    guard isVisible, !defersLoads, generation == self.generation, binding.stage == .waitingToBeVisible else { return }
     start(request)
   }
 

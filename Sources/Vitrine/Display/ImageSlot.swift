@@ -64,6 +64,14 @@ public final class ImageSlot {
     didSet { if isVisible != oldValue { visibilityChanged() } }
   }
 
+  /// A Boolean value that indicates whether loads wait although the view is visible, as in a fast scroll; defaults to
+  /// `false`.
+  ///
+  /// Images in memory are shown either way. A running load goes on.
+  package var defersLoads = false {
+    didSet { if oldValue, !defersLoads { visibilityChanged() } }
+  }
+
   let loader: any ImageLoading
   let scope: LoadScope?
   let mailbox: FrameMailbox
