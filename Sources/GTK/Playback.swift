@@ -23,6 +23,7 @@ final class Playback {
   init(_ image: AnimatedImage, _ view: PictureView) {
     (player, self.view) = (AnimationPlayer(image), view)
     unsafe widget = view.widget
+    player.didSeek = { [weak self] in self?.sought() }
   }
 
   /// True while frames are awaited.
@@ -54,6 +55,12 @@ final class Playback {
     (tick, timer) = (0, 0)
   }
 
+  /// Shows a frame that the program has sought, or waits for it.
+  private func sought() {
+    view.show(frame: player.bitmap)
+    if isRunning { wait() }
+  }
+
   /// Waits for the next frame: by the frame clock, or first by a timer if that is far away.
   private func wait() {
     guard let time = player.timeToNextFrame else { return sleep() }
@@ -82,6 +89,8 @@ final class Playback {
 
   private func startTicking() {
     guard tick == 0 else { return }
+    if timer != 0 { g_source_remove(timer) }
+    timer = 0
     // The tick ends with its widget and has no user data, so it outlives neither.
     tick = unsafe gtk_widget_add_tick_callback(
       widget,
