@@ -20,7 +20,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Snippets Fuzz
 
 .PHONY: help
 help: ## Lists the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## Installs missing system libraries, and prints which and why.
@@ -30,14 +30,31 @@ setup: ## Installs missing system libraries, and prints which and why.
 build: setup ## Builds everything in release mode; the tool is .build/release/vitrine.
 	$(RELEASE)
 
+GOLDENS := Scripts/headless.sh swift test --skip-build --disable-swift-testing --filter GoldenTests
+
 .PHONY: test
 test: setup ## Runs all tests, those of widgets on a virtual display.
 	@Scripts/setup.sh test
 	swift build --build-tests
 	$(if $(filter Linux,$(shell uname)),Scripts/headless.sh swift test --skip-build --disable-swift-testing)
+	$(if $(filter Linux,$(shell uname)),GDK_SCALE=2 $(GOLDENS))
 	swift test --skip-build --disable-xctest
 	$(MAKE) scenarios
 	$(MAKE) test-apple
+
+# Where the pictures differ from those of before, and should, the new hashes replace the old in Tests/GTKTests/Golden.
+.PHONY: golden
+golden: setup ## Writes what a picture can look like, at scales 1 and 2, as PNG to .build/golden, and compares their hashes.
+	swift build --build-tests
+	rm -rf .build/golden
+	for scale in 1 2; do GDK_SCALE=$$scale VITRINE_GOLDEN_OUTPUT=.build/golden $(GOLDENS) || failed=1; done; \
+		ls .build/golden; exit $${failed:-0}
+
+.PHONY: accessibility
+accessibility: setup ## Reads a window with pictures as a screen reader does, over AT-SPI; installs pyatspi if missing.
+	@Scripts/setup.sh accessibility
+	swift build --product accessible-window
+	@Scripts/accessibility.sh
 
 .PHONY: test-apple
 test-apple: setup ## Builds and tests the core in the shape of Apple's platforms, over stubs of their frameworks.
