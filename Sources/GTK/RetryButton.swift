@@ -16,6 +16,8 @@ final class RetryButton {
     unsafe gtk_widget_add_css_class(widget, "osd")
     unsafe gtk_widget_set_tooltip_text(widget, Self.title)
     unsafe vitrine_gtk_set_label(widget, Self.title)
+    // GTK describes a widget by its tooltip: screen readers would say the same twice.
+    unsafe vitrine_gtk_set_description(widget, "")
     // At the bottom, clear of the failure's icon in the middle.
     unsafe gtk_widget_set_halign(widget, GTK_ALIGN_CENTER)
     unsafe gtk_widget_set_valign(widget, GTK_ALIGN_END)
