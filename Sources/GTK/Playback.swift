@@ -26,6 +26,8 @@ final class Playback {
     player.didSeek = { [weak self] in self?.sought() }
   }
 
+  /// True while the frame clock runs.
+  var isTicking: Bool { tick != 0 }
   /// True while frames are awaited.
   var isRunning: Bool { tick != 0 || timer != 0 }
 
@@ -37,6 +39,10 @@ final class Playback {
     }
     guard plays, !isStill else { return stop() }
     player.play()
+    // From now on, not from the first tick, which for a long frame comes when that is nearly over.
+    if let clock = unsafe gtk_widget_get_frame_clock(widget) {
+      _ = unsafe player.advance(to: .microseconds(gdk_frame_clock_get_frame_time(clock)))
+    }
     // Once it has begun it shows what the others show.
     view.show(frame: player.bitmap)
     wait()

@@ -61,6 +61,18 @@ final class PlaybackTests: WidgetTestCase {
     }
   }
 
+  func testTheFirstFrameIsNotShownForTwiceItsDelay() throws {
+    try MainActor.assumeIsolated {
+      let stage = try Stage(delay: 20)
+      XCTAssertEqual(stage.picture.view.playback?.isTicking, false)
+      MainLoop.turn { stage.picture.view.playback?.isTicking == true }
+      // The clock runs only when a frame is due soon.
+      MainLoop.turn { stage.frame == 1 || stage.picture.view.playback?.isTicking == false }
+      XCTAssertEqual(stage.frame, 1)
+      stage.window.close()
+    }
+  }
+
   func testNothingRunsWhileThePictureCannotBeSeen() throws {
     try MainActor.assumeIsolated {
       let stage = try Stage()
