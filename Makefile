@@ -209,6 +209,16 @@ bench-animation: setup ## Measures animations: late frames beside early ones, te
 	$(BENCHMARKS) --product bench-animation
 	set -o pipefail; .build/benchmarks/release/bench-animation | tee Benchmarks/Results/animation.txt
 
+# Small files of the corpus, where it is.
+ANIMATIONS := Examples/Photographs/boats-animated.gif Examples/Photographs/houses-animated.webp $(wildcard \
+	$(VITRINE_CORPUS)/formats/tests/images/png/apng/ball.png $(VITRINE_CORPUS)/avif/tests/data/colors-animated-8bpc.avif)
+
+.PHONY: bench-animation-window
+bench-animation-window: setup ## Plays GIF, APNG, WebP and AVIF in a window: each frame's time beside its delay, and the cost of fifty at once.
+	$(RELEASE) --product vitrine-gallery
+	set -o pipefail; .build/release/vitrine-gallery --animations $(ANIMATIONS) --output .build/animations.png \
+		| tee Benchmarks/Results/animation-window.txt
+
 .PHONY: bench-processing
 bench-processing: setup ## Compares resizing, blurring and rounding corners with libvips, Pillow and OpenCV; installs them if missing.
 	@Scripts/setup.sh bench-processing

@@ -263,7 +263,11 @@ if !isApple {
     ),
     .executableTarget(
       name: "VitrineGallery",
-      dependencies: ["Vitrine", "VitrineRuntime", "VitrineGTK", "VitrineTesting", "CVitrineGTK", "CGTK"],
+      // AVIF is among the animations that it measures.
+      dependencies: [
+        "Vitrine", "VitrineRuntime", "VitrineGTK", "VitrineTesting", "VitrineAVIF", "VitrineImaging", "CVitrineGTK",
+        "CGTK",
+      ],
       path: "Sources/Gallery",
       swiftSettings: strict,
     ),
