@@ -70,9 +70,10 @@ final class AnimationRun {
     print(
       "\n## \(count) at once\n\nDifferent animations at 120x90 in one window for \(Self.watch) s, and the same as stills."
     )
-    print("Memory is the highest of the process from before the files are loaded; time is of the main thread.\n")
+    print("Memory is the highest of the process from before the files are loaded; time is of the main thread.")
+    print("\"Others\" is the share of the processors that other programs had meanwhile, Xvfb and builds among them.\n")
     print(
-      "| round | load | stills | animations | beyond stills | longest hold | by the clock "
+      "| round | others | stills | animations | beyond stills | longest hold | by the clock "
         + "| painted | dropped | mean deviation | worst | speed | mean frame |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
@@ -105,12 +106,11 @@ final class AnimationRun {
   // MARK: Many
 
   private func compare(_ round: Int, screenshot: String) async {
-    let load = Self.load
     let stills = await play(round, animates: false)
     let moving = await play(round, animates: true) { _ = self.window.writeScreenshot(to: screenshot) }
     let beyond = moving.figures.peakMemory - stills.figures.peakMemory
     print(
-      "| \(round) | \(load) | \(Self.megabytes(stills.figures.peakMemory)) "
+      "| \(round) | \(moving.others) % | \(Self.megabytes(stills.figures.peakMemory)) "
         + "| \(Self.megabytes(moving.figures.peakMemory)) | \(Self.megabytes(beyond)) "
         + "| \(Self.milliseconds(moving.figures.longestHold)) "
         + "| \(Self.milliseconds(moving.figures.longestHoldByTheClock)) "
@@ -125,20 +125,22 @@ final class AnimationRun {
     _ round: Int,
     animates: Bool,
     _ atTheEnd: () -> Void = {},
-  ) async -> (figures: FrameMeter.Figures, logs: [FrameLog]) {
+  ) async -> (figures: FrameMeter.Figures, logs: [FrameLog], others: Int) {
     let requests = (0..<count).map { files.all[$0 % files.all.count].request("\(round) \($0) \(animates)") }
     let frames = begin()
     let pictures = show(requests, width: 120, height: 90, animates: animates)
     await allShown(pictures)
     playEndlessly(pictures)
     let logs = pictures.map(FrameLog.init)
+    let before = ProcessorUse.now
     await observe(logs)
+    let others = ProcessorUse.now.shareOfOthers(since: before)
     frames.end()
     atTheEnd()
     window.clear()
     // What the widgets held goes with the next turns of the main loop.
     try? await Task.sleep(for: .milliseconds(200))
-    return (frames.figures, logs)
+    return (frames.figures, logs, others)
   }
 
   // MARK: The window
@@ -229,5 +231,34 @@ final class AnimationRun {
   private static var load: String {
     let text = (try? FileContents.at("/proc/loadavg")).map { String(decoding: $0, as: UTF8.self) } ?? ""
     return text.split(separator: " ").first.map(String.init) ?? "unknown"
+  }
+}
+
+/// The use of the processors since the machine was started.
+private struct ProcessorUse {
+  /// The time of all processors, the part of it that was used, and the part that this process used; all in ticks.
+  private var all = 0
+  private var used = 0
+  private var own = 0
+
+  static var now: ProcessorUse {
+    var use = ProcessorUse()
+    let machine = fields("/proc/stat").dropFirst().prefix(8).compactMap { Int($0) }
+    use.all = machine.reduce(0, +)
+    // Without what was idle, or waited for disks.
+    use.used = use.all - machine.dropFirst(3).prefix(2).reduce(0, +)
+    // The name of the program has no spaces, as it is ours; user and system time are fields 14 and 15 (proc(5)).
+    use.own = fields("/proc/self/stat").dropFirst(13).prefix(2).compactMap { Int($0) }.reduce(0, +)
+    return use
+  }
+
+  /// Returns the percentage of all time that others used.
+  func shareOfOthers(since start: ProcessorUse) -> Int {
+    100 * (used - start.used - (own - start.own)) / max(1, all - start.all)
+  }
+
+  private static func fields(_ path: String) -> [Substring] {
+    let text = (try? FileContents.at(path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    return (text.split(separator: "\n").first ?? "").split(separator: " ")
   }
 }
