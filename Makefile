@@ -25,7 +25,7 @@ SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Snippets Fuzz
 
 .PHONY: help
 help: ## Lists the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## Installs missing system libraries, and prints which and why.
@@ -35,14 +35,31 @@ setup: ## Installs missing system libraries, and prints which and why.
 build: setup ## Builds everything in release mode; the tool is .build/release/vitrine.
 	$(RELEASE)
 
+GOLDENS := Scripts/headless.sh swift test --skip-build --disable-swift-testing --filter GoldenTests
+
 .PHONY: test
 test: setup ## Runs all tests, those of widgets on a virtual display.
 	@Scripts/setup.sh test
 	swift build --build-tests
 	$(if $(filter Linux,$(shell uname)),Scripts/headless.sh swift test --skip-build --disable-swift-testing)
+	$(if $(filter Linux,$(shell uname)),GDK_SCALE=2 $(GOLDENS))
 	swift test --skip-build --disable-xctest $(TEST_LIMIT)
 	$(MAKE) scenarios
 	$(MAKE) test-apple
+
+# Where the pictures differ from those of before, and should, the new hashes replace the old in Tests/GTKTests/Golden.
+.PHONY: golden
+golden: setup ## Writes what a picture can look like, at scales 1 and 2, as PNG to .build/golden, and compares their hashes.
+	swift build --build-tests
+	rm -rf .build/golden
+	for scale in 1 2; do GDK_SCALE=$$scale VITRINE_GOLDEN_OUTPUT=.build/golden $(GOLDENS) || failed=1; done; \
+		ls .build/golden; exit $${failed:-0}
+
+.PHONY: accessibility
+accessibility: setup ## Reads a window with pictures as a screen reader does, over AT-SPI; installs pyatspi if missing.
+	@Scripts/setup.sh accessibility
+	swift build --product accessible-window
+	@Scripts/accessibility.sh
 
 .PHONY: test-apple
 test-apple: setup ## Builds and tests the core in the shape of Apple's platforms, over stubs of their frameworks.
@@ -196,6 +213,16 @@ bench-imaging: setup ## Compares thumbnails and program sizes with other program
 bench-animation: setup ## Measures animations: late frames beside early ones, ten views beside one, the memory of fifty at once.
 	$(BENCHMARKS) --product bench-animation
 	set -o pipefail; .build/benchmarks/release/bench-animation | tee Benchmarks/Results/animation.txt
+
+# Small files of the corpus, where it is.
+ANIMATIONS := Examples/Photographs/boats-animated.gif Examples/Photographs/houses-animated.webp $(wildcard \
+	$(VITRINE_CORPUS)/formats/tests/images/png/apng/ball.png $(VITRINE_CORPUS)/avif/tests/data/colors-animated-8bpc.avif)
+
+.PHONY: bench-animation-window
+bench-animation-window: setup ## Plays GIF, APNG, WebP and AVIF in a window: each frame's time beside its delay, and the cost of fifty at once.
+	$(RELEASE) --product vitrine-gallery
+	set -o pipefail; .build/release/vitrine-gallery --animations $(ANIMATIONS) --output .build/animations.png \
+		| tee Benchmarks/Results/animation-window.txt
 
 .PHONY: bench-processing
 bench-processing: setup ## Compares resizing, blurring and rounding corners with libvips, Pillow and OpenCV; installs them if missing.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
-# `bench-imaging`, `bench-processing`, `bench-encoding`, `conformance`, `conformance-encoding` and `roots` install what
-# these make targets need. `setup.sh packages PRODUCT` lists the packages of a product; README and Package.swift are
-# checked against them.
+# `bench-imaging`, `bench-processing`, `bench-encoding`, `conformance`, `conformance-encoding`, `accessibility` and
+# `roots` install what these make targets need. `setup.sh packages PRODUCT` lists the packages of a product; README and
+# Package.swift are checked against them.
 set -euo pipefail
 
 # package : test of its presence : reason : the product that needs it
@@ -75,6 +75,11 @@ readers=(
   "python3-pil:python PIL:for comparison in make conformance-encoding"
   "python3-numpy:python numpy:compares pixels for make conformance-encoding"
 )
+screen_readers=(
+  "python3-pyatspi:python pyatspi:reads windows as a screen reader does, for make accessibility"
+  "at-spi2-core:command /usr/libexec/at-spi-bus-launcher:the bus between programs and screen readers, for make accessibility"
+  "dbus-daemon:command dbus-run-session:a session bus for make accessibility"
+)
 servers=(
   "nginx-light:command nginx:serves the tests of VitrineHTTP, which are skipped without it, and the benchmarks"
   "openssl:command openssl:makes the certificates of that server"
@@ -95,6 +100,7 @@ case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = bench-processing ] && wanted=("${processors[@]}")
 [ "${1:-}" = bench-encoding ] && wanted=("${encoders[@]}")
 [ "${1:-}" = roots ] && wanted=("${roots[@]}")
+[ "${1:-}" = accessibility ] && wanted+=("${screen_readers[@]}")
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
 [ "${1:-}" = conformance ] && wanted=("${decoders[@]}")
 [ "${1:-}" = conformance-encoding ] && wanted=("${readers[@]}")

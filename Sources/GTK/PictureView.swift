@@ -101,6 +101,9 @@ final class PictureView: DrawnWidget {
   /// True if the image is still fading in.
   var isFading: Bool { fade.isRunning }
 
+  /// True if there is a picture or a colour.
+  var showsPixels: Bool { image != nil || beneath != nil }
+
   var isMapped: Bool { unsafe gtk_widget_get_mapped(widget) != 0 }
 
   private var wantsMotion: Bool { unsafe vitrine_gtk_animations_enabled(widget) != 0 }
@@ -188,6 +191,8 @@ final class PictureView: DrawnWidget {
   private func redraw() {
     unsafe gtk_widget_queue_draw(widget)
     unsafe gtk_widget_queue_draw(layer.widget)
+    // It is drawn as what is beneath it needs.
+    if let ring { unsafe gtk_widget_queue_draw(ring.widget) }
   }
 
   private func setIcon(_ name: String?) {
@@ -248,6 +253,7 @@ final class PictureView: DrawnWidget {
       unsafe remove(ring?.widget)
       ring = newValue ? ProgressRing() : nil
       if let ring {
+        ring.view = self
         unsafe gtk_widget_insert_before(ring.widget, widget, retryButton?.widget)
         slot.progressChanged = { [weak self] in self?.ring?.progressed($0) }
         if slot.isLoading, !content.isImage { ring.begin() }
@@ -289,11 +295,25 @@ final class PictureView: DrawnWidget {
   }
 
   override func allocate(width: Int, height: Int) {
+    hideCoveredIcon(height: height)
     unsafe forEachChild { child in
       unsafe gtk_widget_allocate(child, gint(width), gint(height), -1, nil)
     }
     tellSize()
     setVisible(isMapped)
+  }
+
+  /// Hides the icon where the button to try again would cover a part of it.
+  private func hideCoveredIcon(height: Int) {
+    guard let icon = unsafe icon else { return }
+    var (iconHeight, buttonHeight): (gint, gint) = (0, 0)
+    unsafe gtk_widget_measure(icon, GTK_ORIENTATION_VERTICAL, -1, nil, &iconHeight, nil, nil)
+    if let retryButton, retryButton.isShown {
+      // With its margin.
+      unsafe gtk_widget_measure(retryButton.widget, GTK_ORIENTATION_VERTICAL, -1, nil, &buttonHeight, nil, nil)
+    }
+    let isCovered = height - Int(buttonHeight) < (height + Int(iconHeight)) / 2
+    unsafe gtk_widget_set_child_visible(icon, buttonHeight > 0 && isCovered ? 0 : 1)
   }
 
   /// The children that are laid out over the whole widget, each of which places itself.

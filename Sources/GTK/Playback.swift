@@ -23,8 +23,11 @@ final class Playback {
   init(_ image: AnimatedImage, _ view: PictureView) {
     (player, self.view) = (AnimationPlayer(image), view)
     unsafe widget = view.widget
+    player.didSeek = { [weak self] in self?.sought() }
   }
 
+  /// True while the frame clock runs.
+  var isTicking: Bool { tick != 0 }
   /// True while frames are awaited.
   var isRunning: Bool { tick != 0 || timer != 0 }
 
@@ -36,6 +39,10 @@ final class Playback {
     }
     guard plays, !isStill else { return stop() }
     player.play()
+    // From now on, not from the first tick, which for a long frame comes when that is nearly over.
+    if let clock = unsafe gtk_widget_get_frame_clock(widget) {
+      _ = unsafe player.advance(to: .microseconds(gdk_frame_clock_get_frame_time(clock)))
+    }
     // Once it has begun it shows what the others show.
     view.show(frame: player.bitmap)
     wait()
@@ -52,6 +59,12 @@ final class Playback {
     if tick != 0 { unsafe gtk_widget_remove_tick_callback(widget, tick) }
     if timer != 0 { g_source_remove(timer) }
     (tick, timer) = (0, 0)
+  }
+
+  /// Shows a frame that the program has sought, or waits for it.
+  private func sought() {
+    view.show(frame: player.bitmap)
+    if isRunning { wait() }
   }
 
   /// Waits for the next frame: by the frame clock, or first by a timer if that is far away.
@@ -82,6 +95,8 @@ final class Playback {
 
   private func startTicking() {
     guard tick == 0 else { return }
+    if timer != 0 { g_source_remove(timer) }
+    timer = 0
     // The tick ends with its widget and has no user data, so it outlives neither.
     tick = unsafe gtk_widget_add_tick_callback(
       widget,

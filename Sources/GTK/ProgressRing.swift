@@ -10,6 +10,8 @@ final class ProgressRing: DrawnWidget {
   static let patience: gint64 = 250_000
   /// The diameter in points, where there is room.
   private static let diameter = 32.0
+  /// The diameter of a ring around an icon, in points.
+  private static let diameterAroundIcon = 56.0
   /// The time of a turn, in microseconds.
   private static let turnTime = 1_200_000.0
 
@@ -18,6 +20,7 @@ final class ProgressRing: DrawnWidget {
   private var start: gint64?
   private var now: gint64 = 0
   private var tick: guint = 0
+  weak var view: PictureView?
 
   init() { super.init(cssName: "vitrine-progress") }
 
@@ -68,17 +71,28 @@ final class ProgressRing: DrawnWidget {
 
   override func draw(into snapshot: OpaquePointer) {
     let (width, height) = unsafe (Double(gtk_widget_get_width(widget)), Double(gtk_widget_get_height(widget)))
-    let diameter = min(Self.diameter, width / 2, height / 2)
+    let diameter =
+      view?.iconName == nil
+      ? min(Self.diameter, width / 2, height / 2) : min(Self.diameterAroundIcon, width - 2, height - 2)
     guard isShown, diameter >= 4 else { return }
-    var color = GdkRGBA()
-    unsafe vitrine_gtk_color(widget, &color)
-    let thickness = max(2, diameter / 8)
+    let isOverPicture = view?.showsPixels == true
+    var color = GdkRGBA(PixelColor(0xFFFFFF))
+    if !isOverPicture { unsafe vitrine_gtk_color(widget, &color) }
+    let thickness = min(4, max(2, diameter / 8))
     let radius = (diameter - thickness) / 2
+    let edge = isOverPicture ? thickness : 0
     let (x, y) = (width / 2, height / 2)
-    var bounds = PictureRectangle(x: x - diameter / 2, y: y - diameter / 2, width: diameter, height: diameter).bounds
+    let side = diameter + 2 * edge
+    var bounds = PictureRectangle(x: x - side / 2, y: y - side / 2, width: side, height: side).bounds
     // The context is owned, and drawn when the snapshot is.
     guard let context = unsafe gtk_snapshot_append_cairo(snapshot, &bounds) else { return }
     defer { unsafe cairo_destroy(context) }
+    if isOverPicture {
+      // Pictures have any colour, also that of the text: white on a shade is seen on all.
+      unsafe cairo_arc(context, x, y, side / 2, 0, 2 * .pi)
+      unsafe cairo_set_source_rgba(context, 0, 0, 0, 0.45)
+      unsafe cairo_fill(context)
+    }
     unsafe cairo_set_line_width(context, thickness)
     unsafe cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND)
     func arc(from: Double, length: Double, opacity: Double) {

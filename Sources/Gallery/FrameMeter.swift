@@ -46,6 +46,9 @@ final class FrameMeter {
     Self.current = self
   }
 
+  /// True between ``begin()`` and ``end()``.
+  var isMeasuring: Bool { isRunning }
+
   func begin() {
     figures = Figures()
     // Memory that an earlier style has freed must not count in this one's peak.

@@ -9,6 +9,7 @@ import VitrineRuntime
 enum Gallery {
   private static var options: Options?
   private static var pictures: Pictures?
+  private static var animations: AnimationFiles?
   private static var window: Window?
   private static var style: (any CellStyle)?
   /// The cache to close before the program ends.
@@ -24,7 +25,11 @@ enum Gallery {
       let options = try Options(arguments)
       try Headless.enterIfNeeded(options, arguments)
       Self.options = options
-      pictures = try Pictures(options)
+      if options.measuresAnimations {
+        animations = try AnimationFiles(options.sources)
+      } else {
+        pictures = try Pictures(options)
+      }
     } catch {
       fail(error.message, status: 64)
     }
@@ -35,9 +40,15 @@ enum Gallery {
   }
 
   private static func activate(_ application: Application) {
-    guard let options, let pictures else { return }
+    guard let options else { return }
     let window = Window(application)
     Self.window = window
+    if let animations {
+      let run = AnimationRun(animations, count: options.count ?? 50, window)
+      Task { application.quit(status: await run.run(screenshot: options.output) ? 0 : 1) }
+      return
+    }
+    guard let pictures else { return }
     guard Headless.isEntered else {
       do throws(Options.Mistake) {
         let caches = try makeCaches(options.styles[0], options)
@@ -158,6 +169,7 @@ enum Gallery {
     let pipeline = ImagePipeline {
       $0.memoryCache = MemoryCache(costLimit: style == .memory ? 8 << 30 : 128 << 20)
       $0.diskCache = disk
+      $0.decoders = .gallery
     }
     return (pipeline, disk)
   }

@@ -14,6 +14,8 @@ struct Options {
   /// Folders, files, URLs, or text files of URLs.
   var sources: [String] = []
   var isHeadless = false
+  /// True if animations are to be measured.
+  var measuresAnimations = false
   /// The styles to show one after the other.
   ///
   /// More than one makes the run headless.
@@ -42,6 +44,7 @@ struct Options {
     while let argument = rest.popFirst() {
       switch argument {
       case "--headless": isHeadless = true
+      case "--animations": (measuresAnimations, isHeadless) = (true, true)
       case "--naive": styles = [.naive]
       case "--compare": styles = [.vitrine, .memory, .naive]
       case "--output", "-o": output = try Self.value(argument, &rest)
@@ -89,6 +92,7 @@ struct Options {
       --headless         scroll under Xvfb, write a screenshot and print a report; the default without a display
       --naive            use the obvious first attempt: load in bind, never cancel, never check
       --compare          headless, with everything in memory and the obvious way, too, side by side in the report
+      --animations       headless, measure the animations among SOURCE: their speed, and the cost of 50 at once
       -o, --output FILE  the screenshot; defaults to gallery.png
       --cache-dir DIR    the folder of the disk cache; defaults to $XDG_CACHE_HOME/vitrine-gallery
       --size N           the side of a picture in points; defaults to 188

@@ -16,9 +16,9 @@ final class PlaybackTests: WidgetTestCase {
     let picture: RemotePicture
     let window: TestWindow
 
-    init(frames: Int = 4) throws {
+    init(frames: Int = 4, delay: Int = 2) throws {
       picture = RemotePicture(slot: ImageSlot(loader: loading, mailbox: mailbox), width: 32, height: 32, mode: .fill)
-      let animation = try AnimatedImage(Self.gif(frames))
+      let animation = try AnimatedImage(Self.gif(frames, delay: delay))
       var container = ImageContainer(animation.poster, info: animation.info)
       container.animation = animation
       loading[memory: "A"] = .of(container, origin: .memory)
@@ -26,16 +26,16 @@ final class PlaybackTests: WidgetTestCase {
       picture.load(.named("A"))
     }
 
-    /// A GIF of 8x8 pixels whose frames are of one colour each, for 20 ms.
-    private static func gif(_ count: Int) -> Data {
+    /// A GIF of 8x8 pixels whose frames are of one colour each, for `delay` hundredths of a second.
+    private static func gif(_ count: Int, delay: Int) -> Data {
       var bytes = Array("GIF89a".utf8) + [8, 0, 8, 0, 0, 0, 0]
       // Endless.
       bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]
       for index in 0..<count {
-        bytes += [0x21, 0xF9, 4, 0, 2, 0, 0, 0]
+        bytes += [0x21, 0xF9, 4, 0, UInt8(delay & 255), UInt8(delay >> 8), 0, 0]
         // With colours of its own, of which the first is used.
         bytes += [0x2C, 0, 0, 0, 0, 8, 0, 8, 0, 0x86]
-        bytes += [UInt8(index * 40), 64, 128] + [UInt8](repeating: 0, count: 127 * 3)
+        bytes += [UInt8(index * 6), 64, 128] + [UInt8](repeating: 0, count: 127 * 3)
         // Codes of eight bits: one that clears the table, a pixel each, and the end, all before codes become longer.
         let codes = [128] + [UInt8](repeating: 0, count: 64) + [129]
         bytes += [7, UInt8(codes.count)] + codes + [0]
@@ -44,7 +44,7 @@ final class PlaybackTests: WidgetTestCase {
     }
 
     /// The red component of the frame that is shown, which tells its index.
-    var frame: Int { Int(picture.view.image?.bitmap[0, 0].x ?? 255) / 40 }
+    var frame: Int { Int(picture.view.image?.bitmap[0, 0].x ?? 255) / 6 }
   }
 
   func testFramesFollowOneAnotherInOrder() throws {
@@ -57,6 +57,18 @@ final class PlaybackTests: WidgetTestCase {
         return seen.count == 7
       }
       XCTAssertEqual(seen, [0, 1, 2, 3, 0, 1, 2])
+      stage.window.close()
+    }
+  }
+
+  func testTheFirstFrameIsNotShownForTwiceItsDelay() throws {
+    try MainActor.assumeIsolated {
+      let stage = try Stage(delay: 20)
+      XCTAssertEqual(stage.picture.view.playback?.isTicking, false)
+      MainLoop.turn { stage.picture.view.playback?.isTicking == true }
+      // The clock runs only when a frame is due soon.
+      MainLoop.turn { stage.frame == 1 || stage.picture.view.playback?.isTicking == false }
+      XCTAssertEqual(stage.frame, 1)
       stage.window.close()
     }
   }
@@ -98,6 +110,32 @@ final class PlaybackTests: WidgetTestCase {
       XCTAssertEqual(stage.picture.view.playback?.isRunning, false)
       stage.picture.plays = true
       MainLoop.turn { stage.frame == 2 }
+      stage.window.close()
+    }
+  }
+
+  func testAFrameThatTheProgramSeeksIsShownAtOnce() throws {
+    try MainActor.assumeIsolated {
+      let stage = try Stage()
+      MainLoop.turn { stage.frame == 1 }
+      stage.picture.plays = false
+      for frame in [3, 2] {
+        let player = try XCTUnwrap(stage.picture.player)
+        MainLoop.decode(frame, of: player.image)
+        try player.seek(to: frame)
+        XCTAssertEqual(stage.frame, frame)
+      }
+      stage.window.close()
+    }
+  }
+
+  func testAFrameThatIsSoughtInALongPauseIsShownOnceItIsDecoded() throws {
+    try MainActor.assumeIsolated {
+      // Minutes a frame, so that nothing but the seek brings another one.
+      let stage = try Stage(frames: 40, delay: 60_000)
+      XCTAssertEqual(stage.picture.view.playback?.isRunning, true)
+      try stage.picture.player?.seek(to: 39)
+      MainLoop.turn { stage.frame == 39 }
       stage.window.close()
     }
   }

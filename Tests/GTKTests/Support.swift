@@ -42,6 +42,16 @@ enum MainLoop {
     }
   }
 
+  /// Waits until a frame of an animation is decoded.
+  static func decode(_ frame: Int, of image: AnimatedImage) {
+    var isDecoded = false
+    Task { @MainActor in
+      _ = try? await image.frame(at: frame)
+      isDecoded = true
+    }
+    turn { isDecoded }
+  }
+
   /// Does what is ready, and waits for nothing.
   static func drain() {
     while g_main_context_iteration(nil, 0) != 0 {}

@@ -44,6 +44,9 @@ public final class AnimationPlayer {
     }
   }
 
+  /// Called when another frame is sought, for the view that shows the player's.
+  package var didSeek: () -> Void = {}
+
   /// The player's number in the store, while it plays.
   private var number: Int?
   /// The time for which the frame has been shown, in seconds of the animation.
@@ -106,6 +109,7 @@ public final class AnimationPlayer {
   public func seek(to index: Int) throws(ImageError) -> Bitmap? {
     guard (0..<image.frameCount).contains(index) else { throw .noSuchFrame(index, of: image.info) }
     (isFinished, hasBegun) = (false, true)
+    defer { didSeek() }
     if let frame = image.cachedFrame(at: index) {
       progress = 0
       show(index, frame)
@@ -156,6 +160,8 @@ public final class AnimationPlayer {
   /// `nil` while the animation does not play, or its time stands still. At most a billion seconds.
   public var timeToNextFrame: Duration? {
     guard isPlaying, rate.isFinite, rate > 0 else { return nil }
+    // A frame that was sought is due.
+    guard pending == nil else { return .zero }
     return .seconds(min(1e9, max(0, image.delays[frameIndex] - progress) / rate))
   }
 
