@@ -24,7 +24,9 @@ final class CellPrefetcher {
   private var isPosted = false
   /// The view whose frames are watched; not retained, and `nil` once it is gone.
   private var watched: UnsafeMutablePointer<GtkWidget>?
-  /// The time of the frame that a widget shows next. Defaults to that of its frame clock.
+  /// The time of the frame that a widget shows next.
+  ///
+  /// Defaults to that of its frame clock.
   var frameTime: @MainActor (UnsafeMutablePointer<GtkWidget>) -> Duration = { widget in
     let clock = unsafe gtk_widget_get_frame_clock(widget)
     return .microseconds(unsafe clock.map { unsafe gdk_frame_clock_get_frame_time($0) } ?? 0)
@@ -157,8 +159,9 @@ final class CellPrefetcher {
       let first = min(start, max(shown.upperBound + 1, total - shown.count))
       return first..<max(first, min(total, first + count))
     }
-    let end = max(-shift > shown.count ? shown.upperBound + shift : shown.lowerBound, min(shown.lowerBound, shown.count))
-    return max(0, end - count)..<max(0, end)
+    let start = -shift > shown.count ? shown.upperBound + shift : shown.lowerBound
+    let end = max(start, min(shown.lowerBound, shown.count))
+    return max(0, end - count)..<end
   }
 
   /// Returns true unless an item was left behind, or lies so far off that the scroll must have changed its mind.

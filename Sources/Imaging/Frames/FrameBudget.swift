@@ -93,8 +93,8 @@ public final class FrameBudget: Sendable {
       guard excess > 0 || unseenExcess > 0 else { return [] }
       var released: [FrameStore] = []
       let idle = state.entries.filter { !$0.value.holding.isActive && $0.value.holding.byteCount > 0 }
-      for (key, entry) in idle.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
-        guard excess > 0 || unseenExcess > 0 && entry.holding.isUnseen else { continue }
+      for (key, entry) in idle.sorted(by: { $0.value.lastUse < $1.value.lastUse })
+      where excess > 0 || unseenExcess > 0 && entry.holding.isUnseen {
         excess -= entry.holding.byteCount
         if entry.holding.isUnseen { unseenExcess -= entry.holding.byteCount }
         // Until it says what it could not free.
