@@ -20,7 +20,7 @@ final class CellPrefetcher {
   /// The requests that are prefetched, by the positions of their items.
   private var ahead: [Int: ImageRequest] = [:]
   private(set) var motion = ScrollMotion()
-  private var page = 0.0
+  private var length = 0.0
   private var isPosted = false
   /// The view whose frames are watched; not retained, and `nil` once it is gone.
   private var watched: UnsafeMutablePointer<GtkWidget>?
@@ -96,16 +96,17 @@ final class CellPrefetcher {
   }
 
   private func observe(_ view: UnsafeMutablePointer<GtkWidget>) {
+    // The axis along which there is most to scroll.
     var (place, length, page) = (0.0, 0.0, 0.0)
-    func add(_ adjustment: UnsafeMutablePointer<GtkAdjustment>?) {
+    func look(_ adjustment: UnsafeMutablePointer<GtkAdjustment>?) {
       guard let adjustment = unsafe adjustment else { return }
-      unsafe place += gtk_adjustment_get_value(adjustment)
-      unsafe length += gtk_adjustment_get_upper(adjustment)
-      unsafe page = max(page, gtk_adjustment_get_page_size(adjustment))
+      let (upper, size) = unsafe (gtk_adjustment_get_upper(adjustment), gtk_adjustment_get_page_size(adjustment))
+      guard page == 0 || upper - size > length - page else { return }
+      (place, length, page) = unsafe (gtk_adjustment_get_value(adjustment), upper, size)
     }
-    unsafe add(gtk_scrollable_get_vadjustment(OpaquePointer(view)))
-    unsafe add(gtk_scrollable_get_hadjustment(OpaquePointer(view)))
-    self.page = page
+    unsafe look(gtk_scrollable_get_vadjustment(OpaquePointer(view)))
+    unsafe look(gtk_scrollable_get_hadjustment(OpaquePointer(view)))
+    self.length = length
     motion.note(place, of: length, page: page, at: unsafe frameTime(view))
   }
 
@@ -153,7 +154,8 @@ final class CellPrefetcher {
   /// Returns the positions of the items to load ahead: from the edge of the screen on, or from where a fast scroll will
   /// come to rest.
   private func wanted(_ shown: ClosedRange<Int>, of total: Int) -> Range<Int> {
-    let shift = page > 0 ? Int(motion.rest / page * Double(shown.count)) : 0
+    // Rows are about equally high.
+    let shift = length > 0 ? Int(motion.rest / length * Double(total)) : 0
     if motion.isForward {
       let start = shift > shown.count ? shown.lowerBound + shift : shown.upperBound + 1
       let first = min(start, max(shown.upperBound + 1, total - shown.count))

@@ -4,8 +4,6 @@
 struct ScrollMotion {
   /// The friction of GTK's kinetic scrolling, in 1/s: a scroll that is let go of goes on for its speed divided by this.
   private static let friction = 4.0
-  /// The time that a cell should be visible, in seconds, for its image to have a chance to arrive.
-  private static let leastStay = 0.1
 
   /// The points a second that the last two frames have in common; 0 at rest, after a jump and after a turn.
   private(set) var speed = 0.0
@@ -22,8 +20,8 @@ struct ScrollMotion {
   /// The distance that the scroll will go on by itself, if nobody holds it; negative towards the beginning.
   var rest: Double { speed / Self.friction }
 
-  /// True if a cell that comes into view leaves it before an image could be loaded.
-  var isTooFast: Bool { page > 0 && abs(speed) * Self.leastStay > page }
+  /// True if a cell that comes into view leaves it again before the scroll rests; it stays for a quarter of a second.
+  var isTooFast: Bool { page > 0 && abs(rest) > page }
 
   /// True if the last frame moved, so that the next one tells more.
   var isMoving: Bool { frameSpeed != 0 }

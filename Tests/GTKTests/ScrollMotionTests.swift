@@ -24,17 +24,17 @@ final class ScrollMotionTests: XCTestCase {
     show(160)
     XCTAssertEqual(motion.speed, 3600, accuracy: 1)
     XCTAssertEqual(motion.rest, 900, accuracy: 1)
-    XCTAssertFalse(motion.isTooFast)
     show(160)
     XCTAssertEqual(motion.speed, 0)
     XCTAssertFalse(motion.isMoving)
   }
 
-  func testACellThatStaysLessThanATenthOfASecondIsTooFast() {
-    show(0, 150, 300)
+  func testWhatWillGoOnForMoreThanAPageIsTooFast() {
+    show(0, 60, 120)
+    XCTAssertEqual(motion.rest, 900, accuracy: 1)
     XCTAssertTrue(motion.isTooFast)
-    show(430)
-    // 130 points a frame are 7,800 a second, which is less than ten pages.
+    show(170)
+    // 50 points a frame are 3,000 a second.
     XCTAssertFalse(motion.isTooFast)
   }
 

@@ -152,3 +152,4 @@ void vitrine_gtk_color(GtkWidget *widget, GdkRGBA *color) {
 }
 
 void vitrine_gtk_trim_heap(void) { malloc_trim(0); }
+void vitrine_gtk_limit_heaps(int count) { mallopt(M_ARENA_MAX, count); }

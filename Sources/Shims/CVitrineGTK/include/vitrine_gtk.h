@@ -72,4 +72,7 @@ void vitrine_gtk_load_css(GtkCssProvider *, const char *);
 /// Returns freed memory to the system.
 void vitrine_gtk_trim_heap(void);
 
+/// Limits the number of heaps among which the allocator divides threads.
+void vitrine_gtk_limit_heaps(int count);
+
 #endif
