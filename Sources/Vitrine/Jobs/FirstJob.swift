@@ -5,18 +5,23 @@ final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the jobs' lock.
   private let source: String
   private let count: Int
+  private let decisive: Int
   private let make: (Int, inout Turn) -> Job<Value>
   private let whenFound: (Int, Value, inout Turn) -> Void
-  private var firstError: LoadError?
+  private var error: LoadError?
 
   /// `make` returns the job of an index below `count`; `whenFound` is called before subscribers get the value.
+  ///
+  /// If all fail, the error of the `decisive` one counts.
   init(
     _ source: String,
     count: Int,
+    decisive: Int = 0,
     make: @escaping (Int, inout Turn) -> Job<Value>,
     whenFound: @escaping (Int, Value, inout Turn) -> Void = { _, _, _ in },
   ) {
-    (self.source, self.count, self.make, self.whenFound) = (source, count, make, whenFound)
+    (self.source, self.count, self.decisive) = (source, count, decisive)
+    (self.make, self.whenFound) = (make, whenFound)
   }
 
   override func start(_ turn: inout Turn) {
@@ -26,7 +31,7 @@ final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
 
   private func begin(_ index: Int, _ turn: inout Turn) {
     guard index < count else {
-      let error = firstError ?? LoadError(.invalidURL, .request, source, "no source is given")
+      let error = error ?? LoadError(.invalidURL, .request, source, "no source is given")
       return finish(.failure(error), &turn)
     }
     let job = make(index, &turn)
@@ -41,7 +46,7 @@ final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
         finish(.success(value), &turn)
       case .finished(.failure(let error)):
         dependency = nil
-        if firstError == nil { firstError = error }
+        if index == decisive { self.error = error }
         if error.isCancellation { finish(.failure(error), &turn) } else { begin(index + 1, &turn) }
       }
     }
