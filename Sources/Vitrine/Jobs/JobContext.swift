@@ -192,8 +192,7 @@ final class JobContext: Sendable {
     let request = varied(request, isInTurn: true)
     let job = pool.job(for: imageKey(of: request, step: step), &turn) { turn -> Job<ImageResponse> in
       guard let alternatives = request.alternatives else { return ImageJob(request, step: step, start, self) }
-      return FirstJob(request.name, count: alternatives.count, decisive: request.decisiveAlternative) {
-        [self] index, turn in
+      return FirstJob(request) { [self] index, turn in
         imageJob(alternatives[index], step: step, .unknown, storesFinished: storesFinished, &turn)
       } whenFound: { [self] index, image, turn in
         if image.isRevalidationDue { revalidate(alternatives[index], asImage: true, &turn) }
@@ -216,8 +215,7 @@ final class JobContext: Sendable {
     let isOther = request.keys.fetch != known
     let (original, record) = isOther ? (.unknown, nil) : (original, record)
     if let alternatives = request.alternatives {
-      return FirstJob(request.name, count: alternatives.count, decisive: request.decisiveAlternative) {
-        [self] index, turn in
+      return FirstJob(request) { [self] index, turn in
         fetchJob(alternatives[index], &turn)
       }
     }

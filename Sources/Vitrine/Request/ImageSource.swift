@@ -113,11 +113,13 @@ extension ImageSource {
     return sources
   }
 
-  /// The path of the file that the source shows; `nil` for other sources, and for several.
+  /// The path of the file that the source shows, itself or by a thumbnail; `nil` for other sources.
   package var filePath: String? {
     switch kind {
     case .file(let path, _), .thumbnail(let path, _, _): path
-    case .url, .resource, .data, .inline, .closure, .sized, .first: nil
+    // Only a thumbnail precedes its own file.
+    case .first(let sources): sources.first.flatMap { $0.isThumbnail ? $0.filePath : nil }
+    case .url, .resource, .data, .inline, .closure, .sized: nil
     }
   }
 
