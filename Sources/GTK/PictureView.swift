@@ -28,6 +28,8 @@ final class PictureView: DrawnWidget {
   var plays = true {
     didSet { if plays != oldValue { updatePlayback() } }
   }
+  /// The thumbnails that stand for files; `nil` for none.
+  var thumbnails: DesktopThumbnails? = .user
   /// The current content.
   private(set) var content = ImageSlot.Content.empty
   var onChange: @MainActor (ImageSlot.Content) -> Void = { _ in }
@@ -63,6 +65,7 @@ final class PictureView: DrawnWidget {
     slot.sizing = .view(mode)
     slot.isVisible = false
     slot.animates = true
+    slot.replace = { [weak self] request in self?.thumbnails?.preferred(for: request) ?? request }
     slot.loadingChanged = { [weak self] in self?.loadingChanged($0) }
     // The likely size, so that memory can be checked before the first layout.
     tellSize(width: minimumSize.width, height: minimumSize.height)

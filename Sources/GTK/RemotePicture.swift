@@ -136,6 +136,19 @@ public final class RemotePicture {
     set { view.onChange = newValue }
   }
 
+  /// A Boolean value that indicates whether an image from a file may come from the desktop's thumbnail of that file;
+  /// defaults to `true`.
+  ///
+  /// The desktop's programs share such thumbnails, usually in `~/.cache/thumbnails`. One is used if it was made of the file
+  /// as it is now and has enough pixels; a missing or damaged one is passed over. It is not used for an animation, a
+  /// frame but the first, `quality = .best`, a filter, colours or a range of brightness other than the defaults, and an
+  /// image that is not resized. `ImageResponse.info` is then the thumbnail's. No thumbnail is ever written. A change
+  /// applies from the next load on.
+  public var usesDesktopThumbnails: Bool {
+    get { view.thumbnails != nil }
+    set { view.thumbnails = newValue ? .user : nil }
+  }
+
   // MARK: Appearance
 
   /// The way an image is fitted into the widget if its request has no size: `.fit`, `.fill` or `.exact`.

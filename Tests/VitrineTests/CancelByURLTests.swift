@@ -50,6 +50,20 @@ struct CancelByURLTests {
     ]
   }
 
+  @Test
+  func aLoadThatPrefersAThumbnailBelongsToItsFile() async throws {
+    let pipeline = ImagePipeline.testing(parts)
+    let (path, release) = (URL(filePath: "/nowhere/a.png"), Latch())
+    let request = ImageRequest(url: path, size: .pixels(8, 8)).preferring {
+      _ = release.wait(atMost: .seconds(60))
+      return Data()
+    }
+    let task = pipeline.imageTask(for: request)
+    pipeline.cancel(for: path)
+    await expectCancelled([task])
+    release.open()
+  }
+
   private func expectCancelled(_ tasks: [ImageTask]) async {
     for task in tasks {
       let error = await #expect(throws: LoadError.self) { try await task.image }

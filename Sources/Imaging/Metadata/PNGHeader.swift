@@ -168,6 +168,7 @@ struct PNGHeader {
     static let tRNS = number("tRNS")
     static let iCCP = number("iCCP")
     static let iTXt = number("iTXt")
+    static let tEXt = number("tEXt")
     static let cICP = number("cICP")
     static let sRGB = number("sRGB")
     static let gAMA = number("gAMA")

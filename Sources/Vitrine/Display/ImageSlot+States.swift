@@ -129,12 +129,13 @@ extension ImageSlot {
   private func request(_ request: ImageRequest, in box: PixelBox?) -> ImageRequest? {
     var request = request
     if animates, !request.animates { request.animates = true }
-    guard case .view(let mode) = sizing, request.size == nil else { return request }
-    guard let box else { return nil }
-    request.size = box.targetSize(mode)
-    // A scale that the request names stays.
-    if request.fields.scale == nil, viewScale != 1 { request.scale = viewScale }
-    return request
+    if case .view(let mode) = sizing, request.size == nil {
+      guard let box else { return nil }
+      request.size = box.targetSize(mode)
+      // A scale that the request names stays.
+      if request.fields.scale == nil, viewScale != 1 { request.scale = viewScale }
+    }
+    return replace?(request) ?? request
   }
 
   private func start(_ request: ImageRequest) {
@@ -257,7 +258,8 @@ extension ImageSlot {
     let picture = Picture(
       key: request.imageKey,
       contentID: response.contentID,
-      isWhole: response.image.width >= info.width && response.image.height >= info.height,
+      isWhole: response.image.width >= info.width && response.image.height >= info.height
+        && !response.loaded.isThumbnail,
       hold: loader.hold(request),
     )
     let before = shown

@@ -91,6 +91,8 @@ public final class ImageSlot {
   package var loadingChanged: ((Bool) -> Void)?
   /// Called like ``onProgress``, for the view's own indicator.
   package var progressChanged: ((LoadProgress) -> Void)?
+  /// Returns the request to load in place of another, which has the size that is wanted by now.
+  package var replace: ((ImageRequest) -> ImageRequest)?
   /// Incremented by every call, so that a re-entrant call is noticed.
   var generation = 0
   /// The wait for the view's size to settle.

@@ -3,30 +3,33 @@ import VitrineRuntime
 /// The first of several jobs that succeeds; each begins when the one before has failed.
 final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
   // @unchecked: like its superclass, guarded by the jobs' lock.
-  private let source: String
+  private let request: ImageRequest
   private let count: Int
   private let make: (Int, inout Turn) -> Job<Value>
   private let whenFound: (Int, Value, inout Turn) -> Void
-  private var firstError: LoadError?
+  private var error: LoadError?
 
-  /// `make` returns the job of an index below `count`; `whenFound` is called before subscribers get the value.
+  /// `make` returns the job of an index among a request's alternatives; `whenFound` is called before subscribers get the
+  /// value.
   init(
-    _ source: String,
-    count: Int,
+    _ request: ImageRequest,
     make: @escaping (Int, inout Turn) -> Job<Value>,
     whenFound: @escaping (Int, Value, inout Turn) -> Void = { _, _, _ in },
   ) {
-    (self.source, self.count, self.make, self.whenFound) = (source, count, make, whenFound)
+    (self.request, count) = (request, request.alternatives?.count ?? 0)
+    (self.make, self.whenFound) = (make, whenFound)
   }
 
+  override var requestKeys: RequestKeys? { request.keys }
+
   override func start(_ turn: inout Turn) {
-    trace = starter?.recorder.stage(.sources, source, at: turn.uptime)
+    trace = starter?.recorder.stage(.sources, request.name, at: turn.uptime)
     begin(0, &turn)
   }
 
   private func begin(_ index: Int, _ turn: inout Turn) {
     guard index < count else {
-      let error = firstError ?? LoadError(.invalidURL, .request, source, "no source is given")
+      let error = error ?? LoadError(.invalidURL, .request, request.name, "no source is given")
       return finish(.failure(error), &turn)
     }
     let job = make(index, &turn)
@@ -41,7 +44,7 @@ final class FirstJob<Value: Sendable>: Job<Value>, @unchecked Sendable {
         finish(.success(value), &turn)
       case .finished(.failure(let error)):
         dependency = nil
-        if firstError == nil { firstError = error }
+        if index == request.decisiveAlternative { self.error = error }
         if error.isCancellation { finish(.failure(error), &turn) } else { begin(index + 1, &turn) }
       }
     }

@@ -169,7 +169,9 @@ final class JobContext: Sendable {
 
   func fetchKey(of request: ImageRequest) -> JobKey {
     // Bytes are not kept in memory, so memory access keeps no two requests apart.
-    JobKey(request.keys.fetch, .bytes, of: request, caches(of: request).intersection(.disk))
+    // Thumbnails of a file differ by the size that they are for.
+    let key = request.keys.source.isThumbnail ? request.keys.decode : request.keys.fetch
+    return JobKey(key, .bytes, of: request, caches(of: request).intersection(.disk))
   }
 
   /// Returns the job of a request's image.
@@ -190,7 +192,7 @@ final class JobContext: Sendable {
     let request = varied(request, isInTurn: true)
     let job = pool.job(for: imageKey(of: request, step: step), &turn) { turn -> Job<ImageResponse> in
       guard let alternatives = request.alternatives else { return ImageJob(request, step: step, start, self) }
-      return FirstJob(request.name, count: alternatives.count) { [self] index, turn in
+      return FirstJob(request) { [self] index, turn in
         imageJob(alternatives[index], step: step, .unknown, storesFinished: storesFinished, &turn)
       } whenFound: { [self] index, image, turn in
         if image.isRevalidationDue { revalidate(alternatives[index], asImage: true, &turn) }
@@ -213,7 +215,7 @@ final class JobContext: Sendable {
     let isOther = request.keys.fetch != known
     let (original, record) = isOther ? (.unknown, nil) : (original, record)
     if let alternatives = request.alternatives {
-      return FirstJob(request.name, count: alternatives.count) { [self] index, turn in
+      return FirstJob(request) { [self] index, turn in
         fetchJob(alternatives[index], &turn)
       }
     }

@@ -3,7 +3,7 @@ import VitrineRuntime
 
 /// A job under way, whatever it gives.
 protocol PooledJob: AnyObject {
-  /// The keys of its request; `nil` for a job of several sources.
+  /// The keys of its request; `nil` for a job that has none.
   var requestKeys: RequestKeys? { get }
 
   /// Ends the wait of those who asked for this itself.

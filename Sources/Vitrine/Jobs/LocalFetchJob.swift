@@ -30,6 +30,17 @@ final class LocalFetchJob: Job<FetchedBytes>, @unchecked Sendable {
         return finish(.failure(LoadError(.forbidden, .request, path, Self.refusal)), &turn)
       }
       read(path, &turn) { Self.contents(of: path, path) }
+    case .thumbnail(let path, let isURL, let load):
+      guard !isURL || context.configuration.allowsFileURLs else {
+        return finish(.failure(LoadError(.forbidden, .request, path, Self.refusal)), &turn)
+      }
+      read(path, &turn) {
+        do {
+          return .success(FetchedBytes(local: try load(), isThumbnail: true))
+        } catch {
+          return .failure(LoadError(.unreadable, .fetch, path, "\(error)", cause: error))
+        }
+      }
     case .resource(_, let folder):
       read(name, &turn) {
         let places = folder.map { [$0] } ?? PlatformDefaults.resourceFolders

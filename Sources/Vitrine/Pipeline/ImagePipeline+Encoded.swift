@@ -82,7 +82,7 @@ extension JobContext {
     let key = encodedKey(of: request, encoding)
     return pool.job(for: encodedJobKey(of: request, key), &turn) { _ in
       guard let alternatives = request.alternatives else { return EncodeJob(request, encoding.encoding, key, self) }
-      return FirstJob(request.name, count: alternatives.count) { [self] index, turn in
+      return FirstJob(request) { [self] index, turn in
         encodeJob(alternatives[index], encoding, &turn)
       } whenFound: { [self] index, image, turn in
         if image.isRevalidationDue { revalidate(alternatives[index], as: encoding, &turn) }

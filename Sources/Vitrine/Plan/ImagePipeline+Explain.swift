@@ -300,7 +300,8 @@ private struct Explainer {
         explanation.failure = error.detail
         return nil
       }
-    case .file(_, isURL: true) where !context.configuration.allowsFileURLs:
+    case .file(_, isURL: true) where !context.configuration.allowsFileURLs,
+      .thumbnail(_, isURL: true, _) where !context.configuration.allowsFileURLs:
       explanation.failure = LocalFetchJob.refusal
       return nil
     default:

@@ -79,6 +79,8 @@ extension ImageSource {
     switch (resolved(for: size).kind, other.resolved(for: size).kind) {
     case (.url(let one), .url(let other)): one == other
     case (.file(let one, let isURL), .file(let other, let isOtherURL)): one == other && isURL == isOtherURL
+    case (.thumbnail(let one, let isURL, _), .thumbnail(let other, let isOtherURL, _)):
+      one == other && isURL == isOtherURL
     case (.resource(let one, let folder), .resource(let other, let otherFolder)):
       one == other && folder == otherFolder
     case (.data(_, let one), .data(_, let other)): one == other

@@ -246,6 +246,24 @@ public struct ImageRequest: Sendable {
   /// The requests to be tried in order, if the source is several.
   var alternatives: [ImageRequest]? { shared.fields.alternatives }
 
+  /// The index of the alternative whose error counts if all of them fail; what a thumbnail lacks is no failure.
+  var decisiveAlternative: Int {
+    alternatives?.firstIndex { !$0.source.isThumbnail } ?? 0
+  }
+
+  /// Returns the request that loads a small picture of its file if there is one, and the file otherwise.
+  ///
+  /// Such images are kept apart from those of the file, and none is made from them; but they are removed together.
+  ///
+  /// - Parameter read: Returns the encoded picture for the request's size, or throws. Called on a thread that may block.
+  /// - Returns: The request; the same unless its source is a file.
+  package func preferring(thumbnail read: @escaping @Sendable () throws -> Data) -> ImageRequest {
+    guard case .file(let path, let isURL) = source.kind else { return self }
+    var request = self
+    request.source = .first(of: [ImageSource(kind: .thumbnail(of: path, isURL: isURL, read)), source])
+    return request
+  }
+
   /// Replaces the requests for the several sources after each has been rewritten.
   mutating func setAlternatives(_ alternatives: [ImageRequest]) {
     var fields = shared.fields

@@ -10,6 +10,8 @@ public struct ImageSource: Sendable {
     case url(String)
     /// `isURL` if it was given as a URL.
     case file(String, isURL: Bool)
+    /// A small picture of a file that another program has made; the closure blocks.
+    case thumbnail(of: String, isURL: Bool, @Sendable () throws -> Data)
     case resource(String, in: String?)
     case data(Data, id: String)
     /// A `data:` URL as written, identified by its length and a hash.
@@ -93,7 +95,7 @@ public struct ImageSource: Sendable {
   public var description: String {
     switch kind {
     case .url(let text): text
-    case .file(let path, _): path
+    case .file(let path, _), .thumbnail(let path, _, _): path
     case .resource(let name, _): name
     case .sized(let url): ImageSource.url(url(nil)).description
     case .first(let sources): sources.first?.description ?? "no source"
@@ -109,6 +111,21 @@ extension ImageSource {
   var alternatives: [ImageSource]? {
     guard case .first(let sources) = kind else { return nil }
     return sources
+  }
+
+  /// The path of the file that the source shows, itself or by a thumbnail; `nil` for other sources.
+  package var filePath: String? {
+    switch kind {
+    case .file(let path, _), .thumbnail(let path, _, _): path
+    // Only a thumbnail precedes its own file.
+    case .first(let sources): sources.first.flatMap { $0.isThumbnail ? $0.filePath : nil }
+    case .url, .resource, .data, .inline, .closure, .sized: nil
+    }
+  }
+
+  /// True if the bytes are not those of the file that the source names.
+  var isThumbnail: Bool {
+    if case .thumbnail = kind { true } else { false }
   }
 
   /// Returns the source to load for a size.

@@ -45,9 +45,8 @@ final class RequestKeys: Sendable {
     switch (source.kind, other.source.kind) {
     // Text that is not a URL is compared as it is.
     case (.url(let text), .url(let otherText)): url == other.url && (url != nil || text == otherText)
-    case (.file(let path, _), .file(let otherPath, _)): path == otherPath
     case (.inline(_, let hash), .inline(_, let otherHash)): hash == otherHash
-    default: false
+    default: source.filePath.map { $0 == other.source.filePath } ?? false
     }
   }
 
@@ -113,6 +112,7 @@ final class RequestKeys: Sendable {
       key.append(fields.size?.anchor.x)
       key.append(fields.size?.anchor.y)
       fields.decoding.append(to: &key)
+      if source.isThumbnail { key.append(Decoding.thumbnailMark) }
       decodeEnd = key.count
       for processor in fields.processors {
         key.append(processor.identifier(atScale: fields.pointScale))
@@ -148,9 +148,13 @@ final class RequestKeys: Sendable {
     }
 
     private static let motionMark = "animates"
+    /// No text, so that no processor is taken for it.
+    static let thumbnailMark = CacheKey.Part.flag(true)
 
     /// The parts that may follow the colour space; no processor has such a name.
-    static let extras: Set<CacheKey.Part> = [.text(DynamicRange.high.rawValue), .text(motionMark)]
+    static let extras: Set<CacheKey.Part> = [
+      .text(DynamicRange.high.rawValue), .text(motionMark), thumbnailMark,
+    ]
 
     /// The bytes for the parameters of nearly all requests.
     private static let usual = CacheKey { Decoding().appendParts(to: &$0) }.bytes
@@ -176,7 +180,8 @@ final class RequestKeys: Sendable {
         key.append(name)
         key.append(header.value)
       }
-    case .file(let path, _):
+    // The bytes of a thumbnail differ, but whoever asks for all images of the file means it, too.
+    case .file(let path, _), .thumbnail(let path, _, _):
       key.append("file")
       key.append(path)
     case .resource(let name, let folder):

@@ -55,6 +55,8 @@ final class LoadedImage: Sendable {
   let rendition: Rendition?
   /// True if its bytes may give other pixels: it has been stored with losses, or resampled from a larger variant.
   let isApproximate: Bool
+  /// True if it was made from a small picture of the source; the source may have more pixels than ``info`` says.
+  let isThumbnail: Bool
 
   var info: ImageInfo { container.info }
   /// The cost in the memory cache, in bytes.
@@ -70,16 +72,26 @@ final class LoadedImage: Sendable {
     byteCount: Int,
     _ rendition: Rendition?,
     isApproximate: Bool = false,
+    isThumbnail: Bool = false,
   ) {
     (self.container, self.contentID, self.validity) = (container, contentID, validity)
     (self.status, self.byteCount, self.rendition) = (status, byteCount, rendition)
-    self.isApproximate = isApproximate
+    (self.isApproximate, self.isThumbnail) = (isApproximate, isThumbnail)
   }
 
   /// Creates an image made from bytes.
   convenience init(_ container: ImageContainer, of bytes: FetchedBytes, _ rendition: Rendition?) {
-    let count = bytes.data.count
-    self.init(container, bytes.contentID, bytes.validity, status: bytes.status, byteCount: count, rendition)
+    self.init(
+      container,
+      bytes.contentID,
+      bytes.validity,
+      status: bytes.status,
+      byteCount: bytes.data.count,
+      // Nothing is made from a thumbnail.
+      bytes.isThumbnail ? nil : rendition,
+      isApproximate: bytes.isThumbnail,
+      isThumbnail: bytes.isThumbnail,
+    )
   }
 
   /// Returns the same source with other pixels, made from these.
@@ -92,6 +104,7 @@ final class LoadedImage: Sendable {
       byteCount: byteCount,
       rendition,
       isApproximate: self.isApproximate || isApproximate,
+      isThumbnail: isThumbnail,
     )
   }
 
@@ -105,6 +118,7 @@ final class LoadedImage: Sendable {
       byteCount: byteCount,
       rendition,
       isApproximate: isApproximate,
+      isThumbnail: isThumbnail,
     )
   }
 }

@@ -95,6 +95,9 @@ extension ImagePipeline {
 extension CachedVariant {
   fileprivate init?(_ cached: CachedImage, for size: TargetSize?, _ processing: Processing, isStale: Bool) {
     let (image, info) = (cached.image, cached.loaded.info)
+    var size = size
+    // The source of a thumbnail may have any number of pixels.
+    if cached.loaded.isThumbnail { size?.enlarges = true }
     guard let plan = try? SamplingPlan(size, width: info.width, height: info.height) else { return nil }
     let (width, height) = (Double(image.width), Double(image.height))
     // To a pixel, since sides are rounded.
@@ -111,7 +114,7 @@ extension CachedVariant {
       cached.container,
       processing: processing,
       isSameView: isWhole || hasAspect(of: Double(plan.width), Double(plan.height)),
-      pixelRatio: ratio,
+      pixelRatio: cached.loaded.isThumbnail && size == nil ? 0 : ratio,
       isStale: isStale,
     )
   }

@@ -18,14 +18,17 @@ struct FetchedBytes: Sendable {
   var headers: HTTPFields = [:]
   /// The URL after redirects.
   var url: String?
+  /// True if they are a small picture of the source that another program has made.
+  var isThumbnail = false
   /// The receiver of a verdict on the bytes; `nil` if none is needed.
   var answer: Answer?
 }
 
 extension FetchedBytes {
   /// Creates the bytes of a source that needs no network.
-  init(local data: Data) {
+  init(local data: Data, isThumbnail: Bool = false) {
     self.init(data: data, contentID: .none, validity: .unlimited, origin: .local, status: nil)
+    self.isThumbnail = isThumbnail
   }
 
   /// Creates bytes from the beginning of a body that could be resumed; `nil` for any other body.
