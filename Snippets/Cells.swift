@@ -26,7 +26,7 @@ final class Cell: ImageDisplay {
     switch content {
     case .image(let response, let fades): draw(response.image, fades: fades)
     case .preview(let preview): draw(preview.bitmap, fades: false)
-    case .placeholder(let picture), .failure(_, let picture): draw(picture)  // a colour, a bitmap or an icon
+    case .placeholder(let picture), .failure(_, shows: let picture): draw(picture)  // a colour, a bitmap or an icon
     case .empty: draw(nil, fades: false)
     }
   }

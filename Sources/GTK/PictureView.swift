@@ -115,8 +115,8 @@ final class PictureView: DrawnWidget {
 
   private func apply(_ content: ImageSlot.Content) {
     switch content {
-    case .empty, .failure(_, .none): showBeneath(nil)
-    case .placeholder(let placeholder), .failure(_, let placeholder): show(placeholder)
+    case .empty, .failure(_, shows: .none): showBeneath(nil)
+    case .placeholder(let placeholder), .failure(_, shows: let placeholder): show(placeholder)
     case .preview(let preview): show(preview.bitmap, fades: false)
     case .image(let response, let fades): show(response, fades: fades)
     }

@@ -129,8 +129,8 @@ public final class RemotePictureCell {
   public let picture: RemotePicture
   /// The widget that fills the cell.
   ///
-  /// Defaults to the picture.
-  public var child: UnsafeMutablePointer<GtkWidget>
+  /// Defaults to the picture; with `nil` the cell is empty.
+  public var child: UnsafeMutablePointer<GtkWidget>?
   /// The item that the cell shows, of the model's type; `nil` between two items.
   public internal(set) var item: UnsafeMutablePointer<GObject>?
   /// The position of the item in the model.

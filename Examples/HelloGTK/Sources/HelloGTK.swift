@@ -21,7 +21,7 @@ enum HelloGTK {
       item.text.map { ImageRequest(url: $0) }
     }
     avatars.onSetup = { cell in
-      let row: UnsafeMutablePointer<GtkWidget> = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12)
+      let row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12)
       cell.picture.append(to: row)
       cell.picture.shape = .circle
       let name = gtk_label_new(nil).append(to: row)

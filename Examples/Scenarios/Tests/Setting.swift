@@ -159,7 +159,7 @@ final class FakeView: ImageDisplay {
       case .placeholder: "placeholder"
       case .preview: "preview"
       case .image: "image"
-      case .failure(_, .image): "error image"
+      case .failure(_, shows: .image): "error image"
       case .failure: "failure"
       }
     if case .image(let response, let fades) = content { image = (response.origin, fades) }

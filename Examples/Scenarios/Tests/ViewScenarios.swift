@@ -51,7 +51,7 @@ struct ViewScenarios {
   func symbolsStandForAnImageAndForAFailure() async {
     let view = StyledView(pipeline) { content in
       switch content {
-      case .placeholder(.symbol(let name)), .failure(_, .symbol(let name)): name
+      case .placeholder(.symbol(let name)), .failure(_, shows: .symbol(let name)): name
       default: "other"
       }
     }

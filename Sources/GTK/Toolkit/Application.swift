@@ -35,6 +35,8 @@ public final class Application {
   ///     A program that reads its arguments itself passes none.
   public init(_ id: String? = nil, arguments: [String]? = nil) {
     MainActorSource.attach()
+    // So that widgets can be made before `run`. Without a display it does nothing, and `run` says so.
+    gtk_init_check()
     self.arguments = arguments
     assert(id.map { unsafe g_application_id_is_valid($0) != 0 } ?? true, "\(id ?? "") is not like org.example.Hello")
     // A constructor of GObject never returns NULL. The reference is released in `deinit`.

@@ -31,7 +31,7 @@ extension ImageSlot {
     /// A failed load, with the content to show for it; ``Placeholder/none`` shows nothing.
     ///
     /// With ``Placeholder/keepCurrent``, the view stays as it is. Otherwise it is a colour, a bitmap, a resource or an icon.
-    case failure(LoadError, Placeholder)
+    case failure(LoadError, shows: Placeholder)
   }
 
   /// The size at which a slot decodes an image whose request names none.

@@ -290,7 +290,7 @@ extension ImageSlot {
     case .keepCurrent: break
     case .color, .image, .resource, .symbol, .cachedVariant, .thumbHash, .blurHash: shown = .standIn
     }
-    display?.show(.failure(error, binding.failure))
+    display?.show(.failure(error, shows: binding.failure))
   }
 
   // MARK: Events of the view

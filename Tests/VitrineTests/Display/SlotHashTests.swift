@@ -91,7 +91,7 @@ struct SlotHashTests {
     slot.load(.named("A"), placeholder: .thumbHash(hash), failure: isNamed ? .thumbHash(hash) : nil)
     loading.loads[0].end(nil)
     mailbox.deliver()
-    guard case .failure(_, .color(hash.averageColor)) = screen.contents.last else {
+    guard case .failure(_, shows: .color(hash.averageColor)) = screen.contents.last else {
       Issue.record("\(screen.contents)")
       return
     }
