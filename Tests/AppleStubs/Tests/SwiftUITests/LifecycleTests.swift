@@ -71,12 +71,12 @@ struct LifecycleTests {
     let log = Log()
     let host = _Host(Page(log: log, shown: true))
     #expect(log.lines == ["appear"])
-    await host.settle()
+    await host.settle { log.lines.contains("start 0") }
     host.update(Page(log: log, shown: true))
     #expect(log.lines == ["appear", "start 0"])
     host.update(Page(log: log, shown: false))
     #expect(log.lines == ["appear", "start 0", "empty appears", "disappear"])
-    await host.settle()
+    await host.settle { log.lines.contains("cancelled 0") }
     #expect(log.lines.last == "cancelled 0")
     #expect(host.texts == ["empty"])
   }
@@ -85,9 +85,9 @@ struct LifecycleTests {
   func aTaskStartsAnewWhenItsIdentityChanges() async {
     let log = Log()
     let host = _Host(Page(log: log, shown: true))
-    await host.settle()
+    await host.settle { log.lines.contains("start 0") }
     host.update(Page(log: log, shown: true, id: 1))
-    await host.settle()
+    await host.settle { log.lines.contains("cancelled 0") && log.lines.contains("start 1") }
     #expect(log.lines.sorted() == ["appear", "cancelled 0", "change 0 to 1", "start 0", "start 1"])
     host.unmount()
     await host.settle { log.lines.contains("cancelled 1") }
@@ -136,7 +136,7 @@ struct LifecycleTests {
       }
     }
     let host = _Host(view, visibleRows: 0..<2)
-    await host.settle()
+    await host.settle { host.texts == ["r0 loaded", "r1 loaded"] }
     #expect(host.texts == ["r0 loaded", "r1 loaded"])
     host.visibleRows = 1..<3
     host.flush()
