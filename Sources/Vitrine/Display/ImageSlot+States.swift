@@ -226,7 +226,7 @@ extension ImageSlot {
     case .blurHash(let hash, let ratio):
       let bitmap = hash.placeholder(aspectRatio: ratio ?? aspectRatio(of: request))
       showStandIn(bitmap.map { .image($0) } ?? .color(hash.averageColor))
-    case .color, .image, .resource, .symbol: showStandIn(placeholder)
+    case .color, .image, .resource, .symbol, .native: showStandIn(placeholder)
     }
   }
 
@@ -286,7 +286,7 @@ extension ImageSlot {
     switch binding.failure {
     case .none: shown = .nothing
     case .keepCurrent: break
-    case .color, .image, .resource, .symbol, .cachedVariant, .thumbHash, .blurHash: shown = .standIn
+    case .color, .image, .resource, .symbol, .native, .cachedVariant, .thumbHash, .blurHash: shown = .standIn
     }
     display?.show(.failure(error, binding.failure))
   }
