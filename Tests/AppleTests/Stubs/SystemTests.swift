@@ -6,7 +6,9 @@ import VitrineApple
 import VitrineRuntime
 import VitrineTesting
 
-/// What the system tells: memory, network and power. It is one for the whole program, so the tests run one by one.
+/// What the system tells of memory, network and power.
+///
+/// It is one for the whole program, so the tests run one by one.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SystemTests {
