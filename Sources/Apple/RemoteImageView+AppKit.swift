@@ -50,7 +50,9 @@ open class MacRemoteImageView: NSView, ImageDisplay {
     setUp(.fill)
   }
 
-  /// The range of brightness in which images are decoded and shown; applies to later loads. Defaults to `.standard`.
+  /// The range of brightness in which images are decoded and shown; defaults to `.standard`.
+  ///
+  /// Applies to later loads.
   public var dynamicRange = DynamicRange.standard {
     didSet { imageView.allow(dynamicRange) }
   }

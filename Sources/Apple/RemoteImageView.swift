@@ -65,7 +65,9 @@ open class RemoteImageView: UIView, ImageDisplay {
     set { slot.animates = newValue }
   }
 
-  /// The range of brightness in which images are decoded and shown; applies to later loads. Defaults to `.standard`.
+  /// The range of brightness in which images are decoded and shown; defaults to `.standard`.
+  ///
+  /// Applies to later loads.
   public var dynamicRange = DynamicRange.standard {
     didSet { imageView.allow(dynamicRange) }
   }
