@@ -186,13 +186,14 @@ if isApple {
   package.targets += [
     .target(
       name: "VitrineApple",
-      dependencies: ["Vitrine"] + frameworks("UIKit", "AppKit"),
+      dependencies: ["Vitrine"] + frameworks("UIKit", "AppKit", "Symbols", "Combine", "SwiftUI", "Network"),
       path: "Sources/Apple",
       swiftSettings: strict,
     ),
     .testTarget(
       name: "AppleTests",
-      dependencies: ["VitrineRuntime", "Vitrine", "VitrineApple", "VitrineTesting"] + frameworks("UIKit", "AppKit"),
+      dependencies: ["VitrineRuntime", "Vitrine", "VitrineApple", "VitrineTesting"]
+        + frameworks("UIKit", "AppKit", "Symbols", "Combine", "SwiftUI", "Network"),
       path: "Tests/AppleTests",
       exclude: hasStubs ? [] : ["Stubs"],
       swiftSettings: strict,

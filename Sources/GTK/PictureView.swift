@@ -125,7 +125,7 @@ final class PictureView: DrawnWidget {
 
   private func show(_ placeholder: Placeholder) {
     switch placeholder {
-    case .none: showBeneath(nil)
+    case .none, .native: showBeneath(nil)
     // The slot shows hashes as images.
     case .keepCurrent, .cachedVariant, .thumbHash, .blurHash: break
     case .color(let color): showBeneath(.color(color))

@@ -1,5 +1,6 @@
 // The scenarios of five articles about images in Swift, as far as they need no framework of Apple's. Each is a test of
-// at most ten lines, written from the README and the documentation. New ones belong into this table.
+// at most ten lines, written from the README and the documentation. New ones belong into this table. Those that need
+// UIKit, AppKit, SwiftUI or Combine are in Tests/AppleTests, and in the table of Sources/Apple/VitrineApple.docc.
 //
 // | article | scenario | test |
 // |---|---|---|

@@ -227,7 +227,7 @@ extension ImageSlot {
     case .blurHash(let hash, let ratio):
       let bitmap = hash.placeholder(aspectRatio: ratio ?? aspectRatio(of: request))
       showStandIn(bitmap.map { .image($0) } ?? .color(hash.averageColor))
-    case .color, .image, .resource, .symbol: showStandIn(placeholder)
+    case .color, .image, .resource, .symbol, .native: showStandIn(placeholder)
     }
   }
 
@@ -288,7 +288,7 @@ extension ImageSlot {
     switch binding.failure {
     case .none: shown = .nothing
     case .keepCurrent: break
-    case .color, .image, .resource, .symbol, .cachedVariant, .thumbHash, .blurHash: shown = .standIn
+    case .color, .image, .resource, .symbol, .native, .cachedVariant, .thumbHash, .blurHash: shown = .standIn
     }
     display?.show(.failure(error, shows: binding.failure))
   }

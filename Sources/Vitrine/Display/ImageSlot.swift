@@ -156,7 +156,7 @@ public final class ImageSlot {
       failure.map { failure in
         switch failure {
         case .cachedVariant, .thumbHash, .blurHash: failure.forFailure
-        case .none, .keepCurrent, .color, .image, .resource, .symbol: failure
+        case .none, .keepCurrent, .color, .image, .resource, .symbol, .native: failure
         }
       } ?? placeholder.forFailure
     bind(Binding(request: request, placeholder: placeholder, failure: failure), isAgain: isAgain)

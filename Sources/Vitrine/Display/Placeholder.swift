@@ -34,6 +34,10 @@ public enum Placeholder: Sendable {
   case resource(String)
   /// An icon by its name, which each toolkit resolves its own way: in the icon theme, or among the system's symbols.
   case symbol(String)
+  /// What only the view's own toolkit can show, such as a symbol of Apple's with its configuration.
+  ///
+  /// The front doors have functions that make one. A toolkit that does not know the value shows nothing.
+  case native(any Hashable & Sendable)
 
   /// Returns the picture of a ThumbHash in base64; if the text is no hash, the alternative.
   public static func thumbHash(base64 text: String, else other: Placeholder = .none) -> Placeholder {
@@ -60,7 +64,7 @@ public enum Placeholder: Sendable {
     // A blurred picture would look as if it were still loading.
     case .thumbHash(let hash): .color(hash.averageColor)
     case .blurHash(let hash, _): .color(hash.averageColor)
-    case .none, .color, .image, .resource, .symbol: self
+    case .none, .color, .image, .resource, .symbol, .native: self
     }
   }
 
@@ -74,6 +78,7 @@ public enum Placeholder: Sendable {
     case (.thumbHash(let one), .thumbHash(let other)): one == other
     case (.blurHash(let one, let ratio), .blurHash(let other, let otherRatio)): one == other && ratio == otherRatio
     case (.symbol(let one), .symbol(let other)), (.resource(let one), .resource(let other)): one == other
+    case (.native(let one), .native(let other)): AnyHashable(one) == AnyHashable(other)
     default: false
     }
   }

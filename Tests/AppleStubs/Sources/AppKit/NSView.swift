@@ -19,7 +19,7 @@ public struct NSUserInterfaceItemIdentifier: Hashable, Equatable, RawRepresentab
 
 /// A rectangle on the screen.
 @MainActor
-open class NSView: NSResponder {
+open class NSView: NSResponder, _AssociationOwner {
   /// The length of a side that has none by itself.
   public nonisolated static let noIntrinsicMetric: CGFloat = -1
 
@@ -67,6 +67,8 @@ open class NSView: NSResponder {
   weak var ownWindow: NSWindow?
   private var label: String?
   private var isElement = false
+  /// What is associated with it.
+  public var _associations: [UnsafeRawPointer: Any] = [:]
   /// The constraints it keeps.
   public var _heldConstraints: [NSLayoutConstraint] = []
   /// How often `layout()` was called.

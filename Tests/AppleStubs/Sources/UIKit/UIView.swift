@@ -3,7 +3,7 @@ import Foundation
 
 /// A rectangle on the screen.
 @MainActor
-open class UIView: UIResponder, UITraitEnvironment, UITraitChangeObservable {
+open class UIView: UIResponder, UITraitEnvironment, UITraitChangeObservable, _AssociationOwner {
   /// The length of a side that has none by itself.
   public nonisolated static let noIntrinsicMetric: CGFloat = -1
 
@@ -19,6 +19,8 @@ open class UIView: UIResponder, UITraitEnvironment, UITraitChangeObservable {
   weak var controller: UIViewController?
   var layoutIsDue = true
   var registrations: [_TraitRegistration] = []
+  /// What is associated with it.
+  public var _associations: [UnsafeRawPointer: Any] = [:]
   /// The constraints it keeps.
   public var _heldConstraints: [NSLayoutConstraint] = []
   /// The transitions it was given, the oldest first.

@@ -1,0 +1,77 @@
+#if !os(macOS) && !os(watchOS)
+public import UIKit
+public import Vitrine
+
+/// Prefetches the images of a table's or collection's next rows.
+///
+/// ```swift
+/// let source = ImagePrefetchSource { path in photos[path.item].request }
+/// collectionView.prefetchDataSource = source     // a weak reference: keep the source
+/// ```
+/// The requests must be those that the cells load, with their sizes: an image of another size is another one in memory.
+/// Nothing is prefetched while the device saves power.
+@MainActor
+public final class ImagePrefetchSource: NSObject {
+  /// The prefetcher.
+  public let prefetcher: ImagePrefetcher
+  private let request: (IndexPath) -> ImageRequest?
+  /// What was begun, since a row may show another image when it is cancelled.
+  private var begun: [IndexPath: ImageRequest] = [:]
+  private var power: LowPowerWatch?
+
+  /// Creates a source.
+  ///
+  /// - Parameters:
+  ///   - pipeline: The pipeline. Defaults to the shared one.
+  ///   - destination: The destination of the images. Defaults to memory.
+  ///   - request: Returns the request of a row; `nil` for a row without an image.
+  public init(
+    _ pipeline: ImagePipeline = .shared,
+    destination: ImagePrefetcher.Destination = .memory,
+    request: @escaping (IndexPath) -> ImageRequest?,
+  ) {
+    prefetcher = ImagePrefetcher(pipeline, destination: destination)
+    self.request = request
+    super.init()
+    power = LowPowerWatch { [prefetcher] in prefetcher.isPaused = $0 }
+  }
+
+  private func start(_ paths: [IndexPath]) {
+    let requests = paths.compactMap { path in
+      let request = request(path)
+      begun[path] = request
+      return request
+    }
+    prefetcher.start(requests)
+  }
+
+  private func stop(_ paths: [IndexPath]) {
+    prefetcher.stop(paths.compactMap { begun.removeValue(forKey: $0) })
+  }
+}
+
+extension ImagePrefetchSource: UICollectionViewDataSourcePrefetching {
+  /// Prefetches the images of items.
+  public func collectionView(_ collectionView: UICollectionView, prefetchItemsAt indexPaths: [IndexPath]) {
+    start(indexPaths)
+  }
+
+  /// Stops prefetching the images of items.
+  public func collectionView(
+    _ collectionView: UICollectionView,
+    cancelPrefetchingForItemsAt indexPaths: [IndexPath],
+  ) {
+    stop(indexPaths)
+  }
+}
+
+extension ImagePrefetchSource: UITableViewDataSourcePrefetching {
+  /// Prefetches the images of rows.
+  public func tableView(_ tableView: UITableView, prefetchRowsAt indexPaths: [IndexPath]) { start(indexPaths) }
+
+  /// Stops prefetching the images of rows.
+  public func tableView(_ tableView: UITableView, cancelPrefetchingForRowsAt indexPaths: [IndexPath]) {
+    stop(indexPaths)
+  }
+}
+#endif

@@ -1,0 +1,156 @@
+#if !os(watchOS)
+public import Vitrine
+import VitrineRuntime
+
+/// Loads images into an image view of UIKit or AppKit.
+///
+/// ```swift
+/// imageView.vitrine.load(url, placeholder: .resource("cat-outline"), failure: .symbol("photo"))
+/// ```
+/// Each image view has one, `vitrine`, for as long as it lives. It follows the rules of ``Vitrine/ImageSlot``: an image
+/// in memory is shown within the call, without a placeholder or a fade, and a view that has another request never shows
+/// the first one's image. Neither the pipeline nor a running load keeps the view alive.
+///
+/// A request without a size is decoded at the size of the view, once it has one. A view whose size is that of its image
+/// takes an image no larger than the window.
+@MainActor
+public final class ImageViewLoader: ImageDisplay {
+  /// The slot that decides what is shown, for rarely needed settings.
+  ///
+  /// The loader sets its display, its sizing and its size.
+  public private(set) var slot: ImageSlot
+  /// The pipeline; a change cancels the load and applies to later ones.
+  ///
+  /// Defaults to the shared one.
+  public var pipeline: ImagePipeline {
+    didSet { if pipeline !== oldValue { slot = makeSlot() } }
+  }
+  /// The range of brightness in which images are decoded and shown, as far as the display can.
+  ///
+  /// Applies to later loads. Defaults to `.standard`.
+  public var dynamicRange = DynamicRange.standard {
+    didSet { if dynamicRange != oldValue { host?.allow(dynamicRange) } }
+  }
+  /// A Boolean value that indicates whether animated images move; defaults to `false`: their first frame is shown.
+  ///
+  /// They stand still, too, if the user wants less motion. A change applies from the next load on. A moving image is
+  /// another one in memory than its first frame, so prefetch it with ``Vitrine/ImageRequest/animates``.
+  public var animates = false {
+    didSet { slot.animates = animates }
+  }
+  /// The content of the view.
+  public private(set) var content = ImageSlot.Content.empty
+  /// A closure that is called after each change of the content; defaults to an empty one.
+  public var onChange: (ImageSlot.Content) -> Void = { _ in }
+  /// The player of the animation that is shown; `nil` for a still image.
+  public var player: AnimationPlayer? { playback?.player }
+
+  private weak var host: (any PictureHost)?
+  private var transition = ImageTransition.crossDissolve
+  private var playback: Playback?
+  private var watchesLayout = false
+
+  init(_ host: any PictureHost) {
+    self.host = host
+    pipeline = .shared
+    slot = ImageSlot(pipeline: .shared)
+    prepare(slot)
+  }
+
+  /// Shows an image: at once if it is in memory, otherwise when it has been loaded.
+  ///
+  /// The same request again changes nothing; `nil` clears the view.
+  ///
+  /// - Parameters:
+  ///   - request: The request; `nil` for no image.
+  ///   - placeholder: The content until then. Defaults to none, which clears the view;
+  ///     ``Vitrine/Placeholder/keepCurrent`` leaves it as it is.
+  ///   - failure: The content if loading fails. Defaults to the placeholder.
+  ///   - transition: The way in which an image appears that was not in memory. Defaults to a short fade.
+  public func load(
+    _ request: ImageRequest?,
+    placeholder: Placeholder = .none,
+    failure: Placeholder? = nil,
+    transition: ImageTransition = .crossDissolve,
+  ) {
+    self.transition = transition
+    var request = request
+    if dynamicRange != .standard { request?.dynamicRange = dynamicRange }
+    if request != nil, !watchesLayout {
+      watchesLayout = true
+      host?.watchLayout(self)
+    }
+    updateSize()
+    slot.load(request, placeholder: placeholder, failure: failure)
+  }
+
+  /// Shows the image of a URL; see ``load(_:placeholder:failure:transition:)-(ImageRequest?,_,_,_)``.
+  @_disfavoredOverload
+  public func load(
+    _ url: URL?,
+    placeholder: Placeholder = .none,
+    failure: Placeholder? = nil,
+    transition: ImageTransition = .crossDissolve,
+  ) {
+    let request = url.map { ImageRequest(url: $0) }
+    load(request, placeholder: placeholder, failure: failure, transition: transition)
+  }
+
+  /// Shows the image of a URL; text that is none fails within this call.
+  ///
+  /// See ``load(_:placeholder:failure:transition:)-(ImageRequest?,_,_,_)``.
+  @_disfavoredOverload
+  public func load(
+    _ url: String?,
+    placeholder: Placeholder = .none,
+    failure: Placeholder? = nil,
+    transition: ImageTransition = .crossDissolve,
+  ) {
+    let request = url.map { ImageRequest(url: $0) }
+    load(request, placeholder: placeholder, failure: failure, transition: transition)
+  }
+
+  /// Cancels the load, and leaves what is shown.
+  public func cancel() { slot.cancel() }
+
+  /// Shows nothing, and cancels the load.
+  public func clear() { slot.prepareForReuse() }
+
+  /// Shows content; called by the slot.
+  public func show(_ content: ImageSlot.Content) {
+    guard let host else { return }
+    self.content = content
+    playback = nil
+    switch content {
+    case .empty: host.show(standIn: .none)
+    case .placeholder(let placeholder), .failure(_, let placeholder): host.show(standIn: placeholder)
+    case .preview(let preview): host.show(preview, duration: 0)
+    case .image(let response, let fades):
+      host.show(response.container, duration: transition.duration(fades: fades))
+      playback = response.animation.map { Playback($0, on: host) { [weak host] in host?.show(frame: $0) } }
+    }
+    onChange(content)
+  }
+
+  /// Tells the slot the size of the view.
+  func updateSize() {
+    guard let host, let size = host.pixelSize else { return }
+    // A view without a size shows all of an image.
+    slot.sizing = .view(size.isBound ? .fit : host.fittingMode)
+    slot.sizeChanged(width: size.width, height: size.height, scale: size.scale)
+  }
+
+  private func makeSlot() -> ImageSlot {
+    slot.prepareForReuse()
+    let slot = ImageSlot(pipeline: pipeline)
+    prepare(slot)
+    return slot
+  }
+
+  private func prepare(_ slot: ImageSlot) {
+    slot.sizing = .view(host?.fittingMode ?? .fill)
+    slot.animates = animates
+    slot.display = self
+  }
+}
+#endif

@@ -1,0 +1,87 @@
+import Observation
+import SwiftUI
+import Vitrine
+import VitrineRuntime
+
+/// The state behind a ``RemoteImage``: a slot whose display is observable.
+@MainActor
+@Observable
+final class RemoteImageModel: ImageDisplay {
+  /// The content for ``request``.
+  private var content = ImageSlot.Content.empty
+  /// The player of a moving image.
+  private(set) var player: AnimationPlayer?
+
+  @ObservationIgnored
+  private var slot: ImageSlot?
+  @ObservationIgnored
+  private weak var pipeline: ImagePipeline?
+  @ObservationIgnored
+  private var request: ImageRequest?
+  @ObservationIgnored
+  private var transaction = Transaction()
+
+  /// Returns what is to be shown for a request, also before it was loaded: an image in memory is there at once.
+  func phase(of request: ImageRequest?, _ pipeline: ImagePipeline, scale: CGFloat) -> RemoteImagePhase {
+    guard let request else { return .empty }
+    // Read in any case, so that the view follows it.
+    let content = content
+    guard let known = self.request, known.isSame(as: request), pipeline === self.pipeline else {
+      guard let hit = pipeline.cachedImage(for: request) else { return .empty }
+      return .success(Image(hit.container, scale: scale), hit)
+    }
+    switch content {
+    case .preview(let preview): return .preview(Image(preview, scale: scale))
+    case .placeholder(.image(let bitmap)): return .preview(Image(bitmap, scale: scale))
+    case .image(let response, _):
+      guard let player else { return .success(Image(response.container, scale: scale), response) }
+      return .success(Image(player.bitmap, scale: scale), response)
+    case .failure(let error, _): return .failure(error)
+    case .empty, .placeholder: return .empty
+    }
+  }
+
+  /// Shows an image; the view has appeared, or its request has changed.
+  func load(_ request: ImageRequest?, _ pipeline: ImagePipeline, _ transaction: Transaction) {
+    self.transaction = transaction
+    if pipeline !== self.pipeline {
+      let slot = ImageSlot(pipeline: pipeline)
+      slot.showsPreviews = true
+      slot.display = self
+      (self.slot, self.pipeline) = (slot, pipeline)
+    }
+    // What belongs to another request is not shown for this one, even for a moment.
+    if let request, self.request?.isSame(as: request) != true { set(.empty) }
+    self.request = request
+    slot?.isVisible = true
+    slot?.load(request)
+  }
+
+  /// Cancels the load until the view appears again.
+  func disappear() {
+    slot?.isVisible = false
+    player?.pause()
+  }
+
+  /// Tells a moving image the time; called when the view is made anew for a frame.
+  func advance(to date: Date, isStill: Bool) {
+    guard let player else { return }
+    if player.reducesMotion != isStill { player.reducesMotion = isStill }
+    if !isStill { player.play() }
+    _ = player.advance(to: .seconds(date.timeIntervalSinceReferenceDate))
+  }
+
+  func show(_ content: ImageSlot.Content) {
+    guard case .image(_, fades: true) = content else { return set(content) }
+    withTransaction(transaction) { set(content) }
+  }
+
+  private func set(_ content: ImageSlot.Content) {
+    self.content = content
+    if case .image(let response, _) = content {
+      player = response.animation.map { AnimationPlayer($0) }
+    } else if player != nil {
+      player = nil
+    }
+  }
+}

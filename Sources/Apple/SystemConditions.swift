@@ -1,0 +1,61 @@
+import Network
+public import Vitrine
+import VitrineRuntime
+
+extension ImagePipeline.Configuration {
+  /// Has requests follow the state of the network, as the system reports it.
+  ///
+  /// Without a network nothing is asked for and stored images are served. In Low Data Mode only requests with
+  /// ``Vitrine/ImageRequest/allowsExpensiveNetworkAccess`` are sent. Sets ``networkAccess``.
+  ///
+  /// ```swift
+  /// let pipeline = try ImagePipeline { $0.followNetworkConditions() }
+  /// ```
+  public mutating func followNetworkConditions() {
+    let watch = NetworkWatch()
+    networkAccess = { watch.access }
+  }
+}
+
+/// The state of the network, from the first answer of the system on; it is taken for available until then.
+private final class NetworkWatch: Sendable {
+  private let monitor = NWPathMonitor()
+  private let state: Lock<NetworkAccess>
+
+  init() {
+    let state = Lock(NetworkAccess.full)
+    self.state = state
+    monitor.pathUpdateHandler = { path in
+      let access: NetworkAccess =
+        if path.status == .unsatisfied {
+          .offline("there is no network")
+        } else if path.isConstrained {
+          .expensive("Low Data Mode is on")
+        } else {
+          .full
+        }
+      state.withLock { $0 = access }
+    }
+    monitor.start(queue: DispatchQueue(label: "Vitrine.network"))
+  }
+
+  deinit { monitor.cancel() }
+
+  var access: NetworkAccess { state.withLock { $0 } }
+}
+
+/// Tells whether the user wants to save power: at once, and after each change, for as long as it lives.
+final class LowPowerWatch: @unchecked Sendable {
+  // @unchecked: the token is only given back, once, to a center that any thread may call.
+  private let token: any NSObjectProtocol
+
+  init(_ onChange: @escaping @Sendable (Bool) -> Void) {
+    let center = NotificationCenter.default
+    token = center.addObserver(forName: .NSProcessInfoPowerStateDidChange, object: nil, queue: nil) { _ in
+      onChange(ProcessInfo.processInfo.isLowPowerModeEnabled)
+    }
+    onChange(ProcessInfo.processInfo.isLowPowerModeEnabled)
+  }
+
+  deinit { NotificationCenter.default.removeObserver(token) }
+}

@@ -1,0 +1,66 @@
+import Testing
+import UIKit
+import Vitrine
+import VitrineApple
+import VitrineRuntime
+import VitrineTesting
+
+/// Tests that move the clock of all animations, so they run one by one.
+@Suite(.serialized)
+enum ClockTests {}
+
+extension ClockTests {
+  /// Animated images on the display link.
+  @MainActor
+  @Suite(.timeLimit(.minutes(5)))
+  struct MotionTests {
+    private let setting: Setting
+    private let history = History()
+    private let window = UIWindow(frame: CGRect(x: 0, y: 0, width: 100, height: 100))
+    private let url = "https://images.invalid/moving.gif"
+
+    init() throws {
+      setting = try Setting()
+      UIAccessibility._setReduceMotionEnabled(false)
+      setting.loader.answer(url, with: MovingGIF.file(frameCount: 3))
+    }
+
+    private func shownView() async -> RemoteImageView {
+      let view = RemoteImageView(setting.pipeline)
+      view.frame = CGRect(x: 0, y: 0, width: 4, height: 4)
+      view.onChange = { [history] in history.note($0) }
+      window.addSubview(view)
+      view.load(ImageRequest(url: url, size: .pixels(4, 4)))
+      window.layoutIfNeeded()
+      await history.settled()
+      return view
+    }
+
+    @Test
+    func anAnimationPlaysWhileItsViewIsInAWindow() async throws {
+      let view = await shownView()
+      let player = try #require(view.player)
+      #expect(player.isPlaying)
+      _ = try await player.image.frame(at: 1)
+      _RunLoop._advance(by: 0.2, frames: 4)
+      let frame = player.frameIndex
+      #expect(frame > 0)
+
+      view.removeFromSuperview()
+      _RunLoop._advance(by: 0.2, frames: 4)
+      #expect(player.frameIndex == frame)
+    }
+
+    @Test
+    func itStandsStillWhereTheUserWantsLessMotion() async throws {
+      let view = await shownView()
+      let player = try #require(view.player)
+      UIAccessibility._setReduceMotionEnabled(true)
+      defer { UIAccessibility._setReduceMotionEnabled(false) }
+      for _ in 0..<50 where player.isPlaying { await Task { @MainActor in }.value }
+      _RunLoop._advance(by: 0.5, frames: 5)
+      #expect(player.isPlaying == false)
+      #expect(player.frameIndex == 0)
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import SwiftUI
+import Testing
+import Vitrine
+import VitrineApple
+import VitrineRuntime
+import VitrineTesting
+
+/// Shows the phase of an image as a text.
+private struct Page: View {
+  let request: ImageRequest?
+  var isShown = true
+  var transaction = Transaction()
+
+  var body: some View {
+    if isShown {
+      RemoteImage(request, transaction: transaction) { phase in
+        switch phase {
+        case .empty: Text("empty")
+        case .preview: Text("preview")
+        case .success(let image, _): image
+        case .failure: Text("failure")
+        }
+      }
+    } else {
+      Text("gone")
+    }
+  }
+}
+
+@MainActor
+@Suite(.timeLimit(.minutes(5)))
+struct RemoteImageTests {
+  private let setting: Setting
+  private var environment = EnvironmentValues()
+
+  init() throws {
+    setting = try Setting()
+    environment.imagePipeline = setting.pipeline
+  }
+
+  private func request(_ url: String) -> ImageRequest { ImageRequest(url: url, size: .pixels(20, 20)) }
+
+  @Test
+  func itGoesFromEmptyToTheImage() async {
+    let host = _Host(Page(request: request(Setting.cat)), environment: environment)
+    #expect(host.texts == ["empty"])
+    await host.settle { host.images.count == 1 }
+    #expect(host.images.first?.cgImage?.width == 20)
+    #expect(host.faults.isEmpty)
+  }
+
+  @Test
+  func anImageInMemoryIsThereTheFirstTimeThatTheViewIsShown() async throws {
+    _ = try await setting.pipeline.image(for: request(Setting.cat))
+    let host = _Host(Page(request: request(Setting.cat)), environment: environment)
+    #expect(host.renders == 1)
+    #expect(host.images.count == 1)
+    await host.settle()
+    #expect(host.images.count == 1)
+    #expect(host.images.first?.animation == nil)
+  }
+
+  @Test
+  func anotherURLNeverShowsTheImageOfTheFirst() async throws {
+    let host = _Host(Page(request: request(Setting.cat)), environment: environment)
+    await host.settle { host.images.count == 1 }
+
+    host.update(Page(request: request(Setting.slow)))
+    #expect(host.images.isEmpty)
+    await host.settle()
+    #expect(host.texts == ["empty"])
+    try await setting.loader.nextLoad(of: Setting.slow).respond(with: setting.response)
+    await host.settle { host.images.count == 1 }
+
+    host.update(Page(request: request(Setting.cat)))
+    #expect(host.images.count == 1)
+    #expect(host.texts.isEmpty)
+  }
+
+  @Test
+  func aLateAnswerForAnEarlierURLIsNotShown() async throws {
+    let host = _Host(Page(request: request(Setting.slow)), environment: environment)
+    await host.settle()
+    let late = try await setting.loader.nextLoad(of: Setting.slow)
+    host.update(Page(request: request(Setting.slower)))
+    await host.settle()
+    late.respond(with: setting.response)
+    await host.settle()
+    #expect(host.texts == ["empty"])
+  }
+
+  @Test
+  func aFailureIsAPhase() async {
+    let host = _Host(Page(request: request(Setting.missing)), environment: environment)
+    await host.settle { host.texts == ["failure"] }
+    #expect(host.texts == ["failure"])
+  }
+
+  @Test
+  func noRequestIsEmpty() async {
+    let host = _Host(Page(request: nil), environment: environment)
+    await host.settle()
+    #expect(host.texts == ["empty"])
+  }
+
+  @Test
+  func aViewThatDisappearsCancelsItsLoadAndOneThatAppearsLoadsAgain() async throws {
+    let host = _Host(Page(request: request(Setting.slow)), environment: environment)
+    await host.settle()
+    let first = try await setting.loader.nextLoad(of: Setting.slow)
+
+    host.update(Page(request: request(Setting.slow), isShown: false))
+    await host.settle()
+    await first.wait { $0.isCancelled }
+
+    host.update(Page(request: request(Setting.slow)))
+    await host.settle()
+    try await setting.loader.nextLoad(of: Setting.slow).respond(with: setting.response)
+    await host.settle { host.images.count == 1 }
+    #expect(host.images.count == 1)
+  }
+
+  @Test
+  func onlyAnImageThatWasNotInMemoryHasTheTransaction() async throws {
+    let page = Page(request: request(Setting.cat), transaction: Transaction(animation: .default))
+    let host = _Host(page, environment: environment)
+    await host.settle { host.images.count == 1 }
+    #expect(host.images.first?.animation == .default)
+
+    let again = _Host(page, environment: environment)
+    await again.settle()
+    #expect(again.images.first?.animation == nil)
+  }
+
+  @Test
+  func theStyleIsAppliedToTheImageOnly() async {
+    let request = request(Setting.cat)
+    let view = RemoteImage(request) {
+      $0.resizable()
+    } placeholder: {
+      Text("waiting")
+    } failure: { _ in
+      Text("failed")
+    }
+    let host = _Host(view, environment: environment)
+    #expect(host.texts == ["waiting"])
+    await host.settle { host.images.count == 1 }
+    #expect(host.images.first?.isResizable == true)
+  }
+}

@@ -1,0 +1,104 @@
+import Network
+import Testing
+import UIKit
+import Vitrine
+import VitrineApple
+import VitrineRuntime
+import VitrineTesting
+
+/// What the system tells of memory, network and power.
+///
+/// It is one for the whole program, so the tests run one by one.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct SystemTests {
+  private let setting: Setting
+
+  init() throws {
+    setting = try Setting()
+    NWPathMonitor._setPath(NWPath())
+    ProcessInfo._setLowPowerModeEnabled(false)
+  }
+
+  @Test
+  func aMemoryWarningEmptiesTheCache() async throws {
+    let pipeline = ImagePipeline.testing(setting.parts) { $0.memoryPressure = .system }
+    _ = try await pipeline.image(for: Setting.request(Setting.cat))
+    #expect(pipeline.cachedImage(for: Setting.request(Setting.cat)) != nil)
+
+    UIApplication.shared._receiveMemoryWarning()
+
+    #expect(pipeline.cachedImage(for: Setting.request(Setting.cat)) == nil)
+  }
+
+  @Test
+  func withoutANetworkNothingIsAsked() async throws {
+    NWPathMonitor._setPath(NWPath(_status: .unsatisfied, _interfaces: []))
+    let code = await failure(of: ImageRequest(url: Setting.cat)) { $0 == .offline }
+    #expect(code == .offline)
+  }
+
+  @Test
+  func inLowDataModeOnlyRequestsThatMayAreSent() async throws {
+    NWPathMonitor._setPath(NWPath(_isConstrained: true))
+    var request = ImageRequest(url: Setting.dog)
+    request.allowsExpensiveNetworkAccess = false
+    #expect(await failure(of: request) { $0 != nil } == .offline)
+    request.allowsExpensiveNetworkAccess = true
+    #expect(await failure(of: request) { $0 == nil } == nil)
+  }
+
+  /// Loads with new pipelines until the state of the network has reached them, and returns the last error.
+  private func failure(
+    of request: ImageRequest,
+    until isReached: (LoadError.Code?) -> Bool,
+  ) async -> LoadError.Code? {
+    let pipeline = ImagePipeline.testing {
+      $0.loader = setting.loader
+      $0.memoryCache = nil
+      $0.diskCache = nil
+      $0.followNetworkConditions()
+    }
+    var code: LoadError.Code?
+    for _ in 0..<10_000 {
+      do throws(LoadError) {
+        _ = try await pipeline.image(for: request)
+        code = nil
+      } catch {
+        code = error.code
+      }
+      if isReached(code) { break }
+    }
+    return code
+  }
+
+  @Test
+  func nothingIsPrefetchedWhileTheDeviceSavesPower() {
+    let source = ImagePrefetchSource(setting.pipeline) { _ in Setting.request(Setting.cat) }
+    #expect(!source.prefetcher.isPaused)
+    ProcessInfo._setLowPowerModeEnabled(true)
+    #expect(source.prefetcher.isPaused)
+    #expect(ImagePrefetchSource(setting.pipeline) { _ in nil }.prefetcher.isPaused)
+    ProcessInfo._setLowPowerModeEnabled(false)
+    #expect(!source.prefetcher.isPaused)
+  }
+
+  @Test
+  func aTablePrefetchesItsNextRowsAndStopsThoseThatItDoesNotReach() async throws {
+    let table = UITableView(frame: .zero, style: .plain)
+    let urls = [Setting.slow, Setting.slower]
+    let source = ImagePrefetchSource(setting.pipeline) { ImageRequest(url: urls[$0.row]) }
+    let paths = [0, 1].map { IndexPath(row: $0, section: 0) }
+    source.tableView(table, prefetchRowsAt: paths)
+    let kept = try await setting.loader.nextLoad(of: Setting.slow)
+    let stopped = try await setting.loader.nextLoad(of: Setting.slower)
+
+    source.tableView(table, cancelPrefetchingForRowsAt: [paths[1]])
+    await stopped.wait { $0.isCancelled }
+
+    #expect(!kept.status.isCancelled)
+    kept.respond(with: setting.response)
+    _ = try await setting.pipeline.image(for: ImageRequest(url: Setting.slow))
+    #expect(setting.loader.counts.loads == 2)
+  }
+}
