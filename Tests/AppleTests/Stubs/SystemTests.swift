@@ -20,15 +20,20 @@ struct SystemTests {
     ProcessInfo._setLowPowerModeEnabled(false)
   }
 
+  // In a process of its own: the system tells every cache of a program.
   @Test
-  func aMemoryWarningEmptiesTheCache() async throws {
-    let pipeline = ImagePipeline.testing(setting.parts) { $0.memoryPressure = .system }
-    _ = try await pipeline.image(for: Setting.request(Setting.cat))
-    #expect(pipeline.cachedImage(for: Setting.request(Setting.cat)) != nil)
+  func aMemoryWarningEmptiesTheCache() async {
+    await #expect(processExitsWith: .success) {
+      let setting = try Setting()
+      let pipeline = ImagePipeline.testing(setting.parts) { $0.memoryPressure = .system }
+      let request = Setting.request(Setting.cat)
+      _ = try await pipeline.image(for: request)
+      precondition(pipeline.cachedImage(for: request) != nil)
 
-    UIApplication.shared._receiveMemoryWarning()
+      await UIApplication.shared._receiveMemoryWarning()
 
-    #expect(pipeline.cachedImage(for: Setting.request(Setting.cat)) == nil)
+      precondition(pipeline.cachedImage(for: request) == nil)
+    }
   }
 
   @Test
