@@ -15,7 +15,7 @@ public final class ImagePrefetchSource: NSObject {
   /// The prefetcher.
   public let prefetcher: ImagePrefetcher
   private let request: (IndexPath) -> ImageRequest?
-  /// What was begun, since a row may show another image when it is cancelled.
+  /// The requests that were begun; a row may have another one by the time it is cancelled.
   private var begun: [IndexPath: ImageRequest] = [:]
   private var power: LowPowerWatch?
 

@@ -13,9 +13,9 @@ import VitrineRuntime
 /// sent once the subscriber has asked for a value, then the end; an error is sent without that. Equal requests share
 /// their work, as everywhere.
 public struct ImagePublisher: Publisher, Sendable {
-  /// What is published.
+  /// The type of the values: a loaded image with its facts.
   public typealias Output = ImageResponse
-  /// Why there is no image.
+  /// The type of the error.
   public typealias Failure = LoadError
 
   let pipeline: ImagePipeline

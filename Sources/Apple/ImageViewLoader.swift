@@ -2,12 +2,12 @@
 public import Vitrine
 import VitrineRuntime
 
-/// Loads images into an image view of UIKit or AppKit.
+/// Loads images into an image view of UIKit or AppKit, or into a `RemoteImageView`.
 ///
 /// ```swift
 /// imageView.vitrine.load(url, placeholder: .resource("cat-outline"), failure: .symbol("photo"))
 /// ```
-/// Each image view has one, `vitrine`, for as long as it lives. It follows the rules of ``Vitrine/ImageSlot``: an image
+/// Each view has one, `vitrine`, for as long as it lives. It follows the rules of ``Vitrine/ImageSlot``: an image
 /// in memory is shown within the call, without a placeholder or a fade, and a view that has another request never shows
 /// the first one's image. Neither the pipeline nor a running load keeps the view alive.
 ///
@@ -17,7 +17,7 @@ import VitrineRuntime
 public final class ImageViewLoader: ImageDisplay {
   /// The slot that decides what is shown, for rarely needed settings.
   ///
-  /// The loader sets its display, its sizing and its size.
+  /// The loader sets its display, its sizing and its size, and `RemoteImageView` its visibility.
   public private(set) var slot: ImageSlot
   /// The pipeline; a change cancels the load and applies to later ones.
   ///
@@ -31,8 +31,9 @@ public final class ImageViewLoader: ImageDisplay {
   public var dynamicRange = DynamicRange.standard {
     didSet { if dynamicRange != oldValue { host?.allow(dynamicRange) } }
   }
-  /// A Boolean value that indicates whether animated images move; defaults to `false`: their first frame is shown.
+  /// A Boolean value that indicates whether animated images move.
   ///
+  /// Defaults to `true` in a `RemoteImageView`. Defaults to `false` in an image view, which shows their first frame.
   /// They stand still, too, if the user wants less motion. A change applies from the next load on. A moving image is
   /// another one in memory than its first frame, so prefetch it with ``Vitrine/ImageRequest/animates``.
   public var animates = false {
@@ -50,10 +51,10 @@ public final class ImageViewLoader: ImageDisplay {
   private var playback: Playback?
   private var watchesLayout = false
 
-  init(_ host: any PictureHost) {
+  init(_ host: any PictureHost, _ pipeline: ImagePipeline = .shared) {
     self.host = host
-    pipeline = .shared
-    slot = ImageSlot(pipeline: .shared)
+    self.pipeline = pipeline
+    slot = ImageSlot(pipeline: pipeline)
     prepare(slot)
   }
 
@@ -123,7 +124,7 @@ public final class ImageViewLoader: ImageDisplay {
     playback = nil
     switch content {
     case .empty: host.show(standIn: .none)
-    case .placeholder(let placeholder), .failure(_, let placeholder): host.show(standIn: placeholder)
+    case .placeholder(let placeholder), .failure(_, shows: let placeholder): host.show(standIn: placeholder)
     case .preview(let preview): host.show(preview, duration: 0)
     case .image(let response, let fades):
       host.show(response.container, duration: transition.duration(fades: fades))
@@ -134,15 +135,20 @@ public final class ImageViewLoader: ImageDisplay {
 
   /// Tells the slot the size of the view.
   func updateSize() {
-    guard let host, let size = host.pixelSize else { return }
+    guard let host else { return }
+    let size = host.pixelSize
     // A view without a size shows all of an image.
-    slot.sizing = .view(size.isBound ? .fit : host.fittingMode)
+    slot.sizing = .view(size?.isBound == true ? .fit : host.fittingMode)
+    guard let size else { return }
     slot.sizeChanged(width: size.width, height: size.height, scale: size.scale)
   }
 
   private func makeSlot() -> ImageSlot {
-    slot.prepareForReuse()
+    let former = slot
+    former.prepareForReuse()
     let slot = ImageSlot(pipeline: pipeline)
+    (slot.isVisible, slot.whenLeft) = (former.isVisible, former.whenLeft)
+    (slot.showsPreviews, slot.onProgress) = (former.showsPreviews, former.onProgress)
     prepare(slot)
     return slot
   }

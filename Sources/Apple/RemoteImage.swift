@@ -145,7 +145,7 @@ public struct RemoteImageContent<Styled: View, Waiting: View, Failed: View>: Vie
   }
 }
 
-/// What a view loads, as far as a change of it is noticed.
+/// The request and the pipeline of a view, whose change begins another load.
 private struct RequestIdentity: Equatable {
   let request: ImageRequest?
   let pipeline: ImagePipeline

@@ -17,7 +17,7 @@ public struct RemoteImageConfiguration: UIContentConfiguration {
   public var failure: Placeholder?
   /// The way in which the image fits.
   public var mode: TargetSize.Mode
-  /// The pipeline; the view of a cell keeps the first one that it gets.
+  /// The pipeline.
   public var pipeline: ImagePipeline
 
   /// Creates a configuration.
@@ -62,7 +62,8 @@ final class RemoteImageContentView: RemoteImageView, UIContentView {
 
   private func apply() {
     mode = current.mode
-    load(current.request, placeholder: current.placeholder, failure: current.failure)
+    vitrine.pipeline = current.pipeline
+    vitrine.load(current.request, placeholder: current.placeholder, failure: current.failure)
   }
 }
 #endif

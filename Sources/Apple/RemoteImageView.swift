@@ -7,30 +7,21 @@ import VitrineRuntime
 ///
 /// ```swift
 /// let view = RemoteImageView()
-/// view.load(url, placeholder: .thumbHash(hash), failure: .symbol("photo"))
+/// view.vitrine.load(url, placeholder: .thumbHash(hash), failure: .symbol("photo"))
 /// ```
 /// It has a layer for what stands for an image and one for the image, so that each fits as it should and an image that
 /// was not in memory fades in over its placeholder. Only while it is in a window are images loaded, at exactly the
 /// display's pixels, and again if the view grows. Animated images play while they are in a window, unless the user
 /// wants less motion. After another request, the first one's image never appears.
-open class RemoteImageView: UIView, ImageDisplay {
-  /// The slot that decides what is shown, for rarely needed settings.
-  ///
-  /// The view sets its display, its size and its visibility.
-  public let slot: ImageSlot
+open class RemoteImageView: UIView {
+  /// The loader of this view.
+  public private(set) lazy var vitrine = ImageViewLoader(self)
   /// The view of the image.
   ///
-  /// Its `preferredImageDynamicRange` is that of ``dynamicRange``.
+  /// Its `preferredImageDynamicRange` is that of the loader's ``ImageViewLoader/dynamicRange``.
   public let imageView = UIImageView()
   /// The view of what stands for an image; symbols take its `preferredSymbolConfiguration`.
   public let placeholderView = UIImageView()
-  /// The way in which an image appears that was not in memory; defaults to a short fade.
-  public var transition = ImageTransition.crossDissolve
-  /// The content of the view.
-  public private(set) var content = ImageSlot.Content.empty
-  /// A closure that is called after each change of the content; defaults to an empty one.
-  public var onChange: (ImageSlot.Content) -> Void = { _ in }
-  private var playback: Playback?
 
   /// Creates a view without an image.
   ///
@@ -38,15 +29,14 @@ open class RemoteImageView: UIView, ImageDisplay {
   ///   - pipeline: The pipeline. Defaults to the shared one.
   ///   - mode: The way in which images fit. Defaults to `.fill`.
   public init(_ pipeline: ImagePipeline = .shared, mode: TargetSize.Mode = .fill) {
-    slot = ImageSlot(pipeline: pipeline)
     self.mode = mode
     super.init(frame: .zero)
+    vitrine = ImageViewLoader(self, pipeline)
     setUp()
   }
 
   /// Creates a view of an archive, which uses the shared pipeline.
   public required init?(coder: NSCoder) {
-    slot = ImageSlot(pipeline: .shared)
     mode = .fill
     super.init(coder: coder)
     setUp()
@@ -54,83 +44,43 @@ open class RemoteImageView: UIView, ImageDisplay {
 
   /// The way in which images fit; a change applies to the pixels of later loads.
   public var mode: TargetSize.Mode {
-    didSet { updateMode() }
+    didSet { imageView.contentMode = mode.contentMode }
   }
 
-  /// A Boolean value that indicates whether animated images move; defaults to `true`.
-  ///
-  /// A change applies from the next load on.
-  public var animates: Bool {
-    get { slot.animates }
-    set { slot.animates = newValue }
-  }
-
-  /// The range of brightness in which images are decoded and shown; defaults to `.standard`.
-  ///
-  /// Applies to later loads.
-  public var dynamicRange = DynamicRange.standard {
-    didSet { imageView.allow(dynamicRange) }
-  }
-
-  /// The player of the animation that is shown; `nil` for a still image.
-  public var player: AnimationPlayer? { playback?.player }
-
-  /// Shows an image: at once if it is in memory, otherwise when it has been loaded; `nil` clears the view.
-  ///
-  /// - Parameters:
-  ///   - request: The request; `nil` for no image.
-  ///   - placeholder: The content until then. Defaults to none.
-  ///   - failure: The content if loading fails. Defaults to the placeholder.
-  public func load(_ request: ImageRequest?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
-    var request = request
-    if dynamicRange != .standard { request?.dynamicRange = dynamicRange }
-    slot.load(request, placeholder: placeholder, failure: failure)
-  }
-
-  /// Shows the image of a URL; see ``load(_:placeholder:failure:)-(ImageRequest?,_,_)``.
-  @_disfavoredOverload
-  public func load(_ url: URL?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
-    load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
-  }
-
-  /// Shows the image of a URL; text that is none fails within this call.
-  @_disfavoredOverload
-  public func load(_ url: String?, placeholder: Placeholder = .none, failure: Placeholder? = nil) {
-    load(url.map { ImageRequest(url: $0) }, placeholder: placeholder, failure: failure)
-  }
-
-  /// Cancels the load, and leaves what is shown.
-  public func cancel() { slot.cancel() }
-
-  /// Shows nothing, and cancels the load.
-  public func clear() { slot.prepareForReuse() }
-
-  /// Shows content; called by the slot.
-  public func show(_ content: ImageSlot.Content) {
-    self.content = content
-    playback = nil
-    switch content {
-    case .empty: show(standIn: .none)
-    case .placeholder(let placeholder), .failure(_, let placeholder): show(standIn: placeholder)
-    case .preview(let preview): show(preview, duration: 0)
-    case .image(let response, let fades):
-      show(response.container, duration: window == nil ? 0 : transition.duration(fades: fades))
-      playback = response.animation.map { Playback($0, on: imageView) { [imageView] in imageView.show(frame: $0) } }
+  private func setUp() {
+    for view in [placeholderView, imageView] {
+      view.frame = bounds
+      view.autoresizingMask = [.flexibleWidth, .flexibleHeight]
+      view.clipsToBounds = true
+      addSubview(view)
     }
-    onChange(content)
+    imageView.contentMode = mode.contentMode
+    (vitrine.slot.isVisible, vitrine.animates) = (false, true)
   }
 
-  private func show(standIn: Placeholder) {
-    if case .keepCurrent = standIn { return }
-    imageView.image = nil
-    placeholderView.show(standIn: standIn)
-    placeholderView.contentMode = standIn.isSymbol ? .center : mode.contentMode
+  /// Tells the loader the size.
+  open override func layoutSubviews() {
+    super.layoutSubviews()
+    vitrine.updateSize()
   }
 
-  private func show(_ image: ImageContainer, duration: TimeInterval) {
+  /// Tells the loader whether the view is in a window.
+  open override func didMoveToWindow() {
+    super.didMoveToWindow()
+    if window != nil { setNeedsLayout() }
+    vitrine.slot.isVisible = window != nil
+  }
+}
+
+extension RemoteImageView: PictureHost {
+  var fittingMode: TargetSize.Mode { mode }
+
+  var pixelSize: HostSize? { hostSize.flatMap { $0.isBound ? nil : $0 } }
+
+  func show(_ image: ImageContainer, duration: TimeInterval) {
     let previous = imageView.image
     imageView.show(image, duration: 0)
-    guard duration > 0 else {
+    guard duration > 0, window != nil else {
       imageView.alpha = 1
       return placeholderView.show(standIn: .none)
     }
@@ -141,46 +91,32 @@ open class RemoteImageView: UIView, ImageDisplay {
       self.imageView.alpha = 1
     } completion: { [weak self] isFinished in
       // A fade that another content has cut off must not take that away.
-      guard isFinished, let self, case .image = self.content else { return }
+      guard isFinished, let self, case .image = vitrine.content else { return }
       placeholderView.show(standIn: .none)
     }
   }
 
-  private func setUp() {
-    for view in [placeholderView, imageView] {
-      view.frame = bounds
-      view.autoresizingMask = [.flexibleWidth, .flexibleHeight]
-      view.clipsToBounds = true
-      addSubview(view)
-    }
-    updateMode()
-    slot.isVisible = false
-    slot.animates = true
-    slot.display = self
+  func show(frame: Bitmap) { imageView.show(frame: frame) }
+
+  func show(standIn: Placeholder) {
+    if case .keepCurrent = standIn { return }
+    imageView.image = nil
+    placeholderView.show(standIn: standIn)
+    placeholderView.contentMode = standIn.isSymbol ? .center : mode.contentMode
   }
 
-  private func updateMode() {
-    imageView.contentMode = mode.contentMode
-    slot.sizing = .view(mode)
-  }
+  func allow(_ range: DynamicRange) { imageView.allow(range) }
 
-  /// Tells the slot the size.
-  open override func layoutSubviews() {
-    super.layoutSubviews()
-    guard let size = hostSize, !size.isBound else { return }
-    slot.sizeChanged(width: size.width, height: size.height, scale: size.scale)
-  }
+  // `layoutSubviews` reports.
+  func watchLayout(_ loader: ImageViewLoader) {}
 
-  /// Tells the slot whether the view is in a window.
-  open override func didMoveToWindow() {
-    super.didMoveToWindow()
-    if window != nil { setNeedsLayout() }
-    slot.isVisible = window != nil
+  func makeFrameLink(_ tick: @escaping @MainActor (Duration) -> Void) -> any FrameLink {
+    imageView.makeFrameLink(tick)
   }
 }
 
 extension TargetSize.Mode {
-  var contentMode: UIView.ContentMode {
+  fileprivate var contentMode: UIView.ContentMode {
     switch self {
     case .fit: .scaleAspectFit
     case .fill: .scaleAspectFill
@@ -191,7 +127,7 @@ extension TargetSize.Mode {
 
 extension Placeholder {
   /// True for what is shown at its own size.
-  var isSymbol: Bool {
+  fileprivate var isSymbol: Bool {
     if case .symbol = self { true } else { symbol != nil }
   }
 }

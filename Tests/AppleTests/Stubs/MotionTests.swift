@@ -28,9 +28,9 @@ extension ClockTests {
     private func shownView() async -> RemoteImageView {
       let view = RemoteImageView(setting.pipeline)
       view.frame = CGRect(x: 0, y: 0, width: 4, height: 4)
-      view.onChange = { [history] in history.note($0) }
+      view.vitrine.onChange = { [history] in history.note($0) }
       window.addSubview(view)
-      view.load(ImageRequest(url: url, size: .pixels(4, 4)))
+      view.vitrine.load(ImageRequest(url: url, size: .pixels(4, 4)))
       window.layoutIfNeeded()
       await history.settled()
       return view
@@ -39,7 +39,7 @@ extension ClockTests {
     @Test
     func anAnimationPlaysWhileItsViewIsInAWindow() async throws {
       let view = await shownView()
-      let player = try #require(view.player)
+      let player = try #require(view.vitrine.player)
       #expect(player.isPlaying)
       _ = try await player.image.frame(at: 1)
       _RunLoop._advance(by: 0.2, frames: 4)
@@ -54,7 +54,7 @@ extension ClockTests {
     @Test
     func itStandsStillWhereTheUserWantsLessMotion() async throws {
       let view = await shownView()
-      let player = try #require(view.player)
+      let player = try #require(view.vitrine.player)
       UIAccessibility._setReduceMotionEnabled(true)
       defer { UIAccessibility._setReduceMotionEnabled(false) }
       for _ in 0..<50 where player.isPlaying { await Task { @MainActor in }.value }

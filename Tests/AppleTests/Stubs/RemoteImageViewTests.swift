@@ -22,7 +22,7 @@ extension ClockTests {
 
     private func makeView() -> RemoteImageView {
       let view = RemoteImageView(setting.pipeline)
-      view.onChange = { [history] in history.note($0) }
+      view.vitrine.onChange = { [history] in history.note($0) }
       view.frame = CGRect(x: 0, y: 0, width: 10, height: 10)
       return view
     }
@@ -31,7 +31,7 @@ extension ClockTests {
     func anImageFadesInOverItsPlaceholderWhichThenGoes() async throws {
       let view = makeView()
       window.addSubview(view)
-      view.load(Setting.cat, placeholder: .symbol("photo"))
+      view.vitrine.load(Setting.cat, placeholder: .symbol("photo"))
       window.layoutIfNeeded()
       await history.settled()
 
@@ -47,8 +47,8 @@ extension ClockTests {
     func anImageInMemoryIsThereAtOnceWithoutAPlaceholder() async throws {
       _ = try await setting.pipeline.image(for: Setting.request(Setting.cat))
       let view = makeView()
-      view.animates = false
-      view.load(Setting.request(Setting.cat), placeholder: .symbol("photo"))
+      view.vitrine.animates = false
+      view.vitrine.load(Setting.request(Setting.cat), placeholder: .symbol("photo"))
       #expect(history.kinds == ["image"])
       #expect(view.placeholderView._imageHistory.compactMap { $0 }.isEmpty)
       #expect(view.imageView.image?.cgImage?.width == 20)
@@ -57,7 +57,7 @@ extension ClockTests {
     @Test
     func nothingIsLoadedOutsideOfAWindowAndLeavingItCancels() async throws {
       let view = makeView()
-      view.load(Setting.slow)
+      view.vitrine.load(Setting.slow)
       view.layoutIfNeeded()
       #expect(setting.loader.counts.loads == 0)
       window.addSubview(view)
@@ -72,9 +72,9 @@ extension ClockTests {
       let view = makeView()
       window.addSubview(view)
       window.layoutIfNeeded()
-      view.load(Setting.cat, placeholder: .symbol("photo"))
+      view.vitrine.load(Setting.cat, placeholder: .symbol("photo"))
       await history.settled()
-      view.load(Setting.slow, placeholder: .symbol("hourglass"))
+      view.vitrine.load(Setting.slow, placeholder: .symbol("hourglass"))
       _RunLoop._advance(by: 1)
       #expect(view.placeholderView.image?._facts.symbolName == "hourglass")
       #expect(view.imageView.image == nil)
@@ -87,7 +87,7 @@ extension ClockTests {
       do {
         let view = makeView()
         window.addSubview(view)
-        view.load(Setting.slow, placeholder: .symbol("photo"))
+        view.vitrine.load(Setting.slow, placeholder: .symbol("photo"))
         window.layoutIfNeeded()
         load = try await setting.loader.nextLoad(of: Setting.slow)
         released = view
@@ -105,7 +105,7 @@ extension ClockTests {
       window.layoutIfNeeded()
       let late = try await setting.loader.nextLoad(of: Setting.slow)
       let view = try #require(cell.contentView as? RemoteImageView)
-      view.onChange = { [history] in history.note($0) }
+      view.vitrine.onChange = { [history] in history.note($0) }
 
       cell.contentConfiguration = RemoteImageConfiguration(ImageRequest(url: Setting.cat), pipeline: setting.pipeline)
       #expect(cell.contentView === view)
@@ -125,16 +125,16 @@ extension ClockTests {
         defer: false,
       )
       let view = MacRemoteImageView(setting.pipeline)
-      view.onChange = { [history] in history.note($0) }
+      view.vitrine.onChange = { [history] in history.note($0) }
       view.frame = CGRect(x: 0, y: 0, width: 10, height: 10)
-      view.load(Setting.cat, placeholder: .symbol("photo"))
+      view.vitrine.load(Setting.cat, placeholder: .symbol("photo"))
       #expect(setting.loader.counts.loads == 0)
       window.contentView?.addSubview(view)
       window.layoutIfNeeded()
       await history.settled()
       #expect(view.imageView.image?.size == CGSize(width: 20, height: 20))
       #expect(view.placeholderView.image == nil)
-      view.clear()
+      view.vitrine.clear()
       #expect(view.imageView.image == nil)
     }
   }
