@@ -75,7 +75,8 @@ open class RemoteImageView: UIView {
 extension RemoteImageView: PictureHost {
   var fittingMode: TargetSize.Mode { mode }
 
-  var pixelSize: HostSize? { hostSize.flatMap { $0.isBound ? nil : $0 } }
+  /// Outside of a window neither the scale nor the layout is known.
+  var pixelSize: HostSize? { window == nil ? nil : hostSize.flatMap { $0.isBound ? nil : $0 } }
 
   func show(_ image: ImageContainer, duration: TimeInterval) {
     let previous = imageView.image

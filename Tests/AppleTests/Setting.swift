@@ -28,7 +28,8 @@ struct Setting {
 
   init() throws {
     bytes = try Self.picture.get()
-    pipeline = ImagePipeline.testing(parts)
+    // No answer comes within the call that asks for it: a view would show it as if it had been in memory.
+    pipeline = ImagePipeline.testing(parts) { $0.willSend = { _ in await MainActor.run {} } }
     loader.answer(Self.cat, response)
     loader.answer(Self.dog, response)
     loader.answer(Self.missing, FakeResponse(status: 404))
