@@ -9,7 +9,7 @@ final class EventFeed: Sendable {
   private struct State {
     var waiting: [@Sendable () -> Void] = []
     var isDelivering = false
-    /// The number of events being delivered.
+    /// The number of events that were taken from `waiting` and are not being delivered yet.
     var taken = 0
     var missed = 0
   }
@@ -93,7 +93,11 @@ final class EventFeed: Sendable {
       }
       if missed > 0 { observers.requestsMissed(missed) }
       guard !actions.isEmpty else { return }
-      for action in actions { action() }
+      for action in actions {
+        // Before the action: whoever waits for it may begin a request as soon as it runs.
+        state.withLock { $0.taken -= 1 }
+        action()
+      }
     }
   }
 }

@@ -138,7 +138,8 @@ struct FrameStoreTests {
     let image = try stage.image(frames)
     func ask() async -> Result<Bitmap, any Error> {
       let task = Task { try await image.frame(at: 2) }
-      while image.waitingCount == 0 { await Task.yield() }
+      // It waits for the frame a moment before there is work.
+      while stage.queue.pendingCount == 0 { await Task.yield() }
       stage.run()
       return await task.result
     }
