@@ -36,13 +36,19 @@ enum Translation {
 
 /// Returns a text in the language of the desktop, with values in place of its `%s`.
 func translated(_ text: String, _ values: String...) -> String {
-  // The catalogue lives as long as the process.
-  let found = unsafe g_dgettext(Translation.domain, text).map { unsafe String(cString: $0) } ?? text
-  return Translation.fill(found, values)
+  // Without a translation, the result is the argument itself, which lives as long as the closure runs.
+  let found = unsafe text.withCString { text in unsafe string(g_dgettext(Translation.domain, text)) }
+  return Translation.fill(found ?? text, values)
 }
 
 /// Returns a text for one or many, with the number in place of its `%s`.
 func translated(_ one: String, many: String, _ count: Int) -> String {
-  let found = unsafe g_dngettext(Translation.domain, one, many, gulong(count)).map { unsafe String(cString: $0) }
+  let found = unsafe one.withCString { one in
+    unsafe many.withCString { many in unsafe string(g_dngettext(Translation.domain, one, many, gulong(count))) }
+  }
   return Translation.fill(found ?? many, ["\(count)"])
+}
+
+private func string(_ text: UnsafePointer<gchar>?) -> String? {
+  unsafe text.map { unsafe String(cString: $0) }
 }
