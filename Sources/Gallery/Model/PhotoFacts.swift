@@ -65,6 +65,7 @@ package struct PhotoFacts: Sendable, Equatable {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
     guard number.isFinite, abs(number) < 1e12 else { return "\(number)" }
     let whole = Int((abs(number) * scale).rounded())
+    guard digits > 0 else { return "\(Int(number.rounded()))" }
     let sign = number < 0 && whole > 0 ? "-" : ""
     var rest = String(whole % Int(scale))
     rest = String(repeating: "0", count: digits - rest.count) + rest
