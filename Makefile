@@ -61,6 +61,17 @@ accessibility: setup ## Reads a window with pictures as a screen reader does, ov
 	swift build --product accessible-window
 	@Scripts/accessibility.sh
 
+.PHONY: gallery-session
+gallery-session: setup ## Uses the gallery with keys and the pointer on a virtual display; screenshots in .build/gallery-session.
+	@Scripts/setup.sh gallery-session
+	swift build --product vitrine-gallery
+	@Scripts/gallery-session.sh .build/debug/vitrine-gallery "$(PHOTOS)"
+
+.PHONY: translations
+translations: ## Compiles the gallery's translations into .build/locale; updates their template from the code.
+	@Scripts/setup.sh translations
+	@Scripts/translations.sh
+
 .PHONY: test-apple
 test-apple: setup ## Builds and tests the core in the shape of Apple's platforms, over stubs of their frameworks.
 	@Scripts/test-apple.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
-# `bench-imaging`, `bench-processing`, `bench-encoding`, `conformance`, `conformance-encoding`, `accessibility` and
-# `roots` install what these make targets need. `setup.sh packages PRODUCT` lists the packages of a product; README and
+# `bench-imaging`, `bench-processing`, `bench-encoding`, `conformance`, `conformance-encoding`, `accessibility`,
+# `gallery-session`, `translations` and `roots` install what these make targets need. `setup.sh packages PRODUCT` lists the packages of a product; README and
 # Package.swift are checked against them.
 set -euo pipefail
 
@@ -80,6 +80,12 @@ screen_readers=(
   "at-spi2-core:command /usr/libexec/at-spi-bus-launcher:the bus between programs and screen readers, for make accessibility"
   "dbus-daemon:command dbus-run-session:a session bus for make accessibility"
 )
+sessions=(
+  "xdotool:command xdotool:presses keys and moves the pointer, for make gallery-session"
+  "openbox:command openbox:a window manager for make gallery-session"
+  "imagemagick:command import:takes screenshots in make gallery-session"
+  "gettext:command msgfmt:compiles translations, for make translations"
+)
 servers=(
   "nginx-light:command nginx:serves the tests of VitrineHTTP, which are skipped without it, and the benchmarks"
   "openssl:command openssl:makes the certificates of that server"
@@ -101,6 +107,7 @@ case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = bench-encoding ] && wanted=("${encoders[@]}")
 [ "${1:-}" = roots ] && wanted=("${roots[@]}")
 [ "${1:-}" = accessibility ] && wanted+=("${screen_readers[@]}")
+case ${1:-} in gallery-session | translations) wanted+=("${sessions[@]}") ;; esac
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
 [ "${1:-}" = conformance ] && wanted=("${decoders[@]}")
 [ "${1:-}" = conformance-encoding ] && wanted=("${readers[@]}")
