@@ -8,7 +8,9 @@ private final class Folder {
   let path: String
 
   init() throws {
-    let url = FileManager.default.temporaryDirectory.appending(path: "gallery-tests-\(UInt64.random(in: 0...UInt64.max))")
+    let url = FileManager.default.temporaryDirectory.appending(
+      path: "gallery-tests-\(UInt64.random(in: 0...UInt64.max))"
+    )
     path = url.path(percentEncoded: false)
     try AtomicFile.makeFolder(ByteString(path))
   }
@@ -22,8 +24,10 @@ private final class Folder {
   }
 }
 
-@Suite struct FileTests {
-  @Test func aFolderListsPicturesAndNeitherHiddenNorOtherFiles() throws {
+@Suite
+struct FileTests {
+  @Test
+  func aFolderListsPicturesAndNeitherHiddenNorOtherFiles() throws {
     let folder = try Folder()
     for name in ["a.jpg", "b.PNG", ".c.jpg", "d.txt", "inner/e.jpg"] { try folder.write(name) }
     try folder.write("unnamed", "GIF89a\u{1}")
@@ -31,11 +35,13 @@ private final class Folder {
     #expect(names == ["a.jpg", "b.PNG", "unnamed"])
   }
 
-  @Test func aFolderThatIsNotThereIsAnErrorThatNamesIt() {
+  @Test
+  func aFolderThatIsNotThereIsAnErrorThatNamesIt() {
     #expect { try FolderListing.items(of: "/there/is/none") } throws: { "\($0)".contains("/there/is/none") }
   }
 
-  @Test func aWatchTellsOfFilesThatComeAndGo() async throws {
+  @Test
+  func aWatchTellsOfFilesThatComeAndGo() async throws {
     let folder = try Folder()
     let watch = try FolderWatch(folder.path)
     var changes = watch.changes.makeAsyncIterator()
@@ -47,7 +53,8 @@ private final class Folder {
     while await changes.next() != nil {}
   }
 
-  @Test func aWatchEndsWithItsFolder() async throws {
+  @Test
+  func aWatchEndsWithItsFolder() async throws {
     let folder = try Folder()
     let watch = try FolderWatch(folder.path)
     try FileManager.default.removeItem(atPath: folder.path)
@@ -68,7 +75,8 @@ private final class Folder {
     }
   }
 
-  @Test func aFileComesBackFromTheTrash() throws {
+  @Test
+  func aFileComesBackFromTheTrash() throws {
     let folder = try Folder()
     try folder.write("a.jpg")
     let path = "\(folder.path)/a.jpg"
@@ -78,7 +86,8 @@ private final class Folder {
     #expect(FolderListing.item(at: path) != nil)
   }
 
-  @Test func aFileFromTheTrashNeverReplacesAnother() throws {
+  @Test
+  func aFileFromTheTrashNeverReplacesAnother() throws {
     let folder = try Folder()
     try folder.write("a.jpg", "old")
     let path = "\(folder.path)/a.jpg"
@@ -88,19 +97,22 @@ private final class Folder {
     #expect(try FileContents.at(path) == Data("new".utf8))
   }
 
-  @Test func onePictureStandsForItsFolder() throws {
+  @Test
+  func onePictureStandsForItsFolder() throws {
     let folder = try Folder()
     try folder.write("a.jpg")
     let sources = GallerySources(["\(folder.path)/a.jpg"])
     #expect(sources.folders == [folder.path] && sources.opened == "\(folder.path)/a.jpg")
   }
 
-  @Test func pastedTextIsFilesAndURLs() {
+  @Test
+  func pastedTextIsFilesAndURLs() {
     let text = "file:///a%20b.jpg\r\n# no\nhttps://host.invalid/c.png?x=1\n /d/ \nnothing\nftp://host.invalid/e"
     #expect(PastedText.lines(in: text) == ["/a b.jpg", "https://host.invalid/c.png?x=1", "/d"])
   }
 
-  @Test func stateThatMakesNoSenseIsTheDefault() throws {
+  @Test
+  func stateThatMakesNoSenseIsTheDefault() throws {
     let folder = try Folder()
     let path = "\(folder.path)/state/window.json"
     var state = WindowState()
@@ -114,7 +126,8 @@ private final class Folder {
     #expect(WindowState(path: path) == WindowState())
   }
 
-  @Test func bytesAreShownInUnitsThatPeopleRead() {
+  @Test
+  func bytesAreShownInUnitsThatPeopleRead() {
     #expect([0, 999, 1500, 12_345_678].map { PhotoFacts.bytes($0) } == ["0 B", "999 B", "1.5 kB", "12 MB"])
     #expect(PhotoFacts.bytes(1500, ",") == "1,5 kB")
   }

@@ -1,7 +1,8 @@
 import Testing
 import VitrineGalleryModel
 
-@Suite struct ItemListTests {
+@Suite
+struct ItemListTests {
   private func items(_ names: String...) -> [GalleryItem] {
     names.map { GalleryItem(.file("/there/\($0)"), byteCount: 1, modified: 1) }
   }
@@ -13,13 +14,15 @@ import VitrineGalleryModel
     for step in steps { shown.replaceSubrange(step.position..<step.position + step.removed, with: step.added) }
   }
 
-  @Test func namesAreSortedAsPeopleExpect() {
+  @Test
+  func namesAreSortedAsPeopleExpect() {
     var list = ItemList()
     _ = list.replace(with: items("b.jpg", "IMG_10.jpg", "img_2.jpg", "A.jpg"))
     #expect(names(list) == ["A.jpg", "b.jpg", "img_2.jpg", "IMG_10.jpg"])
   }
 
-  @Test func aSearchFindsAllWordsInAnyCase() {
+  @Test
+  func aSearchFindsAllWordsInAnyCase() {
     var list = ItemList()
     _ = list.replace(with: items("Red fox.jpg", "fox.jpg", "Café.jpg"))
     _ = list.setSearch("FOX red")
@@ -28,7 +31,8 @@ import VitrineGalleryModel
     #expect(names(list) == ["Café.jpg"])
   }
 
-  @Test func pictureThatStayAreNotTouchedWhenOthersComeAndGo() {
+  @Test
+  func pictureThatStayAreNotTouchedWhenOthersComeAndGo() {
     var list = ItemList()
     var shown: [String] = []
     follow(&shown, list.replace(with: items("a.jpg", "c.jpg", "e.jpg")))
@@ -38,14 +42,19 @@ import VitrineGalleryModel
     #expect(shown == list.visible.map(\.id))
   }
 
-  @Test func theStepsLeadToTheListWhateverChanges() {
+  @Test
+  func theStepsLeadToTheListWhateverChanges() {
     var random = SplitMix(state: 7)
     var list = ItemList()
     var shown: [String] = []
     for round in 0..<300 {
       let some = (0..<5).map { _ in
         let number = Int.random(in: 0..<40, using: &random)
-        return GalleryItem(.file("/there/\(number).jpg"), byteCount: Int.random(in: 0..<9, using: &random), modified: 1)
+        return GalleryItem(
+          .file("/there/\(number).jpg"),
+          byteCount: Int.random(in: 0..<9, using: &random),
+          modified: 1,
+        )
       }
       switch round % 5 {
       case 0: follow(&shown, list.setOrder(ItemOrder.allCases[round % 3]))
@@ -57,7 +66,8 @@ import VitrineGalleryModel
     }
   }
 
-  @Test func whatGoesOnIsTheNextOneThatStaysOrElseTheOneBefore() {
+  @Test
+  func whatGoesOnIsTheNextOneThatStaysOrElseTheOneBefore() {
     var list = ItemList()
     _ = list.replace(with: items("a", "b", "c"))
     #expect(list.neighbour(of: "/there/b", without: ["/there/b"]) == "/there/c")

@@ -48,9 +48,7 @@ package struct ItemList: Sendable {
   package mutating func update(removing ids: some Sequence<String>, adding new: [GalleryItem]) -> [ListSplice] {
     var touched = Set(ids)
     for id in touched { items[id] = nil }
-    for item in new {
-      // A version that differs in nothing needs no new place.
-      guard items[item.id] != item else { continue }
+    for item in new where items[item.id] != item {
       items[item.id] = item
       touched.insert(item.id)
     }
@@ -89,7 +87,7 @@ package struct ItemList: Sendable {
     return (after ?? visible[..<position].last { !leaving.contains($0.id) })?.id
   }
 
-  /// - Parameter moving: The pictures that may have another place among the others.
+  /// Sorts and searches anew; the pictures of `moving` may get another place among the others.
   private mutating func show(moving: Set<String> = []) -> [ListSplice] {
     let words = NameSearch(search)
     let old = visible

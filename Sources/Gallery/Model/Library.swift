@@ -55,7 +55,9 @@ package final class Library {
 
   /// Adds files and URLs to what is open; folders are opened in its place.
   ///
-  /// - Parameter done: Called with the first picture that was added.
+  /// - Parameters:
+  ///   - arguments: Paths and URLs.
+  ///   - done: Called with the first picture that was added.
   package func add(_ arguments: [String], _ done: @escaping (GalleryItem) -> Void) {
     let generation = generation
     Task {

@@ -37,7 +37,10 @@ package struct PhotoFacts: Sendable, Equatable {
     func add(_ kind: Kind, _ text: String?) {
       if let text, !text.isEmpty { facts.append(Fact(kind: kind, text: text)) }
     }
-    add(.format, info.frameCount > 1 ? "\(info.format), \(info.frameCount) × \(decimal(info.duration)) s" : "\(info.format)")
+    add(
+      .format,
+      info.frameCount > 1 ? "\(info.format), \(info.frameCount) × \(decimal(info.duration)) s" : "\(info.format)",
+    )
     let megapixels = Double(info.width) * Double(info.height) / 1e6
     add(.pixels, "\(info.width) × \(info.height)" + (megapixels >= 0.1 ? " (\(decimal(megapixels)) MP)" : ""))
     add(.size, byteCount.map { Self.bytes($0, decimalPoint) })

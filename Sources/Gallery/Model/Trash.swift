@@ -50,7 +50,8 @@ package struct Trash: Sendable {
       for name in notes(of: path, in: folder).subtracting(known).sorted() {
         let note = "\(folder)/info/\(name)"
         let place = "\(folder)/files/\(name.dropLast(Self.ending.count))"
-        guard let text = try? FileContents.at(note), Self.original(in: String(decoding: text, as: UTF8.self), folder) == path
+        guard let text = try? FileContents.at(note),
+          Self.original(in: String(decoding: text, as: UTF8.self), folder) == path
         else { continue }
         return TrashedFile(original: path, place: place, note: note)
       }

@@ -44,7 +44,9 @@ final class GalleryApplication {
   }
 
   private func makeWindow() -> GalleryWindow {
-    let parts = GalleryPipeline(cacheFolder: options.cacheFolder.map { URL(filePath: $0) } ?? GalleryPipeline.defaultFolder)
+    let parts = GalleryPipeline(
+      cacheFolder: options.cacheFolder.map { URL(filePath: $0) } ?? GalleryPipeline.defaultFolder
+    )
     self.parts = parts
     let window = GalleryWindow(application, parts, statePath: Self.statePath)
     if options.printsTimes {

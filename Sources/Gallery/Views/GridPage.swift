@@ -88,7 +88,7 @@ final class GridPage {
     unsafe texts.append(nil)
     // The list copies the texts.
     unsafe gtk_string_list_splice(strings, guint(step.position), guint(step.removed), &texts)
-    for unsafe text in unsafe texts { unsafe free(UnsafeMutablePointer(mutating: text)) }
+    for unsafetext in unsafe texts { unsafe free(UnsafeMutablePointer(mutating: text)) }
   }
 
   // MARK: Selection
@@ -114,7 +114,11 @@ final class GridPage {
     guard let position = list.position(of: id) else { return }
     select(SelectedItems([id]))
     // The action takes the number; the variant is floating, and the call takes it.
-    unsafe gtk_widget_activate_action_variant(grid.pointer, "list.scroll-to-item", g_variant_new_uint32(guint32(position)))
+    unsafe gtk_widget_activate_action_variant(
+      grid.pointer,
+      "list.scroll-to-item",
+      g_variant_new_uint32(guint32(position)),
+    )
     focus()
   }
 

@@ -66,7 +66,9 @@ final class InfoPanel {
   // MARK: Rows
 
   private func fill() {
-    while let child = unsafe gtk_widget_get_first_child(rows.pointer) { unsafe gtk_box_remove(cast(rows.pointer), child) }
+    while let child = unsafe gtk_widget_get_first_child(rows.pointer) {
+      unsafe gtk_box_remove(cast(rows.pointer), child)
+    }
     guard let item = shown else { return add(translated("Nothing is selected"), "") }
     add(translated("Name"), item.name)
     add(item.path == nil ? translated("Server") : translated("Folder"), item.container)

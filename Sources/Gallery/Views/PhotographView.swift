@@ -150,7 +150,7 @@ final class PhotographView {
   private var adjustments: (UnsafeMutablePointer<GtkAdjustment>?, UnsafeMutablePointer<GtkAdjustment>?) {
     unsafe (
       gtk_scrolled_window_get_hadjustment(cast(widget.pointer)),
-      gtk_scrolled_window_get_vadjustment(cast(widget.pointer))
+      gtk_scrolled_window_get_vadjustment(cast(widget.pointer)),
     )
   }
 }
