@@ -67,6 +67,12 @@ gallery-session: setup ## Uses the gallery with keys and the pointer on a virtua
 	swift build --product vitrine-gallery
 	@Scripts/gallery-session.sh .build/debug/vitrine-gallery "$(PHOTOS)"
 
+.PHONY: gallery-accessibility
+gallery-accessibility: setup ## Reads the gallery as a screen reader does: whatever can be used must have a name.
+	@Scripts/setup.sh accessibility
+	swift build --product vitrine-gallery
+	@Scripts/accessibility.sh .build/debug/vitrine-gallery Scripts/gallery-accessibility.py "$(PHOTOS)"
+
 .PHONY: translations
 translations: ## Compiles the gallery's translations into .build/locale; updates their template from the code.
 	@Scripts/setup.sh translations

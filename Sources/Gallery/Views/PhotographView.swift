@@ -27,6 +27,7 @@ final class PhotographView {
     self.pipeline = pipeline
     picture = RemotePicture(pipeline, mode: .fit)
     picture.usesDesktopThumbnails = false
+    picture.alternativeText = translated("Photograph")
     picture.showsProgress = true
     picture.showsRetry = true
     inner = unsafe Widget(picture.widget)
@@ -52,7 +53,7 @@ final class PhotographView {
   ///   - keepsView: A Boolean value that indicates whether it is a newer version of what is shown.
   func load(_ item: GalleryItem?, placeholder: Bitmap? = nil, keepsView: Bool = false) {
     self.item = item
-    picture.alternativeText = item?.name ?? ""
+    picture.alternativeText = item?.name ?? translated("Photograph")
     if !keepsView {
       (response, error, turns) = (nil, nil, 0)
       zoomToFit()
