@@ -64,8 +64,8 @@ accessibility: setup ## Reads a window with pictures as a screen reader does, ov
 .PHONY: gallery-session
 gallery-session: setup ## Uses the gallery with keys and the pointer on a virtual display; screenshots in .build/gallery-session.
 	@Scripts/setup.sh gallery-session
-	swift build --product vitrine-gallery
-	@Scripts/gallery-session.sh .build/debug/vitrine-gallery "$(PHOTOS)"
+	$(RELEASE) --product vitrine-gallery
+	@Scripts/gallery-session.sh .build/release/vitrine-gallery "$(PHOTOS)"
 
 .PHONY: gallery-accessibility
 gallery-accessibility: setup ## Reads the gallery as a screen reader does: whatever can be used must have a name.

@@ -3,7 +3,7 @@
 # goes on 50 times, zooms, pans, fills the screen, moves to the trash, undoes, goes back, searches. Titles are checked;
 # the screenshots are in .build/gallery-session, to be looked at. `gallery-session.sh PROGRAM FOLDER`
 set -euo pipefail
-program=$(realpath "${1:-.build/debug/vitrine-gallery}")
+program=$(realpath "${1:-.build/release/vitrine-gallery}")
 photos=$(realpath "${2:-Examples/Photographs}")
 if [ -z "${VITRINE_SESSION:-}" ]; then
   VITRINE_SESSION=1 exec Scripts/headless.sh "$0" "$program" "$photos"
