@@ -16,18 +16,18 @@ struct LibraryScenarios {
 
   @Test
   func aProgressiveImageIsShownWhileItArrives() async throws {
-    let bytes = try Bitmap.testPattern(width: 320, height: 240).encoded(as: .jpeg(quality: 90, isProgressive: true))
+    let bytes = try Data(contentsOf: Setting.progressiveFile)
     let task = pipeline.imageTask(for: setting.slow)
     let load = try await setting.loader.nextLoad(of: setting.slow)
     load.respond(headers: ["Content-Length": "\(bytes.count)"])
-    load.send(bytes.prefix(bytes.count / 2))
+    load.send(bytes.prefix(16_000))
     for await case .preview(let preview) in task.events {
-      #expect(preview.bitmap.width == 320)
-      load.send(bytes.suffix(from: bytes.count / 2))
+      load.send(bytes.dropFirst(16_000))
       load.finish()
-      break
+      #expect(try await task.image.width == preview.bitmap.width)
+      return
     }
-    #expect(try await task.image.width == 320)
+    Issue.record("no preview")
   }
 
   @Test

@@ -72,6 +72,10 @@ struct Setting {
       + [0x21, 0xF9, 4, 0, 10, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4C, 1, 0, 0x3B]
   )
 
+  /// A progressive JPEG.
+  static let progressiveFile = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Photographs/lighthouse-progressive.jpg")
+
   private static let picture = Result { try Bitmap.testPattern(width: 320, height: 240).encoded(as: .jpeg) }
 
   var loader: FakeLoader { parts.loader }
