@@ -18,10 +18,11 @@ struct LibraryScenarios {
   func aProgressiveImageIsShownWhileItArrives() async throws {
     let bytes = try Data(contentsOf: Setting.progressiveFile)
     let task = pipeline.imageTask(for: setting.slow)
+    let events = task.events
     let load = try await setting.loader.nextLoad(of: setting.slow)
     load.respond(headers: ["Content-Length": "\(bytes.count)"])
     load.send(bytes.prefix(16_000))
-    for await case .preview(let preview) in task.events {
+    for await case .preview(let preview) in events {
       load.send(bytes.dropFirst(16_000))
       load.finish()
       #expect(try await task.image.width == preview.bitmap.width)
