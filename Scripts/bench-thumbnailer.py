@@ -19,8 +19,8 @@ corpus = os.environ.get("VITRINE_CORPUS")
 scratch = tempfile.mkdtemp()
 
 
-def is_progressive(path):
-    """Returns True if the first frame of a JPEG is a progressive one, None if it is no JPEG."""
+def jpeg_kind(path):
+    """Returns the kind of a JPEG, with its size in two classes; None if it is no JPEG."""
     with open(path, "rb") as file:
         data = file.read()
     if data[:2] != b"\xff\xd8":
@@ -29,13 +29,15 @@ def is_progressive(path):
     while offset + 4 <= len(data) and data[offset] == 0xFF:
         marker, length = data[offset + 1], struct.unpack(">H", data[offset + 2:offset + 4])[0]
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            return marker == 0xC2
+            height, width = struct.unpack(">HH", data[offset + 5:offset + 9])
+            kind = "progressive" if marker == 0xC2 else "baseline"
+            return f"{kind} JPEG, {'4+' if width * height >= 4_000_000 else 'under 4'} MP"
         offset += 2 + length
     return None
 
 
 def photographs():
-    """Returns (path, kind), each photograph of at least 100 KB as it is, and each JPEG as the other kind too."""
+    """Returns (path, kind), each photograph of at least 100 KB, and each JPEG as the other kind too."""
     found = []
     for folder in filter(None, [corpus, "Examples/Photographs"]):
         for parent, folders, names in os.walk(folder):
@@ -45,14 +47,15 @@ def photographs():
         end = path.rsplit(".", 1)[-1].lower()
         if os.path.getsize(path) < 100_000:
             continue
-        if end in ("jpg", "jpeg") and is_progressive(path) is not None:
-            name = os.path.join(scratch, f"{len(os.listdir(scratch))}-{os.path.basename(path)}")
-            wanted = [] if is_progressive(path) else ["-progressive"]
+        if end in ("jpg", "jpeg") and jpeg_kind(path):
+            kind = jpeg_kind(path)
+            yield path, kind
+            was, other = ("progressive", "baseline") if kind.startswith("progressive") else ("baseline", "progressive")
+            name = os.path.join(scratch, "other.jpg")
+            wanted = ["-progressive"] if other == "progressive" else []
             made = subprocess.run(["jpegtran", "-copy", "all", *wanted, "-outfile", name, path], capture_output=True)
-            kinds = ("progressive JPEG", "baseline JPEG")
-            yield path, kinds[0 if is_progressive(path) else 1]
             if made.returncode == 0:
-                yield name, kinds[0 if wanted else 1]
+                yield name, kind.replace(was, other)
         elif end in ("png", "webp", "avif", "heic", "heif", "jxl", "tif", "tiff"):
             yield path, {"tif": "TIFF", "tiff": "TIFF", "webp": "WebP", "heif": "HEIC"}.get(end, end.upper())
 
@@ -90,13 +93,13 @@ finally:
 
 print("Thumbnails for a desktop: CPU time of whole processes with their children, start included, in ms;")
 print(f"the least of {ROUNDS} rounds in which the programs take turns. Files of at least 100 KB.\n")
-print(f"{'kind':18}{'size':>5}{'files':>7}{'vitrine':>9}{'gdk-pixbuf':>12}{'times':>8}{'median':>8}{'least':>7}   peak MB   "
+print(f"{'kind':28}{'size':>5}{'files':>7}{'vitrine':>9}{'gdk-pixbuf':>12}{'times':>8}{'median':>8}{'least':>7}   peak MB   "
       "only vitrine / only gdk-pixbuf / none")
 for (kind, size), files in sorted(results.items()):
     both = [best for _, best in files if None not in best]
     only = [sum(1 for _, best in files if pattern(best)) for pattern in (
         lambda b: b[0] and not b[1], lambda b: b[1] and not b[0], lambda b: not b[0] and not b[1])]
-    line = f"{kind:18}{size:5}{len(files):7}"
+    line = f"{kind:28}{size:5}{len(files):7}"
     if both:
         mean = [statistics.mean(best[index][0] for best in both) for index in (0, 1)]
         ratios = [best[1][0] / best[0][0] for best in both]

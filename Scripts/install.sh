@@ -35,7 +35,8 @@ fi
 refresh() {
   [ -z "${DESTDIR:-}" ] || return 0
   if command -v update-mime-database >/dev/null && [ -d "$root/share/mime/packages" ]; then
-    update-mime-database "$root/share/mime" || true
+    # Its note about the search path is said below, once.
+    update-mime-database "$root/share/mime" >/dev/null 2>&1 || true
   fi
   if command -v update-desktop-database >/dev/null && [ -d "$root/share/applications" ]; then
     update-desktop-database -q "$root/share/applications" || true
@@ -64,6 +65,10 @@ case ${1:-} in
       echo "$root/$destination"
     done
     refresh
+    folders=:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}:
+    if [ -z "${DESTDIR:-}" ] && [[ ${folders//\/:/:} != *":$prefix/share:"* ]]; then
+      echo "install: desktops look into $prefix/share only if XDG_DATA_DIRS names it" >&2
+    fi
     ;;
   uninstall)
     for entry in "${files[@]}"; do

@@ -60,7 +60,7 @@ def request(file, flavor, kind=None):
 
     subscription = bus.signal_subscribe(None, NAME, None, PATH, None, 0, receive)
     start = time.monotonic()
-    handle = call("Queue", GLib.Variant("(asassu)", ([uri], [kind], flavor, "foreground", 0)), "(u)")[0]
+    handle = call("Queue", GLib.Variant("(asasssu)", ([uri], [kind], flavor, "foreground", 0)), "(u)")[0]
     limit = GLib.timeout_add(SECONDS * 1000, loop.quit)
     loop.run()
     bus.signal_unsubscribe(subscription)

@@ -12,9 +12,10 @@ chmod 700 "$scratch/runtime"
 echo "thumbnailer-test: checking the files of the desktop"
 sed 's|@bindir@|/usr/bin|' Desktop/io.github.vitrine.Gallery.desktop.in >"$scratch/io.github.vitrine.Gallery.desktop"
 desktop-file-validate "$scratch/io.github.vitrine.Gallery.desktop"
-appstreamcli validate --no-net Desktop/io.github.vitrine.Gallery.metainfo.xml
+appstreamcli validate --no-net Desktop/io.github.vitrine.Gallery.metainfo.xml >"$scratch/said" || { cat "$scratch/said" >&2; exit 1; }
 
-PREFIX=$scratch/prefix PRODUCTS="vitrine vitrine-codecs" Scripts/install.sh install
+install=(env PREFIX="$scratch/prefix" PRODUCTS="vitrine vitrine-codecs" XDG_DATA_DIRS="$scratch/prefix/share" Scripts/install.sh)
+"${install[@]}" install >/dev/null
 
 fixtures=Tests/CodecTests/Fixtures
 cp "$fixtures/lossy-420.avif" "$scratch/files/a.avif"
@@ -49,10 +50,12 @@ done
 session() { # folders of data, script, arguments
   local folders=$1
   shift
+  # The bus and the service say much that means nothing.
   env HOME="$scratch/home" TMPDIR="$scratch/tmp" XDG_RUNTIME_DIR="$scratch/runtime" XDG_DATA_HOME="$scratch/home/share" \
     XDG_CONFIG_HOME="$scratch/home/config" XDG_CACHE_HOME="$scratch/cache" XDG_DATA_DIRS="$folders" \
     GDK_PIXBUF_MODULE_FILE="$scratch/loaders.cache" GIO_USE_VFS=local GIO_USE_VOLUME_MONITOR=unix \
-    SWIFT_BACKTRACE=enable=no LC_ALL=C.UTF-8 dbus-run-session -- /usr/bin/python3 Scripts/thumbnailer-test.py "$@"
+    SWIFT_BACKTRACE=enable=no LC_ALL=C.UTF-8 dbus-run-session -- /usr/bin/python3 Scripts/thumbnailer-test.py "$@" \
+    2>"$scratch/said" || { cat "$scratch/said" >&2; return 1; }
 }
 
 echo "thumbnailer-test: without the entry"
@@ -62,7 +65,7 @@ echo "thumbnailer-test: with the entry"
 session "$scratch/prefix/share:/usr/share" all "$scratch/files" "$scratch/hostile" "$scratch/damaged"
 
 [ -z "${THUMBNAILS:-}" ] || { mkdir -p "$THUMBNAILS" && cp -r "$scratch/cache/thumbnails/large/." "$THUMBNAILS/"; }
-PREFIX=$scratch/prefix PRODUCTS="vitrine vitrine-codecs" Scripts/install.sh uninstall
+"${install[@]}" uninstall
 left=$(find "$scratch/prefix" -type f -not -path '*/share/mime/*')
 [ -z "$left" ] || { echo "thumbnailer-test: make uninstall left $left" >&2; exit 1; }
 ! find "$scratch/prefix/share/mime" -type f -exec grep -l qoi {} + || { echo "thumbnailer-test: QOI is still a type" >&2; exit 1; }
