@@ -1,5 +1,5 @@
 import VitrineCaching
-public import VitrineImaging
+import VitrineImaging
 import VitrineRuntime
 
 extension ImagePipeline {

@@ -42,6 +42,7 @@ final class TileReader: Sendable {
     let isJPEG = info.format == .jpeg && decoders.decodesJPEGItself
     let longest = max(info.width, info.height)
     let base = isJPEG ? (0..<3).first { TileGrid.reduced(longest, by: $0) <= Self.overviewSide } ?? 3 : 0
+    let (data, decoders, store) = (data, decoders, store)
     func feed(_ level: Int, _ levels: ClosedRange<Int>) -> TileFeed {
       TileFeed(data, decoders, store, request, acceptsPartial: acceptsPartial, level: level, levels: levels, context)
     }
@@ -74,8 +75,8 @@ final class TileReader: Sendable {
     if info.isVector { return try await draw(tile, priority) }
     if tile.level >= coarse.levels.lowerBound { return try await stored(tile, coarse, priority) }
     if let index = try await index?.value(priority) {
-      var options = options
-      return try await decode(priority) { item, share throws(ImageError) in
+      return try await decode(priority) { [options] item, share throws(ImageError) in
+        var options = options
         options.isCancelled = { item.isCancelled }
         options.memoryShare = share
         return try index.tile(tile, of: self.grid, halvings: max(0, tile.level - 1), options)
@@ -143,7 +144,8 @@ final class TileReader: Sendable {
   private func drawOverview(_ maximum: Int) async throws(LoadError) -> Bitmap {
     var options = options
     options.size = .pixels(Double(maximum))
-    return try await decode(request.priority) { [data, decoders] item, share throws(ImageError) in
+    return try await decode(request.priority) { [options, data, decoders] item, share throws(ImageError) in
+      var options = options
       options.isCancelled = { item.isCancelled }
       options.memoryShare = share
       return try decoders.decode(data, options).bitmap

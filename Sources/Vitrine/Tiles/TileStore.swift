@@ -100,7 +100,7 @@ final class TileStore: Sendable {
       parts.append((region, bitmap))
     }
     let size = grid.size(of: level)
-    return try? await context.processQueue.run(priority: .high) { _ in
+    return try? await context.processQueue.run(priority: .high) { [parts] _ in
       Bitmap(width: size.width, height: size.height, joining: parts)
     }
   }
