@@ -93,6 +93,21 @@ scenarios: setup ## Tests the scenarios of Examples/Scenarios, a package that us
 	rm -f .build/scenarios/debug.yaml
 	swift test --package-path Examples/Scenarios --scratch-path .build/scenarios --disable-xctest
 
+# Separate from the build, so that only copying needs the rights of root.
+.PHONY: install uninstall
+install: ## Installs the tool, the gallery, the thumbnailer and their desktop files below DESTDIR/PREFIX (/usr/local), after make build.
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(PRODUCTS)" Scripts/install.sh install
+
+uninstall: ## Removes what make install has installed.
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(PRODUCTS)" Scripts/install.sh uninstall
+
+.PHONY: thumbnailer-test
+thumbnailer-test: setup ## Has Debian's tumbler make thumbnails through the installed entry, and none without; of bombs and COUNT (200) damaged files too.
+	@Scripts/setup.sh thumbnailer-test
+	$(RELEASE) --product vitrine
+	$(RELEASE) --product vitrine-codecs
+	@Scripts/thumbnailer-test.sh
+
 .PHONY: demo
 demo: setup ## Shows Examples/Photographs, or PHOTOS=folder, in the gallery; without a display it writes gallery.png.
 	$(RELEASE) --product vitrine-gallery
@@ -225,6 +240,13 @@ bench-imaging: setup ## Compares thumbnails and program sizes with other program
 	for product in measure start-imaging start-codecs bench-imaging; do \
 		$(BENCHMARKS) $(STATIC) --product $$product || exit 1; done
 	set -o pipefail; .build/benchmarks/release/bench-imaging | tee Benchmarks/Results/imaging.txt
+
+.PHONY: bench-thumbnailer
+bench-thumbnailer: setup ## Compares the thumbnailer with gdk-pixbuf-thumbnailer: CPU time of each file of the corpus, in one run.
+	@Scripts/setup.sh bench-thumbnailer
+	$(RELEASE) --product vitrine
+	$(RELEASE) --product vitrine-codecs
+	set -o pipefail; /usr/bin/python3 Scripts/bench-thumbnailer.py .build/release/vitrine | tee Benchmarks/Results/thumbnailer.txt
 
 .PHONY: bench-animation
 bench-animation: setup ## Measures animations: late frames beside early ones, ten views beside one, the memory of fifty at once.

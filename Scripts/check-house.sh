@@ -82,6 +82,18 @@ done
 grep -q '^<!-- Examples/HelloGTK/Sources/HelloGTK.swift -->$' README.md || differing+="HelloGTK.swift is not in it"$'\n'
 complain "README.md shows these programs word for word:" "$differing"
 
+# Tables of scenarios name their tests.
+missing=""
+names=$({
+  grep '^|.*|.*|.*|$' Sources/Apple/VitrineApple.docc/VitrineApple.md | awk -F'|' 'NF == 5 { print $4 }' | grep -oE '`[A-Za-z0-9]+`'
+  sed -nE 's,^// \|[^|]*\|[^|]*\|([^|;]*).*,\1,p' Examples/Scenarios/Tests/Setting.swift | grep -oE '[a-z]+[A-Z0-9][A-Za-z0-9]+'
+} | tr -d '`' | sort -u)
+for name in $names; do
+  git grep -qE --untracked "(func $name\(|struct $name\b)" -- Tests Examples || missing+="$name"$'\n'
+done
+[ "$(wc -w <<<"$names")" -gt 40 ] || missing+="the tables themselves"$'\n'
+complain "Tests named in VitrineApple.md and in Examples/Scenarios exist:" "$missing"
+
 # A row of README's table names products and the packages that these need.
 wrong=""
 while IFS='|' read -r _ products _ packages _; do

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
 # `bench-imaging`, `bench-processing`, `bench-encoding`, `conformance`, `conformance-encoding`, `accessibility`,
-# `gallery-session`, `translations` and `roots` install what these make targets need. `setup.sh packages PRODUCT` lists the packages of a product; README and
+# `gallery-session`, `translations`, `thumbnailer-test`, `bench-thumbnailer` and `roots` install what these make targets
+# need. `setup.sh packages PRODUCT` lists the packages of a product; README and
 # Package.swift are checked against them.
 set -euo pipefail
 
@@ -86,6 +87,19 @@ sessions=(
   "imagemagick:command import:takes screenshots in make gallery-session"
   "gettext:command msgfmt:compiles translations, for make translations"
 )
+desktops=(
+  "tumbler:file /usr/lib/*/tumbler-1/tumblerd:the service that makes thumbnails, for make thumbnailer-test"
+  "dbus-daemon:command dbus-run-session:a session bus for make thumbnailer-test"
+  "python3-gi:python gi:asks that service, for make thumbnailer-test"
+  "shared-mime-info:command update-mime-database:tells types of files for make thumbnailer-test"
+  "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:for comparison in make thumbnailer-test"
+  "desktop-file-utils:command desktop-file-validate:checks what make install installs"
+  "appstream:command appstreamcli:checks what make install installs"
+)
+thumbnailers=(
+  "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:for comparison in make bench-thumbnailer"
+  "libjpeg-turbo-progs:command jpegtran:makes progressive files for make bench-thumbnailer"
+)
 servers=(
   "nginx-light:command nginx:serves the tests of VitrineHTTP, which are skipped without it, and the benchmarks"
   "openssl:command openssl:makes the certificates of that server"
@@ -108,6 +122,8 @@ case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = roots ] && wanted=("${roots[@]}")
 [ "${1:-}" = accessibility ] && wanted+=("${screen_readers[@]}")
 case ${1:-} in gallery-session | translations) wanted+=("${sessions[@]}") ;; esac
+[ "${1:-}" = thumbnailer-test ] && wanted+=("${desktops[@]}")
+[ "${1:-}" = bench-thumbnailer ] && wanted+=("${thumbnailers[@]}")
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
 [ "${1:-}" = conformance ] && wanted=("${decoders[@]}")
 [ "${1:-}" = conformance-encoding ] && wanted=("${readers[@]}")
@@ -123,6 +139,7 @@ fi
 is_there() { # kind name
   case $1 in
     command) PATH=$PATH:/usr/sbin command -v "$2" >/dev/null ;;
+    file) compgen -G "$2" >/dev/null ;;
     module) pkg-config --exists "$2" 2>/dev/null ;;
     # Debian's packages belong to Debian's Python, even if another one comes first in PATH.
     python) PATH=/usr/bin:$PATH python3 -c "import $2" 2>/dev/null ;;

@@ -16,7 +16,7 @@ enum CommandLineTool {
   static let version = "0.1.0"
 
   private static var commands: [any Command.Type] {
-    [InfoCommand.self, ThumbnailCommand.self, FetchCommand.self, CacheCommand.self]
+    [InfoCommand.self, ThumbnailCommand.self, ThumbnailerCommand.self, FetchCommand.self, CacheCommand.self]
   }
 
   static func main() {

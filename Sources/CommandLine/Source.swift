@@ -53,7 +53,7 @@ enum Source: Hashable {
   }
 
   /// Decodes percent-encoding, which FoundationEssentials cannot do.
-  private static func decoded(_ text: ArraySlice<UInt8>) -> ByteString {
+  static func decoded(_ text: ArraySlice<UInt8>) -> ByteString {
     var bytes: [UInt8] = []
     var rest = text
     while let byte = rest.popFirst() {

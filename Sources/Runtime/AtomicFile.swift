@@ -81,6 +81,26 @@ package enum AtomicFile {
     }
   }
 
+  /// Replaces the contents of an existing file that others may have open, which therefore stays the same file.
+  ///
+  /// Unlike with ``replace(_:with:replacingLinks:)`` a reader may see a part. Blocks.
+  ///
+  /// - Parameters:
+  ///   - path: The path of a regular file.
+  ///   - data: The contents.
+  /// - Throws: ``FileError``; then the file is unchanged if it could not be opened, and otherwise empty.
+  package static func refill(_ path: ByteString, with data: Data) throws(FileError) {
+    let file = try opened(path, O_WRONLY)
+    defer { close(file) }
+    guard ftruncate(file, 0) == 0 else { throw FileError(code: errno) }
+    do throws(FileError) {
+      try fill(file, with: data)
+    } catch {
+      _ = ftruncate(file, 0)
+      throw error
+    }
+  }
+
   /// Returns `true` if ``replace(_:with:replacingLinks:)`` would write to a device or a pipe, which takes as long as
   /// its reader likes.
   package static func isSpecial(_ path: ByteString) -> Bool {

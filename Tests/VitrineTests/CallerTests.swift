@@ -109,9 +109,10 @@ struct CallerTests {
 
   @Test
   func cancelledByRequestEveryTaskOfItEndsAndNoOther() async throws {
-    let tasks = (0..<3).map { _ in pipeline.imageTask(for: request) }
+    // The other one first: it must have the load before those that are cancelled leave it.
     let other = pipeline.imageTask(for: ImageRequest(url: Self.url, size: .pixels(8, 8)))
     let load = try await load()
+    let tasks = (0..<3).map { _ in pipeline.imageTask(for: request) }
 
     pipeline.cancel(for: request)
 

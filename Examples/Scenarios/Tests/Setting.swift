@@ -22,6 +22,12 @@
 // | | resumable downloads | aBrokenDownloadContinuesAfterARestart |
 // | | priorities | aTapRaisesThePriorityOfARunningLoad |
 // | | HTTP validation | aStaleImageIsRevalidatedWithStatus304 |
+// | | progressive images | aProgressiveImageIsShownWhileItArrives |
+// | | animated images | anAnimationPlaysItsFrames |
+// | | processors, each variant cached | processorsMakeVariantsThatAreCachedApart |
+// | | rate limits | requestsBeyondTheRateWait |
+// | | authentication | eachRequestIsSignedBeforeItIsSent, aChallengeIsAnsweredWithAPassword |
+// | | formats | theFormatIsToldFromTheBytes; AVIF, HEIF and SVG in Tests/CodecTests |
 // | | encoded bytes | bytesComeWithTheirResponse, theBytesOnDiskAreThoseOfTheServer |
 // | a cache in one line | is it cached? | anImageInMemoryIsThereAtOnce |
 // | | fade in only what was not | onlyAnImageThatWasNotInMemoryFadesIn |
@@ -58,6 +64,17 @@ struct Setting {
   let slow: URL
   /// The bytes of each picture.
   let bytes: Data
+
+  /// A GIF file of one pixel, which is red for a tenth of a second and then black.
+  static let animation = Data(
+    Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 0]
+      + [0x21, 0xF9, 4, 0, 10, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
+      + [0x21, 0xF9, 4, 0, 10, 0, 0, 0, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4C, 1, 0, 0x3B]
+  )
+
+  /// A progressive JPEG.
+  static let progressiveFile = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Photographs/lighthouse-progressive.jpg")
 
   private static let picture = Result { try Bitmap.testPattern(width: 320, height: 240).encoded(as: .jpeg) }
 

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# `install.sh install` puts what `make build` has built below DESTDIR/PREFIX (/usr/local): the tool, the program that decodes
+# for it, the gallery, and what makes a desktop know them. `install.sh uninstall` removes the same files.
+# PRODUCTS names fewer programs: "vitrine vitrine-codecs" is a thumbnailer without the gallery and GTK.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+prefix=${PREFIX:-/usr/local}
+read -ra products <<<"${PRODUCTS:-vitrine vitrine-codecs vitrine-gallery}"
+built=${BUILT:-.build/release}
+# An entry's command line has no safe way to say these.
+case $prefix in
+  *[[:space:]\"\'\\%\|\&]*) echo "install: PREFIX must not contain spaces, quotes or any of \\ % | &" >&2; exit 64 ;;
+  /*) ;;
+  *) echo "install: PREFIX must be an absolute path" >&2; exit 64 ;;
+esac
+root=${DESTDIR:-}$prefix
+id=io.github.vitrine.Gallery
+
+# mode : source : destination below PREFIX; *.in has @bindir@ filled in.
+files=()
+for product in "${products[@]}"; do files+=("755:$built/$product:bin/$product"); done
+files+=(
+  "644:Desktop/vitrine.thumbnailer.in:share/thumbnailers/vitrine.thumbnailer"
+  "644:Desktop/vitrine.xml:share/mime/packages/vitrine.xml"
+)
+if [[ " ${products[*]} " == *" vitrine-gallery "* ]]; then
+  files+=(
+    "644:Desktop/$id.desktop.in:share/applications/$id.desktop"
+    "644:Desktop/$id.svg:share/icons/hicolor/scalable/apps/$id.svg"
+    "644:Desktop/$id.metainfo.xml:share/metainfo/$id.metainfo.xml"
+  )
+fi
+
+# A package manager does this itself for what lies in DESTDIR.
+refresh() {
+  [ -z "${DESTDIR:-}" ] || return 0
+  if command -v update-mime-database >/dev/null && [ -d "$root/share/mime/packages" ]; then
+    # Its note about the search path is said below, once.
+    update-mime-database "$root/share/mime" >/dev/null 2>&1 || true
+  fi
+  if command -v update-desktop-database >/dev/null && [ -d "$root/share/applications" ]; then
+    update-desktop-database -q "$root/share/applications" || true
+  fi
+  # Without an index of the theme there is no cache that could be old.
+  if command -v gtk4-update-icon-cache >/dev/null && [ -f "$root/share/icons/hicolor/index.theme" ]; then
+    gtk4-update-icon-cache -q -t "$root/share/icons/hicolor" || true
+  fi
+}
+
+case ${1:-} in
+  install)
+    for entry in "${files[@]}"; do
+      IFS=: read -r _ source _ <<<"$entry"
+      [ -f "$source" ] || { echo "install: $source is missing; run 'make build' first" >&2; exit 1; }
+    done
+    filled=$(mktemp)
+    trap 'rm -f "$filled"' EXIT
+    for entry in "${files[@]}"; do
+      IFS=: read -r mode source destination <<<"$entry"
+      if [[ $source == *.in ]]; then
+        sed "s|@bindir@|$prefix/bin|g" "$source" >"$filled"
+        source=$filled
+      fi
+      install -D -m "$mode" "$source" "$root/$destination"
+      echo "$root/$destination"
+    done
+    refresh
+    folders=:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}:
+    if [ -z "${DESTDIR:-}" ] && [[ ${folders//\/:/:} != *":$prefix/share:"* ]]; then
+      echo "install: desktops look into $prefix/share only if XDG_DATA_DIRS names it" >&2
+    fi
+    ;;
+  uninstall)
+    for entry in "${files[@]}"; do
+      IFS=: read -r _ _ destination <<<"$entry"
+      rm -f "$root/$destination"
+    done
+    refresh
+    ;;
+  *) echo "install.sh install | uninstall" >&2; exit 64 ;;
+esac
