@@ -93,7 +93,6 @@ struct Renderer {
     )
   }
 
-
   /// Returns `true` if all rows of a source are rows of the output.
   private func isWhole(_ source: any RowSource) -> Bool {
     let (width, height) = info.orientation.applied(width: plan.width, height: plan.height)

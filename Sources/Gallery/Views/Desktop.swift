@@ -115,7 +115,7 @@ enum Desktop {
       unsafe g_value_take_boxed(&value, UnsafeRawPointer(list))
       unsafe providers.append(gdk_content_provider_new_for_value(&value))
       unsafe g_value_unset(&value)
-      for unsafefile in unsafe files { unsafe g_object_unref(UnsafeMutableRawPointer(file)) }
+      unsafe files.forEach { unsafe g_object_unref(UnsafeMutableRawPointer($0)) }
     }
     var text = GValue()
     unsafe g_value_init(&text, textType)

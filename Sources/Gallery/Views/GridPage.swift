@@ -88,7 +88,7 @@ final class GridPage {
     unsafe texts.append(nil)
     // The list copies the texts.
     unsafe gtk_string_list_splice(strings, guint(step.position), guint(step.removed), &texts)
-    for unsafetext in unsafe texts { unsafe free(UnsafeMutablePointer(mutating: text)) }
+    unsafe texts.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) }
   }
 
   // MARK: Selection

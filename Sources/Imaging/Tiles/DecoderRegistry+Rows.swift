@@ -187,6 +187,8 @@ extension RowSource {
         guard options.acceptsPartial, error.code == .truncated || error.code == .corrupt else { throw error }
         return .failure(error)
       }
+      // Some decoders know it with the first rows: a picture that is only coarse.
+      if !options.acceptsPartial, let damage { throw damage }
       for index in 0..<got {
         let line = unsafe rows.rows(from: index, count: 1, width: width)
         unsafe transform?.apply(to: line)

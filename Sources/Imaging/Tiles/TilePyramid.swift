@@ -87,18 +87,24 @@ package final class TilePyramid {
   ) throws(ImageError) {
     precondition(pixels.count == rowByteCount && row < height)
     row += 1
-    try unsafe levels[0].push(write: { columns, target in
-      // A part of the row.
-      unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[columns.bytes(4)]))
-    }, emit: emit)
+    try unsafe levels[0].push(
+      write: { columns, target in
+        // A part of the row.
+        unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: pixels[columns.bytes(4)]))
+      },
+      emit: emit,
+    )
     if canvasLevel == base { unsafe canvas?.push { unsafe $0.copyMemory(from: pixels) } }
     guard let first = halvers.first, unsafe first.push(pixels) else { return }
     var averages = unsafe first.output
     for index in 1..<levels.count {
-      try unsafe levels[index].push(write: { columns, target in
-        let part = unsafe UnsafeRawBufferPointer(rebasing: averages[columns.bytes(8)])
-        unsafe RowHalver.round(part, into: target, hasAlpha: hasAlpha)
-      }, emit: emit)
+      try unsafe levels[index].push(
+        write: { columns, target in
+          let part = unsafe UnsafeRawBufferPointer(rebasing: averages[columns.bytes(8)])
+          unsafe RowHalver.round(part, into: target, hasAlpha: hasAlpha)
+        },
+        emit: emit,
+      )
       if canvasLevel == base + index {
         unsafe canvas?.push { unsafe RowHalver.round(averages, into: $0, hasAlpha: hasAlpha) }
       }

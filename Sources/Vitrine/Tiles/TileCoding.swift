@@ -7,7 +7,9 @@ enum TileCoding {
 
   static func data(of bitmap: Bitmap) -> Data {
     unsafe bitmap.withUnsafeBytes { pixels in
-      var data = Data([bitmap.alpha == .opaque ? 0 : 1, UInt8(ColorSpace.allCases.firstIndex(of: bitmap.colorSpace) ?? 0)])
+      var data = Data([
+        bitmap.alpha == .opaque ? 0 : 1, UInt8(ColorSpace.allCases.firstIndex(of: bitmap.colorSpace) ?? 0),
+      ])
       unsafe data.append(contentsOf: pixels)
       return data
     }

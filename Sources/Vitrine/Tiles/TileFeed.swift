@@ -172,7 +172,10 @@ final class TileFeed: Sendable {
       }
       if isLate { item.cancel() }
     } catch {
-      end(number, .failure(LoadError(.overloaded, .decode, request.name, "too many images are waiting to be decoded")))
+      end(
+        number,
+        .failure(LoadError(.overloaded, .decode, request.name, "too many images are waiting to be decoded")),
+      )
     }
   }
 

@@ -1,4 +1,4 @@
-public import VitrineImaging
+package import VitrineImaging
 import VitrineRuntime
 
 /// A picture of any size, read a tile at a time.
@@ -22,30 +22,30 @@ import VitrineRuntime
 /// levels above 0 have a little less of the finest detail.
 ///
 /// It is safe to use from any thread. Releasing it stops the work that is left.
-public final class TiledImage: Sendable {
+package final class TiledImage: Sendable {
   /// The place of a tile.
-  public struct Tile: Hashable, Sendable, CustomStringConvertible {
+  package struct Tile: Hashable, Sendable, CustomStringConvertible {
     /// The level; see ``TiledImage/levels``.
-    public var level: Int
+    package var level: Int
     /// The column, counted from 0 at the left.
-    public var column: Int
+    package var column: Int
     /// The row, counted from 0 at the top.
-    public var row: Int
+    package var row: Int
 
     /// Makes a place; one outside the picture is rejected where it is used.
-    public init(level: Int, column: Int, row: Int) {
+    package init(level: Int, column: Int, row: Int) {
       (self.level, self.column, self.row) = (level, column, row)
     }
 
     /// The place in the form `3, 2 at level 0`: column, row and level.
-    public var description: String { "\(column), \(row) at level \(level)" }
+    package var description: String { "\(column), \(row) at level \(level)" }
   }
 
   /// The length of a tile's sides, in pixels; tiles at the right and bottom edges are smaller.
-  public static let tileSize = TileGrid.side
+  package static let tileSize = TileGrid.side
 
   /// The facts of the file's header; ``ImageInfo/width`` and ``ImageInfo/height`` are those of the upright picture.
-  public let info: ImageInfo
+  package let info: ImageInfo
   private let reader: TileReader
 
   init(_ reader: TileReader) {
@@ -58,17 +58,17 @@ public final class TiledImage: Sendable {
   ///
   /// Level 0 is the picture's own size, level n is 1/2^n of it, and the last level fits into one tile. Drawings also
   /// have levels below 0: -1 is twice the size, and so on.
-  public var levels: ClosedRange<Int> { reader.grid.levels }
+  package var levels: ClosedRange<Int> { reader.grid.levels }
 
   /// Returns the size of the whole picture at a level of ``levels``, in pixels; fractions are rounded up.
   ///
   /// Complexity: O(1).
-  public func size(ofLevel level: Int) -> (width: Int, height: Int) { reader.grid.size(of: level) }
+  package func size(ofLevel level: Int) -> (width: Int, height: Int) { reader.grid.size(of: level) }
 
   /// Returns the number of tiles at a level of ``levels``, across and down.
   ///
   /// Complexity: O(1).
-  public func tileCount(ofLevel level: Int) -> (columns: Int, rows: Int) { reader.grid.count(of: level) }
+  package func tileCount(ofLevel level: Int) -> (columns: Int, rows: Int) { reader.grid.count(of: level) }
 
   /// Returns the upright pixels of a tile.
   ///
@@ -83,7 +83,7 @@ public final class TiledImage: Sendable {
   ///   space.
   /// - Throws: ``LoadError``: `.undecodable` for damage, for a limit that is exceeded and for a place outside the
   ///   picture; `.overloaded`; `.cancelled`, at once, if the awaiting task is cancelled.
-  public func tile(_ tile: Tile, priority: Priority = .normal) async throws(LoadError) -> Bitmap {
+  package func tile(_ tile: Tile, priority: Priority = .normal) async throws(LoadError) -> Bitmap {
     defer { withExtendedLifetime(self) {} }
     return try await reader.tile(TilePlace(level: tile.level, column: tile.column, row: tile.row), priority)
   }
@@ -97,7 +97,7 @@ public final class TiledImage: Sendable {
   /// - Parameter maximum: The maximum length of the longer side, in pixels. A picture larger than 2,048 pixels may come
   ///   smaller than that: it is meant to be shown until there are tiles.
   /// - Returns: The pictures. The stream throws a ``LoadError``.
-  public func overviews(maximum: Int) -> AsyncThrowingStream<Bitmap, any Error> {
+  package func overviews(maximum: Int) -> AsyncThrowingStream<Bitmap, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let task = Task { [self] in
         do throws(LoadError) {
