@@ -81,6 +81,7 @@ package final class TilePyramid {
   /// - Parameters:
   ///   - pixels: The row, in the base level's stored width.
   ///   - emit: Called with a tile and its pixels, which are upright.
+  /// - Throws: The error of whoever takes the tiles.
   package func push(
     _ pixels: UnsafeRawBufferPointer,
     emit: (TilePlace, Bitmap) throws(ImageError) -> Void,
