@@ -61,6 +61,23 @@ accessibility: setup ## Reads a window with pictures as a screen reader does, ov
 	swift build --product accessible-window
 	@Scripts/accessibility.sh
 
+.PHONY: gallery-session
+gallery-session: setup ## Uses the gallery with keys and the pointer on a virtual display; screenshots in .build/gallery-session.
+	@Scripts/setup.sh gallery-session
+	$(RELEASE) --product vitrine-gallery
+	@Scripts/gallery-session.sh .build/release/vitrine-gallery "$(PHOTOS)"
+
+.PHONY: gallery-accessibility
+gallery-accessibility: setup ## Reads the gallery as a screen reader does: whatever can be used must have a name.
+	@Scripts/setup.sh accessibility
+	swift build --product vitrine-gallery
+	@Scripts/accessibility.sh .build/debug/vitrine-gallery Scripts/gallery-accessibility.py "$(PHOTOS)"
+
+.PHONY: translations
+translations: ## Compiles the gallery's translations into .build/locale; updates their template from the code.
+	@Scripts/setup.sh translations
+	@Scripts/translations.sh
+
 .PHONY: test-apple
 test-apple: setup ## Builds and tests the core in the shape of Apple's platforms, over stubs of their frameworks.
 	@Scripts/test-apple.sh

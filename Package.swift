@@ -262,14 +262,28 @@ if !isApple {
       path: "Sources/GTK",
       swiftSettings: strict,
     ),
+    // The gallery without its windows, so that it is tested without GTK.
+    .target(
+      name: "VitrineGalleryModel",
+      dependencies: ["VitrineRuntime", "VitrineImaging"],
+      path: "Sources/Gallery/Model",
+      swiftSettings: strict,
+    ),
     .executableTarget(
       name: "VitrineGallery",
-      // AVIF is among the animations that it measures.
       dependencies: [
-        "Vitrine", "VitrineRuntime", "VitrineGTK", "VitrineTesting", "VitrineAVIF", "VitrineImaging", "CVitrineGTK",
+        "Vitrine", "VitrineRuntime", "VitrineGTK", "VitrineTesting", "VitrineImaging", "VitrineCaching",
+        "VitrineAVIF", "VitrineHEIF", "VitrineJXL", "VitrineSVG", "VitrineTIFF", "VitrineGalleryModel", "CVitrineGTK",
         "CGTK",
       ],
       path: "Sources/Gallery",
+      exclude: ["Model", "Translations"],
+      swiftSettings: strict,
+    ),
+    .testTarget(
+      name: "GalleryTests",
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineTesting", "VitrineGalleryModel"],
+      path: "Tests/GalleryTests",
       swiftSettings: strict,
     ),
 

@@ -2,10 +2,10 @@
 # Shows the images of a folder in the gallery, in a window if there is a display. `make demo` builds the gallery first.
 set -euo pipefail
 gallery=.build/release/vitrine-gallery
+if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
+  exec "$gallery" "$1" --cache-dir demo/cache
+fi
 # Repeats the images under different URLs, to have enough to scroll through.
 options=("$1" --count 1000 --cache-dir demo/cache)
-if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
-  exec "$gallery" "${options[@]}"
-fi
 echo "No display: the gallery scrolls by itself, once with Vitrine's cells and once with naive ones."
 exec "$gallery" "${options[@]}" --compare --fill --latency 80 --output gallery.png

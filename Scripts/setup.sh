@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
 # `bench-imaging`, `bench-processing`, `bench-encoding`, `conformance`, `conformance-encoding`, `accessibility`,
-# `thumbnailer-test`, `bench-thumbnailer` and `roots` install what these make targets need. `setup.sh packages PRODUCT` lists the packages of a product; README and
+# `gallery-session`, `translations`, `thumbnailer-test`, `bench-thumbnailer` and `roots` install what these make targets
+# need. `setup.sh packages PRODUCT` lists the packages of a product; README and
 # Package.swift are checked against them.
 set -euo pipefail
 
@@ -80,6 +81,12 @@ screen_readers=(
   "at-spi2-core:command /usr/libexec/at-spi-bus-launcher:the bus between programs and screen readers, for make accessibility"
   "dbus-daemon:command dbus-run-session:a session bus for make accessibility"
 )
+sessions=(
+  "xdotool:command xdotool:presses keys and moves the pointer, for make gallery-session"
+  "openbox:command openbox:a window manager for make gallery-session"
+  "imagemagick:command import:takes screenshots in make gallery-session"
+  "gettext:command msgfmt:compiles translations, for make translations"
+)
 desktops=(
   "tumbler:file /usr/lib/*/tumbler-1/tumblerd:the service that makes thumbnails, for make thumbnailer-test"
   "dbus-daemon:command dbus-run-session:a session bus for make thumbnailer-test"
@@ -114,6 +121,7 @@ case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = bench-encoding ] && wanted=("${encoders[@]}")
 [ "${1:-}" = roots ] && wanted=("${roots[@]}")
 [ "${1:-}" = accessibility ] && wanted+=("${screen_readers[@]}")
+case ${1:-} in gallery-session | translations) wanted+=("${sessions[@]}") ;; esac
 [ "${1:-}" = thumbnailer-test ] && wanted+=("${desktops[@]}")
 [ "${1:-}" = bench-thumbnailer ] && wanted+=("${thumbnailers[@]}")
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")

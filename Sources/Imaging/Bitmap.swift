@@ -91,7 +91,8 @@ public struct Bitmap: Sendable {
     self.init(width: width, height: height, alpha: alpha, colorSpace: colorSpace, storage: storage)
   }
 
-  private init(width: Int, height: Int, alpha: Alpha, colorSpace: ColorSpace, storage: PixelStorage) {
+  /// Makes a bitmap of storage that holds its pixels, row after row.
+  init(width: Int, height: Int, alpha: Alpha, colorSpace: ColorSpace, storage: PixelStorage) {
     self.width = width
     self.height = height
     self.bytesPerRow = 4 * width

@@ -42,6 +42,13 @@ public struct DecoderRegistry: Sendable {
     }
   }
 
+  /// A Boolean value that indicates whether JPEG is decoded by Vitrine's own decoder in this process, so that a
+  /// ``JPEGIndex`` gives the same pixels.
+  package var decodesJPEGItself: Bool {
+    guard case .local(let decoder)? = entries.first(where: { $0.formats.contains(.jpeg) }) else { return false }
+    return decoder is JPEGDecoder
+  }
+
   /// Makes a registry that asks `decoders` from the first to the last.
   public init(_ decoders: [any ImageDecoder]) {
     entries = decoders.map { .local($0) }

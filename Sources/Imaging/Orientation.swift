@@ -46,11 +46,19 @@ public enum Orientation: Int, Hashable, Sendable, CaseIterable {
   /// Returns the stored rectangle of `rect` in the upright image; `width` and `height` are the stored ones.
   func stored(_ rect: PixelRect, width: Double, height: Double) -> PixelRect {
     var result = swapsAxes ? PixelRect(x: rect.y, y: rect.x, width: rect.height, height: rect.width) : rect
-    let mirrorsX = self == .upMirrored || self == .down || self == .left || self == .rightMirrored
-    let mirrorsY = self == .downMirrored || self == .down || self == .right || self == .rightMirrored
-    if mirrorsX { result.x = width - result.x - result.width }
-    if mirrorsY { result.y = height - result.y - result.height }
+    if mirrorsStoredColumns { result.x = width - result.x - result.width }
+    if mirrorsStoredRows { result.y = height - result.y - result.height }
     return result
+  }
+
+  /// True if stored columns, from left to right, are upright columns or rows in reverse order.
+  var mirrorsStoredColumns: Bool {
+    self == .upMirrored || self == .down || self == .left || self == .rightMirrored
+  }
+
+  /// True if stored rows, from top to bottom, are upright rows or columns in reverse order.
+  var mirrorsStoredRows: Bool {
+    self == .downMirrored || self == .down || self == .right || self == .rightMirrored
   }
 }
 

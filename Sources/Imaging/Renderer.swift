@@ -26,7 +26,7 @@ struct Renderer {
     // An image that is damaged and must be whole needs no rendering.
     if !acceptsPartial, let damage = source.damage { throw damage }
     let height = info.orientation.applied(width: plan.width, height: plan.height).height
-    let transform = transform(of: source)
+    let transform = ColorTransform(of: source, info, to: colorSpace)
     var damage: ImageError?
     var wholeRows = 0
     let bitmap = try unsafe Bitmap(
@@ -66,7 +66,7 @@ struct Renderer {
       return try oriented().renderGray(source, over: background, acceptsPartial: acceptsPartial)
     }
     if !acceptsPartial, let damage = source.damage { throw damage }
-    let transform = transform(of: source)
+    let transform = ColorTransform(of: source, info, to: colorSpace)
     var damage: ImageError?
     let bitmap = try unsafe GrayBitmap(width: plan.width, height: plan.height, host: host) {
       (pixels) throws(ImageError) in
@@ -91,12 +91,6 @@ struct Renderer {
       colorSpace: colorSpace,
       host: host,
     )
-  }
-
-  /// Returns the conversion of a source's colours; `nil` if none is needed.
-  private func transform(of source: any RowSource) -> ColorTransform? {
-    guard let own = source.colorSpace else { return ColorTransform(info, rows: source.colorModel, to: colorSpace) }
-    return own == colorSpace ? nil : ColorTransform(from: own.encoding.matrixShaper, to: colorSpace)
   }
 
   /// Returns `true` if all rows of a source are rows of the output.

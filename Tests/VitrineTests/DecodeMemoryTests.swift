@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// The memory of all decodes of a pipeline together.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct DecodeMemoryTests {
   /// A PNG decoder that claims to hold a megabyte, and counts the open images.
   private struct HeavyDecoder: ImageDecoder {

@@ -29,6 +29,16 @@ struct ColorTransform: Sendable {
     self.kind = kind
   }
 
+  /// Makes a transform for the rows of a source; returns `nil` if it would change nothing by more than a level.
+  init?(of source: any RowSource, _ info: ImageInfo, to target: ColorSpace) {
+    guard let own = source.colorSpace else {
+      self.init(info, rows: source.colorModel, to: target)
+      return
+    }
+    guard own != target else { return nil }
+    self.init(from: own.encoding.matrixShaper, to: target)
+  }
+
   /// Makes a transform for red, green and blue; returns `nil` if it would change nothing by more than a level.
   init?(from source: MatrixShaper?, to target: ColorSpace) {
     guard let kind = Self.kind(source, target) else { return nil }

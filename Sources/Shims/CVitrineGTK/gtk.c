@@ -1,6 +1,7 @@
 #include "vitrine_gtk.h"
 
 #include <dlfcn.h>
+#include <libintl.h>
 #include <malloc.h>
 
 VitrineValueKind vitrine_gtk_kind(GType type) {
@@ -153,3 +154,10 @@ void vitrine_gtk_color(GtkWidget *widget, GdkRGBA *color) {
 
 void vitrine_gtk_trim_heap(void) { malloc_trim(0); }
 void vitrine_gtk_limit_heaps(int count) { mallopt(M_ARENA_MAX, count); }
+
+// ---- Translations ----------------------------------------------------------------------------------------------------------
+
+void vitrine_gtk_bind_translations(const char *domain, const char *folder) {
+  bindtextdomain(domain, folder);
+  bind_textdomain_codeset(domain, "UTF-8");
+}

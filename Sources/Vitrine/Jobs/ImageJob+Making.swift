@@ -309,7 +309,7 @@ extension LoadError {
   }
 
   /// Creates an error from what the work of a stage has thrown.
-  fileprivate init(_ error: any Error, _ stage: Stage, _ source: String) {
+  init(_ error: any Error, _ stage: Stage, _ source: String) {
     switch error {
     case let error as LoadError: self = error
     case let error as ImageError where error.isCancellation: self.init(.cancelled, stage, source, "cancelled")

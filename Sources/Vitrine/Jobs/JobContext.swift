@@ -10,6 +10,8 @@ final class JobContext: Sendable {
   let pool: JobPool
   let decodeQueue: WorkQueue
   let processQueue: WorkQueue
+  /// The queue of passes over whole files, which take seconds and must not hold up the decodes of others.
+  let passQueue: WorkQueue
   let fileReads: FileReads
   /// The queue for hooks that may block and have no better place.
   let hookQueue: WorkQueue
@@ -56,6 +58,7 @@ final class JobContext: Sendable {
       niceness: niceness,
       hasThreads: hasThreads,
     )
+    passQueue = WorkQueue(label: "tiles", width: 2, niceness: niceness, hasThreads: hasThreads)
     fileReads = FileReads(queueLimit: queueLimit, clock: configuration.clock)
     hookQueue = WorkQueue(label: "hooks", width: 4)
     lock = JobLock(clock: configuration.clock, callbacks: hasThreads ? hookQueue : nil)

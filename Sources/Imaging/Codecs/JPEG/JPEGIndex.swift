@@ -113,7 +113,7 @@ public struct JPEGIndex: Sendable {
   }
 
   /// Makes a file of the region and a margin: chroma is interpolated from neighbouring pixels.
-  private func patch(
+  func patch(
     _ region: PixelRegion,
     _ control: DecodeControl,
   ) throws(ImageError) -> (data: Data, part: PixelRegion) {

@@ -67,6 +67,11 @@ void vitrine_gtk_color(GtkWidget *, GdkRGBA *);
 gboolean vitrine_gtk_set_child(gpointer parent, GtkWidget *child);
 void vitrine_gtk_load_css(GtkCssProvider *, const char *);
 
+// ---- Translations ------------------------------------------------------------------------------------------------------
+
+/// Says where the translations of a program are: `FOLDER/LANGUAGE/LC_MESSAGES/DOMAIN.mo`.
+void vitrine_gtk_bind_translations(const char *domain, const char *folder);
+
 // ---- Missing from Swift's overlay of the C library ------------------------------------------------------------------
 
 /// Returns freed memory to the system.

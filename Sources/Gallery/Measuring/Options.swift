@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// The options on the command line.
+/// The options of the measurements.
 struct Options {
   enum Style: String {
     /// Cells of VitrineGTK.
@@ -35,6 +35,17 @@ struct Options {
   /// The maximum delay of the answers of the gallery's own server, in milliseconds.
   var latency = 0
 
+  /// The options that ask for a measurement; without one of them, the program is a gallery.
+  private static let measuring: Set<String> = [
+    "--measure", "--headless", "--animations", "--naive", "--compare", "--output", "-o", "--size", "--count", "--fill",
+    "--prefetch", "--latency",
+  ]
+
+  /// Returns `true` if one of the arguments asks for a measurement.
+  static func areForMeasuring(_ arguments: [String]) -> Bool {
+    arguments.prefix { $0 != "--" }.contains { measuring.contains($0) }
+  }
+
   struct Mistake: Error {
     let message: String
   }
@@ -43,6 +54,7 @@ struct Options {
     var rest = Array(arguments)[...]
     while let argument = rest.popFirst() {
       switch argument {
+      case "--measure": break
       case "--headless": isHeadless = true
       case "--animations": (measuresAnimations, isHeadless) = (true, true)
       case "--naive": styles = [.naive]
@@ -82,19 +94,27 @@ struct Options {
   }
 
   static let usage = """
-    Shows pictures in a grid.
+    Shows pictures: a grid of folders, files and URLs, in which each can be opened.
 
-    vitrine-gallery SOURCE... [options]
+    vitrine-gallery [SOURCE...] [--cache-dir DIR] [--new-instance] [--times]
+    vitrine-gallery SOURCE... --measure [options]
 
-    SOURCE is a folder, a picture, a URL, a text file of URLs (one a line), or - for URLs on standard input.
-    Local pictures are served over HTTP by the gallery itself.
+    SOURCE is a folder, a picture, a URL, a text file of URLs (one a line), or - for URLs on standard input. If a gallery
+    is running, it opens them.
 
-      --headless         scroll under Xvfb, write a screenshot and print a report; the default without a display
+      --cache-dir DIR    the folder of the disk cache; defaults to $XDG_CACHE_HOME/vitrine-gallery
+      --new-instance     be a program of its own, even if a gallery is running
+      --times            print when the first screen was complete
+
+    Any of the following shows a plain grid instead, whose cells are measured. Local pictures are served over HTTP by the
+    program itself, and everything is done under Xvfb if there is no display.
+
+      --measure          scroll by hand in a window, or by itself without a display
+      --headless         scroll under Xvfb, write a screenshot and print a report
       --naive            use the obvious first attempt: load in bind, never cancel, never check
       --compare          headless, with everything in memory and the obvious way, too, side by side in the report
       --animations       headless, measure the animations among SOURCE: their speed, and the cost of 50 at once
       -o, --output FILE  the screenshot; defaults to gallery.png
-      --cache-dir DIR    the folder of the disk cache; defaults to $XDG_CACHE_HOME/vitrine-gallery
       --size N           the side of a picture in points; defaults to 188
       --count N          the number of pictures; the sources are repeated, each time under another URL
       --fill             headless, download everything at the end, so that the next run needs no server

@@ -1,13 +1,11 @@
 import CGTK
-import CVitrineGTK
 import Vitrine
 import VitrineGTK
 import VitrineRuntime
 
-/// The gallery: a window with a grid of pictures.
-@main
+/// Windows whose cells are measured: `make demo` without a display, and the benchmarks of animations.
 @MainActor
-enum Gallery {
+enum Measurement {
   private static var options: Options?
   private static var pictures: Pictures?
   private static var animations: AnimationFiles?
@@ -16,17 +14,10 @@ enum Gallery {
   /// The cache to close before the program ends.
   private static var disk: DiskCache?
 
-  static func main() {
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    if arguments.contains("--help") || arguments.contains("-h") {
-      print(Options.usage)
-      return
-    }
+  /// Runs the program, and ends the process.
+  static func run(_ options: Options, _ arguments: [String]) -> Never {
     do throws(Options.Mistake) {
-      let options = try Options(arguments)
       try Headless.enterIfNeeded(options, arguments)
-      // Each keeps what its threads have freed: 15 MB less.
-      vitrine_gtk_limit_heaps(2)
       Self.options = options
       if options.measuresAnimations {
         animations = try AnimationFiles(options.sources)
@@ -34,9 +25,9 @@ enum Gallery {
         pictures = try Pictures(options)
       }
     } catch {
-      fail(error.message, status: 64)
+      Gallery.fail(error.message, status: 64)
     }
-    // No identifier: each gallery is a process of its own. The arguments are ours, not GTK's.
+    // No identifier: each measurement is a process of its own. The arguments are ours, not GTK's.
     let status = Application(arguments: []).run { activate($0) }
     closeDisk()
     exit(status)
@@ -60,7 +51,7 @@ enum Gallery {
         Self.style = style
         window.show(style, count: pictures.all.count)
       } catch {
-        fail(error.message, status: 1)
+        Gallery.fail(error.message, status: 1)
       }
       return
     }
@@ -68,7 +59,7 @@ enum Gallery {
       do throws(Options.Mistake) {
         application.quit(status: try await tour(options, pictures, window) ? 0 : 1)
       } catch {
-        fail(error.message, status: 1)
+        Gallery.fail(error.message, status: 1)
       }
     }
   }
@@ -195,12 +186,5 @@ enum Gallery {
       environment["XDG_CACHE_HOME"].map { URL(filePath: $0) }
       ?? URL(filePath: environment["HOME"] ?? "/tmp").appending(path: ".cache")
     return base.appending(path: "vitrine-gallery")
-  }
-
-  private static func fail(_ message: String, status: Int32) -> Never {
-    let line = Array("vitrine-gallery: \(message)\n".utf8)
-    // As many bytes as there are.
-    _ = unsafe write(2, line, line.count)
-    exit(status)
   }
 }

@@ -1,0 +1,65 @@
+import VitrineRuntime
+
+/// A picture of the gallery: a file or a URL.
+package struct GalleryItem: Sendable, Identifiable, Equatable {
+  /// The place of a picture's bytes.
+  package enum Place: Sendable, Hashable {
+    /// A file, by its absolute path.
+    case file(String)
+    /// An http or https URL.
+    case url(String)
+  }
+
+  /// The place of its bytes.
+  package let place: Place
+  /// The name that is shown and searched.
+  package let name: String
+  /// The number of bytes; `nil` for a URL.
+  package let byteCount: Int?
+  /// The time of the last change, in nanoseconds since 1970; `nil` for a URL.
+  package let modified: Int64?
+  /// The key by which names are sorted.
+  let nameKey: NameKey
+
+  package init(_ place: Place, byteCount: Int? = nil, modified: Int64? = nil) {
+    (self.place, self.byteCount, self.modified) = (place, byteCount, modified)
+    switch place {
+    case .file(let path): name = path.split(separator: "/").last.map(String.init) ?? path
+    case .url(let text):
+      // What follows the path is for the server.
+      let path = text.prefix { $0 != "?" && $0 != "#" }
+      let last = path.split(separator: "/").dropFirst(2).last.map(String.init)
+      name = last?.removingPercentEncoding ?? text
+    }
+    nameKey = NameKey(name)
+  }
+
+  /// The path or the URL, unique in a gallery.
+  package var id: String {
+    switch place {
+    case .file(let text), .url(let text): text
+    }
+  }
+
+  /// The path; `nil` for a URL.
+  package var path: String? { if case .file(let path) = place { path } else { nil } }
+
+  /// The folder of a file, or the host of a URL.
+  package var container: String {
+    switch place {
+    case .file(let path):
+      let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+      return folder.isEmpty ? "/" : folder
+    case .url(let text):
+      return text.split(separator: "/").dropFirst().first.map(String.init) ?? text
+    }
+  }
+
+  /// A text that differs from one version of a file to the next; empty for a URL, whose server knows.
+  package var version: String { modified.map { "\($0) \(byteCount ?? 0)" } ?? "" }
+
+  /// Two are equal if nothing about them differs; the name follows from the place.
+  package static func == (one: Self, other: Self) -> Bool {
+    one.place == other.place && one.byteCount == other.byteCount && one.modified == other.modified
+  }
+}

@@ -1,0 +1,110 @@
+import VitrineImaging
+import VitrineRuntime
+
+/// What a gallery was asked to show: folders, files and URLs.
+package struct GallerySources: Sendable, Equatable {
+  /// The folders, all of whose pictures are shown, and which are watched.
+  package var folders: [String] = []
+  /// Pictures that are shown by themselves.
+  package var items: [GalleryItem] = []
+  /// The picture to open at once.
+  package var opened: String?
+
+  package init() {}
+
+  /// True if there is nothing.
+  package var isEmpty: Bool { folders.isEmpty && items.isEmpty }
+
+  /// Finds out what the arguments are; blocks.
+  ///
+  /// One picture alone stands for its folder, and is opened in it. A text file is a list of URLs or paths, one a line.
+  /// What does not exist is left out.
+  package init(_ arguments: [String]) {
+    var seen: Set<String> = []
+    for argument in arguments { add(argument, &seen, readsLists: true) }
+    if arguments.count == 1, folders.isEmpty, items.count == 1, let path = items[0].path {
+      folders = [items[0].container]
+      (items, opened) = ([], path)
+    }
+  }
+
+  private mutating func add(_ argument: String, _ seen: inout Set<String>, readsLists: Bool) {
+    guard let place = PastedText.place(argument) else { return }
+    switch place {
+    case .url:
+      if seen.insert(argument).inserted { items.append(GalleryItem(place)) }
+    case .file(let path):
+      guard let status = ByteString(path).status(), seen.insert(path).inserted else { return }
+      if status.kind == S_IFDIR {
+        folders.append(path)
+      } else if let item = FolderListing.item(at: path) {
+        items.append(item)
+      } else if readsLists, status.kind == S_IFREG, status.st_size < PastedText.sizeLimit,
+        let data = try? FileContents.at(path), let text = String(validating: data, as: UTF8.self)
+      {
+        for place in PastedText.places(in: text) { add(place.text, &seen, readsLists: false) }
+      }
+    }
+  }
+
+  /// Returns all pictures; blocks.
+  ///
+  /// - Returns: The pictures, and the messages about folders that cannot be listed.
+  package func listed() -> (items: [GalleryItem], problems: [String]) {
+    var problems: [String] = []
+    var all = items
+    for folder in folders {
+      do throws(FolderListing.Failure) {
+        all += try FolderListing.items(of: folder)
+      } catch {
+        problems.append(error.description)
+      }
+    }
+    return (all, problems)
+  }
+}
+
+/// Text from the clipboard, from another program, or from a list: files and URLs, one a line.
+package enum PastedText {
+  /// The largest list that is read, in bytes.
+  static let sizeLimit = 16 << 20
+
+  /// Returns the places that a text names; lines that are none, and those that begin with `#`, are left out.
+  package static func places(in text: String) -> [GalleryItem.Place] {
+    text.split(whereSeparator: \.isNewline).compactMap { place(String($0)) }
+  }
+
+  /// Returns the lines of a text that name places, as ``GallerySources/init(_:)`` takes them.
+  package static func lines(in text: String) -> [String] { places(in: text).map(\.text) }
+
+  /// Returns the place that a line names: an http, https or file URL, or an absolute path.
+  static func place(_ line: String) -> GalleryItem.Place? {
+    let text = line.trimmingPrefix { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed()
+    let line = String(Array(text))
+    let lower = line.prefix(8).lowercased()
+    if lower.hasPrefix("http://") || lower.hasPrefix("https://") {
+      return line.split(separator: "/").count > 1 ? .url(line) : nil
+    }
+    if lower.hasPrefix("file://") {
+      // Of this machine, which has no name or this one.
+      let rest = line.dropFirst(7)
+      let path = rest.hasPrefix("localhost/") ? rest.dropFirst(9) : rest
+      guard path.hasPrefix("/") else { return nil }
+      return String(path).removingPercentEncoding.map { .file(cleaned($0)) }
+    }
+    return line.hasPrefix("/") ? .file(cleaned(line)) : nil
+  }
+
+  private static func cleaned(_ path: String) -> String {
+    path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+  }
+}
+
+extension GalleryItem.Place {
+  /// The path or the URL.
+  var text: String {
+    switch self {
+    case .file(let text), .url(let text): text
+    }
+  }
+}

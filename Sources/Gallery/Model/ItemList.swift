@@ -1,0 +1,131 @@
+/// A step that turns one list of pictures into the next.
+package struct ListSplice: Sendable, Equatable {
+  /// The position at which pictures leave and others come.
+  package let position: Int
+  /// The number of pictures that leave.
+  package let removed: Int
+  /// The pictures that come in their place.
+  package let added: [String]
+
+  package init(position: Int, removed: Int, added: [String]) {
+    (self.position, self.removed, self.added) = (position, removed, added)
+  }
+}
+
+/// The pictures of a gallery: sorted, searched, and changed with few steps, so that a view keeps its place.
+///
+/// Every change returns the steps that the view has to take, in order.
+package struct ItemList: Sendable {
+  private var items: [String: GalleryItem] = [:]
+  private var sorted: [GalleryItem] = []
+  /// The pictures that the search finds, in order.
+  package private(set) var visible: [GalleryItem] = []
+  private var positions: [String: Int] = [:]
+  /// The order; ``setOrder(_:)`` changes it.
+  package private(set) var order = ItemOrder.name
+  /// The text that is searched; ``setSearch(_:)`` changes it.
+  package private(set) var search = ""
+
+  package init() {}
+
+  /// The number of all pictures, found or not.
+  package var count: Int { items.count }
+
+  /// The picture with an id, found or not.
+  package subscript(id: String) -> GalleryItem? { items[id] }
+
+  /// The position of a picture among the visible ones.
+  package func position(of id: String) -> Int? { positions[id] }
+
+  /// Replaces all pictures; of those with one id, the last counts.
+  package mutating func replace(with new: [GalleryItem]) -> [ListSplice] {
+    items = Dictionary(new.map { ($0.id, $0) }) { $1 }
+    sorted = items.values.sorted(by: order.precedes)
+    return show()
+  }
+
+  /// Removes pictures, and adds some or replaces them by newer versions of themselves.
+  package mutating func update(removing ids: some Sequence<String>, adding new: [GalleryItem]) -> [ListSplice] {
+    var touched = Set(ids)
+    for id in touched { items[id] = nil }
+    for item in new where items[item.id] != item {
+      items[item.id] = item
+      touched.insert(item.id)
+    }
+    guard !touched.isEmpty else { return [] }
+    let coming = touched.compactMap { items[$0] }.sorted(by: order.precedes)
+    var merged: [GalleryItem] = []
+    merged.reserveCapacity(items.count)
+    var next = coming[...]
+    for item in sorted where !touched.contains(item.id) {
+      while let first = next.first, order.precedes(first, item) { merged.append(next.removeFirst()) }
+      merged.append(item)
+    }
+    sorted = merged + next
+    return show(moving: touched)
+  }
+
+  /// Sorts the pictures.
+  package mutating func setOrder(_ new: ItemOrder) -> [ListSplice] {
+    guard new != order else { return [] }
+    order = new
+    sorted.sort(by: order.precedes)
+    return show()
+  }
+
+  /// Shows only pictures whose name has all words of a text.
+  package mutating func setSearch(_ text: String) -> [ListSplice] {
+    guard text != search else { return [] }
+    search = text
+    return show()
+  }
+
+  /// The picture to go on with when others go: the next one that stays, or else the one before.
+  package func neighbour(of id: String, without leaving: Set<String>) -> String? {
+    guard let position = positions[id] else { return nil }
+    let after = visible[position...].first { !leaving.contains($0.id) }
+    return (after ?? visible[..<position].last { !leaving.contains($0.id) })?.id
+  }
+
+  /// Sorts and searches anew; the pictures of `moving` may get another place among the others.
+  private mutating func show(moving: Set<String> = []) -> [ListSplice] {
+    let words = NameSearch(search)
+    let old = visible
+    visible = words.isEmpty ? sorted : sorted.filter { words.finds($0.name) }
+    let oldPositions = positions
+    positions = Dictionary(minimumCapacity: visible.count)
+    for (position, item) in visible.enumerated() { positions[item.id] = position }
+    // What keeps its place is not touched. If only what was expected to move has moved, it leaves and comes again.
+    return steps(from: old, oldPositions, moving: []) ?? steps(from: old, oldPositions, moving: moving)
+      ?? [ListSplice(position: 0, removed: old.count, added: visible.map(\.id))]
+  }
+
+  /// Returns the steps from the pictures that were visible to those that are; `nil` if others than `moving` have
+  /// another order.
+  private func steps(
+    from old: [GalleryItem],
+    _ oldPositions: [String: Int],
+    moving: Set<String>,
+  ) -> [ListSplice]? {
+    func stays(_ id: String) -> Bool { oldPositions[id] != nil && positions[id] != nil && !moving.contains(id) }
+    var last = -1
+    for item in visible where stays(item.id) {
+      guard let position = oldPositions[item.id], position > last else { return nil }
+      last = position
+    }
+    var steps: [ListSplice] = []
+    var (before, now) = (0, 0)
+    while before < old.count || now < visible.count {
+      let (firstRemoved, firstAdded) = (before, now)
+      while before < old.count, !stays(old[before].id) { before += 1 }
+      while now < visible.count, !stays(visible[now].id) { now += 1 }
+      if before > firstRemoved || now > firstAdded {
+        let added = visible[firstAdded..<now].map(\.id)
+        steps.append(ListSplice(position: firstAdded, removed: before - firstRemoved, added: added))
+      }
+      // The same picture in both.
+      if before < old.count { (before, now) = (before + 1, now + 1) }
+    }
+    return steps
+  }
+}

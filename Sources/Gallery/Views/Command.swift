@@ -1,0 +1,138 @@
+import CGTK
+
+/// What a user can ask the window for, by menu, button or key.
+enum Command: String, CaseIterable {
+  case open, back, next, previous, first, last
+  case zoomIn = "zoom-in"
+  case zoomOut = "zoom-out"
+  case zoomFit = "zoom-fit"
+  case zoomActual = "zoom-actual"
+  case rotateLeft = "rotate-left"
+  case rotateRight = "rotate-right"
+  case copy, paste, trash, undo, reload
+  case openWith = "open-with"
+  case selectAll = "select-all"
+  // These are on or off.
+  case search, info, fullscreen, statistics, origins
+
+  /// The commands that are on or off.
+  static let switches: [Command] = [.search, .info, .fullscreen, .statistics, .origins]
+
+  /// The name of the window's action.
+  var action: String { "win.\(rawValue)" }
+
+  var title: String {
+    switch self {
+    case .open: translated("Open a Folder…")
+    case .back: translated("Back to All Pictures")
+    case .next: translated("Next Picture")
+    case .previous: translated("Previous Picture")
+    case .first: translated("First Picture")
+    case .last: translated("Last Picture")
+    case .zoomIn: translated("Zoom In")
+    case .zoomOut: translated("Zoom Out")
+    case .zoomFit: translated("Fit to the Window")
+    case .zoomActual: translated("Actual Size")
+    case .rotateLeft: translated("Turn Left")
+    case .rotateRight: translated("Turn Right")
+    case .copy: translated("Copy")
+    case .paste: translated("Paste Files or URLs")
+    case .trash: translated("Move to the Trash")
+    case .undo: translated("Undo")
+    case .reload: translated("Reload")
+    case .openWith: translated("Open With…")
+    case .selectAll: translated("Select All")
+    case .search: translated("Search by Name")
+    case .info: translated("Information")
+    case .fullscreen: translated("Full Screen")
+    case .statistics: translated("Statistics")
+    case .origins: translated("Colour by Source")
+    }
+  }
+
+  /// The key, as GTK writes it; menus show it.
+  var key: String? {
+    switch self {
+    case .open: "<Control>o"
+    case .back: "Escape"
+    case .next: "space"
+    case .previous: "BackSpace"
+    case .first: "Home"
+    case .last: "End"
+    case .zoomIn: "<Control>plus"
+    case .zoomOut: "<Control>minus"
+    case .zoomFit: "<Control>0"
+    case .zoomActual: "<Control>1"
+    case .rotateLeft: "<Control><Shift>r"
+    case .rotateRight: "<Control>r"
+    case .copy: "<Control>c"
+    case .paste: "<Control>v"
+    case .trash: "Delete"
+    case .undo: "<Control>z"
+    case .reload: "F5"
+    case .openWith: "<Control>e"
+    case .selectAll: nil
+    case .search: "<Control>f"
+    case .info: "F9"
+    case .fullscreen: "F11"
+    case .statistics: "<Control><Shift>s"
+    case .origins: "<Control><Shift>o"
+    }
+  }
+
+  /// Returns the command of a key in any page, if it has one.
+  static func of(_ key: UInt32, _ modifiers: GdkModifierType) -> Command? {
+    let isControl = modifiers.rawValue & GDK_CONTROL_MASK.rawValue != 0
+    let isShift = modifiers.rawValue & GDK_SHIFT_MASK.rawValue != 0
+    guard modifiers.rawValue & GDK_ALT_MASK.rawValue == 0 else { return key == leftKey ? .back : nil }
+    let letter = gdk_keyval_to_lower(key)
+    if isControl {
+      switch Int32(letter) {
+      case GDK_KEY_o: return isShift ? .origins : .open
+      case GDK_KEY_s: return isShift ? .statistics : nil
+      case GDK_KEY_f: return .search
+      case GDK_KEY_c, GDK_KEY_Insert: return .copy
+      case GDK_KEY_v: return .paste
+      case GDK_KEY_z: return .undo
+      case GDK_KEY_e: return .openWith
+      case GDK_KEY_r: return isShift ? .rotateLeft : .rotateRight
+      case GDK_KEY_plus, GDK_KEY_equal, GDK_KEY_KP_Add: return .zoomIn
+      case GDK_KEY_minus, GDK_KEY_KP_Subtract: return .zoomOut
+      case GDK_KEY_0, GDK_KEY_KP_0: return .zoomFit
+      case GDK_KEY_1, GDK_KEY_KP_1: return .zoomActual
+      default: return nil
+      }
+    }
+    switch Int32(key) {
+    case GDK_KEY_Escape, GDK_KEY_Back: return .back
+    case GDK_KEY_Delete, GDK_KEY_KP_Delete: return .trash
+    case GDK_KEY_F5: return .reload
+    case GDK_KEY_F9: return .info
+    case GDK_KEY_F11: return .fullscreen
+    case GDK_KEY_Insert: return isShift ? .paste : nil
+    default: return nil
+    }
+  }
+
+  /// Returns the command of a key while a photograph is open.
+  static func ofPhotograph(_ key: UInt32, isFitting: Bool) -> Command? {
+    switch Int32(key) {
+    case GDK_KEY_space, GDK_KEY_n: .next
+    case GDK_KEY_BackSpace, GDK_KEY_p: .previous
+    case GDK_KEY_Home: isFitting ? .first : nil
+    case GDK_KEY_End: isFitting ? .last : nil
+    // They move the picture where it is larger than the window.
+    case GDK_KEY_Right, GDK_KEY_Page_Down: isFitting ? .next : nil
+    case GDK_KEY_Left, GDK_KEY_Page_Up: isFitting ? .previous : nil
+    case GDK_KEY_plus, GDK_KEY_equal, GDK_KEY_KP_Add: .zoomIn
+    case GDK_KEY_minus, GDK_KEY_KP_Subtract: .zoomOut
+    case GDK_KEY_0, GDK_KEY_KP_0: .zoomFit
+    case GDK_KEY_1, GDK_KEY_KP_1: .zoomActual
+    case GDK_KEY_f: .fullscreen
+    case GDK_KEY_i: .info
+    default: nil
+    }
+  }
+
+  private static let leftKey = UInt32(GDK_KEY_Left)
+}

@@ -1,0 +1,189 @@
+import CGTK
+import CVitrineGTK
+import VitrineGTK
+import VitrineGalleryModel
+import VitrineRuntime
+
+/// What the gallery asks the desktop for: the trash, other programs, a folder, the clipboard.
+@MainActor
+enum Desktop {
+  // MARK: The trash
+
+  /// The trash of the user.
+  nonisolated static var trash: Trash {
+    // GLib keeps the text.
+    let data = unsafe g_get_user_data_dir().map { unsafe String(cString: $0) } ?? "/tmp"
+    return Trash(home: "\(data)/Trash") { path in try moveToTrash(path) }
+  }
+
+  private nonisolated static func moveToTrash(_ path: String) throws {
+    let file = unsafe g_file_new_for_path(path)
+    defer { unsafe g_object_unref(UnsafeMutableRawPointer(file)) }
+    var error: UnsafeMutablePointer<GError>?
+    guard unsafe g_file_trash(file, nil, &error) == 0 else { return }
+    defer { unsafe g_error_free(error) }
+    // Set by the call that failed.
+    let text = unsafe error?.pointee.message.map { unsafe String(cString: $0) } ?? ""
+    throw TrashError(path: path, detail: text)
+  }
+
+  // MARK: Other programs
+
+  /// Lets the user choose a program, and opens a file with it.
+  static func openWith(_ path: String, in window: Widget) {
+    let file = unsafe g_file_new_for_path(path)
+    let dialog = unsafe Widget(
+      gtk_app_chooser_dialog_new(cast(window.pointer), GTK_DIALOG_MODAL, file)
+    )
+    unsafe g_object_unref(UnsafeMutableRawPointer(file))
+    unsafe connect(dialog.pointer, "response") { [weak dialog] (answer: Int32) in
+      guard let dialog else { return }
+      if answer == GTK_RESPONSE_OK.rawValue { launch(dialog, path) }
+      unsafe gtk_window_destroy(cast(dialog.pointer))
+      openDialog = nil
+    }
+    openDialog = dialog
+    unsafe gtk_window_present(cast(dialog.pointer))
+  }
+
+  /// The dialog that is open, which nobody else keeps.
+  private static var openDialog: Widget?
+
+  private static func launch(_ dialog: Widget, _ path: String) {
+    let chooser: OpaquePointer? = unsafe cast(dialog.pointer, as: gtk_app_chooser_get_type())
+    guard let program = unsafe gtk_app_chooser_get_app_info(chooser) else { return }
+    defer { unsafe g_object_unref(UnsafeMutableRawPointer(program)) }
+    let file = unsafe g_file_new_for_path(path)
+    // The list holds the file during the call.
+    let files = unsafe g_list_append(nil, UnsafeMutableRawPointer(file))
+    unsafe g_app_info_launch(program, files, nil, nil)
+    unsafe g_list_free(files)
+    unsafe g_object_unref(UnsafeMutableRawPointer(file))
+  }
+
+  // MARK: A folder
+
+  private static var chooser: OpaquePointer?
+
+  /// Lets the user choose a folder.
+  static func chooseFolder(in window: Widget, _ chosen: @escaping @MainActor (String) -> Void) {
+    let dialog = unsafe gtk_file_chooser_native_new(
+      translated("Open a Folder"),
+      cast(window.pointer),
+      GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER,
+      nil,
+      nil,
+    )
+    // Nobody else keeps a native dialog.
+    unsafe chooser = dialog
+    unsafe connect(dialog, "response") { (answer: Int32) in
+      guard let dialog = unsafe chooser else { return }
+      unsafe chooser = nil
+      if answer == GTK_RESPONSE_ACCEPT.rawValue, let file = unsafe gtk_file_chooser_get_file(cast(dialog)) {
+        if let path = unsafe path(of: file) { chosen(path) }
+        unsafe g_object_unref(UnsafeMutableRawPointer(file))
+      }
+      unsafe g_object_unref(UnsafeMutableRawPointer(dialog))
+    }
+    unsafe gtk_native_dialog_show(cast(dialog))
+  }
+
+  /// Returns the path of a file, or its URI if it has none.
+  static func path(of file: OpaquePointer) -> String? {
+    // The caller owns both texts.
+    let text = unsafe g_file_get_path(file) ?? g_file_get_uri(file)
+    defer { unsafe g_free(text) }
+    return unsafe text.map { unsafe String(cString: $0) }
+  }
+
+  // MARK: The clipboard
+
+  /// The type of a text; GObject's macro is not visible in Swift.
+  private static let textType = unsafe g_type_from_name("gchararray")
+
+  /// Copies pictures: as files for file managers, and as text.
+  static func copy(_ items: [GalleryItem], from widget: Widget) {
+    guard !items.isEmpty else { return }
+    var providers: [UnsafeMutablePointer<GdkContentProvider>?] = unsafe []
+    let files = unsafe items.compactMap { unsafe $0.path.map { unsafe g_file_new_for_path($0) } }
+    if unsafe !files.isEmpty {
+      var pointers: [OpaquePointer?] = unsafe files
+      // The list takes references of its own; the value copies the list.
+      let list = unsafe gdk_file_list_new_from_array(&pointers, gsize(pointers.count))
+      var value = GValue()
+      unsafe g_value_init(&value, gdk_file_list_get_type())
+      unsafe g_value_take_boxed(&value, UnsafeRawPointer(list))
+      unsafe providers.append(gdk_content_provider_new_for_value(&value))
+      unsafe g_value_unset(&value)
+      unsafe files.forEach { unsafe g_object_unref(UnsafeMutableRawPointer($0)) }
+    }
+    var text = GValue()
+    unsafe g_value_init(&text, textType)
+    unsafe g_value_set_string(&text, items.map(\.id).joined(separator: "\n"))
+    unsafe providers.append(gdk_content_provider_new_for_value(&text))
+    unsafe g_value_unset(&text)
+    // The union takes the providers, and the clipboard a reference to it.
+    let all = unsafe gdk_content_provider_new_union(&providers, gsize(providers.count))
+    unsafe gdk_clipboard_set_content(gtk_widget_get_clipboard(widget.pointer), all)
+    unsafe g_object_unref(UnsafeMutableRawPointer(all))
+  }
+
+  private final class Reader {
+    let received: @MainActor (String) -> Void
+
+    init(_ received: @escaping @MainActor (String) -> Void) { self.received = received }
+  }
+
+  /// Reads the text on the clipboard; files are there as text, too.
+  static func paste(into widget: Widget, _ received: @escaping @MainActor (String) -> Void) {
+    unsafe gdk_clipboard_read_text_async(
+      gtk_widget_get_clipboard(widget.pointer),
+      nil,
+      { clipboard, result, reader in
+        guard let reader = unsafe reader else { return }
+        // Retained for this one call.
+        let body = unsafe Unmanaged<Reader>.fromOpaque(reader).takeRetainedValue()
+        let board = unsafe clipboard.map { OpaquePointer($0) }
+        let text = unsafe gdk_clipboard_read_text_finish(board, result, nil)
+        defer { unsafe g_free(text) }
+        guard let text = unsafe text.map({ unsafe String(cString: $0) }) else { return }
+        MainActor.assumeIsolated { body.received(text) }
+      },
+      Unmanaged.passRetained(Reader(received)).toOpaque(),
+    )
+  }
+
+  // MARK: Dropping
+
+  /// Takes files and text that are dropped on a widget.
+  static func acceptDrops(on widget: Widget, _ received: @escaping @MainActor ([String]) -> Void) {
+    let target = unsafe gtk_drop_target_new(gdk_file_list_get_type(), GDK_ACTION_COPY)
+    var types = [gdk_file_list_get_type(), textType]
+    unsafe gtk_drop_target_set_gtypes(target, &types, gsize(types.count))
+    unsafe connect(target, "drop") { (value: UnsafeMutablePointer<GValue>?, _: Double, _: Double) -> Bool in
+      let places = unsafe places(in: value)
+      if !places.isEmpty { received(places) }
+      return !places.isEmpty
+    }
+    unsafe widget.addController(target)
+  }
+
+  private static func places(in value: UnsafeMutablePointer<GValue>?) -> [String] {
+    guard let value = unsafe value else { return [] }
+    if unsafe value.pointee.g_type == textType {
+      let text = unsafe g_value_get_string(value).map { unsafe String(cString: $0) } ?? ""
+      return PastedText.lines(in: text)
+    }
+    guard let list = unsafe g_value_get_boxed(value) else { return [] }
+    // The list of the value is of this type; the caller owns the links, but not the files.
+    let link = unsafe gdk_file_list_get_files(OpaquePointer(list))
+    defer { unsafe g_slist_free(link) }
+    var paths: [String] = []
+    var next = unsafe link
+    while let here = unsafe next {
+      if let file = unsafe here.pointee.data, let path = unsafe path(of: OpaquePointer(file)) { paths.append(path) }
+      unsafe next = here.pointee.next
+    }
+    return paths
+  }
+}

@@ -1,0 +1,91 @@
+import CGTK
+import CVitrineGTK
+import Vitrine
+import VitrineGTK
+import VitrineGalleryModel
+
+/// A cell of the grid: a picture over its name.
+@MainActor
+@safe
+final class GalleryCell {
+  /// Called with the position of the picture when it is clicked.
+  var onOpen: (Int) -> Void = { _ in }
+  /// Called when the picture shows something else.
+  var onContent: () -> Void = {}
+  /// The id of the picture; `nil` between two.
+  private(set) var id: String?
+  /// The image that is shown.
+  private(set) var shown: ImageResponse?
+  /// True if the picture is there, or has failed.
+  private(set) var isSettled = false
+
+  private weak var cell: RemotePictureCell?
+  private let root: Widget
+  private let label: Widget
+  private var position = 0
+  private var origin: ImageResponse.Origin?
+
+  init(_ cell: RemotePictureCell, size: Int) {
+    self.cell = cell
+    let picture = unsafe Widget(cell.picture.widget)
+    label = .label("", "name")
+    unsafe gtk_label_set_ellipsize(cast(label.pointer), PANGO_ELLIPSIZE_MIDDLE)
+    unsafe gtk_label_set_max_width_chars(cast(label.pointer), 1)
+    label.minimumSize(width: size)
+    root = .box(GTK_ORIENTATION_VERTICAL, spacing: 6, [picture, label])
+    root.addClass("cell").aligned(GTK_ALIGN_CENTER)
+    picture.addClass("picture")
+    unsafe cell.child = root.pointer
+    cell.picture.onChange = { [weak self] in self?.contentChanged($0) }
+    let click = unsafe gtk_gesture_click_new()
+    unsafe connect(click, "released") { [weak self] (_: Int32, x: Double, y: Double) in
+      let state = unsafe gtk_event_controller_get_current_event_state(click)
+      self?.clicked(state, x, y)
+    }
+    unsafe root.addController(click)
+  }
+
+  func bind(_ item: GalleryItem?, at position: Int) {
+    (id, self.position, shown, isSettled) = (item?.id, position, nil, false)
+    setOrigin(nil)
+    guard let item, let cell else { return }
+    label.text = item.name
+    cell.picture.alternativeText = item.name
+    // The list's own widget, which screen readers meet first, has no name of its own.
+    if let parent = unsafe gtk_widget_get_parent(root.pointer) { unsafe vitrine_gtk_set_label(parent, item.name) }
+  }
+
+  func reload(_ item: GalleryItem) {
+    cell?.picture.load(item.request, placeholder: .keepCurrent, failure: .symbol("image-missing-symbolic"))
+  }
+
+  /// True if any part of the cell is visible in the window.
+  var isOnScreen: Bool { cell?.picture.slot.isVisible ?? false }
+
+  private func contentChanged(_ content: ImageSlot.Content) {
+    switch content {
+    case .image(let response, _): (shown, isSettled) = (response, true)
+    case .failure: (shown, isSettled) = (nil, true)
+    case .empty, .placeholder, .preview: return
+    }
+    setOrigin(shown?.origin)
+    onContent()
+  }
+
+  /// The style sheet colours the cell by it if the window says so.
+  private func setOrigin(_ new: ImageResponse.Origin?) {
+    guard new != origin else { return }
+    if let origin { root.removeClass("from-\(origin.rawValue)") }
+    if let new { root.addClass("from-\(new.rawValue)") }
+    origin = new
+  }
+
+  private func clicked(_ state: GdkModifierType, _ x: Double, _ y: Double) {
+    let selecting = GDK_CONTROL_MASK.rawValue | GDK_SHIFT_MASK.rawValue
+    let (width, height) = root.size
+    guard id != nil, state.rawValue & selecting == 0, x >= 0, y >= 0, x < Double(width), y < Double(height) else {
+      return
+    }
+    onOpen(position)
+  }
+}

@@ -1,0 +1,62 @@
+import Vitrine
+import VitrineAVIF
+import VitrineCaching
+import VitrineGalleryModel
+import VitrineHEIF
+import VitrineJXL
+import VitrineRuntime
+import VitrineSVG
+import VitrineTIFF
+
+/// The pipeline of the gallery, with all formats that there are.
+struct GalleryPipeline {
+  /// The pixels that are kept in memory, in bytes.
+  static let memoryLimit = 128 << 20
+  private static let diskLimit = 500 << 20
+
+  let pipeline: ImagePipeline
+  let memory: MemoryCache<CachedImage>
+  /// The cache to close before the program ends; `nil` if the folder cannot be used.
+  let disk: DiskCache?
+
+  init(cacheFolder: URL) {
+    var decoders = DecoderRegistry.standard
+    decoders.add(.avif)
+    decoders.add(.heif)
+    decoders.add(.jxl)
+    decoders.add(.tiff)
+    decoders.add(.svg)
+    let memory = MemoryCache<CachedImage>(costLimit: Self.memoryLimit)
+    // Another gallery may be using the folder; pictures are shown without it, too.
+    let disk = try? DiskCache(directory: cacheFolder, sizeLimit: Self.diskLimit)
+    (self.memory, self.disk) = (memory, disk)
+    pipeline = ImagePipeline {
+      $0.memoryCache = memory
+      $0.diskCache = disk
+      $0.decoders = decoders
+    }
+  }
+
+  /// `$XDG_CACHE_HOME/vitrine-gallery`.
+  static var defaultFolder: URL {
+    let environment = ProcessInfo.processInfo.environment
+    let base =
+      environment["XDG_CACHE_HOME"].map { URL(filePath: $0) }
+      ?? URL(filePath: environment["HOME"] ?? "/tmp").appending(path: ".cache")
+    return base.appending(path: "vitrine-gallery")
+  }
+}
+
+extension GalleryItem {
+  /// The request of the picture, without a size.
+  var request: ImageRequest {
+    switch place {
+    case .file(let path):
+      var request = ImageRequest(.file(path))
+      // Another version of a file is another picture to the caches.
+      request.cachePartition = version
+      return request
+    case .url(let text): return ImageRequest(url: text)
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import CGTK
+import CVitrineGTK
+import Vitrine
+import VitrineGTK
+import VitrineGalleryModel
+import VitrineRuntime
+
+extension GalleryWindow {
+  private static let files = WorkQueue(label: "gallery-trash", width: 1)
+
+  // MARK: Actions
+
+  /// Makes the window's actions, for menus and buttons.
+  func makeActions() {
+    let map = unsafe OpaquePointer(window.pointer)
+    for command in Command.allCases {
+      let action: OpaquePointer?
+      if Command.switches.contains(command) {
+        // The action takes the floating variant.
+        unsafe action = g_simple_action_new_stateful(command.rawValue, nil, g_variant_new_boolean(0))
+      } else {
+        unsafe action = g_simple_action_new(command.rawValue, nil)
+      }
+      guard let action = unsafe action else { continue }
+      unsafe connect(action, "activate") { [weak self] in _ = self?.perform(command) }
+      unsafe g_action_map_add_action(map, action)
+      actions[command] = unsafe Action(action)
+      // The map keeps it, too.
+      unsafe g_object_unref(UnsafeMutableRawPointer(action))
+    }
+    let text = unsafe g_variant_type_new("s")
+    defer { unsafe g_variant_type_free(text) }
+    let order = unsafe g_simple_action_new_stateful("order", text, g_variant_new_string(state.order.rawValue))
+    unsafe connect(order, "activate") { [weak self] (parameter: OpaquePointer?) in
+      guard let parameter = unsafe parameter else { return }
+      let name = unsafe String(cString: g_variant_get_string(parameter, nil))
+      guard let chosen = ItemOrder(rawValue: name), let self else { return }
+      unsafe g_simple_action_set_state(order, g_variant_new_string(name))
+      grid.change { $0.setOrder(chosen) }
+      update()
+    }
+    unsafe g_action_map_add_action(map, order)
+    unsafe g_object_unref(UnsafeMutableRawPointer(order))
+  }
+
+  func setSwitch(_ command: Command, _ isOn: Bool) {
+    guard let action = actions[command] else { return }
+    // The action takes the floating variant.
+    unsafe g_simple_action_set_state(action.pointer, g_variant_new_boolean(isOn ? 1 : 0))
+  }
+
+  /// Greys out what cannot be done now.
+  func updateActions() {
+    for (command, action) in actions {
+      unsafe g_simple_action_set_enabled(action.pointer, isPossible(command) ? 1 : 0)
+    }
+  }
+
+  /// The pictures that commands are about: the open one, or those that are selected.
+  var subjects: [GalleryItem] { page == .photo ? [photo.item].compactMap(\.self) : grid.selectedItems }
+
+  private func isPossible(_ command: Command) -> Bool {
+    switch command {
+    case .open, .paste, .info, .fullscreen, .statistics, .origins: true
+    case .search, .reload: page != .empty || !library.sources.isEmpty
+    case .back: page == .photo || isFullScreen || isSearching
+    case .next, .first, .last, .previous, .zoomFit, .zoomActual, .rotateLeft, .rotateRight: page == .photo
+    case .zoomIn, .zoomOut: page != .empty
+    case .copy: !subjects.isEmpty
+    case .trash, .openWith: subjects.contains { $0.path != nil }
+    case .undo: history.canUndo
+    case .selectAll: page == .grid
+    }
+  }
+
+  /// Does what the user asks for; returns `false` if it cannot be done now.
+  func perform(_ command: Command) -> Bool {
+    guard isPossible(command) else { return false }
+    switch command {
+    case .open: Desktop.chooseFolder(in: window) { [weak self] in _ = self?.library.open([$0]) }
+    case .back: goBack()
+    case .next: move(by: 1)
+    case .previous: move(by: -1)
+    case .first: move(to: 0)
+    case .last: move(to: grid.list.visible.count - 1)
+    case .zoomIn, .zoomOut: zoom(isIn: command == .zoomIn)
+    case .zoomFit: photo.view.zoomToFit()
+    case .zoomActual: photo.view.zoomToActualSize()
+    case .rotateLeft: photo.view.rotate(quarters: -1)
+    case .rotateRight: photo.view.rotate(quarters: 1)
+    case .copy: copy()
+    case .paste: Desktop.paste(into: window) { [weak self] in self?.add(PastedText.lines(in: $0)) }
+    case .trash: Task { await moveToTrash() }
+    case .undo: Task { await undo() }
+    case .reload: library.reload()
+    case .openWith: if let path = subjects.compactMap(\.path).first { Desktop.openWith(path, in: window) }
+    case .selectAll: grid.select(SelectedItems(Set(grid.list.visible.map(\.id))))
+    case .search: isSearching.toggle()
+    case .info: setInfo(isShown: !info.widget.isShown)
+    case .fullscreen: setFullScreen(!isFullScreen)
+    case .statistics:
+      statistics.isShown.toggle()
+      setSwitch(.statistics, statistics.isShown)
+    case .origins: setOrigins(isShown: !originsAreShown)
+    }
+    return true
+  }
+
+  private func goBack() {
+    if isFullScreen {
+      setFullScreen(false)
+    } else if page == .photo {
+      showGrid()
+    } else {
+      isSearching = false
+    }
+  }
+
+  private func setFullScreen(_ isOn: Bool) {
+    if isOn {
+      unsafe gtk_window_fullscreen(cast(window.pointer))
+    } else {
+      unsafe gtk_window_unfullscreen(cast(window.pointer))
+    }
+  }
+
+  private var originsAreShown: Bool {
+    unsafe gtk_widget_has_css_class(grid.widget.pointer, "origins") != 0
+  }
+
+  /// Enlarges the open photograph, or the pictures of the grid.
+  private func zoom(isIn: Bool) {
+    if page == .photo { return isIn ? photo.view.zoomIn() : photo.view.zoomOut() }
+    let sizes = WindowState.cellSizes
+    guard let index = sizes.firstIndex(of: grid.cellSize) else { return }
+    let next = index + (isIn ? 1 : -1)
+    if sizes.indices.contains(next) { grid.cellSize = sizes[next] }
+  }
+
+  private func copy() {
+    Desktop.copy(subjects, from: window)
+    toast.show(translated("%s picture copied", many: "%s pictures copied", subjects.count))
+  }
+
+  // MARK: The trash
+
+  /// Moves the open photograph, or those that are selected, to the trash, and goes on with the next one.
+  private func moveToTrash() async {
+    let paths = subjects.compactMap(\.path)
+    let trash = Desktop.trash
+    let outcome = try? await Self.files.run { _ in
+      var (gone, files, problem): ([String], [TrashedFile], TrashError?) = ([], [], nil)
+      for path in paths {
+        do throws(TrashError) {
+          if let file = try trash.take(path) { files.append(file) }
+          gone.append(path)
+        } catch {
+          problem = error
+        }
+      }
+      return (gone, files, problem)
+    }
+    guard let (gone, files, problem) = outcome else { return }
+    history.add(files)
+    await library.filesChanged(gone)
+    if let problem {
+      toast.show(translated("It cannot be moved to the trash: %s", problem.description), canUndo: !files.isEmpty)
+    } else if let name = gone.first?.split(separator: "/").last, gone.count == 1 {
+      toast.show(translated("“%s” is in the trash", String(name)), canUndo: !files.isEmpty)
+    } else {
+      let text = translated("%s picture is in the trash", many: "%s pictures are in the trash", gone.count)
+      toast.show(text, canUndo: !files.isEmpty)
+    }
+    update()
+  }
+
+  /// Puts back what was moved to the trash last.
+  private func undo() async {
+    guard let files = history.takeLast() else { return }
+    let problem = try? await Self.files.run { _ -> TrashError? in
+      var problem: TrashError?
+      for file in files {
+        do throws(TrashError) {
+          try Trash.putBack(file)
+        } catch {
+          problem = error
+        }
+      }
+      return problem
+    }
+    toast.hide()
+    if let problem = problem ?? nil { toast.show(translated("It cannot be put back: %s", problem.description)) }
+    await library.filesChanged(files.map(\.original))
+    let back = files.compactMap { grid.list[$0.original] }
+    guard let first = back.first else { return update() }
+    if page == .photo { open(first) } else { grid.select(SelectedItems(Set(back.map(\.id)))) }
+  }
+}
+
+/// An action of the window, which this object retains.
+@MainActor
+@safe
+final class Action {
+  let pointer: OpaquePointer
+
+  init(_ pointer: OpaquePointer) {
+    unsafe self.pointer = pointer
+    unsafe g_object_ref(UnsafeMutableRawPointer(pointer))
+  }
+
+  isolated deinit { unsafe g_object_unref(UnsafeMutableRawPointer(pointer)) }
+}

@@ -1,0 +1,318 @@
+import CGTK
+import CVitrineGTK
+import Vitrine
+import VitrineGTK
+import VitrineGalleryModel
+import VitrineRuntime
+
+/// The window: the grid or one photograph, with panels beside and over them.
+@MainActor
+@safe
+final class GalleryWindow {
+  /// The parts of the window that the user sees one at a time.
+  enum Page: String {
+    case empty, grid, photo
+  }
+
+  let window: Widget
+  let grid: GridPage
+  let photo: PhotoPage
+  let info: InfoPanel
+  let statistics: StatisticsPanel
+  let toast = Toast()
+  let library = Library()
+  /// The files that were moved to the trash.
+  var history = TrashHistory()
+  var actions: [Command: Action] = [:]
+  /// Called once, when all pictures on the first screen are there.
+  var onFirstScreen: () -> Void = {}
+  private(set) var page = Page.empty
+  private(set) var isFullScreen = false
+  var state: WindowState
+  private let statePath: String
+  private let stack: Widget
+  private let searchBar: Widget
+  private let searchEntry: Widget
+  private let title = Widget.label("", "title")
+  private let subtitle = Widget.label("", "subtitle")
+  private let legend: Widget
+  private let emptyText: Widget
+  private let header: GalleryHeader
+  private var isClosed = false
+
+  init(_ application: Application, _ parts: GalleryPipeline, statePath: String) {
+    state = WindowState(path: statePath)
+    self.statePath = statePath
+    Style.load()
+    window = unsafe Widget(
+      application.window(title: translated("Gallery"), width: state.width, height: state.height)
+    )
+    grid = GridPage(parts.pipeline, cellSize: state.cellSize)
+    photo = PhotoPage(parts.pipeline)
+    info = InfoPanel(parts.pipeline)
+    statistics = StatisticsPanel(parts)
+    emptyText = .label(translated("Open a folder, or drop pictures here"), "empty", "title-2")
+    emptyText.set("wrap", true)
+    emptyText.expands().aligned(GTK_ALIGN_CENTER, GTK_ALIGN_CENTER)
+    stack = unsafe Widget(gtk_stack_new())
+    for (child, name) in [(emptyText, Page.empty), (grid.widget, .grid), (photo.widget, .photo)] {
+      _ = unsafe gtk_stack_add_named(cast(stack.pointer), child.pointer, name.rawValue)
+    }
+    searchEntry = unsafe Widget(gtk_search_entry_new())
+    searchEntry.accessibleName = Command.search.title
+    searchBar = unsafe Widget(gtk_search_bar_new())
+    searchBar.add(searchEntry)
+    unsafe gtk_search_bar_connect_entry(cast(searchBar.pointer), cast(searchEntry.pointer))
+    legend = Self.makeLegend()
+    header = GalleryHeader(title: title, subtitle: subtitle)
+    layOut()
+    connectParts()
+    makeActions()
+    grid.change { $0.setOrder(state.order) }
+    setInfo(isShown: state.showsInfo)
+    if state.isMaximized { unsafe gtk_window_maximize(cast(window.pointer)) }
+    update()
+  }
+
+  private func layOut() {
+    unsafe gtk_window_set_titlebar(cast(window.pointer), header.widget.pointer)
+    let column = Widget.box(GTK_ORIENTATION_VERTICAL, [searchBar, stack]).expands()
+    let overlay = unsafe Widget(gtk_overlay_new())
+    overlay.add(column).add(statistics.widget).add(legend).add(toast.widget)
+    window.add(.box(GTK_ORIENTATION_HORIZONTAL, [overlay.expands(), info.widget]))
+  }
+
+  private func connectParts() {
+    grid.onOpen = { [weak self] in self?.open($0) }
+    grid.onSelect = { [weak self] in self?.update() }
+    grid.onFirstScreen = { [weak self] in self?.onFirstScreen() }
+    photo.onChange = { [weak self] in self?.update() }
+    photo.neighbours = { [weak self] in self?.neighbours(of: $0) ?? [] }
+    library.onChange = { [weak self] in self?.libraryChanged($0) }
+    searchEntry.on("search-changed") { [weak self] in self?.searchChanged() }
+    searchEntry.on("activate") { [weak self] in self?.grid.focus() }
+    unsafe connect(searchBar.pointer, "notify::search-mode-enabled") { [weak self] in self?.searchModeChanged() }
+    window.on(
+      "close-request",
+      answering: { [weak self] () -> Bool in
+        self?.close()
+        return false
+      },
+    )
+    unsafe connect(window.pointer, "notify::fullscreened") { [weak self] in self?.fullScreenChanged() }
+    photo.widget.onKey(GTK_PHASE_CAPTURE) { [weak self] key, modifiers in
+      self?.photographKey(key, modifiers) ?? false
+    }
+    window.onKey(GTK_PHASE_BUBBLE) { [weak self] key, modifiers in
+      guard let command = Command.of(key, modifiers) else { return false }
+      return self?.perform(command) ?? false
+    }
+    Desktop.acceptDrops(on: window) { [weak self] in self?.add($0) }
+  }
+
+  // MARK: Pages
+
+  /// Opens a photograph; the picture of its cell stands for it until it is there.
+  func open(_ item: GalleryItem) {
+    let pixels = grid.pixels(of: item.id)
+    show(.photo)
+    photo.show(item, placeholder: pixels)
+    photo.view.focus()
+    update()
+  }
+
+  /// Goes back to the grid, at the photograph that was open.
+  func showGrid() {
+    let id = photo.item?.id
+    photo.show(nil)
+    show(grid.list.count == 0 ? .empty : .grid)
+    if let id { grid.show(id) } else { grid.focus() }
+    update()
+  }
+
+  private func show(_ new: Page) {
+    page = new
+    unsafe gtk_stack_set_visible_child_name(cast(stack.pointer), new.rawValue)
+  }
+
+  /// Goes on by so many photographs; at the ends it stays.
+  func move(by distance: Int) {
+    guard let id = photo.item?.id, let position = grid.list.position(of: id) else { return }
+    move(to: position + distance)
+  }
+
+  func move(to position: Int) {
+    let all = grid.list.visible
+    guard !all.isEmpty else { return }
+    let item = all[min(max(position, 0), all.count - 1)]
+    guard item.id != photo.item?.id else { return }
+    photo.show(item, placeholder: grid.pixels(of: item.id))
+    photo.view.focus()
+  }
+
+  private func neighbours(of item: GalleryItem) -> [GalleryItem] {
+    guard let position = grid.list.position(of: item.id) else { return [] }
+    let all = grid.list.visible
+    return [1, -1, 2].compactMap { all.indices.contains(position + $0) ? all[position + $0] : nil }
+  }
+
+  private func photographKey(_ key: UInt32, _ modifiers: GdkModifierType) -> Bool {
+    let others = GDK_CONTROL_MASK.rawValue | GDK_ALT_MASK.rawValue
+    guard modifiers.rawValue & others == 0,
+      let command = Command.ofPhotograph(key, isFitting: photo.view.isFitting)
+    else { return false }
+    return perform(command)
+  }
+
+  // MARK: The library
+
+  private func libraryChanged(_ change: Library.Change) {
+    guard !isClosed else { return }
+    switch change {
+    case .replaced(let items, let opened, let problems):
+      grid.change { $0.replace(with: items) }
+      if let problem = problems.first { toast.show(problem) }
+      if let item = opened.flatMap({ grid.list[$0] }) { return open(item) }
+      if page == .photo, let item = photo.item.flatMap({ grid.list[$0.id] }) {
+        if item != photo.item { photo.reload(item) }
+        return update()
+      }
+      photo.show(nil)
+      show(items.isEmpty ? .empty : .grid)
+      grid.focus()
+    case .updated(let removed, let items):
+      let leaving = Set(removed).filter { grid.list[$0] != nil }
+      let changed = Set(items.filter { grid.list[$0.id] != nil && grid.list[$0.id] != $0 }.map(\.id))
+      leave(leaving)
+      grid.change { $0.update(removing: removed, adding: items) }
+      grid.reload(changed)
+      if let open = photo.item, changed.contains(open.id), let newer = grid.list[open.id] { photo.reload(newer) }
+      if page != .photo { show(grid.list.count == 0 ? .empty : .grid) }
+    }
+    update()
+  }
+
+  /// Goes on with others before pictures leave.
+  func leave(_ leaving: Set<String>) {
+    guard !leaving.isEmpty else { return }
+    grid.prepareToRemove(leaving)
+    guard page == .photo, let open = photo.item, leaving.contains(open.id) else { return }
+    if let next = grid.list.neighbour(of: open.id, without: leaving).flatMap({ grid.list[$0] }) {
+      photo.show(next, placeholder: grid.pixels(of: next.id))
+    } else {
+      photo.show(nil)
+      show(.grid)
+      grid.focus()
+    }
+  }
+
+  /// Adds what was dropped or pasted, and shows it.
+  func add(_ places: [String]) {
+    library.add(places) { [weak self] item in
+      guard let self else { return }
+      if page == .photo { open(item) } else { grid.show(item.id) }
+    }
+  }
+
+  // MARK: Search
+
+  var isSearching: Bool {
+    get { unsafe gtk_search_bar_get_search_mode(cast(searchBar.pointer)) != 0 }
+    set { unsafe gtk_search_bar_set_search_mode(cast(searchBar.pointer), newValue ? 1 : 0) }
+  }
+
+  private func searchChanged() {
+    let text = unsafe String(cString: gtk_editable_get_text(cast(searchEntry.pointer)))
+    grid.change { $0.setSearch(text) }
+    update()
+  }
+
+  private func searchModeChanged() {
+    setSwitch(.search, isSearching)
+    if isSearching {
+      if page == .photo { showGrid() }
+      searchEntry.focus()
+    } else {
+      grid.focus()
+    }
+  }
+
+  // MARK: Panels
+
+  func setInfo(isShown: Bool) {
+    info.widget.isShown = isShown
+    state.showsInfo = isShown
+    setSwitch(.info, isShown)
+    update()
+  }
+
+  func setOrigins(isShown: Bool) {
+    grid.widget.setClass("origins", isShown)
+    legend.isShown = isShown
+    setSwitch(.origins, isShown)
+  }
+
+  private static func makeLegend() -> Widget {
+    let legend = Widget.label("", "legend")
+    let colors = [
+      ("#33d17a", translated("memory")), ("#3584e4", translated("disk")), ("#9141ac", translated("confirmed")),
+      ("#ff7800", translated("server")), ("#f6d32d", translated("file")),
+    ]
+    legend.set("label", colors.map { "<span color=\"\($0)\">■</span> \($1)" }.joined(separator: "  "))
+    legend.set("use-markup", true)
+    legend.set("can-target", false)
+    legend.aligned(GTK_ALIGN_END, GTK_ALIGN_END).margins(12)
+    legend.isShown = false
+    return legend
+  }
+
+  private func fullScreenChanged() {
+    isFullScreen = unsafe gtk_window_is_fullscreen(cast(window.pointer)) != 0
+    window.setClass("fullscreen", isFullScreen)
+    setSwitch(.fullscreen, isFullScreen)
+    info.widget.isShown = state.showsInfo && !isFullScreen
+  }
+
+  // MARK: Title and state
+
+  /// Shows what is open: in the title, in the panels, and in which actions there are.
+  func update() {
+    let list = grid.list
+    let (name, detail): (String, String)
+    if page == .photo, let item = photo.item {
+      let position = list.position(of: item.id).map { translated("%s of %s", "\($0 + 1)", "\(list.visible.count)") }
+      let zoom = photo.view.isFitting ? nil : "\(Int((photo.view.zoom * 100).rounded())) %"
+      (name, detail) = (item.name, [position, zoom].compactMap(\.self).joined(separator: " · "))
+    } else {
+      let folder = library.sources.folders.first?.split(separator: "/").last.map(String.init)
+      name = folder ?? (list.count == 0 ? translated("Gallery") : translated("Pictures"))
+      let count = translated("%s picture", many: "%s pictures", list.visible.count)
+      let chosen = grid.selectedItems.count
+      detail = chosen > 1 ? "\(count), \(translated("%s selected", "\(chosen)"))" : count
+    }
+    title.text = name
+    subtitle.text = detail
+    window.set("title", name)
+    emptyText.text =
+      library.sources.isEmpty
+      ? translated("Open a folder, or drop pictures here") : translated("There are no pictures here")
+    header.update(page)
+    info.show(page == .photo ? photo.item : grid.selectedItems.first, page == .photo ? photo.view.response : nil)
+    updateActions()
+  }
+
+  private func close() {
+    isClosed = true
+    var (width, height): (gint, gint) = (0, 0)
+    // Both outlive the call.
+    unsafe gtk_window_get_default_size(cast(window.pointer), &width, &height)
+    if width > 0, height > 0 { (state.width, state.height) = (Int(width), Int(height)) }
+    state.isMaximized = unsafe gtk_window_is_maximized(cast(window.pointer)) != 0
+    state.cellSize = grid.cellSize
+    state.order = grid.list.order
+    // A few bytes; without them, the next window has its default size.
+    try? state.write(to: statePath)
+    photo.show(nil)
+    statistics.isShown = false
+  }
+}

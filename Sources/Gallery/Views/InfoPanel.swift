@@ -1,0 +1,140 @@
+import CGTK
+import Vitrine
+import VitrineGTK
+import VitrineGalleryModel
+import VitrineRuntime
+
+/// The panel with the facts about a photograph.
+@MainActor
+@safe
+final class InfoPanel {
+  let widget: Widget
+  private let pipeline: ImagePipeline
+  private let rows: Widget
+  private var shown: GalleryItem?
+  private var origin: (ImageResponse.Origin, isStale: Bool)?
+  private var facts: PhotoFacts?
+  private var reading: Task<Void, Never>?
+  /// True if the place of the photograph is shown; it is asked for each time.
+  private var showsPlace = false
+  private static let queue = WorkQueue(label: "gallery-info", width: 1)
+
+  init(_ pipeline: ImagePipeline) {
+    self.pipeline = pipeline
+    rows = .box(GTK_ORIENTATION_VERTICAL, spacing: 10)
+    rows.margins(16)
+    widget = .scrolled(rows)
+    widget.addClass("info").expands(horizontally: false)
+    widget.minimumSize(width: 270)
+    widget.accessibleName = translated("Information")
+    widget.isShown = false
+  }
+
+  isolated deinit { reading?.cancel() }
+
+  /// Shows the facts about a photograph; nothing is read while the panel is hidden.
+  func show(_ item: GalleryItem?, _ response: ImageResponse?) {
+    origin = response.map { ($0.origin, $0.isStale) }
+    guard widget.isShown else {
+      shown = nil
+      return
+    }
+    guard item != shown || item == nil else { return fill() }
+    reading?.cancel()
+    (shown, facts, showsPlace) = (item, nil, false)
+    fill()
+    guard let item else { return }
+    let pipeline = pipeline
+    reading = Task { [weak self] in
+      let facts = try? await Self.read(item, pipeline)
+      guard !Task.isCancelled, let self, shown == item else { return }
+      self.facts = facts
+      fill()
+    }
+  }
+
+  private static func read(_ item: GalleryItem, _ pipeline: ImagePipeline) async throws -> PhotoFacts {
+    let data = try await pipeline.data(for: item.request)
+    let point = unsafe String(cString: nl_langinfo(nl_item(RADIXCHAR)))
+    return try await queue.run { _ in
+      let decoders = pipeline.configuration.decoders
+      let info = try decoders.info(of: data)
+      return PhotoFacts(info, try? decoders.metadata(of: data), byteCount: data.count, decimalPoint: point)
+    }
+  }
+
+  // MARK: Rows
+
+  private func fill() {
+    while let child = unsafe gtk_widget_get_first_child(rows.pointer) {
+      unsafe gtk_box_remove(cast(rows.pointer), child)
+    }
+    guard let item = shown else { return add(translated("Nothing is selected"), "") }
+    add(translated("Name"), item.name)
+    add(item.path == nil ? translated("Server") : translated("Folder"), item.container)
+    for fact in facts?.facts ?? [] { add(Self.title(fact.kind), fact.text) }
+    if let origin { add(translated("Loaded from"), Self.text(origin.0, isStale: origin.isStale)) }
+    guard let place = facts?.place else { return }
+    if showsPlace {
+      add(translated("Place"), "\(Self.degrees(place.latitude, "N", "S")), \(Self.degrees(place.longitude, "E", "W"))")
+    } else {
+      let button = unsafe Widget(gtk_button_new_with_label(translated("Show the Place")))
+      button.on("clicked") { [weak self] in
+        self?.showsPlace = true
+        self?.fill()
+      }
+      rows.add(button)
+    }
+  }
+
+  private func add(_ title: String, _ text: String) {
+    let heading = Widget.label(title, "fact")
+    heading.set("xalign", 0.0)
+    let row = Widget.box(GTK_ORIENTATION_VERTICAL, [heading])
+    if !text.isEmpty {
+      let value = Widget.label(text)
+      value.set("xalign", 0.0)
+      value.set("wrap", true)
+      value.set("selectable", true)
+      unsafe gtk_label_set_wrap_mode(cast(value.pointer), PANGO_WRAP_WORD_CHAR)
+      value.accessibleName = "\(title): \(text)"
+      row.add(value)
+    }
+    rows.add(row)
+  }
+
+  private static func title(_ kind: PhotoFacts.Kind) -> String {
+    switch kind {
+    case .format: translated("Format")
+    case .pixels: translated("Pixels")
+    case .size: translated("Size of the file")
+    case .taken: translated("Taken")
+    case .camera: translated("Camera")
+    case .lens: translated("Lens")
+    case .exposure: translated("Exposure")
+    case .flash: translated("Flash")
+    case .colors: translated("Colour profile")
+    case .software: translated("Software")
+    case .artist: translated("Artist")
+    case .copyright: translated("Copyright")
+    }
+  }
+
+  private static func text(_ origin: ImageResponse.Origin, isStale: Bool) -> String {
+    let source =
+      switch origin {
+      case .memory: translated("memory")
+      case .disk: translated("the cache on disk")
+      case .revalidated: translated("the cache on disk, confirmed by the server")
+      case .network: translated("the server")
+      case .local: translated("the file")
+      }
+    return isStale ? translated("%s, out of date", source) : source
+  }
+
+  private static func degrees(_ value: Double, _ positive: String, _ negative: String) -> String {
+    let thousandths = Int((abs(value) * 10_000).rounded())
+    let rest = String(10_000 + thousandths % 10_000).dropFirst()
+    return "\(thousandths / 10_000).\(rest)° \(value < 0 ? negative : positive)"
+  }
+}

@@ -1,0 +1,171 @@
+import VitrineCaching
+import VitrineImaging
+import VitrineRuntime
+
+/// The file of a ``TiledImage``, and what makes its tiles.
+final class TileReader: Sendable {
+  /// The longest side of the picture that is made of a whole pass, in pixels.
+  static let overviewSide = 2048
+
+  let info: ImageInfo
+  let grid: TileGrid
+  private let request: ImageRequest
+  private let context: JobContext
+  private let data: Data
+  private let decoders: DecoderRegistry
+  private let acceptsPartial: Bool
+  private let store: TileStore
+  /// The pass that makes the coarse levels, and an overview of them: all levels, unless the decoder makes a smaller
+  /// picture in less time.
+  private let coarse: TileFeed
+  /// The pass that makes the finer levels of a file without an index; `nil` if ``coarse`` makes all.
+  private let fine: TileFeed?
+  private let index: TileIndex?
+  private let loads = TileLoads()
+
+  private var source: String { request.name }
+
+  /// Reads the header; blocks until done.
+  init(
+    _ bytes: FetchedBytes,
+    _ request: ImageRequest,
+    acceptsPartial: Bool,
+    _ context: JobContext,
+  ) throws(ImageError) {
+    (data, self.request, self.context, self.acceptsPartial) = (bytes.data, request, context, acceptsPartial)
+    decoders = context.decoders.decoders(for: request, of: data)
+    info = try decoders.info(of: data, limits: context.configuration.decodeLimits)
+    grid = TileGrid(width: info.width, height: info.height, finest: info.isVector ? TileGrid.finestDrawn(info) : 0)
+    let isKnown = bytes.contentID != .none && !bytes.contentID.isOfBeginning
+    let contentID = isKnown ? bytes.contentID : ContentID(of: data)
+    store = TileStore(request, contentID, grid, acceptsPartial: acceptsPartial, context)
+    let isJPEG = info.format == .jpeg && decoders.decodesJPEGItself
+    let longest = max(info.width, info.height)
+    let base = isJPEG ? (0..<3).first { TileGrid.reduced(longest, by: $0) <= Self.overviewSide } ?? 3 : 0
+    let (data, decoders, store) = (data, decoders, store)
+    func feed(_ level: Int, _ levels: ClosedRange<Int>) -> TileFeed {
+      TileFeed(data, decoders, store, request, acceptsPartial: acceptsPartial, level: level, levels: levels, context)
+    }
+    coarse = feed(base, base...grid.levels.upperBound)
+    fine = base > 0 ? feed(0, 0...base - 1) : nil
+    let mayIndex = isJPEG && base > 0 && info.streamsRows && info.colorModel != .cmyk
+    index = mayIndex ? TileIndex(data, request, context) : nil
+  }
+
+  /// Stops all work.
+  func stop() {
+    coarse.stop()
+    fine?.stop()
+    index?.stop()
+  }
+
+  // MARK: Tiles
+
+  func tile(_ tile: TilePlace, _ priority: Priority) async throws(LoadError) -> Bitmap {
+    guard grid.region(of: tile) != nil else {
+      let detail = "no tile \(tile.column), \(tile.row) at level \(tile.level)"
+      throw LoadError(.undecodable, .request, source, detail)
+    }
+    return try await loads.value(of: tile, source) { [self] () throws(LoadError) in
+      try await make(tile, priority)
+    }
+  }
+
+  private func make(_ tile: TilePlace, _ priority: Priority) async throws(LoadError) -> Bitmap {
+    if info.isVector { return try await draw(tile, priority) }
+    if tile.level >= coarse.levels.lowerBound { return try await stored(tile, coarse, priority) }
+    if let index = try await index?.value(priority) {
+      return try await decode(priority) { [options] item, share throws(ImageError) in
+        var options = options
+        options.isCancelled = { item.isCancelled }
+        options.memoryShare = share
+        return try index.tile(tile, of: self.grid, halvings: max(0, tile.level - 1), options)
+      }
+    }
+    return try await stored(tile, fine ?? coarse, priority)
+  }
+
+  /// Returns a tile that is stored, or else that a pass makes.
+  private func stored(_ tile: TilePlace, _ feed: TileFeed, _ priority: Priority) async throws(LoadError) -> Bitmap {
+    for isLast in [false, true] {
+      if let bitmap = feed.beingStored(tile) { return bitmap }
+      if let bitmap = await store.tile(tile, priority) { return bitmap }
+      // A pass that has passed the tile a moment ago has stored it since the look-up, or could not.
+      if let bitmap = try await feed.tile(tile, isLast: isLast) { return bitmap }
+    }
+    throw LoadError(.undecodable, .decode, source, "the tile \(tile.column), \(tile.row) was not made")
+  }
+
+  private var options: DecodeOptions {
+    var options = DecodeOptions()
+    options.limits = context.configuration.decodeLimits
+    options.colorSpace = request.colorSpace
+    options.acceptsPartial = acceptsPartial
+    return options
+  }
+
+  private func draw(_ tile: TilePlace, _ priority: Priority) async throws(LoadError) -> Bitmap {
+    throw LoadError(.undecodable, .decode, source, "drawings have no tiles yet")
+  }
+
+  /// Runs a decode on the decode queue, within the memory of all decodes.
+  private func decode(
+    _ priority: Priority,
+    _ body: @escaping @Sendable (WorkItem, MemoryShare) throws(ImageError) -> Bitmap,
+  ) async throws(LoadError) -> Bitmap {
+    let (context, decoders, data) = (context, decoders, data)
+    return try await context.tileWork(context.decodeQueue, source, priority) { item throws(ImageError) in
+      let share = MemoryShare(of: context.decodeBudget)
+      return try context.decodeWatch.run(item, share) {
+        decoders.format(of: data)
+      } onStuck: { _ in
+      } _: { () throws(ImageError) in
+        try body(item, share)
+      }
+    }
+  }
+
+  // MARK: Overviews
+
+  /// Passes pictures of at most `maximum` pixels on the longer side to `show`, until the finished one.
+  func overviews(maximum: Int, show: @Sendable (Bitmap) -> Void) async throws(LoadError) {
+    if info.isVector { return show(try await drawOverview(maximum)) }
+    if let known = coarse.finishedOverview { return show(try await resized(known, maximum)) }
+    if let stored = await store.picture(ofLevel: coarse.overviewLevel) {
+      coarse.keep(overview: stored)
+      return show(try await resized(stored, maximum))
+    }
+    for await result in coarse.overviews() {
+      show(try await resized(try result.get(), maximum))
+    }
+    guard !Task.isCancelled else { throw LoadError(.cancelled, .decode, source, "cancelled") }
+  }
+
+  private func drawOverview(_ maximum: Int) async throws(LoadError) -> Bitmap {
+    var options = options
+    options.size = .pixels(Double(maximum))
+    return try await decode(request.priority) { [options, data, decoders] item, share throws(ImageError) in
+      var options = options
+      options.isCancelled = { item.isCancelled }
+      options.memoryShare = share
+      return try decoders.decode(data, options).bitmap
+    }
+  }
+
+  private func resized(_ bitmap: Bitmap, _ maximum: Int) async throws(LoadError) -> Bitmap {
+    guard max(bitmap.width, bitmap.height) > maximum else { return bitmap }
+    let limits = context.configuration.decodeLimits
+    return try await context.tileWork(context.processQueue, source, request.priority) { item throws(ImageError) in
+      try bitmap.resized(to: .pixels(Double(maximum)), limits: limits, isCancelled: { item.isCancelled })
+    }
+  }
+}
+
+extension TileGrid {
+  /// Returns the finest level at which a drawing is drawn: at most 2^18 pixels long.
+  fileprivate static func finestDrawn(_ info: ImageInfo) -> Int {
+    var level = 0
+    while max(info.width, info.height) << (1 - level) <= 1 << 18 { level -= 1 }
+    return level
+  }
+}

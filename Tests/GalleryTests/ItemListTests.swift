@@ -1,0 +1,92 @@
+import Testing
+import VitrineGalleryModel
+
+@Suite
+struct ItemListTests {
+  private func items(_ names: String...) -> [GalleryItem] {
+    names.map { GalleryItem(.file("/there/\($0)"), byteCount: 1, modified: 1) }
+  }
+
+  private func names(_ list: ItemList) -> [String] { list.visible.map(\.name) }
+
+  /// Takes the steps as a view does.
+  private func follow(_ shown: inout [String], _ steps: [ListSplice]) {
+    for step in steps { shown.replaceSubrange(step.position..<step.position + step.removed, with: step.added) }
+  }
+
+  @Test
+  func namesAreSortedAsPeopleExpect() {
+    var list = ItemList()
+    _ = list.replace(with: items("b.jpg", "IMG_10.jpg", "img_2.jpg", "A.jpg"))
+    #expect(names(list) == ["A.jpg", "b.jpg", "img_2.jpg", "IMG_10.jpg"])
+  }
+
+  @Test
+  func aSearchFindsAllWordsInAnyCase() {
+    var list = ItemList()
+    _ = list.replace(with: items("Red fox.jpg", "fox.jpg", "Café.jpg"))
+    _ = list.setSearch("FOX red")
+    #expect(names(list) == ["Red fox.jpg"])
+    _ = list.setSearch("cafe\u{301}")
+    #expect(names(list) == ["Café.jpg"])
+  }
+
+  @Test
+  func pictureThatStayAreNotTouchedWhenOthersComeAndGo() {
+    var list = ItemList()
+    var shown: [String] = []
+    follow(&shown, list.replace(with: items("a.jpg", "c.jpg", "e.jpg")))
+    let steps = list.update(removing: ["/there/c.jpg"], adding: items("b.jpg", "f.jpg"))
+    #expect(steps.map(\.removed).reduce(0, +) == 1)
+    follow(&shown, steps)
+    #expect(shown == list.visible.map(\.id))
+  }
+
+  @Test
+  func theStepsLeadToTheListWhateverChanges() {
+    var random = SplitMix(state: 7)
+    var list = ItemList()
+    var shown: [String] = []
+    for round in 0..<300 {
+      let some = (0..<5).map { _ in
+        let number = Int.random(in: 0..<40, using: &random)
+        return GalleryItem(
+          .file("/there/\(number).jpg"),
+          byteCount: Int.random(in: 0..<9, using: &random),
+          modified: 1,
+        )
+      }
+      switch round % 5 {
+      case 0: follow(&shown, list.setOrder(ItemOrder.allCases[round % 3]))
+      case 1: follow(&shown, list.setSearch(round % 2 == 0 ? "" : "\(round % 4)"))
+      case 2: follow(&shown, list.replace(with: some + list.visible))
+      default: follow(&shown, list.update(removing: some.prefix(2).map(\.id), adding: Array(some.suffix(3))))
+      }
+      #expect(shown == list.visible.map(\.id))
+    }
+  }
+
+  @Test
+  func whatGoesOnIsTheNextOneThatStaysOrElseTheOneBefore() {
+    var list = ItemList()
+    _ = list.replace(with: items("a", "b", "c"))
+    #expect(list.neighbour(of: "/there/b", without: ["/there/b"]) == "/there/c")
+    #expect(list.neighbour(of: "/there/c", without: ["/there/c", "/there/b"]) == "/there/a")
+    #expect(list.neighbour(of: "/there/a", without: ["/there/a", "/there/b", "/there/c"]) == nil)
+    var selected = SelectedItems(["/there/b"])
+    selected.leave(["/there/b"], from: list)
+    #expect(selected.ids == ["/there/c"])
+  }
+}
+
+private struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}
