@@ -37,11 +37,14 @@ public final class ImagePrefetchSource: NSObject {
   }
 
   private func start(_ paths: [IndexPath]) {
+    let former = paths.compactMap { begun.removeValue(forKey: $0) }
     let requests = paths.compactMap { path in
       let request = request(path)
       begun[path] = request
       return request
     }
+    // A row that has another image now has no use for the former one.
+    prefetcher.stop(former.filter { !requests.contains($0) })
     prefetcher.start(requests)
   }
 

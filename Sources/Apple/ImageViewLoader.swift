@@ -145,6 +145,8 @@ public final class ImageViewLoader: ImageDisplay {
 
   private func makeSlot() -> ImageSlot {
     let former = slot
+    // The view keeps its content until the next load.
+    former.display = nil
     former.prepareForReuse()
     let slot = ImageSlot(pipeline: pipeline)
     (slot.isVisible, slot.whenLeft) = (former.isVisible, former.whenLeft)

@@ -31,8 +31,10 @@ final class Playback {
       player.reducesMotion = isStill
       if isStill { show(player.bitmap) }
     }
-    if !isStill { player.play() }
-    link?.isRunning = !isStill
+    // A finished one would begin anew.
+    let plays = !isStill && !player.isFinished
+    if plays { player.play() }
+    link?.isRunning = plays
   }
 
   private func advance(to time: Duration) {

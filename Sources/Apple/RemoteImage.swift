@@ -63,7 +63,7 @@ public struct RemoteImage<Content: View>: View {
 
   /// The content for the present phase.
   public var body: some View {
-    TimelineView(.animation(paused: model.player == nil || reducesMotion)) { timeline in
+    TimelineView(.animation(paused: !model.isMoving || reducesMotion)) { timeline in
       content(phase(at: timeline.date))
     }
     .onAppear { load() }

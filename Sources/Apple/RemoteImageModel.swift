@@ -11,6 +11,8 @@ final class RemoteImageModel: ImageDisplay {
   private var content = ImageSlot.Content.empty
   /// The player of a moving image.
   private(set) var player: AnimationPlayer?
+  /// True until a moving image has shown its last frame for the last time.
+  private(set) var isMoving = false
 
   @ObservationIgnored
   private var slot: ImageSlot?
@@ -44,14 +46,15 @@ final class RemoteImageModel: ImageDisplay {
   /// Shows an image; the view has appeared, or its request has changed.
   func load(_ request: ImageRequest?, _ pipeline: ImagePipeline, _ transaction: Transaction) {
     self.transaction = transaction
+    let isOther = pipeline !== self.pipeline || self.request.map { known in request?.isSame(as: known) != true } ?? true
     if pipeline !== self.pipeline {
       let slot = ImageSlot(pipeline: pipeline)
       slot.showsPreviews = true
       slot.display = self
       (self.slot, self.pipeline) = (slot, pipeline)
     }
-    // What belongs to another request is not shown for this one, even for a moment.
-    if let request, self.request?.isSame(as: request) != true { set(.empty) }
+    // An image of another request or pipeline is not shown for this one, even for a moment.
+    if isOther { set(.empty) }
     self.request = request
     slot?.isVisible = true
     slot?.load(request)
@@ -67,8 +70,11 @@ final class RemoteImageModel: ImageDisplay {
   func advance(to date: Date, isStill: Bool) {
     guard let player else { return }
     if player.reducesMotion != isStill { player.reducesMotion = isStill }
-    if !isStill { player.play() }
+    // A finished one would begin anew.
+    if !isStill, !player.isFinished { player.play() }
     _ = player.advance(to: .seconds(date.timeIntervalSinceReferenceDate))
+    // Not now, while the view is being made.
+    if player.isFinished, isMoving { Task { isMoving = self.player?.isFinished == false } }
   }
 
   func show(_ content: ImageSlot.Content) {
@@ -83,5 +89,6 @@ final class RemoteImageModel: ImageDisplay {
     } else if player != nil {
       player = nil
     }
+    if isMoving != (player != nil) { isMoving.toggle() }
   }
 }

@@ -51,6 +51,31 @@ extension ClockTests {
       #expect(player.frameIndex == frame)
     }
 
+    /// Also after the user has wanted less motion for a while.
+    @Test
+    func anAnimationThatHasEndedDoesNotBeginAnew() async throws {
+      let view = await shownView()
+      let player = try #require(view.vitrine.player)
+      for index in 1...2 { _ = try await player.image.frame(at: index) }
+      _RunLoop._advance(by: 1, frames: 20)
+      #expect(player.isFinished)
+
+      for isReduced in [true, false] {
+        UIAccessibility._setReduceMotionEnabled(isReduced)
+        for _ in 0..<50 where player.reducesMotion != isReduced { await Task { @MainActor in }.value }
+        #expect(player.reducesMotion == isReduced)
+      }
+      _RunLoop._advance(by: 0.05, frames: 4)
+      #expect(player.isPlaying == false)
+    }
+
+    @Test
+    func anotherPipelineLeavesWhatTheViewShows() async throws {
+      let view = await shownView()
+      view.vitrine.pipeline = ImagePipeline.testing(PipelineParts())
+      #expect(view.imageView.image != nil)
+    }
+
     @Test
     func itStandsStillWhereTheUserWantsLessMotion() async throws {
       let view = await shownView()

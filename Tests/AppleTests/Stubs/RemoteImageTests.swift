@@ -147,4 +147,51 @@ struct RemoteImageTests {
     await host.settle { host.images.count == 1 }
     #expect(host.images.first?.isResizable == true)
   }
+
+  @Test
+  func anotherPipelineShowsNothingOfTheFormer() async {
+    let host = _Host(Page(request: request(Setting.cat)), environment: environment)
+    await host.settle { host.images.count == 1 }
+    var other = EnvironmentValues()
+    other.imagePipeline = ImagePipeline.testing(PipelineParts())
+    host.environment = other
+    host.flush()
+    #expect(host.images.isEmpty)
+    await host.settle { host.texts == ["failure"] }
+    #expect(host.images.isEmpty)
+  }
+}
+
+extension ClockTests {
+  @MainActor
+  @Suite(.timeLimit(.minutes(5)))
+  struct RemoteImageMotionTests {
+    /// A file that plays once shows its last frame from then on.
+    @Test
+    func anAnimationThatHasEndedStops() async throws {
+      let setting = try Setting()
+      let url = "https://images.invalid/moving.gif"
+      setting.loader.answer(url, with: MovingGIF.file(frameCount: 3))
+      var request = ImageRequest(url: url, size: .pixels(4, 4))
+      request.animates = true
+      let animation = try #require(try await setting.pipeline.imageTask(for: request).response.animation)
+      #expect(animation.loopCount == 1)
+      var environment = EnvironmentValues()
+      environment.imagePipeline = setting.pipeline
+      let host = _Host(Page(request: request), environment: environment)
+      await host.settle { host.images.count == 1 }
+
+      func color() throws -> SIMD4<UInt8>? { try host.images.first?.cgImage.map { try Bitmap($0)[0, 0] } }
+      // Frames are decoded meanwhile; one that is late is waited for.
+      for _ in 0..<10_000 where try color() != MovingGIF.color(2) {
+        host._advance(by: 0.05)
+        await host.settle()
+      }
+      for _ in 0..<20 {
+        host._advance(by: 0.05)
+        await host.settle()
+        #expect(try color() == MovingGIF.color(2))
+      }
+    }
+  }
 }
