@@ -4,7 +4,7 @@ package import VitrineRuntime
 ///
 /// Changes that come in quick succession are told together. The folders within are not watched.
 package final class FolderWatch: Sendable {
-  /// What has changed.
+  /// A change of the folder.
   package enum Change: Sendable, Equatable {
     /// Files of these names came, changed or went.
     case names(Set<String>)

@@ -1,7 +1,7 @@
 import VitrineImaging
 import VitrineRuntime
 
-/// What a gallery was asked to show: folders, files and URLs.
+/// The sources of a gallery: folders, files and URLs.
 package struct GallerySources: Sendable, Equatable {
   /// The folders, all of whose pictures are shown, and which are watched.
   package var folders: [String] = []
@@ -18,7 +18,7 @@ package struct GallerySources: Sendable, Equatable {
   /// Finds out what the arguments are; blocks.
   ///
   /// One picture alone stands for its folder, and is opened in it. A text file is a list of URLs or paths, one a line.
-  /// What does not exist is left out.
+  /// Files and folders that do not exist are left out.
   package init(_ arguments: [String]) {
     var seen: Set<String> = []
     for argument in arguments { add(argument, &seen, readsLists: true) }

@@ -15,7 +15,7 @@ package final class Library {
 
   /// Called with every change.
   package var onChange: (Change) -> Void = { _ in }
-  /// What is open.
+  /// The open sources.
   package private(set) var sources = GallerySources()
   private let queue = WorkQueue(label: "gallery-files", width: 1)
   private var watches: [FolderWatch] = []

@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// What the gallery remembers from one start to the next.
+/// The state of the window that is kept from one start to the next.
 package struct WindowState: Sendable, Equatable, Codable {
   /// The size of the window in points, while it is neither maximised nor full screen.
   package var width = 1100

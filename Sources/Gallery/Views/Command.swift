@@ -1,6 +1,6 @@
 import CGTK
 
-/// What a user can ask the window for, by menu, button or key.
+/// The commands of the window, by menu, button or key.
 enum Command: String, CaseIterable {
   case open, back, next, previous, first, last
   case zoomIn = "zoom-in"

@@ -4,7 +4,7 @@ import VitrineGTK
 import VitrineGalleryModel
 import VitrineRuntime
 
-/// What the gallery asks the desktop for: the trash, other programs, a folder, the clipboard.
+/// The services of the desktop: the trash, other programs, a folder, the clipboard.
 @MainActor
 enum Desktop {
   // MARK: The trash

@@ -5,7 +5,7 @@ import VitrineGalleryModel
 
 /// The view of one photograph, which can be enlarged and moved.
 ///
-/// What is inside it is hidden from the rest of the gallery.
+/// The rest of the gallery does not see the widgets inside.
 @MainActor
 @safe
 final class PhotographView {

@@ -34,7 +34,7 @@ public enum Placeholder: Sendable {
   case resource(String)
   /// An icon by its name, which each toolkit resolves its own way: in the icon theme, or among the system's symbols.
   case symbol(String)
-  /// What only the view's own toolkit can show, such as a symbol of Apple's with its configuration.
+  /// Content that only the view's own toolkit can show, such as a symbol of Apple's with its configuration.
   ///
   /// The front doors have functions that make one. A toolkit that does not know the value shows nothing.
   case native(any Hashable & Sendable)
