@@ -16,7 +16,7 @@ esac
 root=${DESTDIR:-}$prefix
 id=io.github.vitrine.Gallery
 
-# mode : source : destination below PREFIX; *.in has @bindir@ filled in.
+# mode : source : destination below PREFIX; *.in has @bindir@ filled in, *.po is compiled.
 files=()
 for product in "${products[@]}"; do files+=("755:$built/$product:bin/$product"); done
 files+=(
@@ -29,6 +29,9 @@ if [[ " ${products[*]} " == *" vitrine-gallery "* ]]; then
     "644:Desktop/$id.svg:share/icons/hicolor/scalable/apps/$id.svg"
     "644:Desktop/$id.metainfo.xml:share/metainfo/$id.metainfo.xml"
   )
+  for file in Sources/Gallery/Translations/*.po; do
+    files+=("644:$file:share/locale/$(basename "$file" .po)/LC_MESSAGES/vitrine-gallery.mo")
+  done
 fi
 
 # A package manager does this itself for what lies in DESTDIR.
@@ -59,6 +62,13 @@ case ${1:-} in
       IFS=: read -r mode source destination <<<"$entry"
       if [[ $source == *.in ]]; then
         sed "s|@bindir@|$prefix/bin|g" "$source" >"$filled"
+        source=$filled
+      elif [[ $source == *.po ]]; then
+        if ! command -v msgfmt >/dev/null; then
+          echo "install: without msgfmt (package gettext) the gallery does not speak the language of $source" >&2
+          continue
+        fi
+        msgfmt -o "$filled" "$source"
         source=$filled
       fi
       install -D -m "$mode" "$source" "$root/$destination"
