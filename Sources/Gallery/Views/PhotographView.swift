@@ -36,6 +36,10 @@ final class PhotographView {
     widget = .scrolled(inner, horizontal: GTK_POLICY_AUTOMATIC)
     widget.addClass("photograph").expands()
     picture.onChange = { [weak self] in self?.contentChanged($0) }
+    for axis in 0...1 {
+      unsafe connect(adjustment(axis), "changed") { [weak self] in self?.keepCenter(axis) }
+      unsafe connect(adjustment(axis), "value-changed") { [weak self] in self?.noteCenter(axis) }
+    }
     let drag = unsafe gtk_gesture_drag_new()
     var start = (0.0, 0.0)
     unsafe connect(drag, "drag-begin") { [weak self] (_: Double, _: Double) in start = self?.position ?? (0, 0) }
@@ -112,6 +116,7 @@ final class PhotographView {
 
   func zoomToFit() {
     isFitting = true
+    centers = [0.5, 0.5]
     inner.minimumSize()
     onChange()
   }
@@ -125,8 +130,9 @@ final class PhotographView {
   private func zoom(to new: Double) {
     guard let pixels else { return }
     guard new > fittingZoom else { return zoomToFit() }
-    // The picture is decoded anew at each size: no more pixels than a large screen has, several times over.
-    zoom = min(new, 8, 8192 / max(pixels.width, pixels.height) * Double(widget.scale))
+    // The picture is decoded anew at each size, and never enlarged: no more pixels than a large screen has, several
+    // times over.
+    zoom = min(new, 1, 8192 / max(pixels.width, pixels.height) * Double(widget.scale))
     isFitting = false
     let scale = zoom / Double(widget.scale)
     inner.minimumSize(width: Int(pixels.width * scale), height: Int(pixels.height * scale))
@@ -141,17 +147,32 @@ final class PhotographView {
 
   /// The upper left corner of what is visible, in points.
   private var position: (Double, Double) {
-    get { unsafe (gtk_adjustment_get_value(adjustments.0), gtk_adjustment_get_value(adjustments.1)) }
+    get { unsafe (gtk_adjustment_get_value(adjustment(0)), gtk_adjustment_get_value(adjustment(1))) }
     set {
-      unsafe gtk_adjustment_set_value(adjustments.0, newValue.0)
-      unsafe gtk_adjustment_set_value(adjustments.1, newValue.1)
+      unsafe gtk_adjustment_set_value(adjustment(0), newValue.0)
+      unsafe gtk_adjustment_set_value(adjustment(1), newValue.1)
     }
   }
 
-  private var adjustments: (UnsafeMutablePointer<GtkAdjustment>?, UnsafeMutablePointer<GtkAdjustment>?) {
-    unsafe (
-      gtk_scrolled_window_get_hadjustment(cast(widget.pointer)),
-      gtk_scrolled_window_get_vadjustment(cast(widget.pointer)),
-    )
+  /// The place in the middle of the window, across and down, as fractions of the photograph.
+  private var centers = [0.5, 0.5]
+
+  private func noteCenter(_ axis: Int) {
+    let adjustment = unsafe adjustment(axis)
+    let (page, upper) = unsafe (gtk_adjustment_get_page_size(adjustment), gtk_adjustment_get_upper(adjustment))
+    if upper > page { centers[axis] = unsafe (gtk_adjustment_get_value(adjustment) + page / 2) / upper }
+  }
+
+  /// Keeps the middle where it was, once a photograph of another size is laid out.
+  private func keepCenter(_ axis: Int) {
+    let adjustment = unsafe adjustment(axis)
+    let (page, upper) = unsafe (gtk_adjustment_get_page_size(adjustment), gtk_adjustment_get_upper(adjustment))
+    unsafe gtk_adjustment_set_value(adjustment, centers[axis] * upper - page / 2)
+  }
+
+  private func adjustment(_ axis: Int) -> UnsafeMutablePointer<GtkAdjustment>? {
+    let window: UnsafeMutablePointer<GtkWidget> = unsafe widget.pointer
+    return unsafe axis == 0
+      ? gtk_scrolled_window_get_hadjustment(cast(window)) : gtk_scrolled_window_get_vadjustment(cast(window))
   }
 }
