@@ -78,8 +78,8 @@ final class FrameMeter {
   private func turnEnded() {
     guard isRunning else { return }
     let span = MainThreadWork.take()
-    figures.longestHold = max(figures.longestHold, span.processor)
-    figures.longestHoldByTheClock = max(figures.longestHoldByTheClock, span.clock)
+    figures.longestHold = max(figures.longestHold, span.processor / 1000)
+    figures.longestHoldByTheClock = max(figures.longestHoldByTheClock, span.clock / 1000)
   }
 }
 

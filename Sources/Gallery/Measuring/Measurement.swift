@@ -84,7 +84,7 @@ enum Measurement {
     var report = Report()
     var meter: FrameMeter?
     for name in options.styles {
-      let requestsBefore = pictures.requestCount
+      let requestsBefore = pictures.server?.requestCount
       let caches = try makeCaches(name, options)
       let style = makeStyle(name, options, pictures, caches.pipeline)
       if name == .memory { await remember(pictures, caches.pipeline, options, window) }
@@ -107,7 +107,7 @@ enum Measurement {
           counts: style.counts,
           findings: audit.findings,
           frames: frames.figures,
-          requests: pictures.requestCount.map { $0 - (requestsBefore ?? 0) },
+          requests: pictures.server.map { $0.requestCount - (requestsBefore ?? 0) },
         )
       )
       window.clear()
@@ -121,14 +121,14 @@ enum Measurement {
 
   /// Downloads what is not on disk, six at a time, the pipeline's own limit.
   private static func fill(_ pictures: Pictures, _ pipeline: ImagePipeline) async {
-    pictures.isSlow.withLock { $0 = false }
+    pictures.server?.isSlow = false
     await withTaskGroup { group in
       for picture in pictures.all {
         if picture.byteCount == nil { continue }
         group.addTask { _ = try? await pipeline.data(for: picture.request) }
       }
     }
-    pictures.isSlow.withLock { $0 = true }
+    pictures.server?.isSlow = true
   }
 
   /// Loads everything into memory.

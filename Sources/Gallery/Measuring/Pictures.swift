@@ -1,10 +1,10 @@
 import Vitrine
 import VitrineRuntime
-import VitrineTesting
 
 /// The pictures of the gallery, in order.
+@MainActor
 struct Pictures {
-  struct Picture {
+  struct Picture: Sendable {
     let name: String
     /// The length of the encoded bytes, unique among all pictures that the gallery serves.
     let byteCount: Int?
@@ -31,60 +31,45 @@ struct Pictures {
   }
 
   let all: [Picture]
-  /// True if answers are delayed, as set on the command line.
-  let isSlow = Lock(true)
-  /// The server of local pictures; it stops when it is released.
-  private let server: LoopbackServer?
-
-  /// The number of requests to the gallery's server; `nil` if there is none.
-  var requestCount: Int? { server?.counts.requests }
+  /// The server of local pictures; it stops when it is released. `nil` if all of them are elsewhere.
+  let server: PictureServer?
 
   init(_ options: Options) throws(Options.Mistake) {
     let found = try Self.sources(options.sources)
     guard !found.isEmpty else { throw Options.Mistake(message: "the sources contain no pictures") }
     let count = options.count ?? found.count
-    let files = found.compactMap { if case .file(let file) = $0 { file } else { nil } }
-    let server = files.isEmpty ? nil : try? LoopbackServer()
-    if !files.isEmpty, server == nil { throw Options.Mistake(message: "the gallery's server could not be started") }
+
+    let sources = (0..<count).map { found[$0 % found.count] }
 
     // Bytes appended to a picture do not change it, and make its length unique.
     var taken: Set<Int> = []
-    var served: [ServedFile] = []
-    all = (0..<count).map { index in
-      switch found[index % found.count] {
+    var entries: [PictureServer.Entry] = []
+    for case .file(let file) in sources {
+      var length = file.byteCount
+      while !taken.insert(length).inserted { length += 1 }
+      entries.append(PictureServer.Entry(path: file.path, length: length))
+    }
+    let server = entries.isEmpty ? nil : PictureServer(entries, latency: options.latency)
+    if !entries.isEmpty, server == nil {
+      throw Options.Mistake(message: "the server of the pictures could not be started")
+    }
+    self.server = server
+    var number = -1
+    all = sources.map { source in
+      switch source {
       case .address(let address):
         return Picture(name: address, address: address)
       case .file(let file):
-        var length = file.byteCount
-        while !taken.insert(length).inserted { length += 1 }
-        served.append(ServedFile(file: file, length: length))
+        number += 1
         return Picture(
           name: file.name,
-          address: server?.url("/\(served.count - 1)") ?? "",
-          identity: "vitrine-gallery \(file.path) \(file.modified) \(length)",
-          byteCount: length,
+          address: server?.url(number) ?? "",
+          identity: "vitrine-gallery \(file.path) \(file.modified) \(entries[number].length)",
+          byteCount: entries[number].length,
           path: file.path,
         )
       }
     }
-    let (latency, isSlow) = (options.latency, isSlow)
-    server?.route("*") { [served] exchange in
-      guard let number = Int(exchange.request.path.dropFirst()), served.indices.contains(number),
-        let body = served[number].body()
-      else {
-        exchange.respond(LoopbackResponse(status: 404))
-        return
-      }
-      if latency > 0, isSlow.withLock({ $0 }) {
-        // Answers arrive out of order, in the same order in every run.
-        let share = (UInt64(number) &* 0x9E37_79B9_7F4A_7C15) >> 32 % 100
-        usleep(useconds_t(UInt64(latency) * 10 * share))
-      }
-      exchange.respond(
-        LoopbackResponse(headers: [("Cache-Control", "public, max-age=31536000, immutable")], body: body)
-      )
-    }
-    self.server = server
   }
 
   // MARK: Where they are
@@ -97,17 +82,6 @@ struct Pictures {
     var name: String {
       let last = path.split(separator: "/").last.map(String.init) ?? path
       return last.lastIndex(of: ".").map { String(last[..<$0]) } ?? last
-    }
-  }
-
-  private struct ServedFile: Sendable {
-    let file: File
-    let length: Int
-
-    func body() -> Data? {
-      guard var bytes = try? Data(contentsOf: URL(filePath: file.path)), bytes.count <= length else { return nil }
-      bytes.append(Data(count: length - bytes.count))
-      return bytes
     }
   }
 

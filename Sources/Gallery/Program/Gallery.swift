@@ -13,6 +13,7 @@ enum Gallery {
       print(Options.usage)
       return
     }
+    if arguments.first == PictureServer.option { PictureServer.serve() }
     // Each keeps what its threads have freed: 15 MB less.
     vitrine_gtk_limit_heaps(2)
     do throws(Options.Mistake) {
