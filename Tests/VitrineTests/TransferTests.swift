@@ -120,8 +120,9 @@ struct TransferTests {
     first.priority = .normal
     await load.wait { $0.priority == .normal }
     let second = pipeline.imageTask(for: ImageRequest(url: url, priority: .veryHigh))
-    #expect(load.status.priority == .veryHigh)
+    await load.wait { $0.priority == .veryHigh }
     second.cancel()
+    await load.wait { $0.priority == .normal }
     #expect(load.status.priorities == [.low, .normal, .veryHigh, .normal])
   }
 
