@@ -164,8 +164,9 @@ soak: setup ## Stresses both caches and the pipeline for SOAK_SECONDS (60) under
 		--sanitize=address --scratch-path .build/asan --filter SoakTests
 
 .PHONY: model
-model: setup ## Checks ROUNDS (10,000) random histories of a pipeline against a model; SEED replays.
+model: setup ## Checks ROUNDS (10,000) random histories of a pipeline against a model, and all situations; SEED replays.
 	swift build --build-tests
+	VITRINE_ALL_SITUATIONS=1 swift test --skip-build --disable-xctest --filter 'ExactCountTests|EncodedCountTests|ExplainTests'
 	VITRINE_MODEL_ROUNDS=$(or $(ROUNDS),10000) VITRINE_MODEL_SEED=$(or $(SEED),$(shell date +%s)) \
 		swift test --skip-build --disable-xctest --filter PipelineModelTests
 
