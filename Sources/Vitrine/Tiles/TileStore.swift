@@ -112,10 +112,11 @@ final class TileStore: Sendable {
       return end()
     }
     // So that the cache's `flush()` waits for it, and for its encoding on a worker.
-    context.settlement.pending.add { [contentID, key = key(of: tile), clock = context.clock, queue = context.processQueue] in
-      let encoded = try? await queue.run(priority: .low) { _ in TileCoding.data(of: bitmap) }
+    context.settlement.pending.add { [context, contentID, key = key(of: tile)] in
+      let encoded = try? await context.processQueue.run(priority: .low) { _ in TileCoding.data(of: bitmap) }
       let data = encoded ?? TileCoding.data(of: bitmap)
-      await writes.store(CachedData(data: data, kind: .finished, contentID: contentID, stored: clock.now), for: key)
+      let now = context.clock.now
+      await writes.store(CachedData(data: data, kind: .finished, contentID: contentID, stored: now), for: key)
       end()
     }
   }

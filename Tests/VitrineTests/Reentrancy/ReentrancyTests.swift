@@ -4,8 +4,8 @@ import VitrineTesting
 /// Every hook with everything that it may do: nothing hangs, every task ends once and in order, nothing is left over,
 /// and nobody else waits.
 ///
-/// Each hook is played in a process of its own, one action after the other, since a pipeline that hangs takes the threads
-/// of whoever else runs with it.
+/// Each hook is played in a process of its own, one action after the other, since a pipeline that hangs takes the
+/// threads of whoever else runs with it.
 @Suite(.timeLimit(.minutes(20)))
 struct ReentrancyTests {
   @Test(arguments: CallbackHook.allCases)
