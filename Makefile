@@ -154,7 +154,7 @@ crash: setup ## Tests a disk cache with ROUNDS (200) crashes, power failures and
 	swift build --build-tests
 	VITRINE_CRASH_ROUNDS=$(or $(ROUNDS),200) VITRINE_CRASH_SEED=$(or $(SEED),$(shell date +%s)) \
 		VITRINE_POWER_HISTORIES=100 VITRINE_DAMAGE_STEPS=100 \
-		swift test --skip-build --disable-xctest --filter 'DiskCrashTests|DiskPowerTests|DiskSpoilingTests'
+		swift test --skip-build --disable-xctest --filter 'DiskCrashTests|DiskPowerTests|DiskSpoilingTests|DiskDamageTests'
 
 .PHONY: soak
 soak: setup ## Stresses both caches and the pipeline for SOAK_SECONDS (60) under each sanitizer.
@@ -164,8 +164,9 @@ soak: setup ## Stresses both caches and the pipeline for SOAK_SECONDS (60) under
 		--sanitize=address --scratch-path .build/asan --filter SoakTests
 
 .PHONY: model
-model: setup ## Checks ROUNDS (10,000) random histories of a pipeline against a model; SEED replays.
+model: setup ## Checks ROUNDS (10,000) random histories of a pipeline against a model, and all situations; SEED replays.
 	swift build --build-tests
+	VITRINE_ALL_SITUATIONS=1 swift test --skip-build --disable-xctest --filter 'ExactCountTests|EncodedCountTests|ExplainTests'
 	VITRINE_MODEL_ROUNDS=$(or $(ROUNDS),10000) VITRINE_MODEL_SEED=$(or $(SEED),$(shell date +%s)) \
 		swift test --skip-build --disable-xctest --filter PipelineModelTests
 

@@ -173,8 +173,13 @@ struct FinishedImageTests {
     (bytes.storagePolicy, shown.storagePolicy) = (.original, .finished)
     let pipeline = start(.both)
     let tasks = [pipeline.imageTask(for: bytes), pipeline.imageTask(for: shown)]
-    try await parts.loader.nextLoad(of: Self.url)
-      .respond(with: FakeResponse(headers: ["Cache-Control": "max-age=60"], body: file))
+    let load = try await parts.loader.nextLoad(of: Self.url)
+    load.respond(headers: ["Cache-Control": "max-age=60"])
+    load.send(file.prefix(100))
+    // The second has looked on disk, and joined.
+    for task in tasks { await task.hasBytes() }
+    load.send(file.dropFirst(100))
+    load.finish()
     for task in tasks { _ = try await task.image }
     await pipeline.cache.flush()
 

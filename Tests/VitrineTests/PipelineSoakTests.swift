@@ -31,7 +31,7 @@ struct PipelineSoakTests {
     let wrong = Lock<[String]>([])
     /// Tasks of Swift's that have not ended.
     let awaiting = Watched(0)
-    let ends = Lock((begun: 0, told: 0))
+    let ends = Watched((begun: 0, told: 0))
 
     init() {
       let pipeline = ImagePipeline { [loader, disk, memory] in
@@ -124,11 +124,11 @@ struct PipelineSoakTests {
     switch hands.random.below(100) {
     case 0..<30:
       let scope = hands.random.chance(1, in: 3) ? ground.scopes[hands.random.below(2)] : nil
-      ground.ends.withLock { $0.begun += 1 }
+      ground.ends.change { $0.begun += 1 }
       hands.tasks.append(
         pipeline.imageTask(for: request, isWatching: hands.random.chance(1, in: 4), in: scope) { event in
           guard case .finished(let result) = event else { return }
-          ground.ends.withLock { $0.told += 1 }
+          ground.ends.change { $0.told += 1 }
           if case .success(let response) = result { ground.check(response.image, wish) }
         }
       )
@@ -246,13 +246,18 @@ struct PipelineSoakTests {
   private static func settle(_ ground: Ground) async {
     while ground.pipeline.jobCount > 0 || ground.loader.counts.running > 0 { await Task.yield() }
     let context = ground.pipeline.context
-    while context.decodeQueue.pendingCount + context.decodeQueue.runningCount > 0 { await Task.yield() }
+    // What nobody waits for any more may still be decoded or processed, and keep what it has made.
+    for queue in [context.decodeQueue, context.processQueue] {
+      while queue.pendingCount + queue.runningCount > 0 { await Task.yield() }
+    }
+    // Observers are told after their jobs have ended.
+    await ground.ends.wait { $0.begun == $0.told }
     await ground.pipeline.cache.flush()
   }
 
   private static func check(_ ground: Ground) async {
     #expect(ground.wrong.withLock { $0.first } == nil)
-    let ends = ground.ends.withLock { $0 }
+    let ends = ground.ends.value
     #expect(ends.begun == ends.told)
     #expect(ground.pipeline.jobCount == 0)
     #expect(ground.scopes.allSatisfy { $0.taskCount == 0 })

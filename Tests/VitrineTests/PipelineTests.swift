@@ -5,6 +5,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
+@Suite(.timeLimit(.minutes(20)))
 struct PipelineTests {
   private let picture = Bitmap.testPattern(width: 64, height: 48)
   private let file: Data

@@ -107,11 +107,14 @@ struct PrefetcherTests {
   @Test
   func whatIsNoImageIsNotKeptOnDisk() async throws {
     answer(Data("<html>not found</html>".utf8))
-    makePrefetcher(.disk).start(requests(0..<1), onResult: results.note)
-    turns.run()
+    let prefetcher = makePrefetcher(.disk)
+    prefetcher.start(requests(0..<1), onResult: results.note)
+    await run(until: 1)
     await pipeline.cache.flush()
 
+    #expect(parts.loader.counts.loads == 1)
     #expect(parts.diskCache.counts.writes == 0)
+    #expect(prefetcher.statistics.waiting + prefetcher.statistics.running == 0)
   }
 
   @Test

@@ -75,6 +75,7 @@ struct PreviewTests {
       #expect(preview.bitmap.width == whole.width && preview.bitmap.height == whole.height)
       quality.append(preview.bitmap.psnr(against: whole))
       #expect(pipeline.cachedImage(for: task.request) == nil)
+      await pipeline.hasLetGoOfPreviews()
     }
     load.send(file[sent...])
     load.finish()
@@ -234,6 +235,7 @@ struct PreviewTests {
     load.respond(headers: head)
     load.send(file.prefix(9000))
     _ = await reached.value()
+    await pipeline.hasLetGoOfPreviews()
     load.send(file[9000..<26_000])
     // Behind the second preview, first in one queue and then in the other.
     var other = other
@@ -273,8 +275,7 @@ struct PreviewTests {
       return
     }
     #expect(decoder.opened == 1)
-    // The worker looks at no bytes before it has let go of the first.
-    while pipeline.context.decodeQueue.runningCount > 0 { await Task.yield() }
+    await pipeline.hasLetGoOfPreviews()
     // The next bytes bring what was missed, at once and not scan by scan.
     load.send(file[27_000..<28_000])
     guard case .preview = await next(&events) else {
@@ -362,7 +363,10 @@ struct PreviewTests {
     var smallEvents = small.events.makeAsyncIterator()
     let load = try await parts.loader.nextLoad(of: url)
     load.respond(headers: head)
-    load.send(file.prefix(9000))
+    load.send(file.prefix(1000))
+    // The second size looks on disk first. Who comes after the last bytes has no preview.
+    await small.hasBytes()
+    load.send(file[1000..<9000])
 
     guard case .preview(let first) = await next(&largeEvents), case .preview(let second) = await next(&smallEvents)
     else {
@@ -393,6 +397,15 @@ struct PreviewTests {
       return
     }
     task.cancel()
+  }
+}
+
+extension ImagePipeline {
+  /// Waits until no preview is being decoded.
+  ///
+  /// Bytes that come before a worker has let go of a preview lead to none, although the preview has been shown.
+  fileprivate func hasLetGoOfPreviews() async {
+    while context.decodeQueue.runningCount > 0 { await Task.yield() }
   }
 }
 

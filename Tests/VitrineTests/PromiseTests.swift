@@ -199,12 +199,16 @@ struct PromiseTests {
     let (plain, marked) = (request, ImageRequest(url: Self.url, processors: [mark]))
     let tasks = [pipeline.imageTask(for: plain), pipeline.imageTask(for: marked)]
     let load = try await load()
+    load.send(file.prefix(10))
+    // It has looked on disk, and waits for the image that the other asked for.
+    await tasks[1].hasBytes()
 
     pipeline.cancel(for: plain)
 
     let error = await #expect(throws: LoadError.self) { try await tasks[0].image }
     #expect(error?.isCancellation == true)
-    load.respond(with: FakeResponse(body: file))
+    load.send(file.dropFirst(10))
+    load.finish()
     #expect(Pictures.name(of: try await tasks[1].image)?.steps == 1)
     #expect(parts.loader.counts.loads == 1)
   }

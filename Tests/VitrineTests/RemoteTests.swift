@@ -140,7 +140,8 @@ struct RemoteTests {
 
   @Test
   func afterARestartTheRealDiskBringsItBackWithoutARequest() async throws {
-    server.route("/a.png", response())
+    // By the time of the machine, which may be a slow one.
+    server.route("/a.png", response(maxAge: 86_400))
     let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     let request = ImageRequest(url: server.url("/a.png"), size: .pixels(32, 32))

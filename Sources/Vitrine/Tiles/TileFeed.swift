@@ -291,15 +291,14 @@ final class TileFeed: Sendable {
       if keeps { state.saving[tile] = bitmap }
       return state.waiters.removeValue(forKey: tile)
     }
-    for waiter in (waiters ?? [:]).values { waiter.outcome.resolve(.success(bitmap)) }
-    guard keeps else { return }
-    let save: @Sendable () -> Void = { [self, store, budget] in
-      store.store(tile, bitmap) {
+    // Before anybody hears of the tile, so that a `flush()` of theirs waits for it.
+    if keeps {
+      store.store(tile, bitmap) { [self, budget] in
         budget.release(bitmap.byteCount)
-        self.state.withLock { $0.saving[tile] = nil }
+        state.withLock { $0.saving[tile] = nil }
       }
     }
-    if (try? context.processQueue.enqueue(priority: .low, { _ in save() })) == nil { save() }
+    for waiter in (waiters ?? [:]).values { waiter.outcome.resolve(.success(bitmap)) }
   }
 
   /// True if somebody listens to overviews.

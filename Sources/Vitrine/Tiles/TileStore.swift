@@ -105,21 +105,18 @@ final class TileStore: Sendable {
     }
   }
 
-  /// Stores a tile; blocks while it is encoded, then calls `end` when it can be read.
+  /// Stores a tile, and calls `end` when it can be read; does not block.
   func store(_ tile: TilePlace, _ bitmap: Bitmap, end: @escaping @Sendable () -> Void) {
     guard let writes else {
       memory.withLock { Self.keep(tile, bitmap, &$0) }
       return end()
     }
-    let entry = CachedData(
-      data: TileCoding.data(of: bitmap),
-      kind: .finished,
-      contentID: contentID,
-      stored: context.clock.now,
-    )
-    // So that the cache's `flush()` waits for it.
-    context.settlement.pending.add { [key = key(of: tile)] in
-      await writes.store(entry, for: key)
+    // So that the cache's `flush()` waits for it, and for its encoding on a worker.
+    context.settlement.pending.add { [context, contentID, key = key(of: tile)] in
+      let encoded = try? await context.processQueue.run(priority: .low) { _ in TileCoding.data(of: bitmap) }
+      let data = encoded ?? TileCoding.data(of: bitmap)
+      let now = context.clock.now
+      await writes.store(CachedData(data: data, kind: .finished, contentID: contentID, stored: now), for: key)
       end()
     }
   }

@@ -6,6 +6,8 @@ import VitrineTesting
 /// Folders as crashes, torn writes and bad disks leave them: what is found is whole and right, or it is a miss.
 struct DiskDamageTests {
   private static let count = 6
+  /// Places of a file that are damaged; the long form is that of `VITRINE_DAMAGE_STEPS`.
+  private static let steps = ProcessInfo.processInfo.environment["VITRINE_DAMAGE_STEPS"].flatMap { Int($0) } ?? 24
 
   /// The files of a small cache of every kind of record, closed or as a kill would leave it.
   private func files(isClosed: Bool) async throws -> [String: Data] {
@@ -77,7 +79,7 @@ struct DiskDamageTests {
     defer { folder.remove() }
     let files = try await files(isClosed: isClosed)
     for (name, data) in files {
-      for size in stride(from: 0, to: data.count, by: max(7, data.count / 60)) {
+      for size in stride(from: 0, to: data.count, by: max(7, data.count / Self.steps)) {
         var damaged = files
         damaged[name] = data.prefix(size)
         _ = try await check(damaged, "\(name) cut off at \(size)", in: folder)
@@ -104,7 +106,7 @@ struct DiskDamageTests {
     let files = try await files(isClosed: isClosed)
     var random = SplitMix(state: 3)
     for (name, data) in files.sorted(by: { $0.key < $1.key }) {
-      for offset in stride(from: 0, to: data.count, by: max(5, data.count / 80)) {
+      for offset in stride(from: 0, to: data.count, by: max(5, data.count / Self.steps)) {
         var damaged = files
         damaged[name]?[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
         _ = try await check(damaged, "\(name) flipped at \(offset)", in: folder)

@@ -14,6 +14,14 @@ import VitrineTesting
 struct ExactCountTests {
   private static let url = "https://example.org/0"
   private static let lifetime = 60.0
+  /// All situations are played where `VITRINE_ALL_SITUATIONS` is set, and otherwise a part of them, the same each time.
+  static let playsAll = ProcessInfo.processInfo.environment["VITRINE_ALL_SITUATIONS"] != nil
+
+  private static func situations(_ memory: Situation.Memory, _ caches: CacheAccess, oneIn many: Int) -> [Situation] {
+    let number = Situation.Memory.allCases.firstIndex(of: memory) ?? 0
+    var random = SplitMix(UInt64(caches.rawValue) * 8 + UInt64(number) + 1)
+    return Situation.all(caches).filter { $0.memory == memory && (playsAll || random.chance(1, in: many)) }
+  }
 
   @Test(arguments: Situation.Memory.allCases, (UInt8(0)..<16).map { CacheAccess(rawValue: $0) })
   func eachLayerIsUsedAsOftenAsItMustBeAndNoMore(memory: Situation.Memory, caches: CacheAccess) async throws {
@@ -21,7 +29,7 @@ struct ExactCountTests {
     let queue = WorkQueue(label: "counts", width: 1)
     let wrong = try await queue.run { _ in
       var wrong: [String] = []
-      for situation in Situation.all(caches) where situation.memory == memory {
+      for situation in Self.situations(memory, caches, oneIn: 4) {
         let (expected, counted) = (Expectation(situation).counts, try Self.play(situation))
         if expected != counted { wrong.append("\(situation)\n  expected \(expected)\n  counted  \(counted)") }
       }
@@ -34,11 +42,10 @@ struct ExactCountTests {
   func whatExplainSaysIsWhatThenHappens(memory: Situation.Memory) async throws {
     let queue = WorkQueue(label: "explained", width: 1)
     let wrong = try await queue.run { _ in
-      var random = SplitMix(UInt64(Situation.Memory.allCases.firstIndex(of: memory) ?? 0) + 1)
       var wrong: [String] = []
       for caches in (UInt8(0)..<16).map({ CacheAccess(rawValue: $0) }) {
         // Each is one of thousands; which of them is left to chance.
-        for situation in Situation.all(caches) where situation.memory == memory && random.chance(1, in: 4) {
+        for situation in Self.situations(memory, caches, oneIn: 8) {
           var said: Explanation?
           let counted = try Self.play(situation) { said = $0 }
           guard let said else { throw BrokenSituation(what: "\(situation): not explained") }

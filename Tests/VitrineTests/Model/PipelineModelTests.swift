@@ -10,7 +10,7 @@ import VitrineRuntime
 struct PipelineModelTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["VITRINE_MODEL_SEED"].flatMap { UInt64($0) }
-  private static let rounds = environment["VITRINE_MODEL_ROUNDS"].flatMap { Int($0) } ?? 150
+  private static let rounds = environment["VITRINE_MODEL_ROUNDS"].flatMap { Int($0) } ?? 60
   private static let steps = 250
   private static let ruins = Lock<[World]>([])
 

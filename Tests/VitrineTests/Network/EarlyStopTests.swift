@@ -72,7 +72,10 @@ struct EarlyStopTests {
   private func stopEarly(_ request: ImageRequest, in pipeline: ImagePipeline) async throws -> ImageResponse {
     let task = pipeline.imageTask(for: request)
     let load = try await loader.nextLoad(of: url)
+    // Decoded when all of it has been sent, so that as much is kept each time.
+    pipeline.context.decodeQueue.suspend()
     begin(load)
+    pipeline.context.decodeQueue.resume()
     let response = try await task.response
     await load.wait { $0.isEnded }
     #expect(load.status.isCancelled)

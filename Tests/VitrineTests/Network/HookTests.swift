@@ -135,10 +135,15 @@ struct PipelineHookTests {
       default: FakeResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"], body: Data("who are you?".utf8))
       }
     }
-    let tasks = [8, 16].map { pipeline.imageTask(for: ImageRequest(url: url, size: .pixels($0, $0))) }
+    let tasks = [8.0, 16].map { side in
+      var request = ImageRequest(url: url, size: .pixels(side, side))
+      // So that both wait for the bytes as soon as they are asked for.
+      request.storagePolicy = .original
+      return pipeline.imageTask(for: request)
+    }
     for task in tasks { _ = try await task.image }
     #expect(parts.loader.requests.map { $0.headers["Authorization"] } == [nil, "Bearer 0", "Bearer 1"])
-    #expect(parts.loader.counts.running == 0)
+    await parts.loader.wait { $0.running == 0 }
   }
 
   @Test(arguments: [true, false])
@@ -157,8 +162,8 @@ struct PipelineHookTests {
       #expect(error?.status == 401)
     }
     #expect(parts.loader.counts.loads == 1)
-    #expect(parts.loader.counts.running == 0)
     #expect(pipeline.jobCount == 0)
+    await parts.loader.wait { $0.running == 0 }
   }
 
   @Test

@@ -75,7 +75,10 @@ struct PipelineRateLimitTests {
     #expect(try await pipeline.data(for: cached) == file)
     #expect(sent == [url(0)])
     parts.clock.advance(by: .seconds(1))
+    // Answered once all of them wait.
+    parts.loader.removeAnswer("*")
     let tasks = (0..<5).map { _ in pipeline.imageTask(for: request(1)) }
+    try await parts.loader.nextLoad(of: url(1)).respond(with: FakeResponse(body: file))
     for task in tasks { #expect(try await task.image.width == 64) }
     #expect(sent == [url(0), url(1)])
     #expect(parts.clock.pendingCount == 0)

@@ -7,7 +7,7 @@ protocol Hook: Codable, CaseIterable, Sendable {
   func play(_ action: Action) async throws
 }
 
-/// One hook with one action, in a process of its own: a pipeline that hangs there takes no thread from anybody else.
+/// One hook in a process of its own: a pipeline that hangs there takes no thread from anybody else.
 enum Cell {
   /// What a process exits with in which something hangs.
   private static let hangs: CInt = 97
@@ -20,18 +20,21 @@ enum Cell {
     width.leave()
   }
 
-  /// Plays a hook in this process, which ends with a status of its own if that takes longer than two minutes,
-  /// which none does however busy the machine is.
-  static func play(_ hook: some Hook, _ action: Action) async {
-    await play { try await hook.play(action) }
+  /// Plays a hook with every action in this process, which ends with a status of its own if one takes longer than two
+  /// minutes, which none does however busy the machine is.
+  static func play(_ hook: some Hook) async {
+    for action in Action.allCases {
+      Scene.latest.withLock { $0 = nil }
+      await play("\(action)") { try await hook.play(action) }
+    }
   }
 
   /// Plays anything in this process, likewise.
-  static func play(_ body: () async throws -> Void) async {
+  static func play(_ name: String = "it", _ body: () async throws -> Void) async {
     let isOver = Latch()
     let hasThread = startThread(named: "watchdog") {
       guard !isOver.wait(atMost: .seconds(120)) else { return }
-      Issue.record("hangs: \(Scene.latest.withLock { $0 }?.whereItStands ?? "it did not end in time")")
+      Issue.record("\(name) hangs: \(Scene.latest.withLock { $0 }?.whereItStands ?? "it did not end in time")")
       _exit(hangs)
     }
     #expect(hasThread)

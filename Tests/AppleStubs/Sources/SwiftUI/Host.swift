@@ -107,7 +107,8 @@ public final class _Host<Root: View> {
   /// Returns whether the condition is met.
   @discardableResult
   public func settle(until condition: () -> Bool) async -> Bool {
-    for _ in 0..<100_000 {
+    // A busy machine may take its time to decode; the limit is for what never comes.
+    for _ in 0..<10_000_000 {
       flush()
       if condition() { return true }
       await yieldOnce()
