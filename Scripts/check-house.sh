@@ -50,11 +50,14 @@ complain "A file has one subject; these have over 450 lines:" \
 complain "Tests do not sleep:" \
   "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -v 'sleep(for:' )"
 
-# Code in the README and in the recipes is compiled, as a snippet; only the lines of a manifest do not stand alone.
+# Code in the README and in articles is compiled, as a snippet or in the tests of what is for Apple's platforms; only the
+# lines of a manifest do not stand alone.
 rotten=""
 block=""
 inside=0
-snippets=$(sed -E 's/^ +//' Snippets/*.swift Examples/HelloGTK/Sources/*.swift)
+apple=Sources/Apple/VitrineApple.docc/VitrineApple.md
+calls=$(sed -E 's/^ +//' Tests/AppleTests/Documented/*.swift)
+snippets=$(sed -E 's/^ +//' Snippets/*.swift Examples/HelloGTK/Sources/*.swift)$'\n'$calls
 while IFS= read -r line; do
   if [ "$line" = '```swift' ]; then
     inside=1
@@ -69,8 +72,15 @@ while IFS= read -r line; do
     line=${line#"${line%%[! ]*}"}
     block+=${block:+$'\n'}$line
   fi
-done < <(cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md)
-complain "Code in README.md and Recipes.md stands in Snippets/ too, where it is compiled:" "$rotten"
+done < <(cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md "$apple")
+# So is each call that a table of VitrineApple.md gives for what others write: the column before the tests, or the last.
+rows=0
+while IFS= read -r call; do
+  rows=$((rows + 1))
+  grep -qF -- "$call" <<<"$calls" || rotten+="$call"$'\n'
+done < <(awk -F'|' '/^\|/ && (NF == 5 || NF == 7) { print NF == 5 ? $3 : $6 }' "$apple" | grep -oE '`[^`]+`' | tr -d '`')
+[ "$rows" -gt 80 ] || rotten+="the tables of VitrineApple.md themselves"$'\n'
+complain "Code in README.md, Recipes.md and VitrineApple.md stands in Snippets/ or Tests/AppleTests/Documented too, where it is compiled:" "$rotten"
 
 # A program that stands in the README whole is named in a comment before it.
 differing=""

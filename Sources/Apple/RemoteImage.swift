@@ -91,6 +91,7 @@ public struct RemoteImage<Content: View>: View {
   /// ```
   ///
   /// - Parameter leaving: The handling. A view without it cancels: ``Vitrine/ImageSlot/Leaving/cancel``.
+  /// - Returns: The view.
   public func whenLeft(_ leaving: ImageSlot.Leaving) -> RemoteImage {
     var view = self
     view.leaving = leaving

@@ -27,7 +27,7 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
 }
 
 extension UIApplicationDelegate {
-  /// Runs an app. These stubs run none: a test makes the delegate and tells it of the launch.
+  /// Runs no app: a test makes the delegate and tells it of the launch.
   public static func main() {
     print("The stubs of UIKit run no apps, and have no screen to show them on.")
   }
