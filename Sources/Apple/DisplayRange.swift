@@ -1,5 +1,5 @@
 #if !os(watchOS)
-public import Vitrine
+import Vitrine
 #if os(macOS) || VITRINE_STUBS
 import AppKit
 #endif

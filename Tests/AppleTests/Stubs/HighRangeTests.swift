@@ -43,7 +43,7 @@ struct HighRangeTests {
   /// What a view of UIKit and one of AppKit show in each range of a file that has three times white.
   @MainActor
   @Test(arguments: [
-    (DisplayRange.unspecified, 0), (.standard, 0), (.constrainedHigh, 3), (.high, 3),
+    (DisplayRange.unspecified, Float(0)), (.standard, 0), (.constrainedHigh, 3), (.high, 3),
   ])
   func aRangeReachesTheRequestAndTheView(range: DisplayRange, headroom: Float) async throws {
     let setting = try Setting()
