@@ -50,7 +50,7 @@ complain "A file has one subject; these have over 450 lines:" \
 complain "Tests do not sleep:" \
   "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -v 'sleep(for:' )"
 
-# Code in the README and in articles is compiled, as a snippet or in the tests of what is for Apple's platforms; only the
+# Code in the README, in articles and in comments of Sources/Apple is compiled, as a snippet or in the tests of what is for Apple's platforms; only the
 # lines of a manifest do not stand alone.
 rotten=""
 block=""
@@ -72,7 +72,10 @@ while IFS= read -r line; do
     line=${line#"${line%%[! ]*}"}
     block+=${block:+$'\n'}$line
   fi
-done < <(cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md "$apple")
+done < <(
+  cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md "$apple"
+  sed -nE 's,^ */// ?,,p' Sources/Apple/*.swift
+)
 # So is each call that a table of VitrineApple.md gives for what others write: the column before the tests, or the last.
 rows=0
 while IFS= read -r call; do
@@ -80,7 +83,7 @@ while IFS= read -r call; do
   grep -qF -- "$call" <<<"$calls" || rotten+="$call"$'\n'
 done < <(awk -F'|' '/^\|/ && (NF == 5 || NF == 7) { print NF == 5 ? $3 : $6 }' "$apple" | grep -oE '`[^`]+`' | tr -d '`')
 [ "$rows" -gt 80 ] || rotten+="the tables of VitrineApple.md themselves"$'\n'
-complain "Code in README.md, Recipes.md and VitrineApple.md stands in Snippets/ or Tests/AppleTests/Documented too, where it is compiled:" "$rotten"
+complain "Code in README.md, Recipes.md, VitrineApple.md and Sources/Apple stands in Snippets/ or Tests/AppleTests/Documented too, where it is compiled:" "$rotten"
 
 # A program that stands in the README whole is named in a comment before it.
 differing=""

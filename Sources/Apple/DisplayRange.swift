@@ -10,7 +10,7 @@ import UIKit
 /// The range of brightness in which a view loads and shows images.
 ///
 /// ```swift
-/// imageView.vitrine.dynamicRange = .constrainedHigh   // highlights glow, and do not outshine what is beside them
+/// imageView.vitrine.dynamicRange = .constrainedHigh  // highlights glow, and do not outshine what is beside them
 /// ```
 public enum DisplayRange: Sendable, Hashable, CaseIterable {
   /// As each request says (``Vitrine/ImageRequest/dynamicRange``), and as the surroundings of the view show it.

@@ -6,7 +6,7 @@ public import Vitrine
 ///
 /// ```swift
 /// let source = ImagePrefetchSource { path in photos[path.item].request }
-/// collectionView.prefetchDataSource = source     // a weak reference: keep the source
+/// collectionView.prefetchDataSource = source  // a weak reference: keep the source
 /// ```
 /// The requests must be those that the cells load, with their sizes: an image of another size is another one in memory.
 /// Nothing is prefetched while the device saves power.

@@ -87,7 +87,7 @@ public struct RemoteImage<Content: View>: View {
   ///
   /// ```swift
   /// RemoteImage(url) { $0.image?.resizable() }
-  ///   .whenLeft(.lower)   // a page that is turned back soon: its download goes on, behind those that are seen
+  ///   .whenLeft(.lower)  // a page that is turned back soon: its download goes on, behind those that are seen
   /// ```
   ///
   /// - Parameter leaving: The handling. A view without it cancels: ``Vitrine/ImageSlot/Leaving/cancel``.

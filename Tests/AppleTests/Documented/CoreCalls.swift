@@ -75,6 +75,11 @@ func make(_ folder: URL, _ token: String, _ decoder: some ImageDecoder) throws -
   return pipeline
 }
 
+func makeForNetwork() -> ImagePipeline {
+  let pipeline = ImagePipeline { $0.followNetworkConditions() }
+  return pipeline
+}
+
 func decode(_ data: Data) async throws {
   _ = try Bitmap(decoding: data, size: .points(100, 100, scale: 2))
   _ = try await Bitmap.byDecoding(data, size: .points(100, 100, scale: 2))

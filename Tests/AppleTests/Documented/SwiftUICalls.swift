@@ -32,15 +32,35 @@ struct Album: View {
   }
 }
 
+struct Turned: View {
+  let url: URL
+
+  var body: some View {
+    RemoteImage(url) { $0.image?.resizable() }
+      .whenLeft(.lower)  // a page that is turned back soon: its download goes on, behind those that are seen
+  }
+}
+
 struct Styled: View {
   let url: URL
 
   var body: some View {
     RemoteImage(url, style: { $0.resizable().scaledToFill() }) {
-      ProgressView()
+      Color.gray
     } failure: { _ in
       Image(systemName: "photo")
     }
+  }
+}
+
+@MainActor
+final class Gallery {
+  private var cancellables: Set<AnyCancellable> = []
+
+  func load(_ request: ImageRequest, _ pipeline: ImagePipeline, _ show: @escaping (Bitmap) -> Void) {
+    pipeline.publisher(for: request, onMain: true)
+      .sink(receiveCompletion: { _ in }, receiveValue: { show($0.image) })
+      .store(in: &cancellables)
   }
 }
 

@@ -29,7 +29,7 @@ func control(_ imageView: UIImageView, _ bar: UIView, _ pipeline: ImagePipeline)
   imageView.vitrine.slot.whenLeft = .lower
   imageView.vitrine.slot.onProgress = { bar.alpha = $0.fraction }
   imageView.vitrine.onChange = { content in print(content) }
-  imageView.vitrine.dynamicRange = .constrainedHigh
+  imageView.vitrine.dynamicRange = .constrainedHigh  // highlights glow, and do not outshine what is beside them
 }
 
 @MainActor
@@ -43,6 +43,12 @@ func showSymbols(_ imageView: UIImageView, _ url: URL) {
 }
 
 @MainActor
+func showSymbols(_ url: URL, _ imageView: UIImageView) {
+  let loading = Symbol("photo", configuration: .init(textStyle: .title1), effects: [Symbol.Effect(.pulse)])
+  imageView.vitrine.load(url, placeholder: .symbol(loading), failure: .symbol("photo.badge.exclamationmark"))
+}
+
+@MainActor
 func makeViews(_ url: URL, _ request: ImageRequest, in cell: UICollectionViewCell) -> RemoteImageView {
   let view = RemoteImageView()
   view.vitrine.load(url, placeholder: .symbol("photo"))
@@ -52,10 +58,21 @@ func makeViews(_ url: URL, _ request: ImageRequest, in cell: UICollectionViewCel
 }
 
 @MainActor
-func prefetch(_ photos: [ImageRequest], _ tableView: UITableView, _ grid: UICollectionView) -> ImagePrefetchSource {
-  let source = ImagePrefetchSource { photos[$0.row] }
-  tableView.prefetchDataSource = source  // a weak reference: keep the source
-  grid.prefetchDataSource = source
+func makeView(_ url: URL, _ hash: ThumbHash) -> RemoteImageView {
+  let view = RemoteImageView()
+  view.vitrine.load(url, placeholder: .thumbHash(hash), failure: .symbol("photo"))
+  return view
+}
+
+struct Photo {
+  let request: ImageRequest
+}
+
+@MainActor
+func prefetch(_ photos: [Photo], _ tableView: UITableView, _ collectionView: UICollectionView) -> ImagePrefetchSource {
+  let source = ImagePrefetchSource { path in photos[path.item].request }
+  collectionView.prefetchDataSource = source  // a weak reference: keep the source
+  tableView.prefetchDataSource = source
   return source
 }
 
