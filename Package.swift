@@ -214,9 +214,17 @@ if hasStubs {
       swiftSettings: [.treatAllWarnings(as: .error)] + plain,
     ),
     .target(name: "StubStart", dependencies: ["StubCodecs"], path: "Tests/StubStart"),
+    // An app, which AppleTests launch.
+    .executableTarget(
+      name: "PhotosTable",
+      dependencies: ["VitrineApple"] + frameworks("UIKit"),
+      path: "Examples/PhotosTable/Sources",
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
   ]
   // The tool is a program of its own, without codecs for the stubs.
   package.targets.removeAll { $0.name == "CommandLineTests" }
+  for target in package.targets where target.name == "AppleTests" { target.dependencies.append("PhotosTable") }
   for target in package.targets where target.isTest {
     target.dependencies += ["StubStart", "StubCodecs"] + frameworks("CoreGraphics", "ImageIO")
     // The toolchain's Testing has overlays for some modules of Apple's, which Linux lacks.

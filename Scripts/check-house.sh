@@ -50,11 +50,14 @@ complain "A file has one subject; these have over 450 lines:" \
 complain "Tests do not sleep:" \
   "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -v 'sleep(for:' )"
 
-# Code in the README and in the recipes is compiled, as a snippet; only the lines of a manifest do not stand alone.
+# Code in the README, in articles and in comments of Sources/Apple is compiled, as a snippet or in the tests of what is for Apple's platforms; only the
+# lines of a manifest do not stand alone.
 rotten=""
 block=""
 inside=0
-snippets=$(sed -E 's/^ +//' Snippets/*.swift Examples/HelloGTK/Sources/*.swift)
+apple=Sources/Apple/VitrineApple.docc/VitrineApple.md
+calls=$(sed -E 's/^ +//' Tests/AppleTests/Documented/*.swift)
+snippets=$(sed -E 's/^ +//' Snippets/*.swift Examples/HelloGTK/Sources/*.swift)$'\n'$calls
 while IFS= read -r line; do
   if [ "$line" = '```swift' ]; then
     inside=1
@@ -69,8 +72,18 @@ while IFS= read -r line; do
     line=${line#"${line%%[! ]*}"}
     block+=${block:+$'\n'}$line
   fi
-done < <(cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md)
-complain "Code in README.md and Recipes.md stands in Snippets/ too, where it is compiled:" "$rotten"
+done < <(
+  cat README.md Sources/Vitrine/Vitrine.docc/Recipes.md "$apple"
+  sed -nE 's,^ */// ?,,p' Sources/Apple/*.swift
+)
+# So is each call that a table of VitrineApple.md gives for what others write: the column before the tests, or the last.
+rows=0
+while IFS= read -r call; do
+  rows=$((rows + 1))
+  grep -qF -- "$call" <<<"$calls" || rotten+="$call"$'\n'
+done < <(awk -F'|' '/^\|/ && (NF == 5 || NF == 7) { print NF == 5 ? $3 : $6 }' "$apple" | grep -oE '`[^`]+`' | tr -d '`')
+[ "$rows" -gt 80 ] || rotten+="the tables of VitrineApple.md themselves"$'\n'
+complain "Code in README.md, Recipes.md, VitrineApple.md and Sources/Apple stands in Snippets/ or Tests/AppleTests/Documented too, where it is compiled:" "$rotten"
 
 # A program that stands in the README whole is named in a comment before it.
 differing=""
@@ -82,17 +95,16 @@ done
 grep -q '^<!-- Examples/HelloGTK/Sources/HelloGTK.swift -->$' README.md || differing+="HelloGTK.swift is not in it"$'\n'
 complain "README.md shows these programs word for word:" "$differing"
 
-# Tables of scenarios name their tests.
+# The table of scenarios names their tests, and no scenario is missing in it.
 missing=""
-names=$({
-  grep '^|.*|.*|.*|$' Sources/Apple/VitrineApple.docc/VitrineApple.md | awk -F'|' 'NF == 5 { print $4 }' | grep -oE '`[A-Za-z0-9]+`'
-  sed -nE 's,^// \|[^|]*\|[^|]*\|([^|;]*).*,\1,p' Examples/Scenarios/Tests/Setting.swift | grep -oE '[a-z]+[A-Z0-9][A-Za-z0-9]+'
-} | tr -d '`' | sort -u)
+names=$(awk -F'|' '/^\|/ && NF == 5 { print $4 }' "$apple" | grep -oE '`[A-Za-z0-9]+`' | tr -d '`' | sort -u)
 for name in $names; do
   git grep -qE --untracked "(func $name\(|struct $name\b)" -- Tests Examples || missing+="$name"$'\n'
 done
-[ "$(wc -w <<<"$names")" -gt 40 ] || missing+="the tables themselves"$'\n'
-complain "Tests named in VitrineApple.md and in Examples/Scenarios exist:" "$missing"
+[ "$(wc -w <<<"$names")" -gt 60 ] || missing+="the table itself"$'\n'
+complain "Tests named in VitrineApple.md exist:" "$missing"
+complain "The table of VitrineApple.md has every test of Examples/Scenarios:" \
+  "$(comm -13 <(echo "$names") <(grep -hA2 '@Test' Examples/Scenarios/Tests/*.swift | sed -nE 's/^ +func ([A-Za-z0-9]+)\(.*/\1/p' | sort -u))"
 
 # A row of README's table names products and the packages that these need.
 wrong=""

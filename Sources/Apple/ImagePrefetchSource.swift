@@ -6,7 +6,7 @@ public import Vitrine
 ///
 /// ```swift
 /// let source = ImagePrefetchSource { path in photos[path.item].request }
-/// collectionView.prefetchDataSource = source     // a weak reference: keep the source
+/// collectionView.prefetchDataSource = source  // a weak reference: keep the source
 /// ```
 /// The requests must be those that the cells load, with their sizes: an image of another size is another one in memory.
 /// Nothing is prefetched while the device saves power.
@@ -15,7 +15,7 @@ public final class ImagePrefetchSource: NSObject {
   /// The prefetcher.
   public let prefetcher: ImagePrefetcher
   private let request: (IndexPath) -> ImageRequest?
-  /// The requests that were begun; a row may have another one by the time it is cancelled.
+  /// The requests that are running or waiting; a row may have another one by the time it is cancelled.
   private var begun: [IndexPath: ImageRequest] = [:]
   private var power: LowPowerWatch?
 
@@ -43,14 +43,26 @@ public final class ImagePrefetchSource: NSObject {
       begun[path] = request
       return request
     }
+    prefetcher.start(requests) { [weak self] request, result in
+      // A request that was stopped may have begun again.
+      if case .failure(let error) = result, error.code == .cancelled { return }
+      Task { @MainActor in self?.ended(request) }
+    }
     // A row that has another image now has no use for the former one.
-    prefetcher.stop(former.filter { !requests.contains($0) })
-    prefetcher.start(requests)
+    leave(former)
   }
 
-  private func stop(_ paths: [IndexPath]) {
-    prefetcher.stop(paths.compactMap { begun.removeValue(forKey: $0) })
+  private func stop(_ paths: [IndexPath]) { leave(paths.compactMap { begun.removeValue(forKey: $0) }) }
+
+  /// Stops requests, unless another row has the same image.
+  private func leave(_ requests: [ImageRequest]) {
+    guard !requests.isEmpty else { return }
+    let wanted = Set(begun.values)
+    prefetcher.stop(requests.filter { !wanted.contains($0) })
   }
+
+  /// Forgets a request that needs no stop any more: of rows that are shown, none is cancelled.
+  private func ended(_ request: ImageRequest) { begun = begun.filter { $0.value != request } }
 }
 
 extension ImagePrefetchSource: UICollectionViewDataSourcePrefetching {

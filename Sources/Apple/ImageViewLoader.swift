@@ -27,8 +27,8 @@ public final class ImageViewLoader: ImageDisplay {
   }
   /// The range of brightness in which images are decoded and shown, as far as the display can.
   ///
-  /// Applies to later loads. Defaults to `.standard`.
-  public var dynamicRange = DynamicRange.standard {
+  /// Applies to later loads. Defaults to ``DisplayRange/unspecified``: as each request and the view say.
+  public var dynamicRange = DisplayRange.unspecified {
     didSet { if dynamicRange != oldValue { host?.allow(dynamicRange) } }
   }
   /// A Boolean value that indicates whether animated images move.
@@ -76,7 +76,7 @@ public final class ImageViewLoader: ImageDisplay {
   ) {
     self.transition = transition
     var request = request
-    if dynamicRange != .standard { request?.dynamicRange = dynamicRange }
+    if let range = dynamicRange.decoded { request?.dynamicRange = range }
     if request != nil, !watchesLayout {
       watchesLayout = true
       host?.watchLayout(self)
@@ -124,6 +124,7 @@ public final class ImageViewLoader: ImageDisplay {
     playback = nil
     switch content {
     case .empty: host.show(standIn: .none)
+    case .placeholder(.keepCurrent), .failure(_, shows: .keepCurrent): break
     case .placeholder(let placeholder), .failure(_, shows: let placeholder): host.show(standIn: placeholder)
     case .preview(let preview): host.show(preview, duration: 0)
     case .image(let response, let fades):

@@ -28,13 +28,12 @@ extension NSImageView: PictureHost {
   func show(frame: Bitmap) { image = NSImage(frame) }
 
   func show(standIn: Placeholder) {
-    if case .keepCurrent = standIn { return }
     removeAllSymbolEffects(animated: false)
     image = NSImage.standIn(standIn)
     if let symbol = standIn.symbol { add(symbol.effects) }
   }
 
-  func allow(_ range: DynamicRange) { preferredImageDynamicRange = range == .high ? .high : .standard }
+  func allow(_ range: DisplayRange) { preferredImageDynamicRange = range.nsRange }
 
   func watchLayout(_ loader: ImageViewLoader) {
     let probe = LayoutProbe(frame: bounds)
@@ -84,6 +83,9 @@ extension NSView {
     transition.duration = duration
     layer?.add(transition, forKey: kCATransition)
   }
+
+  /// Has the contents of the layer appear at once, also those that fade in.
+  func endFade() { layer?.removeAnimation(forKey: kCATransition) }
 }
 
 extension NSImage {

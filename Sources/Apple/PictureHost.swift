@@ -15,10 +15,10 @@ protocol PictureHost: AnyObject {
   func show(_ image: ImageContainer, duration: TimeInterval)
   /// Shows a frame of the animation that is shown.
   func show(frame: Bitmap)
-  /// Shows what stands for an image.
+  /// Shows what stands for an image; never `keepCurrent`.
   func show(standIn: Placeholder)
   /// Sets how bright the view may show images.
-  func allow(_ range: DynamicRange)
+  func allow(_ range: DisplayRange)
   /// Reports each layout to the loader from now on.
   func watchLayout(_ loader: ImageViewLoader)
   /// Makes the clock of animations.

@@ -15,8 +15,10 @@ import VitrineRuntime
 /// .frame(width: 300, height: 200)
 /// ```
 /// An image in memory is there the first time that the view is shown. The image of an earlier URL is never shown for a
-/// later one. A load ends when the view disappears, and begins again when it appears. Animated images play while the
-/// view is shown, if their request ``Vitrine/ImageRequest/animates`` and the user does not want less motion.
+/// later one. A load ends when the view disappears, and begins again when it appears; ``whenLeft(_:)`` chooses otherwise.
+/// Animated images play while the view is shown, if their request ``Vitrine/ImageRequest/animates`` and the user does
+/// not want less motion. What is brighter than white, if ``Vitrine/ImageRequest/dynamicRange`` asks for it, is shown as
+/// far as `allowedDynamicRange(_:)` of the views around allows, or else as the display can.
 ///
 /// Name the size in the request, so that no more is decoded than is shown. The pipeline is that of the environment:
 /// `.environment(\.imagePipeline, pipeline)`.
@@ -25,6 +27,7 @@ public struct RemoteImage<Content: View>: View {
   private let scale: CGFloat
   private let transaction: Transaction
   private let content: (RemoteImagePhase) -> Content
+  private var leaving = ImageSlot.Leaving.cancel
 
   @State
   private var model = RemoteImageModel()
@@ -32,6 +35,8 @@ public struct RemoteImage<Content: View>: View {
   private var pipeline
   @Environment(\.accessibilityReduceMotion)
   private var reducesMotion
+  @Environment(\.allowedDynamicRange)
+  private var allowedRange
 
   /// Creates a view whose content a closure makes of each phase.
   ///
@@ -67,16 +72,31 @@ public struct RemoteImage<Content: View>: View {
       content(phase(at: timeline.date))
     }
     .onAppear { load() }
-    .onDisappear { model.disappear() }
+    .onDisappear { model.disappear(leaving) }
     .onChange(of: RequestIdentity(request: request, pipeline: pipeline)) { load() }
   }
 
   private func phase(at date: Date) -> RemoteImagePhase {
     model.advance(to: date, isStill: reducesMotion)
-    return model.phase(of: request, pipeline, scale: scale)
+    return model.phase(of: request, pipeline, ImageLook(scale: scale, range: allowedRange))
   }
 
-  private func load() { model.load(request, pipeline, transaction) }
+  private func load() { model.load(request, pipeline, transaction, whenLeft: leaving) }
+
+  /// Returns a view that handles its load otherwise when it disappears, or has another request.
+  ///
+  /// ```swift
+  /// RemoteImage(url) { $0.image?.resizable() }
+  ///   .whenLeft(.lower)  // a page that is turned back soon: its download goes on, behind those that are seen
+  /// ```
+  ///
+  /// - Parameter leaving: The handling. A view without it cancels: ``Vitrine/ImageSlot/Leaving/cancel``.
+  /// - Returns: The view.
+  public func whenLeft(_ leaving: ImageSlot.Leaving) -> RemoteImage {
+    var view = self
+    view.leaving = leaving
+    return view
+  }
 }
 
 extension RemoteImage {

@@ -24,32 +24,39 @@ final class RemoteImageModel: ImageDisplay {
   private var transaction = Transaction()
 
   /// Returns what is to be shown for a request, also before it was loaded: an image in memory is there at once.
-  func phase(of request: ImageRequest?, _ pipeline: ImagePipeline, scale: CGFloat) -> RemoteImagePhase {
+  func phase(of request: ImageRequest?, _ pipeline: ImagePipeline, _ look: ImageLook) -> RemoteImagePhase {
     guard let request else { return .empty }
     // Read in any case, so that the view follows it.
     let content = content
     guard let known = self.request, known.isSame(as: request), pipeline === self.pipeline else {
       guard let hit = pipeline.cachedImage(for: request) else { return .empty }
-      return .success(Image(hit.container, scale: scale), hit)
+      return .success(Image(hit.container, look), hit)
     }
     switch content {
-    case .preview(let preview): return .preview(Image(preview, scale: scale))
-    case .placeholder(.image(let bitmap)): return .preview(Image(bitmap, scale: scale))
+    case .preview(let preview): return .preview(Image(preview, look))
+    case .placeholder(.image(let bitmap)): return .preview(Image(bitmap, scale: look.scale))
     case .image(let response, _):
-      guard let player else { return .success(Image(response.container, scale: scale), response) }
-      return .success(Image(player.bitmap, scale: scale), response)
+      guard let player else { return .success(Image(response.container, look), response) }
+      return .success(Image(player.bitmap, scale: look.scale), response)
     case .failure(let error, _): return .failure(error)
     case .empty, .placeholder: return .empty
     }
   }
 
   /// Shows an image; the view has appeared, or its request has changed.
-  func load(_ request: ImageRequest?, _ pipeline: ImagePipeline, _ transaction: Transaction) {
+  func load(
+    _ request: ImageRequest?,
+    _ pipeline: ImagePipeline,
+    _ transaction: Transaction,
+    whenLeft: ImageSlot.Leaving,
+  ) {
     self.transaction = transaction
+    // Also for the load of an earlier request.
+    slot?.whenLeft = whenLeft
     let isOther = pipeline !== self.pipeline || self.request.map { known in request?.isSame(as: known) != true } ?? true
     if pipeline !== self.pipeline {
       let slot = ImageSlot(pipeline: pipeline)
-      slot.showsPreviews = true
+      (slot.showsPreviews, slot.whenLeft) = (true, whenLeft)
       slot.display = self
       (self.slot, self.pipeline) = (slot, pipeline)
     }
@@ -60,8 +67,9 @@ final class RemoteImageModel: ImageDisplay {
     slot?.load(request)
   }
 
-  /// Cancels the load until the view appears again.
-  func disappear() {
+  /// Handles the load as is said, until the view appears again.
+  func disappear(_ whenLeft: ImageSlot.Leaving) {
+    slot?.whenLeft = whenLeft
     slot?.isVisible = false
     player?.pause()
   }

@@ -26,6 +26,14 @@ public enum RemoteImagePhase {
   }
 }
 
+/// How images are made of pixels.
+struct ImageLook {
+  /// The number of pixels to a point.
+  let scale: CGFloat
+  /// The range of brightness; `nil` for all that the display can show.
+  let range: Image.DynamicRange?
+}
+
 extension Image {
   /// Creates an image of pixels, which it shares; an empty one if the system refuses, for lack of memory.
   init(_ bitmap: Bitmap, scale: CGFloat) {
@@ -33,12 +41,12 @@ extension Image {
   }
 
   /// Creates an image of what was decoded, brighter than white where it is.
-  init(_ container: ImageContainer, scale: CGFloat) {
+  init(_ container: ImageContainer, _ look: ImageLook) {
     guard let bright = container.highRange?.cgImage else {
-      self.init(container.bitmap, scale: scale)
+      self.init(container.bitmap, scale: look.scale)
       return
     }
-    self = Image(decorative: bright, scale: scale).allowedDynamicRange(.high)
+    self = Image(decorative: bright, scale: look.scale).allowedDynamicRange(look.range ?? .high)
   }
 }
 

@@ -80,39 +80,25 @@ open class MacRemoteImageView: NSView {
   /// Tells the loader whether the view is in a window.
   open override func viewDidMoveToWindow() {
     super.viewDidMoveToWindow()
-    if window != nil { needsLayout = true }
-    vitrine.slot.isVisible = window != nil
+    if isInWindow { needsLayout = true }
+    vitrine.slot.isVisible = isInWindow
   }
 }
 
-extension MacRemoteImageView: PictureHost {
-  var fittingMode: TargetSize.Mode { mode }
-
-  /// Outside of a window neither the scale nor the layout is known.
-  var pixelSize: HostSize? { window == nil ? nil : hostSize.flatMap { $0.isBound ? nil : $0 } }
+extension MacRemoteImageView: LayeredHost {
+  var isInWindow: Bool { window != nil }
 
   func show(_ image: ImageContainer, duration: TimeInterval) {
     // The transition of the layer shows what was there beneath the image.
-    if duration > 0, window != nil { fadeContents(duration) }
+    if duration > 0, isInWindow { fadeContents(duration) } else { endFade() }
     imageView.show(image, duration: 0)
     placeholderView.show(standIn: .none)
   }
 
-  func show(frame: Bitmap) { imageView.show(frame: frame) }
-
   func show(standIn: Placeholder) {
-    if case .keepCurrent = standIn { return }
+    endFade()
     imageView.image = nil
     placeholderView.show(standIn: standIn)
-  }
-
-  func allow(_ range: DynamicRange) { imageView.allow(range) }
-
-  // `layout` reports.
-  func watchLayout(_ loader: ImageViewLoader) {}
-
-  func makeFrameLink(_ tick: @escaping @MainActor (Duration) -> Void) -> any FrameLink {
-    imageView.makeFrameLink(tick)
   }
 }
 #endif

@@ -22,6 +22,8 @@ open class RemoteImageView: UIView {
   public let imageView = UIImageView()
   /// The view of what stands for an image; symbols take its `preferredSymbolConfiguration`.
   public let placeholderView = UIImageView()
+  /// The number of the last fade, by which the end of an earlier one is told.
+  private var fadeCount = 0
 
   /// Creates a view without an image.
   ///
@@ -67,52 +69,47 @@ open class RemoteImageView: UIView {
   /// Tells the loader whether the view is in a window.
   open override func didMoveToWindow() {
     super.didMoveToWindow()
-    if window != nil { setNeedsLayout() }
-    vitrine.slot.isVisible = window != nil
+    if isInWindow { setNeedsLayout() }
+    vitrine.slot.isVisible = isInWindow
   }
 }
 
-extension RemoteImageView: PictureHost {
-  var fittingMode: TargetSize.Mode { mode }
-
-  /// Outside of a window neither the scale nor the layout is known.
-  var pixelSize: HostSize? { window == nil ? nil : hostSize.flatMap { $0.isBound ? nil : $0 } }
+extension RemoteImageView: LayeredHost {
+  var isInWindow: Bool { window != nil }
 
   func show(_ image: ImageContainer, duration: TimeInterval) {
     let previous = imageView.image
+    let fade = endFade()
     imageView.show(image, duration: 0)
-    guard duration > 0, window != nil else {
-      imageView.alpha = 1
-      return placeholderView.show(standIn: .none)
-    }
+    guard duration > 0, isInWindow else { return placeholderView.show(standIn: .none) }
     // An image that was kept stays beneath the one that fades in.
-    if let previous { (placeholderView.image, placeholderView.contentMode) = (previous, mode.contentMode) }
+    if let previous {
+      placeholderView.show(standIn: .image(previous))
+      placeholderView.contentMode = mode.contentMode
+    }
     imageView.alpha = 0
     UIView.animate(withDuration: duration, delay: 0, options: .allowUserInteraction) {
       self.imageView.alpha = 1
-    } completion: { [weak self] isFinished in
-      // A fade that another content has cut off must not take that away.
-      guard isFinished, let self, case .image = vitrine.content else { return }
+    } completion: { [weak self] _ in
+      // What lies beneath a later image, or stands for one, is not this fade's to take away.
+      guard let self, fade == fadeCount else { return }
       placeholderView.show(standIn: .none)
     }
   }
 
-  func show(frame: Bitmap) { imageView.show(frame: frame) }
+  /// Ends the fade of an earlier image, and returns the number of the next one.
+  private func endFade() -> Int {
+    fadeCount += 1
+    imageView.layer.removeAllAnimations()
+    imageView.alpha = 1
+    return fadeCount
+  }
 
   func show(standIn: Placeholder) {
-    if case .keepCurrent = standIn { return }
+    _ = endFade()
     imageView.image = nil
     placeholderView.show(standIn: standIn)
     placeholderView.contentMode = standIn.isSymbol ? .center : mode.contentMode
-  }
-
-  func allow(_ range: DynamicRange) { imageView.allow(range) }
-
-  // `layoutSubviews` reports.
-  func watchLayout(_ loader: ImageViewLoader) {}
-
-  func makeFrameLink(_ tick: @escaping @MainActor (Duration) -> Void) -> any FrameLink {
-    imageView.makeFrameLink(tick)
   }
 }
 

@@ -9,7 +9,7 @@ extension ImagePipeline.Configuration {
   /// ``Vitrine/ImageRequest/allowsExpensiveNetworkAccess`` are sent. Sets ``networkAccess``.
   ///
   /// ```swift
-  /// let pipeline = try ImagePipeline { $0.followNetworkConditions() }
+  /// let pipeline = ImagePipeline { $0.followNetworkConditions() }
   /// ```
   public mutating func followNetworkConditions() {
     let watch = NetworkWatch()

@@ -27,13 +27,12 @@ extension UIImageView: PictureHost {
   func show(frame: Bitmap) { image = UIImage(frame) }
 
   func show(standIn: Placeholder) {
-    if case .keepCurrent = standIn { return }
     removeAllSymbolEffects(animated: false)
     image = UIImage.standIn(standIn)
     if let symbol = standIn.symbol { add(symbol.effects) }
   }
 
-  func allow(_ range: DynamicRange) { preferredImageDynamicRange = range == .high ? .high : .standard }
+  func allow(_ range: DisplayRange) { preferredImageDynamicRange = range.uiRange }
 
   func watchLayout(_ loader: ImageViewLoader) {
     let probe = LayoutProbe(frame: bounds)

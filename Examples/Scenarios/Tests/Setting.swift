@@ -1,49 +1,7 @@
 // The scenarios of five articles about images in Swift, as far as they need no framework of Apple's. Each is a test of
-// at most ten lines, written from the README and the documentation. New ones belong into this table. Those that need
-// UIKit, AppKit, SwiftUI or Combine are in Tests/AppleTests, and in the table of Sources/Apple/VitrineApple.docc.
-//
-// | article | scenario | test |
-// |---|---|---|
-// | a cache in memory | pixels and bytes, each with limits | aCacheOfTwoLevelsKeepsPixelsAndBytes |
-// | | insert, read and remove by subscript | aSubscriptInsertsReadsAndRemoves, aSubscriptTakesAURL |
-// | | the cost of an image is its bytes | aLimitInBytesEvicts |
-// | | eviction of the least recently used | theLeastRecentlyUsedImageLeavesFirst |
-// | | a loader with an immediate hit | anImageInMemoryIsThereAtOnce |
-// | | a loader with a callback | aLoadCallsBack, aHitCallsBackBeforeTheCallReturns |
-// | | a publisher, as a sequence | aLoadIsASequenceOfEvents |
-// | a guide to loading | downsampling with a scale | downsamplingMultipliesPointsByTheScale |
-// | | a thumbnail: at once, awaited, called back | aThumbnailHasThreeForms, aBitmapIsResizedInThreeForms |
-// | | coalescing | equalRequestsShareOneLoad, aCallerThatLeavesDoesNotStopTheOthers |
-// | | load, cancel, clear by URL | anImageIsLoadedCancelledAndClearedByURL, cancellingAURLCancelsEverySize |
-// | | a recycled cell: cancel, clear, verify | aRecycledCellNeverShowsAnEarlierImage, aRecycledCellIsCancelledClearedAndBoundInOneCall |
-// | | memory warnings | aMemoryWarningEmptiesTheCache |
-// | | prefetching | prefetchedImagesAreInMemory, aPrefetchSharesItsLoadWithACaller |
-// | | retries | aFailureThatMayPassIsRetried |
-// | | resumable downloads | aBrokenDownloadContinuesAfterARestart |
-// | | priorities | aTapRaisesThePriorityOfARunningLoad |
-// | | HTTP validation | aStaleImageIsRevalidatedWithStatus304 |
-// | | progressive images | aProgressiveImageIsShownWhileItArrives |
-// | | animated images | anAnimationPlaysItsFrames |
-// | | processors, each variant cached | processorsMakeVariantsThatAreCachedApart |
-// | | rate limits | requestsBeyondTheRateWait |
-// | | authentication | eachRequestIsSignedBeforeItIsSent, aChallengeIsAnsweredWithAPassword |
-// | | formats | theFormatIsToldFromTheBytes; AVIF, HEIF and SVG in Tests/CodecTests |
-// | | encoded bytes | bytesComeWithTheirResponse, theBytesOnDiskAreThoseOfTheServer |
-// | a cache in one line | is it cached? | anImageInMemoryIsThereAtOnce |
-// | | fade in only what was not | onlyAnImageThatWasNotInMemoryFadesIn |
-// | a disk cache | a restart | imagesSurviveARestart |
-// | | 12 hours | imagesLeaveTheDiskAfter12Hours |
-// | | store | aStoredImageSurvivesARestart, aStoredImageIsLoadedAgainAfter12Hours |
-// | | an observable loader | anObservableLoaderHasTheImage |
-// | | cancel on disappear | aViewThatDisappearsCancelsItsLoad |
-// | an extension of image views | one line with a placeholder | oneLineShowsAPlaceholderThenTheImage |
-// | | one line with a URL as text | oneLineTakesAURLAsText |
-// | | symbols | symbolsStandForAnImageAndForAFailure |
-// | | a style closure | aStyleIsAppliedToThePlaceholderAndToTheImage |
-// | | an error image | anErrorImageStandsForAFailure |
-// | | a table with a 404 | aTableShowsEveryRowButThe404 |
-// | | status codes | anyStatusButSuccessFails |
-// | | bad URLs | textThatIsNoURLFails, aBadURLShowsTheErrorImageAtOnce |
+// at most ten lines, written from the README and the documentation. Those that need UIKit, AppKit, SwiftUI or Combine are
+// in Tests/AppleTests. The table in Sources/Apple/VitrineApple.docc/VitrineApple.md has all of them, with what the
+// articles write; new ones belong into it. AVIF, HEIF and SVG are in Tests/CodecTests.
 
 import Foundation
 import Observation

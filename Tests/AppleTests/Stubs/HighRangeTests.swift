@@ -1,5 +1,7 @@
+import AppKit
 import CoreGraphics
 import Foundation
+import SwiftUI
 import Testing
 import UIKit
 import Vitrine
@@ -36,6 +38,54 @@ struct HighRangeTests {
     #expect(image.size == CGSize(width: 10, height: 5))
     #expect(image.cgImage?.contentHeadroom == 3)
     #expect(UIImage(second.container)?.cgImage?.contentHeadroom == 0)
+  }
+
+  /// What a view of UIKit and one of AppKit show in each range of a file that has three times white.
+  @MainActor
+  @Test(arguments: [
+    (DisplayRange.unspecified, Float(0)), (.standard, 0), (.constrainedHigh, 3), (.high, 3),
+  ])
+  func aRangeReachesTheRequestAndTheView(range: DisplayRange, headroom: Float) async throws {
+    let setting = try Setting()
+    let (ui, ns) = (UIImageView(), NSImageView())
+    let source = ImageSource.data(try Self.file(), id: "range")
+    for loader in [ui.vitrine, ns.vitrine] {
+      let history = History()
+      loader.pipeline = setting.pipeline
+      loader.onChange = { history.note($0) }
+      loader.dynamicRange = .standard
+      loader.dynamicRange = range
+      loader.load(ImageRequest(source, size: .pixels(20, 20)))
+      await history.settled()
+    }
+    let expected: (UIImage.DynamicRange, NSImage.DynamicRange) =
+      switch range {
+      case .unspecified: (.unspecified, .unspecified)
+      case .standard: (.standard, .standard)
+      case .constrainedHigh: (.constrainedHigh, .constrainedHigh)
+      case .high: (.high, .high)
+      }
+    #expect(ui.preferredImageDynamicRange == expected.0)
+    #expect(ns.preferredImageDynamicRange == expected.1)
+    #expect(ui.image?.cgImage?.contentHeadroom == headroom)
+    let pixels = unsafe ns.image?.cgImage(forProposedRect: nil, context: nil, hints: nil)
+    #expect(pixels?.contentHeadroom == headroom)
+  }
+
+  @MainActor
+  @Test
+  func aViewOfSwiftUIShowsAsMuchAsIsAllowed() async throws {
+    let setting = try Setting()
+    var request = ImageRequest(.data(try Self.file(), id: "view"), size: .pixels(20, 20))
+    request.dynamicRange = .high
+    _ = try await setting.pipeline.image(for: request)
+    var environment = EnvironmentValues()
+    environment.imagePipeline = setting.pipeline
+    let view = RemoteImage(request) { phase in phase.image }
+    #expect(_Host(view, environment: environment).images.first?.dynamicRange == .high)
+    let host = _Host(view.allowedDynamicRange(.constrainedHigh), environment: environment)
+    #expect(host.images.first?.dynamicRange == .constrainedHigh)
+    #expect(host.images.first?.cgImage?.contentHeadroom == 3)
   }
 
   @Test

@@ -156,12 +156,4 @@ struct ImageViewTests {
     #expect(released == nil)
     #expect(loader == nil)
   }
-
-  @Test
-  func aHighDynamicRangeReachesTheRequestAndTheView() {
-    view.vitrine.dynamicRange = .high
-    #expect(view.preferredImageDynamicRange == .high)
-    view.vitrine.dynamicRange = .standard
-    #expect(view.preferredImageDynamicRange == .standard)
-  }
 }

@@ -1,3 +1,4 @@
+import Network
 import Testing
 import UIKit
 import Vitrine
@@ -5,62 +6,98 @@ import VitrineApple
 import VitrineRuntime
 import VitrineTesting
 
-/// The table of an app: one picture a row.
-@MainActor
-private final class PhotoTable: NSObject, UITableViewDataSource {
-  let urls: [String]
-  let pipeline: ImagePipeline
-  let history = History()
+@testable import PhotosTable
 
-  init(_ urls: [String], _ pipeline: ImagePipeline) { (self.urls, self.pipeline) = (urls, pipeline) }
-
-  func tableView(_ tableView: UITableView, numberOfRowsInSection section: Int) -> Int { urls.count }
-
-  func tableView(_ tableView: UITableView, cellForRowAt indexPath: IndexPath) -> UITableViewCell {
-    let cell = tableView.dequeueReusableCell(withIdentifier: "photo", for: indexPath)
-    guard let loader = cell.imageView?.vitrine else { return cell }
-    loader.pipeline = pipeline
-    loader.onChange = { [history] in history.note($0) }
-    let request = ImageRequest(url: urls[indexPath.row], size: .pixels(20, 20))
-    loader.load(request, placeholder: .symbol("photo"), failure: .symbol("photo.badge.exclamationmark"))
-    return cell
-  }
-}
-
+/// The app of Examples/PhotosTable.
 @MainActor
 @Suite(.timeLimit(.minutes(5)))
 struct PhotoTableTests {
   private let setting: Setting
+  private let history = History()
+  private let window = UIWindow(frame: CGRect(x: 0, y: 0, width: 200, height: 380))
 
   init() throws { setting = try Setting() }
 
-  private func makeTable(_ source: PhotoTable) -> UITableView {
-    let table = UITableView(frame: CGRect(x: 0, y: 0, width: 100, height: 100), style: .plain)
-    table.rowHeight = 30
-    table.register(UITableViewCell.self, forCellReuseIdentifier: "photo")
-    table.dataSource = source
-    table.layoutIfNeeded()
+  static func url(_ name: String) -> String { "http://localhost:8000/\(name)" }
+
+  static func image(_ table: PhotosTable, _ row: Int) -> UIImage? {
+    (table.tableView.cellForRow(at: IndexPath(row: row, section: 0)) as? PhotoCell)?.photo.image
+  }
+
+  private func showTable() -> PhotosTable {
+    let table = PhotosTable(setting.pipeline)
+    window.rootViewController = table
+    window.makeKeyAndVisible()
+    window.layoutIfNeeded()
     return table
   }
 
   @Test
-  func aTableShowsEveryRowButThe404() async {
-    let source = PhotoTable([Setting.cat, Setting.missing, Setting.dog], setting.pipeline)
-    let table = makeTable(source)
-    for _ in 0..<3 { await source.history.settled() }
+  func aTableShowsEveryRowButThe404() async throws {
+    for name in PhotosTable.names { setting.loader.answer(Self.url(name), setting.response) }
+    setting.loader.answer(Self.url("not-there.jpg"), FakeResponse(status: 404))
+    let table = showTable()
+    let cells = table.tableView.visibleCells.compactMap { $0 as? PhotoCell }
+    for cell in cells { cell.photo.vitrine.onChange = { [history] in history.note($0) } }
+    #expect(cells.map { $0.photo.image?._facts.symbolName } == Array(repeating: "photo", count: 5))
+    for _ in cells { await history.settled() }
 
-    let rows = (0..<3).map { table.cellForRow(at: IndexPath(row: $0, section: 0))?.imageView?.image }
-    #expect(rows.map { $0?.cgImage?.width } == [20, nil, 20])
-    #expect(rows[1]?._facts.symbolName == "photo.badge.exclamationmark")
+    #expect(cells.map(\.title.text) == PhotosTable.names.prefix(5).map { $0 })
+    #expect(cells.map { $0.photo.image?.cgImage != nil } == [true, true, true, true, false])
+    #expect(Self.image(table, 4)?._facts.symbolName == "photo.badge.exclamationmark")
+    #expect(cells.map(\.photo.frame.size) == Array(repeating: CGSize(width: 60, height: 60), count: 5))
   }
 
   @Test
   func aRowThatIsUsedAgainCancelsTheLoadOfTheRowItWas() async throws {
-    let urls = (0..<20).map { "https://images.invalid/\($0).png" }
-    let source = PhotoTable(urls, setting.pipeline)
-    let table = makeTable(source)
-    let first = try await setting.loader.nextLoad(of: urls[0])
-    table._scroll(to: 300)
+    let table = showTable()
+    let first = try await setting.loader.nextLoad(of: Self.url(PhotosTable.names[0]))
+    table.tableView._scroll(to: 380)
     await first.wait { $0.isCancelled }
+  }
+
+  // In a process of its own, which has the shared pipeline for itself.
+  @Test
+  func theAppShowsItsTable() async {
+    await #expect(processExitsWith: .success) {
+      try await MainActor.run {
+        ImagePipeline.shared = try Setting().pipeline
+        let app = AppDelegate()
+        precondition(app.application(.shared, didFinishLaunchingWithOptions: nil))
+        app.window?.layoutIfNeeded()
+        let table = app.window?.rootViewController as? PhotosTable
+        precondition(table.flatMap { PhotoTableTests.image($0, 0) } != nil)
+      }
+    }
+  }
+}
+
+extension SystemTests {
+  /// What the app loads before it is seen.
+  @MainActor
+  @Suite(.timeLimit(.minutes(5)))
+  struct PhotoPrefetchTests {
+    @Test
+    func aRowThatWasPrefetchedHasItsImageAtOnce() async throws {
+      ProcessInfo._setLowPowerModeEnabled(false)
+      let setting = try Setting()
+      let next = PhotoTableTests.url(PhotosTable.names[5])
+      let window = UIWindow(frame: CGRect(x: 0, y: 0, width: 200, height: 380))
+      let table = PhotosTable(setting.pipeline)
+      window.rootViewController = table
+      window.makeKeyAndVisible()
+      window.layoutIfNeeded()
+      let load = try await setting.loader.nextLoad(of: next)
+      #expect(load.request.priority == .low)
+      let scale = Double(table.traitCollection.displayScale)
+      let task = setting.pipeline.imageTask(for: ImageRequest(url: next, size: .points(60, 60, .fill, scale: scale)))
+      load.respond(with: setting.response)
+      _ = try await task.image
+
+      table.tableView._scroll(to: 76)
+
+      #expect(PhotoTableTests.image(table, 5)?.cgImage != nil)
+      #expect(setting.loader.requests.count { $0.url.description == next } == 1)
+    }
   }
 }

@@ -10,6 +10,7 @@ private struct Page: View {
   let request: ImageRequest?
   var isShown = true
   var transaction = Transaction()
+  var leaving = ImageSlot.Leaving.cancel
 
   var body: some View {
     if isShown {
@@ -21,6 +22,7 @@ private struct Page: View {
         case .failure: Text("failure")
         }
       }
+      .whenLeft(leaving)
     } else {
       Text("gone")
     }
@@ -118,6 +120,46 @@ struct RemoteImageTests {
     try await setting.loader.nextLoad(of: Setting.slow).respond(with: setting.response)
     await host.settle { host.images.count == 1 }
     #expect(host.images.count == 1)
+  }
+
+  @Test(arguments: [
+    (ImageSlot.Leaving.lower, Priority.low), (.keepGoing, .normal),
+  ])
+  func aLoadGoesOnAfterItsViewIfItIsToldTo(leaving: ImageSlot.Leaving, priority: Priority) async throws {
+    let page = Page(request: request(Setting.slow), leaving: leaving)
+    let host = _Host(page, environment: environment)
+    await host.settle()
+    let load = try await setting.loader.nextLoad(of: Setting.slow)
+
+    host.update(Page(request: request(Setting.slow), isShown: false, leaving: leaving))
+    await host.settle()
+    #expect(load.status.priority == priority)
+    #expect(!load.status.isCancelled)
+
+    host.update(page)
+    await host.settle()
+    #expect(load.status.priority == .normal)
+    host.update(Page(request: request(Setting.slow), isShown: false, leaving: leaving))
+    await host.settle()
+    let end = setting.pipeline.imageTask(for: request(Setting.slow))
+    load.respond(with: setting.response)
+    _ = try await end.image
+
+    host.update(page)
+    #expect(host.images.count == 1)
+    #expect(setting.loader.counts.loads == 1)
+  }
+
+  @Test
+  func theLoadOfAnEarlierRequestGoesOnToo() async throws {
+    let host = _Host(Page(request: request(Setting.slow), leaving: .lower), environment: environment)
+    await host.settle()
+    let load = try await setting.loader.nextLoad(of: Setting.slow)
+    host.update(Page(request: request(Setting.slower), leaving: .lower))
+    await host.settle()
+    _ = try await setting.loader.nextLoad(of: Setting.slower)
+    #expect(load.status.priority == .low)
+    #expect(!load.status.isCancelled)
   }
 
   @Test

@@ -81,6 +81,45 @@ extension ClockTests {
     }
 
     @Test
+    func aSecondImageFadesInOverTheFirstWhoseFadeHasNotEnded() async throws {
+      let view = makeView()
+      window.addSubview(view)
+      window.layoutIfNeeded()
+      view.vitrine.load(Setting.cat, placeholder: .symbol("photo"), transition: .fade(1))
+      await history.settled()
+      _RunLoop._advance(by: 0.5)
+      let first = try #require(view.imageView.image)
+
+      view.vitrine.load(Setting.dog, placeholder: .keepCurrent, transition: .fade(2))
+      await history.settled()
+      #expect(view.imageView.image !== first)
+      // Past the end of the first fade.
+      _RunLoop._advance(by: 1)
+      #expect(view.placeholderView.image === first)
+      _RunLoop._advance(by: 2)
+      #expect(view.placeholderView.image == nil)
+      #expect(view.imageView.alpha == 1)
+    }
+
+    @Test
+    func anImageInMemoryEndsTheFadeOfTheFirst() async throws {
+      _ = try await setting.pipeline.image(for: Setting.request(Setting.dog))
+      let view = makeView()
+      view.vitrine.animates = false
+      window.addSubview(view)
+      window.layoutIfNeeded()
+      view.vitrine.load(Setting.cat, placeholder: .symbol("photo"), transition: .fade(1))
+      await history.settled()
+      _RunLoop._advance(by: 0.5)
+
+      view.vitrine.load(Setting.request(Setting.dog))
+      #expect(history.kinds.last == "image")
+      #expect(view.imageView.alpha == 1)
+      #expect(view.imageView.layer.animationKeys() == nil)
+      #expect(view.placeholderView.image == nil)
+    }
+
+    @Test
     func aLoadDoesNotKeepTheViewAlive() async throws {
       weak var released: RemoteImageView?
       let load: FakeLoad

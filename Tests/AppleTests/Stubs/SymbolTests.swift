@@ -63,6 +63,46 @@ struct SymbolTests {
   }
 
   @Test
+  func aSymbolIsDrawnOffWhileItsImageIsAwaited() async throws {
+    let view = shown(Symbol("photo", effects: [Symbol.Effect(.drawOff.byLayer, options: .nonRepeating)]))
+    let played = try #require(view._symbolEffects.history.first)
+    #expect(played.effect.configuration._name == "drawOff")
+    #expect(played.effect.configuration == DrawOffSymbolEffect.drawOff.byLayer.configuration)
+    #expect(played.options == .nonRepeating)
+    view.vitrine.clear()
+    #expect(view._symbolEffects.active.isEmpty)
+  }
+
+  @Test
+  func symbolsDifferByTheirEffects() {
+    let symbols = [
+      Symbol("photo"), Symbol("photo", effects: [Symbol.Effect(.drawOn)]),
+      Symbol("photo", effects: [Symbol.Effect(.drawOff)]),
+      Symbol("photo", effects: [Symbol.Effect(.drawOff.byLayer)]),
+      Symbol("photo", effects: [Symbol.Effect(.drawOff, options: .nonRepeating)]),
+    ]
+    #expect(Set(symbols).count == symbols.count)
+    #expect(symbols[2] == Symbol("photo", effects: [Symbol.Effect(.drawOff)]))
+  }
+
+  @Test
+  func effectsOfAppKitPlayUntilTheFailureAndThenItsOwn() async throws {
+    let history = History()
+    let view = NSImageView(frame: CGRect(x: 0, y: 0, width: 20, height: 20))
+    view.vitrine.pipeline = setting.pipeline
+    view.vitrine.onChange = { history.note($0) }
+    let loading = Symbol("photo", effects: [Symbol.Effect(.pulse), Symbol.Effect(.drawOn)])
+    let failure = Symbol("xmark", effects: [Symbol.Effect(.drawOff)])
+    view.vitrine.load(Setting.missing, placeholder: .symbol(loading), failure: .symbol(failure))
+    #expect(view._symbolEffects.active.map(\.configuration._name) == ["pulse", "drawOn"])
+    await history.settled()
+    #expect(view._symbolEffects.active.map(\.configuration._name) == ["drawOff"])
+    view.vitrine.load(Setting.cat)
+    await history.settled()
+    #expect(view._symbolEffects.active.isEmpty)
+  }
+
+  @Test
   func aSymbolOfAppKitHasItsConfigurationToo() {
     let view = NSImageView(frame: CGRect(x: 0, y: 0, width: 20, height: 20))
     view.vitrine.pipeline = setting.pipeline

@@ -36,6 +36,22 @@ struct SystemTests {
     }
   }
 
+  // The first of two images leaves: half of what is in memory.
+  @Test
+  func theBackgroundHalvesTheCache() async {
+    await #expect(processExitsWith: .success) {
+      let setting = try Setting()
+      let pipeline = ImagePipeline.testing(setting.parts) { $0.memoryPressure = .system }
+      let requests = [Setting.cat, Setting.dog].map { Setting.request($0) }
+      for request in requests { _ = try await pipeline.image(for: request) }
+      precondition(requests.allSatisfy { pipeline.cachedImage(for: $0) != nil })
+
+      await UIApplication.shared._enterBackground()
+
+      precondition(requests.count { pipeline.cachedImage(for: $0) != nil } == 1)
+    }
+  }
+
   @Test
   func withoutANetworkNothingIsAsked() async throws {
     NWPathMonitor._setPath(NWPath(_status: .unsatisfied, _interfaces: []))
@@ -86,24 +102,5 @@ struct SystemTests {
     #expect(ImagePrefetchSource(setting.pipeline) { _ in nil }.prefetcher.isPaused)
     ProcessInfo._setLowPowerModeEnabled(false)
     #expect(!source.prefetcher.isPaused)
-  }
-
-  @Test
-  func aTablePrefetchesItsNextRowsAndStopsThoseThatItDoesNotReach() async throws {
-    let table = UITableView(frame: .zero, style: .plain)
-    let urls = [Setting.slow, Setting.slower]
-    let source = ImagePrefetchSource(setting.pipeline) { ImageRequest(url: urls[$0.row]) }
-    let paths = [0, 1].map { IndexPath(row: $0, section: 0) }
-    source.tableView(table, prefetchRowsAt: paths)
-    let kept = try await setting.loader.nextLoad(of: Setting.slow)
-    let stopped = try await setting.loader.nextLoad(of: Setting.slower)
-
-    source.tableView(table, cancelPrefetchingForRowsAt: [paths[1]])
-    await stopped.wait { $0.isCancelled }
-
-    #expect(!kept.status.isCancelled)
-    kept.respond(with: setting.response)
-    _ = try await setting.pipeline.image(for: ImageRequest(url: Setting.slow))
-    #expect(setting.loader.counts.loads == 2)
   }
 }

@@ -34,6 +34,8 @@ public struct EnvironmentValues {
   public var imageScale: Image.Scale = .medium
   /// The default way to draw symbols.
   public var symbolRenderingMode: SymbolRenderingMode?
+  /// How bright pictures may be.
+  public var allowedDynamicRange: Image.DynamicRange?
   /// Whether the user wants less movement; set `_accessibilityReduceMotion` to change it.
   public var accessibilityReduceMotion: Bool { _accessibilityReduceMotion }
   /// What `accessibilityReduceMotion` tells.

@@ -140,6 +140,7 @@ extension Image: Primitive {
     image.attributes = context.attributes
     image.animation = context.transaction.animation
     image.symbolRenderingMode = image.symbolRenderingMode ?? context.environment.symbolRenderingMode
+    image.dynamicRange = image.dynamicRange ?? context.environment.allowedDynamicRange
     pass.output.images.append(image)
   }
 }
@@ -197,6 +198,11 @@ extension View {
   /// Says how the symbols in the view are drawn.
   nonisolated public func symbolRenderingMode(_ mode: SymbolRenderingMode?) -> some View {
     environment(\.symbolRenderingMode, mode)
+  }
+
+  /// Says how bright the pictures in the view may be.
+  nonisolated public func allowedDynamicRange(_ range: Image.DynamicRange?) -> some View {
+    environment(\.allowedDynamicRange, range)
   }
 
   /// Sets the size of the symbols in the view.
