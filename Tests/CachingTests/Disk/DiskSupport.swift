@@ -33,8 +33,7 @@ final class Folder: Sendable {
   var bytes: Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: cache.path)) ?? []
     return names.reduce(0) { sum, name in
-      let path = cache.appendingPathComponent(name).path
-      return sum + ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0)
+      sum + Int(ByteString(cache.appendingPathComponent(name).path).status()?.st_size ?? 0)
     }
   }
 }
