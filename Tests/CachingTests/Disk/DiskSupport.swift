@@ -31,7 +31,10 @@ final class Folder: Sendable {
 
   /// What the folder takes up.
   var bytes: Int {
-    Files.all(in: cache).values.reduce(0) { $0 + $1.count }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: cache.path)) ?? []
+    return names.reduce(0) { sum, name in
+      sum + Int(ByteString(cache.appendingPathComponent(name).path).status()?.st_size ?? 0)
+    }
   }
 }
 

@@ -1,10 +1,11 @@
 import Testing
-import Vitrine
 import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
+
+@testable import Vitrine
 
 /// Downloads that stop when what is shown needs no more, and go on for who needs all.
 @Suite(.timeLimit(.minutes(20)))
