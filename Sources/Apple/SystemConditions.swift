@@ -46,16 +46,24 @@ private final class NetworkWatch: Sendable {
 
 /// Tells whether the user wants to save power: at once, and after each change, for as long as it lives.
 final class LowPowerWatch: @unchecked Sendable {
-  // @unchecked: the token is only given back, once, to a center that any thread may call.
-  private let token: any NSObjectProtocol
+  // @unchecked: the token is set once, before anybody else has the watch, and given back once, to a center that any
+  // thread may call.
+  private var token: (any NSObjectProtocol)?
+  private let onChange: @Sendable (Bool) -> Void
 
   init(_ onChange: @escaping @Sendable (Bool) -> Void) {
+    self.onChange = onChange
     let center = NotificationCenter.default
-    token = center.addObserver(forName: .NSProcessInfoPowerStateDidChange, object: nil, queue: nil) { _ in
-      onChange(ProcessInfo.processInfo.isLowPowerModeEnabled)
+    // The center may release the closure under its lock, and what `onChange` retains may have observers of its own.
+    token = center.addObserver(forName: .NSProcessInfoPowerStateDidChange, object: nil, queue: nil) { [weak self] _ in
+      self?.tell()
     }
-    onChange(ProcessInfo.processInfo.isLowPowerModeEnabled)
+    tell()
   }
 
-  deinit { NotificationCenter.default.removeObserver(token) }
+  deinit {
+    if let token { NotificationCenter.default.removeObserver(token) }
+  }
+
+  private func tell() { onChange(ProcessInfo.processInfo.isLowPowerModeEnabled) }
 }

@@ -20,8 +20,7 @@ package enum ApplicationEvent: Sendable, CaseIterable {
       case .memoryWarning: UIApplication.didReceiveMemoryWarningNotification
       case .background: UIApplication.didEnterBackgroundNotification
       }
-    let center = NotificationCenter.default
-    return ApplicationObservation(center.addObserver(forName: name, object: nil, queue: nil) { _ in body() })
+    return ApplicationObservation(name, body)
     #else
     return nil
     #endif
@@ -30,16 +29,25 @@ package enum ApplicationEvent: Sendable, CaseIterable {
 
 /// An observation of an event; ends when it is released.
 package final class ApplicationObservation: @unchecked Sendable {
-  // Sendable, because the token is only given back, once, to a center that any thread may call.
-  private let end: () -> Void
+  #if VITRINE_APPLE && !os(macOS) && !os(watchOS)
+  // Sendable, because the token is set once, before anybody else has the observation, and given back once, to a center
+  // that any thread may call.
+  private var token: (any NSObjectProtocol)?
+  private let body: @Sendable () -> Void
 
-  #if VITRINE_APPLE
-  fileprivate init(_ token: any NSObjectProtocol) {
-    end = { NotificationCenter.default.removeObserver(token) }
+  fileprivate init(_ name: NSNotification.Name, _ body: @escaping @Sendable () -> Void) {
+    self.body = body
+    // The center may release the closure under its lock, and what `body` retains may have observations of its own.
+    token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { [weak self] _ in
+      self?.body()
+    }
+  }
+
+  deinit {
+    if let token { NotificationCenter.default.removeObserver(token) }
   }
   #else
-  private init() { end = {} }
+  // Sendable, because nobody makes one.
+  private init() {}
   #endif
-
-  deinit { end() }
 }

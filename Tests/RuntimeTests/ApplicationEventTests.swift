@@ -25,6 +25,19 @@ struct ApplicationEventTests {
     }
   }
 
+  /// The center of swift-foundation releases its closures under its lock.
+  @Test
+  func anObservationMayRetainAnother() async {
+    await #expect(processExitsWith: .success) {
+      var outer = ApplicationEvent.background.observe { [inner = ApplicationEvent.background.observe {}] in
+        withExtendedLifetime(inner) {}
+      }
+      precondition(outer != nil)
+      outer = nil
+      precondition(outer == nil)
+    }
+  }
+
   @Test
   func aWarningIsCriticalPressureAndTheBackgroundIsLow() async {
     await #expect(processExitsWith: .success) {
