@@ -57,8 +57,8 @@ final class PictureServer {
     close(output)
   }
 
-  /// Returns the URL of a file by its place in the list.
-  func url(_ number: Int) -> String { "http://127.0.0.1:\(port)/\(number)" }
+  /// Returns the URL of a path; that of a file is its number in the list.
+  func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
   /// The number of requests so far.
   var requestCount: Int { ask("count") }

@@ -10,16 +10,29 @@ struct Pictures {
     let byteCount: Int?
     /// The path of its file.
     let path: String?
+    private let address: String
+    /// What stands behind the address, for pictures of the gallery's server.
+    private let number: Int?
+    private let modified: Int
 
-    /// The cell's request, without a size.
-    let request: ImageRequest
+    /// A picture at an address.
+    init(address: String) {
+      (name, self.address) = (address, address)
+      (byteCount, path, number, modified) = (nil, nil, nil, 0)
+    }
 
-    init(name: String, address: String, identity: String? = nil, byteCount: Int? = nil, path: String? = nil) {
-      (self.name, self.byteCount, self.path) = (name, byteCount, path)
-      var request = ImageRequest(url: address)
+    /// A picture that the gallery serves, as the one of that number below `address`.
+    fileprivate init(_ file: File, length: Int, number: Int, address: String) {
+      (name, path, modified) = (file.name, file.path, file.modified)
+      (byteCount, self.number, self.address) = (length, number, address)
+    }
+
+    /// The cell's request, without a size; made anew each time, because ten thousand of them would take 10 MB.
+    var request: ImageRequest {
+      var request = ImageRequest(url: number.map { "\(address)\($0)" } ?? address)
       // The URL of the gallery's own server is different in each run.
-      request.cacheID = identity
-      self.request = request
+      if let path, let byteCount { request.cacheID = "vitrine-gallery \(path) \(modified) \(byteCount)" }
+      return request
     }
 
     /// Returns the cell's request, at `pixels` a side.
@@ -54,34 +67,31 @@ struct Pictures {
       throw Options.Mistake(message: "the server of the pictures could not be started")
     }
     self.server = server
+    let address = server?.url("/") ?? ""
     var number = -1
     all = sources.map { source in
       switch source {
       case .address(let address):
-        return Picture(name: address, address: address)
+        return Picture(address: address)
       case .file(let file):
         number += 1
-        return Picture(
-          name: file.name,
-          address: server?.url(number) ?? "",
-          identity: "vitrine-gallery \(file.path) \(file.modified) \(entries[number].length)",
-          byteCount: entries[number].length,
-          path: file.path,
-        )
+        return Picture(file, length: entries[number].length, number: number, address: address)
       }
     }
   }
 
   // MARK: Where they are
 
-  private struct File {
+  fileprivate struct File {
     let path: String
+    let name: String
     let byteCount: Int
     let modified: Int
 
-    var name: String {
+    init(path: String, byteCount: Int, modified: Int) {
+      (self.path, self.byteCount, self.modified) = (path, byteCount, modified)
       let last = path.split(separator: "/").last.map(String.init) ?? path
-      return last.lastIndex(of: ".").map { String(last[..<$0]) } ?? last
+      name = last.lastIndex(of: ".").map { String(last[..<$0]) } ?? last
     }
   }
 
