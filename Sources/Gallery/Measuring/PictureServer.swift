@@ -38,7 +38,17 @@ final class PictureServer {
     defer { unsafe words.forEach { unsafe free($0) } }
     var (input, output) = (CInt(-1), CInt(-1))
     let hasStarted = unsafe g_spawn_async_with_pipes(
-      nil, &words, nil, G_SPAWN_DEFAULT, nil, nil, nil, &input, &output, nil, nil,
+      nil,
+      &words,
+      nil,
+      G_SPAWN_DEFAULT,
+      nil,
+      nil,
+      nil,
+      &input,
+      &output,
+      nil,
+      nil,
     )
     guard hasStarted != 0 else { return nil }
     (self.input, self.output) = (input, output)
