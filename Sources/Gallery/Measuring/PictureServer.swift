@@ -25,12 +25,9 @@ final class PictureServer {
   private let input: CInt
   private let output: CInt
 
-  /// Starts a process that serves files.
+  /// Starts a process that serves files, each answer at most `latency` milliseconds late, and blocks until it listens.
   ///
-  /// Blocks until it listens.
-  ///
-  /// - Parameter latency: The maximum delay of an answer, in milliseconds.
-  /// - Returns: `nil` if it cannot be started.
+  /// `nil` if it cannot be started.
   init?(_ entries: [Entry], latency: Int) {
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "vitrine-gallery"
     // Both arrays live until the call has returned; GLib copies them.

@@ -44,7 +44,7 @@ struct Pictures {
   }
 
   let all: [Picture]
-  /// The server of local pictures; it stops when it is released. `nil` if all of them are elsewhere.
+  /// The server of local pictures; `nil` if all of them are elsewhere.
   let server: PictureServer?
 
   init(_ options: Options) throws(Options.Mistake) {
