@@ -108,7 +108,7 @@ public final class _Host<Root: View> {
   @discardableResult
   public func settle(until condition: () -> Bool) async -> Bool {
     // A busy machine may take its time to decode; the limit is for what never comes.
-    for _ in 0..<10_000_000 {
+    for _ in 0..<1_000_000 {
       flush()
       if condition() { return true }
       await yieldOnce()
