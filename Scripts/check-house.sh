@@ -50,8 +50,8 @@ complain "A file has one subject; these have over 450 lines:" \
 complain "Tests do not sleep:" \
   "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -v 'sleep(for:' )"
 
-# Code in the README, in articles and in comments of Sources/Apple is compiled, as a snippet or in the tests of what is for Apple's platforms; only the
-# lines of a manifest do not stand alone.
+# Code in the README, the recipes, VitrineApple.md and comments of Sources/Apple is compiled: as a snippet, or in
+# Tests/AppleTests/Documented. Only the lines of a manifest do not stand alone.
 rotten=""
 block=""
 inside=0

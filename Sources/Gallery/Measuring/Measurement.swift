@@ -84,7 +84,7 @@ enum Measurement {
     var report = Report()
     var meter: FrameMeter?
     for name in options.styles {
-      let requestsBefore = pictures.server?.requestCount
+      let requestsBefore = try pictures.server?.requestCount()
       let caches = try makeCaches(name, options)
       let style = makeStyle(name, options, pictures, caches.pipeline)
       if name == .memory { await remember(pictures, caches.pipeline, options, window) }
@@ -101,17 +101,18 @@ enum Measurement {
       if name == options.styles[0], !window.writeScreenshot(to: options.output) {
         throw Options.Mistake(message: "could not write \(options.output)")
       }
+      let requests = try pictures.server?.requestCount()
       report.columns.append(
         Report.Column(
           title: name.rawValue,
           counts: style.counts,
           findings: audit.findings,
           frames: frames.figures,
-          requests: pictures.server.map { $0.requestCount - (requestsBefore ?? 0) },
+          requests: requests.map { $0 - (requestsBefore ?? 0) },
         )
       )
       window.clear()
-      if options.fillsCache { await fill(pictures, caches.pipeline) }
+      if options.fillsCache { try await fill(pictures, caches.pipeline) }
       await caches.disk.close()
     }
     print(report.text)
@@ -120,15 +121,15 @@ enum Measurement {
   }
 
   /// Downloads what is not on disk, six at a time, the pipeline's own limit.
-  private static func fill(_ pictures: Pictures, _ pipeline: ImagePipeline) async {
-    pictures.server?.isSlow = false
+  private static func fill(_ pictures: Pictures, _ pipeline: ImagePipeline) async throws(Options.Mistake) {
+    try pictures.server?.delay(false)
     await withTaskGroup { group in
       for picture in pictures.all {
         if picture.byteCount == nil { continue }
         group.addTask { _ = try? await pipeline.data(for: picture.request) }
       }
     }
-    pictures.server?.isSlow = true
+    try pictures.server?.delay(true)
   }
 
   /// Loads everything into memory.

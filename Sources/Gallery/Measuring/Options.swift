@@ -106,8 +106,8 @@ struct Options {
       --new-instance     be a program of its own, even if a gallery is running
       --times            print when the first screen was complete
 
-    Any of the following shows a plain grid instead, whose cells are measured. Local pictures are served over HTTP by the
-    program itself, and everything is done under Xvfb if there is no display.
+    Any of the following shows a plain grid instead, whose cells are measured. Local pictures are served over HTTP by a
+    second process of the program, and everything is done under Xvfb if there is no display.
 
       --measure          scroll by hand in a window, or by itself without a display
       --headless         scroll under Xvfb, write a screenshot and print a report

@@ -1,22 +1,28 @@
 import CGTK
-import Vitrine
-import VitrineGTK
 import VitrineRuntime
 import VitrineTesting
 
 /// A server of local pictures in a process of its own, as a real one is on a machine of its own: neither its threads
 /// nor its memory count as those of the windows that are measured.
 ///
-/// The process is this program with the option `--serve`. It reads the delay and the files from its standard input,
-/// writes its port, and then answers each line with another, until its input ends.
+/// The process is this program with the option `--serve`. It reads its setup from the first line of its standard input,
+/// as JSON, writes its port, and then answers each line with the number of requests so far, until its input ends.
 @MainActor
 final class PictureServer {
   /// A file to serve under its number in the list.
-  struct Entry: Sendable {
+  struct Entry: Sendable, Codable {
     let path: String
     /// The length of the body: that of the file, and as many zero bytes behind it as are missing.
     let length: Int
   }
+
+  private struct Setup: Codable {
+    let entries: [Entry]
+    /// The maximum delay of an answer, in milliseconds.
+    let latency: Int
+  }
+
+  private enum Speed: String { case slow, fast }
 
   /// The option with which this program is the server.
   nonisolated static let option = "--serve"
@@ -26,11 +32,11 @@ final class PictureServer {
   private let output: CInt
 
   /// Starts a process that serves files, each answer at most `latency` milliseconds late, and blocks until it listens.
-  ///
-  /// `nil` if it cannot be started.
-  init?(_ entries: [Entry], latency: Int) {
+  init(_ entries: [Entry], latency: Int) throws(Options.Mistake) {
+    // A server that has ended is an error, and not the end of this process.
+    signal(SIGPIPE, SIG_IGN)
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "vitrine-gallery"
-    // Both arrays live until the call has returned; GLib copies them.
+    // The array and its texts live until the call has returned; GLib copies them.
     var words: [UnsafeMutablePointer<CChar>?] = unsafe [strdup(program), strdup(Self.option), nil]
     defer { unsafe words.forEach { unsafe free($0) } }
     var (input, output) = (CInt(-1), CInt(-1))
@@ -47,16 +53,17 @@ final class PictureServer {
       nil,
       nil,
     )
-    guard hasStarted != 0 else { return nil }
-    (self.input, self.output) = (input, output)
-    let lines = ["\(latency)", "\(entries.count)"] + entries.map { "\($0.length) \($0.path)" }
-    Self.send(lines.joined(separator: "\n") + "\n", to: input)
+    let mistake = Options.Mistake(message: "the server of the pictures could not be started")
+    guard hasStarted != 0, let setup = try? JSONEncoder().encode(Setup(entries: entries, latency: latency)) else {
+      throw mistake
+    }
+    Self.send(String(decoding: setup, as: UTF8.self), to: input)
     guard let port = Self.line(from: output).flatMap({ Int($0) }) else {
       close(input)
       close(output)
-      return nil
+      throw mistake
     }
-    self.port = port
+    (self.input, self.output, self.port) = (input, output, port)
   }
 
   isolated deinit {
@@ -67,40 +74,38 @@ final class PictureServer {
   /// Returns the URL of a path; that of a file is its number in the list.
   func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-  /// The number of requests so far.
-  var requestCount: Int { ask("count") }
+  /// Returns the number of requests so far; blocks until the server has answered.
+  func requestCount() throws(Options.Mistake) -> Int { try ask("count") }
 
-  /// True if answers are delayed, as they are at first.
-  var isSlow = true {
-    didSet { _ = ask(isSlow ? "slow" : "fast") }
+  /// Delays answers, as at first, or no longer; blocks until the server has answered.
+  func delay(_ isSlow: Bool) throws(Options.Mistake) {
+    _ = try ask((isSlow ? Speed.slow : .fast).rawValue)
   }
 
-  /// Blocks until the server has answered; zero if it no longer does.
-  private func ask(_ question: String) -> Int {
-    Self.send(question + "\n", to: input)
-    return Self.line(from: output).flatMap { Int($0) } ?? 0
+  private func ask(_ question: String) throws(Options.Mistake) -> Int {
+    Self.send(question, to: input)
+    guard let count = Self.line(from: output).flatMap({ Int($0) }) else {
+      throw Options.Mistake(message: "the server of the pictures has ended; nothing was measured")
+    }
+    return count
   }
 
   // MARK: The process
 
   /// Serves until the standard input ends, and ends the process.
-  nonisolated static func serve() -> Never {
-    guard let latency = readLine().flatMap({ Int($0) }), let count = readLine().flatMap({ Int($0) }),
-      let server = try? LoopbackServer()
-    else { exit(1) }
-    var entries: [Entry] = []
-    while entries.count < count, let line = readLine() {
-      guard let space = line.firstIndex(of: " "), let length = Int(line[..<space]) else { exit(1) }
-      entries.append(Entry(path: String(line[line.index(after: space)...]), length: length))
+  static func serve() -> Never {
+    guard let setup = readLine().flatMap({ try? JSONDecoder().decode(Setup.self, from: Data($0.utf8)) }) else {
+      Gallery.fail("\(option) is for the gallery itself, which says what to serve", status: 64)
     }
+    guard let server = try? LoopbackServer() else { exit(1) }
     let isSlow = Lock(true)
-    server.route("*") { [entries] exchange in
-      answer(exchange, entries, latency: isSlow.withLock { $0 } ? latency : 0)
+    server.route("*") { exchange in
+      answer(exchange, setup.entries, latency: isSlow.withLock { $0 } ? setup.latency : 0)
     }
-    send("\(server.port)\n", to: 1)
+    send("\(server.port)", to: 1)
     while let question = readLine() {
-      if question != "count" { isSlow.withLock { $0 = question == "slow" } }
-      send("\(server.counts.requests)\n", to: 1)
+      if let speed = Speed(rawValue: question) { isSlow.withLock { $0 = speed == .slow } }
+      send("\(server.counts.requests)", to: 1)
     }
     exit(0)
   }
@@ -125,8 +130,8 @@ final class PictureServer {
 
   // MARK: Lines
 
-  private nonisolated static func send(_ text: String, to file: CInt) {
-    var rest = Array(text.utf8)[...]
+  private nonisolated static func send(_ line: String, to file: CInt) {
+    var rest = Array("\(line)\n".utf8)[...]
     while !rest.isEmpty {
       // As many bytes as there are.
       let count = unsafe rest.withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }

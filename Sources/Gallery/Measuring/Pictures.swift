@@ -10,26 +10,26 @@ struct Pictures {
     let byteCount: Int?
     /// The path of its file.
     let path: String?
-    private let address: String
-    /// What stands behind the address, for pictures of the gallery's server.
+    /// Its URL; for a picture that the gallery serves, as far as its number.
+    private let url: String
     private let number: Int?
     private let modified: Int
 
-    /// A picture at an address.
-    init(address: String) {
-      (name, self.address) = (address, address)
+    /// A picture that another server has.
+    fileprivate init(url: String) {
+      (name, self.url) = (url, url)
       (byteCount, path, number, modified) = (nil, nil, nil, 0)
     }
 
-    /// A picture that the gallery serves, as the one of that number below `address`.
-    fileprivate init(_ file: File, length: Int, number: Int, address: String) {
+    /// A picture that the gallery serves, at its number below `url`.
+    fileprivate init(_ file: File, length: Int, number: Int, below url: String) {
       (name, path, modified) = (file.name, file.path, file.modified)
-      (byteCount, self.number, self.address) = (length, number, address)
+      (byteCount, self.number, self.url) = (length, number, url)
     }
 
     /// The cell's request, without a size; made anew each time, because ten thousand of them would take 10 MB.
     var request: ImageRequest {
-      var request = ImageRequest(url: number.map { "\(address)\($0)" } ?? address)
+      var request = ImageRequest(url: number.map { "\(url)\($0)" } ?? url)
       // The URL of the gallery's own server is different in each run.
       if let path, let byteCount { request.cacheID = "vitrine-gallery \(path) \(modified) \(byteCount)" }
       return request
@@ -51,7 +51,6 @@ struct Pictures {
     let found = try Self.sources(options.sources)
     guard !found.isEmpty else { throw Options.Mistake(message: "the sources contain no pictures") }
     let count = options.count ?? found.count
-
     let sources = (0..<count).map { found[$0 % found.count] }
 
     // Bytes appended to a picture do not change it, and make its length unique.
@@ -62,20 +61,17 @@ struct Pictures {
       while !taken.insert(length).inserted { length += 1 }
       entries.append(PictureServer.Entry(path: file.path, length: length))
     }
-    let server = entries.isEmpty ? nil : PictureServer(entries, latency: options.latency)
-    if !entries.isEmpty, server == nil {
-      throw Options.Mistake(message: "the server of the pictures could not be started")
-    }
+    let server = entries.isEmpty ? nil : try PictureServer(entries, latency: options.latency)
     self.server = server
-    let address = server?.url("/") ?? ""
+    let root = server?.url("/") ?? ""
     var number = -1
     all = sources.map { source in
       switch source {
-      case .address(let address):
-        return Picture(address: address)
+      case .url(let url):
+        return Picture(url: url)
       case .file(let file):
         number += 1
-        return Picture(file, length: entries[number].length, number: number, address: address)
+        return Picture(file, length: entries[number].length, number: number, below: root)
       }
     }
   }
@@ -96,7 +92,7 @@ struct Pictures {
   }
 
   private enum Source {
-    case address(String)
+    case url(String)
     case file(File)
   }
 
@@ -104,11 +100,11 @@ struct Pictures {
     var all: [Source] = []
     for argument in arguments {
       if argument == "-" {
-        while let line = readLine() { all += address(line) }
+        while let line = readLine() { all += url(line) }
         continue
       }
       if argument.hasPrefix("http://") || argument.hasPrefix("https://") {
-        all.append(.address(argument))
+        all.append(.url(argument))
         continue
       }
       var isFolder = false
@@ -121,16 +117,16 @@ struct Pictures {
         if ImageFormat.sniff(start) != nil {
           if let file = file(path) { all.append(.file(file)) }
         } else if !isFolder, let text = try? String(contentsOfFile: path, encoding: .utf8) {
-          for line in text.split(whereSeparator: \.isNewline) { all += address(String(line)) }
+          for line in text.split(whereSeparator: \.isNewline) { all += url(String(line)) }
         }
       }
     }
     return all
   }
 
-  private static func address(_ line: String) -> [Source] {
+  private static func url(_ line: String) -> [Source] {
     let text = line.drop { $0 == " " || $0 == "\t" }
-    return text.isEmpty || text.hasPrefix("#") ? [] : [.address(String(text))]
+    return text.isEmpty || text.hasPrefix("#") ? [] : [.url(String(text))]
   }
 
   private static func contents(of folder: String) -> [String] {
