@@ -7,5 +7,5 @@ if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
 fi
 # Repeats the images under different URLs, to have enough to scroll through.
 options=("$1" --count 1000 --cache-dir demo/cache)
-echo "No display: the gallery scrolls by itself, once with Vitrine's cells and once with naive ones."
+echo "No display: the gallery scrolls by itself, with Vitrine's cells, with everything in memory, and with naive cells."
 exec "$gallery" "${options[@]}" --compare --fill --latency 80 --output gallery.png
