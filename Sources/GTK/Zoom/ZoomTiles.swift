@@ -190,6 +190,9 @@ final class ZoomTiles {
     if overviewTask == nil { requestOverview() }
   }
 
+  /// True if an overview of the length that was asked for last is on its way.
+  var awaitsOverview: Bool { overviewTask != nil }
+
   private func requestOverview() {
     guard !isStopped, wantedOverviewLength > 0, overviewTask == nil,
       !isOverviewFinished || overviewLength != wantedOverviewLength

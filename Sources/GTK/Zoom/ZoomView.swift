@@ -246,8 +246,7 @@ final class ZoomView: DrawnWidget {
     guard let tiles else { return }
     if failure == nil, let error = tiles.failure { failed(error) }
     guard self.tiles === tiles else { return }
-    if tiles.lacksTiles { update() }
-    redraw()
+    update()
     if tiles.hasArrivals { startTicking() } else { updateContent() }
   }
 
@@ -303,9 +302,12 @@ final class ZoomView: DrawnWidget {
   /// Decides which tiles are drawn, and requests those that are missing.
   private func update() {
     guard let geometry, let tiles else { return }
-    tiles.wantOverview(overviewLength(geometry, tiles))
+    let length = overviewLength(geometry, tiles)
+    tiles.wantOverview(length)
     plan = ZoomPlan(geometry, tiles, memoryLimit: memoryLimit)
-    tiles.want(isMapped && !plan.usesOverview(tiles) ? plan.tiles.map(\.place) : [])
+    // An overview that is on its way and has enough pixels is as good as tiles.
+    let suffices = plan.usesOverview(tiles) || tiles.awaitsOverview && geometry.longestSide <= length
+    tiles.want(isMapped && !suffices ? plan.tiles.map(\.place) : [])
     redraw()
   }
 

@@ -43,12 +43,12 @@ final class ZoomStage {
   ///
   /// - Parameters:
   ///   - tolerance: The largest difference of a component.
-  ///   - shift: The largest distance in pixels of the screen at which the colour may be found instead.
+  ///   - step: The distance of the pixels that are compared, across and down.
   func check(
     _ shown: FakePicture,
     tolerance: Int,
     _ message: String = "",
-    isComplete: Bool = true,
+    step: Int = 1,
     file: StaticString = #filePath,
     line: UInt = #line,
   ) throws {
@@ -61,8 +61,8 @@ final class ZoomStage {
       Double(shown.grid.width) / Double(place.width), Double(shown.grid.height) / Double(place.height)
     )
     var (worst, where_) = (0, "")
-    for y in 0..<drawn.height {
-      for x in 0..<drawn.width {
+    for y in stride(from: 0, to: drawn.height, by: step) {
+      for x in stride(from: y % step, to: drawn.width, by: step) {
         let point = geometry.framePoint(ZoomGeometry.Point(x: Double(x) + 0.5, y: Double(y) + 0.5))
         let (frameX, frameY) = (point.x - Double(place.left), point.y - Double(place.top))
         let isInside = frameX > 0 && frameY > 0 && frameX < Double(place.width) && frameY < Double(place.height)
