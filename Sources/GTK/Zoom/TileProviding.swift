@@ -4,6 +4,10 @@ import Vitrine
 protocol TileProviding: AnyObject, Sendable {
   /// The facts of the file's header.
   var info: ImageInfo { get }
+  /// The origin of the file's bytes.
+  var origin: ImageResponse.Origin { get }
+  /// True if the file's bytes were out of date.
+  var isStale: Bool { get }
   /// The levels of the picture, and their tiles.
   var grid: TileGrid { get }
 

@@ -107,7 +107,9 @@ struct ZoomDrawing {
   /// Turns the frame to the screen.
   private func turn() {
     guard geometry.turns > 0 else { return }
-    let (width, height) = (Float(Double(geometry.width) / geometry.scale), Float(Double(geometry.height) / geometry.scale))
+    let (width, height) = (
+      Float(Double(geometry.width) / geometry.scale), Float(Double(geometry.height) / geometry.scale),
+    )
     var point = graphene_point_t()
     switch geometry.turns {
     case 1: point.x = width

@@ -267,7 +267,9 @@ struct ZoomGeometry: Equatable {
         tiles.append((x * x + y * y, PlacedTile(place: place, bounds: bounds, visible: bounds.intersection(part))))
       }
     }
-    tiles.sort { ($0.distance, $0.tile.place.row, $0.tile.place.column) < ($1.distance, $1.tile.place.row, $1.tile.place.column) }
+    tiles.sort {
+      ($0.distance, $0.tile.place.row, $0.tile.place.column) < ($1.distance, $1.tile.place.row, $1.tile.place.column)
+    }
     return tiles.map(\.tile)
   }
 

@@ -121,6 +121,12 @@ public final class ZoomPicture {
   /// The facts of the picture's header; `nil` until they are known.
   public var info: ImageInfo? { view.tiles?.provider.info }
 
+  /// The origin of the picture's file; `nil` until it is known.
+  public var origin: ImageResponse.Origin? { view.tiles?.provider.origin }
+
+  /// A Boolean value that indicates whether the picture's file was out of date, and nothing newer was to be had.
+  public var isStale: Bool { view.tiles?.provider.isStale ?? false }
+
   /// A closure that is called after each change of the zoom, the place, the turn or the content.
   ///
   /// Defaults to `nil`.

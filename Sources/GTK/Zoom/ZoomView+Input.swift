@@ -83,7 +83,8 @@ extension ZoomView {
   private static func middle(of gesture: OpaquePointer?) -> (x: Double, y: Double)? {
     var (x, y) = (0.0, 0.0)
     // Both are written before the call returns.
-    guard unsafe gtk_gesture_is_active(gesture) != 0, unsafe gtk_gesture_get_bounding_box_center(gesture, &x, &y) != 0 else { return nil }
+    guard unsafe gtk_gesture_is_active(gesture) != 0, unsafe gtk_gesture_get_bounding_box_center(gesture, &x, &y) != 0
+    else { return nil }
     return (x, y)
   }
 

@@ -87,7 +87,7 @@ final class ZoomView: DrawnWidget {
     let scale = scale
     return unsafe (
       Int((Double(gtk_widget_get_width(widget)) * scale).rounded()),
-      Int((Double(gtk_widget_get_height(widget)) * scale).rounded())
+      Int((Double(gtk_widget_get_height(widget)) * scale).rounded()),
     )
   }
 
@@ -252,7 +252,9 @@ final class ZoomView: DrawnWidget {
 
   private func updateContent() {
     guard let tiles, failure == nil, binding?.isOpen == true, incoming == nil else { return }
-    setContent(plan.isComplete(tiles) ? .complete : tiles.overview != nil || tiles.textureCount > 0 ? .partial : .loading)
+    setContent(
+      plan.isComplete(tiles) ? .complete : tiles.overview != nil || tiles.textureCount > 0 ? .partial : .loading
+    )
   }
 
   private func setContent(_ new: Content) {

@@ -33,6 +33,8 @@ final class FakePicture: TileProviding {
   }
 
   let info: ImageInfo
+  let origin = ImageResponse.Origin.local
+  let isStale = false
   let grid: TileGrid
   let color: Color
   private let state: Lock<State>
@@ -48,7 +50,12 @@ final class FakePicture: TileProviding {
     color: @escaping Color,
   ) {
     let stored = orientation.applied(width: width, height: height)
-    var info = ImageInfo(format: .png, storedWidth: stored.width, storedHeight: stored.height, orientation: orientation)
+    var info = ImageInfo(
+      format: .png,
+      storedWidth: stored.width,
+      storedHeight: stored.height,
+      orientation: orientation,
+    )
     (info.hasAlpha, info.isVector) = (hasAlpha, isVector)
     self.info = info
     grid = TileGrid(width: width, height: height, finest: isVector ? -4 : 0)

@@ -25,7 +25,9 @@ final class ZoomGeometryTests: XCTestCase {
     for round in 0..<600 {
       let longest = [3, 60, 700, 5000, 20_000, 200_000][round % 6]
       let isDrawing = round % 7 == 0
-      let (width, height) = (Int.random(in: 1...longest, using: &numbers), Int.random(in: 1...longest, using: &numbers))
+      let (width, height) = (
+        Int.random(in: 1...longest, using: &numbers), Int.random(in: 1...longest, using: &numbers),
+      )
       var geometry = ZoomGeometry(
         TileGrid(width: width, height: height, finest: isDrawing ? -4 : 0),
         isDrawing: isDrawing,
@@ -50,7 +52,10 @@ final class ZoomGeometryTests: XCTestCase {
     switch Int.random(in: 0..<6, using: &numbers) {
     case 0: geometry.rotate(quarters: Int.random(in: -5...5, using: &numbers))
     case 1:
-      geometry.pan(x: Double.random(in: -900...900, using: &numbers), y: Double.random(in: -900...900, using: &numbers))
+      geometry.pan(
+        x: Double.random(in: -900...900, using: &numbers),
+        y: Double.random(in: -900...900, using: &numbers),
+      )
     case 2: geometry.fit()
     default:
       let factor = ZoomGeometry.power(Int.random(in: -3...8, using: &numbers))
@@ -123,7 +128,9 @@ final class ZoomGeometryTests: XCTestCase {
   func testThePictureCoversTheWindowOrIsInItsMiddle() {
     forEachGeometry { geometry, _ in
       let (picture, frame) = (geometry.picture, geometry.frame)
-      for (start, end, length) in [(picture.left, picture.right, frame.width), (picture.top, picture.bottom, frame.height)] {
+      for (start, end, length) in [
+        (picture.left, picture.right, frame.width), (picture.top, picture.bottom, frame.height),
+      ] {
         if end - start >= length {
           XCTAssertTrue(start <= 0 && end >= length, "\(start)..<\(end) of \(length)")
         } else {

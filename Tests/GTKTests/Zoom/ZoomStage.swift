@@ -35,7 +35,8 @@ final class ZoomStage {
 
   /// Draws the widget in the display's pixels.
   func render() throws -> Bitmap {
-    window.nextFrame()
+    // Until no frame brings more.
+    repeat { window.nextFrame() } while picture.view.isTicking
     return unsafe try window.picture(of: picture.widget)
   }
 
@@ -58,7 +59,7 @@ final class ZoomStage {
     XCTAssertEqual(drawn.height, geometry.height, file: file, line: line)
     let place = geometry.picture
     let (scaleX, scaleY) = (
-      Double(shown.grid.width) / Double(place.width), Double(shown.grid.height) / Double(place.height)
+      Double(shown.grid.width) / Double(place.width), Double(shown.grid.height) / Double(place.height),
     )
     var (worst, where_) = (0, "")
     for y in stride(from: 0, to: drawn.height, by: step) {
