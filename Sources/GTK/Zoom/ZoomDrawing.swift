@@ -57,7 +57,7 @@ struct ZoomDrawing {
   private let geometry: ZoomGeometry
   private let tiles: ZoomTiles
   private let plan: ZoomPlan
-  private let beneath: ZoomView.Beneath?
+  private let standIn: ZoomStandIn
   private let nearest: VitrineScaledTexture?
   private let hasTime: () -> Bool
   /// True if some pixels are still smooth that are to be crisp.
@@ -68,13 +68,13 @@ struct ZoomDrawing {
     _ geometry: ZoomGeometry,
     _ tiles: ZoomTiles,
     _ plan: ZoomPlan,
-    _ beneath: ZoomView.Beneath?,
+    _ standIn: ZoomStandIn,
     _ nearest: VitrineScaledTexture?,
     hasTime: @escaping () -> Bool,
   ) {
     unsafe self.snapshot = snapshot
     unsafe self.nearest = nearest
-    (self.geometry, self.tiles, self.plan, self.beneath, self.hasTime) = (geometry, tiles, plan, beneath, hasTime)
+    (self.geometry, self.tiles, self.plan, self.standIn, self.hasTime) = (geometry, tiles, plan, standIn, hasTime)
   }
 
   private var isOpaque: Bool { !tiles.provider.info.hasAlpha }
@@ -147,14 +147,7 @@ struct ZoomDrawing {
     let isPartial = !tiles.isOverviewFinished
     // Rows that are missing show the placeholder; under a translucent picture it would shine through.
     if tiles.overview == nil || isPartial && isOpaque {
-      switch beneath {
-      case nil: break
-      case .texture(let texture): draw(texture, geometry.picture)
-      case .color(let color):
-        var (rgba, bounds) = (GdkRGBA(color), rectangle(geometry.picture).bounds)
-        // GTK copies both.
-        unsafe gtk_snapshot_append_color(snapshot, &rgba, &bounds)
-      }
+      unsafe standIn.draw(into: snapshot, rectangle(geometry.picture))
     }
     guard let overview = tiles.overview else { return }
     var place = geometry.picture

@@ -9,12 +9,6 @@ import Vitrine
 final class ZoomView: DrawnWidget {
   typealias Content = ZoomPicture.Content
 
-  /// What is shown until there are pixels of the picture itself.
-  enum Beneath {
-    case texture(Texture)
-    case color(PixelColor)
-  }
-
   private struct Binding {
     let request: ImageRequest
     let placeholder: Placeholder
@@ -42,7 +36,8 @@ final class ZoomView: DrawnWidget {
   /// The place of the picture; `nil` until its size is known.
   private(set) var geometry: ZoomGeometry?
   private(set) var tiles: ZoomTiles?
-  private(set) var beneath: Beneath?
+  /// What is shown until there are pixels of the picture itself.
+  private(set) var standIn = ZoomStandIn.none
   /// The tiles that are drawn now.
   private(set) var plan = ZoomPlan()
   /// The GTK function that enlarges without smoothing; `nil` before 4.10.
@@ -97,16 +92,7 @@ final class ZoomView: DrawnWidget {
     guard let request else { return clear() }
     if let binding, binding.request.isSame(as: request), self.failure == nil { return }
     let placeholder = request.placeholder ?? placeholder
-    bind(Binding(request: request, placeholder: placeholder, failure: failure ?? Self.ofFailure(placeholder)))
-  }
-
-  /// The default content of a failure: nothing that looks like the picture.
-  private static func ofFailure(_ placeholder: Placeholder) -> Placeholder {
-    switch placeholder {
-    case .cachedVariant(let other): ofFailure(other)
-    case .keepCurrent, .image, .thumbHash, .blurHash: .none
-    case .none, .color, .resource, .symbol, .native: placeholder
-    }
+    bind(Binding(request: request, placeholder: placeholder, failure: failure ?? ZoomStandIn.ofFailure(placeholder)))
   }
 
   private func bind(_ new: Binding) {
@@ -136,28 +122,10 @@ final class ZoomView: DrawnWidget {
   private func showNothing(but placeholder: Placeholder, _ request: ImageRequest?) {
     tiles?.stop()
     (tiles, geometry, plan) = (nil, nil, ZoomPlan())
-    show(placeholder, request)
-    describe()
-  }
-
-  private func show(_ placeholder: Placeholder, _ request: ImageRequest?) {
-    (beneath, iconName) = (nil, nil)
-    switch placeholder {
-    case .none, .native, .keepCurrent: break
-    case .color(let color): beneath = .color(color)
-    case .image(let bitmap): beneath = .texture(Texture(bitmap))
-    case .cachedVariant(let other):
-      if let request, let known = opener.cachedVariant(for: request), known.isSameView, known.processing != .other {
-        beneath = .texture(Texture(known.image))
-      } else {
-        return show(other, request)
-      }
-    case .thumbHash(let hash): beneath = .texture(Texture(hash.bitmap))
-    case .blurHash(let hash, _): beneath = .color(hash.averageColor)
-    case .resource(let name): beneath = ProgramPictures.texture(named: name).map { .texture($0) }
-    case .symbol(let name): iconName = name
-    }
+    standIn = ZoomStandIn(placeholder, request, opener)
+    iconName = if case .icon(let name) = standIn { name } else { nil }
     redraw()
+    describe()
   }
 
   private func openIfVisible() {
@@ -370,31 +338,17 @@ final class ZoomView: DrawnWidget {
   override func draw(into snapshot: OpaquePointer) {
     let start = g_get_monotonic_time()
     if let geometry, let tiles {
-      var drawing = unsafe ZoomDrawing(snapshot, geometry, tiles, plan, beneath, nearest) {
+      var drawing = unsafe ZoomDrawing(snapshot, geometry, tiles, plan, standIn, nearest) {
         g_get_monotonic_time() - start < ZoomDrawing.enlargingTime
       }
       drawing.draw()
       // The rest of the enlarged pixels comes with the next frame.
       if drawing.isUnfinished { startTicking() }
     } else {
-      unsafe drawBeneath(into: snapshot)
+      let size = unsafe (Double(gtk_widget_get_width(widget)), Double(gtk_widget_get_height(widget)))
+      unsafe standIn.draw(into: snapshot, width: size.0, height: size.1, scale: scale)
     }
     unsafe forEachChild { unsafe gtk_widget_snapshot_child(widget, $0, snapshot) }
-  }
-
-  private func drawBeneath(into snapshot: OpaquePointer) {
-    let (width, height) = unsafe (Double(gtk_widget_get_width(widget)), Double(gtk_widget_get_height(widget)))
-    guard width > 0, height > 0 else { return }
-    switch beneath {
-    case nil: break
-    case .color(let color):
-      var (rgba, bounds) = (GdkRGBA(color), PictureRectangle(width: width, height: height).bounds)
-      // GTK copies both.
-      unsafe gtk_snapshot_append_color(snapshot, &rgba, &bounds)
-    case .texture(let texture):
-      let place = PicturePlace(mode: .fit, alignment: .center, scale: scale)
-      unsafe texture.draw(into: snapshot, place.rectangle(of: texture.bitmap, in: width, height, .placeholder))
-    }
   }
 
   // MARK: Children

@@ -63,6 +63,11 @@ final class FakePicture: TileProviding {
     state = Lock(State(isAutomatic: isAutomatic))
   }
 
+  /// A photograph whose colours change slowly.
+  static func slow(_ width: Int = 4000, _ height: Int = 3000, isAutomatic: Bool = true) -> FakePicture {
+    FakePicture(width: width, height: height, isAutomatic: isAutomatic, color: FakeColors.slow(width, height))
+  }
+
   // MARK: For the test
 
   /// The requests that have not been answered, cancelled ones, too.

@@ -1,23 +1,18 @@
 import CGTK
 import CVitrineGTK
-import Foundation
 import Vitrine
 import VitrineTesting
 import XCTest
 
 @testable import VitrineGTK
 
-/// Loading, memory, input and failures of a zoom picture.
+/// Loading, memory and failures of a zoom picture.
 final class ZoomPictureTests: WidgetTestCase {
-  private static func slow(_ width: Int = 4000, _ height: Int = 3000, isAutomatic: Bool = true) -> FakePicture {
-    FakePicture(width: width, height: height, isAutomatic: isAutomatic, color: FakeColors.slow(width, height))
-  }
-
   // MARK: Loading
 
   func testLoadingBeginsWhenThePictureCanBeSeen() {
     MainActor.assumeIsolated {
-      let opener = FakeOpener(["A": Self.slow()])
+      let opener = FakeOpener(["A": FakePicture.slow()])
       let picture = ZoomPicture(opener: opener, width: 100, height: 80)
       picture.load(.named("A"))
       MainLoop.drain()
@@ -34,7 +29,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testAFittingPictureNeedsNoTiles() {
     MainActor.assumeIsolated {
-      let shown = Self.slow()
+      let shown = FakePicture.slow()
       let stage = ZoomStage(shown)
       stage.complete()
       XCTAssertEqual(shown.askedTiles.count, 0)
@@ -45,7 +40,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testThePlaceholderIsThereAtOnce() throws {
     try MainActor.assumeIsolated {
-      let stage = ZoomStage(["A": Self.slow(isAutomatic: false)])
+      let stage = ZoomStage(["A": FakePicture.slow(isAutomatic: false)])
       let blue = SIMD4<UInt8>(0, 0, 255, 255)
       stage.picture.load(.named("A"), placeholder: .image(.solid(blue, width: 40, height: 30)))
       let first = try stage.render()
@@ -58,7 +53,7 @@ final class ZoomPictureTests: WidgetTestCase {
       let third = try stage.render()
       XCTAssertEqual(third[0, 0], SIMD4(0x10, 0x20, 0x30, 255))
       stage.opener.variant = .of("V")
-      stage.opener["A3"] = Self.slow(isAutomatic: false)
+      stage.opener["A3"] = FakePicture.slow(isAutomatic: false)
       stage.picture.load(.named("A3"), placeholder: .cached)
       let fourth = try stage.render()
       XCTAssertEqual(fourth[fourth.width / 2, fourth.height / 2], Bitmap.tagged("V", 1)[0, 0])
@@ -69,7 +64,7 @@ final class ZoomPictureTests: WidgetTestCase {
   func testANewerVersionReplacesThePictureWhereItIsOnceItHasPixels() throws {
     try MainActor.assumeIsolated {
       let red = SIMD4<UInt8>(255, 0, 0, 255)
-      let newer = Self.slow(isAutomatic: false)
+      let newer = FakePicture.slow(isAutomatic: false)
       let former = FakePicture(width: 4000, height: 3000, color: FakeColors.solid(red))
       let stage = ZoomStage(["A": former, "B": newer])
       stage.picture.load(.named("A"))
@@ -93,7 +88,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testClearingReleasesAndCancelsEverything() throws {
     try MainActor.assumeIsolated {
-      let shown = Self.slow(isAutomatic: false)
+      let shown = FakePicture.slow(isAutomatic: false)
       let stage = ZoomStage(shown)
       MainLoop.turn { shown.waitsForOverview }
       shown.sendOverview()
@@ -114,7 +109,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testTheWidgetIsReleasedWithItsWindow() {
     MainActor.assumeIsolated {
-      let shown = Self.slow(isAutomatic: false)
+      let shown = FakePicture.slow(isAutomatic: false)
       weak var view: ZoomView?
       do {
         let stage = ZoomStage(shown)
@@ -131,7 +126,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testTilesThatAreNoLongerVisibleAreCancelled() {
     MainActor.assumeIsolated {
-      let shown = Self.slow(9000, 7000, isAutomatic: false)
+      let shown = FakePicture.slow(9000, 7000, isAutomatic: false)
       let stage = ZoomStage(shown)
       MainLoop.turn { shown.waitsForOverview }
       stage.picture.zoomToActualSize()
@@ -152,7 +147,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testTilesAreRequestedFromTheMiddleAFewAtATime() throws {
     try MainActor.assumeIsolated {
-      let shown = Self.slow(9000, 7000, isAutomatic: false)
+      let shown = FakePicture.slow(9000, 7000, isAutomatic: false)
       let stage = ZoomStage(shown, width: 1100, height: 800)
       MainLoop.turn { shown.waitsForOverview }
       stage.picture.zoom(to: 0.6)
@@ -174,7 +169,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testOnlyAFewTilesBecomeTexturesAtAFrame() {
     MainActor.assumeIsolated {
-      let shown = Self.slow(isAutomatic: false)
+      let shown = FakePicture.slow(isAutomatic: false)
       let tiles = ZoomTiles(shown, limit: 100_000_000)
       let wanted = (0..<6).map { TilePlace(level: 0, column: $0, row: 1) }
       tiles.want(wanted)
@@ -214,7 +209,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testWhereVisibleTilesTakeTooMuchACoarserLevelIsShown() throws {
     try MainActor.assumeIsolated {
-      let shown = Self.slow(12_000, 9000)
+      let shown = FakePicture.slow(12_000, 9000)
       let stage = ZoomStage(shown, width: 1100, height: 800)
       stage.complete()
       stage.picture.zoom(to: 0.51)
@@ -255,7 +250,7 @@ final class ZoomPictureTests: WidgetTestCase {
       XCTAssertGreaterThan(changes, 0)
       let drawn = try stage.render()
       XCTAssertEqual(drawn[0, 0], SIMD4(0x40, 0x50, 0x60, 255))
-      stage.opener["A"] = Self.slow()
+      stage.opener["A"] = FakePicture.slow()
       unsafe emit(gtk_widget_get_last_child(stage.picture.widget), "clicked")
       stage.complete()
       XCTAssertEqual(stage.opener.forgotten, ["A"])
@@ -266,7 +261,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testATileThatFailsLeavesTheRestAndIsTriedAgain() throws {
     try MainActor.assumeIsolated {
-      let shown = Self.slow()
+      let shown = FakePicture.slow()
       let stage = ZoomStage(shown)
       stage.complete()
       stage.picture.zoomToActualSize()
@@ -289,7 +284,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testAPictureOfWhichNothingCanBeDecodedShowsTheFailure() {
     MainActor.assumeIsolated {
-      let shown = Self.slow()
+      let shown = FakePicture.slow()
       shown.failure = FakePicture.error
       let stage = ZoomStage(shown)
       MainLoop.turn { stage.picture.content.isFailure }
@@ -301,149 +296,11 @@ final class ZoomPictureTests: WidgetTestCase {
     }
   }
 
-  // MARK: Input
-
-  private static let plain = GdkModifierType(rawValue: 0)
-
-  @MainActor
-  private static func press(_ stage: ZoomStage, _ key: Int32, _ modifiers: GdkModifierType? = nil) -> Bool {
-    stage.picture.view.pressed(UInt32(key), modifiers ?? plain)
-  }
-
-  func testKeysZoomMoveAndTurn() throws {
-    try MainActor.assumeIsolated {
-      let stage = ZoomStage(Self.slow())
-      XCTAssertFalse(Self.press(stage, GDK_KEY_plus), "there is no picture yet")
-      stage.complete()
-      let fitting = stage.picture.zoom
-      // What would change nothing is left to the program.
-      for key in [GDK_KEY_Left, GDK_KEY_Page_Down, GDK_KEY_Home] { XCTAssertFalse(Self.press(stage, key)) }
-      XCTAssertTrue(Self.press(stage, GDK_KEY_plus))
-      XCTAssertEqual(stage.picture.zoom, fitting * 1.25, accuracy: 1e-9)
-      XCTAssertTrue(Self.press(stage, GDK_KEY_minus))
-      XCTAssertTrue(stage.picture.isFitting)
-      XCTAssertTrue(Self.press(stage, GDK_KEY_1))
-      XCTAssertEqual(stage.picture.zoom, 1)
-      XCTAssertFalse(Self.press(stage, GDK_KEY_0, GDK_CONTROL_MASK))
-      let center = try XCTUnwrap(stage.picture.center)
-      let scale = stage.picture.view.scale
-      XCTAssertTrue(Self.press(stage, GDK_KEY_Right))
-      XCTAssertEqual(stage.picture.center?.x ?? 0, center.x + 64 * scale, accuracy: 1e-6)
-      XCTAssertTrue(Self.press(stage, GDK_KEY_Page_Down))
-      XCTAssertEqual(stage.picture.center?.y ?? 0, center.y + 223 * 0.9 * scale, accuracy: 1e-6)
-      XCTAssertTrue(Self.press(stage, GDK_KEY_Home))
-      XCTAssertEqual(stage.picture.view.geometry?.picture.left, 0)
-      XCTAssertEqual(stage.picture.view.geometry?.picture.top, 0)
-      XCTAssertTrue(Self.press(stage, GDK_KEY_End))
-      XCTAssertEqual(stage.picture.center?.x ?? 0, 4000 - 301 * scale / 2, accuracy: 1e-6)
-      XCTAssertTrue(Self.press(stage, GDK_KEY_r))
-      XCTAssertEqual(stage.picture.turns, 1)
-      XCTAssertTrue(Self.press(stage, GDK_KEY_R))
-      XCTAssertTrue(Self.press(stage, GDK_KEY_R))
-      XCTAssertEqual(stage.picture.turns, 3)
-      XCTAssertTrue(Self.press(stage, GDK_KEY_0))
-      XCTAssertTrue(stage.picture.isFitting)
-      stage.close()
-    }
-  }
-
-  func testTheWheelZoomsAtThePointerAndTheTouchpadMoves() throws {
-    try MainActor.assumeIsolated {
-      let stage = ZoomStage(Self.slow())
-      stage.complete()
-      stage.picture.zoom(to: 0.5)
-      let view = stage.picture.view
-      let pointer = ZoomGeometry.Point(x: 31, y: 190)
-      view.pointer = pointer
-      let before = try XCTUnwrap(view.geometry).picturePoint(pointer)
-      XCTAssertTrue(view.scrolled(0, -1, isTouchpad: false, isControl: false))
-      XCTAssertEqual(stage.picture.zoom, 0.625, accuracy: 1e-9)
-      let after = try XCTUnwrap(view.geometry).picturePoint(pointer)
-      XCTAssertEqual(before.x, after.x, accuracy: 1e-6)
-      XCTAssertEqual(before.y, after.y, accuracy: 1e-6)
-      XCTAssertTrue(view.scrolled(0, 1, isTouchpad: false, isControl: false))
-      XCTAssertEqual(stage.picture.zoom, 0.5, accuracy: 1e-9)
-      let center = try XCTUnwrap(stage.picture.center)
-      XCTAssertTrue(view.scrolled(10, 0, isTouchpad: true, isControl: false))
-      XCTAssertEqual(stage.picture.center?.x ?? 0, center.x + 20 * view.scale, accuracy: 1e-6)
-      XCTAssertTrue(view.scrolled(0, -60, isTouchpad: true, isControl: true))
-      XCTAssertEqual(stage.picture.zoom, 0.625, accuracy: 1e-9)
-      stage.picture.zoomToFit()
-      // A page that scrolls may contain the picture.
-      XCTAssertFalse(view.scrolled(0, 10, isTouchpad: true, isControl: false))
-      stage.close()
-    }
-  }
-
-  func testADoubleClickChangesBetweenTheWholeAndTheActualSizeAndDraggingMoves() throws {
-    try MainActor.assumeIsolated {
-      let stage = ZoomStage(Self.slow())
-      stage.complete()
-      let view = stage.picture.view
-      let point = ZoomGeometry.Point(x: 100 * view.scale, y: 90 * view.scale)
-      let before = try XCTUnwrap(view.geometry).picturePoint(point)
-      view.clicked(1, 100, 90)
-      XCTAssertTrue(stage.picture.isFitting)
-      view.clicked(2, 100, 90)
-      XCTAssertEqual(stage.picture.zoom, 1)
-      let after = try XCTUnwrap(view.geometry).picturePoint(point)
-      XCTAssertEqual(before.x, after.x, accuracy: 1e-6)
-      let center = try XCTUnwrap(stage.picture.center)
-      view.dragged(-30, 12)
-      XCTAssertEqual(stage.picture.center?.x ?? 0, center.x + 30 * view.scale, accuracy: 1e-6)
-      XCTAssertEqual(stage.picture.center?.y ?? 0, center.y - 12 * view.scale, accuracy: 1e-6)
-      view.clicked(2, 5, 5)
-      XCTAssertTrue(stage.picture.isFitting)
-      stage.close()
-    }
-  }
-
-  func testEventsOfGTKReachThePicture() {
-    MainActor.assumeIsolated {
-      let stage = ZoomStage(Self.slow())
-      stage.complete()
-      let controllers = unsafe gtk_widget_observe_controllers(stage.picture.widget)
-      defer { unsafe g_object_unref(UnsafeMutableRawPointer(controllers)) }
-      var emitted: Set<String> = []
-      let count = unsafe g_list_model_get_n_items(controllers)
-      for index in 0..<count {
-        guard let item = unsafe g_list_model_get_item(controllers, index) else { continue }
-        defer { unsafe g_object_unref(item) }
-        let name = unsafe className(of: item)
-        emitted.insert(name)
-        switch name {
-        case "GtkEventControllerKey":
-          let used = unsafe emit(OpaquePointer(item), "key-pressed", UInt32(GDK_KEY_1), UInt32(0), Self.plain)
-          XCTAssertEqual(used, true)
-          XCTAssertEqual(stage.picture.zoom, 1)
-        case "GtkGestureClick":
-          stage.picture.zoomToFit()
-          unsafe emit(OpaquePointer(item), "pressed", 2, 10.0, 10.0)
-          XCTAssertEqual(stage.picture.zoom, 1)
-        case "GtkGestureDrag":
-          stage.picture.zoom(to: 1)
-          let before = stage.picture.center?.x ?? 0
-          unsafe emit(OpaquePointer(item), "drag-begin", 0.0, 0.0)
-          unsafe emit(OpaquePointer(item), "drag-update", -5.0, 0.0)
-          unsafe emit(OpaquePointer(item), "drag-update", -9.0, 0.0)
-          XCTAssertEqual(stage.picture.center?.x ?? 0, before + 9 * stage.picture.view.scale, accuracy: 1e-6)
-        case "GtkGestureZoom":
-          stage.picture.zoom(to: 1)
-          unsafe emit(OpaquePointer(item), "scale-changed", 0.5)
-          XCTAssertEqual(stage.picture.zoom, 0.5, accuracy: 1e-9)
-        default: break
-        }
-      }
-      XCTAssertEqual(emitted.count, 6)
-      stage.close()
-    }
-  }
-
   // MARK: The widget
 
   func testAFittingPictureFollowsTheSizeOfTheWidget() throws {
     try MainActor.assumeIsolated {
-      let shown = Self.slow()
+      let shown = FakePicture.slow()
       let stage = ZoomStage(shown)
       unsafe gtk_widget_set_halign(stage.picture.widget, GTK_ALIGN_FILL)
       unsafe gtk_widget_set_valign(stage.picture.widget, GTK_ALIGN_FILL)
@@ -459,7 +316,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testScreenReadersHearTheZoom() {
     MainActor.assumeIsolated {
-      let stage = ZoomStage(Self.slow())
+      let stage = ZoomStage(FakePicture.slow())
       stage.picture.alternativeText = "A harbour"
       stage.picture.alternativeDescription = "Boats"
       stage.complete()
@@ -480,7 +337,7 @@ final class ZoomPictureTests: WidgetTestCase {
 
   func testAHandleIsMadeOfTheWidget() {
     MainActor.assumeIsolated {
-      let stage = ZoomStage(Self.slow())
+      let stage = ZoomStage(FakePicture.slow())
       let other = unsafe ZoomPicture(stage.picture.widget)
       XCTAssertTrue(other?.view === stage.picture.view)
       XCTAssertNil(unsafe RemotePicture(stage.picture.widget))
@@ -509,48 +366,6 @@ final class ZoomPictureTests: WidgetTestCase {
       let drawn = unsafe try window.picture(of: picture.widget)
       let expected = try bitmap.cropped(x: -place.left, y: -place.top, width: drawn.width, height: drawn.height)
       XCTAssertEqual(drawn.largestDifference(from: expected), 0)
-      window.close()
-    }
-  }
-}
-
-/// A photograph, to be looked at: `VITRINE_GOLDEN_OUTPUT` names the folder for the pictures.
-final class ZoomPhotographTests: WidgetTestCase {
-  func testAPhotographIsItsCropAtEachPlace() throws {
-    try MainActor.assumeIsolated {
-      let file = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../Examples/Photographs/macaws-444.jpg").standardized
-      let whole = try Bitmap(decoding: try Data(contentsOf: file))
-      let picture = ZoomPicture(.testing(), width: 320, height: 240)
-      let window = unsafe TestWindow(picture.widget)
-      picture.load(ImageRequest(.file(file.path)))
-      @MainActor
-      func drawn(_ name: String) throws -> Bitmap {
-        MainLoop.turn { picture.content.isSame(as: .complete) }
-        repeat { window.nextFrame() } while picture.view.isTicking
-        let bitmap = unsafe try window.picture(of: picture.widget)
-        if let folder = ProcessInfo.processInfo.environment["VITRINE_GOLDEN_OUTPUT"] {
-          try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-          try bitmap.encoded(as: .png).write(to: URL(filePath: folder).appending(path: "zoom-\(name).png"))
-        }
-        return bitmap
-      }
-      _ = try drawn("whole")
-      picture.rotate(quarters: 1)
-      _ = try drawn("turned")
-      picture.rotate(quarters: -1)
-      picture.zoomToActualSize()
-      for (name, x, y) in [("middle", 0.0, 0.0), ("first", 1e6, 1e6), ("last", -1e6, -1e6)] {
-        picture.pan(x: x, y: y)
-        let place = try XCTUnwrap(picture.view.geometry).picture
-        let bitmap = try drawn(name)
-        let expected = try whole.cropped(x: -place.left, y: -place.top, width: bitmap.width, height: bitmap.height)
-        XCTAssertEqual(bitmap.largestDifference(from: expected), 0, name)
-      }
-      picture.zoom(to: 1.6)
-      _ = try drawn("smooth")
-      picture.zoom(to: 7)
-      _ = try drawn("squares")
       window.close()
     }
   }

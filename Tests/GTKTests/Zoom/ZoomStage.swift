@@ -40,11 +40,8 @@ final class ZoomStage {
     return unsafe try window.picture(of: picture.widget)
   }
 
-  /// Compares what is drawn with the picture: each pixel of the screen with the colour at its middle.
-  ///
-  /// - Parameters:
-  ///   - tolerance: The largest difference of a component.
-  ///   - step: The distance of the pixels that are compared, across and down.
+  // Compares what is drawn with the picture: each `step`th pixel of the screen, across and down, with the colour at its
+  // middle. No component may differ by more than `tolerance`.
   func check(
     _ shown: FakePicture,
     tolerance: Int,
