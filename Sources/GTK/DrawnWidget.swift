@@ -51,6 +51,14 @@ class DrawnWidget {
     return unsafe Unmanaged<DrawnWidget>.fromOpaque(object).takeUnretainedValue()
   }
 
+  /// The number of device pixels in a point; a fraction where this GTK knows it.
+  var scale: Double {
+    guard let surfaceScale = unsafe SurfaceScale.function, let native = unsafe gtk_widget_get_native(widget),
+      let surface = unsafe gtk_native_get_surface(native)
+    else { return unsafe Double(gtk_widget_get_scale_factor(widget)) }
+    return unsafe vitrine_gtk_call_scale(surfaceScale, surface)
+  }
+
   // MARK: For subclasses
 
   /// Returns the minimum and the natural length, in points.
@@ -146,4 +154,10 @@ private func withObject(
       MainThreadWork.measure { body(object) }
     }
   }
+}
+
+/// `gdk_surface_get_scale` of the GTK that runs; since 4.12 scales may be fractions.
+@MainActor
+private enum SurfaceScale {
+  static let function = unsafe vitrine_gtk_surface_scale()
 }

@@ -80,14 +80,6 @@ final class PictureView: DrawnWidget {
     )
   }
 
-  /// The number of device pixels in a point; a fraction where this GTK knows it.
-  var scale: Double {
-    guard let surfaceScale = unsafe SurfaceScale.function, let native = unsafe gtk_widget_get_native(widget),
-      let surface = unsafe gtk_native_get_surface(native)
-    else { return unsafe Double(gtk_widget_get_scale_factor(widget)) }
-    return unsafe vitrine_gtk_call_scale(surfaceScale, surface)
-  }
-
   private func tellSize() {
     unsafe tellSize(width: Int(gtk_widget_get_width(widget)), height: Int(gtk_widget_get_height(widget)))
   }
@@ -438,10 +430,4 @@ extension GdkRGBA {
       alpha: Float(color.alpha) / 255,
     )
   }
-}
-
-/// `gdk_surface_get_scale` of the GTK that runs; since 4.12 scales may be fractions.
-@MainActor
-private enum SurfaceScale {
-  static let function = unsafe vitrine_gtk_surface_scale()
 }

@@ -297,7 +297,7 @@ final class GalleryWindow {
       library.sources.isEmpty
       ? translated("Open a folder, or drop pictures here") : translated("There are no pictures here")
     header.update(page)
-    info.show(page == .photo ? photo.item : grid.selectedItems.first, page == .photo ? photo.view.response : nil)
+    info.show(page == .photo ? photo.item : grid.selectedItems.first, page == .photo ? photo.view.origin : nil)
     updateActions()
   }
 

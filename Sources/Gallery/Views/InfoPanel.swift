@@ -33,8 +33,8 @@ final class InfoPanel {
   isolated deinit { reading?.cancel() }
 
   /// Shows the facts about a photograph; nothing is read while the panel is hidden.
-  func show(_ item: GalleryItem?, _ response: ImageResponse?) {
-    origin = response.map { ($0.origin, $0.isStale) }
+  func show(_ item: GalleryItem?, _ origin: (ImageResponse.Origin, isStale: Bool)?) {
+    self.origin = origin
     guard widget.isShown else {
       shown = nil
       return

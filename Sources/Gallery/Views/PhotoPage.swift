@@ -53,7 +53,7 @@ final class PhotoPage {
       message.isShown = false
     }
     // The photograph that is looked at comes first.
-    if view.response != nil || view.error != nil { loadAhead() }
+    if view.isLoaded || view.error != nil { loadAhead() }
     onChange()
   }
 

@@ -100,6 +100,16 @@ VitrineScale vitrine_gtk_surface_scale(void) { return (VitrineScale)dlsym(RTLD_D
 
 double vitrine_gtk_call_scale(VitrineScale scale, GdkSurface *surface) { return scale(surface); }
 
+VitrineScaledTexture vitrine_gtk_scaled_texture(void) {
+  return (VitrineScaledTexture)dlsym(RTLD_DEFAULT, "gtk_snapshot_append_scaled_texture");
+}
+
+void vitrine_gtk_call_nearest(
+    VitrineScaledTexture append, GtkSnapshot *snapshot, GdkTexture *texture, const graphene_rect_t *bounds) {
+  // GSK_SCALING_FILTER_NEAREST, which headers before 4.10 lack.
+  append(snapshot, texture, 1, bounds);
+}
+
 GtkWidget *vitrine_gtk_new_icon(void) {
   return GTK_WIDGET(g_object_new(GTK_TYPE_IMAGE, "accessible-role", GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL));
 }

@@ -8,6 +8,10 @@ final class TileReader: Sendable {
   static let overviewSide = 2048
 
   let info: ImageInfo
+  /// Where the file came from.
+  let origin: ImageResponse.Origin
+  /// True if the file was out of date.
+  let isStale: Bool
   let grid: TileGrid
   private let request: ImageRequest
   private let context: JobContext
@@ -33,6 +37,7 @@ final class TileReader: Sendable {
     _ context: JobContext,
   ) throws(ImageError) {
     (data, self.request, self.context, self.acceptsPartial) = (bytes.data, request, context, acceptsPartial)
+    (origin, isStale) = (bytes.origin, bytes.isStale)
     decoders = context.decoders.decoders(for: request, of: data)
     info = try decoders.info(of: data, limits: context.configuration.decodeLimits)
     grid = TileGrid(width: info.width, height: info.height, finest: info.isVector ? TileGrid.finestDrawn(info) : 0)

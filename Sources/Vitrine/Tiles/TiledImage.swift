@@ -54,6 +54,12 @@ package final class TiledImage: Sendable {
 
   deinit { reader.stop() }
 
+  /// The origin of the file's bytes.
+  package var origin: ImageResponse.Origin { reader.origin }
+
+  /// A Boolean value that indicates whether the file's bytes were out of date when they were read.
+  package var isStale: Bool { reader.isStale }
+
   /// The levels of the picture.
   ///
   /// Level 0 is the picture's own size, level n is 1/2^n of it, and the last level fits into one tile. Drawings also

@@ -56,6 +56,11 @@ GtkWidget *vitrine_gtk_new_icon(void);
 typedef double (*VitrineScale)(GdkSurface *);
 VitrineScale vitrine_gtk_surface_scale(void);
 double vitrine_gtk_call_scale(VitrineScale, GdkSurface *);
+/// `gtk_snapshot_append_scaled_texture` of the GTK that runs; `NULL` before 4.10, which enlarges with smoothing only.
+typedef void (*VitrineScaledTexture)(GtkSnapshot *, GdkTexture *, int filter, const graphene_rect_t *);
+VitrineScaledTexture vitrine_gtk_scaled_texture(void);
+/// Draws a texture without smoothing.
+void vitrine_gtk_call_nearest(VitrineScaledTexture, GtkSnapshot *, GdkTexture *, const graphene_rect_t *);
 gboolean vitrine_gtk_animations_enabled(GtkWidget *);
 void vitrine_gtk_set_label(GtkWidget *, const char *text);
 void vitrine_gtk_set_description(GtkWidget *, const char *text);
