@@ -48,7 +48,7 @@ public struct QOIDecoder: ImageDecoder, VitrineDecoder {
   }
 }
 
-/// The state that the reader and the writer keep alike.
+/// The state of the reader.
 private struct QOIState {
   static let start = SIMD4<UInt8>(0, 0, 0, 255)
 
@@ -131,66 +131,14 @@ public struct QOIEncoder: ImageEncoder {
   /// Blocks until done.
   public func encode(_ input: EncoderInput, _ options: Options) throws(ImageError) -> Data {
     let bitmap = input.bitmap
-    let hasAlpha = bitmap.alpha != .opaque
-    var out: [UInt8] = Array("qoif".utf8)
+    var file = Data("qoif".utf8)
     for length in [bitmap.width, bitmap.height] {
-      for shift in [24, 16, 8, 0] { out.append(UInt8(truncatingIfNeeded: length >> shift)) }
+      for shift in [24, 16, 8, 0] { file.append(UInt8(truncatingIfNeeded: length >> shift)) }
     }
-    out += [hasAlpha ? 4 : 3, 0]
-    try unsafe bitmap.withUnsafeBytes { (pixels) throws(ImageError) in
-      var seen = [SIMD4<UInt8>](repeating: SIMD4(), count: 64)
-      var last = QOIState.start
-      var run: UInt8 = 0
-      for y in 0..<bitmap.height {
-        if y % 64 == 0 { try input.checkCancellation() }
-        for x in 0..<bitmap.width {
-          // Within `height` rows of `width` pixels.
-          var pixel = unsafe pixels.loadUnaligned(
-            fromByteOffset: y * bitmap.bytesPerRow + x * 4,
-            as: SIMD4<UInt8>.self,
-          )
-          if !hasAlpha { pixel.w = 255 }
-          if pixel == last {
-            run += 1
-            if run == 62 {
-              out.append(0xC0 | (run - 1))
-              run = 0
-            }
-            continue
-          }
-          if run > 0 { out.append(0xC0 | (run - 1)) }
-          run = 0
-          let slot = QOIState.slot(pixel)
-          if seen[slot] == pixel {
-            out.append(UInt8(slot))
-          } else {
-            seen[slot] = pixel
-            Self.append(pixel, after: last, to: &out)
-          }
-          last = pixel
-        }
-      }
-      if run > 0 { out.append(0xC0 | (run - 1)) }
-    }
-    return Data(out + [0, 0, 0, 0, 0, 0, 0, 1])
-  }
-
-  private static func append(_ pixel: SIMD4<UInt8>, after last: SIMD4<UInt8>, to out: inout [UInt8]) {
-    guard pixel.w == last.w else {
-      out += [0xFF, pixel.x, pixel.y, pixel.z, pixel.w]
-      return
-    }
-    let change = pixel &- last
-    let small = change &+ 2
-    let green = change.y &+ 32
-    let (red, blue) = (change.x &- change.y &+ 8, change.z &- change.y &+ 8)
-    if small.x < 4, small.y < 4, small.z < 4 {
-      out.append(0x40 | small.x << 4 | small.y << 2 | small.z)
-    } else if green < 64, red < 16, blue < 16 {
-      out += [0x80 | green, red << 4 | blue]
-    } else {
-      out += [0xFE, pixel.x, pixel.y, pixel.z]
-    }
+    file.append(contentsOf: [bitmap.alpha == .opaque ? 3 : 4, 0])
+    try QOIStream.append(bitmap, to: &file) { () throws(ImageError) in try input.checkCancellation() }
+    file.append(contentsOf: [0, 0, 0, 0, 0, 0, 0, 1])
+    return file
   }
 }
 
