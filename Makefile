@@ -249,6 +249,13 @@ bench-thumbnailer: setup ## Compares the thumbnailer with gdk-pixbuf-thumbnailer
 	$(RELEASE) --product vitrine-codecs
 	set -o pipefail; /usr/bin/python3 Scripts/bench-thumbnailer.py .build/release/vitrine | tee Benchmarks/Results/thumbnailer.txt
 
+.PHONY: bench-tiles
+bench-tiles: setup ## Measures photographs of 100 megapixels, a tile at a time, beside libvips' dzsave: JPEG, progressive, PNG, TIFF.
+	@Scripts/setup.sh bench-tiles
+	for product in measure bench-tiles; do $(BENCHMARKS) --product $$product || exit 1; done
+	@Scripts/make-large-photographs.sh .build/large
+	set -o pipefail; .build/benchmarks/release/bench-tiles .build/large/photo*.* | tee Benchmarks/Results/tiles.txt
+
 .PHONY: bench-animation
 bench-animation: setup ## Measures animations: late frames beside early ones, ten views beside one, the memory of fifty at once.
 	$(BENCHMARKS) --product bench-animation

@@ -91,6 +91,17 @@ let package = Package(
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(
+      name: "bench-tiles",
+      dependencies: [
+        "Contest",
+        .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineAVIF", package: "Vitrine"),
+        .product(name: "VitrineHEIF", package: "Vitrine"),
+        .product(name: "VitrineTIFF", package: "Vitrine"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(
       name: "attack",
       dependencies: [
         .product(name: "Vitrine", package: "Vitrine"),

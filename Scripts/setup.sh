@@ -100,6 +100,7 @@ thumbnailers=(
   "libgdk-pixbuf2.0-bin:command gdk-pixbuf-thumbnailer:for comparison in make bench-thumbnailer"
   "libjpeg-turbo-progs:command jpegtran:makes progressive files for make bench-thumbnailer"
 )
+pyramids=("libvips-tools:command vips:makes large photographs, and for comparison in make bench-tiles")
 servers=(
   "nginx-light:command nginx:serves the tests of VitrineHTTP, which are skipped without it, and the benchmarks"
   "openssl:command openssl:makes the certificates of that server"
@@ -124,6 +125,7 @@ case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 case ${1:-} in gallery-session | translations) wanted+=("${sessions[@]}") ;; esac
 [ "${1:-}" = thumbnailer-test ] && wanted+=("${desktops[@]}")
 [ "${1:-}" = bench-thumbnailer ] && wanted+=("${thumbnailers[@]}")
+[ "${1:-}" = bench-tiles ] && wanted+=("${pyramids[@]}")
 [ "${1:-}" = bench-cache ] && wanted=("${databases[@]}")
 [ "${1:-}" = conformance ] && wanted=("${decoders[@]}")
 [ "${1:-}" = conformance-encoding ] && wanted=("${readers[@]}")
