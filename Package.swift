@@ -421,7 +421,7 @@ if !isApple {
     .testTarget(
       name: "CodecTests",
       dependencies: [
-        "VitrineRuntime", "VitrineImaging", "VitrineTesting",
+        "VitrineRuntime", "VitrineImaging", "Vitrine", "VitrineTesting",
       ] + codecs.map { .target(name: "Vitrine\($0.name)") },
       path: "Tests/CodecTests",
       exclude: ["Fixtures"],

@@ -103,6 +103,11 @@ public struct DecodeOptions: Sendable {
   /// The size of a pixel of the result, in bytes.
   package var bytesPerPixel = 4
 
+  /// The part of a drawing that takes the place of the picture, without a size or a region; `nil` for all of it.
+  ///
+  /// Other pictures have none.
+  package var drawnPart: DrawnPart?
+
   /// The share of a budget that several decodes have in common; `nil` for none.
   package var memoryShare: MemoryShare?
 
@@ -124,7 +129,12 @@ public struct DecodeOptions: Sendable {
     var size = size
     if info.isVector { size?.enlarges = true }
     let plan: SamplingPlan
-    if let region {
+    if info.isVector, let part = drawnPart?.region {
+      guard part.width > 0, part.height > 0 else {
+        throw ImageError(.invalidSize, format: info.format, "the part \(part) of a drawing is empty")
+      }
+      plan = SamplingPlan(width: part.width, height: part.height)
+    } else if let region {
       guard let part = region.clipped(width: info.width, height: info.height) else {
         throw ImageError(
           .invalidSize,
@@ -146,8 +156,10 @@ public struct DecodeOptions: Sendable {
       frame: frame,
       // Decoders average encoded values, not light.
       minimumScale: usesLinearLight ? 1 : min(1, plan.scale * quality.oversampling),
-      // If only a part of a drawing is requested, the drawing is drawn whole, at no more than its nominal size.
-      scales: region == nil ? plan.scales : (min(1, plan.scales.x), min(1, plan.scales.y)),
+      // If only a region of a drawing is requested, the drawing is drawn whole, at no more than its nominal size.
+      scales: drawnPart?.scales(of: info)
+        ?? (region == nil ? plan.scales : (min(1, plan.scales.x), min(1, plan.scales.y))),
+      drawnPart: info.isVector ? drawnPart?.region : nil,
       region: region.map { _ in plan.needed(of: info) },
       colorSpace: colorSpace,
       limits: limits,
@@ -157,6 +169,7 @@ public struct DecodeOptions: Sendable {
 
   /// Returns the renderer of the decoder's rows.
   func renderer(for info: ImageInfo, _ plan: SamplingPlan, _ control: DecodeControl) -> Renderer {
+    let info = info.showing(drawnPart)
     var renderer = Renderer(info: info, plan: plan, control: control, resampling: resampling, colorSpace: colorSpace)
     renderer.host = host
     return renderer

@@ -49,6 +49,16 @@ public struct DecoderRegistry: Sendable {
     return decoder is JPEGDecoder
   }
 
+  /// Returns whether drawings of a format can be drawn in parts, so that each is sharp at any size.
+  package func drawsParts(of format: ImageFormat) -> Bool {
+    let found = entries.filter { $0.formats.contains(format) }
+    return !found.isEmpty
+      && found.allSatisfy { entry in
+        // Vitrine's own; another delivers the whole.
+        if case .local(let decoder) = entry { decoder is any VitrineDecoder } else { true }
+      }
+  }
+
   /// Makes a registry that asks `decoders` from the first to the last.
   public init(_ decoders: [any ImageDecoder]) {
     entries = decoders.map { .local($0) }

@@ -120,6 +120,8 @@ public struct RowRequest: Sendable {
   ///
   /// A drawing is drawn at this scale, which may be above 1.
   package let scales: (x: Double, y: Double)
+  /// The part of a drawing that is delivered as if it were the picture, in pixels at ``scales``; `nil` for all of it.
+  package let drawnPart: PixelRegion?
   /// The part that is needed, in stored pixels and inside the image; `nil` for all of it.
   ///
   /// It includes the reach of the filter. A decoder may skip pixels outside and report so in ``RowSource/origin``.
@@ -136,16 +138,18 @@ public struct RowRequest: Sendable {
     frame: Int = 0,
     minimumScale: Double,
     scales: (x: Double, y: Double) = (1, 1),
+    drawnPart: PixelRegion? = nil,
     region: PixelRegion? = nil,
     colorSpace: ColorSpace = .sRGB,
     limits: DecodeLimits = DecodeLimits(),
     control: DecodeControl = DecodeControl(isCancelled: nil, timeLimit: nil),
   ) {
     (self.info, self.frame, self.minimumScale, self.scales) = (info, frame, minimumScale, scales)
-    (self.region, self.colorSpace, self.limits, self.control) = (region, colorSpace, limits, control)
+    (self.drawnPart, self.region, self.colorSpace) = (drawnPart, region, colorSpace)
+    (self.limits, self.control) = (limits, control)
   }
 
-  /// The bytes of a drawing at the requested scale.
+  /// The bytes of a whole drawing at the requested scale.
   package var drawnByteCount: Int {
     let (width, height) = (Double(info.storedWidth) * scales.x, Double(info.storedHeight) * scales.y)
     return Int(min(4 * (width.rounded(.up) + 1) * (height.rounded(.up) + 1), 1e18))
@@ -163,6 +167,7 @@ public struct RowRequest: Sendable {
       frame: frame,
       minimumScale: minimumScale,
       scales: scales,
+      drawnPart: drawnPart,
       colorSpace: colorSpace,
       limits: limits,
       control: control,

@@ -149,6 +149,18 @@ struct SameAnswerTests {
 
     #expect(here.bitmap[170, 20] == SIMD4(255, 0, 0, 255))
     #expect(there.bitmap.largestDifference(from: here.bitmap) == 0)
+
+    // A part of it, four times as large.
+    var options = DecodeOptions()
+    options.drawnPart = DrawnPart(
+      ofWidth: 800,
+      height: 240,
+      region: PixelRegion(x: 512, y: 40, width: 288, height: 200),
+    )
+    let part = try Self.decoders().decode(file, options).bitmap
+    #expect([part.width, part.height] == [288, 200])
+    #expect(part[680 - 512, 80 - 40] == SIMD4(255, 0, 0, 255))
+    #expect(part.largestDifference(from: try ownDecoders.decode(file, options).bitmap) == 0)
   }
 
   /// Files of others, in the folder that the environment names.

@@ -80,6 +80,7 @@ struct WireTests {
   func questionsComeThroughAsTheyAre() throws {
     var options = DecodeOptions(size: .pixels(3.5, 700, .fill, anchor: .topLeft, enlarges: true))
     options.region = PixelRegion(x: -1, y: 2, width: 30, height: .max)
+    options.drawnPart = DrawnPart(ofWidth: 900, height: 7, region: PixelRegion(x: 3, y: 1, width: 512, height: 6))
     (options.quality, options.filter, options.usesLinearLight) = (.best, .mitchell, true)
     (options.colorSpace, options.frame, options.acceptsPartial) = (.displayP3, -3, true)
     options.limits.pixelCount = 5
@@ -98,6 +99,7 @@ struct WireTests {
       #expect((read.1, read.2) == (99, 5))
       #expect(read.0.options.size == options.size)
       #expect(read.0.options.region == options.region)
+      #expect(read.0.options.drawnPart == options.drawnPart)
       #expect(read.0.options.limits == options.limits)
       #expect("\(read.0.options)" == "\(question.options)")
     }

@@ -1,3 +1,4 @@
+import VitrineImaging
 import VitrineRuntime
 
 extension SVGDecoder {
@@ -20,7 +21,8 @@ extension SVGDecoder {
     // The bytes and the pixel are only used while the closures run. What cannot be drawn is not needed either.
     unsafe file.withUnsafeBytes { bytes in
       unsafe pixels.withUnsafeMutableBytes { pixels in
-        try? unsafe SVGDocument(bytes).draw(into: pixels, width: 1, height: 1)
+        let whole = PixelRegion(x: 0, y: 0, width: 1, height: 1)
+        try? unsafe SVGDocument(bytes).draw(whole, ofWidth: 1, height: 1, into: pixels)
       }
     }
   }

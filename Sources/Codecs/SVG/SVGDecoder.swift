@@ -59,7 +59,18 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
       SVGCanvas(byteCount: canvas, scales: request.scales),
       nominal: (Double(info.storedWidth), Double(info.storedHeight)),
     )
-    return DecodeMemory(codec: (info.workingByteCount ?? 0).addingSaturating(surfaces), rows: canvas)
+    let longest = max(Double(info.storedWidth) * request.scales.x, Double(info.storedHeight) * request.scales.y)
+    // Surfaces are as large as the whole drawing also where a part of it is drawn.
+    guard surfaces == 0 || longest <= 32_767 else {
+      throw ImageError(
+        .overLimit,
+        format: .svg,
+        limit: .side,
+        "svg with effects drawn at \(Int(longest)) pixels, over the limit of 32767 on a side",
+      )
+    }
+    let rows = request.drawnPart.map { 4 * $0.width * $0.height } ?? canvas
+    return DecodeMemory(codec: (info.workingByteCount ?? 0).addingSaturating(surfaces), rows: rows)
   }
 
   /// Prepares the drawing at the requested size.
@@ -67,22 +78,26 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     let (info, limits) = (request.info, request.limits)
     let scaled = (Double(info.storedWidth) * request.scales.x, Double(info.storedHeight) * request.scales.y)
-    // cairo uses 16-bit coordinates.
+    let drawn = request.drawnPart.map { (Double($0.width), Double($0.height)) } ?? scaled
+    // cairo uses 16-bit sizes, and 24-bit coordinates.
     let side = Double(min(limits.side, 32_767))
-    guard max(scaled.0, scaled.1) <= side, scaled.0 * scaled.1 <= Double(limits.pixelCount) else {
+    guard max(drawn.0, drawn.1) <= side, max(scaled.0, scaled.1) <= 1_048_576,
+      drawn.0 * drawn.1 <= Double(limits.pixelCount)
+    else {
       throw ImageError(
         .overLimit,
         format: .svg,
-        limit: max(scaled.0, scaled.1) <= side ? .pixelCount : .side,
+        limit: max(drawn.0, drawn.1) <= side ? .pixelCount : .side,
         "svg drawn at \(scaled.0.rounded())x\(scaled.1.rounded()) pixels, over the limit of \(Int(side)) on a side"
           + " or \(limits.pixelCount) in all",
       )
     }
     let document = try unsafe SVGDocument(bytes)
     let (width, height) = (max(1, Int(scaled.0.rounded())), max(1, Int(scaled.1.rounded())))
-    return unsafe HeldRows(width: width, height: height, hasAlpha: true) { (pixels, _) throws(ImageError) in
+    let part = request.drawnPart ?? PixelRegion(x: 0, y: 0, width: width, height: height)
+    return unsafe HeldRows(width: part.width, height: part.height, hasAlpha: true) { (pixels, _) throws(ImageError) in
       try request.control.check()
-      try unsafe document.draw(into: pixels, width: width, height: height)
+      try unsafe document.draw(part, ofWidth: width, height: height, into: pixels)
       try request.control.check()
       unsafe pixels.unpremultiply()
     }

@@ -39,19 +39,32 @@ final class SVGDocument {
     return hasView ? (size.view_width, size.view_height) : (300, 150)
   }
 
-  /// Draws into `4 * width * height` bytes, which must be zero, as RGBA with premultiplied colours.
-  func draw(into pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int) throws(ImageError) {
-    precondition(pixels.count == 4 * width * height && width <= 32_767 && height <= 32_767)
+  /// Draws a part into `4 * part.width * part.height` bytes, which must be zero, as RGBA with premultiplied colours.
+  ///
+  /// The part is one of the drawing at a size of `width` x `height` pixels.
+  func draw(
+    _ part: PixelRegion,
+    ofWidth width: Int,
+    height: Int,
+    into pixels: UnsafeMutableRawBufferPointer,
+  ) throws(ImageError) {
+    precondition(pixels.count == 4 * part.width * part.height && part.width <= 32_767 && part.height <= 32_767)
     var message = [CChar](repeating: 0, count: Self.messageSize)
     let size = size
     // The precondition guarantees the room; the message is truncated to its room.
     let status = unsafe vitrine_svg_draw(
       document,
-      size.width,
-      size.height,
+      vitrine_svg_part(
+        from_width: size.width,
+        from_height: size.height,
+        scale_x: Double(width) / size.width,
+        scale_y: Double(height) / size.height,
+        x: Double(part.x),
+        y: Double(part.y),
+      ),
       pixels.baseAddress?.assumingMemoryBound(to: UInt8.self),
-      Int32(width),
-      Int32(height),
+      Int32(part.width),
+      Int32(part.height),
       &message,
       message.count,
     )

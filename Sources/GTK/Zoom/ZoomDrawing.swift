@@ -36,7 +36,6 @@ struct ZoomPlan {
   @MainActor
   func isComplete(_ tiles: ZoomTiles) -> Bool {
     if usesOverview(tiles) { return true }
-    if tiles.lacksTiles { return tiles.isOverviewFinished }
     return !self.tiles.isEmpty && self.tiles.allSatisfy { tiles.has($0.place) }
   }
 }

@@ -26,7 +26,7 @@ struct ZoomGeometry: Equatable {
 
   let grid: TileGrid
   /// True if the picture has no pixels of its own, so that it may be shown at any size.
-  let isDrawing: Bool
+  var isDrawing: Bool { grid.levels.lowerBound < 0 }
   /// True if the pixels of levels are counted from the right, or from the bottom, since the file is stored that way.
   let countsFromRight: Bool
   let countsFromBottom: Bool
@@ -44,13 +44,12 @@ struct ZoomGeometry: Equatable {
 
   init(
     _ grid: TileGrid,
-    isDrawing: Bool = false,
     orientation: Orientation = .up,
     width: Int,
     height: Int,
     scale: Double = 1,
   ) {
-    (self.grid, self.isDrawing) = (grid, isDrawing)
+    self.grid = grid
     // Where the first stored pixel is in the upright picture.
     let first = orientation.upright(x: 0, y: 0, width: 2, height: 2)
     (countsFromRight, countsFromBottom) = (first.x > 0, first.y > 0)

@@ -38,8 +38,6 @@ final class ZoomTiles {
   private(set) var failure: LoadError?
   /// The number of bytes of all pixels here.
   private(set) var byteCount = 0
-  /// True if tiles cannot be made of this picture, though the whole can.
-  private(set) var lacksTiles = false
 
   private var entries: [TilePlace: Entry] = [:]
   private var enlarged: [EnlargedBlock: Entry] = [:]
@@ -71,7 +69,7 @@ final class ZoomTiles {
   /// Requests again what has failed.
   func retry() {
     guard failure != nil else { return }
-    (failure, failed, lacksTiles) = (nil, [], false)
+    (failure, failed) = (nil, [])
     requestOverview()
     requestTiles()
   }
@@ -99,7 +97,7 @@ final class ZoomTiles {
   /// True if tiles wait to become textures.
   var hasArrivals: Bool { !arrived.isEmpty }
   /// True if a tile is wanted and neither there nor failed.
-  var isIncomplete: Bool { !lacksTiles && wanted.contains { entries[$0] == nil && !failed.contains($0) } }
+  var isIncomplete: Bool { wanted.contains { entries[$0] == nil && !failed.contains($0) } }
   /// The number of tiles that are requested.
   var requestCount: Int { requests.count }
   /// The number of enlarged blocks.
@@ -135,7 +133,7 @@ final class ZoomTiles {
   }
 
   private func requestTiles() {
-    guard !isStopped, !lacksTiles else { return }
+    guard !isStopped else { return }
     for place in wanted where requests.count < Self.requestLimit {
       guard requests[place] == nil, entries[place] == nil, !failed.contains(place),
         !arrived.contains(where: { $0.place == place })
@@ -169,12 +167,7 @@ final class ZoomTiles {
       arrived.append((place, bitmap))
     case .failure(let error):
       failed.insert(place)
-      if provider.info.isVector {
-        // The overview is all there is.
-        lacksTiles = true
-      } else if failure == nil, !error.isCancellation {
-        failure = error
-      }
+      if failure == nil, !error.isCancellation { failure = error }
     }
     requestTiles()
     changed()

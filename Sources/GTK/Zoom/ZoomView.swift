@@ -19,8 +19,6 @@ final class ZoomView: DrawnWidget {
 
   /// The longest side of an overview, in pixels.
   private static let longestOverview = 2048
-  /// The longest side of a drawing that has no tiles, in pixels.
-  private static let longestDrawing = 4096
 
   let opener: any PictureOpening
   /// The maximum number of bytes of textures.
@@ -167,7 +165,6 @@ final class ZoomView: DrawnWidget {
     let (width, height) = pixelSize
     return ZoomGeometry(
       provider.grid,
-      isDrawing: provider.info.isVector,
       orientation: provider.info.orientation,
       width: width,
       height: height,
@@ -263,7 +260,6 @@ final class ZoomView: DrawnWidget {
   }
 
   private func overviewLength(_ geometry: ZoomGeometry, _ tiles: ZoomTiles) -> Int {
-    if tiles.lacksTiles { return min(Self.longestDrawing, geometry.longestSide) }
     var fitting = geometry
     fitting.fit()
     return min(Self.longestOverview, fitting.longestSide)

@@ -12,7 +12,8 @@ import VitrineTIFF
 struct GalleryPipeline {
   /// The pixels that are kept in memory, in bytes.
   static let memoryLimit = 128 << 20
-  private static let diskLimit = 500 << 20
+  /// The tiles of a photograph of 100 megapixels take about 200 MB.
+  private static let diskLimit = 1 << 30
 
   let pipeline: ImagePipeline
   let memory: MemoryCache<CachedImage>
@@ -34,6 +35,9 @@ struct GalleryPipeline {
       $0.memoryCache = memory
       $0.diskCache = disk
       $0.decoders = decoders
+      // Photographs of any kind: all coefficients of a progressive JPEG of 100 megapixels take 300 MB.
+      $0.decodeLimits.pixelCount = 250_000_000
+      $0.decodeLimits.memoryByteCount = min(1_000_000_000, MemoryLimit.bytes / 2)
     }
   }
 

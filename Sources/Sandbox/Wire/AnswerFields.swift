@@ -89,7 +89,7 @@ package struct AnswerFields {
     let expected: SamplingPlan
     do throws(ImageError) {
       var options = options
-      if isWhole { (options.size, options.region) = (nil, nil) }
+      if isWhole { (options.size, options.region, options.drawnPart) = (nil, nil, nil) }
       expected = try options.plan(for: info)
     } catch {
       throw Malformed(field: "size of the result")

@@ -105,10 +105,13 @@ extension Message {
     }
     try code(&options.region, "region", from: PixelRegion(x: 0, y: 0, width: 1, height: 1)) {
       (message, region) throws(Malformed) in
-      try message.code(&region.x, "region")
-      try message.code(&region.y, "region")
-      try message.code(&region.width, "region")
-      try message.code(&region.height, "region")
+      try message.code(&region)
+    }
+    let part = DrawnPart(ofWidth: 1, height: 1, region: PixelRegion(x: 0, y: 0, width: 1, height: 1))
+    try code(&options.drawnPart, "part of a drawing", from: part) { (message, part) throws(Malformed) in
+      try message.code(&part.width, "part of a drawing", in: 1...Int(Int32.max))
+      try message.code(&part.height, "part of a drawing", in: 1...Int(Int32.max))
+      try message.code(&part.region)
     }
     try code(&options.quality, "quality")
     try code(&options.filter, "filter")
@@ -117,6 +120,13 @@ extension Message {
     try code(&options.frame, "frame")
     try code(&options.acceptsPartial, "partial")
     try code(&options.bytesPerPixel, "pixel size", in: 1...4)
+  }
+
+  private mutating func code(_ region: inout PixelRegion) throws(Malformed) {
+    try code(&region.x, "region")
+    try code(&region.y, "region")
+    try code(&region.width, "region")
+    try code(&region.height, "region")
   }
 
   private mutating func code(_ size: inout TargetSize) throws(Malformed) {

@@ -47,12 +47,13 @@ void vitrine_svg_get_size(vitrine_svg *svg, vitrine_svg_size *out) {
   out->view_height = has_view ? view.height : -1;
 }
 
-int vitrine_svg_draw(vitrine_svg *svg, double from_width, double from_height, uint8_t *memory, int width, int height,
-                     char *message, size_t message_size) {
+int vitrine_svg_draw(vitrine_svg *svg, vitrine_svg_part part, uint8_t *memory, int width, int height, char *message,
+                     size_t message_size) {
   cairo_surface_t *surface = cairo_image_surface_create_for_data(memory, CAIRO_FORMAT_ARGB32, width, height, width * 4);
   cairo_t *context = cairo_create(surface);
-  cairo_scale(context, width / from_width, height / from_height);
-  RsvgRectangle viewport = {0, 0, from_width, from_height};
+  cairo_translate(context, -part.x, -part.y);
+  cairo_scale(context, part.scale_x, part.scale_y);
+  RsvgRectangle viewport = {0, 0, part.from_width, part.from_height};
   GError *error = NULL;
   int status = 0;
   if (!rsvg_handle_render_document((RsvgHandle *)svg, context, &viewport, &error)) {

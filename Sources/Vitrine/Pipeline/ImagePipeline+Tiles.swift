@@ -17,7 +17,7 @@ extension ImagePipeline {
   ///     rest transparent. Defaults to `false`: tiles of such a file throw an error.
   /// - Returns: The image, of which only the header has been read.
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
-  package func tiledImage(
+  public func tiledImage(
     for request: ImageRequest,
     acceptsPartial: Bool = false,
   ) async throws(LoadError) -> TiledImage {
@@ -34,7 +34,7 @@ extension ImagePipeline {
   /// Opens the image at a URL for reading a tile at a time; see ``tiledImage(for:acceptsPartial:)``.
   ///
   /// - Throws: ``LoadError``; with code `.cancelled`, at once, if the awaiting task is cancelled.
-  package func tiledImage(for url: URL) async throws(LoadError) -> TiledImage {
+  public func tiledImage(for url: URL) async throws(LoadError) -> TiledImage {
     try await tiledImage(for: ImageRequest(url: url))
   }
 }

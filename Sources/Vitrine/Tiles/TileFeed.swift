@@ -85,7 +85,7 @@ final class TileFeed: Sendable {
   /// Waits for a tile of a pass; `nil` if the running one has just made it.
   ///
   /// With `isLast`, waits for the next pass then.
-  func tile(_ tile: TilePlace, isLast: Bool) async throws(LoadError) -> Bitmap? {
+  func tile(_ tile: TilePlace, _ urgency: TileUrgency, isLast: Bool) async throws(LoadError) -> Bitmap? {
     let outcome = Deferred<Outcome>()
     let (number, isMade) = state.withLock { state -> (Int, Bool) in
       if state.made.contains(tile), !isLast { return (0, true) }
@@ -99,6 +99,7 @@ final class TileFeed: Sendable {
     }
     guard !isMade else { return nil }
     begin()
+    if let item = state.withLock({ $0.item }) { urgency.follow(item) }
     let result = await withTaskCancellationHandler {
       await outcome.value()
     } onCancel: {

@@ -13,6 +13,8 @@ final class TileReader: Sendable {
   /// True if the file was out of date.
   let isStale: Bool
   let grid: TileGrid
+  /// True if there is no pass, and each tile is drawn by itself.
+  private let isDrawn: Bool
   private let request: ImageRequest
   private let context: JobContext
   private let data: Data
@@ -26,6 +28,8 @@ final class TileReader: Sendable {
   private let fine: TileFeed?
   private let index: TileIndex?
   private let loads = TileLoads()
+  /// The finest level of a drawing that can be drawn within the limits, as far as known.
+  private let drawable: Lock<Int>
 
   private var source: String { request.name }
 
@@ -40,7 +44,9 @@ final class TileReader: Sendable {
     (origin, isStale) = (bytes.origin, bytes.isStale)
     decoders = context.decoders.decoders(for: request, of: data)
     info = try decoders.info(of: data, limits: context.configuration.decodeLimits)
-    grid = TileGrid(width: info.width, height: info.height, finest: info.isVector ? TileGrid.finestDrawn(info) : 0)
+    isDrawn = info.isVector && decoders.drawsParts(of: info.format)
+    grid = TileGrid(width: info.width, height: info.height, finest: isDrawn ? TileGrid.finestDrawn(info) : 0)
+    drawable = Lock(grid.levels.lowerBound)
     let isKnown = bytes.contentID != .none && !bytes.contentID.isOfBeginning
     let contentID = isKnown ? bytes.contentID : ContentID(of: data)
     store = TileStore(request, contentID, grid, acceptsPartial: acceptsPartial, context)
@@ -71,32 +77,32 @@ final class TileReader: Sendable {
       let detail = "no tile \(tile.column), \(tile.row) at level \(tile.level)"
       throw LoadError(.undecodable, .request, source, detail)
     }
-    return try await loads.value(of: tile, source) { [self] () throws(LoadError) in
-      try await make(tile, priority)
+    return try await loads.value(of: tile, source, priority) { [self] (urgency) throws(LoadError) in
+      try await make(tile, urgency)
     }
   }
 
-  private func make(_ tile: TilePlace, _ priority: Priority) async throws(LoadError) -> Bitmap {
-    if info.isVector { return try await draw(tile, priority) }
-    if tile.level >= coarse.levels.lowerBound { return try await stored(tile, coarse, priority) }
-    if let index = try await index?.value(priority) {
-      return try await decode(priority) { [options] item, share throws(ImageError) in
+  private func make(_ tile: TilePlace, _ urgency: TileUrgency) async throws(LoadError) -> Bitmap {
+    if isDrawn { return try await draw(tile, urgency) }
+    if tile.level >= coarse.levels.lowerBound { return try await stored(tile, coarse, urgency) }
+    if let index = try await index?.value(urgency.priority) {
+      return try await decode(urgency) { [options] item, share throws(ImageError) in
         var options = options
         options.isCancelled = { item.isCancelled }
         options.memoryShare = share
         return try index.tile(tile, of: self.grid, halvings: max(0, tile.level - 1), options)
       }
     }
-    return try await stored(tile, fine ?? coarse, priority)
+    return try await stored(tile, fine ?? coarse, urgency)
   }
 
   /// Returns a tile that is stored, or else that a pass makes.
-  private func stored(_ tile: TilePlace, _ feed: TileFeed, _ priority: Priority) async throws(LoadError) -> Bitmap {
+  private func stored(_ tile: TilePlace, _ feed: TileFeed, _ urgency: TileUrgency) async throws(LoadError) -> Bitmap {
     for isLast in [false, true] {
       if let bitmap = feed.beingStored(tile) { return bitmap }
-      if let bitmap = await store.tile(tile, priority) { return bitmap }
+      if let bitmap = await store.tile(tile, urgency.priority) { return bitmap }
       // A pass that has passed the tile a moment ago has stored it since the look-up, or could not.
-      if let bitmap = try await feed.tile(tile, isLast: isLast) { return bitmap }
+      if let bitmap = try await feed.tile(tile, urgency, isLast: isLast) { return bitmap }
     }
     throw LoadError(.undecodable, .decode, source, "the tile \(tile.column), \(tile.row) was not made")
   }
@@ -109,32 +115,92 @@ final class TileReader: Sendable {
     return options
   }
 
-  private func draw(_ tile: TilePlace, _ priority: Priority) async throws(LoadError) -> Bitmap {
-    throw LoadError(.undecodable, .decode, source, "drawings have no tiles yet")
+  /// Draws a tile of a drawing.
+  ///
+  /// Effects take surfaces of the size of the whole drawing; where these are over the limits, the tile is enlarged from
+  /// the finest level at which they are not.
+  private func draw(_ tile: TilePlace, _ urgency: TileUrgency) async throws(LoadError) -> Bitmap {
+    guard let region = grid.region(of: tile) else {
+      throw LoadError(.undecodable, .decode, source, "no tile \(tile.column), \(tile.row) at level \(tile.level)")
+    }
+    if tile.level >= drawable.withLock({ $0 }) {
+      var options = options
+      let size = grid.size(of: tile.level)
+      options.drawnPart = DrawnPart(ofWidth: size.width, height: size.height, region: region)
+      do throws(LoadError) {
+        return try await decode(urgency) { [options, data, decoders] item, share throws(ImageError) in
+          var options = options
+          options.isCancelled = { item.isCancelled }
+          options.memoryShare = share
+          return try decoders.decode(data, options).bitmap
+        }
+      } catch {
+        guard let cause = error.cause as? ImageError, cause.code == .overLimit, tile.level < 0 else { throw error }
+        drawable.withLock { $0 = max($0, tile.level + 1) }
+      }
+    }
+    // Below level 0, each level is exactly twice the size of the next.
+    let side = TileGrid.side / 2
+    let coarser = TilePlace(level: tile.level + 1, column: tile.column / 2, row: tile.row / 2)
+    let bitmap = try await self.tile(coarser, urgency.priority)
+    let part = PixelRegion(
+      x: tile.column % 2 * side,
+      y: tile.row % 2 * side,
+      width: region.width / 2,
+      height: region.height / 2,
+    )
+    let size = TargetSize.pixels(Double(region.width), Double(region.height), .exact, enlarges: true)
+    let limits = context.configuration.decodeLimits
+    return try await context.tileWork(context.processQueue, source, urgency.priority) { item throws(ImageError) in
+      try bitmap.cropped(x: part.x, y: part.y, width: part.width, height: part.height)
+        .resized(to: size, limits: limits, isCancelled: { item.isCancelled })
+    }
   }
 
   /// Runs a decode on the decode queue, within the memory of all decodes.
+  ///
+  /// Cancelling the awaiting task cancels the decode, which is not waited for; nor is one that is stuck.
   private func decode(
-    _ priority: Priority,
+    _ urgency: TileUrgency,
     _ body: @escaping @Sendable (WorkItem, MemoryShare) throws(ImageError) -> Bitmap,
   ) async throws(LoadError) -> Bitmap {
-    let (context, decoders, data) = (context, decoders, data)
-    return try await context.tileWork(context.decodeQueue, source, priority) { item throws(ImageError) in
-      let share = MemoryShare(of: context.decodeBudget)
-      return try context.decodeWatch.run(item, share) {
-        decoders.format(of: data)
-      } onStuck: { _ in
-      } _: { () throws(ImageError) in
-        try body(item, share)
+    let (context, decoders, data, source) = (context, decoders, data, source)
+    let outcome = Deferred<Result<Bitmap, LoadError>>()
+    let item: WorkItem
+    do throws(WorkQueueError) {
+      item = try context.decodeQueue.enqueue(priority: urgency.priority) { item in
+        let share = MemoryShare(of: context.decodeBudget)
+        do throws(ImageError) {
+          let bitmap = try context.decodeWatch.run(item, share) {
+            decoders.format(of: data)
+          } onStuck: { error in
+            outcome.resolve(.failure(LoadError(error, .decode, source)))
+          } _: { () throws(ImageError) in
+            try body(item, share)
+          }
+          outcome.resolve(.success(bitmap))
+        } catch {
+          outcome.resolve(.failure(LoadError(error, .decode, source)))
+        }
       }
+    } catch {
+      throw LoadError(.overloaded, .decode, source, "too many images are waiting to be decoded")
     }
+    urgency.follow(item)
+    let result = await withTaskCancellationHandler {
+      await outcome.value()
+    } onCancel: {
+      item.cancel()
+      outcome.resolve(.failure(LoadError(.cancelled, .decode, source, "cancelled")))
+    }
+    return try result.get()
   }
 
   // MARK: Overviews
 
   /// Passes pictures of at most `maximum` pixels on the longer side to `show`, until the finished one.
   func overviews(maximum: Int, show: @Sendable (Bitmap) -> Void) async throws(LoadError) {
-    if info.isVector { return show(try await drawOverview(maximum)) }
+    if isDrawn { return show(try await drawOverview(maximum)) }
     if let known = coarse.finishedOverview { return show(try await resized(known, maximum)) }
     if let stored = await store.picture(ofLevel: coarse.overviewLevel) {
       coarse.keep(overview: stored)
@@ -149,7 +215,8 @@ final class TileReader: Sendable {
   private func drawOverview(_ maximum: Int) async throws(LoadError) -> Bitmap {
     var options = options
     options.size = .pixels(Double(maximum))
-    return try await decode(request.priority) { [options, data, decoders] item, share throws(ImageError) in
+    return try await decode(TileUrgency(request.priority)) {
+      [options, data, decoders] item, share throws(ImageError) in
       var options = options
       options.isCancelled = { item.isCancelled }
       options.memoryShare = share

@@ -1,4 +1,4 @@
-package import VitrineImaging
+public import VitrineImaging
 import VitrineRuntime
 
 /// A picture of any size, read a tile at a time.
@@ -9,7 +9,7 @@ import VitrineRuntime
 /// let tile = try await image.tile(TiledImage.Tile(level: 0, column: 3, row: 2))
 /// ```
 /// The picture is never in memory as a whole, only the encoded file is. How a tile is made depends on the file:
-/// - Baseline JPEG has an index (``JPEGIndex``), made once in the background. A fine tile costs as much as its pixels,
+/// - Baseline JPEG has an index (`JPEGIndex`), made once in the background. A fine tile costs as much as its pixels,
 ///   wherever it is.
 /// - Other formats cannot be entered in the middle. They are decoded in one pass from top to bottom, which makes the
 ///   tiles of all levels and stores them in ``ImagePipeline/Configuration/diskCache``. There they are found from then
@@ -22,30 +22,30 @@ import VitrineRuntime
 /// levels above 0 have a little less of the finest detail.
 ///
 /// It is safe to use from any thread. Releasing it stops the work that is left.
-package final class TiledImage: Sendable {
+public final class TiledImage: Sendable {
   /// The place of a tile.
-  package struct Tile: Hashable, Sendable, CustomStringConvertible {
+  public struct Tile: Hashable, Sendable, CustomStringConvertible {
     /// The level; see ``TiledImage/levels``.
-    package var level: Int
+    public var level: Int
     /// The column, counted from 0 at the left.
-    package var column: Int
+    public var column: Int
     /// The row, counted from 0 at the top.
-    package var row: Int
+    public var row: Int
 
     /// Makes a place; one outside the picture is rejected where it is used.
-    package init(level: Int, column: Int, row: Int) {
+    public init(level: Int, column: Int, row: Int) {
       (self.level, self.column, self.row) = (level, column, row)
     }
 
     /// The place in the form `3, 2 at level 0`: column, row and level.
-    package var description: String { "\(column), \(row) at level \(level)" }
+    public var description: String { "\(column), \(row) at level \(level)" }
   }
 
   /// The length of a tile's sides, in pixels; tiles at the right and bottom edges are smaller.
-  package static let tileSize = TileGrid.side
+  public static let tileSize = TileGrid.side
 
-  /// The facts of the file's header; ``ImageInfo/width`` and ``ImageInfo/height`` are those of the upright picture.
-  package let info: ImageInfo
+  /// The facts of the file's header; `ImageInfo.width` and `ImageInfo.height` are those of the upright picture.
+  public let info: ImageInfo
   private let reader: TileReader
 
   init(_ reader: TileReader) {
@@ -55,26 +55,26 @@ package final class TiledImage: Sendable {
   deinit { reader.stop() }
 
   /// The origin of the file's bytes.
-  package var origin: ImageResponse.Origin { reader.origin }
+  public var origin: ImageResponse.Origin { reader.origin }
 
   /// A Boolean value that indicates whether the file's bytes were out of date when they were read.
-  package var isStale: Bool { reader.isStale }
+  public var isStale: Bool { reader.isStale }
 
   /// The levels of the picture.
   ///
   /// Level 0 is the picture's own size, level n is 1/2^n of it, and the last level fits into one tile. Drawings also
   /// have levels below 0: -1 is twice the size, and so on.
-  package var levels: ClosedRange<Int> { reader.grid.levels }
+  public var levels: ClosedRange<Int> { reader.grid.levels }
 
   /// Returns the size of the whole picture at a level of ``levels``, in pixels; fractions are rounded up.
   ///
   /// Complexity: O(1).
-  package func size(ofLevel level: Int) -> (width: Int, height: Int) { reader.grid.size(of: level) }
+  public func size(ofLevel level: Int) -> (width: Int, height: Int) { reader.grid.size(of: level) }
 
   /// Returns the number of tiles at a level of ``levels``, across and down.
   ///
   /// Complexity: O(1).
-  package func tileCount(ofLevel level: Int) -> (columns: Int, rows: Int) { reader.grid.count(of: level) }
+  public func tileCount(ofLevel level: Int) -> (columns: Int, rows: Int) { reader.grid.count(of: level) }
 
   /// Returns the upright pixels of a tile.
   ///
@@ -84,12 +84,12 @@ package final class TiledImage: Sendable {
   ///
   /// - Parameters:
   ///   - tile: The place.
-  ///   - priority: The urgency of the work. Defaults to ``Priority/normal``.
+  ///   - priority: The urgency of the work. Defaults to `Priority.normal`.
   /// - Returns: The pixels: ``tileSize`` on each side, or fewer at the right and bottom edges. In the request's colour
   ///   space.
   /// - Throws: ``LoadError``: `.undecodable` for damage, for a limit that is exceeded and for a place outside the
   ///   picture; `.overloaded`; `.cancelled`, at once, if the awaiting task is cancelled.
-  package func tile(_ tile: Tile, priority: Priority = .normal) async throws(LoadError) -> Bitmap {
+  public func tile(_ tile: Tile, priority: Priority = .normal) async throws(LoadError) -> Bitmap {
     defer { withExtendedLifetime(self) {} }
     return try await reader.tile(TilePlace(level: tile.level, column: tile.column, row: tile.row), priority)
   }
@@ -103,7 +103,7 @@ package final class TiledImage: Sendable {
   /// - Parameter maximum: The maximum length of the longer side, in pixels. A picture larger than 2,048 pixels may come
   ///   smaller than that: it is meant to be shown until there are tiles.
   /// - Returns: The pictures. The stream throws a ``LoadError``.
-  package func overviews(maximum: Int) -> AsyncThrowingStream<Bitmap, any Error> {
+  public func overviews(maximum: Int) -> AsyncThrowingStream<Bitmap, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let task = Task { [self] in
         do throws(LoadError) {

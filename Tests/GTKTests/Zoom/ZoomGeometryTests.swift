@@ -30,7 +30,6 @@ final class ZoomGeometryTests: XCTestCase {
       )
       var geometry = ZoomGeometry(
         TileGrid(width: width, height: height, finest: isDrawing ? -4 : 0),
-        isDrawing: isDrawing,
         orientation: Orientation.allCases[round % 8],
         width: Int.random(in: 1...1500, using: &numbers),
         height: Int.random(in: 1...1500, using: &numbers),

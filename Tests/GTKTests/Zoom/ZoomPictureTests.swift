@@ -223,16 +223,18 @@ final class ZoomPictureTests: WidgetTestCase {
     }
   }
 
-  func testADrawingWithoutTilesIsDrawnAnewAsAWhole() {
-    MainActor.assumeIsolated {
+  func testADrawingIsDrawnAnewAtEachZoom() throws {
+    try MainActor.assumeIsolated {
       let shown = FakePicture(width: 300, height: 200, isVector: true, color: FakeColors.slow(300, 200))
-      for level in shown.grid.levels { for tile in shown.grid.tiles(of: level) { shown.fail(tile) } }
       let stage = ZoomStage(shown)
       stage.complete()
       // Drawings may be larger than they say.
       XCTAssertGreaterThan(stage.picture.zoom, 1)
       stage.picture.zoom(to: 6)
-      MainLoop.turn { shown.lengths.contains(1800) && stage.picture.content.isSame(as: .complete) }
+      stage.complete()
+      XCTAssertEqual(stage.picture.view.plan.level, -3)
+      XCTAssertTrue(shown.askedTiles.contains { $0.level == -3 })
+      try stage.check(shown, tolerance: 3)
       stage.close()
     }
   }

@@ -19,9 +19,16 @@ typedef struct {
 vitrine_svg *vitrine_svg_create(const uint8_t *data, size_t length, char *message, size_t message_size);
 void vitrine_svg_destroy(vitrine_svg *);
 void vitrine_svg_get_size(vitrine_svg *, vitrine_svg_size *);
-/// Draws an image of `from_width` by `from_height` into `width` by `height` pixels: B, G, R, A in memory order,
-/// premultiplied, four bytes a pixel, initially zero. Returns 0, or -1 and a message.
-int vitrine_svg_draw(vitrine_svg *, double from_width, double from_height, uint8_t *pixels, int width, int height, char *message,
+/// A part of an image of `from_width` by `from_height`, enlarged by the scales: what begins at `x`, `y` in pixels.
+typedef struct {
+  double from_width, from_height;
+  double scale_x, scale_y;
+  double x, y;
+} vitrine_svg_part;
+
+/// Draws a part of an image into `width` by `height` pixels: B, G, R, A in memory order, premultiplied, four bytes a
+/// pixel, initially zero. Returns 0, or -1 and a message.
+int vitrine_svg_draw(vitrine_svg *, vitrine_svg_part part, uint8_t *pixels, int width, int height, char *message,
                      size_t message_size);
 
 #endif

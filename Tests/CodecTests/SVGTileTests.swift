@@ -1,0 +1,105 @@
+import Testing
+import Vitrine
+import VitrineImaging
+import VitrineRuntime
+import VitrineSVG
+import VitrineTesting
+
+/// Drawings a tile at a time.
+struct SVGTileTests {
+  /// Curves, a gradient, half-transparent parts, text-like strokes, and lengths in percent of the whole.
+  private static let drawing = SVGTests.data(
+    #" width="230" height="170" viewBox="0 0 460 340">"#,
+    ##"<linearGradient id="g"><stop stop-color="#dc2828"/><stop offset="1" stop-color="#2828dc"/></linearGradient>"##,
+    ##"<rect width="100%" height="50%" fill="url(#g)"/>"##,
+    ##"<circle cx="200" cy="180" r="120" fill="#28b43c" fill-opacity="0.6" stroke="#000" stroke-width="3"/>"##,
+    ##"<path d="M0 340 C100 0 300 700 460 20" fill="none" stroke="#403010" stroke-width="7" stroke-dasharray="9 4"/>"##,
+  )
+
+  /// The same, and an effect, which takes a surface of the size of the whole drawing.
+  private static let withEffect = SVGTests.data(
+    #" width="230" height="170" viewBox="0 0 460 340">"#,
+    ##"<g opacity="0.5"><rect width="300" height="300" fill="#dc2828"/><circle cx="300" cy="200" r="90"/></g>"##,
+  )
+
+  private let pipeline = ImagePipeline.testing { $0.decoders.add(.svg) }
+
+  private func tiled(_ data: Data, _ pipeline: ImagePipeline? = nil) async throws -> TiledImage {
+    try await (pipeline ?? self.pipeline).tiledImage(for: ImageRequest(.data(data, id: "drawing")))
+  }
+
+  /// Where the edge of a shape is cut by that of a tile, coverage is rounded otherwise here and there.
+  @Test(arguments: [drawing, withEffect], [0, -1, -2])
+  func aTileIsThePartOfTheDrawingAtItsLevel(data: Data, level: Int) async throws {
+    let image = try await tiled(data)
+    let size = image.size(ofLevel: min(level, image.levels.upperBound))
+    guard image.levels.contains(level) else { return }
+    let whole = try decode(
+      data,
+      .pixels(Double(size.width), Double(size.height), .exact, enlarges: true),
+    ).bitmap
+    let (columns, rows) = image.tileCount(ofLevel: level)
+    for place in 0..<columns * rows {
+      let tile = try await image.tile(.init(level: level, column: place % columns, row: place / columns))
+      let (x, y) = (place % columns * TiledImage.tileSize, place / columns * TiledImage.tileSize)
+      let expected = try whole.cropped(x: x, y: y, width: tile.width, height: tile.height)
+      var (wrong, most) = (0, 0)
+      for row in 0..<tile.height {
+        let line = try tile.cropped(x: 0, y: row, width: tile.width, height: 1)
+        let other = try expected.cropped(x: 0, y: row, width: tile.width, height: 1)
+        let difference = line.largestDifference(from: other)
+        most = max(most, difference)
+        if difference > 2 { wrong += 1 }
+      }
+      #expect(most <= 24 && wrong <= tile.height / 4, "\(wrong) rows, by \(most), in \(place) of \(columns)x\(rows)")
+    }
+  }
+
+  @Test
+  func itCanBeEnlargedAThousandTimes() async throws {
+    let image = try await tiled(Self.drawing)
+
+    #expect(image.levels.lowerBound == -10)
+    let (columns, rows) = image.tileCount(ofLevel: -10)
+    let tile = try await image.tile(.init(level: -10, column: columns / 4, row: rows * 3 / 4))
+    #expect([tile.width, tile.height] == [512, 512])
+    let last = try await image.tile(.init(level: -10, column: columns - 1, row: rows - 1))
+    #expect([last.width, last.height] == [512, 512])
+  }
+
+  /// Where the surfaces of effects are over the limits, tiles are enlarged from the finest level that is within them.
+  @Test
+  func whatCannotBeDrawnSoLargeIsEnlarged() async throws {
+    let pipeline = ImagePipeline.testing {
+      $0.decoders.add(.svg)
+      $0.decodeLimits.memoryByteCount = 20_000_000
+    }
+    let image = try await tiled(Self.withEffect, pipeline)
+    let fine = try await image.tile(.init(level: -6, column: 3, row: 3))
+    let coarse = try await image.tile(.init(level: -3, column: 0, row: 0))
+
+    #expect([fine.width, fine.height] == [512, 512])
+    // The middle of the tile, in pixels of level -3.
+    let middle = (3 * 512 + 256) >> 3
+    #expect(fine[256, 256].isWithin(3, of: coarse[middle, middle]))
+    #expect(fine[256, 256].w > 100)
+  }
+
+  @Test
+  func aDrawingOfNothingHasTransparentTiles() async throws {
+    let image = try await tiled(SVGTests.data(#" width="20" height="20">"#))
+    let tile = try await image.tile(.init(level: -5, column: 0, row: 0))
+
+    #expect([tile.width, tile.height] == [512, 512])
+    #expect(tile[0, 0] == SIMD4() && tile[511, 511] == SIMD4())
+  }
+
+  @Test
+  func theOverviewIsDrawnAtItsSize() async throws {
+    let image = try await tiled(Self.drawing)
+    var last: Bitmap?
+    for try await overview in image.overviews(maximum: 900) { last = overview }
+
+    #expect(last?.size == [900, 665])
+  }
+}
