@@ -4,7 +4,7 @@ import Foundation
 import Vitrine
 
 func show(_ bitmap: Bitmap) {}
-func cut(_ url: Vitrine.URL) async throws {
+func cut(_ url: URL) async throws {
   // snippet.show
   let picture = try await ImagePipeline.shared.tiledImage(for: url)
   for try await overview in picture.overviews(maximum: 1024) { show(overview) }
