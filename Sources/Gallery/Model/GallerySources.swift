@@ -28,6 +28,26 @@ package struct GallerySources: Sendable, Equatable {
     }
   }
 
+  /// Makes the paths that GTK makes of arguments.
+  ///
+  /// - Parameters:
+  ///   - arguments: The words of the command line.
+  ///   - folder: The folder of the process.
+  /// - Returns: The paths; `nil` if an argument is no plain path.
+  package static func paths(_ arguments: [String], in folder: String) -> [String]? {
+    var paths: [String] = []
+    for argument in arguments {
+      let steps = argument.split(separator: "/")
+      // GTK tidies up such paths, and takes URLs for what they are.
+      guard !argument.isEmpty, !argument.contains("//"), !steps.contains("."), !steps.contains(".."),
+        argument.hasPrefix("/") || !argument.contains(":")
+      else { return nil }
+      let path = argument.hasPrefix("/") ? argument : (folder.hasSuffix("/") ? folder : folder + "/") + argument
+      paths.append(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
+    }
+    return paths
+  }
+
   private mutating func add(_ argument: String, _ seen: inout Set<String>, readsLists: Bool) {
     guard let place = PastedText.place(argument) else { return }
     switch place {

@@ -22,7 +22,8 @@ final class GalleryCell {
   private weak var cell: RemotePictureCell?
   private let root: Widget
   private let label: Widget
-  private var position = 0
+  /// The position of the picture.
+  private(set) var position = 0
   private var origin: ImageResponse.Origin?
 
   init(_ cell: RemotePictureCell, size: Int) {

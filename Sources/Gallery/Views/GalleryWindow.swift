@@ -20,7 +20,8 @@ final class GalleryWindow {
   let info: InfoPanel
   let statistics: StatisticsPanel
   let toast = Toast()
-  let library = Library()
+  let library: Library
+  let appearance: Appearance
   /// The files that were moved to the trash.
   var history = TrashHistory()
   var actions: [Command: Action] = [:]
@@ -40,14 +41,20 @@ final class GalleryWindow {
   private let header: GalleryHeader
   private var isClosed = false
 
-  init(_ application: Application, _ parts: GalleryPipeline, statePath: String) {
-    state = WindowState(path: statePath)
-    self.statePath = statePath
+  init(
+    _ application: Application,
+    _ parts: GalleryPipeline,
+    _ library: Library,
+    _ state: WindowState,
+    statePath: String,
+  ) {
+    (self.library, self.state, self.statePath) = (library, state, statePath)
+    appearance = Appearance(state.theme)
     Style.load()
     window = unsafe Widget(
       application.window(title: translated("Gallery"), width: state.width, height: state.height)
     )
-    grid = GridPage(parts.pipeline, cellSize: state.cellSize)
+    grid = GridPage(parts.pipeline, cellSize: state.cellSize, width: state.width)
     photo = PhotoPage(parts.pipeline)
     info = InfoPanel(parts.pipeline)
     statistics = StatisticsPanel(parts)
@@ -85,6 +92,7 @@ final class GalleryWindow {
   private func connectParts() {
     grid.onOpen = { [weak self] in self?.open($0) }
     grid.onSelect = { [weak self] in self?.update() }
+    grid.onZoom = { [weak self] in self?.updateActions() }
     grid.onFirstScreen = { [weak self] in self?.onFirstScreen() }
     photo.onChange = { [weak self] in self?.update() }
     photo.neighbours = { [weak self] in self?.neighbours(of: $0) ?? [] }
@@ -178,7 +186,7 @@ final class GalleryWindow {
         return update()
       }
       photo.show(nil)
-      show(items.isEmpty ? .empty : .grid)
+      show(items.count == 0 ? .empty : .grid)
       grid.focus()
     case .updated(let removed, let items):
       let leaving = Set(removed).filter { grid.list[$0] != nil }
@@ -223,7 +231,7 @@ final class GalleryWindow {
 
   private func searchChanged() {
     let text = unsafe String(cString: gtk_editable_get_text(cast(searchEntry.pointer)))
-    grid.change { $0.setSearch(text) }
+    grid.search(text)
     update()
   }
 
@@ -310,6 +318,7 @@ final class GalleryWindow {
     state.isMaximized = unsafe gtk_window_is_maximized(cast(window.pointer)) != 0
     state.cellSize = grid.cellSize
     state.order = grid.list.order
+    state.theme = appearance.theme
     // A few bytes; without them, the next window has its default size.
     try? state.write(to: statePath)
     photo.show(nil)
