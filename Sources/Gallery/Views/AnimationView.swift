@@ -23,6 +23,8 @@ final class AnimationView {
   private let child: Widget
   private let adjustments: (across: Adjustment, down: Adjustment)
   private var request: ImageRequest?
+  /// True once frames have been asked for.
+  private var isLoading = false
   /// The size of the animation in pixels.
   private var pixels = (width: 1.0, height: 1.0)
   private var pointer: (x: Double, y: Double)?
@@ -67,12 +69,13 @@ final class AnimationView {
 
   /// Shows an animation of a known size in pixels; `nil` for none.
   func load(_ request: ImageRequest?, width: Int = 1, height: Int = 1) {
+    // Nothing of the last one is to be seen in the place of this one.
+    picture.clear()
     self.request = request
-    error = nil
+    (error, isLoading) = (nil, false)
     pixels = (Double(max(1, width)), Double(max(1, height)))
     isFitting = true
     layOut()
-    if request == nil { picture.clear() }
   }
 
   func focus() { child.focus() }
@@ -121,11 +124,14 @@ final class AnimationView {
       width: Int((pixels.width * zoom / scale).rounded()),
       height: Int((pixels.height * zoom / scale).rounded()),
     )
-    guard var request else { return }
+    // A view that has just come has no size yet.
+    guard var request, widget.size.width > 0 else { return }
     // Frames as small as they are shown, or as they are: GTK enlarges them.
     let part = isFitting ? zoom : 1
     request.size = .pixels((pixels.width * part).rounded(), (pixels.height * part).rounded(), .exact)
-    picture.load(request, placeholder: .keepCurrent, failure: .symbol("image-missing-symbolic"))
+    let placeholder: Placeholder = isLoading ? .keepCurrent : .cachedVariant(else: .none)
+    isLoading = true
+    picture.load(request, placeholder: placeholder, failure: .symbol("image-missing-symbolic"))
   }
 
   private func sizeChanged() {

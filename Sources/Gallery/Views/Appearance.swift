@@ -67,7 +67,7 @@ final class Appearance {
       { _, result, box in
         // They stay on the main thread, which this is.
         nonisolated(unsafe) let (connection, box) = unsafe (g_bus_get_finish(result, nil), box)
-        MainActor.assumeIsolated { unsafe Self.owner(box)?.connected(connection) }
+        MainActor.assumeIsolated { unsafe Appearance.owner(box)?.connected(connection) }
       },
       retainedBox(),
     )
@@ -114,7 +114,7 @@ final class Appearance {
         // They stay on the main thread, which this is.
         nonisolated(unsafe) let (answer, box) = unsafe (g_dbus_connection_call_finish(bus, result, nil), box)
         defer { if let answer = unsafe answer { unsafe g_variant_unref(answer) } }
-        MainActor.assumeIsolated { unsafe Self.owner(box)?.read(answer) }
+        MainActor.assumeIsolated { unsafe Appearance.owner(box)?.read(answer) }
       },
       retainedBox(),
     )

@@ -155,7 +155,7 @@ enum Desktop {
         // The clipboard keeps the value for the call, on the main thread, which this is.
         nonisolated(unsafe) let value = unsafe gdk_clipboard_read_value_finish(board, result, nil)
         MainActor.assumeIsolated {
-          let places = unsafe places(in: value)
+          let places = unsafe Desktop.places(in: value)
           if !places.isEmpty { body.received(places) }
         }
       },
