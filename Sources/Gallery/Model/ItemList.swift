@@ -115,8 +115,25 @@ package struct ItemList: Sendable {
     let oldPositions = positions
     positions = Self.positions(of: visible)
     // What keeps its place is not touched. If only what was expected to move has moved, it leaves and comes again.
-    return steps(from: old, oldPositions, moving: []) ?? steps(from: old, oldPositions, moving: moving)
+    let steps =
+      steps(from: old, oldPositions, moving: []) ?? steps(from: old, oldPositions, moving: moving)
       ?? [ListSplice(position: 0, removed: old.count, added: visible.map(\.id))]
+    return steps.count > Self.stepLimit ? [joined(steps)] : steps
+  }
+
+  /// The number of steps above which one large step costs a view less.
+  private static let stepLimit = 100
+
+  /// Returns one step from the beginning of the first to the end of the last.
+  private func joined(_ steps: [ListSplice]) -> ListSplice {
+    guard let first = steps.first, let last = steps.last else { return ListSplice(position: 0, removed: 0, added: []) }
+    let end = last.position + last.added.count
+    let growth = steps.reduce(0) { $0 + $1.added.count - $1.removed }
+    return ListSplice(
+      position: first.position,
+      removed: end - first.position - growth,
+      added: visible[first.position..<end].map(\.id),
+    )
   }
 
   private static func positions(of items: [GalleryItem]) -> [String: Int] {
