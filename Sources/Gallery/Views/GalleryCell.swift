@@ -60,6 +60,11 @@ final class GalleryCell {
     cell?.picture.load(item.request, placeholder: .keepCurrent, failure: .symbol("image-missing-symbolic"))
   }
 
+  /// Gives the keyboard to the list's own widget around the cell.
+  func focus() {
+    if let parent = unsafe gtk_widget_get_parent(root.pointer) { unsafe gtk_widget_grab_focus(parent) }
+  }
+
   /// True if any part of the cell is visible in the window.
   var isOnScreen: Bool { cell?.picture.slot.isVisible ?? false }
 

@@ -242,15 +242,19 @@ final class GridPage {
   func show(_ id: String) {
     guard list.position(of: id) != nil else { return }
     select(SelectedItems([id]))
-    scroll(to: id)
-    focus()
-    // A page that has just come has no cell there to take the keyboard before it is laid out.
+    scrollAndFocus(id)
+    // A page that has just come may have no cell there before it is laid out.
     settling = Repeating(every: 30) { [weak self] in
       guard let self, selected.ids == [id], unsafe gtk_widget_get_mapped(grid.pointer) != 0 else { return false }
-      scroll(to: id)
-      focus()
+      scrollAndFocus(id)
       return false
     }
+  }
+
+  private func scrollAndFocus(_ id: String) {
+    scroll(to: id)
+    // The grid itself gives the keyboard to the cell that had it before.
+    if let cell = liveCells.first(where: { $0.id == id }) { cell.focus() } else { focus() }
   }
 
   func focus() {
