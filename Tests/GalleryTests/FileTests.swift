@@ -128,6 +128,26 @@ struct FileTests {
 
   @Test
   @MainActor
+  func whatIsOpenStaysIfNothingOfTheNextIsThere() async throws {
+    let folder = try Folder()
+    try folder.write("a.jpg")
+    let library = Library()
+    var changes: [String] = []
+    library.onChange = {
+      switch $0 {
+      case .replaced(let list, _, _): changes.append("\(list.count)")
+      case .failed(let problems): changes += problems
+      case .updated: break
+      }
+    }
+    await library.open([folder.path]).value
+    await library.open(["/there/is/none"]).value
+    #expect(changes.count >= 2 && changes[0] == "1" && changes[1].hasPrefix("/there/is/none: "))
+    #expect(library.sources.folders == [folder.path])
+  }
+
+  @Test
+  @MainActor
   func whatWasPreparedIsOpenedLikeTheRest() async throws {
     let folder = try Folder()
     for name in ["b.jpg", "a.jpg"] { try folder.write(name) }

@@ -9,6 +9,8 @@ package final class Library {
   package enum Change: Sendable {
     /// Others were opened: all pictures, the one to open at once, and messages about what could not be listed.
     case replaced(ItemList, opened: String?, problems: [String])
+    /// Nothing of what was to be opened is there; the messages say why.
+    case failed([String])
     /// Pictures went, came or have newer versions.
     case updated(removed: [String], items: [GalleryItem])
   }
@@ -124,11 +126,16 @@ package final class Library {
   private func begin(_ listing: Task<Listing?, Never>) -> Task<Void, Never> {
     generation += 1
     let generation = generation
-    for watch in watches { watch.stop() }
-    for task in tasks { task.cancel() }
-    (watches, tasks) = ([], [])
     return Task {
       guard let found = await listing.value, generation == self.generation else { return }
+      if found.sources.isEmpty, !sources.isEmpty, !found.problems.isEmpty {
+        // What is open stays; what has changed in the meantime is listed.
+        onChange(.failed(found.problems))
+        reload()
+        return
+      }
+      for watch in watches { watch.stop() }
+      for task in tasks { task.cancel() }
       sources = found.sources
       onChange(.replaced(found.items, opened: sources.opened, problems: found.problems))
       watches = found.watches.map(\.watch)

@@ -92,6 +92,7 @@ final class GalleryWindow {
   private func connectParts() {
     grid.onOpen = { [weak self] in self?.open($0) }
     grid.onSelect = { [weak self] in self?.update() }
+    grid.onLeave = { [weak self] in self?.leaveGrid(forwards: $0) ?? false }
     grid.onZoom = { [weak self] in self?.updateActions() }
     grid.onFirstScreen = { [weak self] in self?.onFirstScreen() }
     photo.onChange = { [weak self] in self?.update() }
@@ -188,6 +189,8 @@ final class GalleryWindow {
       photo.show(nil)
       show(items.count == 0 ? .empty : .grid)
       grid.focus()
+    case .failed(let problems):
+      if let problem = problems.first { toast.show(problem) }
     case .updated(let removed, let items):
       let leaving = Set(removed).filter { grid.list[$0] != nil }
       let changed = Set(items.filter { grid.list[$0.id] != nil && grid.list[$0.id] != $0 }.map(\.id))
@@ -212,6 +215,15 @@ final class GalleryWindow {
       show(.grid)
       grid.focus()
     }
+  }
+
+  /// Gives the keyboard to what is after or before the grid.
+  ///
+  /// GTK would go from picture to picture, through all of them.
+  private func leaveGrid(forwards: Bool) -> Bool {
+    let direction = forwards ? GTK_DIR_TAB_FORWARD : GTK_DIR_TAB_BACKWARD
+    let others = forwards ? [info.widget, header.widget] : (isSearching ? [searchBar] : []) + [header.widget]
+    return others.contains { unsafe $0.isShown && gtk_widget_child_focus($0.pointer, direction) != 0 }
   }
 
   /// Adds what was dropped or pasted, and shows it.

@@ -13,6 +13,8 @@ final class GridPage {
   var onOpen: (GalleryItem) -> Void = { _ in }
   /// Called when other pictures are selected.
   var onSelect: () -> Void = {}
+  /// Called when Tab (`true`) or Shift and Tab (`false`) leave the grid; returns `true` if something else has the keyboard.
+  var onLeave: (Bool) -> Bool = { _ in false }
   /// Called when the wheel has changed the size of the pictures.
   var onZoom: () -> Void = {}
   /// Called once, when all pictures on the first screen are there.
@@ -63,6 +65,13 @@ final class GridPage {
     let adjustment = unsafe gtk_scrolled_window_get_hadjustment(cast(widget.pointer))
     unsafe connect(adjustment, "notify::page-size") { [weak self] in self?.widthChanged() }
     addZooming()
+    widget.onKey(GTK_PHASE_CAPTURE) { [weak self] key, modifiers in
+      switch Int32(key) {
+      case GDK_KEY_Tab where modifiers.rawValue & GDK_SHIFT_MASK.rawValue == 0: self?.onLeave(true) ?? false
+      case GDK_KEY_Tab, GDK_KEY_ISO_Left_Tab: self?.onLeave(false) ?? false
+      default: false
+      }
+    }
   }
 
   isolated deinit {
