@@ -10,8 +10,10 @@ import VitrineTIFF
 
 /// The pipeline of the gallery, with all formats that there are.
 struct GalleryPipeline {
-  /// The pixels that are kept in memory, in bytes.
+  /// The pixels that are kept in memory, in bytes: those of the cache and those of an open photograph.
   static let memoryLimit = 128 << 20
+  /// The pixels of an open photograph, in bytes: more than a display of 4K shows.
+  static let photographLimit = 64 << 20
   private static let diskLimit = 500 << 20
 
   let pipeline: ImagePipeline
@@ -35,6 +37,11 @@ struct GalleryPipeline {
       $0.diskCache = disk
       $0.decoders = decoders
     }
+  }
+
+  /// Makes room in memory for an open photograph, or gives it back to the pictures of the grid.
+  func makeRoom(forPhotograph isOpen: Bool) {
+    memory.costLimit = Self.memoryLimit - (isOpen ? Self.photographLimit : 0)
   }
 
   /// `$XDG_CACHE_HOME/vitrine-gallery`.

@@ -31,6 +31,7 @@ final class GalleryWindow {
   private(set) var isFullScreen = false
   var state: WindowState
   private let statePath: String
+  private let parts: GalleryPipeline
   private let stack: Widget
   private let searchBar: Widget
   private let searchEntry: Widget
@@ -48,7 +49,7 @@ final class GalleryWindow {
     _ state: WindowState,
     statePath: String,
   ) {
-    (self.library, self.state, self.statePath) = (library, state, statePath)
+    (self.library, self.state, self.statePath, self.parts) = (library, state, statePath, parts)
     appearance = Appearance(state.theme)
     Style.load()
     window = unsafe Widget(
@@ -141,6 +142,7 @@ final class GalleryWindow {
 
   private func show(_ new: Page) {
     page = new
+    parts.makeRoom(forPhotograph: new == .photo)
     unsafe gtk_stack_set_visible_child_name(cast(stack.pointer), new.rawValue)
   }
 

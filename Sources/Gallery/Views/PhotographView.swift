@@ -27,6 +27,7 @@ final class PhotographView {
   init(_ pipeline: ImagePipeline) {
     photograph = ZoomPicture(pipeline)
     photograph.showsRetry = true
+    photograph.memoryLimit = GalleryPipeline.photographLimit
     photograph.zoomDescription = { "\(Int(($0 * 100).rounded())) %" }
     animation = AnimationView(pipeline)
     zoomed = unsafe Widget(photograph.widget)
