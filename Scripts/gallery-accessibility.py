@@ -185,6 +185,8 @@ def main():
     wait("Escape goes back", lambda: title() == folder.name and title())
     wait("the grid is at the picture", lambda: place() == second.name and place())
     reach("grid", ["Open a Folder…", "Search by Name", "Information", "Menu", second.name])
+    keys("ctrl+f", "Escape")
+    wait("the grid has the keyboard again", lambda: focused() is not None and focused().getRole() == pyatspi.ROLE_TABLE_CELL)
     count = len(shown_pictures())
     keys("ctrl+f")
     wait("Control+F goes to the search", lambda: focused() is not None and focused().getRole() in (

@@ -86,7 +86,8 @@ def make_pictures(source, target):
         if path.suffix in (".jpg", ".png", ".webp"):
             picture = Image.open(path)
             if not getattr(picture, "is_animated", False) and min(picture.size) >= 200:
-                originals.append(picture.convert("RGB"))
+                # Without its colour profile, which the comparison would have to apply.
+                originals.append(Image.fromarray(numpy.asarray(picture.convert("RGB"))))
     if not originals:
         sys.exit(f"gallery-session: there are no pictures in {source}")
     target.mkdir(parents=True)
