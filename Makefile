@@ -62,13 +62,13 @@ accessibility: setup ## Reads a window with pictures as a screen reader does, ov
 	@Scripts/accessibility.sh
 
 .PHONY: gallery-session
-gallery-session: setup ## Uses the gallery with keys and the pointer on a virtual display; screenshots in .build/gallery-session.
+gallery-session: setup ## Uses the gallery with keys and the pointer on a virtual display, and compares the pixels with the files.
 	@Scripts/setup.sh gallery-session
 	$(RELEASE) --product vitrine-gallery
-	@Scripts/gallery-session.sh .build/release/vitrine-gallery "$(PHOTOS)"
+	@/usr/bin/python3 Scripts/gallery-session.py .build/release/vitrine-gallery "$(PHOTOS)"
 
 .PHONY: gallery-accessibility
-gallery-accessibility: setup ## Reads the gallery as a screen reader does: whatever can be used must have a name.
+gallery-accessibility: setup ## Uses the gallery by keys alone, and reads it as a screen reader does: what can be used has a name.
 	@Scripts/setup.sh accessibility
 	swift build --product vitrine-gallery
 	@Scripts/accessibility.sh .build/debug/vitrine-gallery Scripts/gallery-accessibility.py "$(PHOTOS)"

@@ -80,11 +80,14 @@ screen_readers=(
   "python3-pyatspi:python pyatspi:reads windows as a screen reader does, for make accessibility"
   "at-spi2-core:command /usr/libexec/at-spi-bus-launcher:the bus between programs and screen readers, for make accessibility"
   "dbus-daemon:command dbus-run-session:a session bus for make accessibility"
+  "xdotool:command xdotool:presses keys in make gallery-accessibility"
+  "openbox:command openbox:a window manager for make gallery-accessibility"
 )
 sessions=(
   "xdotool:command xdotool:presses keys and moves the pointer, for make gallery-session"
   "openbox:command openbox:a window manager for make gallery-session"
-  "imagemagick:command import:takes screenshots in make gallery-session"
+  "python3-pil:python PIL:reads pictures in make gallery-session"
+  "python3-numpy:python numpy:compares pixels in make gallery-session"
   "gettext:command msgfmt:compiles translations, for make translations"
 )
 desktops=(

@@ -106,6 +106,78 @@ struct FileTests {
   }
 
   @Test
+  func aFolderWithLinksAndFoldersListsFilesOnly() throws {
+    let folder = try Folder()
+    for name in ["a.jpg", "folder.jpg/b.png"] { try folder.write(name) }
+    #expect(unsafe symlink("\(folder.path)/a.jpg", "\(folder.path)/link.jpg") == 0)
+    #expect(unsafe symlink("/there/is/none.jpg", "\(folder.path)/broken.jpg") == 0)
+    #expect(unsafe mkfifo("\(folder.path)/pipe.jpg", 0o600) == 0)
+    let items = try FolderListing.items(of: folder.path)
+    #expect(items.map(\.name).sorted() == ["a.jpg", "link.jpg"])
+    #expect(items.allSatisfy { $0 == FolderListing.item(at: $0.id) })
+  }
+
+  @Test
+  func pathsAreThoseThatGTKMakesOfArguments() {
+    #expect(GallerySources.paths(["/a/b/", "c", "d e/f"], in: "/there") == ["/a/b", "/there/c", "/there/d e/f"])
+    #expect(GallerySources.paths(["/"], in: "/") == ["/"])
+    for argument in ["", "./a", "/a/../b", "/a//b", "https://host.invalid/a", "file:///a"] {
+      #expect(GallerySources.paths([argument], in: "/there") == nil)
+    }
+  }
+
+  @Test
+  @MainActor
+  func whatIsOpenStaysIfNothingOfTheNextIsThere() async throws {
+    let folder = try Folder()
+    try folder.write("a.jpg")
+    let library = Library()
+    var changes: [String] = []
+    library.onChange = {
+      switch $0 {
+      case .replaced(let list, _, _): changes.append("\(list.count)")
+      case .failed(let problems): changes += problems
+      case .updated: break
+      }
+    }
+    await library.open([folder.path]).value
+    await library.open(["/there/is/none"]).value
+    #expect(changes.count >= 2 && changes[0] == "1" && changes[1].hasPrefix("/there/is/none: "))
+    #expect(library.sources.folders == [folder.path])
+  }
+
+  @Test
+  @MainActor
+  func whatWasPreparedIsOpenedLikeTheRest() async throws {
+    let folder = try Folder()
+    for name in ["b.jpg", "a.jpg"] { try folder.write(name) }
+    for prepared in [[folder.path], ["/there/is/none"]] {
+      let library = Library()
+      var names: [[String]] = []
+      library.onChange = { if case .replaced(let list, _, _) = $0 { names.append(list.visible.map(\.name)) } }
+      library.prepare(prepared)
+      await library.open([folder.path]).value
+      #expect(names == [["a.jpg", "b.jpg"]])
+    }
+  }
+
+  @Test
+  func timesAreShownInUnitsThatPeopleRead() {
+    let now = Date()
+    func freshness(_ age: Double, _ rest: Double?, isStale: Bool = false) -> PhotoFreshness {
+      PhotoFreshness(confirmed: now - age, expires: rest.map { now + $0 }, isStale: isStale)
+    }
+    let ages = [1.0, 119, 120, 7199, 7200, 172_800, -5].map { freshness($0, nil).age(at: now) }
+    #expect(ages.map { $0?.count } == [1, 119, 2, 119, 2, 2, 0])
+    #expect(ages.map { $0?.unit } == [.seconds, .seconds, .minutes, .minutes, .hours, .days, .seconds])
+    #expect(freshness(1, nil).remaining(at: now) == .unlimited)
+    #expect(freshness(1, 0).remaining(at: now) == .over)
+    #expect(freshness(1, 60, isStale: true).remaining(at: now) == .over)
+    guard case .left(let span) = freshness(1, 60).remaining(at: now) else { return #expect(Bool(false)) }
+    #expect(span.count == 60 && span.unit == .seconds)
+  }
+
+  @Test
   func pastedTextIsFilesAndURLs() {
     let text = "file:///a%20b.jpg\r\n# no\nhttps://host.invalid/c.png?x=1\n /d/ \nnothing\nftp://host.invalid/e"
     #expect(PastedText.lines(in: text) == ["/a b.jpg", "https://host.invalid/c.png?x=1", "/d"])
@@ -124,6 +196,9 @@ struct FileTests {
     #expect(WindowState(path: path).width == WindowState().width)
     try AtomicFile.replace(ByteString(path), with: Data("{".utf8))
     #expect(WindowState(path: path) == WindowState())
+    // That of an older version.
+    try AtomicFile.replace(ByteString(path), with: Data(#"{"width": 800}"#.utf8))
+    #expect(WindowState(path: path).width == 800 && WindowState(path: path).theme == .system)
   }
 
   @Test

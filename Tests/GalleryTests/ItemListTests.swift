@@ -67,6 +67,38 @@ struct ItemListTests {
   }
 
   @Test
+  func manySmallStepsAreOneLargeOne() {
+    var list = ItemList()
+    var shown: [String] = []
+    let all = (0..<2000).map { GalleryItem(.file("/there/\($0).jpg"), byteCount: 1, modified: 1) }
+    follow(&shown, list.replace(with: all))
+    for search in ["7", "77", "1", ""] {
+      let steps = list.setSearch(search)
+      #expect(steps.count <= 100)
+      follow(&shown, steps)
+      #expect(shown == list.visible.map(\.id))
+    }
+  }
+
+  @Test
+  func aListThatWasSortedElsewhereReplacesOneWithItsOwnOrderAndSearch() {
+    let other = ItemList(items("b.jpg", "c.jpg", "a.png"), order: .newest)
+    for (order, search) in [(ItemOrder.newest, ""), (.name, ""), (.name, "jpg")] {
+      for start in [[], items("a.png", "z.jpg")] {
+        var list = ItemList()
+        var shown: [String] = []
+        follow(&shown, list.setOrder(order))
+        follow(&shown, list.setSearch(search))
+        follow(&shown, list.replace(with: start))
+        follow(&shown, list.replace(with: other))
+        #expect(shown == list.visible.map(\.id))
+        #expect(names(list) == (search.isEmpty ? ["a.png", "b.jpg", "c.jpg"] : ["b.jpg", "c.jpg"]))
+        #expect(list.order == order && list.position(of: "/there/c.jpg") == names(list).count - 1)
+      }
+    }
+  }
+
+  @Test
   func whatGoesOnIsTheNextOneThatStaysOrElseTheOneBefore() {
     var list = ItemList()
     _ = list.replace(with: items("a", "b", "c"))

@@ -22,14 +22,28 @@ package enum FolderListing {
   ///
   /// - Throws: ``Failure``, which names the folder.
   package static func items(of folder: String) throws(Failure) -> [GalleryItem] {
-    let names: [String]
-    do {
-      names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    } catch {
+    guard let stream = unsafe opendir(folder) else {
       throw Failure(description: "\(folder): \(reason(of: folder))")
     }
+    // Closed once, after its last use.
+    defer { unsafe closedir(stream) }
+    let file = unsafe dirfd(stream)
     let parent = folder.hasSuffix("/") ? folder : folder + "/"
-    return names.compactMap { $0.hasPrefix(".") ? nil : item(at: parent + $0) }
+    var items: [GalleryItem] = []
+    // The entry is valid until the next one is read.
+    while let entry = unsafe readdir(stream) {
+      let kind = unsafe Int(entry.pointee.d_type)
+      guard kind == DT_REG || kind == DT_LNK || kind == DT_UNKNOWN else { continue }
+      // A field of the entry, terminated by a zero.
+      unsafe withUnsafePointer(to: &entry.pointee.d_name.0) { name in
+        var info = stat()
+        // Relative to the folder, whose path is not looked up again for each file.
+        guard unsafe name.pointee != CChar(bitPattern: UInt8(ascii: ".")), unsafe fstatat(file, name, &info, 0) == 0
+        else { return }
+        if let item = unsafe item(at: parent + String(cString: name), info) { items.append(item) }
+      }
+    }
+    return items
   }
 
   /// Returns the picture at a path; `nil` if there is no file, or if it is no picture by its name and its first bytes.
@@ -38,7 +52,12 @@ package enum FolderListing {
   package static func item(at path: String) -> GalleryItem? {
     var info = stat()
     // Both outlive the call.
-    guard unsafe stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, isPicture(path) else { return nil }
+    guard unsafe stat(path, &info) == 0 else { return nil }
+    return item(at: path, info)
+  }
+
+  private static func item(at path: String, _ info: stat) -> GalleryItem? {
+    guard info.st_mode & S_IFMT == S_IFREG, isPicture(path) else { return nil }
     let modified = Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec)
     return GalleryItem(.file(path), byteCount: Int(info.st_size), modified: modified)
   }

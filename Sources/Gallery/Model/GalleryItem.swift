@@ -24,7 +24,9 @@ package struct GalleryItem: Sendable, Identifiable, Equatable {
   package init(_ place: Place, byteCount: Int? = nil, modified: Int64? = nil) {
     (self.place, self.byteCount, self.modified) = (place, byteCount, modified)
     switch place {
-    case .file(let path): name = path.split(separator: "/").last.map(String.init) ?? path
+    case .file(let path):
+      // Of 20,000 files at once: bytes are faster than characters.
+      name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
     case .url(let text):
       // What follows the path is for the server.
       let path = text.prefix { $0 != "?" && $0 != "#" }

@@ -9,6 +9,8 @@ package struct GallerySources: Sendable, Equatable {
   package var items: [GalleryItem] = []
   /// The picture to open at once.
   package var opened: String?
+  /// Messages about arguments that are neither pictures nor folders nor lists.
+  package private(set) var problems: [String] = []
 
   package init() {}
 
@@ -18,7 +20,7 @@ package struct GallerySources: Sendable, Equatable {
   /// Finds out what the arguments are; blocks.
   ///
   /// One picture alone stands for its folder, and is opened in it. A text file is a list of URLs or paths, one a line.
-  /// Files and folders that do not exist are left out.
+  /// Files and folders that do not exist are left out, with a message in ``problems``.
   package init(_ arguments: [String]) {
     var seen: Set<String> = []
     for argument in arguments { add(argument, &seen, readsLists: true) }
@@ -28,13 +30,37 @@ package struct GallerySources: Sendable, Equatable {
     }
   }
 
+  /// Makes the paths that GTK makes of arguments.
+  ///
+  /// - Parameters:
+  ///   - arguments: The words of the command line.
+  ///   - folder: The folder of the process.
+  /// - Returns: The paths; `nil` if an argument is no plain path.
+  package static func paths(_ arguments: [String], in folder: String) -> [String]? {
+    var paths: [String] = []
+    for argument in arguments {
+      let steps = argument.split(separator: "/")
+      // GTK tidies up such paths, and takes URLs for what they are.
+      guard !argument.isEmpty, !argument.contains("//"), !steps.contains("."), !steps.contains(".."),
+        argument.hasPrefix("/") || !argument.contains(":")
+      else { return nil }
+      let path = argument.hasPrefix("/") ? argument : (folder.hasSuffix("/") ? folder : folder + "/") + argument
+      paths.append(path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path)
+    }
+    return paths
+  }
+
   private mutating func add(_ argument: String, _ seen: inout Set<String>, readsLists: Bool) {
     guard let place = PastedText.place(argument) else { return }
     switch place {
     case .url:
       if seen.insert(argument).inserted { items.append(GalleryItem(place)) }
     case .file(let path):
-      guard let status = ByteString(path).status(), seen.insert(path).inserted else { return }
+      guard let status = ByteString(path).status() else {
+        if readsLists { problems.append("\(path): \(FileError(code: ENOENT))") }
+        return
+      }
+      guard seen.insert(path).inserted else { return }
       if status.kind == S_IFDIR {
         folders.append(path)
       } else if let item = FolderListing.item(at: path) {
@@ -44,6 +70,7 @@ package struct GallerySources: Sendable, Equatable {
       {
         for place in PastedText.places(in: text) { add(place.text, &seen, readsLists: false) }
       }
+      if readsLists, folders.isEmpty, items.isEmpty { problems.append("\(path): it is no picture, and names none") }
     }
   }
 
@@ -51,7 +78,7 @@ package struct GallerySources: Sendable, Equatable {
   ///
   /// - Returns: The pictures, and the messages about folders that cannot be listed.
   package func listed() -> (items: [GalleryItem], problems: [String]) {
-    var problems: [String] = []
+    var problems = problems
     var all = items
     for folder in folders {
       do throws(FolderListing.Failure) {

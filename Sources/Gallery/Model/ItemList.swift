@@ -28,6 +28,17 @@ package struct ItemList: Sendable {
 
   package init() {}
 
+  /// Makes a list; of pictures with one id, the last counts.
+  ///
+  /// - Complexity: O(*n* log *n*), so that many pictures are better sorted off the main thread.
+  package init(_ items: [GalleryItem], order: ItemOrder) {
+    self.order = order
+    self.items = Dictionary(items.map { ($0.id, $0) }) { $1 }
+    sorted = self.items.values.sorted(by: order.precedes)
+    visible = sorted
+    positions = Self.positions(of: visible)
+  }
+
   /// The number of all pictures, found or not.
   package var count: Int { items.count }
 
@@ -39,9 +50,18 @@ package struct ItemList: Sendable {
 
   /// Replaces all pictures; of those with one id, the last counts.
   package mutating func replace(with new: [GalleryItem]) -> [ListSplice] {
-    items = Dictionary(new.map { ($0.id, $0) }) { $1 }
-    sorted = items.values.sorted(by: order.precedes)
-    return show()
+    replace(with: ItemList(new, order: order))
+  }
+
+  /// Replaces all pictures by those of another list; order and search stay.
+  ///
+  /// - Complexity: O(*n*) if the other list has the same order.
+  package mutating func replace(with new: ItemList) -> [ListSplice] {
+    items = new.items
+    sorted = new.order == order ? new.sorted : new.sorted.sorted(by: order.precedes)
+    guard visible.isEmpty, search.isEmpty, new.order == order, new.search.isEmpty else { return show() }
+    (visible, positions) = (new.visible, new.positions)
+    return visible.isEmpty ? [] : [ListSplice(position: 0, removed: 0, added: visible.map(\.id))]
   }
 
   /// Removes pictures, and adds some or replaces them by newer versions of themselves.
@@ -93,11 +113,33 @@ package struct ItemList: Sendable {
     let old = visible
     visible = words.isEmpty ? sorted : sorted.filter { words.finds($0.name) }
     let oldPositions = positions
-    positions = Dictionary(minimumCapacity: visible.count)
-    for (position, item) in visible.enumerated() { positions[item.id] = position }
+    positions = Self.positions(of: visible)
     // What keeps its place is not touched. If only what was expected to move has moved, it leaves and comes again.
-    return steps(from: old, oldPositions, moving: []) ?? steps(from: old, oldPositions, moving: moving)
+    let steps =
+      steps(from: old, oldPositions, moving: []) ?? steps(from: old, oldPositions, moving: moving)
       ?? [ListSplice(position: 0, removed: old.count, added: visible.map(\.id))]
+    return steps.count > Self.stepLimit ? [joined(steps)] : steps
+  }
+
+  /// The number of steps above which one large step costs a view less.
+  private static let stepLimit = 100
+
+  /// Returns one step from the beginning of the first to the end of the last.
+  private func joined(_ steps: [ListSplice]) -> ListSplice {
+    guard let first = steps.first, let last = steps.last else { return ListSplice(position: 0, removed: 0, added: []) }
+    let end = last.position + last.added.count
+    let growth = steps.reduce(0) { $0 + $1.added.count - $1.removed }
+    return ListSplice(
+      position: first.position,
+      removed: end - first.position - growth,
+      added: visible[first.position..<end].map(\.id),
+    )
+  }
+
+  private static func positions(of items: [GalleryItem]) -> [String: Int] {
+    var positions: [String: Int] = Dictionary(minimumCapacity: items.count)
+    for (position, item) in items.enumerated() { positions[item.id] = position }
+    return positions
   }
 
   /// Returns the steps from the pictures that were visible to those that are; `nil` if others than `moving` have

@@ -8,7 +8,9 @@ package final class Library {
   /// A change of the pictures.
   package enum Change: Sendable {
     /// Others were opened: all pictures, the one to open at once, and messages about what could not be listed.
-    case replaced([GalleryItem], opened: String?, problems: [String])
+    case replaced(ItemList, opened: String?, problems: [String])
+    /// Nothing of what was to be opened is there; the messages say why.
+    case failed([String])
     /// Pictures went, came or have newer versions.
     case updated(removed: [String], items: [GalleryItem])
   }
@@ -17,15 +19,21 @@ package final class Library {
   package var onChange: (Change) -> Void = { _ in }
   /// The open sources.
   package private(set) var sources = GallerySources()
+  /// The order in which pictures are listed.
+  package var order: ItemOrder
   private let queue = WorkQueue(label: "gallery-files", width: 1)
+  /// What is being listed since before there was a window to show it.
+  private var early: (arguments: [String], listing: Task<Listing?, Never>)?
   private var watches: [FolderWatch] = []
   private var tasks: [Task<Void, Never>] = []
   /// Incremented when something else is opened, so that what was under way for the old is dropped.
   private var generation = 0
 
-  package init() {}
+  /// - Parameter order: The order. Defaults to that of names.
+  package init(order: ItemOrder = .name) { self.order = order }
 
   deinit {
+    early?.listing.cancel()
     for watch in watches { watch.stop() }
     for task in tasks { task.cancel() }
   }
@@ -35,7 +43,14 @@ package final class Library {
   /// - Returns: The task, which ends when the pictures have been listed.
   @discardableResult
   package func open(_ arguments: [String]) -> Task<Void, Never> {
-    begin { GallerySources(arguments) }
+    defer { early = nil }
+    if let early, early.arguments == arguments { return begin(early.listing) }
+    return begin { GallerySources(arguments) }
+  }
+
+  /// Begins to list what ``open(_:)`` will be asked for, while the program is still starting.
+  package func prepare(_ arguments: [String]) {
+    early = (arguments, list { GallerySources(arguments) })
   }
 
   /// Lists everything again.
@@ -80,27 +95,51 @@ package final class Library {
     report(items)
   }
 
-  private func begin(_ find: @escaping @Sendable () -> GallerySources) -> Task<Void, Never> {
+  /// The pictures of sources, and the watches of their folders.
+  private struct Listing: Sendable {
+    let sources: GallerySources
+    let watches: [(folder: String, watch: FolderWatch)]
+    let items: ItemList
+    let problems: [String]
+
+    /// Blocks.
+    init(_ sources: GallerySources, _ order: ItemOrder) {
+      self.sources = sources
+      // Before they are listed, so that nothing is missed.
+      watches = sources.folders.compactMap { folder in
+        (try? FolderWatch(folder)).map { (folder, $0) }
+      }
+      let (items, problems) = sources.listed()
+      self.items = ItemList(items, order: order)
+      self.problems = problems
+    }
+  }
+
+  private func list(_ find: @escaping @Sendable () -> GallerySources) -> Task<Listing?, Never> {
+    let (queue, order) = (queue, order)
+    // Not on the main actor, which may have no main loop yet.
+    return Task.detached { try? await queue.run { _ in Listing(find(), order) } }
+  }
+
+  private func begin(_ find: @escaping @Sendable () -> GallerySources) -> Task<Void, Never> { begin(list(find)) }
+
+  private func begin(_ listing: Task<Listing?, Never>) -> Task<Void, Never> {
     generation += 1
     let generation = generation
-    for watch in watches { watch.stop() }
-    for task in tasks { task.cancel() }
-    (watches, tasks) = ([], [])
     return Task {
-      let found = await run { () -> (GallerySources, [(String, FolderWatch)], [GalleryItem], [String]) in
-        let sources = find()
-        // Before they are listed, so that nothing is missed.
-        let watches = sources.folders.compactMap { folder in
-          (try? FolderWatch(folder)).map { (folder, $0) }
-        }
-        let (items, problems) = sources.listed()
-        return (sources, watches, items, problems)
+      guard let found = await listing.value, generation == self.generation else { return }
+      if found.sources.isEmpty, !sources.isEmpty, !found.problems.isEmpty {
+        // What is open stays; what has changed in the meantime is listed.
+        onChange(.failed(found.problems))
+        reload()
+        return
       }
-      guard let (sources, watches, items, problems) = found, generation == self.generation else { return }
-      self.sources = sources
-      onChange(.replaced(items, opened: sources.opened, problems: problems))
-      self.watches = watches.map(\.1)
-      tasks = watches.map { folder, watch in
+      for watch in watches { watch.stop() }
+      for task in tasks { task.cancel() }
+      sources = found.sources
+      onChange(.replaced(found.items, opened: sources.opened, problems: found.problems))
+      watches = found.watches.map(\.watch)
+      tasks = found.watches.map { folder, watch in
         let changes = watch.changes
         return Task { [weak self] in
           for await change in changes { await self?.folderChanged(folder, change, generation) }

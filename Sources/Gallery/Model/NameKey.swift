@@ -15,7 +15,9 @@ struct NameKey: Sendable, Comparable {
       bytes += significant
       digits = []
     }
-    for byte in name.lowercased().utf8 {
+    // Lower case of ASCII without the tables of Unicode.
+    let lower = name.utf8.allSatisfy { $0 < 128 } ? name.utf8.map(Self.lowercased) : Array(name.lowercased().utf8)
+    for byte in lower {
       if UInt8(ascii: "0") <= byte, byte <= UInt8(ascii: "9") {
         digits.append(byte)
       } else {
@@ -28,6 +30,10 @@ struct NameKey: Sendable, Comparable {
     bytes.append(0)
     bytes += name.utf8
     self.bytes = bytes
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    UInt8(ascii: "A") <= byte && byte <= UInt8(ascii: "Z") ? byte + 32 : byte
   }
 
   static func < (one: Self, other: Self) -> Bool { one.bytes.lexicographicallyPrecedes(other.bytes) }

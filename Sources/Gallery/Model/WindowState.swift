@@ -10,11 +10,24 @@ package struct WindowState: Sendable, Equatable, Codable {
   /// The side of a picture in the grid, in points.
   package var cellSize = 188
   package var order = ItemOrder.name
+  package var theme = Theme.system
 
   /// The sides that the grid has.
   package static let cellSizes = [96, 128, 188, 256, 384]
 
   package init() {}
+
+  /// Reads what is there; a state of an older version has less.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    width = try values.decodeIfPresent(Int.self, forKey: .width) ?? width
+    height = try values.decodeIfPresent(Int.self, forKey: .height) ?? height
+    isMaximized = try values.decodeIfPresent(Bool.self, forKey: .isMaximized) ?? isMaximized
+    showsInfo = try values.decodeIfPresent(Bool.self, forKey: .showsInfo) ?? showsInfo
+    cellSize = try values.decodeIfPresent(Int.self, forKey: .cellSize) ?? cellSize
+    order = try values.decodeIfPresent(ItemOrder.self, forKey: .order) ?? order
+    theme = try values.decodeIfPresent(Theme.self, forKey: .theme) ?? theme
+  }
 
   /// Reads the state from a file; a missing or damaged one, or a part that makes no sense, gives the default.
   ///

@@ -13,11 +13,19 @@ final class GalleryApplication {
 
   private let options: GalleryOptions
   private let application: Application
+  private let library: Library
+  private let state: WindowState
   private var parts: GalleryPipeline?
   private var window: GalleryWindow?
 
   init(_ options: GalleryOptions) {
     self.options = options
+    state = WindowState(path: Self.statePath)
+    library = Library(order: state.order)
+    // A large folder is listed while GTK starts on another core.
+    if let paths = GallerySources.paths(options.sources, in: Self.workingFolder), !paths.isEmpty {
+      library.prepare(paths)
+    }
     Translation.begin()
     if gtk_init_check() == 0 { Gallery.fail("there is no display to open a window on", status: 1) }
     // A program without a bus, or that wants to be alone, answers nobody else.
@@ -48,7 +56,7 @@ final class GalleryApplication {
       cacheFolder: options.cacheFolder.map { URL(filePath: $0) } ?? GalleryPipeline.defaultFolder
     )
     self.parts = parts
-    let window = GalleryWindow(application, parts, statePath: Self.statePath)
+    let window = GalleryWindow(application, parts, library, state, statePath: Self.statePath)
     if options.printsTimes {
       window.onFirstScreen = {
         // Whoever reads it waits for it; print(_:) would keep it.
@@ -62,6 +70,13 @@ final class GalleryApplication {
   /// The path of a file URL, and any other URL as it is.
   private static func place(_ url: URL) -> String {
     url.isFileURL ? url.path(percentEncoded: false) : url.absoluteString
+  }
+
+  private static var workingFolder: String {
+    // The caller owns the text.
+    let folder = unsafe g_get_current_dir()
+    defer { unsafe g_free(folder) }
+    return unsafe folder.map { unsafe String(cString: $0) } ?? "/"
   }
 
   private static var statePath: String {

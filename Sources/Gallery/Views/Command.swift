@@ -11,6 +11,7 @@ enum Command: String, CaseIterable {
   case rotateRight = "rotate-right"
   case copy, paste, trash, undo, reload
   case openWith = "open-with"
+  case quit
   case selectAll = "select-all"
   // These are on or off.
   case search, info, fullscreen, statistics, origins
@@ -41,6 +42,7 @@ enum Command: String, CaseIterable {
     case .undo: translated("Undo")
     case .reload: translated("Reload")
     case .openWith: translated("Open With…")
+    case .quit: translated("Quit")
     case .selectAll: translated("Select All")
     case .search: translated("Search by Name")
     case .info: translated("Information")
@@ -71,7 +73,8 @@ enum Command: String, CaseIterable {
     case .undo: "<Control>z"
     case .reload: "F5"
     case .openWith: "<Control>e"
-    case .selectAll: nil
+    case .quit: "<Control>q"
+    case .selectAll: "<Control>a"
     case .search: "<Control>f"
     case .info: "F9"
     case .fullscreen: "F11"
@@ -95,6 +98,7 @@ enum Command: String, CaseIterable {
       case GDK_KEY_v: return .paste
       case GDK_KEY_z: return .undo
       case GDK_KEY_e: return .openWith
+      case GDK_KEY_q, GDK_KEY_w: return .quit
       case GDK_KEY_r: return isShift ? .rotateLeft : .rotateRight
       case GDK_KEY_plus, GDK_KEY_equal, GDK_KEY_KP_Add: return .zoomIn
       case GDK_KEY_minus, GDK_KEY_KP_Subtract: return .zoomOut

@@ -129,25 +129,35 @@ enum Desktop {
   }
 
   private final class Reader {
-    let received: @MainActor (String) -> Void
+    let received: @MainActor ([String]) -> Void
 
-    init(_ received: @escaping @MainActor (String) -> Void) { self.received = received }
+    init(_ received: @escaping @MainActor ([String]) -> Void) { self.received = received }
   }
 
-  /// Reads the text on the clipboard; files are there as text, too.
-  static func paste(into widget: Widget, _ received: @escaping @MainActor (String) -> Void) {
-    unsafe gdk_clipboard_read_text_async(
-      gtk_widget_get_clipboard(widget.pointer),
+  /// Reads the files on the clipboard, or the places that its text names.
+  static func paste(into widget: Widget, _ received: @escaping @MainActor ([String]) -> Void) {
+    let clipboard = unsafe gtk_widget_get_clipboard(widget.pointer)
+    let formats = unsafe gdk_clipboard_get_formats(clipboard)
+    // Not every file manager copies its files as text, too.
+    let hasFiles =
+      unsafe gdk_content_formats_contain_gtype(formats, gdk_file_list_get_type()) != 0
+      || gdk_content_formats_contain_mime_type(formats, "text/uri-list") != 0
+    unsafe gdk_clipboard_read_value_async(
+      clipboard,
+      hasFiles ? gdk_file_list_get_type() : textType,
+      G_PRIORITY_DEFAULT,
       nil,
       { clipboard, result, reader in
         guard let reader = unsafe reader else { return }
         // Retained for this one call.
         let body = unsafe Unmanaged<Reader>.fromOpaque(reader).takeRetainedValue()
         let board = unsafe clipboard.map { OpaquePointer($0) }
-        let text = unsafe gdk_clipboard_read_text_finish(board, result, nil)
-        defer { unsafe g_free(text) }
-        guard let text = unsafe text.map({ unsafe String(cString: $0) }) else { return }
-        MainActor.assumeIsolated { body.received(text) }
+        // The clipboard keeps the value for the call, on the main thread, which this is.
+        nonisolated(unsafe) let value = unsafe gdk_clipboard_read_value_finish(board, result, nil)
+        MainActor.assumeIsolated {
+          let places = unsafe Desktop.places(in: value)
+          if !places.isEmpty { body.received(places) }
+        }
       },
       Unmanaged.passRetained(Reader(received)).toOpaque(),
     )
@@ -161,14 +171,14 @@ enum Desktop {
     var types = [gdk_file_list_get_type(), textType]
     unsafe gtk_drop_target_set_gtypes(target, &types, gsize(types.count))
     unsafe connect(target, "drop") { (value: UnsafeMutablePointer<GValue>?, _: Double, _: Double) -> Bool in
-      let places = unsafe places(in: value)
+      let places = unsafe places(in: UnsafePointer(value))
       if !places.isEmpty { received(places) }
       return !places.isEmpty
     }
     unsafe widget.addController(target)
   }
 
-  private static func places(in value: UnsafeMutablePointer<GValue>?) -> [String] {
+  private static func places(in value: UnsafePointer<GValue>?) -> [String] {
     guard let value = unsafe value else { return [] }
     if unsafe value.pointee.g_type == textType {
       let text = unsafe g_value_get_string(value).map { unsafe String(cString: $0) } ?? ""

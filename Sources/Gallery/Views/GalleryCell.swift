@@ -22,7 +22,8 @@ final class GalleryCell {
   private weak var cell: RemotePictureCell?
   private let root: Widget
   private let label: Widget
-  private var position = 0
+  /// The position of the picture.
+  private(set) var position = 0
   private var origin: ImageResponse.Origin?
 
   init(_ cell: RemotePictureCell, size: Int) {
@@ -57,6 +58,11 @@ final class GalleryCell {
 
   func reload(_ item: GalleryItem) {
     cell?.picture.load(item.request, placeholder: .keepCurrent, failure: .symbol("image-missing-symbolic"))
+  }
+
+  /// Gives the keyboard to the list's own widget around the cell.
+  func focus() {
+    if let parent = unsafe gtk_widget_get_parent(root.pointer) { unsafe gtk_widget_grab_focus(parent) }
   }
 
   /// True if any part of the cell is visible in the window.

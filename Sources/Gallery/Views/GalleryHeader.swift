@@ -25,7 +25,7 @@ final class GalleryHeader {
     let previous = button(.previous, "go-up-symbolic")
     let next = button(.next, "go-down-symbolic")
     let search = Widget.toggle(icon: "system-search-symbolic", Command.search.title, action: Command.search.action)
-    let info = Widget.toggle(icon: "dialog-information-symbolic", Command.info.title, action: Command.info.action)
+    let info = Widget.toggle(icon: "help-about-symbolic", Command.info.title, action: Command.info.action)
     let smaller = button(.zoomOut, "zoom-out-symbolic")
     let larger = button(.zoomIn, "zoom-in-symbolic")
     gridButtons = [open, search]
@@ -62,15 +62,26 @@ enum GalleryMenu {
     unsafe add([.open, .paste, .reload], to: menu)
     unsafe add([.copy, .openWith, .trash, .undo], to: menu)
     unsafe add([.zoomFit, .zoomActual, .rotateLeft, .rotateRight, .fullscreen], to: menu)
-    let orders = unsafe g_menu_new()
-    let titles = [translated("By Name"), translated("Newest First"), translated("Largest First")]
-    for (order, title) in zip(ItemOrder.allCases, titles) {
-      unsafe g_menu_append(orders, title, "win.order::\(order.rawValue)")
-    }
-    unsafe g_menu_append_section(menu, nil, cast(orders))
-    unsafe g_object_unref(UnsafeMutableRawPointer(orders))
+    let orders = [translated("By Name"), translated("Newest First"), translated("Largest First")]
+    let choices = unsafe g_menu_new()
+    let orderActions = ItemOrder.allCases.map { "win.order::\($0.rawValue)" }
+    unsafe add(zip(orderActions, orders), of: translated("Order"), to: choices)
+    let themes = [translated("As the Desktop"), translated("Light"), translated("Dark")]
+    let themeActions = Theme.allCases.map { "win.theme::\($0.rawValue)" }
+    unsafe add(zip(themeActions, themes), of: translated("Colours"), to: choices)
+    unsafe g_menu_append_section(menu, nil, cast(choices))
+    unsafe g_object_unref(UnsafeMutableRawPointer(choices))
     unsafe add([.statistics, .origins], to: menu)
+    unsafe add([.quit], to: menu)
     return unsafe menu
+  }
+
+  /// Adds a submenu of choices, one of which holds.
+  private static func add(_ choices: some Sequence<(String, String)>, of title: String, to menu: OpaquePointer?) {
+    let list = unsafe g_menu_new()
+    for (action, title) in choices { unsafe g_menu_append(list, title, action) }
+    unsafe g_menu_append_submenu(menu, title, cast(list))
+    unsafe g_object_unref(UnsafeMutableRawPointer(list))
   }
 
   private static func add(_ commands: [Command], to menu: OpaquePointer?) {

@@ -10,8 +10,10 @@ import VitrineTIFF
 
 /// The pipeline of the gallery, with all formats that there are.
 struct GalleryPipeline {
-  /// The pixels that are kept in memory, in bytes.
+  /// The pixels that are kept in memory, in bytes: those of the cache and those of an open photograph.
   static let memoryLimit = 128 << 20
+  /// The pixels of an open photograph, in bytes: more than a display of 4K shows.
+  static let photographLimit = 64 << 20
   /// The tiles of a photograph of 100 megapixels take about 200 MB.
   private static let diskLimit = 1 << 30
 
@@ -39,6 +41,11 @@ struct GalleryPipeline {
       $0.decodeLimits.pixelCount = 250_000_000
       $0.decodeLimits.memoryByteCount = min(1_000_000_000, MemoryLimit.bytes / 2)
     }
+  }
+
+  /// Makes room in memory for an open photograph, or gives it back to the pictures of the grid.
+  func makeRoom(forPhotograph isOpen: Bool) {
+    memory.costLimit = Self.memoryLimit - (isOpen ? Self.photographLimit : 0)
   }
 
   /// `$XDG_CACHE_HOME/vitrine-gallery`.

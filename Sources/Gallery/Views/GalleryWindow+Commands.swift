@@ -28,19 +28,35 @@ extension GalleryWindow {
       // The map keeps it, too.
       unsafe g_object_unref(UnsafeMutableRawPointer(action))
     }
+    makeChoice("order", state.order) { [weak self] in self?.setOrder($0) }
+    makeChoice("theme", state.theme) { [weak self] in self?.appearance.theme = $0 }
+  }
+
+  /// Makes an action that chooses one of several values.
+  private func makeChoice<Value: RawRepresentable<String>>(
+    _ name: String,
+    _ initial: Value,
+    _ chosen: @escaping @MainActor (Value) -> Void,
+  ) {
     let text = unsafe g_variant_type_new("s")
     defer { unsafe g_variant_type_free(text) }
-    let order = unsafe g_simple_action_new_stateful("order", text, g_variant_new_string(state.order.rawValue))
-    unsafe connect(order, "activate") { [weak self] (parameter: OpaquePointer?) in
+    // The action takes the floating variants.
+    let action = unsafe g_simple_action_new_stateful(name, text, g_variant_new_string(initial.rawValue))
+    unsafe connect(action, "activate") { (parameter: OpaquePointer?) in
       guard let parameter = unsafe parameter else { return }
-      let name = unsafe String(cString: g_variant_get_string(parameter, nil))
-      guard let chosen = ItemOrder(rawValue: name), let self else { return }
-      unsafe g_simple_action_set_state(order, g_variant_new_string(name))
-      grid.change { $0.setOrder(chosen) }
-      update()
+      let raw = unsafe String(cString: g_variant_get_string(parameter, nil))
+      guard let value = Value(rawValue: raw) else { return }
+      unsafe g_simple_action_set_state(action, g_variant_new_string(raw))
+      chosen(value)
     }
-    unsafe g_action_map_add_action(map, order)
-    unsafe g_object_unref(UnsafeMutableRawPointer(order))
+    unsafe g_action_map_add_action(OpaquePointer(window.pointer), action)
+    unsafe g_object_unref(UnsafeMutableRawPointer(action))
+  }
+
+  private func setOrder(_ order: ItemOrder) {
+    library.order = order
+    grid.change { $0.setOrder(order) }
+    update()
   }
 
   func setSwitch(_ command: Command, _ isOn: Bool) {
@@ -61,11 +77,13 @@ extension GalleryWindow {
 
   private func isPossible(_ command: Command) -> Bool {
     switch command {
-    case .open, .paste, .info, .fullscreen, .statistics, .origins: true
+    case .open, .paste, .info, .fullscreen, .statistics, .origins, .quit: true
     case .search, .reload: page != .empty || !library.sources.isEmpty
     case .back: page == .photo || isFullScreen || isSearching
-    case .next, .first, .last, .previous, .zoomFit, .zoomActual, .rotateLeft, .rotateRight: page == .photo
-    case .zoomIn, .zoomOut: page != .empty
+    case .next, .first, .last, .previous, .zoomFit, .zoomActual: page == .photo
+    case .rotateLeft, .rotateRight: page == .photo && photo.view.canRotate
+    case .zoomIn: page == .photo || page == .grid && grid.cellSize < WindowState.cellSizes.last ?? 0
+    case .zoomOut: page == .photo || page == .grid && grid.cellSize > WindowState.cellSizes.first ?? 0
     case .copy: !subjects.isEmpty
     case .trash, .openWith: subjects.contains { $0.path != nil }
     case .undo: history.canUndo
@@ -77,6 +95,7 @@ extension GalleryWindow {
   func perform(_ command: Command) -> Bool {
     guard isPossible(command) else { return false }
     switch command {
+    case .quit: unsafe gtk_window_close(cast(window.pointer))
     case .open: Desktop.chooseFolder(in: window) { [weak self] in _ = self?.library.open([$0]) }
     case .back: goBack()
     case .next: move(by: 1)
@@ -89,7 +108,7 @@ extension GalleryWindow {
     case .rotateLeft: photo.view.rotate(quarters: -1)
     case .rotateRight: photo.view.rotate(quarters: 1)
     case .copy: copy()
-    case .paste: Desktop.paste(into: window) { [weak self] in self?.add(PastedText.lines(in: $0)) }
+    case .paste: Desktop.paste(into: window) { [weak self] in self?.add($0) }
     case .trash: Task { await moveToTrash() }
     case .undo: Task { await undo() }
     case .reload: library.reload()
@@ -131,10 +150,8 @@ extension GalleryWindow {
   /// Enlarges the open photograph, or the pictures of the grid.
   private func zoom(isIn: Bool) {
     if page == .photo { return isIn ? photo.view.zoomIn() : photo.view.zoomOut() }
-    let sizes = WindowState.cellSizes
-    guard let index = sizes.firstIndex(of: grid.cellSize) else { return }
-    let next = index + (isIn ? 1 : -1)
-    if sizes.indices.contains(next) { grid.cellSize = sizes[next] }
+    grid.zoom(isIn: isIn)
+    updateActions()
   }
 
   private func copy() {

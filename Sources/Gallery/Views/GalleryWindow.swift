@@ -20,7 +20,8 @@ final class GalleryWindow {
   let info: InfoPanel
   let statistics: StatisticsPanel
   let toast = Toast()
-  let library = Library()
+  let library: Library
+  let appearance: Appearance
   /// The files that were moved to the trash.
   var history = TrashHistory()
   var actions: [Command: Action] = [:]
@@ -30,6 +31,7 @@ final class GalleryWindow {
   private(set) var isFullScreen = false
   var state: WindowState
   private let statePath: String
+  private let parts: GalleryPipeline
   private let stack: Widget
   private let searchBar: Widget
   private let searchEntry: Widget
@@ -40,14 +42,20 @@ final class GalleryWindow {
   private let header: GalleryHeader
   private var isClosed = false
 
-  init(_ application: Application, _ parts: GalleryPipeline, statePath: String) {
-    state = WindowState(path: statePath)
-    self.statePath = statePath
+  init(
+    _ application: Application,
+    _ parts: GalleryPipeline,
+    _ library: Library,
+    _ state: WindowState,
+    statePath: String,
+  ) {
+    (self.library, self.state, self.statePath, self.parts) = (library, state, statePath, parts)
+    appearance = Appearance(state.theme)
     Style.load()
     window = unsafe Widget(
       application.window(title: translated("Gallery"), width: state.width, height: state.height)
     )
-    grid = GridPage(parts.pipeline, cellSize: state.cellSize)
+    grid = GridPage(parts.pipeline, cellSize: state.cellSize, width: state.width)
     photo = PhotoPage(parts.pipeline)
     info = InfoPanel(parts.pipeline)
     statistics = StatisticsPanel(parts)
@@ -85,6 +93,8 @@ final class GalleryWindow {
   private func connectParts() {
     grid.onOpen = { [weak self] in self?.open($0) }
     grid.onSelect = { [weak self] in self?.update() }
+    grid.onLeave = { [weak self] in self?.leaveGrid(forwards: $0) ?? false }
+    grid.onZoom = { [weak self] in self?.updateActions() }
     grid.onFirstScreen = { [weak self] in self?.onFirstScreen() }
     photo.onChange = { [weak self] in self?.update() }
     photo.neighbours = { [weak self] in self?.neighbours(of: $0) ?? [] }
@@ -132,6 +142,7 @@ final class GalleryWindow {
 
   private func show(_ new: Page) {
     page = new
+    parts.makeRoom(forPhotograph: new == .photo)
     unsafe gtk_stack_set_visible_child_name(cast(stack.pointer), new.rawValue)
   }
 
@@ -178,8 +189,10 @@ final class GalleryWindow {
         return update()
       }
       photo.show(nil)
-      show(items.isEmpty ? .empty : .grid)
+      show(items.count == 0 ? .empty : .grid)
       grid.focus()
+    case .failed(let problems):
+      if let problem = problems.first { toast.show(problem) }
     case .updated(let removed, let items):
       let leaving = Set(removed).filter { grid.list[$0] != nil }
       let changed = Set(items.filter { grid.list[$0.id] != nil && grid.list[$0.id] != $0 }.map(\.id))
@@ -206,6 +219,15 @@ final class GalleryWindow {
     }
   }
 
+  /// Gives the keyboard to what is after or before the grid.
+  ///
+  /// GTK would go from picture to picture, through all of them.
+  private func leaveGrid(forwards: Bool) -> Bool {
+    let direction = forwards ? GTK_DIR_TAB_FORWARD : GTK_DIR_TAB_BACKWARD
+    let others = forwards ? [info.widget, header.widget] : (isSearching ? [searchBar] : []) + [header.widget]
+    return others.contains { unsafe $0.isShown && gtk_widget_child_focus($0.pointer, direction) != 0 }
+  }
+
   /// Adds what was dropped or pasted, and shows it.
   func add(_ places: [String]) {
     library.add(places) { [weak self] item in
@@ -223,7 +245,7 @@ final class GalleryWindow {
 
   private func searchChanged() {
     let text = unsafe String(cString: gtk_editable_get_text(cast(searchEntry.pointer)))
-    grid.change { $0.setSearch(text) }
+    grid.search(text)
     update()
   }
 
@@ -310,6 +332,7 @@ final class GalleryWindow {
     state.isMaximized = unsafe gtk_window_is_maximized(cast(window.pointer)) != 0
     state.cellSize = grid.cellSize
     state.order = grid.list.order
+    state.theme = appearance.theme
     // A few bytes; without them, the next window has its default size.
     try? state.write(to: statePath)
     photo.show(nil)

@@ -13,6 +13,10 @@ final class GridPage {
   var onOpen: (GalleryItem) -> Void = { _ in }
   /// Called when other pictures are selected.
   var onSelect: () -> Void = {}
+  /// Called when Tab (`true`) or Shift and Tab (`false`) leave the grid; returns `true` if something else has the keyboard.
+  var onLeave: (Bool) -> Bool = { _ in false }
+  /// Called when the wheel has changed the size of the pictures.
+  var onZoom: () -> Void = {}
   /// Called once, when all pictures on the first screen are there.
   var onFirstScreen: () -> Void = {}
 
@@ -22,16 +26,26 @@ final class GridPage {
   private let selection: OpaquePointer
   private var factory: RemotePictureFactory?
   private var cells: [WeakCell] = []
+  private var cellsBound = 128
   private(set) var list = ItemList()
   private(set) var selected = SelectedItems()
   private var isApplying = false
+  private var placeBeforeSearch: (place: Place?, selected: SelectedItems)?
+  private var resizing: Repeating?
+  private var settling: Repeating?
+  /// The widest row, in pictures.
+  private var columns = 0
   private var isWaitingForFirstScreen = true
 
   private struct WeakCell {
     weak var cell: GalleryCell?
   }
 
-  init(_ pipeline: ImagePipeline, cellSize: Int) {
+  /// - Parameters:
+  ///   - pipeline: The pipeline that loads.
+  ///   - cellSize: The side of a picture in points.
+  ///   - width: The width that the page will have, in points.
+  init(_ pipeline: ImagePipeline, cellSize: Int, width: Int) {
     self.pipeline = pipeline
     // The selection owns the model, the grid the selection; both are released with this object, too.
     unsafe strings = gtk_string_list_new(nil)
@@ -42,12 +56,22 @@ final class GridPage {
     widget = .scrolled(grid)
     widget.addClass("gallery").expands()
     grid.accessibleName = translated("Pictures")
-    unsafe gtk_grid_view_set_max_columns(cast(grid.pointer), 24)
     unsafe gtk_grid_view_set_enable_rubberband(cast(grid.pointer), 1)
     grid.on("activate") { [weak self] (position: UInt32) in self?.open(at: Int(position)) }
     unsafe connect(selection, "selection-changed") { [weak self] in self?.selectionChanged() }
     self.cellSize = cellSize
+    setColumns(width: width)
     makeFactory()
+    let adjustment = unsafe gtk_scrolled_window_get_hadjustment(cast(widget.pointer))
+    unsafe connect(adjustment, "notify::page-size") { [weak self] in self?.widthChanged() }
+    addZooming()
+    widget.onKey(GTK_PHASE_CAPTURE) { [weak self] key, modifiers in
+      switch Int32(key) {
+      case GDK_KEY_Tab where modifiers.rawValue & GDK_SHIFT_MASK.rawValue == 0: self?.onLeave(true) ?? false
+      case GDK_KEY_Tab, GDK_KEY_ISO_Left_Tab: self?.onLeave(false) ?? false
+      default: false
+      }
+    }
   }
 
   isolated deinit {
@@ -59,7 +83,60 @@ final class GridPage {
 
   /// The side of a picture in points.
   var cellSize = 0 {
-    didSet { if cellSize != oldValue, oldValue != 0 { makeFactory() } }
+    didSet {
+      guard cellSize != oldValue, oldValue != 0 else { return }
+      widthChanged()
+      makeFactory()
+    }
+  }
+
+  /// Shows larger or smaller pictures.
+  func zoom(isIn: Bool) {
+    let sizes = WindowState.cellSizes
+    guard let index = sizes.firstIndex(of: cellSize), sizes.indices.contains(index + (isIn ? 1 : -1)) else { return }
+    let place = place
+    cellSize = sizes[index + (isIn ? 1 : -1)]
+    if let place { scroll(to: place.first) }
+  }
+
+  /// GTK makes 30 rows of cells of the widest kind, visible or not: no more columns than there is room for.
+  private func setColumns(width: Int) {
+    let wanted = max(1, width / (cellSize + Self.cellPadding))
+    guard wanted != columns else { return }
+    columns = wanted
+    unsafe gtk_grid_view_set_max_columns(cast(grid.pointer), guint(wanted))
+  }
+
+  /// The least room beside a picture, in points; see the style sheet.
+  private static let cellPadding = 10
+
+  private func widthChanged() {
+    // The grid would forget a change during its layout.
+    resizing = Repeating(every: 0) { [weak self] in
+      guard let self else { return false }
+      if widget.size.width > 0 { setColumns(width: widget.size.width) }
+      return false
+    }
+  }
+
+  /// Control and the wheel make pictures larger or smaller.
+  private func addZooming() {
+    let scroll = unsafe gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL)
+    // Before the grid scrolls.
+    unsafe gtk_event_controller_set_propagation_phase(scroll, GTK_PHASE_CAPTURE)
+    var steps = 0.0
+    unsafe connect(scroll, "scroll") { [weak self] (_: Double, y: Double) -> Bool in
+      let state = unsafe gtk_event_controller_get_current_event_state(scroll)
+      guard let self, state.rawValue & GDK_CONTROL_MASK.rawValue != 0 else { return false }
+      let isTouchpad = unsafe gtk_event_controller_scroll_get_unit(scroll) == GDK_SCROLL_UNIT_SURFACE
+      steps += isTouchpad ? y / 60 : y
+      guard abs(steps) >= 1 else { return true }
+      zoom(isIn: steps < 0)
+      steps = 0
+      onZoom()
+      return true
+    }
+    unsafe widget.addController(scroll)
   }
 
   /// Changes the list, and shows its changes.
@@ -70,6 +147,67 @@ final class GridPage {
     for step in steps { splice(step) }
     isApplying = false
     select(selected)
+  }
+
+  /// Shows only pictures whose name has all words of a text.
+  ///
+  /// After the search, the grid is where it was before, or at what was selected meanwhile.
+  func search(_ text: String) {
+    let wasSearching = !list.search.isEmpty
+    if !wasSearching, !text.isEmpty { placeBeforeSearch = (place, selected) }
+    change { $0.setSearch(text) }
+    if !text.isEmpty {
+      settle(at: 0)
+    } else if wasSearching {
+      defer { placeBeforeSearch = nil }
+      if selected != placeBeforeSearch?.selected, let item = selectedItems.first {
+        show(item.id)
+      } else if let place = placeBeforeSearch?.place {
+        scroll(to: place.first)
+        settle(at: place.value)
+      }
+    }
+  }
+
+  // MARK: Place
+
+  /// The part of the grid that is visible.
+  private struct Place {
+    /// The id of the first picture.
+    let first: String
+    /// The distance from the beginning, in points.
+    let value: Double
+  }
+
+  private var place: Place? {
+    let onScreen = liveCells.filter { $0.isOnScreen && $0.id != nil }
+    guard let first = onScreen.min(by: { $0.position < $1.position })?.id else { return nil }
+    return unsafe Place(first: first, value: gtk_adjustment_get_value(vertical))
+  }
+
+  private var vertical: UnsafeMutablePointer<GtkAdjustment>? {
+    unsafe gtk_scrolled_window_get_vadjustment(cast(widget.pointer))
+  }
+
+  private func scroll(to id: String) {
+    guard let position = list.position(of: id) else { return }
+    // The action takes the number; the variant is floating, and the call takes it.
+    unsafe gtk_widget_activate_action_variant(
+      grid.pointer,
+      "list.scroll-to-item",
+      g_variant_new_uint32(guint32(position)),
+    )
+  }
+
+  /// Scrolls to a distance, which the grid may not have before it is laid out.
+  private func settle(at value: Double) {
+    var rounds = 0
+    settling = Repeating(every: 15) { [weak self] in
+      guard let self else { return false }
+      unsafe gtk_adjustment_set_value(vertical, value)
+      rounds += 1
+      return rounds < 4
+    }
   }
 
   /// Notes that pictures leave: the next one is selected in their place.
@@ -111,15 +249,21 @@ final class GridPage {
 
   /// Selects a picture, scrolls to it and gives it the keyboard.
   func show(_ id: String) {
-    guard let position = list.position(of: id) else { return }
+    guard list.position(of: id) != nil else { return }
     select(SelectedItems([id]))
-    // The action takes the number; the variant is floating, and the call takes it.
-    unsafe gtk_widget_activate_action_variant(
-      grid.pointer,
-      "list.scroll-to-item",
-      g_variant_new_uint32(guint32(position)),
-    )
-    focus()
+    scrollAndFocus(id)
+    // A page that has just come may have no cell there before it is laid out.
+    settling = Repeating(every: 30) { [weak self] in
+      guard let self, selected.ids == [id], unsafe gtk_widget_get_mapped(grid.pointer) != 0 else { return false }
+      scrollAndFocus(id)
+      return false
+    }
+  }
+
+  private func scrollAndFocus(_ id: String) {
+    scroll(to: id)
+    // The grid itself gives the keyboard to the cell that had it before.
+    if let cell = liveCells.first(where: { $0.id == id }) { cell.focus() } else { focus() }
   }
 
   func focus() {
@@ -163,8 +307,7 @@ final class GridPage {
       let gallery = GalleryCell(cell, size: size)
       gallery.onOpen = { self?.open(at: $0) }
       gallery.onContent = { self?.contentChanged() }
-      self?.cells.removeAll { $0.cell == nil }
-      self?.cells.append(WeakCell(cell: gallery))
+      self?.keep(gallery)
       cell.onBind = { [weak self] cell in
         // The closure keeps the cell's other widgets.
         gallery.bind(unsafe cell.item?.text.flatMap { self?.list[$0] }, at: cell.position)
@@ -175,6 +318,15 @@ final class GridPage {
     unsafe gtk_grid_view_set_factory(cast(grid.pointer), factory.pointer)
   }
 
+  private func keep(_ cell: GalleryCell) {
+    // Not with each new one: GTK makes hundreds at once.
+    if cells.count >= cellsBound {
+      cells.removeAll { $0.cell == nil }
+      cellsBound = max(128, 2 * cells.count)
+    }
+    cells.append(WeakCell(cell: cell))
+  }
+
   private var liveCells: [GalleryCell] { cells.compactMap(\.cell) }
 
   /// The pixels of a picture in the grid, for the placeholder of an opened one.
@@ -182,7 +334,7 @@ final class GridPage {
 
   private func contentChanged() {
     guard isWaitingForFirstScreen else { return }
-    let onScreen = liveCells.filter { $0.id != nil && $0.isOnScreen }
+    let onScreen = liveCells.filter { $0.isOnScreen && $0.id != nil }
     guard !onScreen.isEmpty, onScreen.allSatisfy(\.isSettled) else { return }
     isWaitingForFirstScreen = false
     onFirstScreen()

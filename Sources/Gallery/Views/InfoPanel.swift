@@ -14,6 +14,7 @@ final class InfoPanel {
   private var shown: GalleryItem?
   private var origin: (ImageResponse.Origin, isStale: Bool)?
   private var facts: PhotoFacts?
+  private var freshness: PhotoFreshness?
   private var reading: Task<Void, Never>?
   /// True if the place of the photograph is shown; it is asked for each time.
   private var showsPlace = false
@@ -41,7 +42,7 @@ final class InfoPanel {
     }
     guard item != shown || item == nil else { return fill() }
     reading?.cancel()
-    (shown, facts, showsPlace) = (item, nil, false)
+    (shown, facts, freshness, showsPlace) = (item, nil, nil, false)
     fill()
     guard let item else { return }
     let pipeline = pipeline
@@ -50,7 +51,18 @@ final class InfoPanel {
       guard !Task.isCancelled, let self, shown == item else { return }
       self.facts = facts
       fill()
+      guard item.path == nil, let freshness = await Self.freshness(of: item, pipeline), shown == item else { return }
+      self.freshness = freshness
+      fill()
     }
+  }
+
+  /// Reads how fresh a server's image is; it comes from the caches, where it has just been put.
+  private static func freshness(of item: GalleryItem, _ pipeline: ImagePipeline) async -> PhotoFreshness? {
+    var request = item.request
+    request.size = .pixels(64)
+    guard let response = try? await pipeline.imageTask(for: request).response else { return nil }
+    return PhotoFreshness(confirmed: response.confirmed, expires: response.expires, isStale: response.isStale)
   }
 
   private static func read(_ item: GalleryItem, _ pipeline: ImagePipeline) async throws -> PhotoFacts {
@@ -74,6 +86,7 @@ final class InfoPanel {
     add(item.path == nil ? translated("Server") : translated("Folder"), item.container)
     for fact in facts?.facts ?? [] { add(Self.title(fact.kind), fact.text) }
     if let origin { add(translated("Loaded from"), Self.text(origin.0, isStale: origin.isStale)) }
+    addFreshness()
     guard let place = facts?.place else { return }
     if showsPlace {
       add(translated("Place"), "\(Self.degrees(place.latitude, "N", "S")), \(Self.degrees(place.longitude, "E", "W"))")
@@ -84,6 +97,36 @@ final class InfoPanel {
         self?.fill()
       }
       rows.add(button)
+    }
+  }
+
+  private func addFreshness() {
+    guard let freshness else { return }
+    let now = Date()
+    if let age = freshness.age(at: now) { add(translated("Confirmed by the server"), Self.ago(age)) }
+    switch freshness.remaining(at: now) {
+    case .unlimited: add(translated("Fresh"), translated("for ever"))
+    case .left(let time): add(translated("Fresh"), Self.left(time))
+    case .over: add(translated("Fresh"), translated("no longer, the server is asked each time"))
+    }
+  }
+
+  private static func ago(_ span: PhotoFreshness.Span) -> String {
+    switch span.unit {
+    case .seconds where span.count < 5: translated("just now")
+    case .seconds: translated("%s second ago", many: "%s seconds ago", span.count)
+    case .minutes: translated("%s minute ago", many: "%s minutes ago", span.count)
+    case .hours: translated("%s hour ago", many: "%s hours ago", span.count)
+    case .days: translated("%s day ago", many: "%s days ago", span.count)
+    }
+  }
+
+  private static func left(_ span: PhotoFreshness.Span) -> String {
+    switch span.unit {
+    case .seconds: translated("for another second", many: "for another %s seconds", span.count)
+    case .minutes: translated("for another minute", many: "for another %s minutes", span.count)
+    case .hours: translated("for another hour", many: "for another %s hours", span.count)
+    case .days: translated("for another day", many: "for another %s days", span.count)
     }
   }
 

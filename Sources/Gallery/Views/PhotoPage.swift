@@ -22,7 +22,8 @@ final class PhotoPage {
     view = PhotographView(pipeline)
     ahead = ImagePrefetcher(pipeline, maxConcurrentLoads: 2)
     message = .label("", "message")
-    message.aligned(GTK_ALIGN_CENTER, GTK_ALIGN_END).margins(24)
+    // The button to try again is at the lower edge.
+    message.aligned(GTK_ALIGN_CENTER, GTK_ALIGN_START).margins(24)
     message.set("wrap", true)
     message.set("selectable", true)
     message.isShown = false

@@ -3,7 +3,7 @@ import Vitrine
 import VitrineGTK
 import VitrineGalleryModel
 
-/// The view of one photograph, which can be enlarged, moved and turned; an animation plays instead.
+/// The view of one photograph, which can be enlarged, moved and turned; an animation plays meanwhile.
 ///
 /// The rest of the gallery does not see the widgets inside.
 @MainActor
@@ -16,9 +16,8 @@ final class PhotographView {
   private(set) var error: LoadError?
 
   private let photograph: ZoomPicture
-  private let animation: RemotePicture
+  private let animation: AnimationView
   private let zoomed: Widget
-  private let moving: Widget
   private var item: GalleryItem?
   /// True once the file has turned out to be an animation.
   private var isMoving = false
@@ -28,28 +27,25 @@ final class PhotographView {
   init(_ pipeline: ImagePipeline) {
     photograph = ZoomPicture(pipeline)
     photograph.showsRetry = true
+    photograph.memoryLimit = GalleryPipeline.photographLimit
     photograph.zoomDescription = { "\(Int(($0 * 100).rounded())) %" }
-    animation = RemotePicture(pipeline, mode: .fit)
-    animation.usesDesktopThumbnails = false
-    animation.showsRetry = true
+    animation = AnimationView(pipeline)
     zoomed = unsafe Widget(photograph.widget)
-    moving = unsafe Widget(animation.widget)
-    moving.set("focusable", true)
-    moving.isShown = false
-    widget = .box(GTK_ORIENTATION_VERTICAL, [zoomed.expands(), moving.expands()])
+    animation.widget.isShown = false
+    widget = .box(GTK_ORIENTATION_VERTICAL, [zoomed.expands(), animation.widget.expands()])
     widget.addClass("photograph").expands()
     name(translated("Photograph"))
     photograph.changed = { [weak self] in self?.photographChanged() }
-    animation.onChange = { [weak self] content in
+    animation.onChange = { [weak self] in
       guard let self, isMoving else { return }
-      if case .failure(let error, _) = content { self.error = error }
-      onChange()
+      error = animation.error
+      tell()
     }
   }
 
   private func name(_ name: String) {
     photograph.alternativeText = name
-    animation.alternativeText = name
+    animation.name = name
   }
 
   /// Shows a photograph; `nil` for none.
@@ -82,7 +78,9 @@ final class PhotographView {
     return request
   }
 
-  func focus() { (isMoving ? moving : zoomed).focus() }
+  func focus() {
+    if isMoving { animation.focus() } else { zoomed.focus() }
+  }
 
   /// True once there is something of the photograph itself.
   var isLoaded: Bool {
@@ -98,6 +96,10 @@ final class PhotographView {
   private func photographChanged() {
     if case .failure(let error) = photograph.content { self.error = error } else if !isMoving { error = nil }
     if let info = photograph.info, info.frameCount > 1, isLoaded { showAnimation(true) }
+    tell()
+  }
+
+  private func tell() {
     // The window shows none of the places that the photograph is moved to.
     let new = "\(photograph.content) \(isFitting ? 0 : zoom)"
     guard new != told else { return }
@@ -107,24 +109,47 @@ final class PhotographView {
 
   private func showAnimation(_ isMoving: Bool) {
     guard isMoving != self.isMoving else { return }
-    let hadFocus = unsafe gtk_widget_has_focus((isMoving ? zoomed : moving).pointer) != 0
+    let hadFocus = hasFocus
     self.isMoving = isMoving
-    moving.isShown = isMoving
+    // The first frame stays until the window has made room for the animation.
+    animation.widget.isShown = isMoving
     zoomed.isShown = !isMoving
-    animation.load(isMoving ? item?.request : nil, placeholder: .cached)
+    let info = photograph.info
+    animation.load(isMoving ? item?.request : nil, width: info?.width ?? 1, height: info?.height ?? 1)
     if hadFocus { focus() }
+  }
+
+  private var hasFocus: Bool {
+    guard let root = unsafe gtk_widget_get_root(widget.pointer), let focus = unsafe gtk_root_get_focus(root) else {
+      return false
+    }
+    return unsafe gtk_widget_is_ancestor(focus, widget.pointer) != 0
   }
 
   // MARK: Zoom
 
   /// The number of display pixels of a pixel of the photograph; 1 is its actual size.
-  var zoom: Double { photograph.zoom }
+  var zoom: Double { isMoving ? animation.zoom : photograph.zoom }
   /// True if the whole photograph is shown in the window.
-  var isFitting: Bool { isMoving || photograph.isFitting }
+  var isFitting: Bool { isMoving ? animation.isFitting : photograph.isFitting }
+  /// True if it can be turned; an animation cannot.
+  var canRotate: Bool { !isMoving }
 
-  func zoomToFit() { photograph.zoomToFit() }
-  func zoomToActualSize() { photograph.zoomToActualSize() }
-  func zoomIn() { photograph.zoomIn() }
-  func zoomOut() { photograph.zoomOut() }
+  func zoomToFit() {
+    if isMoving { animation.zoomToFit() } else { photograph.zoomToFit() }
+  }
+
+  func zoomToActualSize() {
+    if isMoving { animation.zoom(to: 1) } else { photograph.zoomToActualSize() }
+  }
+
+  func zoomIn() {
+    if isMoving { animation.zoomIn() } else { photograph.zoomIn() }
+  }
+
+  func zoomOut() {
+    if isMoving { animation.zoomOut() } else { photograph.zoomOut() }
+  }
+
   func rotate(quarters: Int) { photograph.rotate(quarters: quarters) }
 }

@@ -48,7 +48,7 @@ final class StatisticsPanel {
       translated(
         "Memory: %s of %s, %s pictures, %s hits",
         PhotoFacts.bytes(memory.cost),
-        PhotoFacts.bytes(GalleryPipeline.memoryLimit),
+        PhotoFacts.bytes(parts.memory.costLimit),
         "\(memory.count)",
         Self.share(memory.hits, memory.misses),
       )

@@ -25,6 +25,7 @@ enum Style {
     .toast { margin-bottom: 24px; }
     .photograph { background: mix(@theme_bg_color, black, 0.25); }
     window.fullscreen .photograph { background: black; }
+    window.fullscreen.solid-csd { padding: 0; border: none; }
     .info { border-left: 1px solid alpha(currentColor, 0.15); }
     .fact { opacity: 0.65; font-size: 11px; }
     .subtitle { font-size: 11px; opacity: 0.7; }

@@ -41,6 +41,10 @@ public struct ImageResponse: Sendable {
   public var byteCount: Int { loaded.byteCount }
   /// The identity of the bytes, which tells versions of the image apart.
   package var contentID: ContentID { loaded.contentID }
+  /// The end of freshness; `nil` for never.
+  package var expires: Date? { loaded.validity.expires }
+  /// The time of the server's last confirmation; `nil` if there is no server.
+  package var confirmed: Date? { loaded.validity.confirmed }
   /// The encoded bytes, if the request wants them.
   package var encoded: Data? { loaded.container.encodedData }
 

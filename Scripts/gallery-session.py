@@ -1,0 +1,449 @@
+#!/usr/bin/python3
+"""Uses the gallery as a person does, with keys and the pointer, on a virtual display with a window manager.
+
+`gallery-session.py PROGRAM FOLDER`: opens a folder of pictures made from those of FOLDER, goes on 50 times, zooms, pans,
+fills the screen, moves to the trash, undoes, goes back, searches, changes a file, opens and closes 50 times. All the while
+the pixels of the display are compared with the files: the picture must be that of the title, and sharp in the end. The
+screenshots are in .build/gallery-session, to be looked at.
+"""
+import ctypes
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import numpy
+from PIL import Image, ImageDraw
+
+WIDTH, HEIGHT = 1280, 900
+COUNT = 60  # pictures
+LIMIT = 20  # seconds for a step
+SHARP = 2.0  # mean difference of a sharp picture from its file, of 255
+SAME = 25.0  # the same of a blurred one
+LAG = 0.25  # seconds for which a picture may stay under the next title: the time of a few frames of a busy machine
+GROWTH = 4  # MB that 50 more rounds of opening and closing may take
+output = pathlib.Path(".build/gallery-session").absolute()
+faults = []
+
+
+def fault(text):
+    faults.append(text)
+    print(f"gallery-session: {text}", file=sys.stderr, flush=True)
+
+
+class Display:
+    """A virtual display whose pixels are in a file, and the titles of its windows."""
+
+    def __init__(self, folder):
+        reading, writing = os.pipe()
+        self.server = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-fbdir", folder, "-nolisten", "tcp"],
+            pass_fds=[writing], stderr=subprocess.DEVNULL)
+        os.close(writing)
+        os.environ["DISPLAY"] = ":" + os.read(reading, 16).decode().strip()
+        file = numpy.memmap(f"{folder}/Xvfb_screen0", dtype=numpy.uint8, mode="r")
+        words = file[:100].view(">u4")
+        start, stride = int(words[0]) + 12 * int(words[19]), int(words[12])
+        self.file = file[start:start + stride * HEIGHT].reshape(HEIGHT, stride)[:, :4 * WIDTH].reshape(HEIGHT, WIDTH, 4)
+        self.x = ctypes.CDLL("libX11.so.6")
+        self.x.XOpenDisplay.restype = ctypes.c_void_p
+        self.x.XInternAtom.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
+        self.x.XInternAtom.restype = ctypes.c_ulong
+        self.x.XGetWindowProperty.argtypes = [ctypes.c_void_p] + [ctypes.c_ulong] * 2 + [ctypes.c_long] * 2 + [
+            ctypes.c_int, ctypes.c_ulong] + [ctypes.c_void_p] * 5
+        self.x.XFree.argtypes = [ctypes.c_void_p]
+        self.handle = self.x.XOpenDisplay(None)
+        self.name = self.x.XInternAtom(self.handle, b"_NET_WM_NAME", 0)
+
+    def grab(self):
+        return self.file[:, :, 2::-1].copy()
+
+    def title(self, window):
+        kind, form, count, rest = ctypes.c_ulong(), ctypes.c_int(), ctypes.c_ulong(), ctypes.c_ulong()
+        text = ctypes.c_char_p()
+        self.x.XGetWindowProperty(self.handle, window, self.name, 0, 256, 0, 0, ctypes.byref(kind), ctypes.byref(form),
+                                  ctypes.byref(count), ctypes.byref(rest), ctypes.byref(text))
+        value = text.value
+        if value is not None:
+            self.x.XFree(text)
+        return (value or b"").decode()
+
+
+def do(*words):
+    return subprocess.run(["xdotool", *map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
+def make_pictures(source, target):
+    """Writes pictures that differ from each other, in several formats and sizes."""
+    originals = []
+    for path in sorted(pathlib.Path(source).iterdir()):
+        if path.suffix in (".jpg", ".png", ".webp"):
+            picture = Image.open(path)
+            if not getattr(picture, "is_animated", False) and min(picture.size) >= 200:
+                # Without its colour profile, which the comparison would have to apply.
+                originals.append(Image.fromarray(numpy.asarray(picture.convert("RGB"))))
+    if not originals:
+        sys.exit(f"gallery-session: there are no pictures in {source}")
+    target.mkdir(parents=True)
+    chance = random.Random(7)
+    for number in range(1, COUNT + 1):
+        picture = originals[number % len(originals)]
+        width = int(picture.width * chance.uniform(0.55, 0.9))
+        height = int(picture.height * chance.uniform(0.55, 0.9))
+        left, top = chance.randint(0, picture.width - width), chance.randint(0, picture.height - height)
+        large = chance.choice([700, 1600, 2600]) / max(width, height)
+        picture = picture.crop((left, top, left + width, top + height))
+        picture = picture.resize((int(width * large), int(height * large)), Image.BICUBIC)
+        ImageDraw.Draw(picture).text((20, 20), f"{number:03}", fill=(255, 255, 0))
+        name = target / f"{number:03}"
+        kind = number % 5
+        if kind == 0:
+            picture.save(f"{name}.png", compress_level=1)
+        elif kind == 1:
+            picture.save(f"{name}.webp", quality=90, method=0)
+        else:
+            picture.save(f"{name}.jpg", quality=92, progressive=kind == 2)
+
+
+class Session:
+    def __init__(self, program, folder):
+        self.folder = folder
+        self.files = {path.name: path for path in sorted(folder.iterdir())}
+        self.load()
+        self.area = None
+        self.log = open(output / "log.txt", "w+")
+        started = time.monotonic()
+        self.process = subprocess.Popen([program, "--new-instance", "--times", str(folder)], stdout=self.log, stderr=self.log)
+        self.wait(lambda: "first screen" in (output / "log.txt").read_text(), "the first screen")
+        print(f"the first screen came after {time.monotonic() - started:.2f} s", flush=True)
+        self.window = int(do("search", "--sync", "--onlyvisible", "--pid", self.process.pid).split()[-1])
+        do("windowactivate", "--sync", self.window)
+
+    def load(self):
+        self.pictures = {name: Image.open(path).convert("RGB") for name, path in self.files.items()}
+
+    def wait(self, isDone, what):
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                sys.exit(f"gallery-session: the gallery has ended with {self.process.returncode}")
+            if isDone():
+                return True
+            time.sleep(0.02)
+        fault(f"{what} did not come in {LIMIT} s")
+        return False
+
+    def title(self):
+        return display.title(self.window)
+
+    # ---- The picture on the display ----
+
+    def place(self, name, area):
+        """The rectangle of a picture that is shown as a whole."""
+        x, y, width, height = area
+        picture = self.pictures[name]
+        zoom = min(width / picture.width, height / picture.height, 1)
+        wide, high = max(1, round(picture.width * zoom)), max(1, round(picture.height * zoom))
+        return x + (width - wide) // 2, y + (height - high) // 2, wide, high
+
+    def expected(self, name, wide, high):
+        picture = self.pictures[name]
+        small = picture if (wide, high) == picture.size else picture.resize((wide, high), Image.LANCZOS)
+        return numpy.asarray(small, dtype=numpy.float32)
+
+    def difference(self, screen, name):
+        """The mean difference of what is shown from a file, in steps of 255."""
+        x, y, wide, high = self.place(name, self.area)
+        expected, least = self.expected(name, wide, high), 255.0
+        # Halves of pixels may be rounded either way.
+        for across in (0, 1):
+            for down in (0, 1):
+                shown = screen[y + down:y + down + high, x + across:x + across + wide].astype(numpy.float32)
+                least = min(least, float(numpy.abs(shown - expected[:shown.shape[0], :shown.shape[1]]).mean()))
+        return least
+
+    def find_area(self):
+        """Finds where in the window photographs are, by the colour around one that is smaller."""
+        words = do("getwindowgeometry", "--shell", self.window).split()
+        shell = dict(word.split("=") for word in words)
+        x, y, width, height = (int(shell[key]) for key in ("X", "Y", "WIDTH", "HEIGHT"))
+        screen = display.grab()
+        right, bottom = x + width - 20, y + height - 20
+        isAround = (screen == screen[bottom, right]).all(axis=2)
+        while isAround[bottom + 1, right]:
+            bottom += 1
+        while isAround[bottom, right + 1]:
+            right += 1
+        left, top = right, bottom
+        while isAround[bottom, left - 1]:
+            left -= 1
+        while isAround[top - 1, right]:
+            top -= 1
+        return left, top, right - left + 1, bottom - top + 1
+
+    def take_samples(self):
+        """Notes, for each picture, some of its pixels and where they are when it is shown as a whole."""
+        self.samples = {}
+        for name in self.files:
+            x, y, wide, high = self.place(name, self.area)
+            rows, columns = numpy.linspace(4, high - 5, 24).astype(int), numpy.linspace(4, wide - 5, 24).astype(int)
+            blurred = self.pictures[name].resize((wide, high), Image.LANCZOS).reduce(3).resize((wide, high), Image.BILINEAR)
+            pixels = numpy.asarray(blurred, dtype=numpy.float32)[numpy.ix_(rows, columns)]
+            self.samples[name] = (numpy.ix_(rows + y, columns + x), pixels)
+
+    def identify(self, screen):
+        """The picture that is shown as a whole, blurred or not; None if there is none."""
+        best, least = None, SAME
+        for name, (places, pixels) in self.samples.items():
+            difference = float(numpy.abs(screen[places].astype(numpy.float32) - pixels).mean())
+            if difference < least:
+                best, least = name, difference
+        return best
+
+    def expect(self, step, name):
+        """Waits until a picture and its title are there, sharp; takes a screenshot."""
+        if not self.wait(lambda: self.title() == name, f"{step}: the title {name}"):
+            print("the title is", self.title())
+        self.wait(lambda: self.difference(display.grab(), name) < SHARP, f"{step}: the sharp picture {name}")
+        screen = display.grab()
+        print(f"{step}: {self.title()}, {self.difference(screen, name):.1f} from its file", flush=True)
+        Image.fromarray(screen).save(output / f"{step}.png")
+
+    def expect_grid(self, step):
+        self.wait(lambda: self.title() == self.folder.name, f"{step}: the title of the grid")
+        time.sleep(0.8)
+        Image.fromarray(display.grab()).save(output / f"{step}.png")
+        print(f"{step}: {self.title()}", flush=True)
+
+    def expect_part(self, step, name, left, top):
+        """Expects a picture at its actual size, whose pixel at the middle of the view is given."""
+        x, y, width, height = self.area
+        picture = numpy.asarray(self.pictures[name], dtype=numpy.float32)
+        high, wide = min(height, picture.shape[0]), min(width, picture.shape[1])
+
+        def difference():
+            screen = display.grab()[y + (height - high) // 2:, x + (width - wide) // 2:][:high, :wide].astype(numpy.float32)
+            best = 255.0
+            # Halves of pixels may be rounded either way.
+            for down in (-1, 0, 1):
+                for across in (-1, 0, 1):
+                    row = min(max(round(top - high / 2) + down, 0), picture.shape[0] - high)
+                    column = min(max(round(left - wide / 2) + across, 0), picture.shape[1] - wide)
+                    part = picture[row:row + high, column:column + wide]
+                    best = min(best, float(numpy.abs(screen - part).mean()))
+            return best
+
+        self.wait(lambda: difference() < SHARP, f"{step}: the pixels of {name} around {left:.0f}, {top:.0f}")
+        print(f"{step}: {difference():.1f} from its file", flush=True)
+        Image.fromarray(display.grab()).save(output / f"{step}.png")
+
+    def memory(self):
+        text = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text()
+        return int(text.split("Anonymous:")[1].split()[0]) / 1024
+
+    def peak(self):
+        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(text.split("VmHWM:")[1].split()[0]) / 1024
+
+
+class Watch(threading.Thread):
+    """Compares the picture on the display with the title, again and again."""
+
+    def __init__(self, session):
+        super().__init__(daemon=True)
+        self.session, self.isOver, self.samples = session, False, []
+        session.take_samples()
+
+    def run(self):
+        while not self.isOver:
+            before = self.session.title()
+            screen = display.grab()
+            moment, after = time.monotonic(), self.session.title()
+            shown = self.session.identify(screen)
+            self.samples.append((moment, before, after, shown, None if shown in (before, None) else screen))
+            time.sleep(0.01)
+
+    def finish(self):
+        self.isOver = True
+        self.join()
+        changed, last, longest, blank, counted = 0.0, None, 0.0, 0, 0
+        for moment, before, after, shown, screen in self.samples:
+            if before != last:
+                last, changed = before, moment
+            if before != after or before not in self.session.files:
+                continue
+            counted += 1
+            if shown is None:
+                blank += 1
+            elif shown != before:
+                lag = moment - changed
+                longest = max(longest, lag)
+                if lag > LAG:
+                    fault(f"{shown} is shown under the title {before} for {lag:.2f} s")
+                    Image.fromarray(screen).save(output / f"wrong-{before}-{shown}.png")
+        print(f"of {counted} samples {blank} showed no picture; the longest time of a picture under the next title was "
+              f"{longest * 1000:.0f} ms", flush=True)
+        self.samples = []
+
+
+def main():
+    shutil.rmtree(output, ignore_errors=True)
+    home = output / "home"
+    home.mkdir(parents=True)
+    photos = output / "photos"
+    make_pictures(sys.argv[2], photos)
+    names = sorted(path.name for path in photos.iterdir())
+    session = Session(sys.argv[1], photos)
+    session.expect_grid("grid")
+
+    do("key", "Home", "Return")
+    session.wait(lambda: session.title() == names[0], "the first title")
+    time.sleep(1)
+    session.area = session.find_area()
+    print("photographs are at", session.area)
+    session.expect("open", names[0])
+
+    watch = Watch(session)
+    watch.start()
+    for number in range(1, 51):
+        do("key", "Right")
+        # In a hurry first, and then as somebody who looks at them.
+        if number > 25:
+            session.wait(lambda: session.title() == names[number], f"the title {names[number]}")
+            session.wait(lambda: session.difference(display.grab(), names[number]) < SHARP, f"the sharp picture {names[number]}")
+    session.expect("next", names[50])
+    watch.finish()
+
+    # Zoom and pan, on one that is larger than the window.
+    number = next(number for number in range(50, 0, -1) if session.pictures[names[number]].width > 1500)
+    for _ in range(50 - number):
+        do("key", "Left")
+    name = names[number]
+    session.expect("previous", name)
+    width, height = session.pictures[name].size
+    do("key", "1")
+    session.expect_part("actual-size", name, width / 2, height / 2)
+    x, y, wide, high = session.area
+    do("mousemove", x + wide // 2, y + high // 2, "mousedown", 1)
+    for step in range(1, 9):
+        do("mousemove", x + wide // 2 - 20 * step, y + high // 2 - 10 * step)
+    do("mouseup", 1)
+    session.expect_part("pan", name, width / 2 + 160, min(height / 2 + 80, height - high / 2) if height > high else height / 2)
+    do("click", "--repeat", 3, "--delay", 60, 4)
+    time.sleep(1)
+    Image.fromarray(display.grab()).save(output / "wheel.png")
+    if session.title() != name:
+        fault(f"the title is {session.title()} after the wheel")
+    do("key", "0")
+    session.expect("fit", name)
+
+    window_area = session.area
+    do("key", "F11")
+    session.area = (0, 0, WIDTH, HEIGHT)
+    session.expect("full-screen", name)
+    do("key", "Right")
+    session.expect("full-screen-next", names[number + 1])
+    do("key", "Left", "F11")
+    session.area = window_area
+    session.expect("window", name)
+    do("key", "F9")
+    time.sleep(1)
+    Image.fromarray(display.grab()).save(output / "information.png")
+    do("key", "F9")
+
+    do("key", "Delete")
+    session.expect("trash", names[number + 1])
+    session.wait(lambda: not (photos / name).exists(), "the way into the trash")
+    if not (home / ".local/share/Trash/files" / name).exists():
+        fault(f"{name} is not in the trash")
+    do("key", "ctrl+z")
+    session.expect("undo", name)
+    if not (photos / name).exists():
+        fault(f"{name} is not back")
+
+    # Another program changes the file: the picture changes, without a frame of anything else.
+    replacement = session.pictures[name].transpose(Image.FLIP_LEFT_RIGHT)
+    replacement.save(output / "other.png", compress_level=1)
+    frames = []
+    shutil.move(output / "other.png", photos / name)
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        frames.append(display.grab())
+        time.sleep(0.02)
+    old = [session.difference(frame, name) for frame in frames]
+    session.pictures[name] = replacement
+    new = [session.difference(frame, name) for frame in frames]
+    flickers = sum(1 for one, other in zip(old, new) if min(one, other) > 3 * SHARP)
+    print(f"reload: {flickers} of {len(frames)} frames showed neither the old nor the new picture", flush=True)
+    if flickers > 0 or new[-1] > SHARP:
+        fault(f"the changed file was shown with {flickers} frames of something else, and is {new[-1]:.1f} from the file")
+
+    do("key", "Escape")
+    session.expect_grid("back")
+    do("key", "Right", "Return")
+    session.expect("back-and-next", names[number + 1])
+    do("key", "Escape")
+    session.expect_grid("back-again")
+    do("key", "ctrl+f")
+    time.sleep(0.5)
+    do("type", "01")
+    session.expect_grid("search")
+    do("key", "Escape")
+    session.expect_grid("search-cleared")
+    do("key", "ctrl+shift+s", "ctrl+shift+o")
+    session.expect_grid("statistics")
+    do("key", "ctrl+shift+s", "ctrl+shift+o")
+
+    # Memory stays flat.
+    def rounds(count):
+        for number in range(count):
+            do("key", "Return")
+            session.wait(lambda: session.title() in session.files, "an open picture")
+            do("key", "Right", "Escape")
+            session.wait(lambda: session.title() == photos.name, "the grid")
+        time.sleep(1)
+
+    rounds(50)
+    before = session.memory()
+    rounds(50)
+    after = session.memory()
+    print(f"memory: {before:.1f} MB after 50 rounds, {after:.1f} MB after 100; {session.peak():.0f} MB at most")
+    if after > before + GROWTH:
+        fault(f"50 rounds of opening and closing took {after - before:.1f} MB")
+
+    do("key", "ctrl+q")
+    try:
+        status = session.process.wait(LIMIT)
+        if status != 0:
+            fault(f"the gallery ended with {status}")
+    except subprocess.TimeoutExpired:
+        fault("the gallery does not end")
+        session.process.kill()
+    session.log.seek(0)
+    print(session.log.read(), end="")
+    print(f"{len(faults)} faults; the screenshots are in .build/gallery-session")
+
+
+runtime = tempfile.mkdtemp()
+shutil.rmtree(output, ignore_errors=True)
+output.mkdir(parents=True)
+os.environ.update(HOME=str(output / "home"), XDG_RUNTIME_DIR=runtime, GDK_BACKEND="x11", GSK_RENDERER="cairo",
+                  LIBGL_ALWAYS_SOFTWARE="1", GDK_DEBUG="gl-disable", GTK_A11Y="none")
+for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "DBUS_SESSION_BUS_ADDRESS"):
+    os.environ.pop(name, None)
+display = Display(runtime)
+manager = subprocess.Popen(["openbox"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+try:
+    main()
+finally:
+    manager.kill()
+    display.server.send_signal(signal.SIGTERM)
+    display.server.wait()
+    shutil.rmtree(runtime, ignore_errors=True)
+sys.exit(1 if faults else 0)
