@@ -81,7 +81,12 @@ GtkWindow *vitrine_gtk_window(gpointer object) { return GTK_WINDOW(object); }
 GApplication *vitrine_gtk_application(gpointer object) { return G_APPLICATION(object); }
 GtkBox *vitrine_gtk_box(gpointer object) { return GTK_BOX(object); }
 GObject *vitrine_gtk_object(gpointer object) { return G_OBJECT(object); }
-GQuark vitrine_gtk_quark(void) { return g_quark_from_static_string("vitrine"); }
+// Looked up once: every callback of a widget asks for it. On the main thread only.
+GQuark vitrine_gtk_quark(void) {
+  static GQuark quark = 0;
+  if (!quark) quark = g_quark_from_static_string("vitrine");
+  return quark;
+}
 
 GType vitrine_gtk_type(gconstpointer instance) { return G_TYPE_FROM_INSTANCE(instance); }
 GType vitrine_gtk_no_type(void) { return G_TYPE_NONE; }
