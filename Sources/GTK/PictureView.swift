@@ -398,7 +398,7 @@ final class PictureView: DrawnWidget {
     guard size.width > 0, size.height > 0 else { return }
     let rectangle = place.rectangle(of: texture.bitmap, in: size.width, size.height, fit)
     unsafe shape.clip(snapshot, to: rectangle.clipped(width: size.width, height: size.height)) {
-      unsafe texture.draw(into: snapshot, rectangle)
+      unsafe texture.draw(into: snapshot, rectangle, isBySoftware: isDrawnBySoftware)
     }
   }
 
