@@ -200,6 +200,11 @@ final class CellPrefetcher {
     return nil
   }
 
+  /// Returns true if the list or grid around a widget is on the screen, whether or not the widget is.
+  static func isListMapped(around widget: UnsafeMutablePointer<GtkWidget>) -> Bool {
+    unsafe list(around: widget).map { unsafe gtk_widget_get_mapped($0.view) != 0 } ?? false
+  }
+
   /// The target of a tick, which may be gone when that comes.
   private final class WeakPrefetcher {
     weak var target: CellPrefetcher?

@@ -59,6 +59,14 @@ class DrawnWidget {
     return unsafe vitrine_gtk_call_scale(surfaceScale, surface)
   }
 
+  /// True if the widget is in a window that is drawn in software.
+  var isDrawnBySoftware: Bool {
+    guard let native = unsafe gtk_widget_get_native(widget),
+      let renderer = unsafe gtk_native_get_renderer(native)
+    else { return false }
+    return unsafe vitrine_gtk_is_software(renderer) != 0
+  }
+
   // MARK: For subclasses
 
   /// Returns the minimum and the natural length, in points.

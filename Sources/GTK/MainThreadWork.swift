@@ -3,8 +3,9 @@ import VitrineRuntime
 
 /// Measures how long Vitrine holds the main thread.
 ///
-/// Off by default. A call of the system's clock of a thread takes one to two microseconds, and a jump of a grid asks it
-/// some thousand times: what those calls take is measured when this is switched on, and is not counted.
+/// Off by default. Reading the system's clock of a thread takes one to two microseconds, and a jump of a grid reads it
+/// some thousand times: that time is not counted. It depends on what else the machine does, so it is measured with each
+/// span, by reading the clock twice at its beginning.
 @MainActor
 package enum MainThreadWork {
   /// A duration on the main thread, in nanoseconds.
@@ -23,33 +24,53 @@ package enum MainThreadWork {
       return Span(processor: processor, clock: time.tv_sec * 1_000_000_000 + time.tv_nsec)
     }
 
-    /// The span between two calls with nothing between them: the median of 101.
-    fileprivate static var empty: Span {
+    /// The median time of a reading, of 101.
+    fileprivate static var reading: Span {
       let spans = (0..<101).map { _ in
-        var span = Span()
-        span.add(since: now)
-        return span
+        let first = now
+        return now - first
       }
       return Span(processor: spans.map(\.processor).sorted()[50], clock: spans.map(\.clock).sorted()[50])
     }
 
-    fileprivate mutating func add(since start: Span, sign: Int = 1) {
-      let now = Span.now
-      add(Span(processor: now.processor - start.processor, clock: now.clock - start.clock), sign: sign)
+    fileprivate static func - (left: Span, right: Span) -> Span {
+      Span(processor: left.processor - right.processor, clock: left.clock - right.clock)
     }
 
-    fileprivate mutating func add(_ span: Span, sign: Int) {
-      processor += sign * span.processor
-      clock += sign * span.clock
+    fileprivate static func + (left: Span, right: Span) -> Span {
+      Span(processor: left.processor + right.processor, clock: left.clock + right.clock)
     }
+
+    /// Returns the span, at most as long as another.
+    fileprivate func limited(to most: Span) -> Span {
+      Span(processor: min(processor, most.processor), clock: min(clock, most.clock))
+    }
+  }
+
+  /// The beginning of a span.
+  @MainActor
+  private struct Start {
+    private let first = Span.now
+    private let second = Span.now
+
+    /// The time that a reading takes here and now.
+    private var reading: Span { (second - first).limited(to: most) }
+
+    /// The time since the beginning, without the readings.
+    var span: Span { Span.now - second - reading }
+    /// The time since the beginning, with the three readings, of which one lies half before and half after.
+    var spanWithReadings: Span { Span.now - first + reading }
   }
 
   /// True if time is measured.
   package static var isMeasured = false {
-    didSet { overhead = isMeasured ? .empty : Span() }
+    didSet {
+      let reading = isMeasured ? Span.reading : Span()
+      most = reading + reading
+    }
   }
-  /// The time that a span takes when nothing is done in it.
-  private static var overhead = Span()
+  /// The longest time that a reading is taken for: in anything longer, the thread was interrupted.
+  private static var most = Span()
   /// The time spent since the last ``take()``.
   private static var spent = Span()
   private static var depth = 0
@@ -57,12 +78,11 @@ package enum MainThreadWork {
   /// Runs `body`, and counts its time once, however deep such calls are nested.
   package static func measure<Result>(_ body: () -> Result) -> Result {
     guard isMeasured, depth == 0 else { return body() }
-    let start = Span.now
+    let start = Start()
     depth = 1
     defer {
       depth = 0
-      spent.add(since: start)
-      spent.add(overhead, sign: -1)
+      spent = spent + start.span
     }
     return body()
   }
@@ -70,11 +90,9 @@ package enum MainThreadWork {
   /// Runs the program's own code inside a measured call, without counting it.
   package static func exclude(_ body: () -> Void) {
     guard isMeasured, depth > 0 else { return body() }
-    let start = Span.now
+    let start = Start()
     body()
-    spent.add(since: start, sign: -1)
-    // Two calls of the clock, and the span between them contains one.
-    spent.add(overhead, sign: -1)
+    spent = spent - start.spanWithReadings
   }
 
   /// Returns the time spent since the last call.

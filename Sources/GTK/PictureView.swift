@@ -283,8 +283,6 @@ final class PictureView: DrawnWidget {
   // MARK: The widget
 
   override func measure(_ orientation: GtkOrientation) -> (minimum: Int, natural: Int) {
-    // GTK requires that a child is measured before it is laid out.
-    unsafe forEachChild { unsafe gtk_widget_measure($0, orientation, -1, nil, nil, nil, nil) }
     let length = orientation == GTK_ORIENTATION_HORIZONTAL ? minimumSize.width : minimumSize.height
     return (length, length)
   }
@@ -292,6 +290,11 @@ final class PictureView: DrawnWidget {
   override func allocate(width: Int, height: Int) {
     hideCoveredIcon(height: height)
     unsafe forEachChild { child in
+      // GTK requires that a child is measured before it is laid out. Here and not with the widget, whose size does not
+      // depend on it: a grid measures ten cells for each one that it lays out.
+      for orientation in [GTK_ORIENTATION_HORIZONTAL, GTK_ORIENTATION_VERTICAL] {
+        unsafe gtk_widget_measure(child, orientation, -1, nil, nil, nil, nil)
+      }
       unsafe gtk_widget_allocate(child, gint(width), gint(height), -1, nil)
     }
     tellSize()
@@ -387,7 +390,7 @@ final class PictureView: DrawnWidget {
     guard size.width > 0, size.height > 0 else { return }
     let rectangle = place.rectangle(of: texture.bitmap, in: size.width, size.height, fit)
     unsafe shape.clip(snapshot, to: rectangle.clipped(width: size.width, height: size.height)) {
-      unsafe texture.draw(into: snapshot, rectangle)
+      unsafe texture.draw(into: snapshot, rectangle, isBySoftware: isDrawnBySoftware)
     }
   }
 

@@ -12,8 +12,10 @@ public import Vitrine
 /// ```
 /// GTK binds many more cells than are visible. Only visible ones look for their images: an image in memory is there
 /// with the first frame that shows its cell. A load is cancelled when its cell is bound to another item. Cells are
-/// recycled, and never show another item's image. With `prefetch`, images beyond the edge of the screen are loaded into
-/// memory before they are scrolled to. Cells that rush by in a fling load nothing, but show what is in memory.
+/// recycled, and never show another item's image. A cell that is scrolled off the screen gives its image back to the
+/// memory cache, and takes it from there if it comes back. With `prefetch`, images beyond the edge of the screen are
+/// loaded into memory before they are scrolled to. Cells that rush by in a fling load nothing, but show what is in
+/// memory.
 ///
 /// This object is a handle: the factory works without it. Call everything on the main thread.
 @MainActor
@@ -209,10 +211,24 @@ private final class Binding {
   /// that frame is drawn, so an image in memory is still there with it.
   private func visibilityChanged(of cell: RemotePictureCell, _ isVisible: Bool) {
     ahead?.cell(cell, isVisible: isVisible)
-    if isVisible, cell.awaitsItem, let item = unsafe cell.item {
-      cell.awaitsItem = false
-      unsafe cell.picture.load(request(item), placeholder: placeholder, failure: failure)
-    }
+    guard isVisible else { return giveBackImage(of: cell) }
+    guard cell.awaitsItem, let item = unsafe cell.item else { return }
+    cell.awaitsItem = false
+    unsafe cell.picture.load(request(item), placeholder: placeholder, failure: failure)
+  }
+
+  /// Gives back the image of a cell that has been scrolled off the screen, if the memory cache has it, too.
+  ///
+  /// GTK keeps ten cells bound for each one on the screen. Their pixels took up to 36 MB beside the cache's own, and a
+  /// jump released them all in one frame. If the cell comes back, its image is looked for as after `bind`. The images of
+  /// a list that is hidden as a whole stay, since the frame that shows it again wants them all; an animation stays where
+  /// it is.
+  private func giveBackImage(of cell: RemotePictureCell) {
+    guard unsafe cell.item != nil, !cell.awaitsItem, cell.picture.view.player == nil,
+      cell.picture.slot.isImageInMemory, unsafe CellPrefetcher.isListMapped(around: cell.picture.widget)
+    else { return }
+    cell.picture.clear()
+    cell.awaitsItem = true
   }
 
   func unbind(_ listItem: UnsafeMutableRawPointer?) {

@@ -39,22 +39,54 @@ private final class PixelOwner: Sendable {
 }
 
 /// Owns a reference to the texture of a bitmap.
+@MainActor
 @safe
 final class Texture {
   let pointer: OpaquePointer
   let bitmap: Bitmap
+  /// The texture of the pixels without their alpha, for drawing in software.
+  private var opaque: OpaquePointer?
 
   init(_ bitmap: Bitmap) {
     self.bitmap = bitmap
     unsafe pointer = bitmap.makeTexture()
+    unsafe opaque = nil
   }
 
-  deinit { unsafe g_object_unref(UnsafeMutableRawPointer(pointer)) }
+  isolated deinit {
+    unsafe g_object_unref(UnsafeMutableRawPointer(pointer))
+    if let opaque = unsafe opaque { unsafe g_object_unref(UnsafeMutableRawPointer(opaque)) }
+  }
 
   /// Draws into a rectangle.
-  func draw(into snapshot: OpaquePointer, _ rectangle: PictureRectangle) {
+  ///
+  /// - Parameters:
+  ///   - snapshot: The drawing.
+  ///   - rectangle: The place.
+  ///   - isBySoftware: True if GTK's renderer draws in software. It converts a texture anew for each frame: 188 pixels a
+  ///     side take it 163 microseconds with an alpha channel, and 44 without one.
+  func draw(into snapshot: OpaquePointer, _ rectangle: PictureRectangle, isBySoftware: Bool) {
     var bounds = rectangle.bounds
+    if isBySoftware, unsafe opaque == nil { unsafe opaque = bitmap.makeOpaqueTexture() }
     // GTK copies the rectangle and takes a reference to the texture.
-    unsafe gtk_snapshot_append_texture(snapshot, pointer, &bounds)
+    unsafe gtk_snapshot_append_texture(snapshot, isBySoftware ? opaque ?? pointer : pointer, &bounds)
+  }
+}
+
+extension Bitmap {
+  /// Returns a texture with a copy of the pixels without alpha; the caller owns the reference.
+  ///
+  /// Returns `nil` if there is something to see through, or another colour space than GDK's.
+  ///
+  /// - Complexity: O(pixels), a fraction of a nanosecond for each.
+  fileprivate func makeOpaqueTexture() -> OpaquePointer? {
+    guard alpha == .opaque, colorSpace == .sRGB else { return nil }
+    let count = gsize(3 * width * height)
+    // It has room for as many pixels, three bytes each; the bytes own it.
+    let copy = unsafe g_malloc(count)
+    unsafe withUnsafeBytes { unsafe vitrine_gtk_drop_alpha($0.baseAddress, bytesPerRow, copy, width, height) }
+    let bytes = unsafe g_bytes_new_take(copy, count)
+    defer { unsafe g_bytes_unref(bytes) }
+    return unsafe gdk_memory_texture_new(gint(width), gint(height), GDK_MEMORY_R8G8B8, bytes, gsize(3 * width))
   }
 }

@@ -143,7 +143,11 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Resolves `.` and `..` (RFC 3986 5.2.4).
   private static func withoutDotSegments(_ path: String) -> String {
     guard !path.isEmpty else { return "/" }
-    guard path.utf8.contains(UInt8(ascii: ".")) || path.contains("%2") else { return path }
+    // A dot segment begins with a dot, plain or percent-encoded; nearly no URL has one.
+    let mayHaveOne = zip(path.utf8, path.utf8.dropFirst()).contains { byte, next in
+      byte == UInt8(ascii: "/") && (next == UInt8(ascii: ".") || next == UInt8(ascii: "%"))
+    }
+    guard mayHaveOne else { return path }
     var segments: [Substring] = []
     let all = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     for (index, segment) in zip(all.indices, all) {

@@ -84,6 +84,11 @@ final class PrefetchTests: WidgetTestCase {
       cells.filter { unsafe $0.item != nil && $0.picture.view.slot.isVisible }.map(\.position).sorted()
     }
 
+    /// The positions whose images are shown, on the screen or beyond.
+    var showing: [Int] {
+      cells.filter { unsafe $0.item != nil && $0.picture.view.image != nil }.map(\.position).sorted()
+    }
+
     var last: Int { visible.last ?? 0 }
 
     func isInMemory(_ index: Int) -> Bool {
@@ -152,6 +157,38 @@ final class PrefetchTests: WidgetTestCase {
       }
       XCTAssertEqual(FrameMailbox.gtk.statistics.loadsStarted, before.loadsStarted)
       list.source.open()
+      list.window.close()
+    }
+  }
+
+  func testACellThatIsScrolledOffGivesItsImageBackAndHasItWhenItReturns() throws {
+    try MainActor.assumeIsolated {
+      let list = try List(prefetch: 0)
+      let first = list.visible
+      list.turn { list.showing == first }
+      // So far that GTK keeps the first cells bound.
+      list.scroll(by: 300)
+      let left = list.cells.filter { unsafe $0.item != nil && first.contains($0.position) }
+      XCTAssertFalse(left.isEmpty)
+      XCTAssertTrue(left.allSatisfy { $0.picture.view.image == nil })
+      list.turn { list.showing == list.visible }
+      let asked = list.source.asked.count
+      list.scroll(by: -300)
+      XCTAssertEqual(list.visible, first)
+      XCTAssertEqual(list.showing, first)
+      XCTAssertEqual(list.source.asked.count, asked)
+      list.window.close()
+    }
+  }
+
+  func testAListThatIsHiddenKeepsItsImages() throws {
+    try MainActor.assumeIsolated {
+      let list = try List(prefetch: 0)
+      let first = list.visible
+      list.turn { list.showing == first }
+      unsafe gtk_widget_set_visible(list.scrolled, 0)
+      XCTAssertEqual(list.visible, [])
+      XCTAssertEqual(list.showing, first)
       list.window.close()
     }
   }

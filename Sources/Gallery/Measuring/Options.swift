@@ -38,7 +38,7 @@ struct Options {
   /// The options that ask for a measurement; without one of them, the program is a gallery.
   private static let measuring: Set<String> = [
     "--measure", "--headless", "--animations", "--naive", "--compare", "--output", "-o", "--size", "--count", "--fill",
-    "--prefetch", "--latency",
+    "--prefetch", "--latency", "--styles",
   ]
 
   /// Returns `true` if one of the arguments asks for a measurement.
@@ -59,6 +59,7 @@ struct Options {
       case "--animations": (measuresAnimations, isHeadless) = (true, true)
       case "--naive": styles = [.naive]
       case "--compare": styles = [.vitrine, .memory, .naive]
+      case "--styles": styles = try Self.styles(argument, &rest)
       case "--output", "-o": output = try Self.value(argument, &rest)
       case "--cache-dir": cacheFolder = try Self.value(argument, &rest)
       case "--size": size = try Self.number(argument, &rest, in: 16...2048)
@@ -79,6 +80,15 @@ struct Options {
   private static func value(_ name: String, _ rest: inout ArraySlice<String>) throws(Mistake) -> String {
     guard let value = rest.popFirst() else { throw Mistake(message: "\(name) needs a value") }
     return value
+  }
+
+  private static func styles(_ name: String, _ rest: inout ArraySlice<String>) throws(Mistake) -> [Style] {
+    let text = try value(name, &rest)
+    let styles = text.split(separator: ",").map { Style(rawValue: String($0)) }
+    guard !styles.isEmpty, !styles.contains(nil) else {
+      throw Mistake(message: "\(name) takes some of vitrine,memory,naive, not '\(text)'")
+    }
+    return styles.compactMap { $0 }
   }
 
   private static func number(
@@ -113,6 +123,7 @@ struct Options {
       --headless         scroll under Xvfb, write a screenshot and print a report
       --naive            use the obvious first attempt: load in bind, never cancel, never check
       --compare          headless, with everything in memory and the obvious way, too, side by side in the report
+      --styles LIST      headless, only these, in this order: some of vitrine,memory,naive
       --animations       headless, measure the animations among SOURCE: their speed, and the cost of 50 at once
       -o, --output FILE  the screenshot; defaults to gallery.png
       --size N           the side of a picture in points; defaults to 188

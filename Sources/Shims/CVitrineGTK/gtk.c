@@ -3,6 +3,11 @@
 #include <dlfcn.h>
 #include <libintl.h>
 #include <malloc.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <tmmintrin.h>
+#endif
 
 VitrineValueKind vitrine_gtk_kind(GType type) {
   switch (G_TYPE_FUNDAMENTAL(type)) {
@@ -81,7 +86,12 @@ GtkWindow *vitrine_gtk_window(gpointer object) { return GTK_WINDOW(object); }
 GApplication *vitrine_gtk_application(gpointer object) { return G_APPLICATION(object); }
 GtkBox *vitrine_gtk_box(gpointer object) { return GTK_BOX(object); }
 GObject *vitrine_gtk_object(gpointer object) { return G_OBJECT(object); }
-GQuark vitrine_gtk_quark(void) { return g_quark_from_static_string("vitrine"); }
+// Looked up once: every callback of a widget asks for it. On the main thread only.
+GQuark vitrine_gtk_quark(void) {
+  static GQuark quark = 0;
+  if (!quark) quark = g_quark_from_static_string("vitrine");
+  return quark;
+}
 
 GType vitrine_gtk_type(gconstpointer instance) { return G_TYPE_FROM_INSTANCE(instance); }
 GType vitrine_gtk_no_type(void) { return G_TYPE_NONE; }
@@ -160,6 +170,33 @@ void vitrine_gtk_color(GtkWidget *widget, GdkRGBA *color) {
 #else
   gtk_style_context_get_color(gtk_widget_get_style_context(widget), color);
 #endif
+}
+
+gboolean vitrine_gtk_is_software(GskRenderer *renderer) { return GSK_IS_CAIRO_RENDERER(renderer); }
+
+#if defined(__x86_64__)
+// Returns how many pixels of a row it has copied: all but the last few, since it writes four bytes more than it copies.
+__attribute__((target("ssse3"))) static size_t drop_alpha_by_four(const uint8_t *in, uint8_t *out, size_t width) {
+  const __m128i order = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
+  size_t x = 0;
+  for (; x + 6 <= width; x += 4) {
+    __m128i four = _mm_loadu_si128((const __m128i *)(in + 4 * x));
+    _mm_storeu_si128((__m128i *)(out + 3 * x), _mm_shuffle_epi8(four, order));
+  }
+  return x;
+}
+#endif
+
+void vitrine_gtk_drop_alpha(const void *from, size_t stride, void *to, size_t width, size_t height) {
+  uint8_t *out = to;
+  for (size_t y = 0; y < height; y++, out += 3 * width) {
+    const uint8_t *in = (const uint8_t *)from + y * stride;
+    size_t x = 0;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("ssse3")) x = drop_alpha_by_four(in, out, width);
+#endif
+    for (; x < width; x++) memcpy(out + 3 * x, in + 4 * x, 3);
+  }
 }
 
 void vitrine_gtk_trim_heap(void) { malloc_trim(0); }

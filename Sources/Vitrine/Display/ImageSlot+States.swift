@@ -83,6 +83,8 @@ extension ImageSlot {
       return
     }
     binding.stage = .waitingToBeVisible
+    // All of them are needed, whether the image is in memory or not.
+    request.makeKeys()
     let generation = generation
     if let hit = loader.cachedImage(for: request) {
       binding.needsPlaceholder = false
@@ -128,12 +130,19 @@ extension ImageSlot {
 
   private func request(_ request: ImageRequest, in box: PixelBox?) -> ImageRequest? {
     var request = request
-    if animates, !request.animates { request.animates = true }
+    let moves = animates && !request.animates
     if case .view(let mode) = sizing, request.size == nil {
       guard let box else { return nil }
-      request.size = box.targetSize(mode)
       // A scale that the request names stays.
-      if request.fields.scale == nil, viewScale != 1 { request.scale = viewScale }
+      let scale = request.fields.scale == nil && viewScale != 1 ? viewScale : nil
+      // One change, since each copies all fields.
+      request.change { fields in
+        if moves { fields.decoding.animates = true }
+        fields.size = box.targetSize(mode)
+        if let scale { fields.scale = scale }
+      }
+    } else if moves {
+      request.animates = true
     }
     return replace?(request) ?? request
   }
@@ -291,6 +300,11 @@ extension ImageSlot {
     case .color, .image, .resource, .symbol, .native, .cachedVariant, .thumbHash, .blurHash: shown = .standIn
     }
     display?.show(.failure(error, shows: binding.failure))
+  }
+
+  /// True if an image is shown that the memory cache had, too, when it appeared.
+  package var isImageInMemory: Bool {
+    if case .image(let picture) = shown { picture.hold != nil } else { false }
   }
 
   // MARK: Events of the view

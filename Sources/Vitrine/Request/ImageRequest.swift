@@ -238,6 +238,9 @@ public struct ImageRequest: Sendable {
 
   var keys: RequestKeys { shared.keys }
 
+  /// Makes all keys at once, where a look-up in memory would make its own and drop them.
+  func makeKeys() { _ = shared.keys }
+
   var fields: Fields { shared.fields }
 
   /// The name of the request in messages.

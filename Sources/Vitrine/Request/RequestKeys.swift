@@ -133,7 +133,13 @@ final class RequestKeys: Sendable {
     var animates = false
 
     func append(to key: inout CacheKey.Builder) {
-      if self == Decoding() { key.append(raw: Self.usual) } else { appendParts(to: &key) }
+      if self == Decoding() {
+        key.append(raw: Self.usual)
+      } else if self == Decoding(animates: true) {
+        key.append(raw: Self.usualMoving)
+      } else {
+        appendParts(to: &key)
+      }
     }
 
     private func appendParts(to key: inout CacheKey.Builder) {
@@ -158,6 +164,8 @@ final class RequestKeys: Sendable {
 
     /// The bytes for the parameters of nearly all requests.
     private static let usual = CacheKey { Decoding().appendParts(to: &$0) }.bytes
+    /// The same for those of views.
+    private static let usualMoving = CacheKey { Decoding(animates: true).appendParts(to: &$0) }.bytes
   }
 
   private static func append(

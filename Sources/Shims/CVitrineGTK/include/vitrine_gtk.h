@@ -71,6 +71,10 @@ void vitrine_gtk_color(GtkWidget *, GdkRGBA *);
 /// Sets the property "child" of a widget that holds one child; returns false if there is no such property.
 gboolean vitrine_gtk_set_child(gpointer parent, GtkWidget *child);
 void vitrine_gtk_load_css(GtkCssProvider *, const char *);
+/// Returns true if a `GskRenderer` draws in software.
+gboolean vitrine_gtk_is_software(GskRenderer *);
+/// Copies pixels of four bytes without the last one of each, from rows of `stride` bytes to rows without gaps.
+void vitrine_gtk_drop_alpha(const void *from, size_t stride, void *to, size_t width, size_t height);
 
 // ---- Translations ------------------------------------------------------------------------------------------------------
 
