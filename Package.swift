@@ -389,19 +389,20 @@ if !isApple {
     target.dependencies.append("vitrine-codecs")
   }
 
-  // What a thumbnail server reads from URLs and headers; the server itself is another target.
-  package.products.append(.library(name: "VitrineServing", targets: ["VitrineServing"]))
+  // What a thumbnail server reads from URLs and headers, without the server: the tool signs URLs.
   package.targets += [
     .target(
-      name: "VitrineServing",
+      name: "VitrineServingRequests",
       dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineHTTP", "Vitrine"],
       path: "Sources/Server/Requests",
       swiftSettings: strict,
     ),
     .testTarget(
-      name: "ServerTests",
-      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineHTTP", "Vitrine", "VitrineTesting", "VitrineServing"],
-      path: "Tests/ServerTests",
+      name: "ServerRequestTests",
+      dependencies: [
+        "VitrineRuntime", "VitrineImaging", "VitrineHTTP", "Vitrine", "VitrineTesting", "VitrineServingRequests",
+      ],
+      path: "Tests/ServerTests/Requests",
       swiftSettings: strict,
     ),
   ]

@@ -68,6 +68,24 @@ public struct Negotiation: Sendable, Hashable {
     public init() {}
   }
 
+  /// Returns what a client has sent in all fields that may be consulted for some request, in one text.
+  ///
+  /// Of one URL, two clients with equal texts get the same.
+  ///
+  /// - Parameters:
+  ///   - headers: The header fields of the client.
+  ///   - configuration: The settings. Defaults to `Configuration()`.
+  /// - Returns: The text.
+  public static func fingerprint(_ headers: HTTPFields, _ configuration: Configuration = Configuration()) -> String {
+    let names =
+      (configuration.formats.isEmpty ? [] : ["Accept"])
+      + (configuration.usesWidthHints ? ClientHints.widthFields : [])
+      + (configuration.usesPixelRatioHints ? ClientHints.ratioFields : [])
+      + (configuration.usesSaveData ? ["Save-Data"] : [])
+    // A value has no line breaks.
+    return names.map { headers[$0] ?? "" }.joined(separator: "\n")
+  }
+
   /// Chooses what a client gets.
   ///
   /// - Parameters:
