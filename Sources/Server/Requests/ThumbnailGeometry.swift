@@ -43,10 +43,10 @@ struct ThumbnailGeometry: Sendable, Hashable {
       let scale = min(x ?? y ?? 1, most)
       return (scale, scale)
     }
+    if fit == .force { return (min(x, most), min(y, most)) }
     let fills =
       switch fit {
-      case .force: return (min(x, most), min(y, most))
-      case .fit: false
+      case .fit, .force: false
       case .fill, .fillDown: true
       case .auto: (w >= h) == (width >= height)
       }
