@@ -382,8 +382,8 @@ if !isApple {
     ),
   ]
   for target in package.targets where target.name == "VitrineCommandLine" {
-    target.dependencies += ["VitrineSandbox"]
-    target.swiftSettings = strict + [.define("SANDBOX")]
+    target.dependencies += ["VitrineSandbox", "VitrineServingRequests"]
+    target.swiftSettings = strict + [.define("SANDBOX"), .define("SERVING")]
   }
   for target in package.targets where target.name == "CommandLineTests" {
     target.dependencies.append("vitrine-codecs")

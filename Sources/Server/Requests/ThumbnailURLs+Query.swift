@@ -12,7 +12,7 @@ extension ThumbnailURLs {
       signature = last.dropFirst("sig=".count)
       pairs.removeLast()
     }
-    try verify(signature, of: "\(draft.isInfo ? "/info" : "/")?\(pairs.joined(separator: "&"))")
+    try verify(signature, of: Self.signedText(path: path, query: pairs.joined(separator: "&")))
     try draft.apply(defaultPreset: ())
     var names: Set<String> = []
     var source: String?
@@ -44,6 +44,11 @@ extension ThumbnailURLs {
     }
     draft.source = try configuration.sources.source(source ?? "")
     return draft
+  }
+
+  /// Returns the text that is signed of a query without its signature.
+  static func signedText(path: String, query: String) -> String {
+    "\(path.hasPrefix("/info") ? "/info" : "/")?\(query)"
   }
 
   /// Names that people expect.

@@ -214,3 +214,16 @@ struct PathTests {
     #expect(OptionTable.refused.keys.allSatisfy { OptionTable.options[$0] == nil })
   }
 }
+
+/// The page of the documentation that lists the options.
+@Suite struct DocumentedOptionTests {
+  @Test func everyOptionIsDocumented() throws {
+    let page = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../../Sources/Server/Requests/VitrineServingRequests.docc/URLs.md").standardized
+    let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
+    let parts = text.split(separator: "These options of imgproxy are refused")
+    try #require(parts.count == 2)
+    for name in OptionTable.options.keys { #expect(parts[0].contains("`\(name)`"), "\(name)") }
+    for name in OptionTable.refused.keys { #expect(parts[1].contains("`\(name)`"), "\(name)") }
+  }
+}
