@@ -216,8 +216,10 @@ struct PathTests {
 }
 
 /// The page of the documentation that lists the options.
-@Suite struct DocumentedOptionTests {
-  @Test func everyOptionIsDocumented() throws {
+@Suite
+struct DocumentedOptionTests {
+  @Test
+  func everyOptionIsDocumented() throws {
     let page = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../../Sources/Server/Requests/VitrineServingRequests.docc/URLs.md").standardized
     let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
