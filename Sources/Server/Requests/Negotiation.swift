@@ -86,7 +86,13 @@ public struct Negotiation: Sendable, Hashable {
     return names.map { headers[$0] ?? "" }.joined(separator: "\n")
   }
 
+  /// The number of frames of an animation that has not been loaded.
+  private static let assumedFrames = 20.0
+
   /// Chooses what a client gets.
+  ///
+  /// Of the formats that `Accept` names with the highest weight, it is the one of the smallest files whose encoding
+  /// stays within the time. A source with the name of a GIF is taken for 20 frames.
   ///
   /// - Parameters:
   ///   - request: The request.
@@ -106,11 +112,11 @@ public struct Negotiation: Sendable, Hashable {
     }
     vary.append("Accept")
     let accepted = AcceptedTypes(headers["Accept"] ?? "")
-    let pixels = options.outputPixels
+    let frames = options.animates && options.page == 0 && request.source.isGIF ? assumedFrames : 1
     let format = configuration.costs.best(
-      of: configuration.formats.filter { options.suits($0) },
+      of: configuration.formats,
       accepted,
-      pixels: pixels,
+      pixels: options.outputPixels * frames,
       within: configuration.timeLimit,
     )
     return Negotiation(options: options, format: format, vary: vary)
@@ -132,7 +138,16 @@ extension ThumbnailOptions {
     case (false, false): 12e6
     }
   }
+}
 
-  /// Returns whether a format can be chosen for a client that has not named it.
-  func suits(_ format: ImageFormat) -> Bool { true }
+extension ThumbnailRequest.Source {
+  /// True if the name is that of a GIF, which mostly moves.
+  fileprivate var isGIF: Bool {
+    let path =
+      switch self {
+      case .url(let url): url.prefix { $0 != "?" }
+      case .localFile(let path): path[...]
+      }
+    return path.lowercased().hasSuffix(".gif")
+  }
 }
