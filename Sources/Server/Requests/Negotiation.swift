@@ -104,6 +104,8 @@ public struct Negotiation: Sendable, Hashable {
     headers: HTTPFields,
     _ configuration: Configuration = Configuration(),
   ) -> Negotiation {
+    // Facts of the original are the same for all.
+    guard !request.isInfo else { return Negotiation(options: request.options, format: nil, vary: []) }
     var vary: [String] = []
     var options = request.options
     ClientHints(headers, configuration).apply(to: &options, &vary)

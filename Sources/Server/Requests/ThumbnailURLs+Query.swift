@@ -36,7 +36,7 @@ extension ThumbnailURLs {
         var texts: [String] = []
         for value in values { texts.append(try URLOption.decoded(value, in: name)) }
         let option = URLOption(name: Self.names[name] ?? name, values: texts)
-        guard !configuration.allowsOnlyPresets || ["preset", "pr"].contains(option.name) else {
+        guard !configuration.allowsOnlyPresets || Self.besidePresets.contains(option.name) else {
           throw RequestError(400, "only presets are allowed, not the option '\(name)'")
         }
         try draft.apply(option)
@@ -50,6 +50,9 @@ extension ThumbnailURLs {
   static func signedText(path: String, query: String) -> String {
     "\(path.hasPrefix("/info") ? "/info" : "/")?\(query)"
   }
+
+  /// The options that are allowed where only presets are; a path names a format behind the source.
+  private static let besidePresets = ["preset", "pr", "format", "f", "ext"]
 
   /// Names that people expect.
   private static let names = ["fit": "resizing_type"]
