@@ -115,13 +115,13 @@ struct SignCommand: Command {
 
   private static func key(_ parsed: Arguments) throws(UsageError) -> SigningKey {
     let settings = try settings(parsed)
-    guard let keys = settings["VITRINE_KEY"], let salts = settings["VITRINE_SALT"], !keys.isEmpty else {
+    guard let keys = settings["VITRINE_KEY"], !keys.isEmpty else {
       throw UsageError("sign needs $VITRINE_KEY and $VITRINE_SALT, or a file with them by --config")
     }
     // What is no number is out of range.
     let size = settings["VITRINE_SIGNATURE_SIZE"].map { Int($0) ?? 0 } ?? 32
     do throws(ConfigurationError) {
-      let list = try SigningKey.list(keys: keys, salts: salts, size: size)
+      let list = try SigningKey.list(keys: keys, salts: settings["VITRINE_SALT"] ?? "", size: size)
       return list[0]
     } catch {
       throw UsageError("\(error)")
