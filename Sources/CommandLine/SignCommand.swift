@@ -141,9 +141,9 @@ struct SignCommand: Command {
     for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
       let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, !line.hasPrefix("#") else { continue }
-      settings[String(parts[0].filter { !$0.isWhitespace })] = String(
-        parts[1].filter { !$0.isWhitespace && $0 != "\"" }
-      )
+      // Hexadecimal digits have neither spaces nor quotes.
+      let (name, value) = (parts[0].filter { !$0.isWhitespace }, parts[1].filter { !" \t\r\"'".contains($0) })
+      settings[name] = value
     }
     return settings
   }
