@@ -81,8 +81,8 @@ public struct ThumbnailURLs: Sendable {
     for name in presets.keys.sorted() {
       do throws(RequestError) {
         var draft = draft()
+        // Options that go together only with others are no error yet.
         try draft.apply(preset: name)
-        try draft.check()
       } catch {
         throw ConfigurationError("the preset '\(name)' is not valid: \(error.text)")
       }
