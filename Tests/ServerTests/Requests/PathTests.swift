@@ -221,7 +221,7 @@ struct DocumentedOptionTests {
   @Test
   func everyOptionIsDocumented() throws {
     let page = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../../Sources/Server/Requests/VitrineServingRequests.docc/URLs.md").standardized
+      .appending(path: "../../../Sources/Server/Requests/VitrineServingRequests.docc/OptionsOfURLs.md").standardized
     let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
     let parts = text.split(separator: "These options of imgproxy are refused")
     try #require(parts.count == 2)
