@@ -23,6 +23,7 @@ libraries=(
   "libjxl-dev:module libjxl:reads and writes JPEG XL:VitrineJXL"
   "libtiff-dev:module libtiff-4:reads TIFF:VitrineTIFF"
   "librsvg2-dev:module librsvg-2.0:draws SVG:VitrineSVG"
+  "libmicrohttpd-dev:module libmicrohttpd:answers HTTP requests:VitrineServing"
   "libseccomp-dev:module libseccomp:confines the processes in which a sandbox decodes:vitrine-codecs"
 )
 programs=(

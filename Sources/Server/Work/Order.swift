@@ -1,0 +1,32 @@
+import Vitrine
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+/// What is to be made for a request: the result of its URL, its fields and the settings.
+struct Order: Sendable {
+  /// The kind of the answer.
+  enum Kind: Sendable {
+    case image, info
+  }
+
+  var kind = Kind.image
+  /// Names everything that changes the answer; equal orders are one job.
+  var key: String
+  var request: ImageRequest
+  var encoding: ImageEncoding
+  /// The fields of the request that have been looked at.
+  var vary: [String] = []
+  /// The end of the URL's validity; `nil` for ever.
+  var expires: Date?
+  /// The name of the file in `Content-Disposition`; `nil` for none.
+  var fileName: String?
+}
+
+/// The reason why a request is refused, for its client.
+struct Refusal: Error, Sendable {
+  let status: Int
+  /// A sentence without internals.
+  let text: String
+}

@@ -1,0 +1,8 @@
+import Testing
+import VitrineRuntime
+import VitrineTesting
+
+@testable import VitrineServing
+
+@Suite struct FlightsTests {
+}
