@@ -381,6 +381,47 @@ if !isApple {
       swiftSettings: strict,
     ),
   ]
+  // The thumbnail server, for programs that embed it, and as a program.
+  package.products += [
+    .library(name: "VitrineServing", targets: ["VitrineServing"]),
+    .executable(name: "vitrine-server", targets: ["vitrine-server"]),
+  ]
+  package.targets += [
+    .target(
+      name: "VitrineServing",
+      dependencies: [
+        "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineSandbox",
+        "VitrineServingRequests", "CVitrineMHD", "CLibMicroHTTPD",
+      ],
+      path: "Sources/Server",
+      exclude: ["Program", "Requests"],
+      swiftSettings: strict,
+    ),
+    .executableTarget(
+      name: "vitrine-server",
+      dependencies: ["VitrineRuntime", "VitrineServing"],
+      path: "Sources/Server/Program",
+      swiftSettings: strict,
+    ),
+    // C: libmicrohttpd's variadic functions as plain ones.
+    .target(
+      name: "CVitrineMHD",
+      dependencies: ["CLibMicroHTTPD"],
+      path: "Sources/Shims/CVitrineMHD",
+      linkerSettings: [.linkedLibrary("microhttpd")],
+    ),
+    library("CLibMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
+    .testTarget(
+      name: "ServerTests",
+      dependencies: [
+        "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineSandbox",
+        "VitrineTesting", "VitrineServing", "vitrine-server",
+      ],
+      path: "Tests/ServerTests",
+      exclude: ["Requests"],
+      swiftSettings: strict,
+    ),
+  ]
   for target in package.targets where target.name == "VitrineCommandLine" {
     target.dependencies += ["VitrineSandbox", "VitrineServingRequests"]
     target.swiftSettings = strict + [.define("SANDBOX"), .define("SERVING")]

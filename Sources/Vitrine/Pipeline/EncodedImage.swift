@@ -29,6 +29,13 @@ public struct EncodedImage: Sendable {
   /// The time until which it may be served without asking the original's server; `nil` for ever.
   public var expires: Date? { validity.expires }
 
+  /// The time until which it may be served while it is revalidated; `nil` for not at all.
+  package var usableWhileRevalidatingUntil: Date? { validity.usableWhileRevalidatingUntil }
+  /// The time until which it may be served if the server cannot be reached; `nil` for not at all.
+  package var usableOnErrorUntil: Date? { validity.usableOnErrorUntil }
+  /// False if the original's server forbids storing it.
+  package var isStorable: Bool { validity.isKept }
+
   let source: ContentID
   let validity: Validity
   /// True if it was served stale and must be revalidated meanwhile.

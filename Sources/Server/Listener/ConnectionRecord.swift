@@ -1,0 +1,114 @@
+import Synchronization
+import VitrineRuntime
+
+/// What the listener knows about a connection beside libmicrohttpd.
+final class ConnectionRecord: Sendable {
+  /// What a connection is doing.
+  enum Activity: UInt8, AtomicRepresentable {
+    /// Nothing has come since it was opened, or since the last answer.
+    case idle
+    /// The request is being answered; its work has limits of its own.
+    case working
+    /// The answer is being sent.
+    case sending
+    /// It has been cut, and is about to be closed.
+    case cut
+  }
+
+  let socket: CInt
+  private let watch: DisconnectWatch
+  private let currentActivity = Atomic(Activity.idle)
+  /// The uptime in nanoseconds at which the connection is cut.
+  private let deadline: Atomic<Int64>
+  private let isWatched = Atomic(false)
+
+  init(_ socket: CInt, _ watch: DisconnectWatch, deadline: Duration) {
+    (self.socket, self.watch) = (socket, watch)
+    self.deadline = Atomic(deadline.nanoseconds)
+  }
+
+  var activity: Activity { currentActivity.load(ordering: .relaxed) }
+  /// The time at which the connection is cut, in nanoseconds of uptime.
+  var ends: Int64 { deadline.load(ordering: .relaxed) }
+
+  func begin(_ activity: Activity, until deadline: Duration?) {
+    currentActivity.store(activity, ordering: .relaxed)
+    self.deadline.store(deadline?.nanoseconds ?? .max, ordering: .relaxed)
+  }
+
+  /// Calls the exchange's `left()` if the client closes the connection.
+  func startWatching(for exchange: Exchange) {
+    isWatched.store(true, ordering: .relaxed)
+    watch.add(socket, exchange)
+  }
+
+  func stopWatching() {
+    guard isWatched.exchange(false, ordering: .relaxed) else { return }
+    watch.remove(socket)
+  }
+}
+
+extension Duration {
+  /// The duration in whole nanoseconds.
+  var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+}
+
+/// All connections, and those that have to go.
+final class ConnectionTable: Sendable {
+  private struct State {
+    var records: [CInt: ConnectionRecord] = [:]
+    var isDraining = false
+  }
+
+  private let limit: Int
+  private let state = Lock(State())
+
+  /// Makes an empty table for so many connections.
+  ///
+  /// If more come, those that have been idle the longest are closed, so that they cannot keep others out.
+  init(limit: Int) { self.limit = limit }
+
+  var count: Int { state.withLock { $0.records.count } }
+
+  func add(_ record: ConnectionRecord) {
+    state.withLock { state in
+      state.records[record.socket] = record
+      // Some go at once, so that this look at all of them is rare.
+      guard state.records.count > limit else { return }
+      let idle = state.records.values.filter { $0.activity == .idle && $0 !== record }
+      let first = idle.sorted { $0.ends < $1.ends }.prefix(max(1, limit / 16))
+      for record in first { Self.cut(record) }
+    }
+  }
+
+  /// Must be called before the socket is closed: a number may be another connection's afterwards.
+  func remove(_ record: ConnectionRecord) {
+    state.withLock { state in
+      if state.records[record.socket] === record { state.records[record.socket] = nil }
+    }
+  }
+
+  /// Cuts the connections whose time is over.
+  func cutLate(at uptime: Duration) {
+    let now = uptime.nanoseconds
+    state.withLock { state in
+      for record in state.records.values where record.ends <= now { Self.cut(record) }
+    }
+  }
+
+  /// Cuts the idle connections, as the server is going to end.
+  func cutIdle() {
+    state.withLock { state in
+      for record in state.records.values where record.activity == .idle { Self.cut(record) }
+    }
+  }
+
+  private static func cut(_ record: ConnectionRecord) {
+    // libmicrohttpd sees the end of the stream and closes the socket. Under the table's lock it has not done so yet.
+    record.begin(.cut, until: nil)
+    shutdown(record.socket, CInt(SHUT_RDWR))
+  }
+}

@@ -1,0 +1,245 @@
+import CLibMicroHTTPD
+import CVitrineMHD
+import Synchronization
+import VitrineRuntime
+
+/// Answers connections on one port, on threads of its own, by libmicrohttpd.
+@safe
+final class Listener: @unchecked Sendable {
+  // Sendable, because `daemon` changes only within `start` and `stop`, which the owner calls one after another.
+
+  struct Limits: Sendable {
+    /// The number of threads that read and write.
+    var threads = 2
+    var connections = 4096
+    /// The maximum size of a request's head, with what libmicrohttpd holds for it.
+    var headBytes = 16 << 10
+    /// The time for a whole head to arrive.
+    var headTime = Duration.seconds(10)
+    /// The time for which an idle connection is kept.
+    var idleTime = Duration.seconds(60)
+    /// The time to send an answer, beside a second for each of `slowestRate` bytes.
+    var sendTime = Duration.seconds(20)
+    var slowestRate = 16 << 10
+  }
+
+  private let limits: Limits
+  private let answering: any RequestAnswering
+  private let clock: any TimeSource
+  private let table: ConnectionTable
+  private let watch: DisconnectWatch
+  private let open = OpenExchanges()
+  private let lastNumber = Atomic<UInt64>(0)
+  private let isDraining = Atomic(false)
+  private var daemon: OpaquePointer?
+  private var sweep: ScheduledAction?
+
+  /// Makes a listener that does not listen yet; `nil` if the system refuses a thread.
+  init?(_ limits: Limits, clock: any TimeSource, _ answering: any RequestAnswering) {
+    guard let watch = DisconnectWatch() else { return nil }
+    (self.limits, self.answering, self.clock, self.watch) = (limits, answering, clock, watch)
+    table = ConnectionTable(limit: limits.connections)
+  }
+
+  /// The number of open connections.
+  var connectionCount: Int { table.count }
+
+  /// Begins to answer the connections of a listening socket, which it takes over.
+  ///
+  /// - Returns: `false` if the system has no threads or descriptors to spare.
+  func start(_ socket: CInt) -> Bool {
+    var options = unsafe vitrine_mhd_options()
+    // The owner stops the daemon before it releases this object.
+    unsafe options.context = Unmanaged.passUnretained(self).toOpaque()
+    unsafe options.listening_socket = socket
+    unsafe options.threads = UInt32(clamping: limits.threads)
+    // Beyond the table's limit, so that there is room for new ones while idle ones are being closed.
+    unsafe options.connections = UInt32(clamping: limits.connections + limits.connections / 4 + 64 * limits.threads)
+    unsafe options.bytes_per_connection = limits.headBytes
+    unsafe options.began = { context, target, connection in
+      guard let context = unsafe context, let target = unsafe target, let connection = unsafe connection else {
+        return nil
+      }
+      let listener = unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
+      guard let exchange = unsafe listener.began(String(cString: target), connection) else { return nil }
+      // Released by `ended`, which libmicrohttpd calls for each request that has a pointer.
+      return unsafe Unmanaged.passRetained(exchange).toOpaque()
+    }
+    unsafe options.answer = { context, connection, _, method, _, _, uploaded, own in
+      guard let context = unsafe context, let connection = unsafe connection, let method = unsafe method,
+        let own = unsafe own?.pointee
+      else { return .NO }
+      let listener = unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
+      let exchange = unsafe Unmanaged<Exchange>.fromOpaque(own).takeUnretainedValue()
+      // Bodies are not wanted: what comes of one is dropped.
+      unsafe uploaded?.pointee = 0
+      return unsafe listener.proceed(exchange, method, connection)
+    }
+    unsafe options.ended = { context, _, own, reason in
+      guard let context = unsafe context, let pointer = unsafe own?.pointee else { return }
+      unsafe own?.pointee = nil
+      let listener = unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
+      // Retained by `began`.
+      let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
+      listener.ended(exchange, isComplete: reason == .REQUEST_TERMINATED_COMPLETED_OK)
+    }
+    unsafe options.connection = { context, connection, own, event in
+      guard let context = unsafe context, let connection = unsafe connection, let own = unsafe own else { return }
+      let listener = unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
+      if event == .CONNECTION_NOTIFY_STARTED {
+        let record = listener.opened(unsafe vitrine_mhd_socket(connection))
+        // Released below.
+        unsafe own.pointee = Unmanaged.passRetained(record).toOpaque()
+      } else if let pointer = unsafe own.pointee {
+        unsafe own.pointee = nil
+        listener.table.remove(unsafe Unmanaged<ConnectionRecord>.fromOpaque(pointer).takeRetainedValue())
+      }
+    }
+    unsafe daemon = unsafe vitrine_mhd_start(&options)
+    guard unsafe daemon != nil else { return false }
+    scheduleSweep()
+    return true
+  }
+
+  /// Stops accepting connections, and lets those that are idle end.
+  func drain() {
+    isDraining.store(true, ordering: .sequentiallyConsistent)
+    if let daemon = unsafe daemon {
+      let socket = unsafe MHD_quiesce_daemon(daemon)
+      if socket >= 0 { close(socket) }
+    }
+    table.cutIdle()
+  }
+
+  /// Ends all connections and threads.
+  ///
+  /// Blocks until every exchange has its answer, and the threads have ended.
+  func stop() {
+    sweep?.cancel()
+    guard let daemon = unsafe daemon else { return }
+    unsafe self.daemon = nil
+    open.stop()
+    unsafe MHD_stop_daemon(daemon)
+  }
+
+  private func scheduleSweep() {
+    sweep = clock.schedule(after: .seconds(1)) { [weak self] in
+      guard let self else { return }
+      table.cutLate(at: clock.uptime)
+      if isDraining.load(ordering: .relaxed) { table.cutIdle() }
+      scheduleSweep()
+    }
+  }
+
+  // MARK: Called by libmicrohttpd
+
+  private func opened(_ socket: CInt) -> ConnectionRecord {
+    let record = ConnectionRecord(socket, watch, deadline: clock.uptime + limits.headTime)
+    table.add(record)
+    return record
+  }
+
+  private func began(_ target: String, _ connection: OpaquePointer) -> Exchange? {
+    guard let pointer = unsafe vitrine_mhd_socket_context(connection) else { return nil }
+    // Retained since the connection was opened.
+    let record = unsafe Unmanaged<ConnectionRecord>.fromOpaque(pointer).takeUnretainedValue()
+    let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    return unsafe Exchange(number, target, at: clock.uptime, record, connection)
+  }
+
+  private func proceed(
+    _ exchange: Exchange,
+    _ method: UnsafePointer<CChar>,
+    _ connection: OpaquePointer,
+  ) -> MHD_Result {
+    switch exchange.stage {
+    case .line:
+      exchange.stage = .head
+      exchange.method = unsafe String(cString: method)
+      guard unsafe hasBody(connection) else { return .YES }
+      var answer = Answer.text(413, "a request has no body here")
+      answer.closes = true
+      return unsafe send(answer, exchange, connection)
+    case .head:
+      guard open.enter() else {
+        var answer = Answer.text(503, "the server is about to end")
+        answer.closes = true
+        return unsafe send(answer, exchange, connection)
+      }
+      exchange.connection.begin(.working, until: nil)
+      exchange.client = unsafe PeerAddress.text(vitrine_mhd_client(connection))
+      let request = unsafe ReceivedRequest(exchange.method, exchange.target, peer: exchange.client, connection)
+      switch answering.react(to: request, exchange) {
+      case .answer(let answer):
+        open.leave()
+        return unsafe send(answer, exchange, connection)
+      case .wait(let begin):
+        exchange.stage = .waiting
+        exchange.suspend(within: open)
+        exchange.connection.startWatching(for: exchange)
+        begin()
+        return .YES
+      }
+    case .waiting:
+      guard let answer = exchange.answer else { return .YES }
+      return unsafe send(answer, exchange, connection)
+    case .answered: return .YES
+    }
+  }
+
+  /// Returns true if a request announces a body.
+  private func hasBody(_ connection: OpaquePointer) -> Bool {
+    // Both texts belong to the connection, which is alive within its callback.
+    if unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, "Transfer-Encoding") != nil { return true }
+    guard let length = unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, "Content-Length") else {
+      return false
+    }
+    return unsafe String(cString: length) != "0"
+  }
+
+  private func send(_ answer: Answer, _ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
+    exchange.stage = .answered
+    exchange.sent = answer
+    let count = answer.body?.count ?? 0
+    let time = limits.sendTime + .seconds(count / max(1, limits.slowestRate))
+    exchange.connection.begin(.sending, until: clock.uptime + time)
+    guard let response = unsafe Self.response(answer) else { return .NO }
+    // The connection has a reference of its own from now on.
+    defer { unsafe MHD_destroy_response(response) }
+    for field in answer.fields { unsafe MHD_add_response_header(response, field.name, field.value) }
+    unsafe MHD_add_response_header(response, "X-Request-ID", exchange.id)
+    if answer.closes || isDraining.load(ordering: .relaxed) {
+      unsafe MHD_add_response_header(response, "Connection", "close")
+    }
+    return unsafe MHD_queue_response(connection, UInt32(clamping: answer.status), response)
+  }
+
+  private static func response(_ answer: Answer) -> OpaquePointer? {
+    guard let body = answer.body else {
+      return unsafe MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT)
+    }
+    // Retained until the last connection has sent it. The bytes never move.
+    let owner = unsafe Unmanaged.passRetained(body).toOpaque()
+    let response = unsafe MHD_create_response_from_buffer_with_free_callback_cls(
+      body.count,
+      body.pointer,
+      { owner in if let owner = unsafe owner { unsafe Unmanaged<Body>.fromOpaque(owner).release() } },
+      owner,
+    )
+    if unsafe response == nil { unsafe Unmanaged<Body>.fromOpaque(owner).release() }
+    return unsafe response
+  }
+
+  private func ended(_ exchange: Exchange, isComplete: Bool) {
+    exchange.connection.begin(.idle, until: clock.uptime + limits.idleTime)
+    let answer = exchange.sent ?? Answer(status: 0)
+    let outcome = ExchangeOutcome(
+      answer: answer,
+      method: exchange.method,
+      client: exchange.client,
+      duration: clock.uptime - exchange.began,
+      isComplete: isComplete,
+    )
+    answering.ended(exchange, outcome)
+  }
+}

@@ -1,0 +1,165 @@
+import VitrineRuntime
+
+/// Writes a line of JSON for each request, on a thread of its own.
+///
+/// If the reader of the log is slow, lines are dropped, and their number is written instead.
+final class AccessLog: Sendable {
+  private struct State {
+    var lines: [UInt8] = []
+    var dropped = 0
+    var isEnding = false
+    var hasEnded = false
+  }
+
+  private static let limit = 4 << 20
+
+  private let monitor = Monitor(State())
+
+  /// Starts a log into an open file; `nil` if the system refuses a thread.
+  init?(file: CInt) {
+    guard startThread(named: "access-log", stackSize: 256 << 10, { [monitor] in Self.write(monitor, to: file) }) else {
+      return nil
+    }
+  }
+
+  /// Adds a line; does not block.
+  func add(_ line: String) {
+    let wakes = monitor.withLock { state in
+      guard state.lines.count + line.utf8.count < Self.limit else {
+        state.dropped += 1
+        return false
+      }
+      let wasEmpty = state.lines.isEmpty
+      state.lines += line.utf8
+      state.lines.append(10)
+      return wasEmpty
+    }
+    if wakes { monitor.signal() }
+  }
+
+  /// Writes what is left and ends; blocks until that is done.
+  func end() {
+    monitor.withLock { $0.isEnding = true }
+    monitor.broadcast()
+    monitor.wait { $0.hasEnded ? .leave(()) : .wait }
+  }
+
+  private static func write(_ monitor: Monitor<State>, to file: CInt) {
+    while true {
+      let (lines, isLast) = monitor.wait { state -> MonitorStep<([UInt8], Bool)> in
+        guard !state.lines.isEmpty || state.isEnding else { return .wait }
+        if state.dropped > 0 {
+          state.lines += "{\"dropped\":\(state.dropped)}\n".utf8
+          state.dropped = 0
+        }
+        defer { state.lines.removeAll(keepingCapacity: state.lines.capacity < 1 << 16) }
+        return .leave((state.lines, state.isEnding))
+      }
+      var rest = lines[...]
+      while !rest.isEmpty {
+        // The slice outlives the call.
+        let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { break }
+        rest = rest.dropFirst(count)
+      }
+      guard isLast else { continue }
+      monitor.withLock { $0.hasEnded = true }
+      monitor.broadcast()
+      return
+    }
+  }
+}
+
+extension ExchangeOutcome {
+  /// The line of the log.
+  func line(_ exchange: Exchange, at time: Date) -> String {
+    var line = "{\"time\":\"\(HTTPTime.iso(time))\",\"id\":\"\(exchange.id)\",\"client\":\(JSONText.quoted(client))"
+    line += ",\"method\":\(JSONText.quoted(method)),\"target\":\(JSONText.quoted(exchange.target))"
+    line +=
+      ",\"status\":\(answer.status),\"bytes\":\(answer.body?.count ?? 0),\"ms\":\(JSONText.milliseconds(duration))"
+    if let tier = answer.tier { line += ",\"tier\":\"\(tier)\"" }
+    if !isComplete { line += ",\"complete\":false" }
+    if let reason = answer.reason { line += ",\"error\":\(JSONText.quoted(reason))" }
+    return line + "}"
+  }
+}
+
+/// Texts of JSON.
+enum JSONText {
+  /// Returns a string in quotes; what strangers sent may have anything in it.
+  static func quoted(_ text: String) -> String {
+    var bytes: [UInt8] = [UInt8(ascii: "\"")]
+    bytes.reserveCapacity(text.utf8.count + 2)
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case 0..<32, 127:
+        bytes += "\\u00".utf8
+        if byte < 16 { bytes.append(UInt8(ascii: "0")) }
+        bytes += String(byte, radix: 16).utf8
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Returns a duration in milliseconds, with three decimal places.
+  static func milliseconds(_ duration: Duration) -> String {
+    let micros = max(0, duration.nanoseconds / 1000)
+    let rest = String(micros % 1000)
+    return "\(micros / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+  }
+}
+
+/// Dates as text, for which FoundationEssentials' styles are slow.
+enum HTTPTime {
+  /// Returns a date as `2026-11-25T12:34:56.789Z`.
+  static func iso(_ date: Date) -> String {
+    let (date, millisecond) = parts(date)
+    return "\(date.year)-\(two(date.month))-\(two(date.day))T\(two(date.hour)):\(two(date.minute)):\(two(date.second))"
+      + "." + (millisecond < 100 ? "0" : "") + two(millisecond) + "Z"
+  }
+
+  /// Returns a date as `Wed, 25 Nov 2026 12:34:56 GMT` (RFC 9110, section 5.6.7).
+  static func http(_ date: Date) -> String {
+    let days = Int((date.timeIntervalSince1970 / 86_400).rounded(.down))
+    let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let (date, _) = parts(date)
+    let time = "\(two(date.hour)):\(two(date.minute)):\(two(date.second))"
+    return "\(names[days % 7]), \(two(date.day)) \(months[date.month - 1]) \(date.year) \(time) GMT"
+  }
+
+  private struct Parts {
+    var year, month, day, hour, minute, second: Int
+  }
+
+  private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+  private static func parts(_ date: Date) -> (Parts, millisecond: Int) {
+    let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded(.down))
+    let seconds = Int(milliseconds / 1000)
+    let (days, second) = (seconds / 86_400, seconds % 86_400)
+    // Years begin in March, so that the leap day is the last.
+    let shifted = days + 719_468
+    let era = shifted / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    let parts = Parts(
+      year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0),
+      month: month,
+      day: dayOfYear - (153 * monthFromMarch + 2) / 5 + 1,
+      hour: second / 3600,
+      minute: second / 60 % 60,
+      second: second % 60,
+    )
+    return (parts, Int(milliseconds % 1000))
+  }
+}

@@ -1,0 +1,184 @@
+public import Vitrine
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineSandbox
+
+/// A server that makes thumbnails of images, local ones and those of other servers.
+///
+/// ```swift
+/// var configuration = ThumbnailServer.Configuration()
+/// configuration.localRoot = "/srv/uploads"
+/// configuration.cacheFolder = "/var/cache/thumbnails"
+/// let server = try ThumbnailServer(configuration)
+/// try server.start()
+/// print("http://127.0.0.1:\(server.port)")
+/// ```
+/// Every image is fetched, decoded and encoded once for all who ask at the same time, and kept on disk. It answers on
+/// threads of its own, which never wait for an image.
+public final class ThumbnailServer: Sendable {
+  /// The settings.
+  public let configuration: Configuration
+  /// The pipeline that makes the images.
+  public let pipeline: ImagePipeline
+  let service: ThumbnailService
+  private let log: AccessLog?
+  private let state = Lock(State())
+
+  private struct State {
+    var listener: Listener?
+    var port = 0
+  }
+
+  /// Makes a server that does not listen yet.
+  ///
+  /// - Parameters:
+  ///   - configuration: The settings.
+  ///   - logFile: The descriptor that receives a line of JSON for each request; `nil` for none, the default. It must
+  ///     stay open.
+  /// - Throws: ``ServerError`` if a folder cannot be used, or `vitrine-codecs` is missing and formats are sandboxed.
+  public init(_ configuration: Configuration, logFile: Int32? = nil) throws(ServerError) {
+    self.configuration = configuration
+    let metrics = ServerMetrics()
+    let budget = SourceBudget(limit: configuration.memory / 4)
+    pipeline = try Self.pipeline(configuration, budget, metrics)
+    log = logFile.flatMap { AccessLog(file: $0) }
+    service = try ThumbnailService(configuration, pipeline, budget, metrics, log: log)
+  }
+
+  /// Ends the server at once, and blocks until its threads have ended; better call ``drain(within:)`` or ``stop()`` before.
+  deinit {
+    guard let listener = state.withLock({ $0.listener.take() }) else { return }
+    service.flights.end()
+    listener.stop()
+  }
+
+  /// Begins to listen.
+  ///
+  /// - Throws: ``ServerError`` if the address is taken, or the system refuses threads.
+  public func start() throws(ServerError) {
+    let opened: (socket: CInt, port: Int)
+    switch ListeningSocket.open(host: configuration.host, port: configuration.port) {
+    case .success(let socket): opened = socket
+    case .failure(let error):
+      throw ServerError("cannot listen on \(configuration.host) port \(configuration.port): \(error.description)")
+    }
+    var limits = Listener.Limits()
+    (limits.threads, limits.connections) = (max(1, configuration.threads), max(1, configuration.maxConnections))
+    (limits.headBytes, limits.headTime) = (configuration.maxHeadBytes, configuration.headTime)
+    (limits.idleTime, limits.sendTime) = (configuration.idleTime, configuration.sendTime)
+    guard let listener = Listener(limits, clock: configuration.clock, service), listener.start(opened.socket) else {
+      close(opened.socket)
+      throw ServerError("cannot listen: the system refuses threads")
+    }
+    service.connectionCount.withLock { $0 = { [weak listener] in listener?.connectionCount ?? 0 } }
+    state.withLock { state in
+      (state.listener, state.port) = (listener, opened.port)
+    }
+  }
+
+  /// The port on which the server listens; 0 before ``start()``.
+  public var port: Int { state.withLock { $0.port } }
+
+  /// Ends the server: refuses new connections, lets running requests end, and stores what has been made.
+  ///
+  /// - Parameter time: The time after which requests that still run are given up. Defaults to 20 seconds.
+  public func drain(within time: Duration = .seconds(20)) async {
+    guard let listener = state.withLock({ $0.listener }) else { return }
+    service.drain()
+    listener.drain()
+    let end = configuration.clock.uptime + time
+    while service.flights.counts != Flights.Counts(), configuration.clock.uptime < end {
+      guard (try? await configuration.clock.sleep(for: .milliseconds(20))) != nil else { break }
+    }
+    service.flights.end()
+    await stop()
+  }
+
+  /// Ends the server at once; requests that run are answered with 503.
+  public func stop() async {
+    guard let listener = state.withLock({ $0.listener.take() }) else { return }
+    service.drain()
+    service.flights.end()
+    // Blocks until the listener's threads have ended, which is no work for Swift's own.
+    let ended = Deferred<Void>()
+    if !startThread(named: "stop", { ended.resolve(listener.stop()) }) { ended.resolve(listener.stop()) }
+    await ended.value()
+    await pipeline.cache.flush()
+    log?.end()
+  }
+
+  private static func pipeline(
+    _ configuration: Configuration,
+    _ budget: SourceBudget,
+    _ metrics: ServerMetrics,
+  ) throws(ServerError) -> ImagePipeline {
+    let sandbox: Sandbox
+    do throws(SandboxError) {
+      sandbox = try Sandbox {
+        $0.formats = configuration.sandbox
+        $0.program = configuration.codecsProgram
+        $0.processes = configuration.maxConcurrentDecodes
+        $0.timeLimit = configuration.decodeTime
+        $0.startsAhead = false
+      }
+    } catch {
+      throw ServerError(error.detail)
+    }
+    var local: LocalFiles?
+    if let root = configuration.localRoot {
+      do throws(FileError) {
+        local = try LocalFiles(root, freshness: configuration.localFreshness)
+      } catch {
+        throw ServerError("the folder \(root) cannot be used: \(error.description)")
+      }
+    }
+    var cache: DiskCache?
+    if let folder = configuration.cacheFolder {
+      do throws(DiskCacheError) {
+        cache = try DiskCache(
+          directory: URL(filePath: folder),
+          sizeLimit: configuration.cacheBytes,
+          clock: configuration.clock,
+        )
+      } catch {
+        throw ServerError("the cache \(folder) cannot be used: \(error)")
+      }
+    }
+    let remote =
+      configuration.loader
+      ?? PlatformDefaults.loader(
+        connectionsPerHost: configuration.connectionsPerHost,
+        guardedBy: configuration.addressGuard,
+      )
+    return ImagePipeline { [cache, local] in
+      // What is asked for again is a file, never its pixels.
+      $0.memoryCache = nil
+      $0.memoryPressure = nil
+      $0.diskCache = cache
+      $0.decoders = sandbox.decoders
+      $0.encoders = sandbox.encoders
+      $0.loader = BudgetedLoader(SourceLoader(remote, local), budget)
+      $0.addressGuard = configuration.loader == nil ? configuration.addressGuard : nil
+      $0.allowsFileURLs = false
+      $0.maxConcurrentDecodes = configuration.maxConcurrentDecodes
+      $0.maxConcurrentDecodeBytes = configuration.memory / 4
+      $0.maxResponseBytes = configuration.maxSourceBytes
+      $0.decodeLimits.pixelCount = configuration.maxSourcePixels
+      $0.decodeLimits.streamedPixelCount = configuration.maxSourcePixels
+      $0.decodeLimits.timeLimit = configuration.decodeTime
+      $0.queueLimit = configuration.maxRunning + configuration.maxWaiting
+      $0.clock = configuration.clock
+      $0.observer = StageMeter(metrics)
+    }
+  }
+}
+
+/// The reason why a server cannot be made or started.
+public struct ServerError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A message for a person, without an initial capital or a full stop.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,42 @@
+import Vitrine
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+/// What is to be made for a request: the result of its URL, its fields and the settings.
+struct Order: Sendable {
+  /// The kind of the answer.
+  enum Kind: Sendable {
+    case image, info
+  }
+
+  var kind = Kind.image
+  /// Names everything that changes the answer; equal orders are one job.
+  var key: String
+  /// The URL that is loaded, in canonical form.
+  var url: String
+  var request: ImageRequest
+  var encoding: ImageEncoding
+  /// The fields of the request that have been looked at.
+  var vary: [String] = []
+  /// The end of the URL's validity; `nil` for ever.
+  var expires: Date?
+  /// The name of the file to save, without an extension; `nil` if it is not to be saved.
+  var fileName: String?
+}
+
+/// The reason why a request is refused, for its client.
+struct Refusal: Error, Sendable {
+  let status: Int
+  /// A sentence without internals.
+  let text: String
+  /// What went wrong, for the log only.
+  var reason: String?
+  /// An image to show instead; `nil` for the text.
+  var placeholder: Rendered?
+
+  init(status: Int, text: String, reason: String? = nil) {
+    (self.status, self.text, self.reason) = (status, text, reason)
+  }
+}

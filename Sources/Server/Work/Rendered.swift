@@ -1,0 +1,189 @@
+import Vitrine
+import VitrineCaching
+import VitrineHTTP
+import VitrineRuntime
+
+/// An image, or facts about one, ready to be sent to any number of clients.
+final class Rendered: Sendable {
+  let body: Body
+  let mediaType: String
+  /// The entity tag, in quotes; `nil` for none.
+  let tag: String?
+  /// The time at which this server first had it; `nil` for none.
+  let modified: Date?
+  /// The end of freshness; `nil` for ever.
+  let expires: Date?
+  /// The end of the URL's validity; `nil` for ever.
+  let urlExpires: Date?
+  let usableWhileRevalidatingUntil: Date?
+  let usableOnErrorUntil: Date?
+  let isStale: Bool
+  /// False if nobody may store it.
+  let isStorable: Bool
+  let tier: String
+  let vary: String
+  let fileName: String?
+  /// The source, for purges.
+  let source: CacheKey
+
+  init(_ image: EncodedImage, for order: Order, at now: Date) {
+    modified = now
+    body = Body(image.data)
+    mediaType = image.format.mediaType
+    tag = image.contentID.map { Self.tag($0, order.key, image.format.name) }
+    (expires, urlExpires) = (image.expires, order.expires)
+    usableWhileRevalidatingUntil = image.usableWhileRevalidatingUntil
+    usableOnErrorUntil = image.usableOnErrorUntil
+    (isStale, isStorable, tier) = (image.isStale, image.isStorable, image.origin.rawValue)
+    vary = order.vary.joined(separator: ", ")
+    fileName = order.fileName.map { "\($0).\(image.format.fileExtension)" }
+    source = order.request.fetchKey
+  }
+
+  /// Makes facts about an image, which are not stored.
+  init(json: String, for order: Order, tier: String) {
+    (body, mediaType, tag, modified) = (Body(json), "application/json", nil, nil)
+    (expires, urlExpires) = (nil, order.expires)
+    (usableWhileRevalidatingUntil, usableOnErrorUntil, isStale, isStorable) = (nil, nil, false, false)
+    (self.tier, vary, fileName, source) = (tier, "", nil, order.request.fetchKey)
+  }
+
+  /// The tag says which bytes of which source these are, so that it is the same on every machine.
+  private static func tag(_ content: ContentID, _ key: String, _ format: String) -> String {
+    var hash = ContentHash()
+    hash.append(Data("\(key)\n\(format)".utf8))
+    let (name, variant) = (hex(content.high) + hex(content.low), hex(hash.value.low))
+    return "\"\(name)-\(variant)\""
+  }
+
+  private static func hex(_ word: UInt64) -> String {
+    let digits = String(word, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  /// True if another request may have it without a look at its source.
+  func isFresh(at now: Date) -> Bool {
+    !isStale && (expires.map { now < $0 } ?? true) && (urlExpires.map { now < $0 } ?? true)
+  }
+}
+
+/// The fields of a request that make it conditional.
+struct Conditions: Sendable {
+  var ifNoneMatch: String?
+  var ifModifiedSince: String?
+
+  /// Returns true if the client has the image already (RFC 9110, section 13.1).
+  func isMet(by rendered: Rendered) -> Bool {
+    guard let list = ifNoneMatch else {
+      guard let modified = rendered.modified,
+        let since = ifModifiedSince.flatMap({ HTTPDate.parse($0, now: modified) })
+      else { return false }
+      // The field has whole seconds.
+      return modified.timeIntervalSince1970.rounded(.down) <= since.timeIntervalSince1970
+    }
+    guard let tag = rendered.tag else { return false }
+    return list.split(separator: ",").contains { item in
+      let item = item.trimmingSpaces
+      // The comparison is weak.
+      return item == "*" || item == tag || (item.hasPrefix("W/") && item.dropFirst(2) == tag)
+    }
+  }
+}
+
+extension Substring {
+  /// The text without spaces and tabs around it.
+  var trimmingSpaces: Substring {
+    var text = self
+    while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+    while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+    return text
+  }
+}
+
+/// The rules for the fields of answers.
+struct AnswerRules: Sendable {
+  var minAge: Int
+  var maxAge: Int
+  var allowedOrigin: String?
+
+  init(_ configuration: ThumbnailServer.Configuration) {
+    minAge = Int(configuration.minAge.components.seconds)
+    maxAge = Int(configuration.maxAge.components.seconds)
+    allowedOrigin = configuration.allowedOrigin
+  }
+
+  /// The policy that makes every answer harmless as a page: an SVG of a stranger's may have scripts.
+  static let policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+  /// Returns the answer that carries an image.
+  func answer(_ rendered: Rendered, _ conditions: Conditions, at now: Date, tier: String? = nil) -> Answer {
+    let isKnown = conditions.isMet(by: rendered)
+    var answer = Answer(status: isKnown ? 304 : 200, body: isKnown ? nil : rendered.body)
+    answer.tier = tier ?? rendered.tier
+    var fields: [(name: String, value: String)] = []
+    fields.reserveCapacity(12)
+    if !isKnown { fields.append(("Content-Type", rendered.mediaType)) }
+    fields.append(("Cache-Control", cacheControl(rendered, at: now)))
+    if let tag = rendered.tag { fields.append(("ETag", tag)) }
+    if let modified = rendered.modified { fields.append(("Last-Modified", HTTPTime.http(modified))) }
+    if !rendered.vary.isEmpty { fields.append(("Vary", rendered.vary)) }
+    if let name = rendered.fileName { fields.append(("Content-Disposition", ContentDisposition.attachment(name))) }
+    fields += harmless
+    answer.fields = fields
+    return answer
+  }
+
+  /// The fields of every answer.
+  var harmless: [(name: String, value: String)] {
+    var fields = [("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", Self.policy)]
+    if let allowedOrigin { fields.append(("Access-Control-Allow-Origin", allowedOrigin)) }
+    return fields.map { (name: $0.0, value: $0.1) }
+  }
+
+  /// Returns `Cache-Control`, from the freshness of the source.
+  func cacheControl(_ rendered: Rendered, at now: Date) -> String {
+    guard rendered.isStorable else { return "no-store" }
+    let left = rendered.expires.map { Int(max(0, min($0.timeIntervalSince(now), 1e9))) } ?? maxAge
+    var age = min(max(left, minAge), max(maxAge, minAge))
+    var isPublicForever = true
+    if let end = rendered.urlExpires {
+      // Nobody may show it for longer than the URL says.
+      age = min(age, Int(max(0, end.timeIntervalSince(now))))
+      isPublicForever = false
+    }
+    var text = "public, max-age=\(age)"
+    guard isPublicForever, let expires = rendered.expires else { return text }
+    if let seconds = Self.seconds(from: expires, to: rendered.usableWhileRevalidatingUntil) {
+      text += ", stale-while-revalidate=\(seconds)"
+    }
+    if let seconds = Self.seconds(from: expires, to: rendered.usableOnErrorUntil) {
+      text += ", stale-if-error=\(seconds)"
+    }
+    return text
+  }
+
+  private static func seconds(from start: Date, to end: Date?) -> Int? {
+    guard let end, end > start else { return nil }
+    return Int(min(end.timeIntervalSince(start), 1e9))
+  }
+}
+
+/// `Content-Disposition` (RFC 6266).
+enum ContentDisposition {
+  static func attachment(_ name: String) -> String {
+    let plain = name.unicodeScalars.map { scalar -> Character in
+      let isPlain =
+        scalar.isASCII && scalar.value >= 32 && scalar.value < 127 && !"\"\\%;/".unicodeScalars.contains(scalar)
+      return isPlain ? Character(scalar) : "_"
+    }
+    let encoded = name.utf8.map { byte -> String in
+      let isPlain =
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+        || [45, 46, 95].contains(byte)
+      if isPlain { return String(UnicodeScalar(byte)) }
+      let digits = String(byte, radix: 16, uppercase: true)
+      return "%" + (digits.count < 2 ? "0" : "") + digits
+    }
+    return "attachment; filename=\"\(String(plain))\"; filename*=UTF-8''\(encoded.joined())"
+  }
+}

@@ -1,0 +1,251 @@
+import Synchronization
+import Vitrine
+import VitrineCaching
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+/// Answers requests for thumbnails.
+final class ThumbnailService: RequestAnswering {
+  typealias Product = Result<Rendered, Refusal>
+
+  let pipeline: ImagePipeline
+  let metrics: ServerMetrics
+  let flights: Flights<Product>
+  private let configuration: ThumbnailServer.Configuration
+  private let ordering: Ordering
+  private let rules: AnswerRules
+  private let answers: MemoryCache<Rendered>
+  private let maker: ImageMaker
+  private let budget: SourceBudget
+  private let log: AccessLog?
+  private let purgeCount = Atomic(0)
+  private let isReady = Atomic(true)
+  /// The number of open connections.
+  let connectionCount = Lock<@Sendable () -> Int>({ 0 })
+
+  init(
+    _ configuration: ThumbnailServer.Configuration,
+    _ pipeline: ImagePipeline,
+    _ budget: SourceBudget,
+    _ metrics: ServerMetrics,
+    log: AccessLog?,
+  ) throws(ServerError) {
+    (self.configuration, self.pipeline, self.metrics, self.log) = (configuration, pipeline, metrics, log)
+    (ordering, rules) = (try Ordering(configuration, pipeline), AnswerRules(configuration))
+    self.budget = budget
+    maker = try ImageMaker(pipeline, budget, configuration)
+    flights = Flights(
+      Flights.Limits(
+        running: configuration.maxRunning,
+        waiting: configuration.maxWaiting,
+        time: configuration.requestTime,
+      ),
+      clock: configuration.clock,
+    )
+    let bytes = min(configuration.memory / 16, 32 << 20)
+    answers = MemoryCache(costLimit: bytes, entryCostLimit: bytes / 8, clock: configuration.clock)
+  }
+
+  /// Makes `/ready` say that no new requests are welcome.
+  func drain() { isReady.store(false, ordering: .relaxed) }
+
+  // MARK: Requests
+
+  func react(to request: borrowing ReceivedRequest, _ exchange: Exchange) -> Reaction {
+    switch request.method {
+    case "GET", "HEAD": break
+    case "OPTIONS": return .answer(options)
+    case "DELETE", "PURGE": return purge(request, exchange)
+    default: return .answer(.text(405, "only GET, HEAD and OPTIONS are allowed", fields: [("Allow", Self.allowed)]))
+    }
+    switch request.target {
+    case "/health": return .answer(.text(200, "ok", fields: Self.unstored))
+    case "/ready":
+      let isReady = isReady.load(ordering: .relaxed)
+      return .answer(.text(isReady ? 200 : 503, isReady ? "ready" : "draining", fields: Self.unstored))
+    case "/metrics": return .answer(metricsAnswer(request))
+    default: return image(request, exchange)
+    }
+  }
+
+  private static let allowed = "GET, HEAD, OPTIONS"
+  private static let unstored = [(name: "Cache-Control", value: "no-store")]
+
+  private var options: Answer {
+    var fields = [(name: "Allow", value: Self.allowed)]
+    if let origin = configuration.allowedOrigin {
+      fields += [
+        ("Access-Control-Allow-Origin", origin), ("Access-Control-Allow-Methods", Self.allowed),
+        ("Access-Control-Allow-Headers", "*"), ("Access-Control-Max-Age", "86400"),
+      ]
+    }
+    return Answer(status: 204, fields: fields)
+  }
+
+  private func image(_ request: borrowing ReceivedRequest, _ exchange: Exchange) -> Reaction {
+    let key = CacheKey { key in
+      key.append(request.target)
+      key.append(ordering.fields(request))
+    }
+    let conditions = Conditions(ifNoneMatch: request["If-None-Match"], ifModifiedSince: request["If-Modified-Since"])
+    let now = configuration.clock.now
+    if let known = answers.value(for: key), known.isFresh(at: now) {
+      var answer = rules.answer(known, conditions, at: now, tier: "memory")
+      answer.fields.append((name: "Server-Timing", value: "memory"))
+      return .answer(answer)
+    }
+    let order: Order
+    do throws(Refusal) {
+      order = try ordering.order(request, at: configuration.clock.now)
+    } catch {
+      return .answer(refuse(error, exchange))
+    }
+    let client = client(request)
+    guard !flights.isFull(for: order.key, client: client) else {
+      return .answer(answer(.failure(.overloaded), order, key, conditions, exchange, purges: 0, since: .zero))
+    }
+    return .wait { [self] in begin(order, key, client, conditions, exchange) }
+  }
+
+  private func begin(
+    _ order: Order,
+    _ key: CacheKey,
+    _ client: String,
+    _ conditions: Conditions,
+    _ exchange: Exchange,
+  ) {
+    let (purges, began) = (purgeCount.load(ordering: .acquiring), configuration.clock.uptime)
+    exchange.onLeave { [flights, number = exchange.number] in flights.leave(order.key, as: number) }
+    let maker = maker
+    let joined = flights.join(order.key, client: client, as: exchange.number) {
+      await maker.make(order)
+    } _: { [self] result in
+      exchange.finish(answer(result, order, key, conditions, exchange, purges: purges, since: began))
+    }
+    if joined { metrics.change { $0.joined += 1 } }
+  }
+
+  private func answer(
+    _ result: Result<Product, Flights<Product>.Failure>,
+    _ order: Order,
+    _ key: CacheKey,
+    _ conditions: Conditions,
+    _ exchange: Exchange,
+    purges: Int,
+    since began: Duration,
+  ) -> Answer {
+    switch result {
+    case .success(.success(let rendered)):
+      let now = configuration.clock.now
+      if rendered.isStorable, rendered.isFresh(at: now) {
+        answers.set(rendered, for: key, cost: rendered.body.count + 1024, group: rendered.source)
+        // What was made of the old bytes must not outlive a purge.
+        if purgeCount.load(ordering: .acquiring) != purges { answers.remove(key) }
+      }
+      var answer = rules.answer(rendered, conditions, at: now)
+      let time = JSONText.milliseconds(configuration.clock.uptime - began)
+      answer.fields.append((name: "Server-Timing", value: "\(rendered.tier);dur=\(time)"))
+      return answer
+    case .success(.failure(let refusal)): return refuse(refusal, exchange)
+    case .failure(.overloaded):
+      metrics.change { $0.refused += 1 }
+      return refuse(Refusal(status: 503, text: "too many images are being made; try again in a moment"), exchange)
+    case .failure(.outOfTime): return refuse(Refusal(status: 504, text: "the image took too long"), exchange)
+    case .failure(.left):
+      metrics.change { $0.left += 1 }
+      // Nobody reads it.
+      return Answer(status: 499, closes: true)
+    case .failure(.ending): return refuse(Refusal(status: 503, text: "the server is about to end"), exchange)
+    }
+  }
+
+  /// Returns the answer for an error: a short text with the id of the request.
+  private func refuse(_ refusal: Refusal, _ exchange: Exchange) -> Answer {
+    var fields = rules.harmless
+    // A short freshness keeps a proxy from asking again at once.
+    fields.append((name: "Cache-Control", value: refusal.status == 404 ? "public, max-age=10" : "no-store"))
+    if refusal.status == 503 { fields.append((name: "Retry-After", value: "1")) }
+    var answer: Answer
+    if let placeholder = refusal.placeholder {
+      fields.append((name: "Content-Type", value: placeholder.mediaType))
+      answer = Answer(status: refusal.status, fields: fields, body: placeholder.body)
+    } else {
+      answer = .text(refusal.status, "\(refusal.text) (request \(exchange.id))", fields: fields)
+    }
+    answer.reason = refusal.reason ?? refusal.text
+    return answer
+  }
+
+  /// Returns the name under which a client has its turns.
+  private func client(_ request: borrowing ReceivedRequest) -> String {
+    guard configuration.trustsForwardedFor, let list = request["X-Forwarded-For"] else { return request.peer }
+    // The last one was added by the proxy in front; those before it are the client's own words.
+    return list.split(separator: ",").last.map { String($0.trimmingSpaces.prefix(64)) } ?? request.peer
+  }
+
+  // MARK: Purging and seeing
+
+  private func purge(_ request: borrowing ReceivedRequest, _ exchange: Exchange) -> Reaction {
+    guard let token = configuration.purgeToken else {
+      return .answer(.text(405, "purging is switched off", fields: [("Allow", Self.allowed)]))
+    }
+    guard Self.carries(token, request["Authorization"]) else {
+      return .answer(.text(401, "a token is needed", fields: [("WWW-Authenticate", "Bearer")]))
+    }
+    let order: Order
+    do throws(Refusal) {
+      order = try ordering.order(request, at: configuration.clock.now)
+    } catch {
+      return .answer(refuse(error, exchange))
+    }
+    return .wait { [self] in
+      Task { [self] in
+        await purge(order.request)
+        exchange.finish(.text(200, "purged", fields: Self.unstored))
+      }
+    }
+  }
+
+  /// Removes everything made of a source.
+  func purge(_ request: ImageRequest) async {
+    purgeCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    metrics.change { $0.purges += 1 }
+    await pipeline.cache.remove(request)
+    let source = request.fetchKey
+    answers.removeAll { $1.source == source }
+  }
+
+  private func metricsAnswer(_ request: borrowing ReceivedRequest) -> Answer {
+    if let token = configuration.metricsToken, !Self.carries(token, request["Authorization"]) {
+      return .text(401, "a token is needed", fields: [("WWW-Authenticate", "Bearer")])
+    }
+    var gauges = ServerMetrics.Gauges()
+    let (flights, statistics) = (flights.counts, answers.statistics)
+    gauges.connections = connectionCount.withLock { $0 }()
+    (gauges.running, gauges.waiting) = (flights.running, flights.waiting)
+    (gauges.memoryEntries, gauges.memoryBytes) = (statistics.count, statistics.cost)
+    gauges.sourceBytes = budget.byteCount
+    gauges.isReady = isReady.load(ordering: .relaxed)
+    let fields = [(name: "Content-Type", value: "text/plain; version=0.0.4; charset=utf-8")] + Self.unstored
+    return Answer(status: 200, fields: fields, body: Body(metrics.text(gauges)))
+  }
+
+  /// Compares in a time that does not tell how much is right.
+  private static func carries(_ token: String, _ authorization: String?) -> Bool {
+    guard let authorization else { return false }
+    let (given, wanted) = (SHA256.hash(authorization.utf8), SHA256.hash("Bearer \(token)".utf8))
+    return zip(given, wanted).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+  }
+
+  func ended(_ exchange: Exchange, _ outcome: ExchangeOutcome) {
+    let answer = outcome.answer
+    metrics.change { counts in
+      counts.byStatus[answer.status, default: 0] += 1
+      if let tier = answer.tier { counts.byTier[tier, default: 0] += 1 }
+      if outcome.isComplete { counts.bytes += answer.body?.count ?? 0 }
+      counts.requests.add(outcome.duration)
+    }
+    log?.add(outcome.line(exchange, at: configuration.clock.now))
+  }
+}

@@ -1,0 +1,43 @@
+// libmicrohttpd: its variadic functions as plain ones. This layer makes no decisions.
+#ifndef VITRINE_MHD_H
+#define VITRINE_MHD_H
+
+#if !__has_include(<microhttpd.h>)
+#error "Headers are missing: apt-get install libmicrohttpd-dev"
+#endif
+
+#include <microhttpd.h>
+#include <stddef.h>
+// Swift's module of the C library lacks these.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+/// The callbacks and limits of a daemon.
+struct vitrine_mhd_options {
+  /// The first argument of each callback.
+  void *context;
+  /// Called with the request line's target as it came; the result is the request's own pointer.
+  void *(*began)(void *context, const char *target, struct MHD_Connection *);
+  MHD_AccessHandlerCallback answer;
+  MHD_RequestCompletedCallback ended;
+  MHD_NotifyConnectionCallback connection;
+  /// Taken over, and closed when the daemon stops.
+  int listening_socket;
+  unsigned threads;
+  unsigned connections;
+  size_t bytes_per_connection;
+};
+
+/// Starts threads that answer connections with epoll; NULL if they cannot be started.
+struct MHD_Daemon *vitrine_mhd_start(const struct vitrine_mhd_options *);
+
+/// The socket of a connection.
+int vitrine_mhd_socket(struct MHD_Connection *);
+
+/// The address of the client, or NULL.
+const struct sockaddr *vitrine_mhd_client(struct MHD_Connection *);
+
+/// The pointer that the callback `connection` has stored.
+void *vitrine_mhd_socket_context(struct MHD_Connection *);
+
+#endif
