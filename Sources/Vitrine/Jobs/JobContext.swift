@@ -40,10 +40,9 @@ final class JobContext: Sendable {
     let (queueLimit, hasThreads) = (configuration.queueLimit, configuration.stepper == nil)
     pool = JobPool(isCoalescing: configuration.isCoalescingEnabled, clock: configuration.clock)
     // Pixels for one caller must not delay what many others wait for: hits in memory, a window's frames. But they must
-    // come, too, when other programs have work for all cores: beside two compilers at 10 only 40 of 246 cells of a
-    // scrolled grid came to rest with their image, and at 5 more than 230, while without them as many frames were slow
-    // at both. At 19, the main thread waited 37 ms for a lock that a decode thread held and was not given the processor
-    // to release.
+    // come, too, when other programs have work for all cores: at 10 between 40 and 240 of 246 cells of a scrolled grid
+    // came to rest with their image then, and at 5 at least 228, while as many frames were slow at both. At 19, the
+    // main thread waited 37 ms for a lock that a decode thread held and was not given the processor to release.
     let niceness: CInt = 5
     decodeQueue = WorkQueue(
       label: "decode",
