@@ -219,9 +219,9 @@ private final class Binding {
 
   /// Gives back the image of a cell that has been scrolled off the screen, if the memory cache has it, too.
   ///
-  /// GTK keeps ten cells bound for each one on the screen, and a jump released the images of all of them in one frame. If the cell comes back, its image is looked for as after `bind`. The images of
-  /// a list that is hidden as a whole stay, since the frame that shows it again wants them all; an animation stays where
-  /// it is.
+  /// GTK keeps ten cells bound for each one on the screen, and a jump released the images of all of them in one frame. If
+  /// the cell comes back, its image is looked for as after `bind`. The images of a list that is hidden as a whole stay,
+  /// since the frame that shows it again wants them all; an animation stays where it is.
   private func giveBackImage(of cell: RemotePictureCell) {
     guard unsafe cell.item != nil, !cell.awaitsItem, cell.picture.view.player == nil,
       cell.picture.slot.isImageInMemory, unsafe CellPrefetcher.isListMapped(around: cell.picture.widget)
