@@ -37,7 +37,7 @@ struct SVGTileTests {
         let (start, from) = (row * one.bytesPerRow, row * other.bytesPerRow)
         let line = unsafe UnsafeRawBufferPointer(rebasing: first[start..<start + 4 * one.width])
         let expected = unsafe UnsafeRawBufferPointer(rebasing: second[from..<from + 4 * one.width])
-        guard let pixels = unsafe line.baseAddress, let others = unsafe expected.baseAddress else { return false }
+        guard let pixels = line.baseAddress, let others = expected.baseAddress else { return false }
         return unsafe memcmp(pixels, others, line.count) == 0
       }
     }
