@@ -1,0 +1,59 @@
+import VitrineHTTP
+import VitrineRuntime
+
+/// The size and thrift that a client's header fields ask for.
+struct ClientHints {
+  private let headers: HTTPFields
+  private let configuration: Negotiation.Configuration
+
+  init(_ headers: HTTPFields, _ configuration: Negotiation.Configuration) {
+    (self.headers, self.configuration) = (headers, configuration)
+  }
+
+  /// Sets what a URL leaves open, and notes the fields that decide it.
+  func apply(to options: inout ThumbnailOptions, _ vary: inout [String]) {
+    let isSaving = configuration.usesSaveData && savesData
+    let leavesRatioOpen = options.pixelRatio == nil
+    let leavesQualityOpen = options.quality == nil
+    if configuration.usesWidthHints, options.width == 0 {
+      vary += ["Sec-CH-Width", "Width"]
+      if let width {
+        options.width = width
+        // The width is that of the screen's pixels already.
+        options.pixelRatio = options.pixelRatio ?? 1
+      }
+    }
+    if configuration.usesPixelRatioHints, leavesRatioOpen {
+      vary += ["Sec-CH-DPR", "DPR"]
+      if options.pixelRatio == nil, let ratio { options.pixelRatio = isSaving ? 1 : ratio }
+    }
+    if configuration.usesSaveData, leavesQualityOpen || leavesRatioOpen && configuration.usesPixelRatioHints {
+      vary.append("Save-Data")
+      if isSaving, leavesQualityOpen { options.quality = configuration.savingQuality }
+    }
+  }
+
+  private var savesData: Bool { headers["Save-Data"]?.lowercased() == "on" }
+
+  /// The width in pixels of the screen, rounded up to a step.
+  private var width: Int? {
+    guard let number = number("Sec-CH-Width", "Width"), number >= 1, number <= 1e6 else { return nil }
+    let step = max(1, configuration.widthStep)
+    let steps = Int((number / Double(step)).rounded(.up))
+    return min(steps * step, configuration.maxHintedWidth)
+  }
+
+  /// The pixel ratio, rounded up to halves.
+  private var ratio: Double? {
+    guard let number = number("Sec-CH-DPR", "DPR"), number > 0, number <= 100 else { return nil }
+    return min(max((number * 2).rounded(.up) / 2, 1), 4)
+  }
+
+  /// Reads the first field that is there.
+  private func number(_ names: String...) -> Double? {
+    guard let text = names.lazy.compactMap({ headers[$0] }).first, text.utf8.count <= 12,
+      text.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") })
+    else { return nil }
+    return Double(text)
+  }
+}

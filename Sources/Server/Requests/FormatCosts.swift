@@ -1,0 +1,60 @@
+public import VitrineImaging
+
+/// The cost and the benefit of formats beside JPEG.
+public struct FormatCosts: Sendable, Hashable {
+  /// The cost and the benefit of one format.
+  public struct Cost: Sendable, Hashable {
+    /// The time of encoding a megapixel, on one core.
+    public var timePerMegapixel: Duration
+    /// The size of a file beside that of a JPEG that looks as good.
+    public var relativeSize: Double
+
+    /// Makes a cost.
+    public init(timePerMegapixel: Duration, relativeSize: Double) {
+      (self.timePerMegapixel, self.relativeSize) = (timePerMegapixel, relativeSize)
+    }
+  }
+
+  private var costs: [String: Cost] = [:]
+
+  /// Makes costs of formats.
+  public init(_ costs: [ImageFormat: Cost]) {
+    for (format, cost) in costs { self.costs[format.name] = cost }
+  }
+
+  /// The cost of a format; `nil` for one that is never chosen.
+  public subscript(format: ImageFormat) -> Cost? {
+    get { costs[format.name] }
+    set { costs[format.name] = newValue }
+  }
+
+  /// Costs on one core of a common server, at the default qualities.
+  public static let measured = FormatCosts([
+    .avif: Cost(timePerMegapixel: .milliseconds(300), relativeSize: 0.6),
+    .jxl: Cost(timePerMegapixel: .milliseconds(250), relativeSize: 0.7),
+    .webp: Cost(timePerMegapixel: .milliseconds(120), relativeSize: 0.75),
+  ])
+
+  /// Returns the format of the smallest files among those that a client prefers, or `nil` for none.
+  ///
+  /// - Parameters:
+  ///   - formats: The formats that may be chosen.
+  ///   - accepted: The client's preferences, which come first.
+  ///   - pixels: The number of pixels of the image.
+  ///   - limit: The maximum time of encoding.
+  /// - Returns: The format.
+  func best(
+    of formats: [ImageFormat],
+    _ accepted: AcceptedTypes,
+    pixels: Double,
+    within limit: Duration,
+  ) -> ImageFormat? {
+    let candidates = formats.compactMap { format -> (format: ImageFormat, weight: Int, size: Double)? in
+      guard let cost = self[format], accepted.weight(format) > 0, cost.relativeSize < 1,
+        cost.timePerMegapixel * (pixels / 1e6) <= limit
+      else { return nil }
+      return (format, accepted.weight(format), cost.relativeSize)
+    }
+    return candidates.min { ($1.weight, $0.size) < ($0.weight, $1.size) }?.format
+  }
+}

@@ -1,0 +1,120 @@
+public import VitrineHTTP
+public import VitrineImaging
+
+/// What a client gets of a request: the format, and the options that its header fields decide.
+///
+/// ```swift
+/// let answer = Negotiation.choose(request, headers: headers, configuration)
+/// let image = try await pipeline.encoded(for: try answer.options.imageRequest(for: source), as: answer.encoding)
+/// ```
+/// ``canonical`` names everything that headers have changed, so two clients share a response only if it is the same.
+public struct Negotiation: Sendable, Hashable {
+  /// The options, with the size, pixel ratio and quality that the headers decide.
+  public let options: ThumbnailOptions
+  /// The format; `nil` for JPEG, or PNG for a picture with transparency and GIF for an animation.
+  public let format: ImageFormat?
+  /// The names of the header fields on which the response depends, for `Vary`.
+  ///
+  /// They depend on the request and the settings only, and not on what a client has sent: also the response to a client
+  /// without a field depends on its absence.
+  public let vary: [String]
+
+  /// Options and format in one text, for validators and keys.
+  public var canonical: String { "\(options.canonical)@\(format?.name ?? "still")" }
+
+  /// The encoding.
+  public var encoding: ImageEncoding { options.encoding(as: format) }
+
+  /// The settings.
+  public struct Configuration: Sendable {
+    /// The formats that are chosen by `Accept`, if the server has encoders for them.
+    ///
+    /// Defaults to AVIF, JPEG XL and WebP.
+    public var formats: [ImageFormat] = [.avif, .jxl, .webp]
+    /// The costs and benefits of formats.
+    ///
+    /// Defaults to ``FormatCosts/measured``.
+    public var costs = FormatCosts.measured
+    /// The maximum time of encoding for which a format is chosen.
+    ///
+    /// Formats that would take longer are left to requests that name them. Defaults to 150 ms.
+    public var timeLimit = Duration.milliseconds(150)
+    /// A Boolean value that indicates whether `Sec-CH-Width` and `Width` set a width that the URL leaves open.
+    ///
+    /// Defaults to `false`.
+    public var usesWidthHints = false
+    /// A Boolean value that indicates whether `Sec-CH-DPR` and `DPR` set a pixel ratio that the URL leaves open.
+    ///
+    /// Defaults to `false`.
+    public var usesPixelRatioHints = false
+    /// A Boolean value that indicates whether `Save-Data: on` lowers quality and pixel ratio that the URL leaves open.
+    ///
+    /// Defaults to `false`.
+    public var usesSaveData = false
+    /// The step to which widths of hints are rounded up, in pixels, so that clients share thumbnails.
+    ///
+    /// Defaults to 80.
+    public var widthStep = 80
+    /// The maximum width that a hint sets.
+    ///
+    /// Defaults to 3,840.
+    public var maxHintedWidth = 3840
+    /// The quality with `Save-Data`, on the scale of JPEG.
+    ///
+    /// Defaults to 60.
+    public var savingQuality = 60
+
+    /// Makes the default settings.
+    public init() {}
+  }
+
+  /// Chooses what a client gets.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - headers: The header fields of the client.
+  ///   - configuration: The settings. Defaults to `Configuration()`.
+  /// - Returns: The choice.
+  public static func choose(
+    _ request: ThumbnailRequest,
+    headers: HTTPFields,
+    _ configuration: Configuration = Configuration(),
+  ) -> Negotiation {
+    var vary: [String] = []
+    var options = request.options
+    ClientHints(headers, configuration).apply(to: &options, &vary)
+    guard request.format == nil, !configuration.formats.isEmpty else {
+      return Negotiation(options: options, format: request.format, vary: vary)
+    }
+    vary.append("Accept")
+    let accepted = AcceptedTypes(headers["Accept"] ?? "")
+    let pixels = options.outputPixels
+    let format = configuration.costs.best(
+      of: configuration.formats.filter { options.suits($0) },
+      accepted,
+      pixels: pixels,
+      within: configuration.timeLimit,
+    )
+    return Negotiation(options: options, format: format, vary: vary)
+  }
+}
+
+extension ThumbnailOptions {
+  /// The largest number of pixels that the result can have, as far as the options tell.
+  ///
+  /// Where they leave a side open, an image of the shape of a portrait is assumed, and one of 12 megapixels where they
+  /// leave open both.
+  var outputPixels: Double {
+    let ratio = pixelRatio ?? 1
+    let (w, h) = (Double(width) * zoomX * ratio, Double(height) * zoomY * ratio)
+    return switch (w > 0, h > 0) {
+    case (true, true): w * h
+    case (true, false): w * w * 1.5
+    case (false, true): h * h * 1.5
+    case (false, false): 12e6
+    }
+  }
+
+  /// Returns whether a format can be chosen for a client that has not named it.
+  func suits(_ format: ImageFormat) -> Bool { true }
+}

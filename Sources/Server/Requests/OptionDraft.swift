@@ -1,0 +1,93 @@
+import VitrineImaging
+import VitrineRuntime
+
+/// A request while its URL is being read.
+struct OptionDraft {
+  var source: ThumbnailRequest.Source?
+  var options: ThumbnailOptions
+  var format: ImageFormat?
+  var isInfo = false
+  var expires: Date?
+
+  private let configuration: ThumbnailURLs.Configuration
+  private let presets: [String: [URLOption]]
+  private var optionCount = 0
+  private var presetCount = 0
+  private var openPresets: [String] = []
+
+  init(_ configuration: ThumbnailURLs.Configuration, _ presets: [String: [URLOption]]) {
+    (self.configuration, self.presets, options) = (configuration, presets, configuration.defaults)
+  }
+
+  /// Counts an option of the URL.
+  mutating func count() throws(RequestError) {
+    optionCount += 1
+    guard optionCount <= configuration.maxOptions else {
+      throw RequestError(400, "there are more than \(configuration.maxOptions) options")
+    }
+  }
+
+  mutating func apply(_ option: URLOption) throws(RequestError) {
+    guard let meaning = OptionTable.options[option.name] else {
+      if let reason = OptionTable.refused[option.name] {
+        throw RequestError(400, "the option '\(option.name)' is not supported: \(reason)")
+      }
+      throw RequestError(400, "unknown option '\(option.name.prefix(40))'")
+    }
+    guard option.values.count <= meaning.maxValues else {
+      throw RequestError(400, "the option '\(option.name)' takes at most \(meaning.maxValues) values")
+    }
+    try meaning.apply(OptionValues(option), &self)
+  }
+
+  /// Applies the options of a preset, which may name others.
+  mutating func apply(preset name: String) throws(RequestError) {
+    guard let list = presets[name] else { throw RequestError(400, "unknown preset '\(name.prefix(40))'") }
+    guard !openPresets.contains(name) else { throw RequestError(400, "the preset '\(name)' names itself") }
+    // Presets that name several others could grow without bound.
+    presetCount += 1
+    guard presetCount <= 100 else { throw RequestError(400, "there are too many presets") }
+    openPresets.append(name)
+    for option in list { try apply(option) }
+    openPresets.removeLast()
+  }
+
+  /// Applies the preset for all requests, if there is one.
+  mutating func apply(defaultPreset: Void) throws(RequestError) {
+    if presets["default"] != nil { try apply(preset: "default") }
+  }
+
+  /// Returns the format of a name or an extension.
+  func format(_ name: String) throws(RequestError) -> ImageFormat {
+    let name = name.lowercased()
+    guard let format = configuration.formats.first(where: { $0.name == name || $0.fileExtension == name }) else {
+      let names = configuration.formats.map(\.fileExtension).joined(separator: ", ")
+      throw RequestError(400, "the format '\(name.prefix(20))' is not one of \(names)")
+    }
+    return format
+  }
+
+  /// Throws if options do not go together.
+  func check() throws(RequestError) {
+    let ratio = options.pixelRatio ?? 1
+    let sides = [
+      Double(options.width) * options.zoomX * ratio, Double(options.height) * options.zoomY * ratio,
+      Double(options.minimumWidth) * ratio, Double(options.minimumHeight) * ratio,
+      Double(options.padding.left + options.padding.right) * ratio,
+      Double(options.padding.top + options.padding.bottom) * ratio,
+    ]
+    guard sides.allSatisfy({ $0 <= Double(configuration.maxSide) }) else {
+      throw RequestError(400, "a side is longer than \(configuration.maxSide) pixels")
+    }
+    guard options.width > 0 || options.height > 0 || (options.zoomX, options.zoomY) == (1, 1) else {
+      throw RequestError(400, "the option 'zoom' needs a width or a height")
+    }
+  }
+
+  /// Returns the request.
+  func request() throws(RequestError) -> ThumbnailRequest {
+    guard let source else { throw RequestError(400, "the source is missing") }
+    try check()
+    return ThumbnailRequest(source, options: options, format: format, isInfo: isInfo, expires: expires)
+  }
+}

@@ -1,0 +1,77 @@
+/// The options of URLs, by their names in imgproxy.
+enum OptionTable {
+  /// An option.
+  struct Option: Sendable {
+    typealias Meaning = @Sendable (OptionValues, inout OptionDraft) throws(RequestError) -> Void
+
+    /// Its names, the longest first.
+    let names: [String]
+    /// The maximum number of its values.
+    let maxValues: Int
+    /// Sets it in a request.
+    let apply: Meaning
+
+    init(_ names: String..., values: Int, _ apply: @escaping Meaning) {
+      (self.names, maxValues, self.apply) = (names, values, apply)
+    }
+  }
+
+  /// The options by all their names.
+  static let options: [String: Option] = {
+    let pairs = (shapes + looks + outputs).flatMap { option in option.names.map { ($0, option) } }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }()
+
+  /// The options of imgproxy that are refused, and why.
+  static let refused: [String: String] = {
+    var reasons: [String: String] = [:]
+    for (names, reason) in refusals {
+      for name in names.split(separator: " ") { reasons[String(name)] = reason }
+    }
+    return reasons
+  }()
+
+  private static let refusals = [
+    ("raw", "originals are not passed on"),
+    ("skip_processing skp", "originals are not passed on"),
+    ("max_bytes mb", "set a quality instead"),
+    ("autoquality aq", "set a quality instead"),
+    ("max_src_resolution msr", "it is a setting of the server"),
+    ("max_src_file_size msfs", "it is a setting of the server"),
+    ("max_animation_frames maf", "it is a setting of the server"),
+    ("max_animation_frame_resolution mafr", "it is a setting of the server"),
+    ("max_result_dimension mrd", "it is a setting of the server"),
+    ("fallback_image_url fiu", "the image for errors is a setting of the server"),
+    ("watermark_url wmu", "the watermark is a setting of the server"),
+    ("watermark_text wmt", "the watermark is a setting of the server"),
+    ("watermark_size wms", "set the scale of 'watermark' instead"),
+    ("watermark_rotate wm_rot wmr", "the watermark is not rotated"),
+    ("watermark_shadow wmsh", "the watermark has no shadow"),
+    ("style st", "SVG is not styled"),
+    ("pixelate pix", "there is no such change"),
+    ("duotone dt", "there is no such change"),
+    ("monochrome mc", "set 'saturation' to 0 instead"),
+    ("colorize col", "there is no such change"),
+    ("gradient gr", "there is no such change"),
+    ("unsharp_masking ush", "set 'sharpen' instead"),
+    ("blur_detections bd", "there is no detection of objects"),
+    ("draw_detections dd", "there is no detection of objects"),
+    ("objects_position obj_pos op", "there is no detection of objects"),
+    ("crop_aspect_ratio crop_ar car", "set a size with 'fill-down' instead"),
+    ("resizing_algorithm ra", "all images are resampled by Lanczos3"),
+    ("dpi", "thumbnails have no resolution"),
+    ("color_profile cp icc", "set 'strip_color_profile' to 0 to keep Display P3"),
+    ("enforce_thumbnail eth", "embedded thumbnails are not used"),
+    ("jpeg_options jpgo", "set a quality instead"),
+    ("png_options pngo", "PNG is lossless"),
+    ("webp_options webpo", "set a quality instead"),
+    ("avif_options avifo", "set a quality instead"),
+    ("jxl_options jxlo", "set a quality instead"),
+    ("pages pgs", "pages are not joined"),
+    ("video_thumbnail_second vts", "there are no videos"),
+    ("video_thumbnail_keyframes vtk", "there are no videos"),
+    ("video_thumbnail_tile vtt", "there are no videos"),
+    ("video_thumbnail_animation vta", "there are no videos"),
+    ("hashsum hs", "sources are not compared with hashes"),
+  ]
+}

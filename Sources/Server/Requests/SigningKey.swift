@@ -1,0 +1,81 @@
+import VitrineRuntime
+
+/// A key and a salt with which URLs are signed, as imgproxy does: HMAC-SHA256 over the salt and the path.
+///
+/// ```swift
+/// let key = try SigningKey(key: "943b421c9eb07c83", salt: "520f986b998545b4")
+/// let path = "/" + key.signature(of: "/rs:fill:300:200/plain/https://example.org/cat.jpg") + …
+/// ```
+/// Its description shows neither.
+public struct SigningKey: Sendable, Hashable, CustomStringConvertible {
+  private let key: [UInt8]
+  private let salt: [UInt8]
+  private let size: Int
+
+  /// Makes a key of hexadecimal digits.
+  ///
+  /// - Parameters:
+  ///   - key: The key; at least one byte.
+  ///   - salt: The salt, which may be empty.
+  ///   - size: The number of bytes of the hash that are kept, from 8 to 32. Defaults to 32, all. A signature of 8 bytes
+  ///     takes 2^63 attempts to guess.
+  /// - Throws: ``ConfigurationError``, whose text does not contain the key.
+  public init(key: String, salt: String, size: Int = 32) throws(ConfigurationError) {
+    guard let key = Self.bytes(key), !key.isEmpty else {
+      throw ConfigurationError("a signing key takes an even number of hexadecimal digits, at least two")
+    }
+    guard let salt = Self.bytes(salt) else {
+      throw ConfigurationError("a salt takes an even number of hexadecimal digits")
+    }
+    guard (8...32).contains(size) else {
+      throw ConfigurationError("a signature has from 8 to 32 bytes, not \(size)")
+    }
+    (self.key, self.salt, self.size) = (key, salt, size)
+  }
+
+  /// Returns the signature of a path, in Base64 for URLs without padding.
+  ///
+  /// - Parameter path: What follows the signature in the path, from its slash on, as it is sent.
+  /// - Returns: The signature.
+  public func signature(of path: String) -> String {
+    Base64URL.encode(HMAC.sha256(salt + Array(path.utf8), key: key).prefix(size))
+  }
+
+  /// Returns whether a signature is that of a path.
+  ///
+  /// The time does not depend on how much of it is right.
+  public func verifies(_ signature: some StringProtocol, of path: String) -> Bool {
+    HMAC.areEqual(Array(signature.utf8), Array(self.signature(of: path).utf8))
+  }
+
+  /// A text without the key.
+  public var description: String { "signing key" }
+
+  private static func bytes(_ text: String) -> [UInt8]? {
+    let digits = Array(text.utf8)
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      // `UInt8` also reads a sign.
+      guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16),
+        digits[index] != UInt8(ascii: "+"), digits[index] != UInt8(ascii: "-")
+      else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+}
+
+extension SigningKey: CustomReflectable {
+  /// A mirror without the key, since dumps end up in logs.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// An error of a setting, for the person who runs the server.
+public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
+  /// A text that says what is wrong.
+  public let description: String
+
+  /// Makes an error.
+  public init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,131 @@
+public import VitrineImaging
+public import VitrineRuntime
+
+/// The URLs of a thumbnail server.
+///
+/// ```swift
+/// let urls = try ThumbnailURLs(configuration)
+/// let request = try urls.request(path: "/unsafe/rs:fill:300:200/plain/https://example.org/cat.jpg@webp")
+/// let same = try urls.request(path: "/", query: "src=https://example.org/cat.jpg&fit=fill&w=300&h=200&format=webp")
+/// ```
+/// A path is `/{signature}/{options}/plain/{source}@{extension}`, or `/{signature}/{options}/{source}.{extension}` with
+/// the source in Base64 for URLs, as in imgproxy. With `/info` in front, it asks for facts of the original.
+public struct ThumbnailURLs: Sendable {
+  /// The settings.
+  public struct Configuration: Sendable {
+    /// The keys, of which any may have signed a URL.
+    ///
+    /// Defaults to none: URLs need no signature.
+    public var keys: [SigningKey] = []
+    /// A Boolean value that indicates whether URLs without a valid signature are accepted although there are keys.
+    ///
+    /// Defaults to `false`.
+    public var allowsUnsigned = false
+    /// The options of presets, by name: `"rs:fill:300:200/q:80"`.
+    ///
+    /// That of the name `default` applies to all requests. Defaults to none.
+    public var presets: [String: String] = [:]
+    /// A Boolean value that indicates whether URLs name presets and no options.
+    ///
+    /// Defaults to `false`.
+    public var allowsOnlyPresets = false
+    /// The options before those of a URL.
+    ///
+    /// Defaults to none.
+    public var defaults = ThumbnailOptions()
+    /// The sources that are allowed.
+    ///
+    /// Defaults to `SourceRules()`.
+    public var sources = SourceRules()
+    /// The formats that may be asked for.
+    ///
+    /// Defaults to JPEG, PNG, WebP, AVIF, JPEG XL and GIF.
+    public var formats: [ImageFormat] = [.jpeg, .png, .webp, .avif, .jxl, .gif]
+    /// The maximum length of path and query together, in bytes.
+    ///
+    /// Defaults to 8,192.
+    public var maxLength = 8192
+    /// The maximum number of options in a URL.
+    ///
+    /// Defaults to 64.
+    public var maxOptions = 64
+    /// The maximum width and height that may be asked for, in pixels, with zoom and pixel ratio.
+    ///
+    /// Defaults to 8,192.
+    public var maxSide = 8192
+
+    /// Makes the default settings.
+    public init() {}
+  }
+
+  let configuration: Configuration
+  let presets: [String: [URLOption]]
+
+  /// Makes the URLs of a server.
+  ///
+  /// - Parameter configuration: The settings. Defaults to `Configuration()`.
+  /// - Throws: ``ConfigurationError`` if a preset is not valid.
+  public init(_ configuration: Configuration = Configuration()) throws(ConfigurationError) {
+    self.configuration = configuration
+    var presets: [String: [URLOption]] = [:]
+    for (name, text) in configuration.presets {
+      do throws(RequestError) {
+        presets[name] = try URLOption.list(text)
+      } catch {
+        throw ConfigurationError("the preset '\(name)' is not valid: \(error.text)")
+      }
+    }
+    self.presets = presets
+    for name in presets.keys.sorted() {
+      do throws(RequestError) {
+        var draft = draft()
+        try draft.apply(preset: name)
+        try draft.check()
+      } catch {
+        throw ConfigurationError("the preset '\(name)' is not valid: \(error.text)")
+      }
+    }
+  }
+
+  func draft() -> OptionDraft { OptionDraft(configuration, presets) }
+
+  /// Reads a URL.
+  ///
+  /// - Parameters:
+  ///   - path: The path as the client has sent it: nothing decoded, nothing resolved.
+  ///   - query: What follows the first `?`, as sent; `nil` if there is none.
+  ///   - now: The time, for URLs that expire. Defaults to the system's.
+  /// - Returns: The request.
+  /// - Throws: ``RequestError``: 403 for a wrong signature and a source that is not allowed, 404 for a path of another
+  ///   shape and an expired URL, 414 for a URL that is too long, 400 for everything else.
+  public func request(
+    path: String,
+    query: String? = nil,
+    at now: Date = Date(),
+  ) throws(RequestError) -> ThumbnailRequest {
+    guard path.utf8.count + (query?.utf8.count ?? 0) <= configuration.maxLength else {
+      throw RequestError(414, "the URL is longer than \(configuration.maxLength) bytes")
+    }
+    guard path.isURLText, query?.isURLText != false else {
+      throw RequestError(400, "the URL has characters that must be percent-encoded")
+    }
+    let draft = try isQueryForm(path) ? read(path: path, query: query ?? "") : read(path: path, unexpected: query)
+    if let expires = draft.expires, expires <= now { throw RequestError(404, "the URL has expired") }
+    return try draft.request()
+  }
+
+  private func isQueryForm(_ path: String) -> Bool { ["", "/", "/info", "/info/"].contains(path) }
+
+  /// Throws unless a text is signed with one of the keys.
+  func verify(_ signature: some StringProtocol, of text: String) throws(RequestError) {
+    guard !configuration.keys.isEmpty, !configuration.allowsUnsigned else { return }
+    // All keys are tried, so that the time does not tell which one it is.
+    let isValid = configuration.keys.reduce(false) { $1.verifies(signature, of: text) || $0 }
+    guard isValid else { throw RequestError(403, "the signature is missing or wrong") }
+  }
+}
+
+extension String {
+  /// True if all characters are visible ASCII, so that characters and bytes are the same.
+  fileprivate var isURLText: Bool { utf8.allSatisfy { (33...126).contains($0) } }
+}
