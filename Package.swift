@@ -429,22 +429,6 @@ if !isApple {
     target.dependencies.append("vitrine-codecs")
   }
 
-  // What a thumbnail server reads from URLs and headers; the server itself is another target.
-  package.products.append(.library(name: "VitrineServing", targets: ["VitrineServing"]))
-  package.targets += [
-    .target(
-      name: "VitrineServing",
-      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineHTTP", "Vitrine"],
-      path: "Sources/Server/Requests",
-      swiftSettings: strict,
-    ),
-    .testTarget(
-      name: "ServerTests",
-      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineHTTP", "Vitrine", "VitrineTesting", "VitrineServing"],
-      path: "Tests/ServerTests",
-      swiftSettings: strict,
-    ),
-  ]
 
   package.targets += [
     // What a decoder that has been taken over would do.
