@@ -43,7 +43,7 @@ public final class ThumbnailServer: Sendable {
     let metrics = ServerMetrics()
     pipeline = try Self.pipeline(configuration, metrics)
     log = logFile.flatMap { AccessLog(file: $0) }
-    service = ThumbnailService(configuration, pipeline, metrics, log: log)
+    service = try ThumbnailService(configuration, pipeline, metrics, log: log)
   }
 
   /// Begins to listen.

@@ -81,7 +81,7 @@ enum PeerAddress {
     guard let address = unsafe address else { return "" }
     let start = unsafe UnsafeRawPointer(address)
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    let family = unsafe CInt(address.pointee.sa_family)
+    let family = unsafe CInt(start.loadUnaligned(as: sa_family_t.self))
     // The family says which structure it is; the text has room for the longest.
     let result =
       switch family {

@@ -28,6 +28,17 @@ extension ThumbnailServer {
     /// The time to send an answer, beside a second for every 16 KiB. Defaults to 20 seconds.
     public var sendTime = Duration.seconds(20)
 
+    // MARK: URLs
+
+    /// The settings of URLs: signatures, presets, allowed sources.
+    ///
+    /// ``localRoot`` and ``addressGuard`` decide whether files are allowed, and which addresses.
+    public var urls = ThumbnailURLs.Configuration()
+    /// The settings of what headers decide.
+    public var negotiation = Negotiation.Configuration()
+    /// The picture of the option `watermark`, as a path; `nil` for none, the default.
+    public var watermark: String?
+
     // MARK: Sources
 
     /// The folder of local sources; `nil` for none, the default.

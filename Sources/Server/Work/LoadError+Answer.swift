@@ -4,6 +4,12 @@ import VitrineRuntime
 extension LoadError {
   /// The status and the text for a client: what failed, without paths, addresses and other internals.
   var refusal: Refusal {
+    var refusal = plainRefusal
+    refusal.reason = description
+    return refusal
+  }
+
+  private var plainRefusal: Refusal {
     switch code {
     case .invalidURL: Refusal(status: 400, text: "the source is not an http or https URL")
     case .forbidden: Refusal(status: 403, text: "the source is not allowed")

@@ -20,8 +20,10 @@ struct Order: Sendable {
   var vary: [String] = []
   /// The end of the URL's validity; `nil` for ever.
   var expires: Date?
-  /// The name of the file in `Content-Disposition`; `nil` for none.
+  /// The name of the file to save, without an extension; `nil` if it is not to be saved.
   var fileName: String?
+  /// The options in one text.
+  var options = ""
 }
 
 /// The reason why a request is refused, for its client.
@@ -29,4 +31,12 @@ struct Refusal: Error, Sendable {
   let status: Int
   /// A sentence without internals.
   let text: String
+  /// What went wrong, for the log only.
+  var reason: String?
+  /// An image to show instead; `nil` for the text.
+  var placeholder: Rendered?
+
+  init(status: Int, text: String, reason: String? = nil) {
+    (self.status, self.text, self.reason) = (status, text, reason)
+  }
 }

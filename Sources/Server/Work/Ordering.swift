@@ -3,36 +3,117 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// Makes orders of requests.
+/// Makes orders of requests, by the rules of URLs and of negotiation.
 struct Ordering: Sendable {
-  init(_ configuration: ThumbnailServer.Configuration) {}
+  private let urls: ThumbnailURLs
+  private let negotiation: Negotiation.Configuration
+  private let watermark: Bitmap?
+
+  init(_ configuration: ThumbnailServer.Configuration, _ pipeline: ImagePipeline) throws(ServerError) {
+    var settings = configuration.urls
+    settings.sources.allowsLocalFiles = configuration.localRoot != nil
+    settings.sources.addressGuard = configuration.addressGuard
+    let encoders = pipeline.configuration.encoders.formats
+    settings.formats.removeAll { !encoders.contains($0) }
+    do throws(ConfigurationError) {
+      urls = try ThumbnailURLs(settings)
+    } catch {
+      throw ServerError(error.description)
+    }
+    var negotiation = configuration.negotiation
+    negotiation.formats.removeAll { !encoders.contains($0) }
+    self.negotiation = negotiation
+    guard let path = configuration.watermark else {
+      watermark = nil
+      return
+    }
+    do {
+      watermark = try pipeline.configuration.decoders.decode(try FileContents.at(path), DecodeOptions()).bitmap
+    } catch {
+      throw ServerError("the watermark \(path) cannot be used: \(error)")
+    }
+  }
 
   /// The fields that may change an answer, as one text: requests for one target with equal texts have one answer.
-  func fields(_ request: borrowing ReceivedRequest) -> String { request["Accept"] ?? "" }
-
-  func order(_ request: borrowing ReceivedRequest) throws(Refusal) -> Order {
-    // A stand-in: /x/rs:fit:W:H/plain/local:///PATH[@ext]
-    let parts = request.target.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: true)
-    guard parts.count == 4, parts[2] == "plain" else { throw Refusal(status: 404, text: "no such image") }
-    let numbers = parts[1].split(separator: ":").compactMap { Double($0) }
-    var (source, format) = (String(parts[3]), ImageFormat.jpeg)
-    if source.hasSuffix("@webp") { (source, format) = (String(source.dropLast(5)), .webp) }
-    if source.hasSuffix("@avif") { (source, format) = (String(source.dropLast(5)), .avif) }
-    let url: String
-    if source.hasPrefix("local:///") {
-      guard let local = LocalFiles.url(of: String(source.dropFirst(9))) else {
-        throw Refusal(status: 404, text: "no such file")
-      }
-      url = local
-    } else {
-      url = source
+  func fields(_ request: borrowing ReceivedRequest) -> String {
+    var text = ""
+    for (_, value) in Self.values(request) {
+      text += value ?? ""
+      text += "\n"
     }
-    let size = TargetSize.pixels(numbers.first ?? 300, numbers.last ?? 300)
+    return text
+  }
+
+  private static func values(_ request: borrowing ReceivedRequest) -> [(String, String?)] {
+    [
+      ("Accept", request["Accept"]), ("Sec-CH-Width", request["Sec-CH-Width"]), ("Width", request["Width"]),
+      ("Sec-CH-DPR", request["Sec-CH-DPR"]), ("DPR", request["DPR"]), ("Save-Data", request["Save-Data"]),
+    ]
+  }
+
+  func order(_ request: borrowing ReceivedRequest, at now: Date) throws(Refusal) -> Order {
+    do throws(RequestError) {
+      return try order(request, now)
+    } catch {
+      throw Refusal(status: error.status, text: error.text)
+    }
+  }
+
+  private func order(_ request: borrowing ReceivedRequest, _ now: Date) throws(RequestError) -> Order {
+    let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let (path, query) = (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : nil)
+    let asked = try urls.request(path: path, query: query, at: now)
+    let (source, name) = try Self.source(asked.source)
+    guard !asked.isInfo else {
+      return Order(
+        kind: .info,
+        key: "info \(asked.source.identifier)",
+        request: source(nil),
+        encoding: ImageEncoding(.jpeg),
+        expires: asked.expires,
+      )
+    }
+    let headers = HTTPFields(Self.values(request).compactMap { name, value in value.map { (name, $0) } })
+    let choice = Negotiation.choose(asked, headers: headers, negotiation)
+    let request = source(try choice.options.imageRequest(for: .url(""), watermark: watermark))
     return Order(
-      key: "\(parts[1])|\(url)|\(format)",
-      request: ImageRequest(url: url, size: size),
-      encoding: ImageEncoding(format),
-      vary: ["Accept"],
+      key: "\(choice.canonical) \(asked.source.identifier)",
+      request: request,
+      encoding: choice.encoding,
+      vary: choice.vary,
+      expires: asked.expires,
+      fileName: choice.options.isAttachment ? choice.options.fileName ?? name : nil,
+      options: choice.canonical,
+    )
+  }
+
+  /// Returns a function that sets the source in a request, and the source's own name.
+  private static func source(
+    _ source: ThumbnailRequest.Source
+  ) throws(RequestError) -> ((ImageRequest?) -> ImageRequest, name: String) {
+    let url: String
+    let isLocal: Bool
+    switch source {
+    case .url(let text):
+      // That of files is not a host that anybody has.
+      guard let parsed = try? HTTPURL(text), parsed.host != LocalFiles.host else {
+        throw RequestError(403, "the source is not allowed")
+      }
+      (url, isLocal) = (text, false)
+    case .localFile(let path):
+      guard let text = LocalFiles.url(of: path) else { throw RequestError(404, "the source does not exist") }
+      (url, isLocal) = (text, true)
+    }
+    let file = url.prefix { $0 != "?" }.split(separator: "/").last.flatMap { PercentEncoding.decode($0) } ?? "image"
+    let name = file.split(separator: ".").first.map(String.init) ?? "image"
+    return (
+      { request in
+        var request = request ?? ImageRequest(url: url)
+        request.source = .url(url)
+        // A file is on this disk already.
+        if isLocal { request.storagePolicy = .finished }
+        return request
+      }, name,
     )
   }
 }

@@ -31,10 +31,13 @@ final class Rendered: Sendable {
     usableWhileRevalidatingUntil = image.usableWhileRevalidatingUntil
     usableOnErrorUntil = image.usableOnErrorUntil
     (isStale, isStorable, tier) = (image.isStale, image.isStorable, image.origin.rawValue)
-    (vary, fileName, source) = (order.vary.joined(separator: ", "), order.fileName, order.request.fetchKey)
+    vary = order.vary.joined(separator: ", ")
+    fileName = order.fileName.map { "\($0).\(image.format.fileExtension)" }
+    source = order.request.fetchKey
   }
 
-  init(json: Data, for order: Order, tier: String) {
+  /// Makes facts about an image, which are not stored.
+  init(json: String, for order: Order, tier: String) {
     (body, mediaType, tag) = (Body(json), "application/json", nil)
     (expires, urlExpires) = (nil, order.expires)
     (usableWhileRevalidatingUntil, usableOnErrorUntil, isStale, isStorable) = (nil, nil, false, false)

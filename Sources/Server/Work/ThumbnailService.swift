@@ -28,10 +28,10 @@ final class ThumbnailService: RequestAnswering {
     _ pipeline: ImagePipeline,
     _ metrics: ServerMetrics,
     log: AccessLog?,
-  ) {
+  ) throws(ServerError) {
     (self.configuration, self.pipeline, self.metrics, self.log) = (configuration, pipeline, metrics, log)
-    (ordering, rules) = (Ordering(configuration), AnswerRules(configuration))
-    maker = ImageMaker(pipeline, configuration)
+    (ordering, rules) = (try Ordering(configuration, pipeline), AnswerRules(configuration))
+    maker = try ImageMaker(pipeline, configuration)
     flights = Flights(
       Flights.Limits(
         running: configuration.maxRunning,
@@ -94,7 +94,7 @@ final class ThumbnailService: RequestAnswering {
     }
     let order: Order
     do throws(Refusal) {
-      order = try ordering.order(request)
+      order = try ordering.order(request, at: configuration.clock.now)
     } catch {
       return .answer(refuse(error, exchange))
     }
@@ -160,8 +160,14 @@ final class ThumbnailService: RequestAnswering {
     // A short freshness keeps a proxy from asking again at once.
     fields.append((name: "Cache-Control", value: refusal.status == 404 ? "public, max-age=10" : "no-store"))
     if refusal.status == 503 { fields.append((name: "Retry-After", value: "1")) }
-    var answer = Answer.text(refusal.status, "\(refusal.text) (request \(exchange.id))", fields: fields)
-    answer.reason = refusal.text
+    var answer: Answer
+    if let placeholder = refusal.placeholder {
+      fields.append((name: "Content-Type", value: placeholder.mediaType))
+      answer = Answer(status: refusal.status, fields: fields, body: placeholder.body)
+    } else {
+      answer = .text(refusal.status, "\(refusal.text) (request \(exchange.id))", fields: fields)
+    }
+    answer.reason = refusal.reason ?? refusal.text
     return answer
   }
 
@@ -183,7 +189,7 @@ final class ThumbnailService: RequestAnswering {
     }
     let order: Order
     do throws(Refusal) {
-      order = try ordering.order(request)
+      order = try ordering.order(request, at: configuration.clock.now)
     } catch {
       return .answer(refuse(error, exchange))
     }
@@ -234,20 +240,5 @@ final class ThumbnailService: RequestAnswering {
       counts.requests.add(outcome.duration)
     }
     log?.add(outcome.line(exchange, at: configuration.clock.now))
-  }
-}
-
-/// Makes images with the pipeline.
-struct ImageMaker: Sendable {
-  private let pipeline: ImagePipeline
-
-  init(_ pipeline: ImagePipeline, _ configuration: ThumbnailServer.Configuration) { self.pipeline = pipeline }
-
-  func make(_ order: Order) async -> ThumbnailService.Product {
-    do throws(LoadError) {
-      return .success(Rendered(try await pipeline.encoded(for: order.request, as: order.encoding), for: order))
-    } catch {
-      return .failure(error.refusal)
-    }
   }
 }

@@ -1,0 +1,77 @@
+import Vitrine
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+
+/// Makes images, and facts about them, with a pipeline.
+struct ImageMaker: Sendable {
+  private let pipeline: ImagePipeline
+  /// The image for errors.
+  private let placeholder: Data?
+  private let queue = WorkQueue(label: "info", width: 1)
+
+  init(_ pipeline: ImagePipeline, _ configuration: ThumbnailServer.Configuration) throws(ServerError) {
+    self.pipeline = pipeline
+    guard let path = configuration.placeholder else {
+      placeholder = nil
+      return
+    }
+    do throws(FileError) {
+      placeholder = try FileContents.at(path)
+    } catch {
+      throw ServerError("the placeholder \(path) cannot be used: \(error.description)")
+    }
+  }
+
+  func make(_ order: Order) async -> ThumbnailService.Product {
+    do throws(LoadError) {
+      switch order.kind {
+      case .image:
+        return .success(Rendered(try await pipeline.encoded(for: order.request, as: order.encoding), for: order))
+      case .info: return .success(try await facts(order))
+      }
+    } catch {
+      var refusal = error.refusal
+      refusal.placeholder = await standIn(order, for: error)
+      return .failure(refusal)
+    }
+  }
+
+  /// Returns the image for errors in the size that was asked for.
+  private func standIn(_ order: Order, for error: LoadError) async -> Rendered? {
+    guard let placeholder, order.kind == .image, error.code != .overloaded, !error.isCancellation else { return nil }
+    var request = order.request
+    request.source = .data(placeholder, id: "placeholder")
+    request.cacheAccess = .none
+    return (try? await pipeline.encoded(for: request, as: order.encoding)).map { Rendered($0, for: order) }
+  }
+
+  // MARK: Facts
+
+  private func facts(_ order: Order) async throws(LoadError) -> Rendered {
+    let data = try await pipeline.data(for: order.request)
+    let (decoders, limits) = (pipeline.configuration.decoders, pipeline.configuration.decodeLimits)
+    let source = order.request.source.description
+    let result: Result<ImageInfo, any Error>
+    do {
+      // Blocks while a worker of the sandbox reads the header.
+      result = .success(try await queue.run { _ in try decoders.info(of: data, limits: limits) })
+    } catch {
+      result = .failure(error)
+    }
+    switch result {
+    case .success(let info):
+      return Rendered(json: Self.json(info, byteCount: data.count), for: order, tier: "network")
+    case .failure(let error):
+      throw LoadError(.undecodable, stage: .decode, source: source, cause: error, "\(error)")
+    }
+  }
+
+  /// The same keys as those of `vitrine info --json`.
+  private static func json(_ info: ImageInfo, byteCount: Int) -> String {
+    var text = "{\"format\":\"\(info.format.name)\",\"width\":\(info.width),\"height\":\(info.height)"
+    text += ",\"orientation\":\(info.orientation.rawValue),\"frames\":\(info.frameCount)"
+    text += ",\"hasAlpha\":\(info.hasAlpha),\"bytes\":\(byteCount)}\n"
+    return text
+  }
+}
