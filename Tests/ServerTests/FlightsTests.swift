@@ -5,4 +5,111 @@ import VitrineTesting
 @testable import VitrineServing
 
 @Suite struct FlightsTests {
+  typealias Work = Flights<Int>
+
+  private let clock = ManualClock()
+  private let results = Watched<[UInt64: Result<Int, Work.Failure>]>([:])
+
+  private func flights(running: Int, waiting: Int) -> Work {
+    Work(Work.Limits(running: running, waiting: waiting, time: .seconds(60)), clock: clock)
+  }
+
+  private func join(_ flights: Work, _ key: String, client: String = "a", _ number: UInt64, _ gate: Deferred<Int>) {
+    flights.join(key, client: client, as: number) {
+      await gate.value()
+    } _: { [results] result in
+      results.change { $0[number] = result }
+    }
+  }
+
+  private func result(_ number: UInt64) async -> Result<Int, Work.Failure>? {
+    await results.wait { $0[number] != nil }
+    return results.value[number]
+  }
+
+  @Test func equalWorkIsDoneOnceForAll() async {
+    let (flights, gate) = (flights(running: 1, waiting: 0), Deferred<Int>())
+    for number in 0..<200 { join(flights, "cat", UInt64(number), gate) }
+    #expect(flights.counts == Work.Counts(running: 1, waiting: 0))
+    gate.resolve(7)
+    for number in 0..<200 { #expect(await result(UInt64(number)) == .success(7)) }
+    #expect(flights.counts == Work.Counts())
+  }
+
+  @Test func workBeyondTheQueueIsRefusedAtOnce() async {
+    let (flights, gate) = (flights(running: 1, waiting: 1), Deferred<Int>())
+    for number in 0..<3 { join(flights, "\(number)", UInt64(number), gate) }
+    #expect(results.value[2] == .failure(.overloaded))
+    #expect(flights.counts == Work.Counts(running: 1, waiting: 1))
+  }
+
+  @Test func aClientWithManyImagesGivesWayToAnother() async {
+    let (flights, gate) = (flights(running: 1, waiting: 4), Deferred<Int>())
+    for number in 0..<5 { join(flights, "greedy \(number)", client: "greedy", UInt64(number), gate) }
+    join(flights, "modest", client: "modest", 9, gate)
+    // The place of the greedy one's last.
+    #expect(results.value[4] == .failure(.overloaded))
+    #expect(results.value[9] == nil)
+    #expect(flights.counts == Work.Counts(running: 1, waiting: 4))
+  }
+
+  @Test func clientsHaveTheirTurns() async {
+    let flights = flights(running: 1, waiting: 10)
+    let gates = (0..<4).map { _ in Deferred<Int>() }
+    let started = Watched<[Int]>([])
+    func join(_ index: Int, _ client: String) {
+      flights.join("\(index)", client: client, as: UInt64(index)) {
+        started.change { $0.append(index) }
+        return await gates[index].value()
+      } _: { _ in }
+    }
+    for index in 0..<3 { join(index, "greedy") }
+    join(3, "modest")
+    for (count, index) in [0, 1, 3, 2].enumerated() {
+      await started.wait { $0.count > count }
+      gates[index].resolve(0)
+    }
+    await started.wait { $0 == [0, 1, 3, 2] }
+  }
+
+  @Test func theLastOneWhoLeavesStopsTheWork() async {
+    let flights = flights(running: 1, waiting: 1)
+    let stopped = Deferred<Void>()
+    for number in [UInt64(1), 2] {
+      flights.join("cat", client: "a", as: number) {
+        await withTaskCancellationHandler {
+          await stopped.value()
+        } onCancel: {
+          stopped.resolve(())
+        }
+        return 0
+      } _: { [results] result in
+        results.change { $0[number] = result }
+      }
+    }
+    flights.leave("cat", as: 1)
+    #expect(results.value[1] == .failure(.left))
+    #expect(flights.counts.running == 1)
+    flights.leave("cat", as: 2)
+    #expect(flights.counts == Work.Counts())
+    #expect(await result(2) == .failure(.left))
+  }
+
+  @Test func workThatTakesTooLongIsGivenUp() async {
+    let (flights, gate) = (flights(running: 1, waiting: 1), Deferred<Int>())
+    join(flights, "slow", 1, gate)
+    join(flights, "waiting", 2, gate)
+    clock.advance(by: .seconds(60))
+    #expect(await result(1) == .failure(.outOfTime))
+    #expect(await result(2) == .failure(.outOfTime))
+    #expect(flights.counts == Work.Counts())
+  }
+
+  @Test func anEndRefusesEverything() async {
+    let (flights, gate) = (flights(running: 1, waiting: 1), Deferred<Int>())
+    for number in 0..<2 { join(flights, "\(number)", UInt64(number), gate) }
+    flights.end()
+    join(flights, "late", 2, gate)
+    for number in 0..<3 { #expect(await result(UInt64(number)) == .failure(.ending)) }
+  }
 }

@@ -1,0 +1,150 @@
+import VitrineRuntime
+import VitrineServing
+
+/// The program `vitrine-server`.
+@main
+enum ServerProgram {
+  static let version = "0.1.0"
+
+  private static let help = """
+    Serves thumbnails over HTTP.
+
+      vitrine-server [--config FILE]                    answers requests until SIGTERM
+      vitrine-server [--config FILE] --check-config     says what is wrong with the settings
+      vitrine-server [--config FILE] --print-config     lists all settings, their meanings and values
+
+    Settings are environment variables, or lines of NAME=value in FILE (or the file that VITRINE_CONFIG names).
+    A URL is http://HOST:PORT/SIGNATURE/OPTIONS/plain/SOURCE@EXTENSION, as in imgproxy, such as
+    /_/rs:fill:300:200/plain/https://example.org/cat.jpg@webp, or /?src=SOURCE&w=300&h=200&fit=fill for people.
+
+    Exit status: 0 after SIGTERM, 1 if the server cannot start, 64 for wrong usage, 78 for wrong settings.
+
+    """
+
+  static func main() async {
+    var arguments = CommandLine.arguments.dropFirst()
+    var (file, action) = (ProcessInfo.processInfo.environment["VITRINE_CONFIG"], "serve")
+    while let argument = arguments.popFirst() {
+      switch argument {
+      case "--config":
+        guard let path = arguments.popFirst() else { end(64, "--config needs a file") }
+        file = path
+      case "--check-config", "--print-config": action = argument
+      case "--help", "-h":
+        print(help, terminator: "")
+        exit(0)
+      case "--version":
+        print("vitrine-server \(version)")
+        exit(0)
+      default: end(64, "unknown option '\(argument)'; try --help")
+      }
+    }
+    let settings = settings(file)
+    switch action {
+    case "--print-config": print(settings.text, terminator: "")
+    case "--check-config": check(settings)
+    default: await serve(settings)
+    }
+  }
+
+  private static func settings(_ file: String?) -> Settings {
+    var text: String?
+    if let file {
+      do throws(FileError) {
+        text = String(decoding: try FileContents.at(file), as: UTF8.self)
+      } catch {
+        end(78, "\(file): \(error.description)")
+      }
+    }
+    do throws(ConfigurationError) {
+      return try Settings(environment: ProcessInfo.processInfo.environment, file: text)
+    } catch {
+      end(78, error.description)
+    }
+  }
+
+  private static func check(_ settings: Settings) {
+    _ = server(settings, exitCode: 78)
+    for warning in settings.warnings { say("warning: \(warning)") }
+    print("The settings are valid.")
+  }
+
+  private static func server(_ settings: Settings, exitCode: Int32) -> ThumbnailServer {
+    do throws(ServerError) {
+      return try ThumbnailServer(settings.configuration, logFile: settings.logs ? 1 : nil)
+    } catch {
+      end(exitCode, error.description)
+    }
+  }
+
+  private static func serve(_ settings: Settings) async {
+    guard settings.allowsRoot || geteuid() != 0 else {
+      end(1, "it does not run as root, since it reads files of strangers; set VITRINE_ALLOW_ROOT=on if it must")
+    }
+    let signals = TerminationSignals()
+    raiseFileLimit(settings.configuration.maxConnections)
+    let server = server(settings, exitCode: 1)
+    do throws(ServerError) {
+      try server.start()
+    } catch {
+      end(1, error.description)
+    }
+    for warning in settings.warnings { say("warning: \(warning)") }
+    let host = settings.configuration.host.isEmpty ? "*" : settings.configuration.host
+    say("listening on http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)")
+    await signals.first()
+    say("draining")
+    await server.drain(within: settings.drainTime)
+    exit(0)
+  }
+
+  /// Raises the limit of open files, so that it is not reached before that of connections.
+  private static func raiseFileLimit(_ connections: Int) {
+    var limit = rlimit()
+    // `limit` outlives the calls.
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    let wanted = rlim_t(clamping: connections * 2 + 512)
+    guard limit.rlim_cur < wanted else { return }
+    limit.rlim_cur = min(wanted, limit.rlim_max)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+
+  private static func say(_ text: String) {
+    let line = Array("vitrine-server: \(text)\n".utf8)
+    // The array outlives the call.
+    _ = unsafe line.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
+  }
+
+  private static func end(_ code: Int32, _ text: String) -> Never {
+    say(text)
+    exit(code)
+  }
+}
+
+/// SIGTERM and SIGINT: the first one is awaited, the second one ends the process.
+struct TerminationSignals: Sendable {
+  private let arrived = Deferred<Void>()
+
+  /// Blocks the signals in all threads; made before a second thread exists, since threads inherit the mask.
+  init() {
+    var set = sigset_t()
+    // `set` outlives the calls.
+    unsafe sigemptyset(&set)
+    for number in [SIGINT, SIGTERM] { unsafe sigaddset(&set, number) }
+    unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    signal(SIGPIPE, SIG_IGN)
+    let waiting = set
+    let isWatching = startThread(named: "signals", stackSize: 256 << 10) { [arrived] in
+      var (set, number) = (waiting, Int32(0))
+      // Both are local variables.
+      guard unsafe sigwait(&set, &number) == 0 else { return }
+      arrived.resolve(())
+      guard unsafe sigwait(&set, &number) == 0 else { return }
+      _exit(128 + number)
+    }
+    // Without the thread, the signals end the process at once, which is their default.
+    if !isWatching { unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil) }
+  }
+
+  func first() async { await arrived.value() }
+}

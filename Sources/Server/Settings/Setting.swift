@@ -1,0 +1,266 @@
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineSandbox
+
+/// One setting: its name, its meaning, and how it is read and shown.
+struct Setting: Sendable {
+  typealias Configuration = ThumbnailServer.Configuration
+
+  let name: String
+  let help: String
+  var isSecret = false
+  let set: @Sendable (inout Settings, String) throws(ConfigurationError) -> Void
+  let show: @Sendable (Settings) -> String
+
+  static func named(_ name: String) -> Setting? { all.first { $0.name == name } }
+
+  static let all: [Setting] = listening + urls + sources + work + answers + program
+
+  // Key paths of values are Sendable, which their type does not say.
+  typealias Path<Value> = any WritableKeyPath<Configuration, Value> & Sendable
+
+  private static func custom(
+    _ name: String,
+    _ help: String,
+    isSecret: Bool = false,
+    set: @escaping @Sendable (inout Settings, String) throws(ConfigurationError) -> Void,
+    show: @escaping @Sendable (Settings) -> String,
+  ) -> Setting {
+    Setting(name: Settings.prefix + name, help: help, isSecret: isSecret, set: set, show: show)
+  }
+
+  private static func text(_ name: String, _ path: Path<String?>, _ help: String, isSecret: Bool = false) -> Setting {
+    custom(name, help, isSecret: isSecret) { (settings, value) throws(ConfigurationError) in
+      settings.change { $0[keyPath: path] = SettingValues.optional(value) }
+    } show: {
+      $0.configuration[keyPath: path] ?? ""
+    }
+  }
+
+  private static func integer(
+    _ name: String,
+    _ path: Path<Int>,
+    _ range: ClosedRange<Int>,
+    _ help: String,
+  ) -> Setting {
+    custom(name, help) { (settings, value) throws(ConfigurationError) in
+      let number = try SettingValues.integer(value, range)
+      settings.change { $0[keyPath: path] = number }
+    } show: {
+      "\($0.configuration[keyPath: path])"
+    }
+  }
+
+  private static func bytes(_ name: String, _ path: Path<Int>, atLeast least: Int, _ help: String) -> Setting {
+    custom(name, help) { (settings, value) throws(ConfigurationError) in
+      let number = try SettingValues.bytes(value, atLeast: least)
+      settings.change { $0[keyPath: path] = number }
+    } show: {
+      "\($0.configuration[keyPath: path])"
+    }
+  }
+
+  private static func duration(_ name: String, _ path: Path<Duration>, _ help: String) -> Setting {
+    custom(name, help) { (settings, value) throws(ConfigurationError) in
+      let duration = try SettingValues.duration(value)
+      settings.change { $0[keyPath: path] = duration }
+    } show: {
+      SettingValues.text($0.configuration[keyPath: path])
+    }
+  }
+
+  private static func flag(_ name: String, _ path: Path<Bool>, _ help: String) -> Setting {
+    custom(name, help) { (settings, value) throws(ConfigurationError) in
+      let flag = try SettingValues.flag(value)
+      settings.change { $0[keyPath: path] = flag }
+    } show: {
+      SettingValues.text($0.configuration[keyPath: path])
+    }
+  }
+
+  // MARK: The table
+
+  private static let listening: [Setting] = [
+    custom("BIND", "The address to listen on; empty for all.") { (settings, value) throws(ConfigurationError) in
+      settings.change { $0.host = value }
+    } show: {
+      $0.configuration.host
+    },
+    integer("PORT", \.port, 0...65_535, "The port; 0 for a free one."),
+    integer("THREADS", \.threads, 1...64, "The threads that read requests and write answers."),
+    integer("MAX_CONNECTIONS", \.maxConnections, 1...100_000, "The maximum number of open connections."),
+    bytes("MAX_HEAD_BYTES", \.maxHeadBytes, atLeast: 2048, "The maximum size of a request's head."),
+    duration("HEAD_TIMEOUT", \.headTime, "The time for a new connection's first head."),
+    duration("IDLE_TIMEOUT", \.idleTime, "The time for which a connection is kept between requests."),
+    duration("SEND_TIMEOUT", \.sendTime, "The time to send an answer, beside a second for every 16 KiB."),
+  ]
+
+  private static let urls: [Setting] = [
+    custom("KEY", "Keys of signatures in hexadecimal, the old ones too, with commas.", isSecret: true) {
+      (settings, value) throws(ConfigurationError) in
+      settings.keys = SettingValues.list(value)
+    } show: {
+      $0.keys.joined(separator: ",")
+    },
+    custom("SALT", "A salt for each key, in hexadecimal.", isSecret: true) {
+      (settings, value) throws(ConfigurationError) in
+      settings.salts = SettingValues.list(value)
+    } show: {
+      $0.salts.joined(separator: ",")
+    },
+    custom("SIGNATURE_SIZE", "The bytes of a signature, from 8 to 32.") {
+      (settings, value) throws(ConfigurationError) in
+      settings.signatureSize = try SettingValues.integer(value, 8...32)
+    } show: {
+      "\($0.signatureSize)"
+    },
+    flag(
+      "ALLOW_UNSIGNED",
+      \.urls.allowsUnsigned,
+      "Whether URLs without a signature are accepted although there are keys.",
+    ),
+    custom("PRESETS", "Presets as name=options, with spaces or semicolons between them.") {
+      (settings, value) throws(ConfigurationError) in
+      var presets: [String: String] = [:]
+      for part in value.split(whereSeparator: { $0 == ";" || $0 == " " }) {
+        let pair = part.split(separator: "=", maxSplits: 1)
+        guard pair.count == 2 else { throw ConfigurationError("'\(part)' is not name=options") }
+        presets[String(pair[0])] = String(pair[1])
+      }
+      settings.change { $0.urls.presets = presets }
+    } show: { settings in
+      settings.configuration.urls.presets.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(
+        separator: ";"
+      )
+    },
+    flag("ONLY_PRESETS", \.urls.allowsOnlyPresets, "Whether URLs name presets and nothing else."),
+    integer("MAX_SIDE", \.urls.maxSide, 1...65_535, "The maximum width and height that may be asked for."),
+    custom("AUTO_FORMATS", "The formats that are chosen by Accept.") { (settings, value) throws(ConfigurationError) in
+      var formats: [ImageFormat] = []
+      for name in SettingValues.list(value.lowercased()) {
+        guard let format = [ImageFormat.avif, .jxl, .webp].first(where: { $0.name == name }) else {
+          throw ConfigurationError("'\(name)' is none of avif, jxl, webp")
+        }
+        formats.append(format)
+      }
+      settings.change { $0.negotiation.formats = formats }
+    } show: {
+      $0.configuration.negotiation.formats.map(\.name).joined(separator: ",")
+    },
+    duration(
+      "AUTO_FORMAT_TIME",
+      \.negotiation.timeLimit,
+      "The time of encoding within which such a format is chosen.",
+    ),
+    flag(
+      "WIDTH_HINTS",
+      \.negotiation.usesWidthHints,
+      "Whether Sec-CH-Width and Width set a width that the URL leaves open.",
+    ),
+    flag(
+      "DPR_HINTS",
+      \.negotiation.usesPixelRatioHints,
+      "Whether Sec-CH-DPR and DPR set a pixel ratio that the URL leaves open.",
+    ),
+    flag("SAVE_DATA", \.negotiation.usesSaveData, "Whether Save-Data lowers the quality."),
+    text("WATERMARK", \.watermark, "The picture of the option watermark."),
+  ]
+
+  private static let sources: [Setting] = [
+    text("LOCAL_ROOT", \.localRoot, "The folder of sources that begin with local:///."),
+    duration("LOCAL_TTL", \.localFreshness, "The time for which a local file is not looked at again."),
+    flag("REMOTE", \.urls.sources.allowsURLs, "Whether http and https URLs are loaded."),
+    custom("ALLOWED_SOURCES", "The beginnings of allowed URLs, with commas; empty for all.") {
+      (settings, value) throws(ConfigurationError) in
+      var prefixes: [SourcePrefix] = []
+      for text in SettingValues.list(value) { prefixes.append(try SourcePrefix(text)) }
+      settings.change { $0.urls.sources.prefixes = prefixes }
+    } show: {
+      $0.configuration.urls.sources.prefixes.map(\.description).joined(separator: ",")
+    },
+    text("BASE_URL", \.urls.sources.base, "The beginning of sources that are no URLs."),
+    custom("ADDRESS_GUARD", "Whether private networks are refused as sources.") {
+      (settings, value) throws(ConfigurationError) in
+      let isOn = try SettingValues.flag(value)
+      settings.change { $0.addressGuard = isOn ? $0.addressGuard ?? AddressGuard() : nil }
+    } show: {
+      SettingValues.text($0.configuration.addressGuard != nil)
+    },
+    custom("ALLOWED_NETWORKS", "Networks that are allowed although they are private, as 10.1.0.0/16, with commas.") {
+      (settings, value) throws(ConfigurationError) in
+      var networks: [IPNetwork] = []
+      for text in SettingValues.list(value) {
+        guard let network = IPNetwork(text) else { throw ConfigurationError("'\(text)' is not a network") }
+        networks.append(network)
+      }
+      settings.change { $0.addressGuard?.allowed = networks }
+    } show: {
+      $0.configuration.addressGuard?.allowed.map { "\($0)" }.joined(separator: ",") ?? ""
+    },
+    custom("ALLOWED_PORTS", "The ports of sources, with commas; empty for all.") {
+      (settings, value) throws(ConfigurationError) in
+      var ports: Set<Int> = []
+      for text in SettingValues.list(value) { ports.insert(try SettingValues.integer(text, 1...65_535)) }
+      let allowed = ports
+      settings.change { $0.addressGuard?.ports = allowed.isEmpty ? nil : allowed }
+    } show: {
+      $0.configuration.addressGuard?.ports.map { $0.sorted().map { "\($0)" }.joined(separator: ",") } ?? ""
+    },
+    bytes("MAX_SOURCE_BYTES", \.maxSourceBytes, atLeast: 1, "The maximum size of a source."),
+    integer("MAX_SOURCE_PIXELS", \.maxSourcePixels, 1...1_000_000_000, "The maximum number of pixels of a source."),
+    integer("CONNECTIONS_PER_HOST", \.connectionsPerHost, 1...256, "The maximum number of transfers from one host."),
+  ]
+
+  private static let work: [Setting] = [
+    integer("DECODES", \.maxConcurrentDecodes, 1...256, "The maximum number of concurrent decodes."),
+    integer("MAX_RUNNING", \.maxRunning, 1...10_000, "The maximum number of images that are worked on."),
+    integer("MAX_WAITING", \.maxWaiting, 0...100_000, "The maximum number of images that wait; 503 beyond."),
+    duration("REQUEST_TIMEOUT", \.requestTime, "The time for one image, from the request to the answer."),
+    duration("DECODE_TIMEOUT", \.decodeTime, "The time to decode one image."),
+    custom("SANDBOX", "The formats that are decoded in processes of their own: heavy, all, none.") {
+      (settings, value) throws(ConfigurationError) in
+      guard let formats = Sandbox.Formats(rawValue: value) else {
+        throw ConfigurationError("'\(value)' is none of heavy, all, none")
+      }
+      settings.change { $0.sandbox = formats }
+    } show: {
+      $0.configuration.sandbox.rawValue
+    },
+    text("CODECS_PROGRAM", \.codecsProgram, "The path of vitrine-codecs; empty for the one beside this program."),
+    bytes("MEMORY", \.memory, atLeast: 64 << 20, "The memory that the server may use."),
+  ]
+
+  private static let answers: [Setting] = [
+    text("CACHE_DIR", \.cacheFolder, "The folder of the cache."),
+    bytes("CACHE_BYTES", \.cacheBytes, atLeast: 32 << 20, "The maximum size of the cache."),
+    duration("MIN_TTL", \.minAge, "The minimum max-age of answers."),
+    duration("MAX_TTL", \.maxAge, "The maximum max-age of answers."),
+    text("PLACEHOLDER", \.placeholder, "An image that is sent with errors, in place of text."),
+    text("CORS_ORIGIN", \.allowedOrigin, "The value of Access-Control-Allow-Origin."),
+    text("PURGE_TOKEN", \.purgeToken, "The token of DELETE and PURGE; empty refuses both.", isSecret: true),
+    text("METRICS_TOKEN", \.metricsToken, "The token of /metrics; empty needs none.", isSecret: true),
+    flag("TRUST_FORWARDED_FOR", \.trustsForwardedFor, "Whether X-Forwarded-For names the client."),
+  ]
+
+  private static let program: [Setting] = [
+    custom("LOG", "Whether each request is logged, as a line of JSON on standard output.") {
+      (settings, value) throws(ConfigurationError) in
+      settings.logs = try SettingValues.flag(value)
+    } show: {
+      SettingValues.text($0.logs)
+    },
+    custom("DRAIN_TIMEOUT", "The time for which requests may go on after SIGTERM.") {
+      (settings, value) throws(ConfigurationError) in
+      settings.drainTime = try SettingValues.duration(value)
+    } show: {
+      SettingValues.text($0.drainTime)
+    },
+    custom("ALLOW_ROOT", "Whether the program may run as root.") {
+      (settings, value) throws(ConfigurationError) in
+      settings.allowsRoot = try SettingValues.flag(value)
+    } show: {
+      SettingValues.text($0.allowsRoot)
+    },
+  ]
+}

@@ -1,0 +1,159 @@
+import Testing
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+@testable import VitrineServing
+
+@Suite(.timeLimit(.minutes(1))) struct BoundsTests {
+  private func url(_ name: String) -> String { "http://images.invalid/\(name)" }
+
+  private func finish(_ load: FakeLoad) {
+    load.respond(headers: ["Cache-Control": "max-age=600"])
+    load.send(TestServer.photograph)
+    load.finish()
+  }
+
+  @Test func beyondTheQueueIs503AtOnceAndWhatRunsGoesOn() async throws {
+    let server = try TestServer { ($0.maxRunning, $0.maxWaiting) = (1, 0) }
+    async let first = server.get(TestServer.target(of: url("first")))
+    let load = try await server.loader.nextLoad(of: url("first"))
+    let refused = try await server.get(TestServer.target(of: url("second")))
+    #expect(refused.response.status == 503)
+    #expect(refused.response.headers["Retry-After"] == "1")
+    finish(load)
+    #expect(try await first.response.status == 200)
+    #expect(server.metrics.counts.refused == 1)
+    await server.server.stop()
+  }
+
+  @Test func aClientThatLeavesStopsItsLoad() async throws {
+    let server = try TestServer()
+    var connection: RawConnection? = try RawConnection(to: server.server.port)
+    connection?.send("GET \(TestServer.target(of: url("slow"))) HTTP/1.1\r\nHost: a\r\n\r\n")
+    let load = try await server.loader.nextLoad(of: url("slow"))
+    connection = nil
+    await load.wait { $0.isCancelled }
+    #expect(try await server.get("/health").response.status == 200)
+    await server.server.stop()
+  }
+
+  @Test func aClientThatLeavesTakesNothingFromOthers() async throws {
+    let server = try TestServer()
+    var connection: RawConnection? = try RawConnection(to: server.server.port)
+    connection?.send("GET \(TestServer.target(of: url("slow"))) HTTP/1.1\r\nHost: a\r\n\r\n")
+    let load = try await server.loader.nextLoad(of: url("slow"))
+    async let other = server.get(TestServer.target(of: url("slow")))
+    while server.metrics.counts.joined < 1 { await Task.yield() }
+    connection = nil
+    while server.metrics.counts.left < 1 { await Task.yield() }
+    finish(load)
+    #expect(try await other.response.status == 200)
+    await server.server.stop()
+  }
+
+  @Test func aHeadOfAMegabyteIsRefusedAndOthersAreServed() async throws {
+    let server = try TestServer()
+    let connection = try RawConnection(to: server.server.port)
+    connection.send("GET /health HTTP/1.1\r\nHost: a\r\n")
+    let field = "X-Long: \(String(repeating: "x", count: 1000))\r\n"
+    for _ in 0..<1000 { connection.send(field) }
+    connection.send("\r\n")
+    let answer = await connection.readAll()
+    #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"), "\(answer.prefix(60))")
+    #expect(try await server.get("/health").response.status == 200)
+    await server.server.stop()
+  }
+
+  @Test func halfARequestIsCutWhenItsTimeIsOver() async throws {
+    let clock = ManualClock()
+    let server = try TestServer { ($0.clock, $0.headTime) = (clock, .seconds(10)) }
+    let connection = try RawConnection(to: server.server.port)
+    connection.send("GET /health HTTP/1.1\r\nHost: a\r\nX-Dr")
+    // It has been accepted once another one, which came later, is answered.
+    #expect(try await server.get("/health").response.status == 200)
+    clock.advance(by: .seconds(9))
+    connection.send("ip: 1")
+    clock.advance(by: .seconds(2))
+    #expect(await connection.readAll().isEmpty)
+    #expect(try await server.get("/health").response.status == 200)
+    await server.server.stop()
+  }
+
+  @Test func anAnswerThatIsNotReadIsCut() async throws {
+    let clock = ManualClock()
+    let server = try TestServer { ($0.clock, $0.sendTime) = (clock, .seconds(20)) }
+    let connection = try RawConnection(to: server.server.port)
+    // More answers than the socket's buffers hold, none of which is read.
+    let request = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
+    connection.send(String(repeating: request, count: 2000))
+    while server.server.service.connectionCount.withLock({ $0 })() < 1 { await Task.yield() }
+    for _ in 0..<120 { clock.advance(by: .seconds(1)) }
+    _ = await connection.readAll()
+    #expect(try await server.get("/health").response.status == 200)
+    await server.server.stop()
+  }
+
+  @Test func idleConnectionsDoNotKeepOthersOut() async throws {
+    let server = try TestServer { $0.maxConnections = 16 }
+    var idle: [RawConnection] = []
+    for _ in 0..<200 { idle.append(try RawConnection(to: server.server.port)) }
+    for _ in 0..<5 { #expect(try await server.get("/health").response.status == 200) }
+    #expect(server.server.service.connectionCount.withLock { $0 }() <= 16 + 4 + 128)
+    withExtendedLifetime(idle) {}
+    await server.server.stop()
+  }
+
+  @Test func aRequestWithABodyIsRefused() async throws {
+    let server = try TestServer()
+    let connection = try RawConnection(to: server.server.port)
+    connection.send("GET /health HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nabc")
+    #expect(await connection.readAll().hasPrefix("HTTP/1.1 413"))
+    await server.server.stop()
+  }
+
+  @Test func oneConnectionServesManyRequests() async throws {
+    let server = try TestServer()
+    let connection = try RawConnection(to: server.server.port)
+    for _ in 0..<3 {
+      connection.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(await connection.read().hasPrefix("HTTP/1.1 200"))
+    }
+    await server.server.stop()
+  }
+
+  @Test func drainingLetsRunningRequestsEnd() async throws {
+    let server = try TestServer()
+    async let answer = server.get(TestServer.target(of: url("slow")))
+    let load = try await server.loader.nextLoad(of: url("slow"))
+    async let drained: Void = server.server.drain(within: .seconds(30))
+    // The port is closed as soon as draining has begun.
+    while (try? RawConnection(to: server.server.port)) != nil { await Task.yield() }
+    finish(load)
+    let response = try await answer.response
+    #expect(response.status == 200)
+    #expect(response.headers["Connection"]?.lowercased() == "close")
+    await drained
+  }
+
+  @Test func aStopAnswersWhatRuns() async throws {
+    let server = try TestServer()
+    async let answer = server.get(TestServer.target(of: url("slow")))
+    _ = try await server.loader.nextLoad(of: url("slow"))
+    await server.server.stop()
+    let status = try? await answer.response.status
+    #expect(status == nil || status == 503)
+  }
+
+  @Test func aSlowSourceIsGivenUp() async throws {
+    let clock = ManualClock()
+    let server = try TestServer { ($0.clock, $0.requestTime) = (clock, .seconds(5)) }
+    async let answer = server.get(TestServer.target(of: url("slow")))
+    let load = try await server.loader.nextLoad(of: url("slow"))
+    clock.advance(by: .seconds(6))
+    #expect(try await answer.response.status == 504)
+    await load.wait { $0.isCancelled }
+    await server.server.stop()
+  }
+}

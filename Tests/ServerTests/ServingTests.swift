@@ -1,0 +1,168 @@
+import Testing
+import VitrineHTTP
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+@testable import VitrineServing
+
+@Suite(.timeLimit(.minutes(1))) struct ServingTests {
+  private let cat = TestServer.source
+
+  private func loader(_ headers: HTTPFields = ["Cache-Control": "max-age=600", "ETag": "\"1\""]) -> FakeLoader {
+    let loader = FakeLoader()
+    loader.answer(cat, with: TestServer.photograph, headers: headers)
+    return loader
+  }
+
+  @Test func aThumbnailIsMadeAndThenServedFromMemory() async throws {
+    let server = try TestServer(loader())
+    let first = try await server.get()
+    #expect(first.response.status == 200)
+    #expect(first.response.headers["Content-Type"] == "image/jpeg")
+    #expect(first.response.headers["X-Content-Type-Options"] == "nosniff")
+    #expect(first.response.headers["Content-Security-Policy"]?.contains("sandbox") == true)
+    #expect(first.response.headers["X-Request-ID"] != nil)
+    let info = try DecoderRegistry.standard.info(of: first.body)
+    #expect((info.width, info.height) == (64, 48))
+    let second = try await server.get()
+    #expect(second.body == first.body)
+    #expect(second.response.headers["Server-Timing"] == "memory")
+    #expect(server.loader.counts.loads == 1)
+    await server.server.stop()
+  }
+
+  @Test func twoHundredClientsCauseOneFetchOneDecodeOneEncode() async throws {
+    let server = try TestServer()
+    async let load = server.loader.nextLoad(of: cat)
+    try await withThrowingTaskGroup(of: Data.self) { group in
+      for _ in 0..<200 { group.addTask { try await server.get().body } }
+      let load = try await load
+      // All have arrived before the source answers.
+      while server.metrics.counts.joined < 199 { await Task.yield() }
+      load.respond(headers: ["Cache-Control": "max-age=600"])
+      load.send(TestServer.photograph)
+      load.finish()
+      var bodies: Set<Data> = []
+      for try await body in group { bodies.insert(body) }
+      #expect(bodies.count == 1)
+    }
+    #expect(server.loader.counts.loads == 1)
+    await server.server.pipeline.cache.flush()
+    // The observer's thread may be a moment behind.
+    while server.metrics.count(of: .encode) < 1 { await Task.yield() }
+    #expect(server.metrics.count(of: .decode) == 1)
+    #expect(server.metrics.count(of: .encode) == 1)
+    await server.server.stop()
+  }
+
+  @Test func aKnownImageIsNotSentAgain() async throws {
+    let server = try TestServer(loader())
+    let tag = try #require(try await server.get().response.headers["ETag"])
+    for value in [tag, "W/\(tag)", "\"other\", \(tag)", "*"] {
+      let (response, body) = try await server.get(TestServer.target(), ["If-None-Match": value])
+      #expect(response.status == 304 && body.isEmpty, "\(value)")
+      #expect(response.headers["ETag"] == tag)
+    }
+    #expect(try await server.get(TestServer.target(), ["If-None-Match": "\"other\""]).response.status == 200)
+    let other = try await server.get(TestServer.target("rs:fit:32:32"), ["If-None-Match": tag])
+    #expect(other.response.status == 200)
+    await server.server.stop()
+  }
+
+  @Test func aHeadHasTheFieldsAndNoBody() async throws {
+    let server = try TestServer(loader())
+    let (whole, body) = try await server.get()
+    let (head, nothing) = try await server.get(method: .head)
+    #expect(head.status == 200 && nothing.isEmpty)
+    #expect(head.headers["Content-Length"] == "\(body.count)")
+    #expect(head.headers["ETag"] == whole.headers["ETag"])
+    await server.server.stop()
+  }
+
+  @Test func otherMethodsAreRefusedAndOptionsAnswered() async throws {
+    let server = try TestServer(loader()) { $0.allowedOrigin = "https://shop.invalid" }
+    let options = try await server.get(method: HTTPMethod("OPTIONS")).response
+    #expect(options.status == 204)
+    #expect(options.headers["Access-Control-Allow-Origin"] == "https://shop.invalid")
+    let put = try await server.get(method: .put).response
+    #expect(put.status == 405)
+    #expect(put.headers["Allow"] == "GET, HEAD, OPTIONS")
+    #expect(try await server.get().response.headers["Access-Control-Allow-Origin"] == "https://shop.invalid")
+    await server.server.stop()
+  }
+
+  @Test func freshnessOfTheSourceIsPassedOnWithinBounds() async throws {
+    func control(_ headers: HTTPFields) async throws -> String? {
+      let server = try TestServer(loader(headers)) {
+        ($0.minAge, $0.maxAge, $0.clock) = (.seconds(60), .seconds(1000), ManualClock())
+      }
+      let control = try await server.get().response.headers["Cache-Control"]
+      await server.server.stop()
+      return control
+    }
+    #expect(try await control(["Cache-Control": "max-age=600, stale-while-revalidate=30, stale-if-error=90"])
+      == "public, max-age=600, stale-while-revalidate=30, stale-if-error=90")
+    #expect(try await control(["Cache-Control": "max-age=1"])?.hasPrefix("public, max-age=60,") == true)
+    #expect(try await control(["Cache-Control": "max-age=100000"])?.hasPrefix("public, max-age=1000,") == true)
+    #expect(try await control(["Cache-Control": "no-store"]) == "no-store")
+  }
+
+  @Test func errorsAreShortAndSayNothingOfTheInside() async throws {
+    let loader = loader()
+    loader.answer("http://images.invalid/text", with: Data("no image at all".utf8))
+    loader.answer("http://images.invalid/gone", FakeResponse(status: 404))
+    loader.answer("http://images.invalid/broken", FakeResponse(status: 500))
+    let server = try TestServer(loader) { $0.localRoot = "/" }
+    for (source, status) in [
+      ("http://images.invalid/text", 422), ("http://images.invalid/gone", 404), ("http://images.invalid/broken", 502),
+      ("local:///no/such/file", 404), ("ftp://images.invalid/a", 400), ("http://127.0.0.1/a", 403),
+      ("http://local.vitrine.invalid/etc/passwd", 403),
+    ] {
+      let (response, body) = try await server.get(TestServer.target(of: source))
+      let text = String(decoding: body, as: UTF8.self)
+      #expect(response.status == status, "\(source): \(text)")
+      #expect(text.utf8.count < 200 && text.contains("(request \(response.headers["X-Request-ID"] ?? "?"))"))
+      #expect(!text.contains("images.invalid"))
+    }
+    await server.server.stop()
+  }
+
+  @Test func aPlaceholderStandsInForAnError() async throws {
+    let folder = try TemporaryFolder()
+    try TestServer.photograph.write(to: URL(filePath: folder.path + "/placeholder.jpg"))
+    let loader = FakeLoader()
+    loader.answer(cat, FakeResponse(status: 404))
+    let server = try TestServer(loader) { $0.placeholder = folder.path + "/placeholder.jpg" }
+    let (response, body) = try await server.get()
+    #expect(response.status == 404)
+    #expect(response.headers["Content-Type"] == "image/jpeg")
+    #expect(try DecoderRegistry.standard.info(of: body).width == 64)
+    await server.server.stop()
+  }
+
+  @Test func factsAreJSON() async throws {
+    let server = try TestServer(loader())
+    let (response, body) = try await server.get("/info/_/plain/\(cat)")
+    #expect(response.headers["Content-Type"] == "application/json")
+    let text = String(decoding: body, as: UTF8.self)
+    #expect(text.hasPrefix("{\"format\":\"jpeg\",\"width\":640,\"height\":480,"), "\(text)")
+    await server.server.stop()
+  }
+
+  @Test func healthReadinessAndMetricsAreThere() async throws {
+    let server = try TestServer(loader()) { $0.metricsToken = "secret" }
+    _ = try await server.get()
+    #expect(try await server.get("/health").response.status == 200)
+    #expect(try await server.get("/ready").response.status == 200)
+    #expect(try await server.get("/metrics").response.status == 401)
+    let (response, body) = try await server.get("/metrics", ["Authorization": "Bearer secret"])
+    #expect(response.status == 200)
+    let text = String(decoding: body, as: UTF8.self)
+    #expect(text.contains("vitrine_images_total{tier=\"network\"} 1\n"))
+    #expect(text.contains("vitrine_requests_total{status=\"401\"} 1\n"))
+    #expect(text.contains("vitrine_request_duration_seconds_count"))
+    #expect(text.contains("process_resident_memory_bytes "))
+    await server.server.stop()
+  }
+}
