@@ -95,7 +95,7 @@ scenarios: setup ## Tests the scenarios of Examples/Scenarios, a package that us
 
 # Separate from the build, so that only copying needs the rights of root.
 .PHONY: install uninstall
-install: ## Installs the tool, the gallery, the thumbnailer and their desktop files below DESTDIR/PREFIX (/usr/local), after make build.
+install: ## Installs the tool, the gallery, the thumbnailer, the server and their files below DESTDIR/PREFIX (/usr/local), after make build.
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(PRODUCTS)" Scripts/install.sh install
 
 uninstall: ## Removes what make install has installed.
@@ -112,6 +112,12 @@ thumbnailer-test: setup ## Has Debian's tumbler make thumbnails through the inst
 demo: setup ## Shows Examples/Photographs, or PHOTOS=folder, in the gallery; without a display it writes gallery.png.
 	$(RELEASE) --product vitrine-gallery
 	@Scripts/demo.sh "$(PHOTOS)"
+
+.PHONY: demo-server
+demo-server: setup ## Serves thumbnails of Examples/Photographs, or PHOTOS=folder, on VITRINE_PORT (8080), and prints URLs to try.
+	$(RELEASE) --product vitrine-server
+	$(RELEASE) --product vitrine-codecs
+	@Scripts/demo-server.sh "$(PHOTOS)"
 
 .PHONY: hello
 hello: setup ## Shows Examples/Photographs, or PHOTOS=folder, in Examples/HelloGTK, a program of one file; needs a display.
@@ -287,6 +293,16 @@ bench-sandbox: setup ## Compares decoding in a sandbox with decoding in the prog
 		printf '\nThe same where program and worker share a core:\n'; \
 		taskset -c 0 .build/benchmarks/release/bench-sandbox .build/release/vitrine-codecs " px"; } \
 		| tee Benchmarks/Results/sandbox.txt
+
+.PHONY: bench-server
+bench-server: setup ## Compares vitrine-server with thumbor and pyvips behind granian, by wrk: rate, latency, CPU, memory; installs them.
+	@Scripts/setup.sh bench-server
+	@[ -x .build/server-peers/bin/granian ] || { /usr/bin/python3 -m venv .build/server-peers && \
+		.build/server-peers/bin/pip install -q thumbor 'pyvips[binary]' granian; }
+	$(RELEASE) --product vitrine-server
+	$(RELEASE) --product vitrine-codecs
+	set -o pipefail; .build/server-peers/bin/python Scripts/bench-server.py .build/release/vitrine-server \
+		| tee Benchmarks/Results/server.txt
 
 .PHONY: conformance
 conformance: setup ## Compares decoded images with other programs, by format; installs them if missing.

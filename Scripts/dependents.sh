@@ -15,7 +15,8 @@ products=(
   "VitrineTesting:PipelineParts().loader.requests.count"
 )
 if [ "$(uname)" = Linux ]; then
-  products+=("VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases")
+  products+=("VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases"
+    "VitrineServing:ThumbnailServer.Configuration().port")
   for codec in AVIF HEIF JXL SVG TIFF; do products+=("Vitrine$codec:${codec}Decoder().formats"); done
 fi
 wanted=("$@")

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # `install.sh install` puts what `make build` has built below DESTDIR/PREFIX (/usr/local): the tool, the program that decodes
-# for it, the gallery, and what makes a desktop know them. `install.sh uninstall` removes the same files.
+# for it, the gallery, what makes a desktop know them, and the server with its unit for systemd. `install.sh uninstall` removes the same files.
 # PRODUCTS names fewer programs: "vitrine vitrine-codecs" is a thumbnailer without the gallery and GTK.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 prefix=${PREFIX:-/usr/local}
-read -ra products <<<"${PRODUCTS:-vitrine vitrine-codecs vitrine-gallery}"
+read -ra products <<<"${PRODUCTS:-vitrine vitrine-codecs vitrine-gallery vitrine-server}"
 built=${BUILT:-.build/release}
 # An entry's command line has no safe way to say these.
 case $prefix in
@@ -32,6 +32,10 @@ if [[ " ${products[*]} " == *" vitrine-gallery "* ]]; then
   for file in Sources/Gallery/Translations/*.po; do
     files+=("644:$file:share/locale/$(basename "$file" .po)/LC_MESSAGES/vitrine-gallery.mo")
   done
+fi
+
+if [[ " ${products[*]} " == *" vitrine-server "* ]]; then
+  files+=("644:Desktop/vitrine-server.service.in:lib/systemd/system/vitrine-server.service")
 fi
 
 # A package manager does this itself for what lies in DESTDIR.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
-# `bench-imaging`, `bench-processing`, `bench-encoding`, `conformance`, `conformance-encoding`, `accessibility`,
+# `bench-imaging`, `bench-processing`, `bench-encoding`, `bench-server`, `conformance`, `conformance-encoding`, `accessibility`,
 # `gallery-session`, `translations`, `thumbnailer-test`, `bench-thumbnailer` and `roots` install what these make targets
 # need. `setup.sh packages PRODUCT` lists the packages of a product; README and
 # Package.swift are checked against them.
@@ -105,6 +105,10 @@ servers=(
   "nginx-light:command nginx:serves the tests of VitrineHTTP, which are skipped without it, and the benchmarks"
   "openssl:command openssl:makes the certificates of that server"
 )
+peers=(
+  "wrk:command wrk:asks servers for thumbnails in make bench-server"
+  "python3-venv:python ensurepip:installs thumbor and pyvips of PyPI for make bench-server"
+)
 databases=(
   "libsqlite3-dev:module sqlite3:for comparison in make bench-cache"
   "liblmdb-dev:module lmdb:for comparison in make bench-cache"
@@ -117,6 +121,7 @@ fi
 
 wanted=("${libraries[@]}")
 case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
+[ "${1:-}" = bench-server ] && wanted=("${peers[@]}")
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
 [ "${1:-}" = bench-processing ] && wanted=("${processors[@]}")
 [ "${1:-}" = bench-encoding ] && wanted=("${encoders[@]}")

@@ -1,0 +1,237 @@
+"""bench-server.py SERVER: compares vitrine-server with thumbor and with pyvips behind granian, in one run, by wrk.
+
+Run by the Python of the peers' environment. Sources are photographs of VITRINE_CORPUS and the shipped ones, under many
+names, so that each request of a miss has a name of its own. CPU time is that of the server and its workers; memory is the
+highest of each process since its start (VmHWM), and for vitrine-server its own process apart from the workers.
+SECONDS (5) is the time of each run; FORMATS (jpg webp avif) and CONNECTIONS (1 16 64) narrow it.
+"""
+
+import math
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+SECONDS = int(os.environ.get("SECONDS_EACH", "5"))
+FORMATS = os.environ.get("FORMATS", "jpg webp avif").split()
+CONNECTIONS = [int(n) for n in os.environ.get("CONNECTIONS", "1 16 64").split()]
+PEERS = os.environ.get("PEERS", "vitrine pyvips thumbor").split()
+SIZE = 512
+server = os.path.abspath(sys.argv[1])
+here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+scratch = tempfile.mkdtemp()
+sources = os.path.join(scratch, "sources")
+os.mkdir(sources)
+ticks = os.sysconf("SC_CLK_TCK")
+
+
+def photographs():
+    """Returns the paths of photographs of 300 KB and more, by kind."""
+    found = []
+    for folder in filter(None, [os.environ.get("VITRINE_CORPUS"), os.path.join(here, "Examples/Photographs")]):
+        for parent, folders, names in os.walk(folder):
+            folders.sort()
+            found += [os.path.join(parent, name) for name in sorted(names)]
+    kinds = {"jpg": [], "progressive": [], "png": [], "webp": []}
+    for path in found:
+        end = path.rsplit(".", 1)[-1].lower().replace("jpeg", "jpg")
+        if end not in kinds or os.path.getsize(path) < 300_000 or os.path.getsize(path) > 8_000_000:
+            continue
+        with open(path, "rb") as file:
+            data = file.read()
+        if end == "jpg" and re.search(rb"\xff\xc2\x00\x11\x08", data[:100_000]):
+            end = "progressive"
+        if end == "webp" and b"ANIM" in data[:64]:
+            continue
+        kinds[end].append(path)
+    return {kind: paths[:6] for kind, paths in kinds.items()}
+
+
+kinds = photographs()
+names = {kind: [] for kind in kinds}
+for kind, paths in kinds.items():
+    for copy in range(2000 // max(1, len(paths))):
+        for index, path in enumerate(paths):
+            name = f"{kind}-{index}-{copy}.{path.rsplit('.', 1)[-1].lower()}"
+            if copy == 0:
+                shutil.copy(path, os.path.join(sources, name))
+            else:
+                os.link(os.path.join(sources, f"{kind}-{index}-0.{path.rsplit('.', 1)[-1].lower()}"),
+                        os.path.join(sources, name))
+            names[kind].append(name)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    def __init__(self, peer):
+        self.peer, self.port = peer, free_port()
+        self.results = tempfile.mkdtemp(dir=scratch)
+        environment = dict(os.environ, SOURCES=sources, RESULTS=self.results, PYTHONPATH=os.path.join(here, "Benchmarks/Servers"),
+                           VIPS_CONCURRENCY="1")
+        tools = os.path.dirname(sys.executable)
+        if peer == "vitrine":
+            environment.update(VITRINE_PORT=str(self.port), VITRINE_LOCAL_ROOT=sources, VITRINE_CACHE_DIR=self.results,
+                               VITRINE_ALLOW_ROOT="on", VITRINE_LOG="off", VITRINE_LOCAL_TTL="1h")
+            for name in ("VITRINE_CORPUS", "VITRINE_TRACES"):
+                environment.pop(name, None)
+            command = [server]
+        elif peer == "pyvips":
+            command = [os.path.join(tools, "granian"), "--interface", "asgi", "--workers", "2", "--host", "127.0.0.1",
+                       "--port", str(self.port), "--no-access-log", "pyvips_app:app"]
+        else:
+            command = [os.path.join(tools, "thumbor"), "--ip", "127.0.0.1", "--port", str(self.port), "--processes", "2",
+                       "--conf", os.path.join(here, "Benchmarks/Servers/thumbor.conf")]
+        self.log = open(os.path.join(scratch, peer + ".log"), "w")
+        self.process = subprocess.Popen(command, env=environment, stdout=self.log, stderr=self.log, start_new_session=True)
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.1)
+        raise SystemExit(f"{peer} does not start: see {self.log.name}")
+
+    def path(self, name, form):
+        if self.peer == "vitrine":
+            return f"/_/rs:fit:{SIZE}:{SIZE}/q:{dict(jpg=85, webp=80, avif=60)[form]}/plain/local:///{name}@{form}"
+        if self.peer == "pyvips":
+            return f"/{SIZE}/{form}/{name}"
+        return f"/unsafe/fit-in/{SIZE}x{SIZE}/filters:format({form.replace('jpg', 'jpeg')})/{name}"
+
+    def processes(self):
+        """Returns the server's process and all below it."""
+        found, rest = [], [self.process.pid]
+        while rest:
+            pid = rest.pop()
+            found.append(pid)
+            try:
+                for task in os.listdir(f"/proc/{pid}/task"):
+                    with open(f"/proc/{pid}/task/{task}/children") as file:
+                        rest += map(int, file.read().split())
+            except OSError:
+                pass
+        return found
+
+    def cpu(self):
+        """Returns seconds, of ended workers too."""
+        total = 0
+        for pid in self.processes():
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    fields = file.read().rsplit(")", 1)[1].split()
+                total += sum(map(int, fields[11:15]))
+            except OSError:
+                pass
+        return total / ticks
+
+    def peak(self):
+        """Returns megabytes: of the server's own process, and of all."""
+        peaks = []
+        for pid in self.processes():
+            try:
+                with open(f"/proc/{pid}/status") as file:
+                    peaks.append(int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1)) / 1024)
+            except (OSError, AttributeError):
+                pass
+        return (peaks[0], sum(peaks)) if peaks else (0, 0)
+
+    def get(self, name, form):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{self.path(name, form)}", timeout=60) as answer:
+            return answer.read()
+
+    def stop(self):
+        os.killpg(self.process.pid, signal.SIGTERM)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def milliseconds(text):
+    number, unit = re.match(r"([\d.]+)(\w+)", text).groups()
+    return float(number) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60000}[unit]
+
+
+def load(target, paths, connections):
+    """Runs wrk over the paths, each once and then from the start; returns figures."""
+    script = os.path.join(scratch, "wrk.lua")
+    with open(script, "w") as file:
+        file.write("local paths = {\n" + "".join(f'"{path}",\n' for path in paths) + "}\nlocal i = 0\n"
+                   "request = function()\n  i = i % #paths + 1\n  return wrk.format('GET', paths[i])\nend\n")
+    before = target.cpu()
+    output = subprocess.run(
+        ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency", "--timeout", "30s", "-s", script,
+         f"http://127.0.0.1:{target.port}"], capture_output=True, text=True).stdout
+    cpu = target.cpu() - before
+    count = int(re.search(r"(\d+) requests in", output).group(1))
+    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", output).group(1))
+    p50 = milliseconds(re.search(r"50%\s+(\S+)", output).group(1))
+    p99 = milliseconds(re.search(r"99%\s+(\S+)", output).group(1))
+    failed = sum(map(int, re.findall(r"Non-2xx or 3xx responses: (\d+)", output)))
+    return {"rate": rate, "p50": p50, "p99": p99, "cpu": cpu * 1000 / max(1, count), "failed": failed, "count": count}
+
+
+def psnr(body, path):
+    import pyvips
+    image = pyvips.Image.new_from_buffer(body, "").colourspace("srgb")
+    if image.hasalpha():
+        image = image.flatten()
+    whole = pyvips.Image.new_from_file(path).autorot().colourspace("srgb")
+    if whole.hasalpha():
+        whole = whole.flatten()
+    small = whole.resize(image.width / whole.width, vscale=image.height / whole.height, kernel="lanczos3")
+    small = small.cast("uchar")
+    error = (image[0:3] if image.bands > 2 else image).cast("float") - (small[0:3] if small.bands > 2 else small).cast("float")
+    mean = (error * error).avg()
+    return 99.0 if mean == 0 else 10 * math.log10(255 * 255 / mean)
+
+
+def row(name, connections, figures, peak, extra=""):
+    failed = f"  {figures['failed']} failed" if figures["failed"] else ""
+    print(f"{name:<9} {connections:>4} {figures['rate']:>9.1f} {figures['p50']:>9.2f} {figures['p99']:>9.2f} "
+          f"{figures['cpu']:>9.3f} {peak[0]:>7.0f} {peak[1]:>7.0f}{extra}{failed}", flush=True)
+
+
+head = (f"{'server':<9} {'conn':>4} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} {'CPU ms':>9} {'peak MB':>7} {'all MB':>7}")
+try:
+    print(f"Thumbnails of {SIZE} pixels, {SECONDS} s each, wrk on the same {os.cpu_count()} cores.")
+    print("peak MB is of the server's first process, all MB of it and its workers; CPU ms is of all, a request.\n")
+    for form in FORMATS:
+        for kind in [kind for kind in names if names[kind]] if form == "jpg" else ["jpg"]:
+            print(f"Misses: {kind} to {form}\n{head}   PSNR")
+            for peer in PEERS:
+                for connections in CONNECTIONS:
+                    target = Server(peer)
+                    try:
+                        quality = [psnr(target.get(f"{kind}-{i}-0.{p.rsplit('.', 1)[-1].lower()}", form), p)
+                                   for i, p in enumerate(kinds[kind])]
+                        figures = load(target, names[kind][len(kinds[kind]):], connections)
+                        row(peer, connections, figures, target.peak(), f"   {sum(quality) / len(quality):.1f}")
+                    finally:
+                        target.stop()
+            print(flush=True)
+    print(f"Hits: 100 thumbnails as jpg\n{head}")
+    for peer in PEERS:
+        target = Server(peer)
+        try:
+            hot = names["jpg"][:100]
+            for name in hot:
+                target.get(name, "jpg")
+            for connections in CONNECTIONS:
+                row(peer, connections, load(target, [target.path(name, "jpg") for name in hot], connections), target.peak())
+        finally:
+            target.stop()
+finally:
+    shutil.rmtree(scratch)
