@@ -414,8 +414,8 @@ if !isApple {
     .testTarget(
       name: "ServerTests",
       dependencies: [
-        "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineTesting",
-        "VitrineServing", "vitrine-server",
+        "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineSandbox",
+        "VitrineTesting", "VitrineServing", "vitrine-server",
       ],
       path: "Tests/ServerTests",
       swiftSettings: strict,

@@ -6,7 +6,8 @@ import VitrineTesting
 
 @testable import VitrineServing
 
-@Suite(.timeLimit(.minutes(1))) struct BoundsTests {
+@Suite(.timeLimit(.minutes(1)))
+struct BoundsTests {
   private func url(_ name: String) -> String { "http://images.invalid/\(name)" }
 
   private func finish(_ load: FakeLoad) {
@@ -15,7 +16,8 @@ import VitrineTesting
     load.finish()
   }
 
-  @Test func beyondTheQueueIs503AtOnceAndWhatRunsGoesOn() async throws {
+  @Test
+  func beyondTheQueueIs503AtOnceAndWhatRunsGoesOn() async throws {
     let server = try TestServer { ($0.maxRunning, $0.maxWaiting) = (1, 0) }
     async let first = server.get(TestServer.target(of: url("first")))
     let load = try await server.loader.nextLoad(of: url("first"))
@@ -28,7 +30,8 @@ import VitrineTesting
     await server.server.stop()
   }
 
-  @Test func aClientThatLeavesStopsItsLoad() async throws {
+  @Test
+  func aClientThatLeavesStopsItsLoad() async throws {
     let server = try TestServer()
     var connection: RawConnection? = try RawConnection(to: server.server.port)
     connection?.send("GET \(TestServer.target(of: url("slow"))) HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -39,7 +42,8 @@ import VitrineTesting
     await server.server.stop()
   }
 
-  @Test func aClientThatLeavesTakesNothingFromOthers() async throws {
+  @Test
+  func aClientThatLeavesTakesNothingFromOthers() async throws {
     let server = try TestServer()
     var connection: RawConnection? = try RawConnection(to: server.server.port)
     connection?.send("GET \(TestServer.target(of: url("slow"))) HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -53,7 +57,8 @@ import VitrineTesting
     await server.server.stop()
   }
 
-  @Test func aHeadOfAMegabyteIsRefusedAndOthersAreServed() async throws {
+  @Test
+  func aHeadOfAMegabyteIsRefusedAndOthersAreServed() async throws {
     let server = try TestServer()
     let connection = try RawConnection(to: server.server.port)
     connection.send("GET /health HTTP/1.1\r\nHost: a\r\n")
@@ -66,7 +71,8 @@ import VitrineTesting
     await server.server.stop()
   }
 
-  @Test func halfARequestIsCutWhenItsTimeIsOver() async throws {
+  @Test
+  func halfARequestIsCutWhenItsTimeIsOver() async throws {
     let clock = ManualClock()
     let server = try TestServer { ($0.clock, $0.headTime) = (clock, .seconds(10)) }
     let connection = try RawConnection(to: server.server.port)
@@ -81,7 +87,8 @@ import VitrineTesting
     await server.server.stop()
   }
 
-  @Test func anAnswerThatIsNotReadIsCut() async throws {
+  @Test
+  func anAnswerThatIsNotReadIsCut() async throws {
     let clock = ManualClock()
     let server = try TestServer { ($0.clock, $0.sendTime) = (clock, .seconds(20)) }
     let connection = try RawConnection(to: server.server.port)
@@ -95,7 +102,8 @@ import VitrineTesting
     await server.server.stop()
   }
 
-  @Test func idleConnectionsDoNotKeepOthersOut() async throws {
+  @Test
+  func idleConnectionsDoNotKeepOthersOut() async throws {
     let server = try TestServer { $0.maxConnections = 16 }
     var idle: [RawConnection] = []
     for _ in 0..<200 { idle.append(try RawConnection(to: server.server.port)) }
@@ -105,7 +113,8 @@ import VitrineTesting
     await server.server.stop()
   }
 
-  @Test func aRequestWithABodyIsRefused() async throws {
+  @Test
+  func aRequestWithABodyIsRefused() async throws {
     let server = try TestServer()
     let connection = try RawConnection(to: server.server.port)
     connection.send("GET /health HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nabc")
@@ -113,7 +122,8 @@ import VitrineTesting
     await server.server.stop()
   }
 
-  @Test func oneConnectionServesManyRequests() async throws {
+  @Test
+  func oneConnectionServesManyRequests() async throws {
     let server = try TestServer()
     let connection = try RawConnection(to: server.server.port)
     for _ in 0..<3 {
@@ -123,7 +133,8 @@ import VitrineTesting
     await server.server.stop()
   }
 
-  @Test func drainingLetsRunningRequestsEnd() async throws {
+  @Test
+  func drainingLetsRunningRequestsEnd() async throws {
     let server = try TestServer()
     async let answer = server.get(TestServer.target(of: url("slow")))
     let load = try await server.loader.nextLoad(of: url("slow"))
@@ -137,7 +148,8 @@ import VitrineTesting
     await drained
   }
 
-  @Test func aStopAnswersWhatRuns() async throws {
+  @Test
+  func aStopAnswersWhatRuns() async throws {
     let server = try TestServer()
     async let answer = server.get(TestServer.target(of: url("slow")))
     _ = try await server.loader.nextLoad(of: url("slow"))
@@ -146,7 +158,8 @@ import VitrineTesting
     #expect(status == nil || status == 503)
   }
 
-  @Test func aSlowSourceIsGivenUp() async throws {
+  @Test
+  func aSlowSourceIsGivenUp() async throws {
     let clock = ManualClock()
     let server = try TestServer { ($0.clock, $0.requestTime) = (clock, .seconds(5)) }
     async let answer = server.get(TestServer.target(of: url("slow")))

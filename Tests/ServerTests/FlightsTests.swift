@@ -4,7 +4,8 @@ import VitrineTesting
 
 @testable import VitrineServing
 
-@Suite struct FlightsTests {
+@Suite
+struct FlightsTests {
   typealias Work = Flights<Int>
 
   private let clock = ManualClock()
@@ -27,7 +28,8 @@ import VitrineTesting
     return results.value[number]
   }
 
-  @Test func equalWorkIsDoneOnceForAll() async {
+  @Test
+  func equalWorkIsDoneOnceForAll() async {
     let (flights, gate) = (flights(running: 1, waiting: 0), Deferred<Int>())
     for number in 0..<200 { join(flights, "cat", UInt64(number), gate) }
     #expect(flights.counts == Work.Counts(running: 1, waiting: 0))
@@ -36,14 +38,16 @@ import VitrineTesting
     #expect(flights.counts == Work.Counts())
   }
 
-  @Test func workBeyondTheQueueIsRefusedAtOnce() async {
+  @Test
+  func workBeyondTheQueueIsRefusedAtOnce() async {
     let (flights, gate) = (flights(running: 1, waiting: 1), Deferred<Int>())
     for number in 0..<3 { join(flights, "\(number)", UInt64(number), gate) }
     #expect(results.value[2] == .failure(.overloaded))
     #expect(flights.counts == Work.Counts(running: 1, waiting: 1))
   }
 
-  @Test func aClientWithManyImagesGivesWayToAnother() async {
+  @Test
+  func aClientWithManyImagesGivesWayToAnother() async {
     let (flights, gate) = (flights(running: 1, waiting: 4), Deferred<Int>())
     for number in 0..<5 { join(flights, "greedy \(number)", client: "greedy", UInt64(number), gate) }
     join(flights, "modest", client: "modest", 9, gate)
@@ -53,7 +57,8 @@ import VitrineTesting
     #expect(flights.counts == Work.Counts(running: 1, waiting: 4))
   }
 
-  @Test func clientsHaveTheirTurns() async {
+  @Test
+  func clientsHaveTheirTurns() async {
     let flights = flights(running: 1, waiting: 10)
     let gates = (0..<4).map { _ in Deferred<Int>() }
     let started = Watched<[Int]>([])
@@ -61,7 +66,8 @@ import VitrineTesting
       flights.join("\(index)", client: client, as: UInt64(index)) {
         started.change { $0.append(index) }
         return await gates[index].value()
-      } _: { _ in }
+      } _: { _ in
+      }
     }
     for index in 0..<3 { join(index, "greedy") }
     join(3, "modest")
@@ -72,7 +78,8 @@ import VitrineTesting
     await started.wait { $0 == [0, 1, 3, 2] }
   }
 
-  @Test func theLastOneWhoLeavesStopsTheWork() async {
+  @Test
+  func theLastOneWhoLeavesStopsTheWork() async {
     let flights = flights(running: 1, waiting: 1)
     let stopped = Deferred<Void>()
     for number in [UInt64(1), 2] {
@@ -95,7 +102,8 @@ import VitrineTesting
     #expect(await result(2) == .failure(.left))
   }
 
-  @Test func workThatTakesTooLongIsGivenUp() async {
+  @Test
+  func workThatTakesTooLongIsGivenUp() async {
     let (flights, gate) = (flights(running: 1, waiting: 1), Deferred<Int>())
     join(flights, "slow", 1, gate)
     join(flights, "waiting", 2, gate)
@@ -105,7 +113,8 @@ import VitrineTesting
     #expect(flights.counts == Work.Counts())
   }
 
-  @Test func anEndRefusesEverything() async {
+  @Test
+  func anEndRefusesEverything() async {
     let (flights, gate) = (flights(running: 1, waiting: 1), Deferred<Int>())
     for number in 0..<2 { join(flights, "\(number)", UInt64(number), gate) }
     flights.end()

@@ -6,7 +6,8 @@ import VitrineTesting
 
 @testable import VitrineServing
 
-@Suite(.timeLimit(.minutes(1))) struct KeepingTests {
+@Suite(.timeLimit(.minutes(1)))
+struct KeepingTests {
   private let cat = TestServer.source
 
   private func loader() -> FakeLoader {
@@ -15,7 +16,8 @@ import VitrineTesting
     return loader
   }
 
-  @Test func aNewServerHasTheOldOnesImages() async throws {
+  @Test
+  func aNewServerHasTheOldOnesImages() async throws {
     let folder = try TemporaryFolder()
     let first = try TestServer(loader()) { $0.cacheFolder = folder.path + "/cache" }
     let made = try await first.get()
@@ -29,7 +31,8 @@ import VitrineTesting
     await second.server.stop()
   }
 
-  @Test func aPurgeRemovesAllVariantsOfASource() async throws {
+  @Test
+  func aPurgeRemovesAllVariantsOfASource() async throws {
     let folder = try TemporaryFolder()
     let server = try TestServer(loader()) {
       ($0.cacheFolder, $0.purgeToken) = (folder.path + "/cache", "secret")
@@ -39,7 +42,9 @@ import VitrineTesting
     #expect(server.loader.counts.loads == 1)
     let purge = HTTPMethod("PURGE")
     #expect(try await server.get(method: purge).response.status == 401)
-    #expect(try await server.get(TestServer.target(), ["Authorization": "Bearer wrong"], method: purge).response.status == 401)
+    #expect(
+      try await server.get(TestServer.target(), ["Authorization": "Bearer wrong"], method: purge).response.status == 401
+    )
     #expect(try await server.get(targets[0]).response.headers["Server-Timing"] == "memory")
     let token: HTTPFields = ["Authorization": "Bearer secret"]
     #expect(try await server.get(TestServer.target(), token, method: purge).response.status == 200)
@@ -50,14 +55,18 @@ import VitrineTesting
     await server.server.stop()
   }
 
-  @Test func aPurgeWithoutATokenSetIsRefused() async throws {
+  @Test
+  func aPurgeWithoutATokenSetIsRefused() async throws {
     let server = try TestServer(loader())
     let purge = HTTPMethod("PURGE")
-    #expect(try await server.get(TestServer.target(), ["Authorization": "Bearer "], method: purge).response.status == 405)
+    #expect(
+      try await server.get(TestServer.target(), ["Authorization": "Bearer "], method: purge).response.status == 405
+    )
     await server.server.stop()
   }
 
-  @Test func aLocalFileIsServedAndItsThumbnailKept() async throws {
+  @Test
+  func aLocalFileIsServedAndItsThumbnailKept() async throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(atPath: folder.path + "/root/a b", withIntermediateDirectories: true)
     try TestServer.photograph.write(to: URL(filePath: folder.path + "/root/a b/cät.jpg"))

@@ -3,8 +3,10 @@ import VitrineRuntime
 
 @testable import VitrineServing
 
-@Suite struct SettingsTests {
-  @Test func theEnvironmentPrecedesTheFile() throws {
+@Suite
+struct SettingsTests {
+  @Test
+  func theEnvironmentPrecedesTheFile() throws {
     let file = """
       # A comment
       VITRINE_PORT=9000
@@ -18,7 +20,8 @@ import VitrineRuntime
     #expect(settings.configuration.maxAge == .seconds(43_200))
   }
 
-  @Test func whatIsPrintedIsReadAgain() throws {
+  @Test
+  func whatIsPrintedIsReadAgain() throws {
     let settings = try Settings(environment: [
       "VITRINE_PRESETS": "small=rs:fit:100:100;large=rs:fit:900:900/q:80", "VITRINE_ALLOWED_SOURCES": "*.example.net",
       "VITRINE_SANDBOX": "none", "VITRINE_MEMORY": "1G", "VITRINE_HEAD_TIMEOUT": "1.5",
@@ -38,7 +41,8 @@ import VitrineRuntime
     #expect(error?.description.contains(message) == true, "\(error?.description ?? "")")
   }
 
-  @Test func secretsAreNotPrinted() throws {
+  @Test
+  func secretsAreNotPrinted() throws {
     let settings = try Settings(environment: [
       "VITRINE_KEY": "943b421c9eb07c83", "VITRINE_SALT": "520f986b998545b4", "VITRINE_PURGE_TOKEN": "hush",
     ])

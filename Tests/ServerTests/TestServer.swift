@@ -3,6 +3,7 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineSandbox
 import VitrineTesting
 
 @testable import VitrineServing
@@ -31,7 +32,11 @@ final class TestServer: Sendable {
   var metrics: ServerMetrics { server.service.metrics }
 
   /// The target of a thumbnail.
-  static func target(_ options: String = "rs:fit:64:64", of source: String = source, _ ending: String = "@jpg") -> String {
+  static func target(
+    _ options: String = "rs:fit:64:64",
+    of source: String = source,
+    _ ending: String = "@jpg",
+  ) -> String {
     "/_/\(options)/plain/\(source)\(ending)"
   }
 
@@ -63,9 +68,10 @@ final class RawConnection: Sendable {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let status = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+    // A `sockaddr_in` may be read as a `sockaddr`.
+    let status = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
     guard status == 0 else { throw POSIXError(.ECONNREFUSED) }
@@ -77,7 +83,9 @@ final class RawConnection: Sendable {
   func send(_ text: String) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL.rawValue)) }
+      let count = unsafe rest.withUnsafeBytes {
+        unsafe Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+      }
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
     }
@@ -90,7 +98,7 @@ final class RawConnection: Sendable {
     _ = startThread(named: "reader") {
       var (all, bytes) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
       while true {
-        let count = recv(socket, &bytes, bytes.count, 0)
+        let count = unsafe recv(socket, &bytes, bytes.count, 0)
         guard count > 0 else { break }
         all += bytes.prefix(count)
       }
@@ -107,7 +115,7 @@ final class RawConnection: Sendable {
     let socket = socket
     _ = startThread(named: "reader") {
       var bytes = [UInt8](repeating: 0, count: 1 << 16)
-      let count = recv(socket, &bytes, bytes.count, 0)
+      let count = unsafe recv(socket, &bytes, bytes.count, 0)
       text.resolve(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
     }
     let answer = await text.value()

@@ -11,21 +11,33 @@ extension ThumbnailServer {
     ///
     /// Defaults to `127.0.0.1`, since TLS, HTTP/2 and the open internet are the business of a proxy in front.
     public var host = "127.0.0.1"
-    /// The port; 0 for a free one. Defaults to 8080.
+    /// The port; 0 for a free one.
+    ///
+    /// Defaults to 8080.
     public var port = 8080
-    /// The number of threads that read requests and write answers. Defaults to 2.
+    /// The number of threads that read requests and write answers.
+    ///
+    /// Defaults to 2.
     public var threads = 2
     /// The maximum number of open connections.
     ///
     /// Defaults to 4,096. If more come, those that have been idle the longest are closed.
     public var maxConnections = 4096
-    /// The maximum size of a request's head, in bytes. Defaults to 16 KiB; a larger one is answered with 431 or 414.
+    /// The maximum size of a request's head, in bytes.
+    ///
+    /// Defaults to 16 KiB; a larger one is answered with 431 or 414.
     public var maxHeadBytes = 16 << 10
-    /// The time within which a new connection must deliver a whole head. Defaults to 10 seconds.
+    /// The time within which a new connection must deliver a whole head.
+    ///
+    /// Defaults to 10 seconds.
     public var headTime = Duration.seconds(10)
-    /// The time for which a connection is kept between two requests. Defaults to 60 seconds.
+    /// The time for which a connection is kept between two requests.
+    ///
+    /// Defaults to 60 seconds.
     public var idleTime = Duration.seconds(60)
-    /// The time to send an answer, beside a second for every 16 KiB. Defaults to 20 seconds.
+    /// The time to send an answer, beside a second for every 16 KiB.
+    ///
+    /// Defaults to 20 seconds.
     public var sendTime = Duration.seconds(20)
 
     // MARK: URLs
@@ -45,34 +57,52 @@ extension ThumbnailServer {
     ///
     /// Nothing outside can be reached: neither by `..` nor by a symbolic link, which are refused.
     public var localRoot: String?
-    /// The time for which a local file is not looked at again. Defaults to 60 seconds.
+    /// The time for which a local file is not looked at again.
+    ///
+    /// Defaults to 60 seconds.
     public var localFreshness = Duration.seconds(60)
     /// The guard for http and https sources; `nil` for none.
     ///
     /// Defaults to one that refuses private networks.
     public var addressGuard: AddressGuard? = AddressGuard()
-    /// The maximum size of a source, in bytes. Defaults to 50 MB.
+    /// The maximum size of a source, in bytes.
+    ///
+    /// Defaults to 50 MB.
     public var maxSourceBytes = 50_000_000
-    /// The maximum number of pixels of a source. Defaults to 50 million.
+    /// The maximum number of pixels of a source.
+    ///
+    /// Defaults to 50 million.
     public var maxSourcePixels = 50_000_000
-    /// The maximum number of concurrent transfers from one host. Defaults to 8.
+    /// The maximum number of concurrent transfers from one host.
+    ///
+    /// Defaults to 8.
     public var connectionsPerHost = 8
 
     // MARK: Work
 
-    /// The maximum number of concurrent decodes. Defaults to the number of cores.
+    /// The maximum number of concurrent decodes.
+    ///
+    /// Defaults to the number of cores.
     public var maxConcurrentDecodes = max(1, ProcessInfo.processInfo.activeProcessorCount)
-    /// The maximum number of images that are worked on at once, also if they wait for their source. Defaults to 64.
+    /// The maximum number of images that are worked on at once, also if they wait for their source.
+    ///
+    /// Defaults to 64.
     public var maxRunning = 64
     /// The maximum number of images that wait for their turn.
     ///
     /// Defaults to 256. A request beyond is answered at once with 503.
     public var maxWaiting = 256
-    /// The time for one image, from the request to the answer. Defaults to 60 seconds.
+    /// The time for one image, from the request to the answer.
+    ///
+    /// Defaults to 60 seconds.
     public var requestTime = Duration.seconds(60)
-    /// The time to decode one image. Defaults to 10 seconds.
+    /// The time to decode one image.
+    ///
+    /// Defaults to 10 seconds.
     public var decodeTime = Duration.seconds(10)
-    /// The formats that are decoded in other processes. Defaults to the heavy ones.
+    /// The formats that are decoded in other processes.
+    ///
+    /// Defaults to the heavy ones.
     public var sandbox = Sandbox.Formats.heavy
     /// The path of `vitrine-codecs`; defaults to `nil`, beside the program.
     public var codecsProgram: String?
@@ -86,13 +116,19 @@ extension ThumbnailServer {
 
     /// The folder of the cache; `nil` for none.
     public var cacheFolder: String?
-    /// The maximum size of the cache, in bytes. Defaults to 1 GB.
+    /// The maximum size of the cache, in bytes.
+    ///
+    /// Defaults to 1 GB.
     public var cacheBytes = 1_000_000_000
-    /// The minimum `max-age` of answers. Defaults to a minute.
+    /// The minimum `max-age` of answers.
+    ///
+    /// Defaults to a minute.
     ///
     /// It is added to the freshness of a source that has less, unless that forbids storing.
     public var minAge = Duration.seconds(60)
-    /// The maximum `max-age` of answers. Defaults to a year.
+    /// The maximum `max-age` of answers.
+    ///
+    /// Defaults to a year.
     public var maxAge = Duration.seconds(31_536_000)
     /// An image for errors, as a path; `nil` for text, the default.
     public var placeholder: String?
@@ -105,7 +141,9 @@ extension ThumbnailServer {
     public var purgeToken: String?
     /// The token that `/metrics` needs; `nil` for none, the default.
     public var metricsToken: String?
-    /// A Boolean value that indicates whether `X-Forwarded-For` names the client. Defaults to `false`.
+    /// A Boolean value that indicates whether `X-Forwarded-For` names the client.
+    ///
+    /// Defaults to `false`.
     public var trustsForwardedFor = false
 
     // MARK: Testing

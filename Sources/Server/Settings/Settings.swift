@@ -12,11 +12,17 @@ import VitrineRuntime
 public struct Settings: Sendable {
   /// The settings of the server.
   public private(set) var configuration = ThumbnailServer.Configuration()
-  /// A Boolean value that indicates whether each request is logged. Defaults to `true`.
+  /// A Boolean value that indicates whether each request is logged.
+  ///
+  /// Defaults to `true`.
   public internal(set) var logs = true
-  /// A Boolean value that indicates whether the program may run as root. Defaults to `false`.
+  /// A Boolean value that indicates whether the program may run as root.
+  ///
+  /// Defaults to `false`.
   public internal(set) var allowsRoot = false
-  /// The time for which requests may go on after SIGTERM. Defaults to 20 seconds.
+  /// The time for which requests may go on after SIGTERM.
+  ///
+  /// Defaults to 20 seconds.
   public internal(set) var drainTime = Duration.seconds(20)
   var keys: [String] = []
   var salts: [String] = []
