@@ -1,0 +1,101 @@
+import Synchronization
+import VitrineHTTP
+import VitrineRuntime
+
+/// The bytes of all sources that are held at a time, which have one limit.
+///
+/// Decoding has a budget of its own. A source counts from its first byte until nobody works on it any more. A load that
+/// would exceed the limit ends with ``HTTPError/Code/overloaded``.
+final class SourceBudget: Sendable {
+  private struct Entry {
+    var users = 0
+    var bytes = 0
+  }
+
+  private struct State {
+    var entries: [String: Entry] = [:]
+    var bytes = 0
+  }
+
+  let limit: Int
+  private let state = Lock(State())
+
+  init(limit: Int) { self.limit = limit }
+
+  /// The bytes that are held.
+  var byteCount: Int { state.withLock { $0.bytes } }
+
+  /// Work on a source begins; what is loaded of it counts until ``end(_:)``.
+  func begin(_ url: String) { state.withLock { $0.entries[url, default: Entry()].users += 1 } }
+
+  /// Work on a source ends.
+  func end(_ url: String) {
+    state.withLock { state in
+      guard var entry = state.entries[url] else { return }
+      entry.users -= 1
+      if entry.users > 0 {
+        state.entries[url] = entry
+      } else {
+        state.entries[url] = nil
+        state.bytes -= entry.bytes
+      }
+    }
+  }
+
+  fileprivate func add(_ count: Int, of url: String) -> Bool {
+    state.withLock { state in
+      // One source always fits: how large it may be is another setting.
+      guard state.bytes == 0 || count <= limit - state.bytes else { return false }
+      // Revalidations in the background have no user, and are few.
+      guard state.entries[url] != nil else { return true }
+      state.entries[url]?.bytes += count
+      state.bytes += count
+      return true
+    }
+  }
+}
+
+/// A loader whose bodies count against a budget.
+struct BudgetedLoader: DataLoader {
+  private let loader: any DataLoader
+  private let budget: SourceBudget
+
+  init(_ loader: any DataLoader, _ budget: SourceBudget) { (self.loader, self.budget) = (loader, budget) }
+
+  func obeys(_ addressGuard: AddressGuard) -> Bool { loader.obeys(addressGuard) }
+
+  @discardableResult
+  func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+    loader.load(request, into: Counter(sink, budget, request.url.string))
+  }
+
+  private final class Counter: LoadSink {
+    private let sink: any LoadSink
+    private let budget: SourceBudget
+    private let url: String
+    private let isOver = Atomic(false)
+
+    init(_ sink: any LoadSink, _ budget: SourceBudget, _ url: String) {
+      (self.sink, self.budget, self.url) = (sink, budget, url)
+    }
+
+    var hooks: LoadHooks { sink.hooks }
+
+    func begin() { sink.begin() }
+
+    func receive(_ response: HTTPResponse) -> LoadFlow { sink.receive(response) }
+
+    func receive(_ bytes: RawSpan) -> LoadFlow {
+      guard budget.add(bytes.byteCount, of: url) else {
+        isOver.store(true, ordering: .relaxed)
+        return .stop
+      }
+      return sink.receive(bytes)
+    }
+
+    func finish(_ error: HTTPError?) {
+      guard isOver.load(ordering: .relaxed) else { return sink.finish(error) }
+      sink.finish(HTTPError(.overloaded, url: url, "the sources that are held take up all memory"))
+    }
+  }
+}
