@@ -390,11 +390,11 @@ if !isApple {
     .target(
       name: "VitrineServing",
       dependencies: [
-        "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineSandbox", "CVitrineMHD",
-        "CLibMicroHTTPD",
+        "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineSandbox",
+        "VitrineServingRequests", "CVitrineMHD", "CLibMicroHTTPD",
       ],
       path: "Sources/Server",
-      exclude: ["Program"],
+      exclude: ["Program", "Requests"],
       swiftSettings: strict,
     ),
     .executableTarget(
@@ -418,17 +418,35 @@ if !isApple {
         "VitrineTesting", "VitrineServing", "vitrine-server",
       ],
       path: "Tests/ServerTests",
+      exclude: ["Requests"],
       swiftSettings: strict,
     ),
   ]
   for target in package.targets where target.name == "VitrineCommandLine" {
-    target.dependencies += ["VitrineSandbox"]
-    target.swiftSettings = strict + [.define("SANDBOX")]
+    target.dependencies += ["VitrineSandbox", "VitrineServingRequests"]
+    target.swiftSettings = strict + [.define("SANDBOX"), .define("SERVING")]
   }
   for target in package.targets where target.name == "CommandLineTests" {
     target.dependencies.append("vitrine-codecs")
   }
 
+  // What a thumbnail server reads from URLs and headers, without the server: the tool signs URLs.
+  package.targets += [
+    .target(
+      name: "VitrineServingRequests",
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineHTTP", "Vitrine"],
+      path: "Sources/Server/Requests",
+      swiftSettings: strict,
+    ),
+    .testTarget(
+      name: "ServerRequestTests",
+      dependencies: [
+        "VitrineRuntime", "VitrineImaging", "VitrineHTTP", "Vitrine", "VitrineTesting", "VitrineServingRequests",
+      ],
+      path: "Tests/ServerTests/Requests",
+      swiftSettings: strict,
+    ),
+  ]
 
   package.targets += [
     // What a decoder that has been taken over would do.

@@ -16,7 +16,14 @@ enum CommandLineTool {
   static let version = "0.1.0"
 
   private static var commands: [any Command.Type] {
-    [InfoCommand.self, ThumbnailCommand.self, ThumbnailerCommand.self, FetchCommand.self, CacheCommand.self]
+    let images: [any Command.Type] = [
+      InfoCommand.self, ThumbnailCommand.self, ThumbnailerCommand.self, FetchCommand.self, CacheCommand.self,
+    ]
+    #if SERVING
+    return images + [SignCommand.self]
+    #else
+    return images
+    #endif
   }
 
   static func main() {

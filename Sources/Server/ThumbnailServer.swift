@@ -41,9 +41,10 @@ public final class ThumbnailServer: Sendable {
   public init(_ configuration: Configuration, logFile: Int32? = nil) throws(ServerError) {
     self.configuration = configuration
     let metrics = ServerMetrics()
-    pipeline = try Self.pipeline(configuration, metrics)
+    let budget = SourceBudget(limit: configuration.memory / 4)
+    pipeline = try Self.pipeline(configuration, budget, metrics)
     log = logFile.flatMap { AccessLog(file: $0) }
-    service = try ThumbnailService(configuration, pipeline, metrics, log: log)
+    service = try ThumbnailService(configuration, pipeline, budget, metrics, log: log)
   }
 
   /// Begins to listen.
@@ -103,6 +104,7 @@ public final class ThumbnailServer: Sendable {
 
   private static func pipeline(
     _ configuration: Configuration,
+    _ budget: SourceBudget,
     _ metrics: ServerMetrics,
   ) throws(ServerError) -> ImagePipeline {
     let sandbox: Sandbox
@@ -150,7 +152,7 @@ public final class ThumbnailServer: Sendable {
       $0.diskCache = cache
       $0.decoders = sandbox.decoders
       $0.encoders = sandbox.encoders
-      $0.loader = SourceLoader(remote, local)
+      $0.loader = BudgetedLoader(SourceLoader(remote, local), budget)
       $0.addressGuard = configuration.loader == nil ? configuration.addressGuard : nil
       $0.allowsFileURLs = false
       $0.maxConcurrentDecodes = configuration.maxConcurrentDecodes

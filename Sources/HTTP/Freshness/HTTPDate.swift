@@ -1,14 +1,14 @@
 import VitrineRuntime
 
 /// A parser of HTTP's dates (RFC 9110 5.6.7), for which FoundationEssentials has no style.
-enum HTTPDate {
+package enum HTTPDate {
   /// Parses a date in any of the three formats.
   ///
   /// - Parameters:
   ///   - text: The value of a field.
   ///   - now: The time that determines the century of a two-digit year.
   /// - Returns: The date, or `nil` if the text is not a date.
-  static func parse(_ text: String, now: Date) -> Date? {
+  package static func parse(_ text: String, now: Date) -> Date? {
     // "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"
     let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
     switch words.count {

@@ -124,6 +124,16 @@ enum HTTPTime {
       + "." + (millisecond < 100 ? "0" : "") + two(millisecond) + "Z"
   }
 
+  /// Returns a date as `Wed, 25 Nov 2026 12:34:56 GMT` (RFC 9110, section 5.6.7).
+  static func http(_ date: Date) -> String {
+    let days = Int((date.timeIntervalSince1970 / 86_400).rounded(.down))
+    let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let (date, _) = parts(date)
+    let time = "\(two(date.hour)):\(two(date.minute)):\(two(date.second))"
+    return "\(names[days % 7]), \(two(date.day)) \(months[date.month - 1]) \(date.year) \(time) GMT"
+  }
+
   private struct Parts {
     var year, month, day, hour, minute, second: Int
   }

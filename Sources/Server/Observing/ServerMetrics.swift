@@ -26,6 +26,7 @@ final class ServerMetrics: Sendable {
     var waiting = 0
     var memoryEntries = 0
     var memoryBytes = 0
+    var sourceBytes = 0
     var isReady = true
   }
 
@@ -73,6 +74,7 @@ final class ServerMetrics: Sendable {
     single("vitrine_waiting", "gauge", "Images that wait for their turn.", gauges.waiting)
     single("vitrine_memory_answers", "gauge", "Answers in memory.", gauges.memoryEntries)
     single("vitrine_memory_answer_bytes", "gauge", "Bytes of answers in memory.", gauges.memoryBytes)
+    single("vitrine_source_bytes", "gauge", "Bytes of sources that are being worked on.", gauges.sourceBytes)
     single("vitrine_ready", "gauge", "1 if new requests are welcome.", gauges.isReady ? 1 : 0)
     if let resident = Self.residentBytes {
       single("process_resident_memory_bytes", "gauge", "Resident memory of the process.", resident)
@@ -108,7 +110,11 @@ final class StageMeter: PipelineObserver {
 
   func stageBegan(_ event: PipelineEvent) {
     guard Self.kinds.contains(event.kind) else { return }
-    running.withLock { $0[event.stage] = Running(began: event.time) }
+    running.withLock { running in
+      // The ends of some may have been missed.
+      if running.count > 10_000 { running = [:] }
+      running[event.stage] = Running(began: event.time)
+    }
   }
 
   func phaseBegan(_ phase: String, _ event: PipelineEvent) {

@@ -3,6 +3,11 @@ import VitrineRuntime
 
 /// The size and thrift that a client's header fields ask for.
 struct ClientHints {
+  /// The fields with a width, the first of which counts.
+  static let widthFields = ["Sec-CH-Width", "Width"]
+  /// The fields with a pixel ratio, the first of which counts.
+  static let ratioFields = ["Sec-CH-DPR", "DPR"]
+
   private let headers: HTTPFields
   private let configuration: Negotiation.Configuration
 
@@ -16,7 +21,7 @@ struct ClientHints {
     let leavesRatioOpen = options.pixelRatio == nil
     let leavesQualityOpen = options.quality == nil
     if configuration.usesWidthHints, options.width == 0 {
-      vary += ["Sec-CH-Width", "Width"]
+      vary += Self.widthFields
       if let width {
         options.width = width
         // The width is that of the screen's pixels already.
@@ -24,7 +29,7 @@ struct ClientHints {
       }
     }
     if configuration.usesPixelRatioHints, leavesRatioOpen {
-      vary += ["Sec-CH-DPR", "DPR"]
+      vary += Self.ratioFields
       if options.pixelRatio == nil, let ratio { options.pixelRatio = isSaving ? 1 : ratio }
     }
     if configuration.usesSaveData, leavesQualityOpen || leavesRatioOpen && configuration.usesPixelRatioHints {
@@ -37,7 +42,7 @@ struct ClientHints {
 
   /// The width in pixels of the screen, rounded up to a step.
   private var width: Int? {
-    guard let number = number("Sec-CH-Width", "Width"), number >= 1, number <= 1e6 else { return nil }
+    guard let number = number(Self.widthFields), number >= 1, number <= 1e6 else { return nil }
     let step = max(1, configuration.widthStep)
     let steps = Int((number / Double(step)).rounded(.up))
     return min(steps * step, configuration.maxHintedWidth)
@@ -45,12 +50,12 @@ struct ClientHints {
 
   /// The pixel ratio, rounded up to halves.
   private var ratio: Double? {
-    guard let number = number("Sec-CH-DPR", "DPR"), number > 0, number <= 100 else { return nil }
+    guard let number = number(Self.ratioFields), number > 0, number <= 100 else { return nil }
     return min(max((number * 2).rounded(.up) / 2, 1), 4)
   }
 
   /// Reads the first field that is there.
-  private func number(_ names: String...) -> Double? {
+  private func number(_ names: [String]) -> Double? {
     guard let text = names.lazy.compactMap({ headers[$0] }).first, text.utf8.count <= 12,
       text.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") })
     else { return nil }

@@ -68,7 +68,31 @@ public struct Negotiation: Sendable, Hashable {
     public init() {}
   }
 
+  /// Returns what a client has sent in all fields that may be consulted for some request, in one text.
+  ///
+  /// Of one URL, two clients with equal texts get the same.
+  ///
+  /// - Parameters:
+  ///   - headers: The header fields of the client.
+  ///   - configuration: The settings. Defaults to `Configuration()`.
+  /// - Returns: The text.
+  public static func fingerprint(_ headers: HTTPFields, _ configuration: Configuration = Configuration()) -> String {
+    let names =
+      (configuration.formats.isEmpty ? [] : ["Accept"])
+      + (configuration.usesWidthHints ? ClientHints.widthFields : [])
+      + (configuration.usesPixelRatioHints ? ClientHints.ratioFields : [])
+      + (configuration.usesSaveData ? ["Save-Data"] : [])
+    // A value has no line breaks.
+    return names.map { headers[$0] ?? "" }.joined(separator: "\n")
+  }
+
+  /// The number of frames of an animation that has not been loaded.
+  private static let assumedFrames = 20.0
+
   /// Chooses what a client gets.
+  ///
+  /// Of the formats that `Accept` names with the highest weight, it is the one of the smallest files whose encoding
+  /// stays within the time. A source with the name of a GIF is taken for 20 frames.
   ///
   /// - Parameters:
   ///   - request: The request.
@@ -80,6 +104,8 @@ public struct Negotiation: Sendable, Hashable {
     headers: HTTPFields,
     _ configuration: Configuration = Configuration(),
   ) -> Negotiation {
+    // Facts of the original are the same for all.
+    guard !request.isInfo else { return Negotiation(options: request.options, format: nil, vary: []) }
     var vary: [String] = []
     var options = request.options
     ClientHints(headers, configuration).apply(to: &options, &vary)
@@ -88,11 +114,11 @@ public struct Negotiation: Sendable, Hashable {
     }
     vary.append("Accept")
     let accepted = AcceptedTypes(headers["Accept"] ?? "")
-    let pixels = options.outputPixels
+    let frames = options.animates && options.page == 0 && request.source.isGIF ? assumedFrames : 1
     let format = configuration.costs.best(
-      of: configuration.formats.filter { options.suits($0) },
+      of: configuration.formats,
       accepted,
-      pixels: pixels,
+      pixels: options.outputPixels * frames,
       within: configuration.timeLimit,
     )
     return Negotiation(options: options, format: format, vary: vary)
@@ -114,7 +140,16 @@ extension ThumbnailOptions {
     case (false, false): 12e6
     }
   }
+}
 
-  /// Returns whether a format can be chosen for a client that has not named it.
-  func suits(_ format: ImageFormat) -> Bool { true }
+extension ThumbnailRequest.Source {
+  /// True if the name is that of a GIF, which mostly moves.
+  fileprivate var isGIF: Bool {
+    let path =
+      switch self {
+      case .url(let url): url.prefix { $0 != "?" }
+      case .localFile(let path): path[...]
+      }
+    return path.lowercased().hasSuffix(".gif")
+  }
 }

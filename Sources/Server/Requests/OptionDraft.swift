@@ -42,7 +42,10 @@ struct OptionDraft {
 
   /// Applies the options of a preset, which may name others.
   mutating func apply(preset name: String) throws(RequestError) {
-    guard let list = presets[name] else { throw RequestError(400, "unknown preset '\(name.prefix(40))'") }
+    guard let list = presets[name] else {
+      if configuration.skipsUnknownPresets { return }
+      throw RequestError(400, "unknown preset '\(name.prefix(40))'")
+    }
     guard !openPresets.contains(name) else { throw RequestError(400, "the preset '\(name)' names itself") }
     // Presets that name several others could grow without bound.
     presetCount += 1

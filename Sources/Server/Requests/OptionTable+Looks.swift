@@ -43,11 +43,10 @@ extension OptionTable {
         draft.options.watermark = nil
         return
       }
-      let repeats = values.text(1) == "re"
       let range = -65_535.0...65_535.0
       draft.options.watermark = ThumbnailOptions.Watermark(
         opacity: opacity,
-        place: repeats ? nil : try values.choice(1) ?? .center,
+        place: try values.choice(1) ?? .center,
         x: try values.number(2, in: range) ?? 0,
         y: try values.number(3, in: range) ?? 0,
         scale: try values.number(4, in: 0...10) ?? 0,

@@ -1,8 +1,8 @@
 /// Percent-encoding of parts of a URL (RFC 3986, section 2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
   /// Returns the text that a part of a URL stands for, decoded once; `nil` if a `%` encodes nothing, or the bytes are
   /// not UTF-8, or a zero is among them.
-  static func decode(_ text: some StringProtocol) -> String? {
+  package static func decode(_ text: some StringProtocol) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text.utf8.contains(0) ? nil : String(text) }
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
@@ -19,7 +19,7 @@ enum PercentEncoding {
   }
 
   /// Encodes all but letters, digits and `-._~`, and the characters of `kept`.
-  static func encode(_ text: String, keeping kept: String = "") -> String {
+  package static func encode(_ text: String, keeping kept: String = "") -> String {
     var result: [UInt8] = []
     for byte in text.utf8 {
       let isPlain =

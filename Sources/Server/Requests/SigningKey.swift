@@ -4,7 +4,7 @@ import VitrineRuntime
 ///
 /// ```swift
 /// let key = try SigningKey(key: "943b421c9eb07c83", salt: "520f986b998545b4")
-/// let path = "/" + key.signature(of: "/rs:fill:300:200/plain/https://example.org/cat.jpg") + …
+/// let target = key.signing("/rs:fill:300:200/plain/https://example.org/cat.jpg")
 /// ```
 /// Its description shows neither.
 public struct SigningKey: Sendable, Hashable, CustomStringConvertible {
@@ -31,6 +31,49 @@ public struct SigningKey: Sendable, Hashable, CustomStringConvertible {
       throw ConfigurationError("a signature has from 8 to 32 bytes, not \(size)")
     }
     (self.key, self.salt, self.size) = (key, salt, size)
+  }
+
+  /// Makes keys of settings, which name several separated by commas, as imgproxy's do.
+  ///
+  /// - Parameters:
+  ///   - keys: The keys, each in hexadecimal digits.
+  ///   - salts: As many salts.
+  ///   - size: The number of bytes of the hash that are kept. Defaults to 32, all.
+  /// - Returns: The keys, in order; the first one signs.
+  /// - Throws: ``ConfigurationError``, whose text does not contain the keys.
+  public static func list(keys: String, salts: String, size: Int = 32) throws(ConfigurationError) -> [SigningKey] {
+    let keys = keys.split(separator: ",", omittingEmptySubsequences: false)
+    let salts = salts.split(separator: ",", omittingEmptySubsequences: false)
+    guard keys.count == salts.count else {
+      throw ConfigurationError("there are \(keys.count) signing keys and \(salts.count) salts")
+    }
+    var list: [SigningKey] = []
+    for (key, salt) in zip(keys, salts) {
+      list.append(try SigningKey(key: String(key), salt: String(salt), size: size))
+    }
+    return list
+  }
+
+  /// Returns the path and query of a request with its signature.
+  ///
+  /// - Parameter target: The path and the query, without a signature, or with `_`, `unsafe` or `insecure` in its place:
+  ///   `/w:100/plain/https://example.org/cat.jpg`, `/?src=https://example.org/cat.jpg&w=100`.
+  /// - Returns: The same with the signature.
+  public func signing(_ target: String) -> String {
+    let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let path = parts.first.map(String.init) ?? ""
+    if ThumbnailURLs.isQueryForm(path) {
+      let query = parts.count > 1 ? String(parts[1]) : ""
+      let signature = signature(of: ThumbnailURLs.signedText(path: path, query: query))
+      return "\(path.isEmpty ? "/" : path)?\(query)&sig=\(signature)"
+    }
+    let info = path.hasPrefix("/info/") ? "/info" : ""
+    var rest = target.dropFirst(info.count)
+    for place in ["/_/", "/unsafe/", "/insecure/"] where rest.hasPrefix(place) {
+      rest = rest.dropFirst(place.count - 1)
+    }
+    let signed = ThumbnailURLs.withWholeScheme(String(rest))
+    return "\(info)/\(signature(of: info + signed))\(signed)"
   }
 
   /// Returns the signature of a path, in Base64 for URLs without padding.

@@ -21,6 +21,10 @@ public struct SourceRules: Sendable {
   ///
   /// Defaults to `AddressGuard()`.
   public var addressGuard: AddressGuard? = AddressGuard()
+  /// Hosts that are refused whatever the prefixes say, in lower case.
+  ///
+  /// Defaults to none.
+  public var refusedHosts: Set<String> = []
   /// A Boolean value that indicates whether files below a local root are served.
   ///
   /// Defaults to `false`.
@@ -67,7 +71,9 @@ public struct SourceRules: Sendable {
     guard prefixes.isEmpty || prefixes.contains(where: { $0.contains(url) }) else {
       throw RequestError(403, "the source is not allowed")
     }
-    if addressGuard?.objection(to: url) != nil { throw RequestError(403, "the source is not allowed") }
+    if refusedHosts.contains(url.host.withoutFinalDot) || addressGuard?.objection(to: url) != nil {
+      throw RequestError(403, "the source is not allowed")
+    }
     return .url(url.string)
   }
 

@@ -59,7 +59,7 @@ extension ThumbnailOptions {
       add(
         "wm",
         Decimal.text(mark.opacity),
-        mark.place?.rawValue ?? "re",
+        mark.place.rawValue,
         Decimal.text(mark.x),
         Decimal.text(mark.y),
         Decimal.text(mark.scale),
@@ -82,7 +82,7 @@ extension ThumbnailOptions {
 }
 
 extension ThumbnailOptions.Gravity {
-  fileprivate var canonical: String {
+  var canonical: String {
     switch self {
     case .place(let place, let x, let y) where (x, y) == (0, 0): place.rawValue
     case .place(let place, let x, let y): "\(place.rawValue):\(Decimal.text(x)):\(Decimal.text(y))"

@@ -131,8 +131,8 @@ public struct ThumbnailOptions: Sendable, Hashable {
   public struct Watermark: Sendable, Hashable {
     /// The opacity, from 0 to 1.
     public var opacity: Double
-    /// The place; `nil` to repeat it all over the image.
-    public var place: Place?
+    /// The place.
+    public var place: Place
     /// The distance from there, like that of a ``Gravity``.
     public var x: Double
     /// The distance from there, like that of a ``Gravity``.
@@ -141,7 +141,7 @@ public struct ThumbnailOptions: Sendable, Hashable {
     public var scale: Double
 
     /// Makes a watermark.
-    public init(opacity: Double, place: Place? = .center, x: Double = 0, y: Double = 0, scale: Double = 0) {
+    public init(opacity: Double, place: Place = .center, x: Double = 0, y: Double = 0, scale: Double = 0) {
       (self.opacity, self.place, self.x, self.y, self.scale) = (opacity, place, x, y, scale)
     }
   }
@@ -190,9 +190,9 @@ public struct ThumbnailOptions: Sendable, Hashable {
   public var contrast = 1.0
   /// The factor of the saturation.
   public var saturation = 1.0
-  /// The standard deviation of a blur; 0 for none.
+  /// The standard deviation of a blur, in pixels of the result; 0 for none.
   public var blur = 0.0
-  /// The standard deviation of unsharp masking; 0 for none.
+  /// The standard deviation of unsharp masking, in pixels of the result; 0 for none.
   public var sharpening = 0.0
   /// The radii of the corners: top left, top right, bottom right, bottom left.
   public var cornerRadii: [Double] = []

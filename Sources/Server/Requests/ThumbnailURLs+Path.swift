@@ -65,7 +65,7 @@ extension ThumbnailURLs {
   }
 
   /// Returns the path with both slashes after the scheme of a plain source, of which proxies drop one.
-  private static func withWholeScheme(_ path: String) -> String {
+  static func withWholeScheme(_ path: String) -> String {
     guard let start = path.firstRange(of: "/plain/")?.upperBound else { return path }
     let source = path[start...]
     guard let colon = source.firstIndex(where: { !($0.isASCII && $0.isLetter) }), colon != start,

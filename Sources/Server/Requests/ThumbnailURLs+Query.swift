@@ -12,7 +12,7 @@ extension ThumbnailURLs {
       signature = last.dropFirst("sig=".count)
       pairs.removeLast()
     }
-    try verify(signature, of: "\(draft.isInfo ? "/info" : "/")?\(pairs.joined(separator: "&"))")
+    try verify(signature, of: Self.signedText(path: path, query: pairs.joined(separator: "&")))
     try draft.apply(defaultPreset: ())
     var names: Set<String> = []
     var source: String?
@@ -36,7 +36,7 @@ extension ThumbnailURLs {
         var texts: [String] = []
         for value in values { texts.append(try URLOption.decoded(value, in: name)) }
         let option = URLOption(name: Self.names[name] ?? name, values: texts)
-        guard !configuration.allowsOnlyPresets || ["preset", "pr"].contains(option.name) else {
+        guard !configuration.allowsOnlyPresets || Self.besidePresets.contains(option.name) else {
           throw RequestError(400, "only presets are allowed, not the option '\(name)'")
         }
         try draft.apply(option)
@@ -45,6 +45,14 @@ extension ThumbnailURLs {
     draft.source = try configuration.sources.source(source ?? "")
     return draft
   }
+
+  /// Returns the text that is signed of a query without its signature.
+  static func signedText(path: String, query: String) -> String {
+    "\(path.hasPrefix("/info") ? "/info" : "/")?\(query)"
+  }
+
+  /// The options that are allowed where only presets are; a path names a format behind the source.
+  private static let besidePresets = ["preset", "pr", "format", "f", "ext"]
 
   /// Names that people expect.
   private static let names = ["fit": "resizing_type"]

@@ -53,6 +53,8 @@ public struct ThumbnailURLs: Sendable {
     ///
     /// Defaults to 8,192.
     public var maxSide = 8192
+    /// True for a program that does not know the presets of the server.
+    package var skipsUnknownPresets = false
 
     /// Makes the default settings.
     public init() {}
@@ -109,12 +111,14 @@ public struct ThumbnailURLs: Sendable {
     guard path.isURLText, query?.isURLText != false else {
       throw RequestError(400, "the URL has characters that must be percent-encoded")
     }
-    let draft = try isQueryForm(path) ? read(path: path, query: query ?? "") : read(path: path, unexpected: query)
+    let draft =
+      try Self.isQueryForm(path) ? read(path: path, query: query ?? "") : read(path: path, unexpected: query)
     if let expires = draft.expires, expires <= now { throw RequestError(404, "the URL has expired") }
     return try draft.request()
   }
 
-  private func isQueryForm(_ path: String) -> Bool { ["", "/", "/info", "/info/"].contains(path) }
+  /// Returns whether everything is in the query.
+  static func isQueryForm(_ path: String) -> Bool { ["", "/", "/info", "/info/"].contains(path) }
 
   /// Throws unless a text is signed with one of the keys.
   func verify(_ signature: some StringProtocol, of text: String) throws(RequestError) {

@@ -49,16 +49,7 @@ final class LocalFiles: Sendable {
     var url = "http://\(host)"
     for name in names {
       guard name != ".", name != "..", !name.utf8.contains(0), name.utf8.count <= 255 else { return nil }
-      url += "/"
-      for byte in name.utf8 {
-        let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-        if isPlain || byte == 45 || byte == 95 || byte == 46 {
-          url.unicodeScalars.append(UnicodeScalar(byte))
-        } else {
-          let digits = String(byte, radix: 16, uppercase: true)
-          url += "%" + (digits.count < 2 ? "0" : "") + digits
-        }
-      }
+      url += "/" + PercentEncoding.encode(String(name))
     }
     return url
   }
@@ -119,7 +110,8 @@ final class LocalFiles: Sendable {
     var folder = root
     defer { if folder != root { close(folder) } }
     for (index, name) in names.enumerated() {
-      guard let name = Self.decoded(name), name != ".", name != "..", !name.utf8.contains(47), !name.utf8.contains(0)
+      guard let name = PercentEncoding.decode(name), name != ".", name != "..", !name.utf8.contains(47),
+        !name.utf8.contains(0)
       else { throw FileError(code: ENOENT) }
       let isLast = index == names.count - 1
       let flags = isLast ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY
@@ -130,23 +122,6 @@ final class LocalFiles: Sendable {
       folder = next
     }
     throw FileError(code: EISDIR)
-  }
-
-  /// Returns a text without percent-encoding; `nil` if that is broken.
-  private static func decoded(_ text: Substring) -> String? {
-    var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard rest.count >= 2, let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-        return nil
-      }
-      bytes.append(code)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 
   private final class Handle: LoadHandle {

@@ -6,12 +6,18 @@ import VitrineRuntime
 /// Makes images, and facts about them, with a pipeline.
 struct ImageMaker: Sendable {
   private let pipeline: ImagePipeline
+  private let budget: SourceBudget
+  private let clock: any TimeSource
   /// The image for errors.
   private let placeholder: Data?
   private let queue = WorkQueue(label: "info", width: 1)
 
-  init(_ pipeline: ImagePipeline, _ configuration: ThumbnailServer.Configuration) throws(ServerError) {
-    self.pipeline = pipeline
+  init(
+    _ pipeline: ImagePipeline,
+    _ budget: SourceBudget,
+    _ configuration: ThumbnailServer.Configuration,
+  ) throws(ServerError) {
+    (self.pipeline, self.budget, clock) = (pipeline, budget, configuration.clock)
     guard let path = configuration.placeholder else {
       placeholder = nil
       return
@@ -24,10 +30,14 @@ struct ImageMaker: Sendable {
   }
 
   func make(_ order: Order) async -> ThumbnailService.Product {
+    budget.begin(order.url)
+    defer { budget.end(order.url) }
     do throws(LoadError) {
       switch order.kind {
       case .image:
-        return .success(Rendered(try await pipeline.encoded(for: order.request, as: order.encoding), for: order))
+        return .success(
+          Rendered(try await pipeline.encoded(for: order.request, as: order.encoding), for: order, at: clock.now)
+        )
       case .info: return .success(try await facts(order))
       }
     } catch {
@@ -43,7 +53,9 @@ struct ImageMaker: Sendable {
     var request = order.request
     request.source = .data(placeholder, id: "placeholder")
     request.cacheAccess = .none
-    return (try? await pipeline.encoded(for: request, as: order.encoding)).map { Rendered($0, for: order) }
+    return (try? await pipeline.encoded(for: request, as: order.encoding)).map {
+      Rendered($0, for: order, at: clock.now)
+    }
   }
 
   // MARK: Facts

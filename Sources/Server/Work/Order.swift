@@ -14,6 +14,8 @@ struct Order: Sendable {
   var kind = Kind.image
   /// Names everything that changes the answer; equal orders are one job.
   var key: String
+  /// The URL that is loaded, in canonical form.
+  var url: String
   var request: ImageRequest
   var encoding: ImageEncoding
   /// The fields of the request that have been looked at.
@@ -22,8 +24,6 @@ struct Order: Sendable {
   var expires: Date?
   /// The name of the file to save, without an extension; `nil` if it is not to be saved.
   var fileName: String?
-  /// The options in one text.
-  var options = ""
 }
 
 /// The reason why a request is refused, for its client.

@@ -63,11 +63,12 @@ struct Ordering: Sendable {
     let parts = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let (path, query) = (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : nil)
     let asked = try urls.request(path: path, query: query, at: now)
-    let (source, name) = try Self.source(asked.source)
+    let (source, url, name) = try Self.source(asked.source)
     guard !asked.isInfo else {
       return Order(
         kind: .info,
         key: "info \(asked.source.identifier)",
+        url: url,
         request: source(nil),
         encoding: ImageEncoding(.jpeg),
         expires: asked.expires,
@@ -78,19 +79,19 @@ struct Ordering: Sendable {
     let request = source(try choice.options.imageRequest(for: .url(""), watermark: watermark))
     return Order(
       key: "\(choice.canonical) \(asked.source.identifier)",
+      url: url,
       request: request,
       encoding: choice.encoding,
       vary: choice.vary,
       expires: asked.expires,
       fileName: choice.options.isAttachment ? choice.options.fileName ?? name : nil,
-      options: choice.canonical,
     )
   }
 
-  /// Returns a function that sets the source in a request, and the source's own name.
+  /// Returns a function that sets the source in a request, the URL of the source, and its own name.
   private static func source(
     _ source: ThumbnailRequest.Source
-  ) throws(RequestError) -> ((ImageRequest?) -> ImageRequest, name: String) {
+  ) throws(RequestError) -> ((ImageRequest?) -> ImageRequest, url: String, name: String) {
     let url: String
     let isLocal: Bool
     switch source {
@@ -113,7 +114,7 @@ struct Ordering: Sendable {
         // A file is on this disk already.
         if isLocal { request.storagePolicy = .finished }
         return request
-      }, name,
+      }, url, name,
     )
   }
 }

@@ -1,5 +1,6 @@
 import Vitrine
 import VitrineCaching
+import VitrineHTTP
 import VitrineRuntime
 
 /// An image, or facts about one, ready to be sent to any number of clients.
@@ -8,6 +9,8 @@ final class Rendered: Sendable {
   let mediaType: String
   /// The entity tag, in quotes; `nil` for none.
   let tag: String?
+  /// The time at which this server first had it; `nil` for none.
+  let modified: Date?
   /// The end of freshness; `nil` for ever.
   let expires: Date?
   /// The end of the URL's validity; `nil` for ever.
@@ -23,7 +26,8 @@ final class Rendered: Sendable {
   /// The source, for purges.
   let source: CacheKey
 
-  init(_ image: EncodedImage, for order: Order) {
+  init(_ image: EncodedImage, for order: Order, at now: Date) {
+    modified = now
     body = Body(image.data)
     mediaType = image.format.mediaType
     tag = image.contentID.map { Self.tag($0, order.key, image.format.name) }
@@ -38,7 +42,7 @@ final class Rendered: Sendable {
 
   /// Makes facts about an image, which are not stored.
   init(json: String, for order: Order, tier: String) {
-    (body, mediaType, tag) = (Body(json), "application/json", nil)
+    (body, mediaType, tag, modified) = (Body(json), "application/json", nil, nil)
     (expires, urlExpires) = (nil, order.expires)
     (usableWhileRevalidatingUntil, usableOnErrorUntil, isStale, isStorable) = (nil, nil, false, false)
     (self.tier, vary, fileName, source) = (tier, "", nil, order.request.fetchKey)
@@ -70,7 +74,14 @@ struct Conditions: Sendable {
 
   /// Returns true if the client has the image already (RFC 9110, section 13.1).
   func isMet(by rendered: Rendered) -> Bool {
-    guard let tag = rendered.tag, let list = ifNoneMatch else { return false }
+    guard let list = ifNoneMatch else {
+      guard let modified = rendered.modified,
+        let since = ifModifiedSince.flatMap({ HTTPDate.parse($0, now: modified) })
+      else { return false }
+      // The field has whole seconds.
+      return modified.timeIntervalSince1970.rounded(.down) <= since.timeIntervalSince1970
+    }
+    guard let tag = rendered.tag else { return false }
     return list.split(separator: ",").contains { item in
       let item = item.trimmingSpaces
       // The comparison is weak.
@@ -114,6 +125,7 @@ struct AnswerRules: Sendable {
     if !isKnown { fields.append(("Content-Type", rendered.mediaType)) }
     fields.append(("Cache-Control", cacheControl(rendered, at: now)))
     if let tag = rendered.tag { fields.append(("ETag", tag)) }
+    if let modified = rendered.modified { fields.append(("Last-Modified", HTTPTime.http(modified))) }
     if !rendered.vary.isEmpty { fields.append(("Vary", rendered.vary)) }
     if let name = rendered.fileName { fields.append(("Content-Disposition", ContentDisposition.attachment(name))) }
     fields += harmless

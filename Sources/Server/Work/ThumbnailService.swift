@@ -17,6 +17,7 @@ final class ThumbnailService: RequestAnswering {
   private let rules: AnswerRules
   private let answers: MemoryCache<Rendered>
   private let maker: ImageMaker
+  private let budget: SourceBudget
   private let log: AccessLog?
   private let purgeCount = Atomic(0)
   private let isReady = Atomic(true)
@@ -26,12 +27,14 @@ final class ThumbnailService: RequestAnswering {
   init(
     _ configuration: ThumbnailServer.Configuration,
     _ pipeline: ImagePipeline,
+    _ budget: SourceBudget,
     _ metrics: ServerMetrics,
     log: AccessLog?,
   ) throws(ServerError) {
     (self.configuration, self.pipeline, self.metrics, self.log) = (configuration, pipeline, metrics, log)
     (ordering, rules) = (try Ordering(configuration, pipeline), AnswerRules(configuration))
-    maker = try ImageMaker(pipeline, configuration)
+    self.budget = budget
+    maker = try ImageMaker(pipeline, budget, configuration)
     flights = Flights(
       Flights.Limits(
         running: configuration.maxRunning,
@@ -219,6 +222,7 @@ final class ThumbnailService: RequestAnswering {
     gauges.connections = connectionCount.withLock { $0 }()
     (gauges.running, gauges.waiting) = (flights.running, flights.waiting)
     (gauges.memoryEntries, gauges.memoryBytes) = (statistics.count, statistics.cost)
+    gauges.sourceBytes = budget.byteCount
     gauges.isReady = isReady.load(ordering: .relaxed)
     let fields = [(name: "Content-Type", value: "text/plain; version=0.0.4; charset=utf-8")] + Self.unstored
     return Answer(status: 200, fields: fields, body: Body(metrics.text(gauges)))

@@ -1,6 +1,6 @@
 import Testing
 import VitrineRuntime
-import VitrineServing
+import VitrineServingRequests
 
 /// RFC 4231's test cases.
 @Suite

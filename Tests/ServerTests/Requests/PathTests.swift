@@ -1,0 +1,231 @@
+import Testing
+import VitrineImaging
+import VitrineRuntime
+@testable import VitrineServingRequests
+
+/// URLs in imgproxy's syntax, and what they mean.
+@Suite
+struct PathTests {
+  private static let cat = "http://example.com/images/cat.jpg"
+
+  @Test(arguments: [
+    ("rs:fit:300:200", "w:300/h:200"),
+    ("resize:fill:300:200:1:1", "rt:fill/w:300/h:200/el:1/ex:1:ce"),
+    ("rs:fill-down:300:200:0:1:noea:10:-5", "rt:fill-down/w:300/h:200/ex:1:noea:10:-5"),
+    ("rs::300", "w:300"),
+    ("rs:force:0:200", "rt:force/h:200"),
+    ("s:300:200", "w:300/h:200"),
+    ("size:300:200:t", "w:300/h:200/el:1"),
+    ("rt:auto/w:10/h:20", "rt:auto/w:10/h:20"),
+    ("width:10/height:20", "w:10/h:20"),
+    ("h:20/w:10", "w:10/h:20"),
+    ("w:5/w:10", "w:10"),
+    ("mw:100/min-height:50", "mw:100/mh:50"),
+    ("w:100/z:2", "w:100/z:2:2"),
+    ("w:100/zoom:2:1.5", "w:100/z:2:1.5"),
+    ("dpr:2.5", "dpr:2.5"),
+    ("dpr:1", "dpr:1"),
+    ("el:1/el:0", ""),
+    ("enlarge:true", "el:1"),
+    ("ex:1", "ex:1:ce"),
+    ("ex:0", ""),
+    ("exar:1:so:0:4", "exar:1:so:0:4"),
+    ("g:sm", "g:sm"),
+    ("g:ce", ""),
+    ("gravity:nowe:10:0.25", "g:nowe:10:0.25"),
+    ("g:fp:0.5:0.125", "g:fp:0.5:0.125"),
+    ("c:100:200", "c:100:200"),
+    ("crop:0.5:0:we:3", "c:0.5:0:we:3:0"),
+    ("c:10:20:sm", "c:10:20:sm"),
+    ("t:10", "t:10::0:0"),
+    ("trim:10:ff00ff:1:0", "t:10:FF00FF:1:0"),
+    ("t:0::1:1", "t:0::1:1"),
+    ("pd:10", "pd:10:10:10:10"),
+    ("pd:10:20", "pd:10:20:10:20"),
+    ("padding:1:2:3:4", "pd:1:2:3:4"),
+    ("pd::5", "pd:0:5:0:5"),
+    ("rot:90", "rot:90"),
+    ("rot:-90", "rot:270"),
+    ("rotate:360", ""),
+    ("ar:1", ""),
+    ("fl:1:0", "fl:1:0"),
+    ("flip:0:1", "fl:0:1"),
+    ("bg:255:128:0", "bg:FF8000"),
+    ("background:fff", "bg:FFFFFF"),
+    ("bg:ff800080", "bg:FF800080"),
+    ("bg:ff8000/bg:", ""),
+    ("br:-20/co:1.5/sa:0", "br:-20/co:1.5/sa:0"),
+    ("a:10:1:0.5", "br:10/sa:0.5"),
+    ("bl:2.5/sh:0.7", "bl:2.5/sh:0.7"),
+    ("blur:0", ""),
+    ("rc:16", "rc:16"),
+    ("rc:1:2:3:4", "rc:1:2:3:4"),
+    ("wm:0.5", "wm:0.5:ce:0:0:0"),
+    ("watermark:0.5:soea:10:0.1:0.2", "wm:0.5:soea:10:0.1:0.2"),
+    ("wm:0", ""),
+    ("q:80", "q:80"),
+    ("q:0", ""),
+    ("fq:webp:70:avif:50", "fq:avif:50:webp:70"),
+    ("sm:0", "sm:0"),
+    ("sm:1", ""),
+    ("kcr:0", "kcr:0"),
+    ("kcr:0/sm:1", "kcr:0"),
+    ("scp:0", "scp:0"),
+    ("page:3/da:1", "pg:3/da:1"),
+    ("att:1/fn:cat", "att:1/fn:Y2F0:1"),
+    ("fn:Y2F0:1", "fn:Y2F0:1"),
+    ("fn:a%20b", "fn:YSBi:1"),
+    ("cb:v2", "cb:v2"),
+    ("rs%3Afit%3A300%3A200", "w:300/h:200"),
+    ("", ""),
+  ])
+  func optionsMeanWhatImgproxyTakesThemFor(options: String, canonical: String) throws {
+    let middle = options.isEmpty ? "" : "\(options)/"
+    let request = try ThumbnailURLs().request(path: "/_/\(middle)plain/\(Self.cat)")
+    #expect(request.options.canonical == canonical)
+    #expect(request.source == .url(Self.cat))
+    #expect(request.format == nil)
+    #expect(!request.isInfo)
+  }
+
+  @Test(arguments: [
+    ("plain/http://example.com/a%20b.jpg@png", "http://example.com/a%20b.jpg", "png"),
+    ("plain/http%3A%2F%2Fexample.com%2Fcat.jpg%3Fv%3D1%26w%3D2@webp", "http://example.com/cat.jpg?v=1&w=2", "webp"),
+    ("plain/http://example.com/a%2520b.jpg", "http://example.com/a%20b.jpg", nil),
+    ("plain/http://example.com/a%40b.jpg@avif", "http://example.com/a@b.jpg", "avif"),
+    ("plain/http://example.com/cat.jpg@", "http://example.com/cat.jpg", nil),
+    ("plain/http:/example.com/cat.jpg", "http://example.com/cat.jpg", nil),
+    ("plain/HTTPS://EXAMPLE.com:443/a/../cat.jpg#x", "https://example.com/cat.jpg", nil),
+    ("f:webp/plain/http://example.com/cat.jpg@png", "http://example.com/cat.jpg", "png"),
+    ("format:jpg/plain/http://example.com/cat.jpg", "http://example.com/cat.jpg", "jpeg"),
+    ("f:webp/f:/plain/http://example.com/cat.jpg", "http://example.com/cat.jpg", nil),
+    ("aHR0cDovL2V4YW1w/bGUuY29tL2ltYWdl/cy9jdXJpb3NpdHku/anBn.png", "http://example.com/images/curiosity.jpg", "png"),
+    ("aHR0cDovL2V4YW1wbGUuY29tL2NhdC5qcGc=", "http://example.com/cat.jpg", nil),
+    // Base64 is the source itself: nothing in it is decoded again.
+    ("aHR0cDovL2V4YW1wbGUuY29tL2ElMjBi", "http://example.com/a%20b", nil),
+  ])
+  func sourcesAreDecodedOnce(path: String, url: String, format: String?) throws {
+    let request = try ThumbnailURLs().request(path: "/unsafe/\(path)")
+    #expect(request.source == .url(url))
+    #expect(request.format?.name == format)
+  }
+
+  @Test(arguments: [
+    ("/", 404, "the source is missing"),
+    ("/favicon.ico", 404, "a path is"),
+    ("//rs:fit:1:1/plain/http://example.com/", 404, "a path is"),
+    ("/_/rs:fit:1:1", 400, "the source is missing"),
+    ("/_/rs:fit:1:1/plain", 400, "the source is missing"),
+    ("/_/rs:fit:1:1/plain/", 400, "the source is missing"),
+    ("/_/rs:fit:1:1/enc/abc", 400, "encrypted"),
+    ("/_/wdth:100/plain/http://example.com/", 400, "unknown option 'wdth'"),
+    ("/_/W:100/plain/http://example.com/", 400, "unknown option 'W'"),
+    ("/_/w:100:1/plain/http://example.com/", 400, "'w' takes at most 1"),
+    ("/_/w:ten/plain/http://example.com/", 400, "'w' takes a number from 0 to 65535, not 'ten'"),
+    ("/_/w:-1/plain/http://example.com/", 400, "'w'"),
+    ("/_/w:+1/plain/http://example.com/", 400, "'w'"),
+    ("/_/w:1e3/plain/http://example.com/", 400, "'w'"),
+    ("/_/w:99999999999999999999/plain/http://example.com/", 400, "'w'"),
+    ("/_/w:9000/plain/http://example.com/", 400, "longer than 8192"),
+    ("/_/w:4000/dpr:3/plain/http://example.com/", 400, "longer than 8192"),
+    ("/_/w:100/z:100/plain/http://example.com/", 400, "longer than 8192"),
+    ("/_/pd:5000/plain/http://example.com/", 400, "longer than 8192"),
+    ("/_/z:2/plain/http://example.com/", 400, "'zoom' needs"),
+    ("/_/dpr:nan/plain/http://example.com/", 400, "'dpr'"),
+    ("/_/dpr:inf/plain/http://example.com/", 400, "'dpr'"),
+    ("/_/dpr:0x1p3/plain/http://example.com/", 400, "'dpr'"),
+    ("/_/dpr:0/plain/http://example.com/", 400, "'dpr'"),
+    ("/_/rs:cover:1:1/plain/http://example.com/", 400, "one of fit, fill, fill-down, force, auto, not 'cover'"),
+    ("/_/el:yes/plain/http://example.com/", 400, "'el' takes 1 or 0"),
+    ("/_/g:middle/plain/http://example.com/", 400, "'g' takes one of ce, no"),
+    ("/_/g:fp:2:0/plain/http://example.com/", 400, "'g'"),
+    ("/_/g:sm:1/plain/http://example.com/", 400, "'g'"),
+    ("/_/ex:1:sm/plain/http://example.com/", 400, "'ex'"),
+    ("/_/rot:45/plain/http://example.com/", 400, "a multiple of 90"),
+    ("/_/ar:0/plain/http://example.com/", 400, "upright"),
+    ("/_/bg:12345/plain/http://example.com/", 400, "'bg'"),
+    ("/_/bg:1:2:256/plain/http://example.com/", 400, "'bg'"),
+    ("/_/q:101/plain/http://example.com/", 400, "'q'"),
+    ("/_/fq:webp/plain/http://example.com/", 400, "'fq'"),
+    ("/_/f:svg/plain/http://example.com/", 400, "the format 'svg' is not one of jpg, png"),
+    ("/_/plain/http://example.com/@html", 400, "the format 'html'"),
+    ("/_/plain/http://example.com/@png@webp", 400, "%40"),
+    ("/_/plain/http://example.com/%", 400, "a % is written %25"),
+    ("/_/plain/http://example.com/%zz", 400, "a % is written %25"),
+    ("/_/plain/http://example.com/%ff", 400, "a % is written %25"),
+    ("/_/plain/http://example.com/%00", 400, "a % is written %25"),
+    ("/_/plain/ftp://example.com/", 400, "not an http or https URL"),
+    ("/_/plain/javascript:alert(1)", 400, "not an http or https URL"),
+    ("/_/plain/data:image/png;base64,AAAA", 400, "not an http or https URL"),
+    ("/_/plain/http://user:secret@example.com/", 400, "the format"),
+    ("/_/plain/http://user%40example.com/", 400, "user names"),
+    ("/_/raw:1/plain/http://example.com/", 400, "'raw' is not supported: originals are not passed on"),
+    ("/_/mb:1000/plain/http://example.com/", 400, "'mb' is not supported"),
+    ("/_/pix:5/plain/http://example.com/", 400, "'pix' is not supported"),
+    ("/_/wm:0.5:re/plain/http://example.com/", 400, "'wm'"),
+    ("/_/fn:..%2Fx/plain/http://example.com/", 400, "'fn'"),
+    ("/_/fn:a%0D%0AX/plain/http://example.com/", 400, "'fn'"),
+    ("/_/fn:a%E2%80%AEgpj/plain/http://example.com/", 400, "'fn'"),
+    ("/_/pr:nothing/plain/http://example.com/", 400, "unknown preset 'nothing'"),
+    ("/_/notbase64!", 400, "neither an option"),
+    ("/_/aHR0cDovL2V4YW1wbGUuY29tL2NhdC5qcGd", 400, "neither an option"),
+    ("/_/plain/http://exa mple.com/", 400, "percent-encoded"),
+    ("/_/plain/http://ex\u{301}ample.com/", 400, "percent-encoded"),
+    ("/_/plain/local:///etc/passwd", 403, "local files are not allowed"),
+  ])
+  func whatIsNotUnderstoodIsRefusedByName(path: String, status: Int, text: String) throws {
+    let refusal = try #require(try ThumbnailURLs().refusal(of: path))
+    #expect(refusal.status == status)
+    #expect(refusal.text.contains(text), "\(refusal)")
+  }
+
+  @Test
+  func aQueryBehindAPathIsRefusedAndNotForgotten() throws {
+    let refusal = try ThumbnailURLs().refusal(of: "/_/w:1/plain/http://example.com/cat.jpg", query: "size=2")
+    #expect(refusal?.status == 400)
+    #expect(refusal?.text.contains("%3F") == true)
+  }
+
+  @Test
+  func lengthAndNumberOfOptionsAreBounded() throws {
+    let urls = try ThumbnailURLs()
+    let long = "/_/plain/http://example.com/" + String(repeating: "a", count: 8192)
+    #expect(urls.refusal(of: long)?.status == 414)
+    func path(_ count: Int) -> String { "/_/" + String(repeating: "w:1/", count: count) + "plain/http://example.com/" }
+    #expect(urls.refusal(of: path(64)) == nil)
+    #expect(urls.refusal(of: path(65))?.text == "there are more than 64 options")
+  }
+
+  @Test
+  func infoAsksForFactsOfTheOriginal() throws {
+    let request = try ThumbnailURLs().request(path: "/info/_/plain/\(Self.cat)")
+    #expect(request.isInfo)
+    #expect(request.source == .url(Self.cat))
+  }
+
+  @Test
+  func aMessageHasNoControlCharacters() throws {
+    let refusal = try #require(try ThumbnailURLs().refusal(of: "/_/w:%1B%5B31m%C3%A9/plain/http://example.com/"))
+    #expect(refusal.text.utf8.allSatisfy { (32...126).contains($0) })
+  }
+
+  @Test
+  func everyRefusedOptionIsNotAlsoUnderstood() {
+    #expect(OptionTable.refused.keys.allSatisfy { OptionTable.options[$0] == nil })
+  }
+}
+
+/// The page of the documentation that lists the options.
+@Suite
+struct DocumentedOptionTests {
+  @Test
+  func everyOptionIsDocumented() throws {
+    let page = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../../Sources/Server/Requests/VitrineServingRequests.docc/URLs.md").standardized
+    let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
+    let parts = text.split(separator: "These options of imgproxy are refused")
+    try #require(parts.count == 2)
+    for name in OptionTable.options.keys { #expect(parts[0].contains("`\(name)`"), "\(name)") }
+    for name in OptionTable.refused.keys { #expect(parts[1].contains("`\(name)`"), "\(name)") }
+  }
+}

@@ -1,0 +1,185 @@
+import Testing
+import Vitrine
+import VitrineImaging
+import VitrineRuntime
+import VitrineServingRequests
+import VitrineTesting
+
+/// What the options make of an image.
+@Suite
+struct RenderingTests {
+  /// An opaque picture whose pixels say where they are: red is the column, green the row.
+  private static func picture(_ width: Int, _ height: Int) -> Bitmap {
+    let pixels = (0..<width * height).flatMap { place -> [UInt8] in
+      [UInt8(place % width * 255 / max(1, width - 1)), UInt8(place / width * 255 / max(1, height - 1)), 128, 255]
+    }
+    return unsafe Bitmap(width: width, height: height, alpha: .opaque) { memory in
+      // Four bytes a pixel on both sides.
+      unsafe pixels.withUnsafeBytes { unsafe memory.copyMemory(from: $0) }
+    }
+  }
+
+  /// Makes a thumbnail as a pipeline does: decodes at the size, then processes.
+  private func thumbnail(_ bitmap: Bitmap, _ text: String, watermark: Bitmap? = nil) throws -> Bitmap {
+    let path = "/_/\(text)/plain/http://example.com/"
+    let options = try ThumbnailURLs().request(path: path).options
+    let request = try options.imageRequest(for: .data(Data(), id: text), watermark: watermark)
+    var result = try request.size.map { try bitmap.resized(to: $0) } ?? bitmap
+    for step in request.processors { result = try step.process(result) }
+    return result
+  }
+
+  @Test(arguments: [
+    // Width and height of the picture, the options, width and height of the thumbnail.
+    (400, 200, "rs:fit:100:100", 100, 50),
+    (400, 200, "rs:fill:100:100", 100, 100),
+    (400, 200, "rs:force:100:100", 100, 100),
+    (400, 200, "w:100", 100, 50),
+    (400, 200, "h:100", 200, 100),
+    (400, 200, "w:0", 400, 200),
+    (400, 200, "rs:auto:100:50", 100, 50),
+    (400, 200, "rs:auto:50:100", 50, 25),
+    (200, 400, "rs:auto:50:60", 50, 60),
+    (400, 200, "w:800", 400, 200),
+    (400, 200, "w:800/el:1", 800, 400),
+    (400, 200, "w:100/dpr:2", 200, 100),
+    (400, 200, "w:100/z:1.5", 150, 75),
+    (400, 200, "rs:fill:100:100/z:1:0.5", 100, 50),
+    (400, 200, "rs:fill:300:300", 300, 200),
+    (400, 200, "rs:fill-down:300:300", 200, 200),
+    (400, 200, "rs:fill-down:300:300/g:noea", 200, 200),
+    (400, 200, "rs:fill-down:300:300/g:sm", 200, 200),
+    (400, 200, "rs:fill-down:300:300/g:fp:0.1:0.5", 200, 200),
+    (400, 200, "rs:fill:100:100/g:sm", 100, 100),
+    (400, 200, "rs:fill:100:100/g:fp:0.9:0.1", 100, 100),
+    (400, 200, "rs:fill:100:100/g:we:10:0", 100, 100),
+    (400, 200, "w:100/mh:100", 100, 100),
+    (400, 200, "mw:800", 800, 400),
+    (400, 200, "w:100/rot:90", 100, 200),
+    (400, 200, "rs:fill:100:50/rot:90", 100, 50),
+    (400, 200, "rs:fill:100:50/rot:270/g:no", 100, 50),
+    (400, 200, "c:100:50", 100, 50),
+    (400, 200, "c:0.5:0", 200, 200),
+    (400, 200, "c:1000:1000", 400, 200),
+    (400, 200, "c:100:100/w:50", 50, 50),
+    (400, 200, "c:100:100:sm/rs:fill:20:40:1", 20, 40),
+    (400, 200, "rs:fit:100:100/ex:1", 100, 100),
+    (400, 200, "rs:fit:800:800/ex:1:so", 800, 800),
+    (400, 200, "rs:fit:800:800/exar:1", 400, 400),
+    (400, 200, "w:100/pd:10:20", 140, 70),
+    (400, 200, "w:50/pd:10/dpr:2", 140, 90),
+    (1, 400, "w:100/h:10", 1, 10),
+    (400, 1, "h:1/w:3", 3, 1),
+    (1, 1, "rs:fill:100:100:1/g:sm", 100, 100),
+  ])
+  func theSizeIsThatOfTheOptions(width: Int, height: Int, options: String, newWidth: Int, newHeight: Int) throws {
+    let result = try thumbnail(Self.picture(width, height), options)
+    #expect(result.width == newWidth)
+    #expect(result.height == newHeight)
+  }
+
+  @Test(arguments: [
+    // What is left of a wide picture, by the level of red in its middle.
+    ("rs:fill:40:80/g:we", 25), ("rs:fill:40:80/g:ea", 230), ("rs:fill:40:80", 127),
+    ("rs:fill:40:80/g:we:40:0", 89), ("rs:fill:40:80/g:ea:40:0", 166), ("rs:fill:40:80/g:ce:-40:0", 63),
+    ("rs:fill:40:80/g:we:0.25:0", 89), ("rs:fill:40:80/g:fp:0.75:0.5", 191), ("rs:fill:40:80/g:fp:1:0.5", 230),
+    ("rs:fill:40:80/g:we/fl:1", 230), ("rs:fill:40:80/g:fp:0:0/fl:1:1", 230),
+    ("c:80:0:ea/w:20", 204), ("c:0.5:0:we/rs:fill:20:80/g:we", 12),
+  ])
+  func theGravitySaysWhatStays(options: String, red: Int) throws {
+    let result = try thumbnail(Self.picture(160, 80), options)
+    let middle = Int(result[result.width / 2, result.height / 2].x)
+    #expect(abs(middle - red) <= 4, "\(middle)")
+  }
+
+  @Test
+  func aRotationComesBeforeTheCrop() throws {
+    // Turned to the right, the left edge is the top.
+    let result = try thumbnail(Self.picture(160, 80), "rot:90/rs:fill:80:40/g:no")
+    #expect(result[40, 1].x < 8)
+    #expect(result[40, 38].x > 55 && result[40, 38].x < 72)
+    #expect(result[0, 20].y > 247)
+  }
+
+  @Test
+  func aCanvasHasTheColorOfTheBackground() throws {
+    let red = try thumbnail(Self.picture(40, 20), "w:40/h:40/ex:1:nowe/pd:5/bg:ff0000")
+    #expect(red[0, 0] == SIMD4(255, 0, 0, 255))
+    #expect(red[20, 40] == SIMD4(255, 0, 0, 255))
+    #expect(red[5, 5] == SIMD4(0, 0, 128, 255))
+    #expect(red.alpha == .opaque)
+    let clear = try thumbnail(Self.picture(40, 20), "w:40/h:40/ex:1:so:0:3")
+    #expect(clear[0, 0] == SIMD4(0, 0, 0, 0))
+    #expect(clear[0, 39].w == 0)
+    #expect(clear[0, 36].w == 255)
+  }
+
+  @Test
+  func edgesAreTrimmedBeforeTheSizeIsKnown() throws {
+    let framed = try ImageProcessor.padding(top: 3, right: 5, bottom: 7, left: 9, color: .white)
+      .process(Self.picture(40, 20))
+    let result = try thumbnail(framed, "t:5")
+    #expect((result.width, result.height) == (40, 20))
+    #expect(result[0, 0] == SIMD4(0, 0, 128, 255))
+    let equal = try thumbnail(framed, "t:5:ffffff:1:1")
+    #expect((equal.width, equal.height) == (44, 24))
+  }
+
+  @Test
+  func theWatermarkIsTheServers() throws {
+    let mark = try ImageProcessor.brightness(1).process(Self.picture(10, 10))
+    let result = try thumbnail(Self.picture(100, 50), "wm:1:soea:10:5:0.2", watermark: mark)
+    #expect(result[89, 44] == SIMD4(255, 255, 255, 255))
+    #expect(result[90, 44].y < 250)
+    #expect(result[71, 30].x == 255)
+    #expect(throws: RequestError.self) { try thumbnail(Self.picture(4, 4), "wm:1") }
+  }
+
+  @Test
+  func framesPagesAndColorsReachTheDecoder() throws {
+    func request(_ text: String) throws -> ImageRequest {
+      try ThumbnailURLs().request(path: "/_/\(text)/plain/http://example.com/").options
+        .imageRequest(for: .url("http://example.com/"))
+    }
+    #expect(try request("w:1").animates)
+    #expect(try !request("da:1").animates)
+    #expect(try !request("pg:2").animates)
+    #expect(try request("pg:2").frame == 2)
+    #expect(try request("w:1").colorSpace == .sRGB)
+    #expect(try request("scp:0").colorSpace == .displayP3)
+    // Where nothing depends on the original, the decoder makes the thumbnail.
+    #expect(try request("rs:fill:300:200/g:nowe").size == .pixels(300, 200, .fill, anchor: .topLeft))
+    #expect(try request("rs:fill:300:200/g:nowe").processors.isEmpty)
+    #expect(try request("rs:fill:300:200/g:sm").size == nil)
+  }
+
+  @Test
+  func otherOptionsHaveOtherKeys() throws {
+    var numbers = SeededNumbers(3)
+    var requests: [ImageRequest: ThumbnailOptions] = [:]
+    for _ in 0..<300 {
+      var options = ThumbnailOptions.random(&numbers)
+      options.watermark = nil
+      let request = try options.imageRequest(for: .url("http://example.com/"))
+      guard let known = requests.updateValue(options, forKey: request) else { continue }
+      // Options may differ and say the same, but not for a crop or a filter.
+      #expect(known.crop == options.crop && known.blur == options.blur && known.trim == options.trim)
+    }
+  }
+
+  /// The whole way, from the URL to the bytes of a file.
+  @Test
+  func aPipelineMakesTheThumbnailOfAURL() async throws {
+    let source = try Self.picture(300, 200).encoded(as: .png())
+    let pipeline = ImagePipeline.testing()
+    let path = "/_/rs:fill:100:100/g:fp:0.9:0.5/rot:180/bl:1/pd:5/bg:ffffff/kcr:0/plain/http://example.com/@webp"
+    let request = try ThumbnailURLs().request(path: path)
+    let answer = Negotiation.choose(request, headers: [:])
+    let image = try await pipeline.encoded(
+      for: try answer.options.imageRequest(for: .data(source, id: "picture")),
+      as: answer.encoding,
+    )
+    #expect(image.format == .webp)
+    #expect((image.width, image.height) == (110, 110))
+  }
+}
