@@ -47,6 +47,13 @@ public final class ThumbnailServer: Sendable {
     service = try ThumbnailService(configuration, pipeline, budget, metrics, log: log)
   }
 
+  /// Ends the server at once, and blocks until its threads have ended; better call ``drain(within:)`` or ``stop()`` before.
+  deinit {
+    guard let listener = state.withLock({ $0.listener.take() }) else { return }
+    service.flights.end()
+    listener.stop()
+  }
+
   /// Begins to listen.
   ///
   /// - Throws: ``ServerError`` if the address is taken, or the system refuses threads.

@@ -11,6 +11,8 @@ final class ConnectionRecord: Sendable {
     case working
     /// The answer is being sent.
     case sending
+    /// It has been cut, and is about to be closed.
+    case cut
   }
 
   let socket: CInt
@@ -106,6 +108,7 @@ final class ConnectionTable: Sendable {
 
   private static func cut(_ record: ConnectionRecord) {
     // libmicrohttpd sees the end of the stream and closes the socket. Under the table's lock it has not done so yet.
+    record.begin(.cut, until: nil)
     shutdown(record.socket, CInt(SHUT_RDWR))
   }
 }

@@ -17,7 +17,8 @@ final class Exchange: @unchecked Sendable {
 
   private struct State {
     var answer: Answer?
-    var isSuspended = false
+    /// Where it has to be left once the connection is resumed; `nil` if it is not suspended.
+    var open: OpenExchanges?
     var hasLeft = false
     var onLeave: (@Sendable () -> Void)?
   }
@@ -47,10 +48,10 @@ final class Exchange: @unchecked Sendable {
   var id: String { RequestID.text(of: number) }
 
   /// Suspends the connection; called on its thread.
-  func suspend() {
+  func suspend(within open: OpenExchanges) {
     // libmicrohttpd keeps a suspended connection until it is resumed.
     unsafe MHD_suspend_connection(handle)
-    state.withLock { $0.isSuspended = true }
+    state.withLock { $0.open = open }
   }
 
   /// The answer, once there is one.
@@ -76,17 +77,17 @@ final class Exchange: @unchecked Sendable {
 
   /// Gives the answer, and lets the connection continue.
   func finish(_ answer: Answer) {
-    let (resumes, leave) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
-      guard state.answer == nil else { return (false, nil) }
+    let (open, leave) = state.withLock { state -> (OpenExchanges?, (@Sendable () -> Void)?) in
+      guard state.answer == nil else { return (nil, nil) }
       state.answer = answer
-      defer { state.isSuspended = false }
-      return (state.isSuspended, state.onLeave.take())
+      return (state.open.take(), state.onLeave.take())
     }
     withExtendedLifetime(leave) {}
-    guard resumes else { return }
+    guard let open else { return }
     // The socket belongs to the connection until it is resumed.
     connection.stopWatching()
     unsafe MHD_resume_connection(handle)
+    open.leave()
   }
 }
 

@@ -28,6 +28,7 @@ final class Listener: @unchecked Sendable {
   private let clock: any TimeSource
   private let table: ConnectionTable
   private let watch: DisconnectWatch
+  private let open = OpenExchanges()
   private let lastNumber = Atomic<UInt64>(0)
   private let isDraining = Atomic(false)
   private var daemon: OpaquePointer?
@@ -112,11 +113,12 @@ final class Listener: @unchecked Sendable {
 
   /// Ends all connections and threads.
   ///
-  /// Every exchange must have its answer. Blocks until the threads have ended.
+  /// Blocks until every exchange has its answer, and the threads have ended.
   func stop() {
     sweep?.cancel()
     guard let daemon = unsafe daemon else { return }
     unsafe self.daemon = nil
+    open.stop()
     unsafe MHD_stop_daemon(daemon)
   }
 
@@ -159,14 +161,21 @@ final class Listener: @unchecked Sendable {
       answer.closes = true
       return unsafe send(answer, exchange, connection)
     case .head:
+      guard open.enter() else {
+        var answer = Answer.text(503, "the server is about to end")
+        answer.closes = true
+        return unsafe send(answer, exchange, connection)
+      }
       exchange.connection.begin(.working, until: nil)
       exchange.client = unsafe PeerAddress.text(vitrine_mhd_client(connection))
       let request = unsafe ReceivedRequest(exchange.method, exchange.target, peer: exchange.client, connection)
       switch answering.react(to: request, exchange) {
-      case .answer(let answer): return unsafe send(answer, exchange, connection)
+      case .answer(let answer):
+        open.leave()
+        return unsafe send(answer, exchange, connection)
       case .wait(let begin):
         exchange.stage = .waiting
-        exchange.suspend()
+        exchange.suspend(within: open)
         exchange.connection.startWatching(for: exchange)
         begin()
         return .YES
