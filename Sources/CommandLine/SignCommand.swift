@@ -115,13 +115,13 @@ struct SignCommand: Command {
 
   private static func key(_ parsed: Arguments) throws(UsageError) -> SigningKey {
     let settings = try settings(parsed)
-    guard let keys = settings["VITRINE_KEY"], let salts = settings["VITRINE_SALT"], !keys.isEmpty else {
+    guard let keys = settings["VITRINE_KEY"], !keys.isEmpty else {
       throw UsageError("sign needs $VITRINE_KEY and $VITRINE_SALT, or a file with them by --config")
     }
     // What is no number is out of range.
     let size = settings["VITRINE_SIGNATURE_SIZE"].map { Int($0) ?? 0 } ?? 32
     do throws(ConfigurationError) {
-      let list = try SigningKey.list(keys: keys, salts: salts, size: size)
+      let list = try SigningKey.list(keys: keys, salts: settings["VITRINE_SALT"] ?? "", size: size)
       return list[0]
     } catch {
       throw UsageError("\(error)")
@@ -141,9 +141,9 @@ struct SignCommand: Command {
     for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
       let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, !line.hasPrefix("#") else { continue }
-      settings[String(parts[0].filter { !$0.isWhitespace })] = String(
-        parts[1].filter { !$0.isWhitespace && $0 != "\"" }
-      )
+      // Hexadecimal digits have neither spaces nor quotes.
+      let (name, value) = (parts[0].filter { !$0.isWhitespace }, parts[1].filter { !" \t\r\"'".contains($0) })
+      settings[name] = value
     }
     return settings
   }

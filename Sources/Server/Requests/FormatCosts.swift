@@ -55,10 +55,14 @@ public struct FormatCosts: Sendable, Hashable {
   ) -> ImageFormat? {
     let candidates = formats.compactMap { format -> (format: ImageFormat, weight: Int, size: Double)? in
       guard let cost = self[format], accepted.weight(format) > 0, cost.relativeSize < 1,
-        cost.timePerMegapixel * (pixels / 1e6) <= limit
+        cost.timePerMegapixel.inSeconds * pixels / 1e6 <= limit.inSeconds
       else { return nil }
       return (format, accepted.weight(format), cost.relativeSize)
     }
     return candidates.min { ($1.weight, $0.size) < ($0.weight, $1.size) }?.format
   }
+}
+
+extension Duration {
+  fileprivate var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -82,6 +82,10 @@ struct OptionDraft {
     guard sides.allSatisfy({ $0 <= Double(configuration.maxSide) }) else {
       throw RequestError(400, "a side is longer than \(configuration.maxSide) pixels")
     }
+    let area = max(sides[0], sides[2]) * max(sides[1], sides[3])
+    guard area <= Double(configuration.maxPixels) else {
+      throw RequestError(400, "there are more than \(configuration.maxPixels) pixels")
+    }
     guard options.width > 0 || options.height > 0 || (options.zoomX, options.zoomY) == (1, 1) else {
       throw RequestError(400, "the option 'zoom' needs a width or a height")
     }

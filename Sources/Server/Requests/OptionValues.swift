@@ -95,7 +95,7 @@ struct OptionValues {
       return nil
     }
     if text == "sm" {
-      guard allowsSmart, texts.count == index + 1 else { throw error(index, "no gravity sm with this, or") }
+      guard allowsSmart, texts.count == index + 1 else { throw error(index, allowsSmart ? "sm alone" : "a place") }
       return .smart
     }
     if text == "fp" {

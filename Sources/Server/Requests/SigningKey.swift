@@ -37,13 +37,14 @@ public struct SigningKey: Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - keys: The keys, each in hexadecimal digits.
-  ///   - salts: As many salts.
+  ///   - salts: As many salts; empty for none.
   ///   - size: The number of bytes of the hash that are kept. Defaults to 32, all.
   /// - Returns: The keys, in order; the first one signs.
   /// - Throws: ``ConfigurationError``, whose text does not contain the keys.
   public static func list(keys: String, salts: String, size: Int = 32) throws(ConfigurationError) -> [SigningKey] {
     let keys = keys.split(separator: ",", omittingEmptySubsequences: false)
-    let salts = salts.split(separator: ",", omittingEmptySubsequences: false)
+    let salts =
+      salts.isEmpty ? keys.map { _ in "" } : salts.split(separator: ",", omittingEmptySubsequences: false)
     guard keys.count == salts.count else {
       throw ConfigurationError("there are \(keys.count) signing keys and \(salts.count) salts")
     }

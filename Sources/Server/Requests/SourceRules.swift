@@ -66,7 +66,7 @@ public struct SourceRules: Sendable {
     do throws(HTTPError) {
       url = try HTTPURL(text)
     } catch {
-      throw RequestError(400, "the source is not an http or https URL: \(error.detail)")
+      throw RequestError(400, "the source is not valid: \(error.detail)")
     }
     guard prefixes.isEmpty || prefixes.contains(where: { $0.contains(url) }) else {
       throw RequestError(403, "the source is not allowed")

@@ -53,6 +53,10 @@ public struct ThumbnailURLs: Sendable {
     ///
     /// Defaults to 8,192.
     public var maxSide = 8192
+    /// The maximum number of pixels that may be asked for, where width and height are given, with zoom and pixel ratio.
+    ///
+    /// Defaults to 33,554,432, which is 8192 by 4096.
+    public var maxPixels = 33_554_432
     /// True for a program that does not know the presets of the server.
     package var skipsUnknownPresets = false
 
@@ -81,8 +85,8 @@ public struct ThumbnailURLs: Sendable {
     for name in presets.keys.sorted() {
       do throws(RequestError) {
         var draft = draft()
+        // Options that go together only with others are no error yet.
         try draft.apply(preset: name)
-        try draft.check()
       } catch {
         throw ConfigurationError("the preset '\(name)' is not valid: \(error.text)")
       }

@@ -127,6 +127,8 @@ struct PathTests {
     ("/_/w:1e3/plain/http://example.com/", 400, "'w'"),
     ("/_/w:99999999999999999999/plain/http://example.com/", 400, "'w'"),
     ("/_/w:9000/plain/http://example.com/", 400, "longer than 8192"),
+    ("/_/s:8000:8000/plain/http://example.com/", 400, "more than 33554432 pixels"),
+    ("/_/mw:8000/h:8000/plain/http://example.com/", 400, "more than 33554432 pixels"),
     ("/_/w:4000/dpr:3/plain/http://example.com/", 400, "longer than 8192"),
     ("/_/w:100/z:100/plain/http://example.com/", 400, "longer than 8192"),
     ("/_/pd:5000/plain/http://example.com/", 400, "longer than 8192"),
@@ -221,7 +223,7 @@ struct DocumentedOptionTests {
   @Test
   func everyOptionIsDocumented() throws {
     let page = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../../Sources/Server/Requests/VitrineServingRequests.docc/URLs.md").standardized
+      .appending(path: "../../../Sources/Server/Requests/VitrineServingRequests.docc/OptionsOfURLs.md").standardized
     let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
     let parts = text.split(separator: "These options of imgproxy are refused")
     try #require(parts.count == 2)

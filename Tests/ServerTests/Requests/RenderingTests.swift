@@ -80,11 +80,11 @@ struct RenderingTests {
 
   @Test(arguments: [
     // What is left of a wide picture, by the level of red in its middle.
-    ("rs:fill:40:80/g:we", 25), ("rs:fill:40:80/g:ea", 230), ("rs:fill:40:80", 127),
-    ("rs:fill:40:80/g:we:40:0", 89), ("rs:fill:40:80/g:ea:40:0", 166), ("rs:fill:40:80/g:ce:-40:0", 63),
-    ("rs:fill:40:80/g:we:0.25:0", 89), ("rs:fill:40:80/g:fp:0.75:0.5", 191), ("rs:fill:40:80/g:fp:1:0.5", 230),
-    ("rs:fill:40:80/g:we/fl:1", 230), ("rs:fill:40:80/g:fp:0:0/fl:1:1", 230),
-    ("c:80:0:ea/w:20", 204), ("c:0.5:0:we/rs:fill:20:80/g:we", 12),
+    ("rs:fill:40:80/g:we", 32), ("rs:fill:40:80/g:ea", 224), ("rs:fill:40:80", 128),
+    ("rs:fill:40:80/g:we:40:0", 96), ("rs:fill:40:80/g:ea:40:0", 160), ("rs:fill:40:80/g:ce:-40:0", 64),
+    ("rs:fill:40:80/g:we:0.25:0", 96), ("rs:fill:40:80/g:fp:0.75:0.5", 192), ("rs:fill:40:80/g:fp:1:0.5", 224),
+    ("rs:fill:40:80/g:we/fl:1", 223), ("rs:fill:40:80/g:fp:0:0/fl:1:1", 223),
+    ("c:80:0:ea/w:20", 196), ("c:0.5:0:we/rs:fill:20:80/g:we", 16),
   ])
   func theGravitySaysWhatStays(options: String, red: Int) throws {
     let result = try thumbnail(Self.picture(160, 80), options)

@@ -8,7 +8,7 @@ import VitrineServingRequests
 struct RoundTripTests {
   @Test
   func optionsAreReadBackAsTheyAreWritten() throws {
-    let urls = try ThumbnailURLs { $0.maxSide = 1_000_000 }
+    let urls = try ThumbnailURLs { ($0.maxSide, $0.maxPixels) = (1_000_000, .max) }
     var numbers = SeededNumbers(7)
     var texts: [String: ThumbnailOptions] = [:]
     for _ in 0..<2000 {

@@ -123,15 +123,20 @@ struct SignatureTests {
     let (key, other) = (try documentedKey(), try otherKey("d"))
     let urls = try ThumbnailURLs { $0.keys = [key, other] }
     let path = "/rs:fill:300:400/q:80/exp:2000000000/plain/https://example.com/cat.jpg@webp"
-    let whole = Array("/\(key.signature(of: path))\(path)".utf8)
+    let usual = "/\(key.signature(of: path))\(path)"
+    let whole = Array(usual.utf8)
     let now = Date(timeIntervalSince1970: 1_000_000_000)
-    #expect(urls.refusal(of: String(decoding: whole, as: UTF8.self), at: now) == nil)
+    #expect(urls.refusal(of: usual, at: now) == nil)
     var numbers = SeededNumbers(24)
     for _ in 0..<Mutants.count {
       let mutant = Mutants.mutant(of: whole, &numbers)
-      guard mutant != whole else { continue }
-      let refusal = urls.refusal(of: String(decoding: mutant, as: UTF8.self), at: now)
-      #expect(refusal != nil, "\(String(decoding: mutant, as: UTF8.self))")
+      let text = String(decoding: mutant, as: UTF8.self)
+      // A slash that a proxy drops is put back.
+      guard mutant != whole, text.replacing("plain/https:/example", with: "plain/https://example") != usual else {
+        continue
+      }
+      let refusal = urls.refusal(of: text, at: now)
+      #expect(refusal != nil, "\(text)")
     }
   }
 
