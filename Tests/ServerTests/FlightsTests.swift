@@ -44,12 +44,17 @@ struct FlightsTests {
     for number in 0..<3 { join(flights, "\(number)", UInt64(number), gate) }
     #expect(results.value[2] == .failure(.overloaded))
     #expect(flights.counts == Work.Counts(running: 1, waiting: 1))
+    #expect(flights.isFull(for: "new", client: "a"))
+    // What is under way takes all who want the same.
+    #expect(!flights.isFull(for: "1", client: "a"))
   }
 
   @Test
   func aClientWithManyImagesGivesWayToAnother() async {
     let (flights, gate) = (flights(running: 1, waiting: 4), Deferred<Int>())
     for number in 0..<5 { join(flights, "greedy \(number)", client: "greedy", UInt64(number), gate) }
+    #expect(!flights.isFull(for: "modest", client: "modest"))
+    #expect(flights.isFull(for: "another", client: "greedy"))
     join(flights, "modest", client: "modest", 9, gate)
     // The place of the greedy one's last.
     #expect(results.value[4] == .failure(.overloaded))

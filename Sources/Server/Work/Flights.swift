@@ -74,6 +74,18 @@ final class Flights<Product: Sendable>: Sendable {
 
   var counts: Counts { state.withLock { Counts(running: $0.running, waiting: $0.waiting) } }
 
+  /// Returns true if ``join(_:client:as:making:_:)`` would refuse this work now.
+  ///
+  /// For an answer without waiting for anything; the work is refused all the same if the last place goes in between.
+  func isFull(for key: String, client: String) -> Bool {
+    state.withLock { state in
+      guard !state.isEnding, state.flights[key] == nil, state.running >= limits.running,
+        state.waiting >= limits.waiting
+      else { return false }
+      return greediest(beside: client, state) == nil
+    }
+  }
+
   /// Joins the work of a key, or begins it.
   ///
   /// `receive` is called once, maybe before this returns.
@@ -148,12 +160,16 @@ final class Flights<Product: Sendable>: Sendable {
 
   private func makeRoom(for flight: Flight, _ state: inout State, _ calls: inout Calls) -> Bool {
     guard state.running >= limits.running, state.waiting >= limits.waiting else { return true }
-    let own = state.queues[flight.client]?.count ?? 0
-    guard let greediest = state.queues.max(by: { $0.value.count < $1.value.count }), greediest.value.count > own + 1,
-      let last = greediest.value.last
-    else { return false }
+    guard let last = greediest(beside: flight.client, state)?.last else { return false }
     fail(last, .overloaded, &state, &calls)
     return true
+  }
+
+  /// Returns the waiting flights of the client with the most, if that is so many that it gives way to another.
+  private func greediest(beside client: String, _ state: State) -> [Flight]? {
+    let own = state.queues[client]?.count ?? 0
+    let most = state.queues.values.max { $0.count < $1.count }
+    return most.flatMap { $0.count > own + 1 ? $0 : nil }
   }
 
   private func enqueue(_ flight: Flight, _ state: inout State) {

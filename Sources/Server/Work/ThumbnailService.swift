@@ -102,6 +102,9 @@ final class ThumbnailService: RequestAnswering {
       return .answer(refuse(error, exchange))
     }
     let client = client(request)
+    guard !flights.isFull(for: order.key, client: client) else {
+      return .answer(answer(.failure(.overloaded), order, key, conditions, exchange, purges: 0, since: .zero))
+    }
     return .wait { [self] in begin(order, key, client, conditions, exchange) }
   }
 
