@@ -15,12 +15,17 @@ struct FlightsTests {
     Work(Work.Limits(running: running, waiting: waiting, time: .seconds(60)), clock: clock)
   }
 
-  private func join(_ flights: Work, _ key: String, client: String = "a", _ number: UInt64, _ gate: Deferred<Int>) {
+  private func join(_ flights: Work, _ key: String, client: String = "a", _ number: UInt64, _ gate: Watched<Int?>) {
     flights.join(key, client: client, as: number) {
-      await gate.value()
+      await Self.opened(gate)
     } _: { [results] result in
       results.change { $0[number] = result }
     }
+  }
+
+  private static func opened(_ gate: Watched<Int?>) async -> Int {
+    await gate.wait { $0 != nil }
+    return gate.value ?? 0
   }
 
   private func result(_ number: UInt64) async -> Result<Int, Work.Failure>? {
@@ -30,17 +35,17 @@ struct FlightsTests {
 
   @Test
   func equalWorkIsDoneOnceForAll() async {
-    let (flights, gate) = (flights(running: 1, waiting: 0), Deferred<Int>())
+    let (flights, gate) = (flights(running: 1, waiting: 0), Watched<Int?>(nil))
     for number in 0..<200 { join(flights, "cat", UInt64(number), gate) }
     #expect(flights.counts == Work.Counts(running: 1, waiting: 0))
-    gate.resolve(7)
+    gate.change { $0 = 7 }
     for number in 0..<200 { #expect(await result(UInt64(number)) == .success(7)) }
     #expect(flights.counts == Work.Counts())
   }
 
   @Test
   func workBeyondTheQueueIsRefusedAtOnce() async {
-    let (flights, gate) = (flights(running: 1, waiting: 1), Deferred<Int>())
+    let (flights, gate) = (flights(running: 1, waiting: 1), Watched<Int?>(nil))
     for number in 0..<3 { join(flights, "\(number)", UInt64(number), gate) }
     #expect(results.value[2] == .failure(.overloaded))
     #expect(flights.counts == Work.Counts(running: 1, waiting: 1))
@@ -51,7 +56,7 @@ struct FlightsTests {
 
   @Test
   func aClientWithManyImagesGivesWayToAnother() async {
-    let (flights, gate) = (flights(running: 1, waiting: 4), Deferred<Int>())
+    let (flights, gate) = (flights(running: 1, waiting: 4), Watched<Int?>(nil))
     for number in 0..<5 { join(flights, "greedy \(number)", client: "greedy", UInt64(number), gate) }
     #expect(!flights.isFull(for: "modest", client: "modest"))
     #expect(flights.isFull(for: "another", client: "greedy"))
@@ -65,12 +70,12 @@ struct FlightsTests {
   @Test
   func clientsHaveTheirTurns() async {
     let flights = flights(running: 1, waiting: 10)
-    let gates = (0..<4).map { _ in Deferred<Int>() }
+    let gates = (0..<4).map { _ in Watched<Int?>(nil) }
     let started = Watched<[Int]>([])
     func join(_ index: Int, _ client: String) {
       flights.join("\(index)", client: client, as: UInt64(index)) {
         started.change { $0.append(index) }
-        return await gates[index].value()
+        return await Self.opened(gates[index])
       } _: { _ in
       }
     }
@@ -78,7 +83,7 @@ struct FlightsTests {
     join(3, "modest")
     for (count, index) in [0, 1, 3, 2].enumerated() {
       await started.wait { $0.count > count }
-      gates[index].resolve(0)
+      gates[index].change { $0 = 0 }
     }
     await started.wait { $0 == [0, 1, 3, 2] }
   }
@@ -109,7 +114,7 @@ struct FlightsTests {
 
   @Test
   func workThatTakesTooLongIsGivenUp() async {
-    let (flights, gate) = (flights(running: 1, waiting: 1), Deferred<Int>())
+    let (flights, gate) = (flights(running: 1, waiting: 1), Watched<Int?>(nil))
     join(flights, "slow", 1, gate)
     join(flights, "waiting", 2, gate)
     clock.advance(by: .seconds(60))
@@ -120,7 +125,7 @@ struct FlightsTests {
 
   @Test
   func anEndRefusesEverything() async {
-    let (flights, gate) = (flights(running: 1, waiting: 1), Deferred<Int>())
+    let (flights, gate) = (flights(running: 1, waiting: 1), Watched<Int?>(nil))
     for number in 0..<2 { join(flights, "\(number)", UInt64(number), gate) }
     flights.end()
     join(flights, "late", 2, gate)

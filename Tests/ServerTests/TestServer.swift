@@ -25,7 +25,8 @@ final class TestServer: Sendable {
     server = try ThumbnailServer(configuration)
     try server.start()
     var options = CurlLoader.Options()
-    (options.connectionLimit, options.connectionLimitPerHost) = (256, 256)
+    // A quarter is kept for other hosts.
+    (options.connectionLimit, options.connectionLimitPerHost) = (512, 384)
     client = CurlLoader(options)
   }
 
