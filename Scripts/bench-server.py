@@ -166,9 +166,11 @@ def milliseconds(text):
 
 def load(target, paths, connections):
     """Runs wrk over the paths, each once and then from the start; returns figures."""
-    script = os.path.join(scratch, "wrk.lua")
+    script, listing = os.path.join(scratch, "wrk.lua"), os.path.join(scratch, "paths")
+    with open(listing, "w") as file:
+        file.write("\n".join(paths) + "\n")
     with open(script, "w") as file:
-        file.write("local paths = {\n" + "".join(f'"{path}",\n' for path in paths) + "}\nlocal i = 0\n"
+        file.write(f"local paths, i = {{}}, 0\nfor line in io.lines('{listing}') do paths[#paths + 1] = line end\n"
                    "request = function()\n  i = i % #paths + 1\n  return wrk.format('GET', paths[i])\nend\n")
     before = target.cpu()
     output = subprocess.run(
@@ -217,7 +219,8 @@ try:
                     try:
                         quality = [psnr(target.get(f"{kind}-{i}-0.{p.rsplit('.', 1)[-1].lower()}", form), p)
                                    for i, p in enumerate(kinds[kind])]
-                        figures = load(target, names[kind][len(kinds[kind]):], connections)
+                        paths = [target.path(name, form) for name in names[kind][len(kinds[kind]):]]
+                        figures = load(target, paths, connections)
                         row(peer, connections, figures, target.peak(), f"   {sum(quality) / len(quality):.1f}")
                     finally:
                         target.stop()
