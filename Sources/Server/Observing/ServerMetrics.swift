@@ -106,7 +106,7 @@ final class StageMeter: PipelineObserver {
 
   init(_ metrics: ServerMetrics) { self.metrics = metrics }
 
-  private static let kinds: Set<StageKind> = [.transfer, .decode, .process, .encode]
+  private static let kinds: Set<StageKind> = [.fetch, .transfer, .decode, .process, .encode]
 
   func stageBegan(_ event: PipelineEvent) {
     guard Self.kinds.contains(event.kind) else { return }
