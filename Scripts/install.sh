@@ -19,10 +19,12 @@ id=io.github.vitrine.Gallery
 # mode : source : destination below PREFIX; *.in has @bindir@ filled in, *.po is compiled.
 files=()
 for product in "${products[@]}"; do files+=("755:$built/$product:bin/$product"); done
-files+=(
-  "644:Desktop/vitrine.thumbnailer.in:share/thumbnailers/vitrine.thumbnailer"
-  "644:Desktop/vitrine.xml:share/mime/packages/vitrine.xml"
-)
+if [[ " ${products[*]} " == *" vitrine "* ]]; then
+  files+=(
+    "644:Desktop/vitrine.thumbnailer.in:share/thumbnailers/vitrine.thumbnailer"
+    "644:Desktop/vitrine.xml:share/mime/packages/vitrine.xml"
+  )
+fi
 if [[ " ${products[*]} " == *" vitrine-gallery "* ]]; then
   files+=(
     "644:Desktop/$id.desktop.in:share/applications/$id.desktop"

@@ -23,7 +23,9 @@ enum ServerProgram {
 
   static func main() async {
     var arguments = CommandLine.arguments.dropFirst()
-    var (file, action) = (ProcessInfo.processInfo.environment["VITRINE_CONFIG"], "serve")
+    var (file, action) = (
+      ProcessInfo.processInfo.environment["VITRINE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }, "serve",
+    )
     while let argument = arguments.popFirst() {
       switch argument {
       case "--config":
