@@ -56,6 +56,13 @@ struct SignCommandTests {
   }
 
   @Test
+  func aQuestionMarkInASourceIsSaidToBeOne() async throws {
+    let outcome = try await sign("'/w:1/plain/http://example.com/a?b=1'")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("%3F"))
+  }
+
+  @Test
   func presetsOfTheServerAreNotKnownHere() async throws {
     #expect(try await sign("'/pr:small/plain/http://example.com/'").status == 0)
   }

@@ -56,7 +56,7 @@ struct OptionDraft {
   }
 
   /// Applies the preset for all requests, if there is one.
-  mutating func apply(defaultPreset: Void) throws(RequestError) {
+  mutating func applyDefaultPreset() throws(RequestError) {
     if presets["default"] != nil { try apply(preset: "default") }
   }
 

@@ -69,12 +69,13 @@ public struct SigningKey: Sendable, Hashable, CustomStringConvertible {
       return "\(path.isEmpty ? "/" : path)?\(query)&sig=\(signature)"
     }
     let info = path.hasPrefix("/info/") ? "/info" : ""
-    var rest = target.dropFirst(info.count)
+    var rest = path.dropFirst(info.count)
     for place in ["/_/", "/unsafe/", "/insecure/"] where rest.hasPrefix(place) {
       rest = rest.dropFirst(place.count - 1)
     }
     let signed = ThumbnailURLs.withWholeScheme(String(rest))
-    return "\(info)/\(signature(of: info + signed))\(signed)"
+    let query = parts.count > 1 ? "?\(parts[1])" : ""
+    return "\(info)/\(signature(of: info + signed))\(signed)\(query)"
   }
 
   /// Returns the signature of a path, in Base64 for URLs without padding.

@@ -18,7 +18,7 @@ extension ThumbnailURLs {
     guard query == nil || query == "" else {
       throw RequestError(400, "a path with options takes no query; a ? in the source is written %3F")
     }
-    try draft.apply(defaultPreset: ())
+    try draft.applyDefaultPreset()
     var segments = signed.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...]
     if configuration.allowsOnlyPresets {
       guard let names = segments.popFirst() else { throw RequestError(404, "the preset is missing") }

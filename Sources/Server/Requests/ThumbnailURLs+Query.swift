@@ -13,7 +13,7 @@ extension ThumbnailURLs {
       pairs.removeLast()
     }
     try verify(signature, of: Self.signedText(path: path, query: pairs.joined(separator: "&")))
-    try draft.apply(defaultPreset: ())
+    try draft.applyDefaultPreset()
     var names: Set<String> = []
     var source: String?
     for pair in pairs {

@@ -17,6 +17,11 @@ struct SeededNumbers: RandomNumberGenerator {
   }
 }
 
+enum Situations {
+  /// True if a run may take long.
+  static let areAllWanted = ProcessInfo.processInfo.environment["VITRINE_ALL_SITUATIONS"] != nil
+}
+
 extension ThumbnailURLs {
   /// The URLs of a server with changed settings.
   init(changing change: (inout Configuration) throws -> Void) throws {
