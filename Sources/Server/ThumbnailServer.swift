@@ -89,7 +89,7 @@ public final class ThumbnailServer: Sendable {
     service.drain()
     listener.drain()
     let end = configuration.clock.uptime + time
-    while service.flights.counts != Flights.Counts(), configuration.clock.uptime < end {
+    while service.flights.counts != Flights.Counts() || listener.isBusy, configuration.clock.uptime < end {
       guard (try? await configuration.clock.sleep(for: .milliseconds(20))) != nil else { break }
     }
     service.flights.end()

@@ -73,6 +73,11 @@ final class ConnectionTable: Sendable {
 
   var count: Int { state.withLock { $0.records.count } }
 
+  /// True if an answer is being made or sent.
+  var isBusy: Bool {
+    state.withLock { $0.records.values.contains { $0.activity == .working || $0.activity == .sending } }
+  }
+
   func add(_ record: ConnectionRecord) {
     state.withLock { state in
       state.records[record.socket] = record

@@ -44,6 +44,9 @@ final class Listener: @unchecked Sendable {
   /// The number of open connections.
   var connectionCount: Int { table.count }
 
+  /// True if an answer is being made or sent.
+  var isBusy: Bool { table.isBusy }
+
   /// Begins to answer the connections of a listening socket, which it takes over.
   ///
   /// - Returns: `false` if the system has no threads or descriptors to spare.
@@ -113,12 +116,14 @@ final class Listener: @unchecked Sendable {
 
   /// Ends all connections and threads.
   ///
-  /// Blocks until every exchange has its answer, and the threads have ended.
+  /// Blocks until every exchange has its answer, and the threads have ended. Clients have a second to read.
   func stop() {
     sweep?.cancel()
     guard let daemon = unsafe daemon else { return }
     unsafe self.daemon = nil
     open.stop()
+    // The last answers are on their way: libmicrohttpd would cut them off.
+    for _ in 0..<200 where table.isBusy { usleep(5000) }
     unsafe MHD_stop_daemon(daemon)
   }
 
