@@ -66,6 +66,9 @@ final class Exchange: @unchecked Sendable {
     if hasLeft { leave() }
   }
 
+  /// True if the client has closed its side.
+  var hasLeft: Bool { state.withLock { $0.hasLeft } }
+
   /// The client has closed its side.
   func left() {
     let leave = state.withLock { state -> (@Sendable () -> Void)? in

@@ -123,6 +123,8 @@ final class ThumbnailService: RequestAnswering {
     } _: { [self] result in
       exchange.finish(answer(result, order, key, conditions, exchange, purges: purges, since: began))
     }
+    // Its leaving may have come before there was anything to leave.
+    if exchange.hasLeft { flights.leave(order.key, as: exchange.number) }
     if joined { metrics.change { $0.joined += 1 } }
   }
 
