@@ -41,7 +41,7 @@ def photographs():
     kinds = {"jpg": [], "progressive": [], "png": [], "webp": []}
     for path in found:
         end = path.rsplit(".", 1)[-1].lower().replace("jpeg", "jpg")
-        if end not in kinds or os.path.getsize(path) < 300_000 or os.path.getsize(path) > 8_000_000:
+        if end not in kinds or os.path.getsize(path) < 100_000 or os.path.getsize(path) > 8_000_000:
             continue
         with open(path, "rb") as file:
             data = file.read()
