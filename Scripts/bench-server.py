@@ -160,7 +160,11 @@ class Server:
 
 
 def milliseconds(text):
-    number, unit = re.match(r"([\d.]+)(\w+)", text).groups()
+    found = re.match(r"([\d.]+)(\w+)", text)
+    # Not one answer came.
+    if not found:
+        return math.nan
+    number, unit = found.groups()
     return float(number) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60000}[unit]
 
 
