@@ -41,7 +41,7 @@ def photographs():
     kinds = {"jpg": [], "progressive": [], "png": [], "webp": []}
     for path in found:
         end = path.rsplit(".", 1)[-1].lower().replace("jpeg", "jpg")
-        if end not in kinds or os.path.getsize(path) < 300_000 or os.path.getsize(path) > 8_000_000:
+        if end not in kinds or os.path.getsize(path) < 100_000 or os.path.getsize(path) > 8_000_000:
             continue
         with open(path, "rb") as file:
             data = file.read()
@@ -160,7 +160,11 @@ class Server:
 
 
 def milliseconds(text):
-    number, unit = re.match(r"([\d.]+)(\w+)", text).groups()
+    found = re.match(r"([\d.]+)(\w+)", text)
+    # Not one answer came.
+    if not found:
+        return math.nan
+    number, unit = found.groups()
     return float(number) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60000}[unit]
 
 

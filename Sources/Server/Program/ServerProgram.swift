@@ -21,7 +21,7 @@ enum ServerProgram {
 
     """
 
-  static func main() async {
+  static func main() {
     var arguments = CommandLine.arguments.dropFirst()
     var (file, action) = (
       ProcessInfo.processInfo.environment["VITRINE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }, "serve",
@@ -45,7 +45,7 @@ enum ServerProgram {
     switch action {
     case "--print-config": print(settings.text, terminator: "")
     case "--check-config": check(settings)
-    default: await serve(settings)
+    default: serve(settings)
     }
   }
 
@@ -79,7 +79,7 @@ enum ServerProgram {
     }
   }
 
-  private static func serve(_ settings: Settings) async {
+  private static func serve(_ settings: Settings) {
     guard settings.allowsRoot || geteuid() != 0 else {
       end(1, "it does not run as root, since it reads files of strangers; set VITRINE_ALLOW_ROOT=on if it must")
     }
@@ -94,9 +94,15 @@ enum ServerProgram {
     for warning in settings.warnings { say("warning: \(warning)") }
     let host = settings.configuration.host.isEmpty ? "*" : settings.configuration.host
     say("listening on http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)")
-    await signals.first()
+    signals.wait()
     say("draining")
-    await server.drain(within: settings.drainTime)
+    let hasEnded = Monitor(false)
+    Task {
+      await server.drain(within: settings.drainTime)
+      hasEnded.withLock { $0 = true }
+      hasEnded.broadcast()
+    }
+    hasEnded.wait { $0 ? .leave(()) : .wait }
     exit(0)
   }
 
@@ -124,29 +130,32 @@ enum ServerProgram {
 }
 
 /// SIGTERM and SIGINT: the first one is awaited, the second one ends the process.
-struct TerminationSignals: Sendable {
-  private let arrived = Deferred<Void>()
+struct TerminationSignals {
+  private var set = sigset_t()
 
   /// Blocks the signals in all threads; made before a second thread exists, since threads inherit the mask.
   init() {
-    var set = sigset_t()
     // `set` outlives the calls.
     unsafe sigemptyset(&set)
     for number in [SIGINT, SIGTERM] { unsafe sigaddset(&set, number) }
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     signal(SIGPIPE, SIG_IGN)
-    let waiting = set
-    let isWatching = startThread(named: "signals", stackSize: 256 << 10) { [arrived] in
-      var (set, number) = (waiting, Int32(0))
-      // Both are local variables.
-      guard unsafe sigwait(&set, &number) == 0 else { return }
-      arrived.resolve(())
-      guard unsafe sigwait(&set, &number) == 0 else { return }
-      _exit(128 + number)
-    }
-    // Without the thread, the signals end the process at once, which is their default.
-    if !isWatching { unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil) }
   }
 
-  func first() async { await arrived.value() }
+  /// Blocks the main thread until the first signal.
+  ///
+  /// The program's `main` is not `async` for its sake: the main thread of such a program unblocks all signals while it
+  /// waits, so the first one would end the process.
+  func wait() {
+    Self.wait(for: set)
+    _ = startThread(named: "signals", stackSize: 256 << 10) { [set] in _exit(128 + Self.wait(for: set)) }
+  }
+
+  @discardableResult
+  private static func wait(for signals: sigset_t) -> Int32 {
+    var (set, number) = (signals, Int32(0))
+    // Both are local variables.
+    while unsafe sigwait(&set, &number) != 0 {}
+    return number
+  }
 }
