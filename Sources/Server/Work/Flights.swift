@@ -124,8 +124,9 @@ final class Flights<Product: Sendable>: Sendable {
       }
       return (false, flight.number, calls)
     }
-    perform(calls)
+    // Before the work begins, so that its time runs from then on.
     if let fresh { setAlarm(key, fresh) }
+    perform(calls)
     return joined
   }
 
