@@ -68,7 +68,8 @@ struct SVGTileTests {
           most = max(most, Int(difference.max()), -Int(difference.min()))
         }
       }
-      #expect(most <= 24 && wrong <= tile.width * tile.height / 200, "\(wrong) pixels, by \(most), in \(place) of \(columns)x\(rows)")
+      let place = "\(place) of \(columns)x\(rows)"
+      #expect(most <= 24 && wrong <= tile.width * tile.height / 200, "\(wrong) pixels, by \(most), in \(place)")
     }
   }
 
