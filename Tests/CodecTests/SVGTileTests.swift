@@ -103,6 +103,23 @@ struct SVGTileTests {
     #expect(fine[256, 256].w > 100)
   }
 
+  /// FreeType refuses letters of more than some ten thousand pixels.
+  @Test
+  func lettersOfAnySizeHaveTiles() async throws {
+    let image = try await tiled(
+      SVGTests.data(
+        #" width="230" height="170" viewBox="0 0 460 340">"#,
+        ##"<rect width="100%" height="100%" fill="#fff"/><text x="120" y="190" font-size="40">Vitrine</text>"##,
+      )
+    )
+    let finest = image.levels.lowerBound
+    let (columns, rows) = image.tileCount(ofLevel: finest)
+    let tile = try await image.tile(.init(level: finest, column: columns * 3 / 8, row: rows / 2))
+
+    #expect([tile.width, tile.height] == [512, 512])
+    #expect(tile[0, 0].w == 255)
+  }
+
   @Test
   func aDrawingOfNothingHasTransparentTiles() async throws {
     let image = try await tiled(SVGTests.data(#" width="20" height="20">"#))

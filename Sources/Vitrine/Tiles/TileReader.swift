@@ -117,8 +117,8 @@ final class TileReader: Sendable {
 
   /// Draws a tile of a drawing.
   ///
-  /// Effects take surfaces of the size of the whole drawing; where these are over the limits, the tile is enlarged from
-  /// the finest level at which they are not.
+  /// Effects take surfaces of the size of the whole drawing, and letters can be so large that FreeType fails. Where that
+  /// is so, the tile is enlarged from the finest level at which the drawing can be drawn.
   private func draw(_ tile: TilePlace, _ urgency: TileUrgency) async throws(LoadError) -> Bitmap {
     guard let region = grid.region(of: tile) else {
       throw LoadError(.undecodable, .decode, source, "no tile \(tile.column), \(tile.row) at level \(tile.level)")
@@ -135,7 +135,9 @@ final class TileReader: Sendable {
           return try decoders.decode(data, options).bitmap
         }
       } catch {
-        guard let cause = error.cause as? ImageError, cause.code == .overLimit, tile.level < 0 else { throw error }
+        guard tile.level < 0, let cause = error.cause as? ImageError,
+          cause.code == .overLimit || cause.code == .corrupt
+        else { throw error }
         drawable.withLock { $0 = max($0, tile.level + 1) }
       }
     }
