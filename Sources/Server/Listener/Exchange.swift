@@ -36,7 +36,7 @@ final class Exchange: @unchecked Sendable {
   var stage = Stage.line
   var method = ""
   var client = ""
-  /// What was sent, for the log.
+  /// The answer that was sent, for the log.
   var sent: Answer?
 
   init(_ number: UInt64, _ target: String, at time: Duration, _ connection: ConnectionRecord, _ handle: OpaquePointer) {
@@ -120,16 +120,10 @@ struct ReceivedRequest: ~Copyable {
   }
 
   /// Returns the value of a field; the first, if there are several.
-  subscript(name: StaticString) -> String? {
+  subscript(name: String) -> String? {
     // The connection is alive within the callback in which this value exists; the text is its own, and is copied.
-    name.withUTF8Buffer { bytes -> String? in
-      guard let start = bytes.baseAddress else { return nil }
-      let value = unsafe MHD_lookup_connection_value(
-        handle,
-        .HEADER_KIND,
-        UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self),
-      )
-      return unsafe value.map { unsafe String(cString: $0) }
+    unsafe name.withCString { name in
+      unsafe MHD_lookup_connection_value(handle, .HEADER_KIND, name).map { unsafe String(cString: $0) }
     }
   }
 }

@@ -1,7 +1,7 @@
 public import VitrineHTTP
 public import VitrineImaging
 
-/// What a client gets of a request: the format, and the options that its header fields decide.
+/// The answer that a client can use: the format, and the options that its header fields decide.
 ///
 /// ```swift
 /// let answer = Negotiation.choose(request, headers: headers, configuration)
@@ -66,24 +66,28 @@ public struct Negotiation: Sendable, Hashable {
 
     /// Makes the default settings.
     public init() {}
+
+    /// The names of the header fields that may be consulted for some request.
+    package var consultedFields: [String] {
+      (formats.isEmpty ? [] : ["Accept"]) + (usesWidthHints ? ClientHints.widthFields : [])
+        + (usesPixelRatioHints ? ClientHints.ratioFields : []) + (usesSaveData ? ["Save-Data"] : [])
+    }
   }
 
-  /// Returns what a client has sent in all fields that may be consulted for some request, in one text.
+  /// Returns all fields that may be consulted for some request, as a client has sent them, in one text.
   ///
   /// Of one URL, two clients with equal texts get the same.
   ///
   /// - Parameters:
-  ///   - headers: The header fields of the client.
   ///   - configuration: The settings. Defaults to `Configuration()`.
+  ///   - value: Returns the client's value of a field; `nil` if it has sent none.
   /// - Returns: The text.
-  public static func fingerprint(_ headers: HTTPFields, _ configuration: Configuration = Configuration()) -> String {
-    let names =
-      (configuration.formats.isEmpty ? [] : ["Accept"])
-      + (configuration.usesWidthHints ? ClientHints.widthFields : [])
-      + (configuration.usesPixelRatioHints ? ClientHints.ratioFields : [])
-      + (configuration.usesSaveData ? ["Save-Data"] : [])
+  public static func fingerprint(
+    _ configuration: Configuration = Configuration(),
+    value: (_ name: String) -> String?,
+  ) -> String {
     // A value has no line breaks.
-    return names.map { headers[$0] ?? "" }.joined(separator: "\n")
+    configuration.consultedFields.map { value($0) ?? "" }.joined(separator: "\n")
   }
 
   /// The number of frames of an animation that has not been loaded.

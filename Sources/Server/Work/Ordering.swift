@@ -36,19 +36,7 @@ struct Ordering: Sendable {
 
   /// The fields that may change an answer, as one text: requests for one target with equal texts have one answer.
   func fields(_ request: borrowing ReceivedRequest) -> String {
-    var text = ""
-    for (_, value) in Self.values(request) {
-      text += value ?? ""
-      text += "\n"
-    }
-    return text
-  }
-
-  private static func values(_ request: borrowing ReceivedRequest) -> [(String, String?)] {
-    [
-      ("Accept", request["Accept"]), ("Sec-CH-Width", request["Sec-CH-Width"]), ("Width", request["Width"]),
-      ("Sec-CH-DPR", request["Sec-CH-DPR"]), ("DPR", request["DPR"]), ("Save-Data", request["Save-Data"]),
-    ]
+    Negotiation.fingerprint(negotiation) { request[$0] }
   }
 
   func order(_ request: borrowing ReceivedRequest, at now: Date) throws(Refusal) -> Order {
@@ -74,7 +62,7 @@ struct Ordering: Sendable {
         expires: asked.expires,
       )
     }
-    let headers = HTTPFields(Self.values(request).compactMap { name, value in value.map { (name, $0) } })
+    let headers = HTTPFields(negotiation.consultedFields.compactMap { name in request[name].map { (name, $0) } })
     let choice = Negotiation.choose(asked, headers: headers, negotiation)
     let request = source(try choice.options.imageRequest(for: .url(""), watermark: watermark))
     return Order(
