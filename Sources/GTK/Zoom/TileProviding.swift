@@ -1,6 +1,6 @@
 import Vitrine
 
-/// What a ``ZoomPicture`` needs of a picture; a `TiledImage` outside of tests.
+/// A picture that a ``ZoomPicture`` shows; a `TiledImage` outside of tests.
 protocol TileProviding: AnyObject, Sendable {
   /// The facts of the file's header.
   var info: ImageInfo { get }

@@ -29,7 +29,7 @@ import VitrineRuntime
 @MainActor
 @safe
 public final class ZoomPicture {
-  /// What a widget shows.
+  /// The state of a widget.
   public enum Content: Sendable {
     /// Nothing.
     case empty

@@ -1,7 +1,7 @@
 import CGTK
 import Vitrine
 
-/// What a zoom picture shows until there are pixels of the picture itself, or in their place.
+/// The placeholder of a zoom picture until there are pixels of its own, or its error image.
 enum ZoomStandIn {
   case none
   case texture(Texture)

@@ -34,7 +34,7 @@ final class ZoomView: DrawnWidget {
   /// The place of the picture; `nil` until its size is known.
   private(set) var geometry: ZoomGeometry?
   private(set) var tiles: ZoomTiles?
-  /// What is shown until there are pixels of the picture itself.
+  /// The placeholder until there are pixels of the picture itself.
   private(set) var standIn = ZoomStandIn.none
   /// The tiles that are drawn now.
   private(set) var plan = ZoomPlan()

@@ -22,7 +22,7 @@ package final class Library {
   /// The order in which pictures are listed.
   package var order: ItemOrder
   private let queue = WorkQueue(label: "gallery-files", width: 1)
-  /// What is being listed since before there was a window to show it.
+  /// The listing that began before there was a window to show it.
   private var early: (arguments: [String], listing: Task<Listing?, Never>)?
   private var watches: [FolderWatch] = []
   private var tasks: [Task<Void, Never>] = []

@@ -15,7 +15,7 @@ final class Appearance {
   }
   /// The desktop's wish; `nil` while it has none.
   private var desktopIsDark: Bool?
-  /// What GTK's own settings say.
+  /// The colours of GTK's own settings.
   private let isDarkByDefault: Bool
   private var connection: OpaquePointer?
   private var subscription: guint = 0

@@ -21,7 +21,7 @@ final class PhotographView {
   private var item: GalleryItem?
   /// True once the file has turned out to be an animation.
   private var isMoving = false
-  /// What was last told.
+  /// The content and zoom that the window was last told of.
   private var told = ""
 
   init(_ pipeline: ImagePipeline) {

@@ -1,9 +1,9 @@
 import Synchronization
 import VitrineRuntime
 
-/// What the listener knows about a connection beside libmicrohttpd.
+/// The state of a connection that libmicrohttpd does not keep.
 final class ConnectionRecord: Sendable {
-  /// What a connection is doing.
+  /// The activity of a connection.
   enum Activity: UInt8, AtomicRepresentable {
     /// Nothing has come since it was opened, or since the last answer.
     case idle

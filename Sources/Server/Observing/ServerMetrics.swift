@@ -3,7 +3,7 @@ import VitrineRuntime
 
 /// The numbers of a server, as Prometheus reads them.
 final class ServerMetrics: Sendable {
-  /// What is counted.
+  /// The counters.
   struct Counts: Sendable {
     var byStatus: [Int: Int] = [:]
     var byTier: [String: Int] = [:]

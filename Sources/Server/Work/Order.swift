@@ -4,7 +4,7 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 
-/// What is to be made for a request: the result of its URL, its fields and the settings.
+/// The image to make for a request, as its URL, its fields and the settings say.
 struct Order: Sendable {
   /// The kind of the answer.
   enum Kind: Sendable {
@@ -31,7 +31,7 @@ struct Refusal: Error, Sendable {
   let status: Int
   /// A sentence without internals.
   let text: String
-  /// What went wrong, for the log only.
+  /// The cause, for the log only.
   var reason: String?
   /// An image to show instead; `nil` for the text.
   var placeholder: Rendered?
