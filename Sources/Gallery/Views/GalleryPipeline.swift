@@ -37,7 +37,7 @@ struct GalleryPipeline {
       $0.memoryCache = memory
       $0.diskCache = disk
       $0.decoders = decoders
-      // Photographs of any kind: all coefficients of a progressive JPEG of 100 megapixels take 300 MB.
+      // Photographs of any kind: all coefficients of a progressive JPEG of 100 megapixels take 300 to 600 MB.
       $0.decodeLimits.pixelCount = 250_000_000
       $0.decodeLimits.memoryByteCount = min(1_000_000_000, MemoryLimit.bytes / 2)
     }
