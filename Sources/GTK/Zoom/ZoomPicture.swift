@@ -124,6 +124,12 @@ public final class ZoomPicture {
   /// The origin of the picture's file; `nil` until it is known.
   public var origin: ImageResponse.Origin? { view.tiles?.provider.origin }
 
+  /// The bytes of all pixels that the widget holds.
+  package var pixelByteCount: Int { view.tiles?.byteCount ?? 0 }
+
+  /// True if a tile that should be seen is not there yet.
+  package var isWaitingForTiles: Bool { view.tiles?.isIncomplete ?? false }
+
   /// A Boolean value that indicates whether the picture's file was out of date, and nothing newer was to be had.
   public var isStale: Bool { view.tiles?.provider.isStale ?? false }
 

@@ -21,7 +21,7 @@ enum Measurement {
       Self.options = options
       if options.measuresAnimations {
         animations = try AnimationFiles(options.sources)
-      } else {
+      } else if !options.measuresPanning {
         pictures = try Pictures(options)
       }
     } catch {
@@ -40,6 +40,17 @@ enum Measurement {
     if let animations {
       let run = AnimationRun(animations, count: options.count ?? 50, window)
       Task { application.quit(status: await run.run(screenshot: options.output) ? 0 : 1) }
+      return
+    }
+    if options.measuresPanning {
+      do throws(Options.Mistake) {
+        let disk = try makeCaches(.vitrine, options).disk
+        Self.disk = disk
+        let run = PanRun(options, window, disk: disk)
+        Task { application.quit(status: await run.run() ? 0 : 1) }
+      } catch {
+        Gallery.fail(error.message, status: 1)
+      }
       return
     }
     guard let pictures else { return }

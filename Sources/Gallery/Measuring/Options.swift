@@ -16,6 +16,8 @@ struct Options {
   var isHeadless = false
   /// True if animations are to be measured.
   var measuresAnimations = false
+  /// True if photographs are to be moved about and measured.
+  var measuresPanning = false
   /// The styles to show one after the other.
   ///
   /// More than one makes the run headless.
@@ -38,7 +40,7 @@ struct Options {
   /// The options that ask for a measurement; without one of them, the program is a gallery.
   private static let measuring: Set<String> = [
     "--measure", "--headless", "--animations", "--naive", "--compare", "--output", "-o", "--size", "--count", "--fill",
-    "--prefetch", "--latency", "--styles",
+    "--prefetch", "--latency", "--styles", "--pan",
   ]
 
   /// Returns `true` if one of the arguments asks for a measurement.
@@ -57,6 +59,7 @@ struct Options {
       case "--measure": break
       case "--headless": isHeadless = true
       case "--animations": (measuresAnimations, isHeadless) = (true, true)
+      case "--pan": (measuresPanning, isHeadless) = (true, true)
       case "--naive": styles = [.naive]
       case "--compare": styles = [.vitrine, .memory, .naive]
       case "--styles": styles = try Self.styles(argument, &rest)
@@ -125,6 +128,7 @@ struct Options {
       --compare          headless, with everything in memory and the obvious way, too, side by side in the report
       --styles LIST      headless, only these, in this order: some of vitrine,memory,naive
       --animations       headless, measure the animations among SOURCE: their speed, and the cost of 50 at once
+      --pan              headless, move the photographs SOURCE about, a minute each, and measure it
       -o, --output FILE  the screenshot; defaults to gallery.png
       --size N           the side of a picture in points; defaults to 188
       --count N          the number of pictures; the sources are repeated, each time under another URL

@@ -28,6 +28,14 @@ final class JobContext: Sendable {
   /// The fields of every request: `Accept` with what the decoders can read.
   private let plainFields: HTTPFields
 
+  /// How much the threads that decode and process yield to others.
+  ///
+  /// Pixels for one caller must not delay what many others wait for: hits in memory, a window's frames. But they must
+  /// come, too, when other programs have work for all cores: at 10 between 40 and 240 of 246 cells of a scrolled grid
+  /// came to rest with their image then, and at 5 at least 228, while as many frames were slow at both. At 19, the
+  /// main thread waited 37 ms for a lock that a decode thread held and was not given the processor to release.
+  static let niceness: CInt = 5
+
   var delegate: (any PipelineDelegate)? { configuration.delegate }
   var clock: any TimeSource { configuration.clock }
   var diskCache: (any DataCaching)? { configuration.diskCache }
@@ -39,16 +47,11 @@ final class JobContext: Sendable {
     self.configuration = configuration
     let (queueLimit, hasThreads) = (configuration.queueLimit, configuration.stepper == nil)
     pool = JobPool(isCoalescing: configuration.isCoalescingEnabled, clock: configuration.clock)
-    // Pixels for one caller must not delay what many others wait for: hits in memory, a window's frames. But they must
-    // come, too, when other programs have work for all cores: at 10 between 40 and 240 of 246 cells of a scrolled grid
-    // came to rest with their image then, and at 5 at least 228, while as many frames were slow at both. At 19, the
-    // main thread waited 37 ms for a lock that a decode thread held and was not given the processor to release.
-    let niceness: CInt = 5
     decodeQueue = WorkQueue(
       label: "decode",
       width: configuration.maxConcurrentDecodes,
       queueLimit: queueLimit,
-      niceness: niceness,
+      niceness: Self.niceness,
       hasThreads: hasThreads,
     )
     decodeBudget = ByteBudget(limit: configuration.maxConcurrentDecodeBytes)
@@ -56,10 +59,10 @@ final class JobContext: Sendable {
       label: "process",
       width: configuration.maxConcurrentDecodes,
       queueLimit: queueLimit,
-      niceness: niceness,
+      niceness: Self.niceness,
       hasThreads: hasThreads,
     )
-    passQueue = WorkQueue(label: "tiles", width: 2, niceness: niceness, hasThreads: hasThreads)
+    passQueue = WorkQueue(label: "tiles", width: 2, niceness: Self.niceness, hasThreads: hasThreads)
     fileReads = FileReads(queueLimit: queueLimit, clock: configuration.clock)
     hookQueue = WorkQueue(label: "hooks", width: 4)
     lock = JobLock(clock: configuration.clock, callbacks: hasThreads ? hookQueue : nil)

@@ -189,8 +189,10 @@ final class TileFeed: Sendable {
     options.acceptsPartial = acceptsPartial
     options.isCancelled = { item.isCancelled }
     options.memoryShare = share
-    var taker = PassTaker(self, number, missing, item)
-    let held = TilePyramid.byteCount(grid, base: level, canvas: overviewLevel) + Self.savingLimit
+    let taker = PassTaker(self, missing, item)
+    var relay = RowRelay(taker, niceness: JobContext.niceness, hasThread: context.stepper == nil)
+    let pyramid = TilePyramid.byteCount(grid, base: level, canvas: overviewLevel)
+    let held = pyramid + RowRelay<PassTaker>.byteCount + Self.savingLimit
     let result: Result<Bitmap?, ImageError>
     do throws(ImageError) {
       _ = try context.decodeWatch.run(item, share) {
@@ -198,10 +200,12 @@ final class TileFeed: Sendable {
       } onStuck: { [self] error in
         end(number, .failure(LoadError(error, .decode, request.name)))
       } _: { () throws(ImageError) in
-        try decoders.readRows(of: data, options, level: level, held: held, &taker)
+        try decoders.readRows(of: data, options, level: level, held: held, &relay)
       }
-      result = .success(try taker.finish())
+      try relay.finish()
+      result = .success(try relay.taker.finish())
     } catch {
+      relay.cancel()
       result = .failure(error)
     }
     end(number, result.map { $0 }.mapError { LoadError($0, .decode, request.name) })
@@ -326,9 +330,10 @@ private struct PassTaker: RowTaking {
   private var lastShown: Duration
   private var isShort = false
 
-  init(_ feed: TileFeed, _ number: Int, _ missing: Set<TilePlace>, _ item: WorkItem) {
+  init(_ feed: TileFeed, _ missing: Set<TilePlace>, _ item: WorkItem) {
     (self.feed, self.missing, self.item) = (feed, missing, item)
-    lastShown = feed.uptime
+    // There is something to see at once, and then now and then.
+    lastShown = feed.uptime - TileFeed.interval + .milliseconds(20)
   }
 
   mutating func begin(_ head: RowHead) throws(ImageError) { pyramid = try feed.pyramid(head, missing) }
@@ -346,7 +351,7 @@ private struct PassTaker: RowTaking {
   }
 
   /// Returns the finished overview.
-  mutating func finish() throws(ImageError) -> Bitmap? {
+  func finish() throws(ImageError) -> Bitmap? {
     guard let pyramid else { return nil }
     try pyramid.fill { (tile, bitmap) throws(ImageError) in
       try feed.made(tile, bitmap, isMissing: missing.contains(tile), item)
