@@ -48,7 +48,7 @@ struct ZoomPlan {
 @safe
 struct ZoomDrawing {
   /// The time for enlarging pixels at a frame, in microseconds.
-  static let enlargingTime: gint64 = 2500
+  static let enlargingTime: gint64 = 1800
   /// The enlargement up to which pixels are smoothed.
   static let smoothEnlargement = 2.0
 
