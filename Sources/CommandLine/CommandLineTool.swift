@@ -119,7 +119,7 @@ enum CommandLineTool {
       Loads, inspects and shrinks images.
 
       \(calls.joined())
-      SOURCE is a file, - for standard input, or an http or https URL. After -- nothing is an option. Nothing is enlarged.
+      SOURCE is a file, - for standard input, or an http, https or s3 URL. After -- nothing is an option. Nothing is enlarged.
       \(Manual.formats)
 
       'vitrine thumbnail --help' lists the options of a command. With --json, each prints JSON lines with the same keys.

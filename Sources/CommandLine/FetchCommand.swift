@@ -11,7 +11,8 @@ struct FetchCommand: Command {
     synopsis: "URL... [-o OUT]",
     summary: "Loads images from http and https URLs through a disk cache; without -o only into the cache.",
     notes: [
-      "Without --size and --format the original bytes are written. Only images are written or cached."
+      "s3://bucket/key is loaded with the keys, the region and the endpoint of the environment, as Amazon's tools do.",
+      "Without --size and --format the original bytes are written. Only images are written or cached.",
     ],
     options: [
       .output, .size, .mode,
@@ -90,7 +91,7 @@ struct FetchCommand: Command {
       $0.diskCache = cache
       $0.decoders = .ofTool
       $0.decodeLimits.timeLimit = timeLimit
-      $0.loader = console.loader(connectionsPerHost: jobs)
+      $0.loader = console.loader(connectionsPerHost: jobs, for: Source.different(among: arguments))
     }
     let close: @Sendable () -> Void = {
       blocking {

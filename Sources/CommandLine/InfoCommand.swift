@@ -7,7 +7,7 @@ struct InfoCommand: Command {
     name: "info",
     synopsis: "SOURCE...",
     summary: "Shows format, size, orientation, frames and color profile of images, from their headers.",
-    notes: ["SOURCE is a file, - for standard input, or an http or https URL. After -- nothing is an option."],
+    notes: ["SOURCE is a file, - for standard input, or an http, https or s3 URL. After -- nothing is an option."],
     options: [.hash, .filesFrom, .zero, .json, .quiet],
   )
 

@@ -1,3 +1,4 @@
+import VitrineHTTP
 import VitrineRuntime
 
 /// A source of an image, as named on the command line.
@@ -10,7 +11,7 @@ enum Source: Hashable {
     let start = ByteString(bytes: argument.bytes.prefix(8)).readable.lowercased()
     if argument == "-" {
       self = .standardInput
-    } else if start.hasPrefix("http://") || start.hasPrefix("https://") {
+    } else if ["http://", "https://", "s3://"].contains(where: { start.hasPrefix($0) }) {
       self = .url(argument)
     } else {
       self = .file(argument)
@@ -27,12 +28,19 @@ enum Source: Hashable {
     if case .url = self { true } else { false }
   }
 
+  /// The object that the source names, as `s3://bucket/key`; `nil` for every other source.
+  var object: ObjectURL? {
+    guard case .url(let url) = self else { return nil }
+    return url.text.flatMap { ObjectURL($0) }
+  }
+
   /// The last component of the path without its extension, or `image` if there is none.
   var stem: ByteString {
     switch self {
     case .standardInput: "image"
     case .file(let path): Self.stem(of: path.lastComponent)
-    case .url(let url): Self.safeName(Self.stem(of: Self.lastComponent(of: url)))
+    case .url(let url):
+      Self.safeName(Self.stem(of: object.map { ByteString($0.key).lastComponent } ?? Self.lastComponent(of: url)))
     }
   }
 

@@ -20,7 +20,7 @@ struct SourceReader: Sendable {
       $0.memoryCache = nil
       $0.decoders = .ofTool
       $0.decodeLimits.timeLimit = timeLimit
-      $0.loader = console.loader(connectionsPerHost: connections)
+      $0.loader = console.loader(connectionsPerHost: connections, for: sources)
     }
   }
 
@@ -111,8 +111,8 @@ extension Source {
 
 extension Console {
   /// Returns a loader that shows the progress of the only download, if progress is shown.
-  func loader(connectionsPerHost count: Int) -> any DataLoader {
-    let loader = PlatformDefaults.loader(connectionsPerHost: count)
+  func loader(connectionsPerHost count: Int, for sources: [Source]) -> any DataLoader {
+    let loader = ObjectSources.loader(for: sources, others: PlatformDefaults.loader(connectionsPerHost: count))
     guard showsDownload else { return loader }
     return ProgressLoader(loader: loader) { [self] in receive($0, of: $1) }
   }

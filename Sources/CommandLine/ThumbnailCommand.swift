@@ -7,7 +7,7 @@ struct ThumbnailCommand: Command {
     name: "thumbnail",
     synopsis: "SOURCE... -o OUT",
     summary: "Writes smaller copies of images, upright.",
-    notes: ["SOURCE is a file, - for standard input, or an http or https URL. After -- nothing is an option."],
+    notes: ["SOURCE is a file, - for standard input, or an http, https or s3 URL. After -- nothing is an option."],
     options: [
       .output, .size, .mode, .qualityMode, .frame, .animated,
     ] + EncodingChoice.options + [.jobs, .timeLimit, .filesFrom, .zero, .json, .quiet],

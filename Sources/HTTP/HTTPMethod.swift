@@ -79,6 +79,9 @@ extension HTTPRequest {
     for name in ["Content-Length", "Transfer-Encoding"] where headers[name] != nil {
       return "the header field \"\(name)\" cannot be set: the loader sends the length of the body itself"
     }
+    guard !ObjectURL.isStandIn(url) else {
+      return "s3:// is loaded by an S3Loader (VitrineS3), and this loader is none"
+    }
     guard method.isSendable else { return "the method \"\(method)\" cannot be sent" }
     return hasBody && method.refusesBody ? "a request of the method \(method) has no body" : nil
   }

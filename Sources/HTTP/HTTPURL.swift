@@ -43,7 +43,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  init(string: String, host: String, port: Int, isSecure: Bool) {
+  /// Creates a URL of parts that are already in canonical form.
+  ///
+  /// Only this way a path keeps `.` and `..`, which mean something in names of objects.
+  package init(string: String, host: String, port: Int, isSecure: Bool) {
     (self.string, self.host, self.port, self.isSecure) = (string, host, port, isSecure)
   }
 

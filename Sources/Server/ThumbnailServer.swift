@@ -3,6 +3,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineS3
 import VitrineSandbox
 
 /// A server that makes thumbnails of images, local ones and those of other servers.
@@ -152,14 +153,15 @@ public final class ThumbnailServer: Sendable {
         connectionsPerHost: configuration.connectionsPerHost,
         guardedBy: configuration.addressGuard,
       )
-    return ImagePipeline { [cache, local] in
+    let loader = SourceLoader(try objects(configuration, remote), local)
+    return ImagePipeline { [cache] in
       // What is asked for again is a file, never its pixels.
       $0.memoryCache = nil
       $0.memoryPressure = nil
       $0.diskCache = cache
       $0.decoders = sandbox.decoders
       $0.encoders = sandbox.encoders
-      $0.loader = BudgetedLoader(SourceLoader(remote, local), budget)
+      $0.loader = BudgetedLoader(loader, budget)
       $0.addressGuard = configuration.loader == nil ? configuration.addressGuard : nil
       $0.allowsFileURLs = false
       $0.maxConcurrentDecodes = configuration.maxConcurrentDecodes
@@ -171,6 +173,28 @@ public final class ThumbnailServer: Sendable {
       $0.queueLimit = configuration.maxRunning + configuration.maxWaiting
       $0.clock = configuration.clock
       $0.observer = StageMeter(metrics)
+    }
+  }
+}
+
+extension ThumbnailServer {
+  /// Returns a loader of objects in buckets, if any are allowed, and of everything else by another loader.
+  private static func objects(
+    _ configuration: Configuration,
+    _ others: any DataLoader,
+  ) throws(ServerError) -> any DataLoader {
+    let buckets = configuration.urls.sources.buckets
+    guard !buckets.isEmpty else { return others }
+    do throws(S3Error) {
+      let settings: S3Configuration
+      if let given = configuration.s3 {
+        settings = given
+      } else {
+        settings = try S3Configuration(environment: ProcessInfo.processInfo.environment)
+      }
+      return S3Loader(try S3Client(settings, clock: configuration.clock), buckets: buckets, others: others)
+    } catch {
+      throw ServerError("the buckets cannot be used: \(error)")
     }
   }
 }

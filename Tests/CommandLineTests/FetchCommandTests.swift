@@ -283,4 +283,39 @@ struct FetchCommandTests {
     #expect(server.counts.requests == 3)
     #expect(!FileManager.default.fileExists(atPath: tool.caches.path))
   }
+
+  // MARK: - Objects
+
+  @Test
+  func anObjectIsLoadedWithTheKeysOfTheEnvironment() async throws {
+    let picture = try png()
+    server.route("/photos/a%20b%2Bc/cat%3F.png", LoopbackResponse(body: picture))
+    let outcome = try await tool.shell(
+      """
+      export AWS_ENDPOINT_URL=\(server.url("")) AWS_ACCESS_KEY_ID=AKID AWS_SECRET_ACCESS_KEY=hush AWS_REGION=eu-a-1
+      "$vitrine" fetch -o out/ --json 's3://photos/a b+c/cat?.png'
+      """
+    )
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try tool.data("out/cat?.png") == picture)
+    #expect(try outcome.json.first?["source"] as? String == "s3://photos/a b+c/cat?.png")
+    let sent = try #require(server.requests.first)
+    #expect(sent["Authorization"]?.contains("Credential=AKID/") == true)
+    #expect(sent["Authorization"]?.contains("/eu-a-1/s3/aws4_request") == true)
+  }
+
+  @Test
+  func anObjectThatCannotBeLoadedIsAnErrorThatSaysWhy() async throws {
+    let outcome = try await tool.shell(
+      """
+      unset AWS_ACCESS_KEY_ID AWS_SHARED_CREDENTIALS_FILE AWS_PROFILE
+      export AWS_ENDPOINT_URL=\(server.url("")) HOME=/nonexistent
+      "$vitrine" fetch --no-cache -o out/ s3://photos/cat.png
+      """
+    )
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("s3://photos/cat.png: "))
+    #expect(outcome.errors.contains("credentials"))
+    #expect(server.requests.isEmpty)
+  }
 }

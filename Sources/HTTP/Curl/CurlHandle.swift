@@ -59,6 +59,8 @@ final class CurlHandle {
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     set(CURLOPT_HTTP09_ALLOWED, 0)
+    // A URL has no dot segments any more, save in the name of an object, which is sent as it is signed.
+    set(CURLOPT_PATH_AS_IS, 1)
     // Waits for a connection in progress, which may turn out to be HTTP/2, instead of opening another. TLS negotiates
     // that. Without TLS, libcurl 7.88 makes all transfers wait for the first response, and then exceeds our limit.
     set(CURLOPT_PIPEWAIT, transfer.url.isSecure ? 1 : 0)

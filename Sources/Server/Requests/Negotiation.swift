@@ -151,7 +151,7 @@ extension ThumbnailRequest.Source {
   fileprivate var isGIF: Bool {
     let path =
       switch self {
-      case .url(let url): url.prefix { $0 != "?" }
+      case .url(let url): ObjectURL(standIn: url)?.key[...] ?? url.prefix { $0 != "?" }
       case .localFile(let path): path[...]
       }
     return path.lowercased().hasSuffix(".gif")

@@ -29,6 +29,10 @@ public struct SourceRules: Sendable {
   ///
   /// Defaults to `false`.
   public var allowsLocalFiles = false
+  /// The buckets of which objects are served, as `s3://bucket/key`.
+  ///
+  /// Defaults to none.
+  public var buckets: Set<String> = []
   /// The beginning of sources that are neither URLs nor begin with `local://`; `nil` for none.
   ///
   /// A source is appended as it is.
@@ -45,9 +49,17 @@ public struct SourceRules: Sendable {
   public func source(_ text: String) throws(RequestError) -> ThumbnailRequest.Source {
     guard !text.isEmpty else { throw RequestError(400, "the source is missing") }
     if let path = Self.path(text, after: "local://") { return try local(path) }
+    if Self.path(text, after: "s3://") != nil { return try object(text) }
     guard !Self.hasScheme(text), let base else { return try remote(text) }
     if let path = Self.path(base + text, after: "local://") { return try local(path) }
+    if Self.path(base, after: "s3://") != nil { return try object(base + text) }
     return try remote(base + text)
+  }
+
+  private func object(_ text: String) throws(RequestError) -> ThumbnailRequest.Source {
+    guard let object = ObjectURL(text) else { throw RequestError(400, "the source is not valid: not an object") }
+    guard buckets.contains(object.bucket) else { throw RequestError(403, "the source is not allowed") }
+    return .url(object.standIn.string)
   }
 
   private static func path(_ text: String, after scheme: String) -> String? {
@@ -71,7 +83,10 @@ public struct SourceRules: Sendable {
     guard prefixes.isEmpty || prefixes.contains(where: { $0.contains(url) }) else {
       throw RequestError(403, "the source is not allowed")
     }
-    if refusedHosts.contains(url.host.withoutFinalDot) || addressGuard?.objection(to: url) != nil {
+    // What stands in for an object is no URL of a client's.
+    if ObjectURL.isStandIn(url) || refusedHosts.contains(url.host.withoutFinalDot)
+      || addressGuard?.objection(to: url) != nil
+    {
       throw RequestError(403, "the source is not allowed")
     }
     return .url(url.string)

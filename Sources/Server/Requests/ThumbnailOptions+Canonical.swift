@@ -1,3 +1,4 @@
+import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 

@@ -7,7 +7,7 @@ public import VitrineRuntime
 public struct ThumbnailRequest: Sendable, Hashable {
   /// The place of the original.
   public enum Source: Sendable, Hashable {
-    /// An http or https URL in canonical form, allowed by the ``SourceRules``.
+    /// An http or https URL in canonical form, or what stands in for the URL of an object, allowed by the ``SourceRules``.
     case url(String)
     /// A file, by its path below the local root: no empty component, no `.` or `..`, no leading slash.
     case localFile(String)

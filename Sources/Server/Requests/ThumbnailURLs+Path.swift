@@ -1,3 +1,4 @@
+import VitrineHTTP
 import VitrineRuntime
 
 // The form with everything in the path.
@@ -68,7 +69,7 @@ extension ThumbnailURLs {
   static func withWholeScheme(_ path: String) -> String {
     guard let start = path.firstRange(of: "/plain/")?.upperBound else { return path }
     let source = path[start...]
-    guard let colon = source.firstIndex(where: { !($0.isASCII && $0.isLetter) }), colon != start,
+    guard let colon = source.firstIndex(where: { !($0.isASCII && ($0.isLetter || $0.isNumber)) }), colon != start,
       source[colon...].hasPrefix(":/"), !source[colon...].hasPrefix("://")
     else { return path }
     let slashes = source[..<colon] == "local" ? "//" : "/"

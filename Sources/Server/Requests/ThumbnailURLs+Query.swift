@@ -1,3 +1,4 @@
+import VitrineHTTP
 import VitrineRuntime
 
 // The form with everything in the query, for people.

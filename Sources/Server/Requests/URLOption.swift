@@ -1,3 +1,5 @@
+import VitrineHTTP
+
 /// An option as a URL names it: a name and values.
 struct URLOption: Sendable, Hashable {
   let name: String

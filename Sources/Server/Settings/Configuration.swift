@@ -1,5 +1,6 @@
 public import VitrineHTTP
 package import VitrineRuntime
+public import VitrineS3
 public import VitrineSandbox
 
 extension ThumbnailServer {
@@ -77,6 +78,10 @@ extension ThumbnailServer {
     ///
     /// Defaults to 8.
     public var connectionsPerHost = 8
+
+    /// The server, the region and the credentials of the buckets in ``urls``; `nil` for those of the environment
+    /// (`AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID` and so on), the default.
+    public var s3: S3Configuration?
 
     // MARK: Work
 

@@ -179,6 +179,16 @@ struct Setting: Sendable {
     } show: {
       $0.configuration.urls.sources.prefixes.map(\.description).joined(separator: ",")
     },
+    custom("S3_BUCKETS", "The buckets of sources that begin with s3://, with commas; empty for none.") {
+      (settings, value) throws(ConfigurationError) in
+      let buckets = SettingValues.list(value)
+      for bucket in buckets where !ObjectURL.isBucket(bucket) {
+        throw ConfigurationError("'\(bucket)' is not the name of a bucket")
+      }
+      settings.change { $0.urls.sources.buckets = Set(buckets) }
+    } show: {
+      $0.configuration.urls.sources.buckets.sorted().joined(separator: ",")
+    },
     text("BASE_URL", \.urls.sources.base, "The beginning of sources that are no URLs."),
     custom("ADDRESS_GUARD", "Whether private networks are refused as sources.") {
       (settings, value) throws(ConfigurationError) in

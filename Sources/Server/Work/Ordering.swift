@@ -93,7 +93,9 @@ struct Ordering: Sendable {
       guard let text = LocalFiles.url(of: path) else { throw RequestError(404, "the source does not exist") }
       (url, isLocal) = (text, true)
     }
-    let file = url.prefix { $0 != "?" }.split(separator: "/").last.flatMap { PercentEncoding.decode($0) } ?? "image"
+    let key = ObjectURL(standIn: url)?.key.split(separator: "/").last.map(String.init)
+    let path = url.prefix { $0 != "?" }
+    let file = key ?? path.split(separator: "/").last.flatMap { PercentEncoding.decode($0) } ?? "image"
     let name = file.split(separator: ".").first.map(String.init) ?? "image"
     return (
       { request in

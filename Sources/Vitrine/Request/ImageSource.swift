@@ -28,7 +28,8 @@ public struct ImageSource: Sendable {
   /// An http or https URL, or a `data:` URL.
   ///
   /// Loading text that is not a URL fails with ``LoadError/Code/invalidURL``. A `file:` URL becomes the file it names.
-  /// A `data:` URL is decoded each time and never stored in the disk cache; keys hold a hash of it.
+  /// A `data:` URL is decoded each time and never stored in the disk cache; keys hold a hash of it. `s3://bucket/key`
+  /// is loaded by an `S3Loader` of the module `VitrineS3`; the key is taken as written, without percent-decoding.
   public static func url(_ text: String) -> ImageSource {
     // Most sources are recognised by the first byte: this precedes every look-up in memory.
     if text.utf8.first == UInt8(ascii: "h") { return ImageSource(kind: .url(text)) }
@@ -38,7 +39,7 @@ public struct ImageSource: Sendable {
     if text.lowercased().hasPrefix("file://"), let url = URL(string: text), url.isFileURL {
       return .url(url)
     }
-    return ImageSource(kind: .url(text))
+    return ImageSource(kind: .url(ObjectURL(text)?.standIn.string ?? text))
   }
 
   /// An http or https URL, or a `file:` or `data:` URL.
@@ -94,7 +95,7 @@ public struct ImageSource: Sendable {
   /// The name of the source in messages: the URL, the path or the id.
   public var description: String {
     switch kind {
-    case .url(let text): text
+    case .url(let text): ObjectURL(standIn: text)?.text ?? text
     case .file(let path, _), .thumbnail(let path, _, _): path
     case .resource(let name, _): name
     case .sized(let url): ImageSource.url(url(nil)).description

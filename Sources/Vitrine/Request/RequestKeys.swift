@@ -231,6 +231,6 @@ extension CacheKey {
     guard let parts, parts.count >= 3, [.text("url"), .text("request")].contains(parts[1]),
       case .text(let address) = parts[2]
     else { return nil }
-    return address
+    return ObjectURL(standIn: address)?.text ?? address
   }
 }

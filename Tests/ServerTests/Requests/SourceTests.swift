@@ -182,4 +182,26 @@ struct SourceTests {
     #expect(try rules.source("cat.jpg") == .localFile("photos/cat.jpg"))
     #expect(status("../cat.jpg", rules) == 400)
   }
+
+  @Test
+  func objectsOfNamedBucketsAreSources() throws {
+    var rules = SourceRules()
+    #expect(status("s3://photos/cat.jpg", rules) == 403)
+    rules.buckets = ["photos"]
+    for key in ["cat.jpg", "a b+c/../é?#.png"] {
+      guard case .url(let url) = try rules.source("s3://photos/\(key)") else { return #expect(Bool(false)) }
+      #expect(ObjectURL(standIn: url)?.text == "s3://photos/\(key)")
+    }
+    #expect(status("s3://secrets/cat.jpg", rules) == 403)
+    #expect(status("s3://photos", rules) == 400)
+    #expect(status("s3://photos/", rules) == 400)
+    // What stands in for an object within the program is no URL of a client's.
+    for url in ["https://s3.vitrine.invalid/photos?cat.jpg", "http://S3.vitrine.invalid./photos?cat.jpg"] {
+      #expect(status(url, rules) == 403)
+    }
+    rules.base = "s3://photos/uploads/"
+    #expect(try rules.source("cat.jpg") == .url(#require(ObjectURL("s3://photos/uploads/cat.jpg")).standIn.string))
+    rules.base = "s3://secrets/"
+    #expect(status("cat.jpg", rules) == 403)
+  }
 }

@@ -1,0 +1,111 @@
+import VitrineHTTP
+import VitrineRuntime
+
+/// An object, or a bucket with a query, that a request concerns.
+struct S3Target: Sendable, Hashable {
+  /// The stand-ins of requests that concern a bucket are URLs of this host, which nothing outside of the client makes.
+  private static let bucketHost = "bucket.s3.vitrine.invalid"
+
+  let bucket: String
+  /// The key; `nil` for the bucket itself.
+  let key: String?
+  /// The query, as it is signed and sent.
+  let query: String
+
+  init(_ object: ObjectURL) { self.init(object.bucket, object.key, "") }
+
+  private init(_ bucket: String, _ key: String?, _ query: String) {
+    (self.bucket, self.key, self.query) = (bucket, key, query)
+  }
+
+  /// - Parameters:
+  ///   - bucket: The bucket.
+  ///   - query: The names and values of the query.
+  init(bucket: String, query: [(name: String, value: String)]) {
+    self.init(bucket, nil, SignatureV4.query(query))
+  }
+
+  /// Returns the target of a stand-in, or `nil` for any other URL.
+  init?(standIn url: HTTPURL) {
+    if let object = ObjectURL(standIn: url) {
+      self.init(object)
+      return
+    }
+    guard url.host == Self.bucketHost, let mark = url.string.firstIndex(of: "?") else { return nil }
+    let bucket = url.string[..<mark].dropFirst("https://\(Self.bucketHost)/".count)
+    self.init(String(bucket), nil, String(url.string[mark...].dropFirst()))
+  }
+
+  /// The URL by which the target goes within the client.
+  var standIn: HTTPURL {
+    if let object = key.flatMap({ ObjectURL(bucket: bucket, key: $0) }) { return object.standIn }
+    return HTTPURL(
+      string: "https://\(Self.bucketHost)/\(bucket)?\(query)",
+      host: Self.bucketHost,
+      port: 443,
+      isSecure: true,
+    )
+  }
+
+  /// The target as people write it.
+  var text: String { "s3://\(bucket)\(key.map { "/\($0)" } ?? "")" }
+
+  /// Returns the URL at a server.
+  ///
+  /// - Parameters:
+  ///   - region: The region of the bucket.
+  ///   - authority: The host and port to ask instead, as a redirect named them; `nil` for the usual ones.
+  ///   - configuration: The settings.
+  /// - Returns: The URL that is signed and sent.
+  func url(region: String, at authority: HTTPURL? = nil, _ configuration: S3Configuration) -> HTTPURL {
+    let server = configuration.endpoint ?? Self.amazon(region)
+    let isInHost =
+      if let authority {
+        authority.host.hasPrefix("\(bucket).")
+      } else {
+        isInHost(configuration)
+      }
+    let host = authority?.host ?? (isInHost ? "\(bucket).\(server.host)" : server.host)
+    let (port, isSecure) = ((authority ?? server).port, (authority ?? server).isSecure)
+    let hasPort = port != (isSecure ? 443 : 80)
+    var path = Self.path(of: server)
+    if !isInHost { path += "/\(PercentEncoding.encode(bucket))" }
+    // Each segment of a key is encoded once, and all of its slashes are kept: `a//b/../c` is a name like any other.
+    if let key { path += "/\(PercentEncoding.encode(key, keeping: "/"))" }
+    if path.isEmpty { path = "/" }
+    return HTTPURL(
+      string:
+        "\(isSecure ? "https" : "http")://\(host)\(hasPort ? ":\(port)" : "")\(path)\(query.isEmpty ? "" : "?\(query)")",
+      host: host,
+      port: port,
+      isSecure: isSecure,
+    )
+  }
+
+  private func isInHost(_ configuration: S3Configuration) -> Bool {
+    switch configuration.addressing.value {
+    case .path: false
+    case .virtualHosted: true
+    case .automatic: configuration.endpoint == nil && Self.isLabel(bucket)
+    }
+  }
+
+  /// Returns the path of a URL with a path at most, without a slash at its end.
+  private static func path(of server: HTTPURL) -> String {
+    let rest = server.string.dropFirst(server.isSecure ? 8 : 7)
+    var path = rest[(rest.firstIndex(of: "/") ?? rest.endIndex)...]
+    while path.hasSuffix("/") { path = path.dropLast() }
+    return String(path)
+  }
+
+  private static func amazon(_ region: String) -> HTTPURL {
+    let host = "s3.\(region).amazonaws.com\(region.hasPrefix("cn-") ? ".cn" : "")"
+    return HTTPURL(string: "https://\(host)/", host: host, port: 443, isSecure: true)
+  }
+
+  /// Returns a Boolean value that indicates whether a bucket is one label of a host: certificates do not cover two.
+  private static func isLabel(_ bucket: String) -> Bool {
+    (3...63).contains(bucket.utf8.count)
+      && bucket.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0) || $0 == 45 }
+  }
+}

