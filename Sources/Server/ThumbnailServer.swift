@@ -152,14 +152,16 @@ public final class ThumbnailServer: Sendable {
         connectionsPerHost: configuration.connectionsPerHost,
         guardedBy: configuration.addressGuard,
       )
-    return ImagePipeline { [cache, local] in
+    var rules = configuration.urls.sources
+    rules.addressGuard = configuration.addressGuard
+    return ImagePipeline { [cache, local, rules] in
       // What is asked for again is a file, never its pixels.
       $0.memoryCache = nil
       $0.memoryPressure = nil
       $0.diskCache = cache
       $0.decoders = sandbox.decoders
       $0.encoders = sandbox.encoders
-      $0.loader = BudgetedLoader(SourceLoader(remote, local), budget)
+      $0.loader = BudgetedLoader(SourceLoader(remote, local, rules), budget)
       $0.addressGuard = configuration.loader == nil ? configuration.addressGuard : nil
       $0.allowsFileURLs = false
       $0.maxConcurrentDecodes = configuration.maxConcurrentDecodes

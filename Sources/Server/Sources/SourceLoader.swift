@@ -7,20 +7,54 @@ import VitrineRuntime
 struct SourceLoader: DataLoader {
   private let remote: any DataLoader
   private let local: LocalFiles?
+  private let rules: SourceRules
 
-  init(_ remote: any DataLoader, _ local: LocalFiles?) { (self.remote, self.local) = (remote, local) }
+  /// Makes a loader of URLs, whose redirects obey the rules, and of local files.
+  init(_ remote: any DataLoader, _ local: LocalFiles?, _ rules: SourceRules) {
+    (self.remote, self.local, self.rules) = (remote, local, rules)
+  }
 
   func obeys(_ addressGuard: AddressGuard) -> Bool { remote.obeys(addressGuard) }
 
   @discardableResult
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
-    guard request.url.host == LocalFiles.host else { return remote.load(request, into: sink) }
+    guard request.url.host == LocalFiles.host else {
+      return remote.load(request, into: RuledSink(sink) { [rules] in Self.objection(to: $0, rules) })
+    }
     guard let local else {
       sink.finish(HTTPError(.addressRefused, url: request.url.string, "there is no folder of local files"))
       return NoLoadHandle()
     }
     return local.load(request, into: sink)
   }
+
+  private static func objection(to url: HTTPURL, _ rules: SourceRules) -> String? {
+    url.host == LocalFiles.host ? "the host is that of local files" : rules.objection(to: url)
+  }
+}
+
+/// A sink whose load follows only redirects to which nobody objects.
+private final class RuledSink: LoadSink {
+  private let sink: any LoadSink
+  private let objection: @Sendable (HTTPURL) -> String?
+
+  init(_ sink: any LoadSink, _ objection: @escaping @Sendable (HTTPURL) -> String?) {
+    (self.sink, self.objection) = (sink, objection)
+  }
+
+  var hooks: LoadHooks {
+    var hooks = sink.hooks
+    hooks.redirectObjection = objection
+    return hooks
+  }
+
+  func begin() { sink.begin() }
+
+  func receive(_ response: HTTPResponse) -> LoadFlow { sink.receive(response) }
+
+  func receive(_ bytes: RawSpan) -> LoadFlow { sink.receive(bytes) }
+
+  func finish(_ error: HTTPError?) { sink.finish(error) }
 }
 
 /// The files below one folder.
@@ -82,10 +116,12 @@ final class LocalFiles: Sendable {
     guard info.st_mode & S_IFMT == S_IFREG else { throw FileError(notRegular: info.st_mode) }
     let tag = "\"\(info.st_ino)-\(info.st_size)-\(info.st_mtim.tv_sec)-\(info.st_mtim.tv_nsec)\""
     let isKnown = request.headers["If-None-Match"] == tag
+    let modified = Date(timeIntervalSince1970: Double(info.st_mtim.tv_sec))
     let response = HTTPResponse(
       status: isKnown ? 304 : 200,
       headers: [
-        "ETag": tag, "Cache-Control": "max-age=\(freshness)", "Content-Length": isKnown ? "0" : "\(info.st_size)",
+        "ETag": tag, "Last-Modified": HTTPTime.http(modified), "Cache-Control": "max-age=\(freshness)",
+        "Content-Length": isKnown ? "0" : "\(info.st_size)",
       ],
       url: request.url,
     )
