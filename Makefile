@@ -119,6 +119,12 @@ demo-server: setup ## Serves thumbnails of Examples/Photographs, or PHOTOS=folde
 	$(RELEASE) --product vitrine-codecs
 	@Scripts/demo-server.sh "$(PHOTOS)"
 
+.PHONY: attack-server
+attack-server: setup ## Attacks the server over HTTP: COUNT (10,000) damaged files, URLS (1,000,000) URLs, slow clients and sources; ATTACKS narrows it.
+	$(RELEASE) --product vitrine-server
+	$(RELEASE) --product vitrine-codecs
+	@Scripts/attack-server.sh
+
 .PHONY: hello
 hello: setup ## Shows Examples/Photographs, or PHOTOS=folder, in Examples/HelloGTK, a program of one file; needs a display.
 	rm -f .build/hello/debug.yaml

@@ -18,7 +18,9 @@ struct PassingOnTests {
     return loader
   }
 
-  @Test(arguments: ["private, max-age=600", "max-age=600, private=\"set-cookie\"", "s-maxage=900, private, max-age=600"])
+  @Test(arguments: [
+    "private, max-age=600", "max-age=600, private=\"set-cookie\"", "s-maxage=900, private, max-age=600",
+  ])
   func whatIsPrivateStaysPrivate(_ control: String) async throws {
     let folder = try TemporaryFolder()
     func start(_ loader: FakeLoader) throws -> TestServer {
@@ -90,7 +92,9 @@ struct PassingOnTests {
   @Test
   func theTimesOfStagesAreThoseOfTheWork() async throws {
     let server = try TestServer(loader(["Cache-Control": "max-age=600"]))
-    let made = try #require(try await server.get(TestServer.target("rs:fit:64:64/bl:2")).response.headers["Server-Timing"])
+    let made = try #require(
+      try await server.get(TestServer.target("rs:fit:64:64/bl:2")).response.headers["Server-Timing"]
+    )
     #expect(made.hasPrefix("network;dur="))
     for stage in ["fetch", "decode", "process", "encode"] { #expect(made.contains(", \(stage);dur="), "\(made)") }
     let known = try await server.get(TestServer.target("rs:fit:64:64/bl:2")).response.headers["Server-Timing"]
