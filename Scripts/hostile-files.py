@@ -58,7 +58,8 @@ def files(server, arguments):
     def worker():
         while True:
             with lock:
-                if not rest:
+                # The first ones without an answer are those that have ended the server.
+                if not rest or statuses[0] > 8:
                     return
                 index, name = rest.pop()
             target = forms[index % len(forms)].format(name)
@@ -89,6 +90,7 @@ def files(server, arguments):
     print(f"  the server took up to {memory(arguments.pid, 'VmHWM'):.0f} MB, with its workers up to {peak[0]:.0f} MB")
     for each in odd[:20]:
         print(f"    {each}")
+    check(not rest, f"{len(rest)} files are left")
     check(not odd, f"{len(odd)} answers were neither an image nor a refusal, or late")
     check(memory(arguments.pid, "VmHWM") < 600, "the server's memory is bounded")
 

@@ -87,9 +87,12 @@ def percentile(times, part):
 
 
 def memory(pid, key="VmRSS"):
-    """Returns megabytes of a process, without those that it has started."""
-    with open(f"/proc/{pid}/status") as file:
-        return int(re.search(rf"{key}:\s+(\d+)", file.read()).group(1)) / 1024
+    """Returns megabytes of a process, without those that it has started; none of one that has ended."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            return int(re.search(rf"{key}:\s+(\d+)", file.read()).group(1)) / 1024
+    except (OSError, AttributeError):
+        return float("nan")
 
 
 def descriptors(pid):

@@ -111,6 +111,7 @@ servers=(
 )
 peers=(
   "wrk:command wrk:asks servers for thumbnails in make bench-server"
+  "libjpeg-turbo-progs:command jpegtran:makes progressive files for make bench-server"
   "python3-venv:python ensurepip:installs thumbor and pyvips of PyPI for make bench-server"
 )
 databases=(
