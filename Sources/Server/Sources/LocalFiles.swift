@@ -38,7 +38,9 @@ final class LocalFiles: Sendable {
   /// Reads a file once there is room for it: unlike a server, it can wait where it is.
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
     let load = FileLoad(request, into: sink)
-    budget.whenThereIsRoom(for: request.url.string) { [self] in load.start(on: queue) { self.answer(request, into: sink, load) } }
+    budget.whenThereIsRoom(for: request.url.string) { [self] in
+      load.start(on: queue) { self.answer(request, into: sink, load) }
+    }
     return load
   }
 
