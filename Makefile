@@ -119,6 +119,19 @@ demo-server: setup ## Serves thumbnails of Examples/Photographs, or PHOTOS=folde
 	$(RELEASE) --product vitrine-codecs
 	@Scripts/demo-server.sh "$(PHOTOS)"
 
+.PHONY: attack-server
+attack-server: setup ## Attacks the server over HTTP: COUNT (10,000) damaged files, URLS (1,000,000) URLs, slow clients and sources; ATTACKS narrows it.
+	$(RELEASE) --product vitrine-server
+	$(RELEASE) --product vitrine-codecs
+	@Scripts/attack-server.sh
+
+.PHONY: browser-test
+browser-test: setup ## Uses the server through Varnish, and has headless Chromium show a page of its images, which is .build/browser.png.
+	@Scripts/setup.sh browser-test
+	$(RELEASE) --product vitrine-server
+	$(RELEASE) --product vitrine-codecs
+	@/usr/bin/python3 Scripts/browser-test.py .build/release/vitrine-server .build/browser.png
+
 .PHONY: hello
 hello: setup ## Shows Examples/Photographs, or PHOTOS=folder, in Examples/HelloGTK, a program of one file; needs a display.
 	rm -f .build/hello/debug.yaml

@@ -1,41 +1,106 @@
 #!/usr/bin/env bash
-# Sends hostile URLs to vitrine-server, once without keys and once with: `attack-server.sh PROGRAM FOLDER [MUTANTS]`.
+# Attacks vitrine-server over HTTP, on 127.0.0.1 alone: hostile URLs without keys and with, COUNT (10,000) damaged files and all
+# that ask for gigabytes or for ever, drawings with scripts, poisoned caches, 200 clients of one image, kill -9, slow and idle
+# clients, slow sources, too much work, and URLS (1,000,000) different URLs. Fails if something gets through, an honest client
+# is not served, or the server ends or grows. ATTACKS narrows it, SEED selects other damage. `make attack-server` builds the programs first.
 set -euo pipefail
-program=$1
-folder=$(cd "$2" && pwd)
-mutants=${3:-2000}
-here=$(dirname "$0")
-name=$(cd "$folder" && printf '%s\n' *.jpg | head -n 1)
-log=$(mktemp)
+cd "$(dirname "$0")/.."
+program=${SERVER:-$PWD/.build/release/vitrine-server}
+work=$PWD/.build/attack-server
+attacks=" ${ATTACKS:-urls signatures files drawings poison crowd killed heads halves slow idle sources overload flood} "
+rm -rf "$work"
+mkdir -p "$work/root/hostile/damaged"
+local=autumn-avenue-nikon.jpg
+cp Examples/Photographs/*.jpg "$work/root/"
 server=
-trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; rm -f "$log"' EXIT
-export VITRINE_LOCAL_ROOT=$folder VITRINE_PORT=0 VITRINE_LOG=off
+trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 [ "$(id -u)" != 0 ] || export VITRINE_ALLOW_ROOT=on
-unset VITRINE_CORPUS VITRINE_TRACES
+unset VITRINE_TRACES
+failed=0
 
-run() { # arguments of the attack
-  "$program" 2>"$log" &
+wanted() { [[ $attacks == *" $1 "* ]]; }
+
+start() { # settings
+  # The log too: the port of the server before is in it.
+  rm -f "$work/log"
+  env -u VITRINE_CORPUS VITRINE_LOCAL_ROOT="$work/root" VITRINE_CACHE_DIR="$work/cache" VITRINE_CACHE_BYTES=256M VITRINE_PORT=0 \
+    VITRINE_LOG=off VITRINE_MEMORY=1G VITRINE_TRUST_FORWARDED_FOR=on SWIFT_BACKTRACE=enable=no "$@" "$program" >"$work/log" 2>&1 &
   server=$!
   for _ in $(seq 100); do
-    grep -q 'listening on' "$log" && break
-    kill -0 "$server" 2>/dev/null || { cat "$log" >&2; exit 1; }
+    grep -qs 'listening on' "$work/log" && break
+    kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; exit 1; }
     sleep 0.1
   done
-  local url
-  url=$(sed -n 's/.*listening on //p' "$log")
-  local failed=0
-  "$here/hostile-urls.py" "$url" --local "$name" --mutants "$mutants" "$@" || failed=1
-  kill -0 "$server" 2>/dev/null || { echo "the server has died" >&2; cat "$log" >&2; failed=1; }
-  kill "$server" 2>/dev/null || true
-  wait "$server" || true
-  server=
-  return $failed
+  url=$(sed -n 's/.*listening on //p' "$work/log")
 }
 
-echo "Without keys:"
-failed=0
-run || failed=1
-echo
-echo "With keys:"
-VITRINE_KEY=736563726574 VITRINE_SALT=68656c6c6f run --signed || failed=1
+stop() {
+  kill -0 "$server" 2>/dev/null || { echo "  WRONG: the server has died"; cat "$work/log"; failed=1; }
+  kill "$server" 2>/dev/null || true
+  wait "$server" || { echo "  WRONG: the server ended with status $?"; tail -n 5 "$work/log"; failed=1; }
+  server=
+  rm -rf "$work/cache"
+}
+
+# Starts the server with settings, attacks it, and ends it.
+against() { # settings... -- command
+  local settings=()
+  while [ "$1" != -- ]; do settings+=("$1"); shift; done
+  shift
+  start "${settings[@]}"
+  "$@" || failed=1
+  stop
+}
+
+attack() { # program, attack, arguments
+  /usr/bin/python3 "Scripts/$1.py" "$2" "$url" --pid "$server" --local $local --root "$work/root" "${@:3}"
+}
+files() { attack hostile-files "$@"; }
+clients() { attack hostile-clients "$@"; }
+urls() { /usr/bin/python3 Scripts/hostile-urls.py "$url" --local $local --mutants 2000 "$@"; }
+
+key=736563726574 salt=68656c6c6f
+if wanted urls; then
+  echo "urls: without keys"
+  against -- urls
+  echo "urls: with keys"
+  against VITRINE_KEY=$key VITRINE_SALT=$salt -- urls --signed
+fi
+if wanted signatures; then against VITRINE_KEY=$key VITRINE_SALT=$salt -- files signatures --key $key --salt $salt; fi
+if wanted files; then
+  for product in mutate hostile-images; do
+    swift build -c release --package-path Fuzz --scratch-path .build/bombs --product $product 2>&1 | grep -E 'error' || true
+  done
+  folders=(Examples/Photographs Tests/ImagingTests/Fixtures Tests/CodecTests/Fixtures)
+  [ -n "${VITRINE_CORPUS:-}" ] && folders+=("$VITRINE_CORPUS")
+  find "${folders[@]}" -type f -size -200k \
+    -regextype posix-extended -iregex '.*\.(jpe?g|png|gif|webp|bmp|ico|qoi|avif|hei[cf]|jxl|tiff?|svg)' | sort >"$work/seeds"
+  xargs -a "$work/seeds" -d '\n' .build/bombs/release/mutate "${COUNT:-10000}" "${SEED:-1}" "$work/root/hostile/damaged"
+  .build/bombs/release/hostile-images "$work/root/hostile/bombs" >/dev/null
+  against VITRINE_DECODE_TIMEOUT=3s -- files files
+fi
+if wanted drawings; then against -- files drawings; fi
+if wanted poison; then against -- files poison; fi
+if wanted heads; then against -- clients heads; fi
+if wanted halves; then against VITRINE_HEAD_TIMEOUT=2s -- clients halves; fi
+if wanted slow; then against VITRINE_HEAD_TIMEOUT=2s VITRINE_SEND_TIMEOUT=2s -- clients slow; fi
+if wanted idle; then against -- clients idle --count "${IDLE:-10000}"; fi
+# Loopback is allowed as a source here, where the slow server is.
+nearby=(VITRINE_ALLOWED_NETWORKS=127.0.0.0/8 VITRINE_ALLOWED_PORTS=)
+if wanted crowd; then against "${nearby[@]}" -- clients crowd; fi
+if wanted killed; then
+  start "${nearby[@]}"
+  clients keep --state "$work/state" || failed=1
+  kill -9 "$server"
+  wait "$server" 2>/dev/null || true
+  start "${nearby[@]}"
+  clients find --state "$work/state" || failed=1
+  stop
+fi
+if wanted sources; then against "${nearby[@]}" VITRINE_REQUEST_TIMEOUT=5s -- clients sources; fi
+if wanted overload; then
+  against "${nearby[@]}" VITRINE_MAX_RUNNING=8 VITRINE_MAX_WAITING=16 VITRINE_REQUEST_TIMEOUT=10s -- clients overload --count 24
+fi
+if wanted flood; then against -- clients flood --count "${URLS:-1000000}"; fi
+[ $failed = 0 ] && echo "attack-server: nothing got through" || echo "attack-server: see WRONG above" >&2
 exit $failed

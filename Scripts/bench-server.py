@@ -3,7 +3,9 @@
 Run by the Python of the peers' environment. Sources are photographs of VITRINE_CORPUS and the shipped ones, under many
 names, so that each request of a miss has a name of its own. CPU time is that of the server and its workers; memory is the
 highest of each process since its start (VmHWM), and for vitrine-server its own process apart from the workers.
-SECONDS (5) is the time of each run; FORMATS (jpg webp avif) and CONNECTIONS (1 16 64) narrow it.
+SECONDS_EACH (5) is the time of each run; FORMATS (jpg webp avif, and hits), KINDS (jpg progressive png webp) of sources,
+CONNECTIONS (1 16 64) and PEERS (vitrine pyvips thumbor) narrow it. A run of `flat` loads vitrine-server for FLAT_SECONDS (300)
+instead, and prints its memory on the way.
 """
 
 import math
@@ -19,7 +21,8 @@ import time
 import urllib.request
 
 SECONDS = int(os.environ.get("SECONDS_EACH", "5"))
-FORMATS = os.environ.get("FORMATS", "jpg webp avif").split()
+FORMATS = os.environ.get("FORMATS", "jpg webp avif hits").split()
+KINDS = os.environ.get("KINDS", "jpg progressive png webp").split()
 CONNECTIONS = [int(n) for n in os.environ.get("CONNECTIONS", "1 16 64").split()]
 PEERS = os.environ.get("PEERS", "vitrine pyvips thumbor").split()
 SIZE = 512
@@ -32,7 +35,7 @@ ticks = os.sysconf("SC_CLK_TCK")
 
 
 def photographs():
-    """Returns the paths of photographs of 300 KB and more, by kind."""
+    """Returns the paths of photographs of 100 KB and more, by kind; the progressive ones are made of the others."""
     found = []
     for folder in filter(None, [os.environ.get("VITRINE_CORPUS"), os.path.join(here, "Examples/Photographs")]):
         for parent, folders, names in os.walk(folder):
@@ -50,6 +53,10 @@ def photographs():
         if end == "webp" and b"ANIM" in data[:64]:
             continue
         kinds[end].append(path)
+    for index, path in enumerate(kinds["jpg"][:6] if not kinds["progressive"] else []):
+        kinds["progressive"].append(os.path.join(scratch, f"progressive-{index}.jpg"))
+        with open(kinds["progressive"][-1], "wb") as file:
+            subprocess.run(["jpegtran", "-progressive", "-copy", "all", path], stdout=file, check=True)
     return {kind: paths[:6] for kind, paths in kinds.items()}
 
 
@@ -183,8 +190,8 @@ def load(target, paths, connections):
     cpu = target.cpu() - before
     count = int(re.search(r"(\d+) requests in", output).group(1))
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", output).group(1))
-    p50 = milliseconds(re.search(r"50%\s+(\S+)", output).group(1))
-    p99 = milliseconds(re.search(r"99%\s+(\S+)", output).group(1))
+    p50 = milliseconds(re.search(r"(?m)^ +50%\s+(\S+)", output).group(1))
+    p99 = milliseconds(re.search(r"(?m)^ +99%\s+(\S+)", output).group(1))
     failed = sum(map(int, re.findall(r"Non-2xx or 3xx responses: (\d+)", output)))
     return {"rate": rate, "p50": p50, "p99": p99, "cpu": cpu * 1000 / max(1, count), "failed": failed, "count": count}
 
@@ -210,12 +217,40 @@ def row(name, connections, figures, peak, extra=""):
           f"{figures['cpu']:>9.3f} {peak[0]:>7.0f} {peak[1]:>7.0f}{extra}{failed}", flush=True)
 
 
+def flat():
+    """Loads vitrine-server with misses and hits, and prints its memory on the way."""
+    seconds = int(os.environ.get("FLAT_SECONDS", "300"))
+    target = Server("vitrine")
+    try:
+        paths = [target.path(name, "jpg") for kind in ("jpg", "png", "webp") for name in names[kind]]
+        listing, script = os.path.join(scratch, "all"), os.path.join(scratch, "all.lua")
+        with open(listing, "w") as file:
+            file.write("\n".join(paths) + "\n")
+        # New URLs for ever, as a cache buster makes them, each of which is then asked for again.
+        with open(script, "w") as file:
+            file.write(f"local paths, i = {{}}, 0\nfor line in io.lines('{listing}') do paths[#paths + 1] = line end\n"
+                       "request = function()\n  i = i + 1\n  local n = math.floor(i / 2)\n"
+                       "  return wrk.format('GET', (paths[n % #paths + 1]:gsub('/plain/', '/cb:' .. n .. '/plain/')))\nend\n")
+        load = subprocess.Popen(["wrk", "-t1", "-c16", f"-d{seconds}s", "-s", script, f"http://127.0.0.1:{target.port}"],
+                                stdout=subprocess.PIPE, text=True)
+        marks = []
+        while load.poll() is None:
+            time.sleep(seconds / 20)
+            with open(f"/proc/{target.process.pid}/status") as file:
+                marks.append(int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024)
+        rate = re.search(r"(\d+) requests in", load.stdout.read()).group(1)
+        print(f"{seconds} s of load by 16 connections, every second request a miss: {rate} requests\n"
+              f"MB of the server's process, each {seconds // 20} s: " + " ".join(f"{mark:.0f}" for mark in marks), flush=True)
+    finally:
+        target.stop()
+
+
 head = (f"{'server':<9} {'conn':>4} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} {'CPU ms':>9} {'peak MB':>7} {'all MB':>7}")
 try:
     print(f"Thumbnails of {SIZE} pixels, {SECONDS} s each, wrk on the same {os.cpu_count()} cores.")
     print("peak MB is of the server's first process, all MB of it and its workers; CPU ms is of all, a request.\n")
-    for form in FORMATS:
-        for kind in [kind for kind in names if names[kind]] if form == "jpg" else ["jpg"]:
+    for form in [form for form in FORMATS if form not in ("hits", "flat")]:
+        for kind in [kind for kind in KINDS if names[kind]] if form == "jpg" else ["jpg"]:
             print(f"Misses: {kind} to {form}\n{head}   PSNR")
             for peer in PEERS:
                 for connections in CONNECTIONS:
@@ -229,8 +264,11 @@ try:
                     finally:
                         target.stop()
             print(flush=True)
-    print(f"Hits: 100 thumbnails as jpg\n{head}")
-    for peer in PEERS:
+    if "flat" in FORMATS:
+        flat()
+    if "hits" in FORMATS:
+        print(f"Hits: 100 thumbnails as jpg\n{head}")
+    for peer in PEERS if "hits" in FORMATS else []:
         target = Server(peer)
         try:
             hot = names["jpg"][:100]

@@ -4,8 +4,8 @@
     Scripts/hostile-urls.py http://127.0.0.1:8080 [--signed] [--local NAME] [--mutants N]
 
 Requests are written to the socket as they are, since clients would tidy them up. A server that needs signatures is
-attacked with --signed: then everything must be 403. --local names a file below its folder that must be served at the
-end, and before each group.
+attacked with --signed: then everything must be 403. --local names a file below its folder that must be served after each
+group; a server that needs signatures must still be alive.
 """
 import argparse
 import random
@@ -90,9 +90,10 @@ def main():
 
     def check_honest(name):
         nonlocal failures
-        if not arguments.local or arguments.signed:
+        if not arguments.local:
             return
-        status, _, _ = ask(host, port, f"/_/w:10/plain/local:///{arguments.local}@jpg")
+        honest = "/health" if arguments.signed else f"/_/w:10/plain/local:///{arguments.local}@jpg"
+        status, _, _ = ask(host, port, honest)
         if status != 200:
             failures += 1
             print(f"an honest request after {name}: {status}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
-# `bench-imaging`, `bench-processing`, `bench-encoding`, `bench-server`, `conformance`, `conformance-encoding`, `accessibility`,
+# `bench-imaging`, `bench-processing`, `bench-encoding`, `bench-server`, `browser-test`, `conformance`, `conformance-encoding`, `accessibility`,
 # `gallery-session`, `translations`, `thumbnailer-test`, `bench-thumbnailer` and `roots` install what these make targets
 # need. `setup.sh packages PRODUCT` lists the packages of a product; README and
 # Package.swift are checked against them.
@@ -111,7 +111,13 @@ servers=(
 )
 peers=(
   "wrk:command wrk:asks servers for thumbnails in make bench-server"
+  "libjpeg-turbo-progs:command jpegtran:makes progressive files for make bench-server"
   "python3-venv:python ensurepip:installs thumbor and pyvips of PyPI for make bench-server"
+)
+browsers=(
+  "varnish:command varnishd:a cache in front of the server, for make browser-test"
+  "chromium-headless-shell:command chromium-headless-shell:shows a page of images in make browser-test"
+  "python3-pil:python PIL:looks at the picture of that page"
 )
 databases=(
   "libsqlite3-dev:module sqlite3:for comparison in make bench-cache"
@@ -126,6 +132,7 @@ fi
 wanted=("${libraries[@]}")
 case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = bench-server ] && wanted=("${peers[@]}")
+[ "${1:-}" = browser-test ] && wanted=("${browsers[@]}")
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
 [ "${1:-}" = bench-processing ] && wanted=("${processors[@]}")
 [ "${1:-}" = bench-encoding ] && wanted=("${encoders[@]}")

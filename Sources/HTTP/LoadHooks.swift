@@ -53,12 +53,21 @@ public struct LoadHooks: Sendable {
     set { fields.value.isHeldBack = newValue }
   }
 
+  /// The reason why a redirect to a URL is not followed, or `nil` if it is.
+  ///
+  /// Vitrine's own and known to be short, since the loader's thread calls it.
+  package var redirectObjection: (@Sendable (HTTPURL) -> String?)? {
+    get { fields.value.redirectObjection }
+    set { fields.value.redirectObjection = newValue }
+  }
+
   private struct Fields {
     var willSend: (@Sendable (inout HTTPRequest) async throws -> Void)?
     var challenge: (@Sendable (HTTPChallenge) async throws -> HTTPFields?)?
     var didTransfer: (@Sendable (LoadMetrics) -> Void)?
     var measuresInPlace = false
     var isHeldBack: (@Sendable () -> Void)?
+    var redirectObjection: (@Sendable (HTTPURL) -> String?)?
   }
 
   private static let none = Shared(Fields())

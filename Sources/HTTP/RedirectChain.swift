@@ -47,10 +47,15 @@ struct RedirectChain: Sendable {
     }
   }
 
-  /// Moves to the target of a redirect that came at `now`, an uptime.
+  /// Moves to the target of a redirect that came at `now`, an uptime, unless guard or hooks object.
   ///
   /// - Throws: ``HTTPError`` if the redirect must not be followed.
-  mutating func follow(_ head: HTTPResponse?, _ addressGuard: AddressGuard?, at now: Duration) throws(HTTPError) {
+  mutating func follow(
+    _ head: HTTPResponse?,
+    _ addressGuard: AddressGuard?,
+    _ hooks: LoadHooks,
+    at now: Duration,
+  ) throws(HTTPError) {
     let location = head?.headers.values(for: "Location").first ?? ""
     let next: HTTPURL
     do throws(HTTPError) {
@@ -64,7 +69,7 @@ struct RedirectChain: Sendable {
     guard count < policy.limit ?? 0 else {
       throw error(.tooManyRedirects, "redirected more than \(policy.limit ?? 0) times")
     }
-    if let objection = addressGuard?.objection(to: next) {
+    if let objection = addressGuard?.objection(to: next) ?? hooks.redirectObjection?(next) {
       throw error(.addressRefused, "redirected to \(next.string): \(objection)")
     }
     if turnsIntoGet(head?.status) {

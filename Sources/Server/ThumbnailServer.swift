@@ -42,7 +42,8 @@ public final class ThumbnailServer: Sendable {
   public init(_ configuration: Configuration, logFile: Int32? = nil) throws(ServerError) {
     self.configuration = configuration
     let metrics = ServerMetrics()
-    let budget = SourceBudget(limit: configuration.memory / 4)
+    // As many as are decoded at a time, and two more that are being read or written.
+    let budget = SourceBudget(limit: configuration.memory / 4, places: max(1, configuration.maxConcurrentDecodes) + 2)
     pipeline = try Self.pipeline(configuration, budget, metrics)
     log = logFile.flatMap { AccessLog(file: $0) }
     service = try ThumbnailService(configuration, pipeline, budget, metrics, log: log)
@@ -130,7 +131,7 @@ public final class ThumbnailServer: Sendable {
     var local: LocalFiles?
     if let root = configuration.localRoot {
       do throws(FileError) {
-        local = try LocalFiles(root, freshness: configuration.localFreshness)
+        local = try LocalFiles(root, freshness: configuration.localFreshness, budget)
       } catch {
         throw ServerError("the folder \(root) cannot be used: \(error.description)")
       }
@@ -153,7 +154,9 @@ public final class ThumbnailServer: Sendable {
         connectionsPerHost: configuration.connectionsPerHost,
         guardedBy: configuration.addressGuard,
       )
-    let loader = SourceLoader(try objects(configuration, remote), local)
+    var rules = configuration.urls.sources
+    rules.addressGuard = configuration.addressGuard
+    let loader = SourceLoader(try objects(configuration, remote), local, rules)
     return ImagePipeline { [cache] in
       // What is asked for again is a file, never its pixels.
       $0.memoryCache = nil

@@ -120,6 +120,29 @@ struct BoundsTests {
   }
 
   @Test
+  func oneConnectionTooManyCutsAFewAndNotMoreUntilTheyAreClosed() throws {
+    let watch = try #require(DisconnectWatch())
+    let table = ConnectionTable(limit: 32)
+    var records: [ConnectionRecord] = []
+    func open() throws {
+      let record = ConnectionRecord(try #require(openStreamSocket()), watch, deadline: .seconds(records.count + 1))
+      records.append(record)
+      table.add(record)
+    }
+    func cut() -> [Int] { records.indices.filter { records[$0].activity == .cut } }
+    for _ in 0..<33 { try open() }
+    // The oldest two.
+    #expect(cut() == [0, 1])
+    try open()
+    #expect(cut() == [0, 1])
+    table.remove(records[0])
+    table.remove(records[1])
+    try open()
+    #expect(cut() == [0, 1, 2, 3])
+    for record in records { close(record.socket) }
+  }
+
+  @Test
   func aRequestWithABodyIsRefused() async throws {
     let server = try TestServer()
     let connection = try RawConnection(to: server.server.port)

@@ -54,4 +54,31 @@ struct SourceBudgetTests {
     #expect(try await load(cat, budget) == 600)
     budget.end(cat)
   }
+
+  @Test
+  func sourcesThatCanWaitTakePlacesInTurn() {
+    let budget = SourceBudget(limit: 1000, places: 1)
+    let started = Watched<[String]>([])
+    func ask(_ url: String) { budget.whenThereIsRoom(for: url) { started.change { $0.append(url) } } }
+    for url in [cat, cat, dog, "bird"] { budget.begin(url) }
+    ask(cat)
+    ask(dog)
+    // The place is the source's.
+    ask(cat)
+    // A revalidation in the background has no user, and waits for nobody.
+    ask("fish")
+    #expect(started.value == [cat, cat, "fish"])
+    ask("bird")
+    budget.end(cat)
+    #expect(started.value.count == 3)
+    budget.end(cat)
+    #expect(started.value == [cat, cat, "fish", dog])
+    // It does not wait any more, and takes no place.
+    budget.end("bird")
+    #expect(started.value == [cat, cat, "fish", dog, "bird"])
+    budget.end(dog)
+    budget.begin(cat)
+    ask(cat)
+    #expect(started.value.last == cat)
+  }
 }

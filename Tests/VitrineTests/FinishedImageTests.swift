@@ -316,6 +316,8 @@ struct FinishedImageTests {
       usableWhileRevalidatingUntil: Date(timeIntervalSince1970: 120),
       variation: ["accept": "image/webp, */*;q=0.5", "x": ""],
       isKept: true,
+      isPrivate: true,
+      modified: Date(timeIntervalSince1970: 40),
     )
     let container = ImageContainer(bitmap, info: info)
     return LoadedImage(container, id, validity, status: 203, byteCount: 12345, rendition)

@@ -5,13 +5,13 @@ extension CurlTransfer {
   /// Moves to the target of a redirect.
   ///
   /// - Parameters:
-  ///   - addressGuard: The guard that may refuse the target.
+  ///   - addressGuard: The guard that may refuse the target, as the hooks may.
   ///   - now: The uptime.
   ///   - leave: Called before the URL changes, if it does.
   /// - Throws: ``HTTPError`` if the redirect must not be followed.
   func redirect(_ addressGuard: AddressGuard?, at now: Duration, leave: () -> Void) throws(HTTPError) {
     var next = chain
-    try next.follow(head, addressGuard, at: now)
+    try next.follow(head, addressGuard, hooks, at: now)
     leave()
     chain = next
   }

@@ -1,6 +1,7 @@
 /// The directives of `Cache-Control` that a private cache obeys (RFC 9111 5.2.2, RFC 5861, RFC 8246).
 ///
-/// `s-maxage`, `public`, `private` and `proxy-revalidate` concern shared caches only.
+/// `s-maxage`, `public` and `proxy-revalidate` concern shared caches only. So does `private`, which a server that serves
+/// what it has stored to others must pass on.
 struct CacheControl: Sendable, Hashable {
   /// Seconds, like the two below.
   var maxAge: Int?
@@ -10,6 +11,7 @@ struct CacheControl: Sendable, Hashable {
   var noCache = false
   var mustRevalidate = false
   var isImmutable = false
+  var isPrivate = false
 
   init(_ headers: HTTPFields) {
     guard let value = headers["Cache-Control"] else { return }
@@ -24,6 +26,8 @@ struct CacheControl: Sendable, Hashable {
       case "no-cache": noCache = true
       case "must-revalidate": mustRevalidate = true
       case "immutable": isImmutable = true
+      // A cache may take the form with field names for the one without (RFC 9111 5.2.2.7).
+      case "private": isPrivate = true
       default: break
       }
     }

@@ -65,6 +65,14 @@ public struct StoredResponse: Sendable, Hashable {
       && redirects.allSatisfy { !CacheControl($0.headers).noStore }
   }
 
+  /// A Boolean value that indicates whether shared caches may not store the response, or a redirect that led to it.
+  package var isPrivate: Bool {
+    CacheControl(headers).isPrivate || redirects.contains { CacheControl($0.headers).isPrivate }
+  }
+
+  /// The time of the last change by the server's word, or `nil` if it said none.
+  package var modified: Date? { headers["Last-Modified"].flatMap { HTTPDate.parse($0, now: received) } }
+
   /// A Boolean value that indicates whether the server said anything about how long the response is fresh.
   package var speaksOfFreshness: Bool {
     let control = CacheControl(headers)

@@ -258,7 +258,7 @@ final class SessionLoad: LoadHandle {
     }
     guard hop.isToFollow(head) else { return askForAnswer(head, hop) }
     do throws(HTTPError) {
-      try hop.follow(head, options.addressGuard, at: systemUptime())
+      try hop.follow(head, options.addressGuard, hooks, at: systemUptime())
       let next = hop
       state.withLock { $0.hop = next }
       startHop()

@@ -60,7 +60,8 @@ extension Duration {
 final class ConnectionTable: Sendable {
   private struct State {
     var records: [CInt: ConnectionRecord] = [:]
-    var isDraining = false
+    /// The sockets of those that have been cut, which are closed a moment later.
+    var cut: Set<CInt> = []
   }
 
   private let limit: Int
@@ -81,18 +82,21 @@ final class ConnectionTable: Sendable {
   func add(_ record: ConnectionRecord) {
     state.withLock { state in
       state.records[record.socket] = record
-      // Some go at once, so that this look at all of them is rare.
-      guard state.records.count > limit else { return }
+      // Some go at once, so that this look at all of them is rare. Those that have been cut count no more: else each new
+      // one would cut as many again, until even those were gone whose request is on its way.
+      guard state.records.count - state.cut.count > limit else { return }
       let idle = state.records.values.filter { $0.activity == .idle && $0 !== record }
       let first = idle.sorted { $0.ends < $1.ends }.prefix(max(1, limit / 16))
-      for record in first { Self.cut(record) }
+      for record in first { Self.cut(record, &state) }
     }
   }
 
   /// Must be called before the socket is closed: a number may be another connection's afterwards.
   func remove(_ record: ConnectionRecord) {
     state.withLock { state in
-      if state.records[record.socket] === record { state.records[record.socket] = nil }
+      guard state.records[record.socket] === record else { return }
+      state.records[record.socket] = nil
+      state.cut.remove(record.socket)
     }
   }
 
@@ -100,18 +104,19 @@ final class ConnectionTable: Sendable {
   func cutLate(at uptime: Duration) {
     let now = uptime.nanoseconds
     state.withLock { state in
-      for record in state.records.values where record.ends <= now { Self.cut(record) }
+      for record in state.records.values where record.ends <= now { Self.cut(record, &state) }
     }
   }
 
   /// Cuts the idle connections, as the server is going to end.
   func cutIdle() {
     state.withLock { state in
-      for record in state.records.values where record.activity == .idle { Self.cut(record) }
+      for record in state.records.values where record.activity == .idle { Self.cut(record, &state) }
     }
   }
 
-  private static func cut(_ record: ConnectionRecord) {
+  private static func cut(_ record: ConnectionRecord, _ state: inout State) {
+    state.cut.insert(record.socket)
     // libmicrohttpd sees the end of the stream and closes the socket. Under the table's lock it has not done so yet.
     record.begin(.cut, until: nil)
     shutdown(record.socket, CInt(SHUT_RDWR))

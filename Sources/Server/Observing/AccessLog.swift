@@ -125,11 +125,14 @@ enum HTTPTime {
   }
 
   /// Returns a date as `Wed, 25 Nov 2026 12:34:56 GMT` (RFC 9110, section 5.6.7).
+  ///
+  /// Those of files and of other servers may be any: they are taken for the first or the last second from 1970 to 9999.
   static func http(_ date: Date) -> String {
-    let days = Int((date.timeIntervalSince1970 / 86_400).rounded(.down))
+    let known = Date(timeIntervalSince1970: min(max(date.timeIntervalSince1970, 0), 253_402_300_799))
+    let days = Int((known.timeIntervalSince1970 / 86_400).rounded(.down))
     let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    let (date, _) = parts(date)
+    let (date, _) = parts(known)
     let time = "\(two(date.hour)):\(two(date.minute)):\(two(date.second))"
     return "\(names[days % 7]), \(two(date.day)) \(months[date.month - 1]) \(date.year) \(time) GMT"
   }

@@ -7,7 +7,7 @@ import VitrineRuntime
 /// var rules = SourceRules()
 /// rules.prefixes = [try SourcePrefix("https://images.example.org/uploads/"), try SourcePrefix("*.example.net")]
 /// ```
-/// Names are resolved by the loader: give it the same ``addressGuard``, so that no name leads into a private network.
+/// They hold for redirects, too. Names are resolved by the loader: give it the same ``addressGuard``, so that no name leads into a private network.
 public struct SourceRules: Sendable {
   /// A Boolean value that indicates whether http and https URLs are loaded.
   ///
@@ -80,16 +80,19 @@ public struct SourceRules: Sendable {
     } catch {
       throw RequestError(400, "the source is not valid: \(error.detail)")
     }
-    guard prefixes.isEmpty || prefixes.contains(where: { $0.contains(url) }) else {
-      throw RequestError(403, "the source is not allowed")
-    }
-    // What stands in for an object is no URL of a client's.
-    if ObjectURL.isStandIn(url) || refusedHosts.contains(url.host.withoutFinalDot)
-      || addressGuard?.objection(to: url) != nil
-    {
-      throw RequestError(403, "the source is not allowed")
-    }
+    guard objection(to: url) == nil else { throw RequestError(403, "the source is not allowed") }
     return .url(url.string)
+  }
+
+  /// Returns the reason why a URL is not loaded, nor followed as a redirect; `nil` if it may be.
+  package func objection(to url: HTTPURL) -> String? {
+    guard prefixes.isEmpty || prefixes.contains(where: { $0.contains(url) }) else {
+      return "the URL begins like none of the allowed sources"
+    }
+    // What stands in for an object is no URL of a client's, nor of another server's.
+    if ObjectURL.isStandIn(url) { return "the host is that of objects in buckets" }
+    if refusedHosts.contains(url.host.withoutFinalDot) { return "the host is refused" }
+    return addressGuard?.objection(to: url)
   }
 
   private func local(_ path: String) throws(RequestError) -> ThumbnailRequest.Source {

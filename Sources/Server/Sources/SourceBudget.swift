@@ -5,22 +5,41 @@ import VitrineRuntime
 /// The bytes of all sources that are held at a time, which have one limit.
 ///
 /// Decoding has a budget of its own. A source counts from its first byte until nobody works on it any more. A load that
-/// would exceed the limit ends with ``HTTPError/Code/overloaded``.
+/// would exceed the limit ends with ``HTTPError/Code/overloaded``. Of sources that can wait where they are, only a few are
+/// held: more than are decoded at a time would take memory for nothing.
 final class SourceBudget: Sendable {
   private struct Entry {
     var users = 0
     var bytes = 0
+    /// True if it has one of the places of those that can wait.
+    var hasPlace = false
   }
 
   private struct State {
     var entries: [String: Entry] = [:]
     var bytes = 0
+    var places: Int
+    /// Those that wait for a place, in order.
+    var waiting: [Waiting] = []
+  }
+
+  private struct Waiting {
+    let url: String
+    let start: @Sendable () -> Void
   }
 
   let limit: Int
-  private let state = Lock(State())
+  private let state: Lock<State>
 
-  init(limit: Int) { self.limit = limit }
+  /// Makes a budget.
+  ///
+  /// - Parameters:
+  ///   - limit: The bytes of all sources.
+  ///   - places: The number of held sources that could wait.
+  init(limit: Int, places: Int = .max) {
+    self.limit = limit
+    state = Lock(State(places: places))
+  }
 
   /// The bytes that are held.
   var byteCount: Int { state.withLock { $0.bytes } }
@@ -30,16 +49,50 @@ final class SourceBudget: Sendable {
 
   /// Work on a source ends.
   func end(_ url: String) {
-    state.withLock { state in
-      guard var entry = state.entries[url] else { return }
+    let starts = state.withLock { state -> [@Sendable () -> Void] in
+      guard var entry = state.entries[url] else { return [] }
       entry.users -= 1
-      if entry.users > 0 {
+      guard entry.users == 0 else {
         state.entries[url] = entry
-      } else {
-        state.entries[url] = nil
-        state.bytes -= entry.bytes
+        return []
       }
+      state.entries[url] = nil
+      state.bytes -= entry.bytes
+      if entry.hasPlace { state.places += 1 }
+      return next(&state)
     }
+    for start in starts { start() }
+  }
+
+  /// Calls a closure once there is a place for a source that can wait; maybe before this returns.
+  ///
+  /// The place is free again when nobody works on the source any more. Without work on it none is taken.
+  func whenThereIsRoom(for url: String, _ start: @escaping @Sendable () -> Void) {
+    let starts = state.withLock { state in
+      state.waiting.append(Waiting(url: url, start: start))
+      return next(&state)
+    }
+    for start in starts { start() }
+  }
+
+  private func next(_ state: inout State) -> [@Sendable () -> Void] {
+    guard !state.waiting.isEmpty else { return [] }
+    var starts: [@Sendable () -> Void] = []
+    var rest: [Waiting] = []
+    for waiting in state.waiting {
+      // What has a place keeps it until its last user ends, who may be among those that wait.
+      if let entry = state.entries[waiting.url], !entry.hasPlace {
+        guard state.places > 0 else {
+          rest.append(waiting)
+          continue
+        }
+        state.places -= 1
+        state.entries[waiting.url]?.hasPlace = true
+      }
+      starts.append(waiting.start)
+    }
+    state.waiting = rest
+    return starts
   }
 
   fileprivate func add(_ count: Int, of url: String) -> Bool {

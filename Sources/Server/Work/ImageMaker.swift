@@ -1,4 +1,5 @@
 import Vitrine
+import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
@@ -10,6 +11,8 @@ struct ImageMaker: Sendable {
   private let clock: any TimeSource
   /// The image for errors.
   private let placeholder: Data?
+  /// The same as it was encoded, by options and format: errors may be many.
+  private let placeholders: MemoryCache<Rendered>
   private let queue = WorkQueue(label: "info", width: 1)
 
   init(
@@ -18,6 +21,7 @@ struct ImageMaker: Sendable {
     _ configuration: ThumbnailServer.Configuration,
   ) throws(ServerError) {
     (self.pipeline, self.budget, clock) = (pipeline, budget, configuration.clock)
+    placeholders = MemoryCache(costLimit: 4 << 20, clock: clock)
     guard let path = configuration.placeholder else {
       placeholder = nil
       return
@@ -35,9 +39,8 @@ struct ImageMaker: Sendable {
     do throws(LoadError) {
       switch order.kind {
       case .image:
-        return .success(
-          Rendered(try await pipeline.encoded(for: order.request, as: order.encoding), for: order, at: clock.now)
-        )
+        let (image, metrics) = try await pipeline.measuredEncoded(for: order.request, as: order.encoding)
+        return .success(Rendered(image, for: order, at: clock.now, metrics.map { StageTimes($0) }))
       case .info: return .success(try await facts(order))
       }
     } catch {
@@ -50,12 +53,15 @@ struct ImageMaker: Sendable {
   /// Returns the image for errors in the size that was asked for.
   private func standIn(_ order: Order, for error: LoadError) async -> Rendered? {
     guard let placeholder, order.kind == .image, error.code != .overloaded, !error.isCancellation else { return nil }
+    let key = CacheKey { $0.append(order.variant) }
+    if let known = placeholders.value(for: key) { return known }
     var request = order.request
     request.source = .data(placeholder, id: "placeholder")
     request.cacheAccess = .none
-    return (try? await pipeline.encoded(for: request, as: order.encoding)).map {
-      Rendered($0, for: order, at: clock.now)
-    }
+    guard let image = try? await pipeline.encoded(for: request, as: order.encoding) else { return nil }
+    let rendered = Rendered(image, for: order, at: clock.now)
+    placeholders.set(rendered, for: key, cost: rendered.body.count + 1024)
+    return rendered
   }
 
   // MARK: Facts

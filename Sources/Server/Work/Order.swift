@@ -16,6 +16,8 @@ struct Order: Sendable {
   var key: String
   /// The URL that is loaded, in canonical form.
   var url: String
+  /// Names options and format, whatever the source.
+  var variant = ""
   var request: ImageRequest
   var encoding: ImageEncoding
   /// The fields of the request that have been looked at.

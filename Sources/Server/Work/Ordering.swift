@@ -68,6 +68,7 @@ struct Ordering: Sendable {
     return Order(
       key: "\(choice.canonical) \(asked.source.identifier)",
       url: url,
+      variant: choice.canonical,
       request: request,
       encoding: choice.encoding,
       vary: choice.vary,

@@ -9,7 +9,8 @@ final class Rendered: Sendable {
   let mediaType: String
   /// The entity tag, in quotes; `nil` for none.
   let tag: String?
-  /// The time at which this server first had it; `nil` for none.
+  /// The time at which the source changed, by its server's word, or else at which this server first had the image; `nil`
+  /// for none.
   let modified: Date?
   /// The end of freshness; `nil` for ever.
   let expires: Date?
@@ -20,14 +21,20 @@ final class Rendered: Sendable {
   let isStale: Bool
   /// False if nobody may store it.
   let isStorable: Bool
+  /// True if nobody may store it who serves others.
+  let isPrivate: Bool
   let tier: String
   let vary: String
   let fileName: String?
+  /// The times of the stages that made it; `nil` if there were none.
+  let times: StageTimes?
   /// The source, for purges.
   let source: CacheKey
 
-  init(_ image: EncodedImage, for order: Order, at now: Date) {
-    modified = now
+  init(_ image: EncodedImage, for order: Order, at now: Date, _ times: StageTimes? = nil) {
+    // None is later than its answer (RFC 9110, section 8.8.2.1).
+    modified = min(image.modified ?? now, now)
+    (isPrivate, self.times) = (image.isPrivate, times)
     body = Body(image.data)
     mediaType = image.format.mediaType
     tag = image.contentID.map { Self.tag($0, order.key, image.format.name) }
@@ -45,6 +52,7 @@ final class Rendered: Sendable {
     (body, mediaType, tag, modified) = (Body(json), "application/json", nil, nil)
     (expires, urlExpires) = (nil, order.expires)
     (usableWhileRevalidatingUntil, usableOnErrorUntil, isStale, isStorable) = (nil, nil, false, false)
+    (isPrivate, times) = (false, nil)
     (self.tier, vary, fileName, source) = (tier, "", nil, order.request.fetchKey)
   }
 
@@ -151,7 +159,7 @@ struct AnswerRules: Sendable {
       age = min(age, Int(max(0, end.timeIntervalSince(now))))
       isPublicForever = false
     }
-    var text = "public, max-age=\(age)"
+    var text = "\(rendered.isPrivate ? "private" : "public"), max-age=\(age)"
     guard isPublicForever, let expires = rendered.expires else { return text }
     if let seconds = Self.seconds(from: expires, to: rendered.usableWhileRevalidatingUntil) {
       text += ", stale-while-revalidate=\(seconds)"

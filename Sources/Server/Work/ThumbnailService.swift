@@ -147,7 +147,8 @@ final class ThumbnailService: RequestAnswering {
       }
       var answer = rules.answer(rendered, conditions, at: now)
       let time = JSONText.milliseconds(configuration.clock.uptime - began)
-      answer.fields.append((name: "Server-Timing", value: "\(rendered.tier);dur=\(time)"))
+      let stages = rendered.times?.text ?? ""
+      answer.fields.append((name: "Server-Timing", value: "\(rendered.tier);dur=\(time)\(stages)"))
       return answer
     case .success(.failure(let refusal)): return refuse(refusal, exchange)
     case .failure(.overloaded):

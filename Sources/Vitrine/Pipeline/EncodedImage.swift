@@ -35,6 +35,10 @@ public struct EncodedImage: Sendable {
   package var usableOnErrorUntil: Date? { validity.usableOnErrorUntil }
   /// False if the original's server forbids storing it.
   package var isStorable: Bool { validity.isKept }
+  /// True if the original's server allows nobody to store it who serves others.
+  package var isPrivate: Bool { validity.isPrivate }
+  /// The time of the original's last change by its server's word; `nil` if it said none.
+  package var modified: Date? { validity.modified }
 
   let source: ContentID
   let validity: Validity

@@ -31,6 +31,24 @@ extension ImagePipeline {
   /// - Throws: ``LoadError``; with code `.unencodable` if the format has no encoder in ``Configuration/encoders``, or
   ///   does not allow such an image; with code `.cancelled`, at once, if the awaiting task is cancelled.
   public func encoded(for request: ImageRequest, as encoding: ImageEncoding) async throws(LoadError) -> EncodedImage {
+    try await load(request, encoding).result.get()
+  }
+
+  /// Does the same, and returns the stages of the work too, if the pipeline records them.
+  ///
+  /// - Throws: ``LoadError``, as ``encoded(for:as:)-(ImageRequest,_)`` does.
+  package func measuredEncoded(
+    for request: ImageRequest,
+    as encoding: ImageEncoding,
+  ) async throws(LoadError) -> (image: EncodedImage, metrics: RequestMetrics?) {
+    let (load, result) = await load(request, encoding)
+    return (try result.get(), load.metrics)
+  }
+
+  private func load(
+    _ request: ImageRequest,
+    _ encoding: ImageEncoding,
+  ) async -> (load: EncodedLoad, result: Result<EncodedImage, LoadError>) {
     let prepared = context.varied(context.prepared(request))
     let load = EncodedLoad(prepared, NamedEncoding(encoding, context), context)
     let result = await withTaskCancellationHandler {
@@ -39,7 +57,7 @@ extension ImagePipeline {
     } onCancel: {
       load.cancel()
     }
-    return try result.get()
+    return (load, result)
   }
 
   /// Loads the image at a URL and encodes it; see ``encoded(for:as:)-(ImageRequest,_)``.
@@ -127,6 +145,9 @@ private final class EncodedLoad: Deliverable, @unchecked Sendable {
   }
 
   var callsOut: Bool { state.callsOut }
+
+  /// The stages so far; `nil` if they are not recorded.
+  var metrics: RequestMetrics? { trace?.metrics }
 
   /// Subscribes to the job; called once, and not before a cancellation.
   func begin(_ turn: inout Turn) {

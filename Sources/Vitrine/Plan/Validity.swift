@@ -17,6 +17,10 @@ struct Validity: Sendable, Hashable {
   var variation: HTTPFields = [:]
   /// True if a cache may store it.
   var isKept: Bool
+  /// True if no cache that serves others may store it.
+  var isPrivate = false
+  /// The time of the original's last change by its server's word; `nil` if it said none.
+  var modified: Date?
 }
 
 extension Validity {
@@ -36,6 +40,8 @@ extension Validity {
       usableWhileRevalidatingUntil: decision.usableWhileRevalidatingUntil,
       variation: stored.variation,
       isKept: stored.isStorable,
+      isPrivate: stored.isPrivate,
+      modified: stored.modified,
     )
   }
 

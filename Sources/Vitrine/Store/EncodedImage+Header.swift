@@ -6,8 +6,8 @@ import VitrineRuntime
 extension EncodedImage {
   /// The metadata with which a data cache stores an encoded image: lines of text.
   struct Header: Sendable {
-    private static let mark = "encoded 1"
-    private static let lineCount = 7
+    private static let mark = "encoded 2"
+    private static let lineCount = 8
 
     let format: ImageFormat
     let width: Int
@@ -36,13 +36,13 @@ extension EncodedImage {
     var encoded: Data {
       let times = [
         validity.confirmed, validity.usableOnErrorUntil, validity.usableOnServerErrorUntil,
-        validity.usableWhileRevalidatingUntil,
+        validity.usableWhileRevalidatingUntil, validity.modified,
       ].map { $0.map { "\($0.timeIntervalSince1970)" } ?? "-" }
       // No field can contain a line break.
       let lines =
         [
           Self.mark, format.name, format.mediaType, format.fileExtension, "\(width) \(height)",
-          status.map { "\($0)" } ?? "-", times.joined(separator: " "),
+          status.map { "\($0)" } ?? "-", times.joined(separator: " "), validity.isPrivate ? "private" : "public",
         ] + validity.variation.map { "\($0.name):\($0.value)" }
       return Data(lines.joined(separator: "\n").utf8)
     }
@@ -58,7 +58,8 @@ extension EncodedImage {
       let times = lines[6].split(separator: " ").map { text -> Date?? in
         text == "-" ? .some(nil) : Double(text).map { Date(timeIntervalSince1970: $0) }
       }
-      guard sides.count == 2, sides.allSatisfy({ $0 > 0 }), times.count == 4, !times.contains(where: { $0 == nil })
+      guard sides.count == 2, sides.allSatisfy({ $0 > 0 }), times.count == 5, !times.contains(where: { $0 == nil }),
+        ["private", "public"].contains(lines[7])
       else { return nil }
       var variation = HTTPFields()
       for line in lines[Self.lineCount...] {
@@ -76,6 +77,8 @@ extension EncodedImage {
         usableWhileRevalidatingUntil: known[3],
         variation: variation,
         isKept: true,
+        isPrivate: lines[7] == "private",
+        modified: known[4],
       )
     }
   }

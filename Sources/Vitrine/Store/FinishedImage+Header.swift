@@ -7,10 +7,10 @@ extension FinishedImage {
   ///
   /// Choices are stored by name, so that the order of cases means nothing.
   struct Header: Sendable {
-    private static let version: UInt64 = 4
-    private static let wordCount = 19
-    /// The version without the last word.
-    private static let olderVersion: UInt64 = 3
+    private static let version: UInt64 = 5
+    private static let wordCount = 20
+    /// The numbers of words of earlier versions, each of which had one less.
+    private static let olderWordCounts: [UInt64: Int] = [4: 19, 3: 18]
     private static let lineCount = 6
     /// Stored by index.
     private static let alphas: [Bitmap.Alpha] = [.opaque, .straight, .premultiplied]
@@ -54,6 +54,7 @@ extension FinishedImage {
       if let rendition { flags |= rendition.isWhole ? 12 : 4 }
       if rendition?.usesLinearLight == true { flags |= 16 }
       flags |= isApproximate ? 32 : 64
+      if validity.isPrivate { flags |= 128 }
       func word(_ number: Int) -> UInt64 { UInt64(max(0, number)) }
       func word(_ date: Date?) -> UInt64 { (date?.timeIntervalSince1970 ?? .nan).bitPattern }
       let words: [UInt64] = [
@@ -62,7 +63,7 @@ extension FinishedImage {
         word(info.storedHeight), word(info.orientation.rawValue), flags, word(info.bitsPerComponent),
         word(info.frameCount), info.duration.bitPattern, word(info.loopCount), word(status ?? 0), word(byteCount),
         word(validity.confirmed), word(validity.usableOnErrorUntil), word(validity.usableWhileRevalidatingUntil),
-        word(validity.usableOnServerErrorUntil),
+        word(validity.usableOnServerErrorUntil), word(validity.modified),
       ]
       // No field can contain a line break.
       let lines =
@@ -82,9 +83,8 @@ extension FinishedImage {
     init?(encoded: Data) {
       let bytes = [UInt8](encoded)
       guard bytes.count >= Self.wordCount * 8 else { return nil }
-      let isOlder = Self.word(0, bytes) == Self.olderVersion
-      let wordCount = isOlder ? Self.wordCount - 1 : Self.wordCount
-      guard isOlder || Self.word(0, bytes) == Self.version,
+      let version = Self.word(0, bytes)
+      guard let wordCount = version == Self.version ? Self.wordCount : Self.olderWordCounts[version],
         let encoding = Encoding(rawValue: Self.word(1, bytes)),
         let lines = String(validating: bytes[(wordCount * 8)...], as: UTF8.self)?
           .split(separator: "\n", omittingEmptySubsequences: false).map(String.init), lines.count >= Self.lineCount,
@@ -138,10 +138,13 @@ extension FinishedImage {
         expires: nil,
         confirmed: date(15),
         usableOnErrorUntil: date(16),
-        usableOnServerErrorUntil: isOlder ? nil : date(18),
+        usableOnServerErrorUntil: wordCount > 18 ? date(18) : nil,
         usableWhileRevalidatingUntil: date(17),
         variation: variation,
         isKept: true,
+        // Earlier versions did not tell.
+        isPrivate: flags & 128 != 0 || wordCount < 20,
+        modified: wordCount > 19 ? date(19) : nil,
       )
     }
 

@@ -30,6 +30,31 @@ struct WebPEncoderTests {
   }
 
   @Test
+  func anAnimationOfOneFrameStopsAtAnyMomentUntilItIsWhole() throws {
+    // Equal frames are one, which libwebp encodes again at the end.
+    let frames = (0..<3).map { _ in GIFFile.Frame(width: 96, height: 64) { x, y in (x * y / 7) % 4 } }
+    let original = GIFFile(width: 96, height: 64, palette: GIFTests.palette, frames: frames).data
+    let animation = try AnimatedImage(original)
+    var image = ImageContainer(animation.poster)
+    image.animation = animation
+    let calls = Watched(0)
+    func encode(stoppingAt last: Int) throws -> Data {
+      calls.change { $0 = 0 }
+      return try EncoderRegistry.standard.encode(image, as: .webp(quality: 80)) {
+        calls.change { $0 += 1 }
+        return calls.value >= last
+      }.data
+    }
+    #expect(try info(encode(stoppingAt: .max)).frameCount == 1)
+    let count = calls.value
+    #expect(count > 10)
+    for last in 1...count {
+      let error = #expect(throws: ImageError.self) { try encode(stoppingAt: last) }
+      #expect(error?.code == .cancelled, "\(last) of \(count)")
+    }
+  }
+
+  @Test
   func aLossyAnimationIsNearlyTheSame() throws {
     // Quarters that change their colours.
     let frames = (0..<4).map { number in

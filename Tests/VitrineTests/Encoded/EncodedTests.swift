@@ -310,7 +310,7 @@ struct EncodedTests {
     await pipeline.cache.flush()
     for entry in await parts.diskCache.entries() where entry.kind == .finished {
       var damaged = try #require(await parts.diskCache.peek(entry.key))
-      damaged.metadata = Data("encoded 1\nnonsense".utf8)
+      damaged.metadata = Data("encoded 2\nnonsense".utf8)
       await parts.diskCache.store(damaged, for: entry.key)
     }
     #expect(try await start().encoded(for: request, as: .png()).data == image.data)

@@ -19,7 +19,7 @@ public struct WebPEncoder: ImageEncoder {
   public func encode(_ input: EncoderInput, _ options: WebPOptions) throws(ImageError) -> Data {
     try Self.check(input.bitmap, .webp, longestSide: Int(WEBP_MAX_DIMENSION))
     guard let animation = input.animation else { return try Self.adding(input, to: Self.still(input, options)) }
-    let writer = try WebPAnimationWriter(input.bitmap, options, loopCount: animation.loopCount)
+    let writer = try WebPAnimationWriter(input, options, loopCount: animation.loopCount)
     return try Self.adding(input, to: writer.encode(animation, input))
   }
 
@@ -91,10 +91,14 @@ private final class WebPAnimationWriter {
   private let encoder: OpaquePointer
   private var config: WebPConfig
   private let size: (width: Int, height: Int)
+  /// As long-lived as the encoder, whose copies of pictures ask it: an animation of one frame is encoded once more at its
+  /// end, from such a copy.
+  private let cancellation: EncoderCancellation
 
-  init(_ first: Bitmap, _ options: WebPOptions, loopCount: Int) throws(ImageError) {
+  init(_ input: EncoderInput, _ options: WebPOptions, loopCount: Int) throws(ImageError) {
     config = try WebPConfig(options)
-    size = (first.width, first.height)
+    size = (input.bitmap.width, input.bitmap.height)
+    cancellation = EncoderCancellation(input)
     var settings = WebPAnimEncoderOptions()
     guard unsafe WebPAnimEncoderOptionsInit(&settings) != 0 else {
       throw WebPEncoder.failure(VP8_ENC_ERROR_INVALID_CONFIGURATION)
@@ -119,7 +123,10 @@ private final class WebPAnimationWriter {
     guard unsafe WebPAnimEncoderAdd(encoder, nil, Self.milliseconds(seconds), nil) != 0 else { throw failure }
     var file = unsafe WebPData()
     defer { unsafe WebPDataClear(&file) }
-    guard unsafe WebPAnimEncoderAssemble(encoder, &file) != 0, let bytes = unsafe file.bytes else { throw failure }
+    guard unsafe WebPAnimEncoderAssemble(encoder, &file) != 0, let bytes = unsafe file.bytes else {
+      try input.checkCancellation()
+      throw failure
+    }
     return unsafe Data(bytes: bytes, count: file.size)
   }
 
@@ -138,10 +145,8 @@ private final class WebPAnimationWriter {
       usesARGB: true,
     )
     defer { unsafe WebPPictureFree(&picture) }
-    let cancellation = EncoderCancellation(input)
     unsafe picture.observe(cancellation)
     let isAdded = unsafe WebPAnimEncoderAdd(encoder, &picture, Self.milliseconds(seconds), &config) != 0
-    withExtendedLifetime(cancellation) {}
     guard isAdded else {
       if unsafe picture.error_code != VP8_ENC_OK { throw WebPEncoder.failure(unsafe picture.error_code) }
       throw failure
