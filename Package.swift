@@ -381,6 +381,23 @@ if !isApple {
       swiftSettings: strict,
     ),
   ]
+  // Tiers that servers share, each over an engine.
+  package.products.append(.library(name: "VitrineRedis", targets: ["VitrineRedis"]))
+  package.targets += [
+    .target(
+      name: "VitrineRedis",
+      dependencies: ["VitrineRuntime", "VitrineCaching", "CLibHiredis"],
+      path: "Sources/Tiers/Redis",
+      swiftSettings: strict,
+    ),
+    library("CLibHiredis", "hiredis", apt: "libhiredis-dev"),
+    .testTarget(
+      name: "RedisTests",
+      dependencies: ["VitrineRuntime", "VitrineCaching", "VitrineTesting", "VitrineRedis"],
+      path: "Tests/RedisTests",
+      swiftSettings: strict,
+    ),
+  ]
   // The thumbnail server, for programs that embed it, and as a program.
   package.products += [
     .library(name: "VitrineServing", targets: ["VitrineServing"]),

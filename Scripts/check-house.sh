@@ -28,9 +28,9 @@ complain "Platform conditions belong in Runtime, GTK, Apple, Codecs/System, Code
     grep -vE '^Sources/(Runtime|GTK|Apple|Imaging/Codecs/(System|ImageIO)|HTTP/(Curl|URLSession))/|^Sources/Vitrine/PlatformDefaults.swift:')"
 
 # The C modules that each folder may import, beyond what the package manifest already enforces.
-complain "C is imported only where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, system calls in Sources/Confinement, libmicrohttpd in Sources/Server, GTK in its modules:" \
+complain "C is imported only where it belongs: codecs in Sources/Imaging/Codecs and Sources/Codecs, loops over pixels in Sources/Imaging/Resampling, libcurl in Sources/HTTP/Curl, checksums in Sources/Caching, system calls in Sources/Confinement, libmicrohttpd in Sources/Server, hiredis in Sources/Tiers/Redis, GTK in its modules:" \
   "$(grep -HnE '^\s*(@_exported )?((public|package) )?import (CLib|CVitrine|CGTK)' $sources |
-    grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/Imaging/Resampling/.*import CVitrineKernels|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Confinement/.*import (CVitrineConfinement|CLibSeccomp)|^Sources/Sandbox/.*import CVitrineSandbox|^Sources/Server/.*import (CVitrineMHD|CLibMicroHTTPD)|^Sources/Caching/.*import CVitrineCaching')"
+    grep -vE '^Sources/(GTK|Gallery)/.*import (CGTK|CVitrineGTK)|^Sources/Imaging/Codecs/.*import (CLib|CVitrineCodecs)|^Sources/Codecs/.*import (CLib|CVitrine)|^Sources/Imaging/Resampling/.*import CVitrineKernels|^Sources/HTTP/Curl/.*import CVitrineCurl|^Sources/Confinement/.*import (CVitrineConfinement|CLibSeccomp)|^Sources/Sandbox/.*import CVitrineSandbox|^Sources/Server/.*import (CVitrineMHD|CLibMicroHTTPD)|^Sources/Caching/.*import CVitrineCaching|^Sources/Tiers/Redis/.*import CLibHiredis')"
 
 complain "@unchecked Sendable says beside it why it is right:" \
   "$(for file in $sources; do

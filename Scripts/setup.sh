@@ -24,6 +24,7 @@ libraries=(
   "libtiff-dev:module libtiff-4:reads TIFF:VitrineTIFF"
   "librsvg2-dev:module librsvg-2.0:draws SVG:VitrineSVG"
   "libmicrohttpd-dev:module libmicrohttpd:answers HTTP requests:VitrineServing"
+  "libhiredis-dev:header hiredis/hiredis.h:talks to Redis and Valkey:VitrineRedis"
   "libseccomp-dev:module libseccomp:confines the processes in which a sandbox decodes:vitrine-codecs"
 )
 programs=(
@@ -108,6 +109,7 @@ pyramids=("libvips-tools:command vips:makes large photographs, and for compariso
 servers=(
   "nginx-light:command nginx:serves the tests of VitrineHTTP, which are skipped without it, and the benchmarks"
   "openssl:command openssl:makes the certificates of that server"
+  "redis-server:command redis-server:the server of the tests of VitrineRedis, which are skipped without it"
 )
 peers=(
   "wrk:command wrk:asks servers for thumbnails in make bench-server"
@@ -207,7 +209,9 @@ add_plugin libheif-dev libheif-plugin-libde265 "reads HEIC, for VitrineHEIF"
 add_plugin libheif-examples libheif-plugin-x265 "makes HEIC for make bench-imaging"
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 # Debian starts a server when it is installed, but the tests start their own.
-if [[ " ${missing[*]} " == *" nginx-light "* ]] && command -v systemctl >/dev/null; then
-  "${sudo[@]}" systemctl disable --now nginx >/dev/null 2>&1 || true
-fi
+for server in nginx-light:nginx redis-server:redis-server; do
+  if [[ " ${missing[*]} " == *" ${server%%:*} "* ]] && command -v systemctl >/dev/null; then
+    "${sudo[@]}" systemctl disable --now "${server##*:}" >/dev/null 2>&1 || true
+  fi
+done
 echo "setup: done"

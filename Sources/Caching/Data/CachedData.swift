@@ -24,6 +24,10 @@ public struct CachedData: Sendable, Hashable {
   public var expires: Date?
   /// The time at which the entry was stored.
   public var stored: Date
+  /// A Boolean value that indicates whether only this machine has use for the bytes, such as raw pixels.
+  ///
+  /// Remote tiers do not store them. Defaults to `false`. A cache on disk does not keep it.
+  public var isMachineLocal = false
 
   /// Creates an entry.
   ///

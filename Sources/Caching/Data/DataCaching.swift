@@ -75,8 +75,10 @@ extension DataCaching {
     return heads
   }
 
-  /// Reads the whole entry with `entry(for:)`, which counts as use.
-  public func contentID(for key: CacheKey) async -> ContentID? { await entry(for: key)?.contentID }
+  /// Looks at the head of the entry with `heads(for:)`.
+  public func contentID(for key: CacheKey) async -> ContentID? {
+    await heads(for: [key]).first.flatMap { $0?.contentID }
+  }
 
   /// Removes the entries whose keys extend a key, one by one.
   ///

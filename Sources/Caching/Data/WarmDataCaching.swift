@@ -19,7 +19,7 @@ package protocol WarmDataCaching: DataCaching {
 
   /// Returns the same, and leaves counting a miss to the caller if `countsMiss` is `false`.
   ///
-  /// A list of caches counts a miss only if the caller will not ask all of them again.
+  /// A cache of several tiers counts a miss only if the caller will not ask again.
   func warmEntry(for key: CacheKey, countsMiss: Bool) -> WarmEntry
 
   /// Counts a miss that ``warmEntry(for:countsMiss:)`` did not count.

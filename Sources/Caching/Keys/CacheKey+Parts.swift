@@ -127,6 +127,15 @@ extension CacheKey {
     return parts
   }
 
+  /// Returns the number of bytes of the first `count` parts, or `nil` if the key was not made of as many.
+  package func end(ofParts count: Int) -> Int? {
+    var rest = bytes[...]
+    for _ in 0..<count {
+      guard let tag = rest.popFirst(), Self.takePart(tag, from: &rest) != nil else { return nil }
+    }
+    return rest.startIndex
+  }
+
   private static func takePart(_ tag: UInt8, from rest: inout ArraySlice<UInt8>) -> Part? {
     switch tag {
     case 0:

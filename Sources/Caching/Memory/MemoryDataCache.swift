@@ -6,7 +6,7 @@ public import VitrineRuntime
 /// read. That is cheap if the system has the file in memory, so this tier is worth most with a slow disk, or with none.
 ///
 /// ```swift
-/// let cache = DataCacheList([MemoryDataCache(sizeLimit: 32 << 20), disk])
+/// let cache = TieredDataCache([.local(MemoryDataCache(sizeLimit: 32 << 20)), .local(disk)])
 /// ```
 /// Its contents do not outlive the process.
 public final class MemoryDataCache: DataCaching {

@@ -24,7 +24,7 @@ enum FinishedImage {
     let bitmap = image.container.bitmap
     let header = Header(of: image, isLossless: isLossless)
     guard let data = data(of: bitmap, header.encoding, isLossless: isLossless) else { return nil }
-    return CachedData(
+    var entry = CachedData(
       data: data,
       kind: .finished,
       metadata: header.encoded,
@@ -32,6 +32,9 @@ enum FinishedImage {
       expires: image.validity.expires,
       stored: stored,
     )
+    // Pixels are worth no transfer: other machines have the original, or what is encoded of it.
+    entry.isMachineLocal = true
+    return entry
   }
 
   /// Encodes pixels as a file in place of an original; a small one is lossless.

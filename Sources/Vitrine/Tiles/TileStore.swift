@@ -115,8 +115,9 @@ final class TileStore: Sendable {
     context.settlement.pending.add { [context, contentID, key = key(of: tile)] in
       let encoded = try? await context.processQueue.run(priority: .low) { _ in TileCoding.data(of: bitmap) }
       let data = encoded ?? TileCoding.data(of: bitmap)
-      let now = context.clock.now
-      await writes.store(CachedData(data: data, kind: .finished, contentID: contentID, stored: now), for: key)
+      var entry = CachedData(data: data, kind: .finished, contentID: contentID, stored: context.clock.now)
+      entry.isMachineLocal = true
+      await writes.store(entry, for: key)
       end()
     }
   }

@@ -129,7 +129,9 @@ struct SealedDataCacheTests {
 
   @Test
   func aTierInMemoryIsPutInFront() async throws {
-    let cache = DataCacheList([MemoryDataCache(sizeLimit: 1 << 20, memoryPressure: nil), try start()])
+    let cache = TieredDataCache([
+      .local(MemoryDataCache(sizeLimit: 1 << 20, memoryPressure: nil)), .local(try start()),
+    ])
     await cache.store(entry(), for: source)
     await cache.store(entry(), for: image(1))
     #expect(await cache.entry(for: source) == entry())

@@ -45,51 +45,31 @@ struct WarmDataCachingTests {
   }
 
   @Test
-  func aListCountsAMissOnceWhoeverKnows() async throws {
+  func oneTierAnswersAsItsCacheDoes() async throws {
     let folder = try Folder()
     defer { folder.remove() }
-    let memory = MemoryDataCache(sizeLimit: 1 << 20, memoryPressure: nil)
     let disk = try folder.cache(1 << 20)
-    let list = DataCacheList([memory, disk])
-    await disk.store(entry(1), for: key(1))
-    // A file of its own, which the disk does not read without waiting.
-    await disk.store(entry(2, 40_000), for: key(2))
-    await disk.flush()
-    #expect(describe(list.warmEntry(for: key(1))) == .some(entry(1)))
-    #expect(await memory.statistics().misses == 1)
-    #expect(describe(list.warmEntry(for: key(2))) == nil)
-    #expect(await memory.statistics().misses == 1)
-    #expect(await list.entry(for: key(2)) == entry(2, 40_000))
-    #expect(await memory.statistics().misses == 2)
-    #expect(describe(list.warmEntry(for: key(3))) == .some(nil))
-    #expect(await memory.statistics().misses == 3)
+    let tiers = TieredDataCache([.local(disk)])
+    await tiers.store(entry(1), for: key(1))
+    #expect(describe(tiers.warmEntry(for: key(1))) == .some(entry(1)))
+    #expect(describe(tiers.warmEntry(for: key(2))) == .some(nil))
     #expect(await disk.statistics().misses == 1)
+    #expect(tiers.tierStatistics.map(\.hits) == [1])
+    #expect(tiers.tierStatistics.map(\.misses) == [1])
     await disk.close()
   }
 
   @Test
-  func aListKnowsAsMuchAsTheCachesBeforeTheFirstThatHasToBeWaitedFor() async {
+  func whatTheFirstTierHasIsKnownAtOnceAndNothingElse() async {
     let memory = MemoryDataCache(sizeLimit: 1 << 20, memoryPressure: nil)
-    let list = DataCacheList([memory, CountingDataCache()])
-    #expect(describe(list.warmEntry(for: key(1))) == nil)
+    let tiers = TieredDataCache([.local(memory), .local(CountingDataCache())])
+    #expect(describe(tiers.warmEntry(for: key(1))) == nil)
     #expect(await memory.statistics().misses == 0)
     await memory.store(entry(1), for: key(1))
-    #expect(describe(list.warmEntry(for: key(1))) == .some(entry(1)))
-    #expect(describe(DataCacheList([]).warmEntry(for: key(1))) == .some(nil))
-  }
-
-  @Test
-  func aListAsksTheNextCacheOnlyForWhatIsMissing() async {
-    let (first, second) = (CountingDataCache(), CountingDataCache())
-    let list = DataCacheList([first, second])
-    await first.store(entry(1), for: key(1))
-    await second.store(entry(1, version: 1), for: key(1))
-    await second.store(entry(2), for: key(2))
-    let heads = await list.heads(for: [key(3), key(2), key(1)])
-    #expect(heads.map { $0?.contentID } == [nil, entry(2).contentID, entry(1).contentID])
-    _ = await list.heads(for: [key(1)])
-    #expect((first.counts.headLookups, second.counts.headLookups) == (2, 1))
-    #expect((first.counts.reads, second.counts.reads) == (0, 0))
+    #expect(describe(tiers.warmEntry(for: key(1))) == .some(entry(1)))
+    #expect(describe(TieredDataCache([]).warmEntry(for: key(1))) == .some(nil))
+    // A remote tier in front is asked first.
+    #expect(describe(TieredDataCache([.remote(memory), .local(memory)]).warmEntry(for: key(1))) == nil)
   }
 
   @Test

@@ -68,7 +68,7 @@ struct MemoryDataCacheTests {
   @Test
   func inFrontOfAnotherItAnswersFirst() async {
     let (front, back) = (MemoryDataCache(sizeLimit: 10_000, memoryPressure: nil), CountingDataCache())
-    let both = DataCacheList([front, back])
+    let both = TieredDataCache([.local(front), .local(back)])
     await both.store(data(100), for: key(1))
     #expect(await both.entry(for: key(1)) == data(100))
     #expect(back.counts.reads == 0)

@@ -544,7 +544,7 @@ struct ResumeTests {
   func inFrontOfTheDiskATierOfMemoryHasTheWholeToo() async throws {
     let disk = try folder.cache(clock)
     let memory = CountingDataCache()
-    let cache = DataCacheList([memory, disk])
+    let cache = TieredDataCache([.local(memory), .local(disk)])
     let pipeline = makePipeline(on: cache)
     try await leave(in: pipeline)
     let task = pipeline.imageTask(for: request)

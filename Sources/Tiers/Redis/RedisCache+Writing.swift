@@ -1,0 +1,127 @@
+public import VitrineCaching
+import VitrineRuntime
+
+extension RedisCache {
+  /// Stores an entry and replaces an older one of the same key, as one step.
+  ///
+  /// - Throws: ``RedisError`` if the server cannot be reached or is full, and for an entry that is too large or that
+  ///   only this machine can use. After a refusal the key has no entry.
+  public func write(_ entry: CachedData, for key: CacheKey) async throws {
+    if entry.isMachineLocal { throw refusal("only one machine can use the entry") }
+    guard entry.data.count <= options.entrySizeLimit else {
+      try await erase(key)
+      throw refusal("the entry has \(entry.data.count) bytes, more than \(options.entrySizeLimit)")
+    }
+    guard let lifetime = lifetime(until: entry.expires) else { return try await erase(key) }
+    let head = RedisHead(entry).encoded(for: key)
+    let sent = try await send(creates: true) { keys in
+      [
+        RedisCommand("MULTI"),
+        RedisCommand("SET", keys.head(key), head, Data("PX"), lifetime),
+        RedisCommand("SET", keys.body(key), entry.data, Data("PX"), lifetime),
+        RedisCommand("SADD", keys.index(key), Data(key.bytes)),
+        RedisCommand("PEXPIRE", keys.index(key), indexLifetime),
+        RedisCommand("EXEC"),
+        RedisCommand("SCARD", keys.index(key)),
+      ]
+    }
+    guard let (keys, replies) = sent else { throw nonsense("GET") }
+    do throws(RedisError) {
+      try check(replies)
+    } catch {
+      // The older entry must not stay in its place.
+      if error.isRefusal { try await erase(key) }
+      throw error
+    }
+    guard let parts = replies[5].array, parts.count == 4, parts[0].isOK, parts[1].isOK,
+      let count = replies[6].integer
+    else { throw nonsense("EXEC") }
+    if count > options.variantLimit {
+      let surplus = Data(number: count - Int64(options.variantLimit))
+      _ = try await sendPlainly([RedisCommand("SPOP", keys.index(key), surplus)])
+    }
+  }
+
+  private func refusal(_ detail: String) -> RedisError { RedisError(.send, server, detail, isRefusal: true) }
+
+  /// Returns the time for which an entry is kept, in milliseconds; `nil` if that is over.
+  private func lifetime(until expires: Date?) -> Data? {
+    let longest = options.maxLifetime / .milliseconds(1)
+    guard let expires else { return Data(number: Int64(max(1, longest))) }
+    let rest = expires.timeIntervalSince(clock.now) * 1000 + options.staleLifetime / .milliseconds(1)
+    return rest >= 1 ? Data(number: Int64(min(rest, longest))) : nil
+  }
+
+  /// As long as any entry that the index may have.
+  private var indexLifetime: Data { Data(number: Int64(max(1, options.maxLifetime / .milliseconds(1)))) }
+
+  /// Replaces the expiry and metadata of an entry, if it still has the given content.
+  ///
+  /// The body stays as it is, and is not transferred.
+  ///
+  /// - Throws: ``RedisError`` if the server cannot be reached or replies with an error.
+  public func rewrite(
+    _ key: CacheKey,
+    contentID: ContentID,
+    expires: Date?,
+    metadata: Data,
+  ) async throws -> Bool {
+    guard let lifetime = lifetime(until: expires) else {
+      try await erase(key)
+      return false
+    }
+    // Another machine may renew it at the same time.
+    for _ in 0..<3 {
+      guard let reply = try await send({ [RedisCommand("GET", $0.head(key))] })?.1[0] else { return false }
+      if let text = reply.error { throw RedisError(reply: text, server) }
+      guard let old = reply.bytes, var head = RedisHead(old, for: key), head.contentID == contentID else {
+        return false
+      }
+      (head.expires, head.metadata) = (expires, metadata)
+      let new = head.encoded(for: key)
+      let isReplaced = try await run(.replaceHead) {
+        [$0.head(key), $0.body(key), $0.index(key)]
+      } arguments: { _ in
+        [old, new, lifetime, indexLifetime]
+      }
+      if isReplaced == 1 { return true }
+    }
+    return false
+  }
+
+  /// Removes the entry for a key.
+  ///
+  /// - Throws: ``RedisError`` if the server cannot be reached or replies with an error.
+  public func erase(_ key: CacheKey) async throws {
+    let sent = try await send { keys in
+      [
+        RedisCommand("SREM", keys.index(key), Data(key.bytes)),
+        RedisCommand("UNLINK", keys.head(key), keys.body(key)),
+      ]
+    }
+    if let sent { try check(sent.1) }
+  }
+
+  /// Removes the entries whose keys extend a key.
+  ///
+  /// For the key of a source, or a longer one, that costs what its variants do. For a shorter one, all names on the
+  /// server are gone through.
+  ///
+  /// - Throws: ``RedisError`` if the server cannot be reached or replies with an error.
+  public func erase(extending key: CacheKey) async throws {
+    guard RedisKeys.sourceEnd(of: key) == nil else { return try await removeExtensions(of: key) { $0.index(key) } }
+    try await scan {
+      $0.indexPrefix + Data(key.bytes)
+    } _: { names, _ in
+      for name in names { try await self.removeExtensions(of: key) { _ in name } }
+    }
+  }
+
+  private func removeExtensions(of key: CacheKey, _ index: (RedisKeys) -> Data) async throws(RedisError) {
+    _ = try await run(.removeExtensions) {
+      [index($0)]
+    } arguments: {
+      [Data(key.bytes), $0.headPrefix, $0.bodyPrefix]
+    }
+  }
+}

@@ -1,0 +1,77 @@
+public import VitrineCaching
+import VitrineRuntime
+
+/// An error of a Redis server, or on the way to it.
+///
+/// It names the server and the stage, and never contains the password.
+public struct RedisError: DataCacheFailure, Sendable, Hashable, CustomStringConvertible {
+  /// The part of the work in which an error happened.
+  public struct Stage: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the stage.
+    public let description: String
+
+    /// The URL was read.
+    public static let configure = Stage(description: "configure")
+    /// The request waited for a connection.
+    public static let wait = Stage(description: "wait")
+    /// The connection was opened.
+    public static let connect = Stage(description: "connect")
+    /// The user and the password were sent, and the database was selected.
+    public static let authenticate = Stage(description: "authenticate")
+    /// The commands were sent.
+    public static let send = Stage(description: "send")
+    /// The reply was awaited.
+    public static let receive = Stage(description: "receive")
+    /// The server replied with an error, or with something that makes no sense.
+    public static let reply = Stage(description: "reply")
+  }
+
+  /// The stage.
+  public let stage: Stage
+  /// The server, as its URL without user and password.
+  public let server: String
+  /// The reason.
+  public let detail: String
+  /// A Boolean value that indicates whether the server works and has refused this one command, as when it is full.
+  public let isRefusal: Bool
+  /// True if the caller was cancelled.
+  let isCancellation: Bool
+  /// True if the connection was closed by the server, as one is that was idle for long.
+  let isClosed: Bool
+
+  /// The server, the stage and the reason.
+  public var description: String { "\(server): \(stage): \(detail)" }
+
+  init(
+    _ stage: Stage,
+    _ server: String,
+    _ detail: String,
+    isRefusal: Bool = false,
+    isCancellation: Bool = false,
+    isClosed: Bool = false,
+  ) {
+    (self.stage, self.server, self.isRefusal) = (stage, server, isRefusal)
+    (self.isCancellation, self.isClosed) = (isCancellation, isClosed)
+    // What comes from elsewhere is printed without control characters, and not without end.
+    self.detail = String(
+      String.UnicodeScalarView(
+        detail.unicodeScalars.prefix(300).map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? " " : $0 }
+      )
+    )
+  }
+
+  init(_ stage: Stage, _ server: RedisServer, _ detail: String, isRefusal: Bool = false, isClosed: Bool = false) {
+    // A server may repeat what it was sent.
+    var detail = detail
+    if let password = server.password, !password.isEmpty {
+      detail = detail.split(separator: password, omittingEmptySubsequences: false).joined(separator: "(hidden)")
+    }
+    self.init(stage, server.description, detail, isRefusal: isRefusal, isClosed: isClosed)
+  }
+
+  /// Creates the error of an error reply.
+  init(reply text: String, _ server: RedisServer, _ stage: Stage = .reply) {
+    let refusals = ["OOM", "NOPERM", "READONLY", "MISCONF", "WRONGTYPE", "EXECABORT"]
+    self.init(stage, server, text, isRefusal: refusals.contains { text.hasPrefix($0) })
+  }
+}

@@ -1,0 +1,46 @@
+import VitrineCaching
+import VitrineRuntime
+
+/// The names under which a server keeps what belongs to a cache key.
+///
+/// All of them begin with the namespace and the epoch, so that a new epoch leaves everything behind at once. The cache
+/// key follows as it is: no hash stands for it, and no two keys share a name.
+struct RedisKeys: Sendable {
+  private let prefix: Data
+
+  init(namespace: String, epoch: Data) { prefix = Data(namespace) + Data(":") + epoch + Data(":") }
+
+  static func epoch(namespace: String) -> Data { Data("\(namespace):epoch") }
+
+  /// The expiry, the identity and the metadata.
+  func head(_ key: CacheKey) -> Data { headPrefix + Data(key.bytes) }
+  func body(_ key: CacheKey) -> Data { bodyPrefix + Data(key.bytes) }
+  func lease(_ key: CacheKey) -> Data { prefix + Data("l:") + Data(key.bytes) }
+
+  /// The set of all keys of one source, which a removal of its variants goes through.
+  ///
+  /// An entry that is not in it does not count, so that none can be overlooked.
+  func index(_ key: CacheKey) -> Data {
+    indexPrefix + Data(key.bytes.prefix(Self.sourceEnd(of: key) ?? key.bytes.count))
+  }
+
+  var headPrefix: Data { prefix + Data("h:") }
+  var bodyPrefix: Data { prefix + Data("b:") }
+  var indexPrefix: Data { prefix + Data("i:") }
+
+  /// The end of the part of a key that all variants of a source share; `nil` for a key that is shorter.
+  ///
+  /// A pipeline's keys begin with the partition, the kind of the source and the URL.
+  static func sourceEnd(of key: CacheKey) -> Int? { key.end(ofParts: 3) }
+
+  /// The pattern of `SCAN` for the names that begin with some bytes.
+  static func pattern(_ start: Data) -> Data {
+    var pattern = Data()
+    for byte in start {
+      if "*?[]\\^-".utf8.contains(byte) { pattern.append(UInt8(ascii: "\\")) }
+      pattern.append(byte)
+    }
+    pattern.append(UInt8(ascii: "*"))
+    return pattern
+  }
+}

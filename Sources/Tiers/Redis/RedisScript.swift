@@ -1,0 +1,57 @@
+import VitrineRuntime
+
+/// A script that a server runs as one step.
+///
+/// The server is sent its digest. One that does not know the script yet, as after a restart, is sent the text.
+struct RedisScript: Sendable {
+  let text: String
+  /// The SHA-1 of the text in hexadecimal digits, which a test compares with the server's own.
+  let digest: String
+
+  /// Replaces a head, if it is still what was read, and extends the life of its body.
+  static let replaceHead = RedisScript(
+    text: """
+      if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+      redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+      redis.call('PEXPIRE', KEYS[2], ARGV[3])
+      redis.call('PEXPIRE', KEYS[3], ARGV[4])
+      return 1
+      """,
+    digest: "7e72a2385497b937bac751ad3dedc5c1f9e70ff5",
+  )
+
+  /// Deletes keys, if the first still has a value.
+  static let deleteIfEqual = RedisScript(
+    text: """
+      if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+      return redis.call('UNLINK', unpack(KEYS))
+      """,
+    digest: "58fbde38d161d7a55b2c193b94eb27b979e45b35",
+  )
+
+  /// Deletes the entries of an index whose keys extend a key.
+  static let removeExtensions = RedisScript(
+    text: """
+      local removed = 0
+      for _, key in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+        if #key > #ARGV[1] and string.sub(key, 1, #ARGV[1]) == ARGV[1] then
+          redis.call('SREM', KEYS[1], key)
+          redis.call('UNLINK', ARGV[2] .. key, ARGV[3] .. key)
+          removed = removed + 1
+        end
+      end
+      return removed
+      """,
+    digest: "40f4c74aaa0fb43c8bf5d7f8144cf7c72f64d939",
+  )
+
+  static let all = [replaceHead, deleteIfEqual, removeExtensions]
+
+  func command(keys: [Data], arguments: [Data]) -> RedisCommand {
+    RedisCommand("EVALSHA", [Data(digest), Data(number: keys.count)] + keys + arguments)
+  }
+
+  func commandWithText(keys: [Data], arguments: [Data]) -> RedisCommand {
+    RedisCommand("EVAL", [Data(text), Data(number: keys.count)] + keys + arguments)
+  }
+}

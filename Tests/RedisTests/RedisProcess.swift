@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+import VitrineCaching
+import VitrineRuntime
+
+@testable import VitrineRedis
+
+/// A real server on a socket in a folder of its own, without persistence; it ends with the process that started it.
+final class RedisProcess: Sendable {
+  static let program = ["redis-server", "valkey-server"].lazy.compactMap { find($0) }.first
+  static let isInstalled = program != nil
+
+  private let folder: String
+  private let arguments: [String]
+  private let running: Lock<(process: pid_t, lifeline: FileHandle)?>
+
+  var socket: String { "\(folder)/redis.sock" }
+
+  /// Starts a server with further arguments, such as `--maxmemory 2mb`.
+  init(_ arguments: String...) throws {
+    // The name of a socket is short.
+    folder = "/tmp/vitrine-redis-\(UInt32.random(in: 0 ... .max))"
+    self.arguments = arguments.flatMap { $0.split(separator: " ").map(String.init) }
+    running = Lock(nil)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try start()
+  }
+
+  deinit {
+    resume()
+    kill()
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  /// Starts the server, empty, and returns when it answers.
+  func start() throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", Self.script, "sh", Self.program ?? "", socket, folder] + arguments
+    let (input, output) = (Pipe(), Pipe())
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+    let server = try #require(
+      pid_t(said.trimmingCharacters(in: .whitespacesAndNewlines)),
+      "redis-server did not start",
+    )
+    running.withLock { $0 = (server, input.fileHandleForWriting) }
+  }
+
+  /// Kills the server, as a crash does.
+  func kill() {
+    guard
+      let (process, lifeline) = running.withLock({ running in
+        defer { running = nil }
+        return running
+      })
+    else { return }
+    _ = Foundation.kill(process, SIGKILL)
+    try? lifeline.close()
+  }
+
+  func pause() { signal(SIGSTOP) }
+  func resume() { signal(SIGCONT) }
+
+  private func signal(_ number: CInt) {
+    if let process = running.withLock({ $0?.process }) { _ = Foundation.kill(process, number) }
+  }
+
+  /// Makes a cache of its own, as another machine has.
+  func makeCache(
+    user: String = "",
+    database: Int = 0,
+    clock: any TimeSource = .system,
+    _ change: (inout RedisCache.Options) -> Void = { _ in },
+  ) throws -> RedisCache {
+    var options = RedisCache.Options()
+    // A busy machine may take its time.
+    options.commandTimeout = .seconds(30)
+    options.connectTimeout = .seconds(30)
+    change(&options)
+    return RedisCache(try RedisServer("unix://\(user)\(socket)?db=\(database)"), options: options, clock: clock)
+  }
+
+  private static func find(_ name: String) -> String? {
+    ["/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + name }
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  /// Starts the server, says its process when it answers, and ends it with its own input.
+  private static let script = #"""
+    server=$1 socket=$2 folder=$3
+    shift 3
+    rm -f "$socket" "$folder/log"
+    "$server" --port 0 --unixsocket "$socket" --save "" --appendonly no --dir "$folder" --daemonize no \
+      --logfile "$folder/log" "$@" >/dev/null 2>&1 &
+    pid=$!
+    until grep -qis "ready to accept connections" "$folder/log"; do
+      kill -0 "$pid" 2>/dev/null || exit 1
+      sleep 0.01
+    done
+    echo "$pid"
+    read -r _ || true
+    kill -9 "$pid" 2>/dev/null
+    """#
+}
+
+/// The condition of tests that need a server.
+extension Trait where Self == ConditionTrait {
+  static var needsRedis: Self { .enabled(if: RedisProcess.isInstalled, "redis-server is not installed") }
+}
+
+func data(_ count: Int, seed: UInt64 = 1) -> Data {
+  var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+  return Data(
+    (0..<count).map { _ in
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return UInt8(truncatingIfNeeded: state)
+    }
+  )
+}
+
+func entry(_ count: Int = 500, seed: UInt64 = 1, expires: Date? = nil) -> CachedData {
+  let data = data(count, seed: seed)
+  return CachedData(
+    data: data,
+    metadata: Data("metadata \(seed)".utf8),
+    contentID: ContentID(of: data),
+    expires: expires,
+    stored: Date(timeIntervalSinceReferenceDate: 700_000_000.25),
+  )
+}
+
+/// Keys as a pipeline makes them: the partition, the kind, the URL, and then what was made of it.
+func key(_ number: Int) -> CacheKey {
+  CacheKey {
+    $0.append(CacheKey.Part.none)
+    $0.append("url")
+    $0.append("https://pictures.invalid/\(number)*?[a]\\.jpg")
+  }
+}
+
+func thumbnail(_ number: Int, _ size: Int) -> CacheKey {
+  key(number).extended {
+    $0.append("decode")
+    $0.append(size)
+  }
+}
