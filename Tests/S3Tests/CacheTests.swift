@@ -191,6 +191,36 @@ struct CacheTests {
     #expect(cache.lastFailure?.detail == "the server's list does not move on")
   }
 
+  @Test
+  func namesAndURLsCanBeSealed() async throws {
+    let s3 = try makeCache()
+    // No cipher, but it authenticates as one.
+    @Sendable
+    func seal(_ bytes: Data, _ context: Data) -> Data { bytes + SHA256.hash(context + bytes) }
+    let cache = SealedDataCache(
+      s3,
+      secret: try #require(SealedDataCache.Secret(bytes: [UInt8](repeating: 7, count: 16))),
+      seal: { seal($0, $1) },
+      open: { bytes, context in
+        guard bytes.count >= 32, seal(bytes.dropLast(32), context) == bytes else { throw Unexpected() }
+        return Data(bytes.dropLast(32))
+      },
+    )
+    let source = key("partition", "url", "https://a.invalid/1")
+    let variants = (0..<3).map { number in
+      source.extended { key in for part in 0..<20 { key.append(number * 100 + part) } }
+    }
+    let stored = entry(bytes(3000))
+    for key in [source] + variants { await cache.store(stored, for: key) }
+    #expect(server.paths.count == 4 && !server.paths.contains { $0.contains("invalid") })
+    #expect(await cache.entry(for: source) == stored)
+    #expect(await cache.entry(for: variants[2]) == stored)
+    #expect(await cache.renew(source, contentID: stored.contentID, expires: nil, metadata: Data([1])))
+    await cache.removeAll(extending: source)
+    #expect(server.paths.count == 1)
+    #expect(await cache.entry(for: source)?.metadata == Data([1]))
+  }
+
   // MARK: Damage
 
   @Test(arguments: [0, 1, 2, 3, 4])

@@ -1,6 +1,7 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTesting
 
 @testable import VitrineS3
 
@@ -230,6 +231,38 @@ struct SignatureTests {
   ])
   func timesAreWrittenAsTheCalendarHasThem(seconds: Int, expected: String) {
     #expect(SignatureV4.timestamp(Date(timeIntervalSince1970: Double(seconds))) == expected)
+  }
+
+  @Test(arguments: [false, true])
+  func aBodyIsSignedUnlessTLSProtectsIt(signsBodies: Bool) async throws {
+    let loader = FakeLoader()
+    loader.answer("*", FakeResponse(status: 200))
+    let keys = S3Credentials(accessKeyID: "AKID", secretAccessKey: "s", sessionToken: "token")
+    var configuration = S3Configuration(region: "eu-west-1", credentials: .fixed(keys))
+    configuration.signsBodiesOverTLS = signsBodies
+    let object = try #require(ObjectURL(bucket: "photos", key: "a b.jpg"))
+    let body = Data("a body".utf8)
+    for endpoint in [nil, try HTTPURL("http://127.0.0.1:9000")] {
+      configuration.endpoint = endpoint
+      let client = try S3Client(configuration, loader: loader)
+      try await client.write(object, body, within: .seconds(60))
+      _ = try await client.head(object, within: .seconds(60))
+    }
+    let requests = loader.requests
+    #expect(
+      requests.map(\.url.string) == [
+        "https://photos.s3.eu-west-1.amazonaws.com/a%20b.jpg", "https://photos.s3.eu-west-1.amazonaws.com/a%20b.jpg",
+        "http://127.0.0.1:9000/photos/a%20b.jpg", "http://127.0.0.1:9000/photos/a%20b.jpg",
+      ]
+    )
+    let hash = SignatureV4.hash(body)
+    #expect(
+      requests.map { $0.headers["x-amz-content-sha256"] } == [
+        signsBodies ? hash : SignatureV4.unsignedBody, SignatureV4.emptyHash, hash, SignatureV4.emptyHash,
+      ]
+    )
+    #expect(requests.allSatisfy { $0.headers["x-amz-security-token"] == "token" })
+    #expect(requests.allSatisfy { $0.headers["Authorization"]?.contains(";x-amz-security-token,") == true })
   }
 
   @Test

