@@ -1,7 +1,7 @@
 """bench-server.py SERVER: compares vitrine-server with thumbor and with pyvips behind granian, in one run, by wrk.
 
-Run by the Python of the peers' environment. Sources are photographs of VITRINE_CORPUS and the shipped ones, under many
-names, so that each request of a miss has a name of its own. CPU time is that of the server and its workers; memory is the
+Run by the Python of the peers' environment. Sources are photographs of VITRINE_CORPUS, or the shipped ones, under many names,
+so that each request of a miss has a name of its own. CPU time is that of the server and its workers; memory is the
 highest of each process since its start (VmHWM), and for vitrine-server its own process apart from the workers.
 SECONDS_EACH (5) is the time of each run; FORMATS (jpg webp avif, and hits), KINDS (jpg progressive png webp) of sources,
 CONNECTIONS (1 16 64) and PEERS (vitrine pyvips thumbor) narrow it. A run of `flat` loads vitrine-server for FLAT_SECONDS (300)
@@ -35,32 +35,29 @@ ticks = os.sysconf("SC_CLK_TCK")
 
 
 def photographs():
-    """Returns the paths of photographs of 100 KB and more, by kind; the progressive ones are made of the others."""
-    found = []
-    for folder in filter(None, [os.environ.get("VITRINE_CORPUS"), os.path.join(here, "Examples/Photographs")]):
-        for parent, folders, names in os.walk(folder):
-            folders.sort()
-            found += [os.path.join(parent, name) for name in sorted(names)]
-    kinds = {"jpg": [], "progressive": [], "png": [], "webp": []}
-    for path in found:
-        end = path.rsplit(".", 1)[-1].lower().replace("jpeg", "jpg")
-        if end not in kinds or os.path.getsize(path) < 100_000 or os.path.getsize(path) > 8_000_000:
-            continue
-        with open(path, "rb") as file:
-            data = file.read()
-        if end == "jpg" and re.search(rb"\xff\xc2\x00\x11\x08", data[:100_000]):
-            end = "progressive"
-        if end == "webp" and b"ANIM" in data[:64]:
-            continue
-        kinds[end].append(path)
-    for index, path in enumerate(kinds["jpg"][:6] if not kinds["progressive"] else []):
-        kinds["progressive"].append(os.path.join(scratch, f"progressive-{index}.jpg"))
-        with open(kinds["progressive"][-1], "wb") as file:
+    """Returns the paths of six photographs of each kind; progressive JPEG and WebP are made of the JPEG."""
+    corpus, examples = os.environ.get("VITRINE_CORPUS"), os.path.join(here, "Examples/Photographs")
+
+    def largest(folder, ends):
+        found = [os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names
+                 if name.lower().endswith(ends) and not re.search("invalid|corrupt|progressive|16-bit|palette", os.path.join(parent, name))]
+        return sorted((path for path in found if os.path.getsize(path) < 8_000_000), key=os.path.getsize)[-6:]
+
+    kinds = {"jpg": largest(os.path.join(corpus, "photos/jpg") if corpus else examples, (".jpg", ".jpeg")), "progressive": [],
+             "png": largest(os.path.join(corpus, "kodak") if corpus else examples, (".png",)), "webp": []}
+    for index, path in enumerate(kinds["jpg"]):
+        made = os.path.join(scratch, f"made-{index}")
+        with open(made + ".jpg", "wb") as file:
             subprocess.run(["jpegtran", "-progressive", "-copy", "all", path], stdout=file, check=True)
-    return {kind: paths[:6] for kind, paths in kinds.items()}
+        subprocess.run(["cwebp", "-quiet", "-q", "85", "-metadata", "all", path, "-o", made + ".webp"], check=True)
+        kinds["progressive"].append(made + ".jpg")
+        kinds["webp"].append(made + ".webp")
+    return kinds
 
 
 kinds = photographs()
+for kind, paths in kinds.items():
+    print(f"{kind}: photographs of " + ", ".join(f"{os.path.getsize(path) // 1000}" for path in paths) + " KB")
 names = {kind: [] for kind in kinds}
 for kind, paths in kinds.items():
     for copy in range(2000 // max(1, len(paths))):

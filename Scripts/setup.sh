@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
-# `bench-imaging`, `bench-processing`, `bench-encoding`, `bench-server`, `browser-test`, `conformance`, `conformance-encoding`, `accessibility`,
-# `gallery-session`, `translations`, `thumbnailer-test`, `bench-thumbnailer` and `roots` install what these make targets
-# need. `setup.sh packages PRODUCT` lists the packages of a product; README and
+# `bench-imaging`, `bench-processing`, `bench-encoding`, `bench-server`, `browser-test`, `conformance`,
+# `conformance-encoding`, `accessibility`, `gallery-session`, `translations`, `thumbnailer-test`, `bench-thumbnailer`
+# and `roots` install what these make targets need. `setup.sh packages PRODUCT` lists the packages of a product; README and
 # Package.swift are checked against them.
 set -euo pipefail
 
@@ -114,6 +114,7 @@ servers=(
 peers=(
   "wrk:command wrk:asks servers for thumbnails in make bench-server"
   "libjpeg-turbo-progs:command jpegtran:makes progressive files for make bench-server"
+  "webp:command cwebp:makes WebP for make bench-server"
   "python3-venv:python ensurepip:installs thumbor and pyvips of PyPI for make bench-server"
 )
 browsers=(

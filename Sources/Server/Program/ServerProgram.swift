@@ -83,6 +83,7 @@ enum ServerProgram {
     guard settings.allowsRoot || geteuid() != 0 else {
       end(1, "it does not run as root, since it reads files of strangers; set VITRINE_ALLOW_ROOT=on if it must")
     }
+    Heaps.limit()
     let signals = TerminationSignals()
     raiseFileLimit(settings.configuration.maxConnections)
     let server = server(settings, exitCode: 1)

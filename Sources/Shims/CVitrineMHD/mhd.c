@@ -1,5 +1,7 @@
 #include "vitrine_mhd.h"
 
+#include <malloc.h>
+
 struct MHD_Daemon *vitrine_mhd_start(const struct vitrine_mhd_options *options) {
   return MHD_start_daemon(
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO, 0, NULL, NULL, options->answer,
@@ -23,4 +25,10 @@ const struct sockaddr *vitrine_mhd_client(struct MHD_Connection *connection) {
 void *vitrine_mhd_socket_context(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info == NULL ? NULL : info->socket_context;
+}
+
+void vitrine_mhd_limit_heaps(int count) {
+#if defined(M_ARENA_MAX)
+  mallopt(M_ARENA_MAX, count);
+#endif
 }

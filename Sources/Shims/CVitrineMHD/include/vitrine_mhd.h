@@ -40,4 +40,7 @@ const struct sockaddr *vitrine_mhd_client(struct MHD_Connection *);
 /// The pointer that the callback `connection` has stored.
 void *vitrine_mhd_socket_context(struct MHD_Connection *);
 
+/// Limits the number of malloc's heaps, where there is such a limit.
+void vitrine_mhd_limit_heaps(int count);
+
 #endif
