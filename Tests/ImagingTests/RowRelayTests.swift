@@ -3,7 +3,8 @@ import Testing
 @testable import VitrineImaging
 
 /// Rows that go to another thread arrive as they would on the decoder's.
-@Suite struct RowRelayTests {
+@Suite
+struct RowRelayTests {
   /// Keeps the first bytes of rows, and refuses one.
   private struct Keeper: RowTaking {
     var rows: [[UInt8]] = []
@@ -42,7 +43,8 @@ import Testing
     #expect(relay.taker.byteCount == size.count * size.length)
   }
 
-  @Test func aPictureWithoutRowsHasNone() throws {
+  @Test
+  func aPictureWithoutRowsHasNone() throws {
     let relay = relay(Keeper())
     try relay.finish()
     #expect(relay.taker.rows.isEmpty)

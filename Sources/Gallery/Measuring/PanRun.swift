@@ -43,7 +43,8 @@ final class PanRun {
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for file in files { await run(file) }
-    print("\nLimits: \(Self.limits.hold / 1000) ms of processor time a turn, \(Self.limits.pixels / 1_000_000) MB of pixels.")
+    let (pixels, hold) = Self.limits
+    print("\nLimits: \(hold / 1000) ms of processor time a turn, \(pixels / 1_000_000) MB of pixels.")
     print(isGood ? "All are held." : "Not all are held.")
     return isGood
   }
