@@ -282,6 +282,14 @@ bench-tiles: setup ## Measures photographs of 100 megapixels, a tile at a time, 
 	@Scripts/make-large-photographs.sh .build/large
 	set -o pipefail; .build/benchmarks/release/bench-tiles .build/large/photo*.* | tee Benchmarks/Results/tiles.txt
 
+.PHONY: bench-pan
+bench-pan: setup ## Moves a photograph of 100 megapixels about in a window for a minute: main thread, frames, memory.
+	@Scripts/setup.sh bench-tiles
+	$(RELEASE) --product vitrine-gallery
+	@Scripts/make-large-photographs.sh .build/large
+	set -o pipefail; folder=$$(mktemp -d); .build/release/vitrine-gallery .build/large/photo.jpg --pan --cache-dir "$$folder" \
+		| tee Benchmarks/Results/pan.txt; status=$$?; rm -rf "$$folder"; exit $$status
+
 .PHONY: bench-animation
 bench-animation: setup ## Measures animations: late frames beside early ones, ten views beside one, the memory of fifty at once.
 	$(BENCHMARKS) --product bench-animation

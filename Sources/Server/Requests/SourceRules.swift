@@ -7,7 +7,8 @@ import VitrineRuntime
 /// var rules = SourceRules()
 /// rules.prefixes = [try SourcePrefix("https://images.example.org/uploads/"), try SourcePrefix("*.example.net")]
 /// ```
-/// They hold for redirects, too. Names are resolved by the loader: give it the same ``addressGuard``, so that no name leads into a private network.
+/// They hold for redirects, too. Names are resolved by the loader: give it the same ``addressGuard``, so that no name leads
+/// into a private network.
 public struct SourceRules: Sendable {
   /// A Boolean value that indicates whether http and https URLs are loaded.
   ///
