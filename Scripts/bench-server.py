@@ -223,11 +223,12 @@ def flat():
         listing, script = os.path.join(scratch, "all"), os.path.join(scratch, "all.lua")
         with open(listing, "w") as file:
             file.write("\n".join(paths) + "\n")
-        # New URLs for ever, as a cache buster makes them, each of which is then asked for again.
+        # New images for ever, a size smaller in each round, each of which is then asked for again.
         with open(script, "w") as file:
             file.write(f"local paths, i = {{}}, 0\nfor line in io.lines('{listing}') do paths[#paths + 1] = line end\n"
                        "request = function()\n  i = i + 1\n  local n = math.floor(i / 2)\n"
-                       "  return wrk.format('GET', (paths[n % #paths + 1]:gsub('/plain/', '/cb:' .. n .. '/plain/')))\nend\n")
+                       f"  local side = {SIZE} - math.floor(n / #paths)\n"
+                       f"  return wrk.format('GET', (paths[n % #paths + 1]:gsub('{SIZE}:{SIZE}', side .. ':' .. side)))\nend\n")
         load = subprocess.Popen(["wrk", "-t1", "-c16", f"-d{seconds}s", "-s", script, f"http://127.0.0.1:{target.port}"],
                                 stdout=subprocess.PIPE, text=True)
         marks = []
