@@ -10,7 +10,7 @@ func makePipeline() throws -> ImagePipeline {
   let shared = try S3DataCache(client, bucket: "thumbnails", prefix: "v1/")
   let pipeline = ImagePipeline {
     $0.loader = S3Loader(client, buckets: ["photos"])
-    $0.diskCache = TieredDataCache([.local(MemoryDataCache(sizeLimit: 64 << 20)), .remote(shared, name: "s3")])
+    $0.diskCache = TieredDataCache([.local(MemoryDataCache(sizeLimit: 64 << 20)), .bucket(shared)])
   }
   // snippet.hide
   return pipeline

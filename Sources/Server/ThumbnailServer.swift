@@ -156,12 +156,19 @@ public final class ThumbnailServer: Sendable {
       )
     var rules = configuration.urls.sources
     rules.addressGuard = configuration.addressGuard
-    let loader = SourceLoader(try objects(configuration, remote), local, rules)
+    let client = try client(configuration)
+    let loader = SourceLoader(objects(configuration, client, remote), local, rules)
+    // In the order of look-up: the nearer ones first.
+    let tiers = try durable(configuration, client)
+    let shared = TieredDataCache(
+      (cache.map { [.local($0, name: "disk")] } ?? []) + tiers,
+      clock: configuration.clock,
+    )
     return ImagePipeline { [cache] in
       // What is asked for again is a file, never its pixels.
       $0.memoryCache = nil
       $0.memoryPressure = nil
-      $0.diskCache = cache
+      $0.diskCache = tiers.isEmpty ? cache : shared
       $0.decoders = sandbox.decoders
       $0.encoders = sandbox.encoders
       $0.loader = BudgetedLoader(loader, budget)
@@ -181,13 +188,9 @@ public final class ThumbnailServer: Sendable {
 }
 
 extension ThumbnailServer {
-  /// Returns a loader of objects in buckets, if any are allowed, and of everything else by another loader.
-  private static func objects(
-    _ configuration: Configuration,
-    _ others: any DataLoader,
-  ) throws(ServerError) -> any DataLoader {
-    let buckets = configuration.urls.sources.buckets
-    guard !buckets.isEmpty else { return others }
+  /// Returns the client of the server of buckets, if any are used.
+  private static func client(_ configuration: Configuration) throws(ServerError) -> S3Client? {
+    guard !configuration.urls.sources.buckets.isEmpty || configuration.durable != nil else { return nil }
     do throws(S3Error) {
       let settings: S3Configuration
       if let given = configuration.s3 {
@@ -195,9 +198,40 @@ extension ThumbnailServer {
       } else {
         settings = try S3Configuration(environment: ProcessInfo.processInfo.environment)
       }
-      return S3Loader(try S3Client(settings, clock: configuration.clock), buckets: buckets, others: others)
+      return try S3Client(settings, clock: configuration.clock)
     } catch {
       throw ServerError("the buckets cannot be used: \(error)")
+    }
+  }
+
+  /// Returns a loader of objects in buckets, if any are allowed, and of everything else by another loader.
+  private static func objects(
+    _ configuration: Configuration,
+    _ client: S3Client?,
+    _ others: any DataLoader,
+  ) -> any DataLoader {
+    let buckets = configuration.urls.sources.buckets
+    guard let client, !buckets.isEmpty else { return others }
+    return S3Loader(client, buckets: buckets, others: others)
+  }
+
+  /// Returns the tier that outlives this machine, if there is one.
+  private static func durable(
+    _ configuration: Configuration,
+    _ client: S3Client?,
+  ) throws(ServerError) -> [TieredDataCache.Tier] {
+    guard let client, let text = configuration.durable else { return [] }
+    let place: DurablePlace
+    do throws(ConfigurationError) {
+      place = try DurablePlace(text)
+    } catch {
+      throw ServerError("the durable cache cannot be used: \(error.description)")
+    }
+    do throws(S3Error) {
+      let cache = try S3DataCache(client, bucket: place.bucket, prefix: place.prefix)
+      return [.bucket(cache, limits: configuration.durableLimits)]
+    } catch {
+      throw ServerError("the durable cache cannot be used: \(error)")
     }
   }
 }

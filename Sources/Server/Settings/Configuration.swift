@@ -1,3 +1,4 @@
+package import VitrineCaching
 public import VitrineHTTP
 package import VitrineRuntime
 public import VitrineS3
@@ -79,8 +80,8 @@ extension ThumbnailServer {
     /// Defaults to 8.
     public var connectionsPerHost = 8
 
-    /// The server, the region and the credentials of the buckets in ``urls``; `nil` for those of the environment
-    /// (`AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID` and so on), the default.
+    /// The server, the region and the credentials of the buckets in ``urls`` and of ``durable``; `nil` for those of the
+    /// environment (`AWS_REGION`, `AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID` and so on), the default.
     public var s3: S3Configuration?
 
     // MARK: Work
@@ -125,6 +126,11 @@ extension ThumbnailServer {
     ///
     /// Defaults to 1 GB.
     public var cacheBytes = 1_000_000_000
+    /// The bucket in which everything cached outlives this machine and serves others, as `s3://bucket/prefix`; `nil` for
+    /// none, the default.
+    ///
+    /// It is asked after the folder of the cache, through ``s3``. Servers that have the same prefix share what they make.
+    public var durable: String?
     /// The minimum `max-age` of answers.
     ///
     /// Defaults to a minute.
@@ -157,6 +163,8 @@ extension ThumbnailServer {
     package var loader: (any DataLoader)?
     /// The clock.
     package var clock: any TimeSource = .system
+    /// The limits of the tier in a bucket.
+    package var durableLimits = TieredDataCache.RemoteLimits.bucket
 
     /// Creates the default settings.
     public init() {

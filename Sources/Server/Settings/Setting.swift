@@ -244,6 +244,14 @@ struct Setting: Sendable {
   private static let answers: [Setting] = [
     text("CACHE_DIR", \.cacheFolder, "The folder of the cache."),
     bytes("CACHE_BYTES", \.cacheBytes, atLeast: 32 << 20, "The maximum size of the cache."),
+    custom("DURABLE", "The bucket in which the cache outlives this machine, as s3://bucket/prefix; empty for none.") {
+      (settings, value) throws(ConfigurationError) in
+      let text = SettingValues.optional(value)
+      if let text { _ = try DurablePlace(text) }
+      settings.change { $0.durable = text }
+    } show: {
+      $0.configuration.durable ?? ""
+    },
     duration("MIN_TTL", \.minAge, "The minimum max-age of answers."),
     duration("MAX_TTL", \.maxAge, "The maximum max-age of answers."),
     text("PLACEHOLDER", \.placeholder, "An image that is sent with errors, in place of text."),

@@ -7,9 +7,11 @@ import VitrineRuntime
 /// ```swift
 /// let cache = try S3DataCache(client, bucket: "thumbnails", prefix: "v1/")
 /// ```
-/// Put a cache in memory or on disk in front of it: a request to a bucket takes tens of milliseconds.
+/// Put a cache in memory or on disk in front of it: a request to a bucket takes tens of milliseconds. As a tier of a
+/// `TieredDataCache` (`.bucket(cache)`) it is left alone while its server fails.
 ///
-/// **Nothing throws.** If the server fails, the cache misses, and counts it in ``counts``. Requests have a deadline each.
+/// **Failures** are counted in ``counts``. The operations that cannot throw, such as `entry(for:)`, miss then. Those of
+/// `FallibleDataCaching` throw an ``S3Error``. Requests have a deadline each.
 ///
 /// **No wrong byte.** Every entry has a checksum of its body, of its metadata and of its key. An object that does not
 /// match is removed and counts as damaged.
@@ -20,10 +22,10 @@ import VitrineRuntime
 /// **Names.** The name of an object is the entry's key, and so has the URL of the image. To hide it, put a
 /// `SealedDataCache` in front.
 ///
-/// **Costs.** A look-up, a store and a removal are one request each. ``renew(_:contentID:expires:metadata:)`` takes two
-/// and moves no body, unless the metadata exceed some 1,200 bytes. Removing the variants of an image takes a list of
+/// **Costs.** A look-up, a store and a removal are one request each. A renewal takes two and moves no body, unless the
+/// metadata exceed some 1,200 bytes. Removing the variants of an image takes a list of
 /// their names and one request for each thousand.
-public final class S3DataCache: DataCaching {
+public final class S3DataCache: FallibleDataCaching {
   /// The bounds of a cache.
   public struct Options: Sendable {
     /// The time within which an entry must be read.
@@ -34,7 +36,7 @@ public final class S3DataCache: DataCaching {
     ///
     /// Defaults to 30 seconds, with all attempts. Lists and removals of many have it for each request.
     public var writeDeadline = Duration.seconds(30)
-    /// The maximum number of concurrent requests for ``S3DataCache/heads(for:)`` and ``S3DataCache/entries()``.
+    /// The maximum number of concurrent requests for ``S3DataCache/readHeads(of:)`` and ``S3DataCache/entries()``.
     ///
     /// Defaults to 8.
     public var concurrency = 8
@@ -114,20 +116,29 @@ public final class S3DataCache: DataCaching {
 
   // MARK: Entries
 
-  /// Returns the entry for a key, fresh or expired.
-  public func entry(for key: CacheKey) async -> CachedData? {
-    let entry = await read(key)
-    count { if entry == nil { $0.misses += 1 } else { $0.hits += 1 } }
-    return entry
+  /// Returns the entry for a key, fresh or expired, or `nil` if there is none.
+  ///
+  /// - Throws: ``S3Error`` if the server cannot be reached, takes too long or refuses.
+  public func read(_ key: CacheKey) async throws(S3Error) -> CachedData? {
+    do throws(S3Error) {
+      let entry = try await load(key)
+      count { if entry == nil { $0.misses += 1 } else { $0.hits += 1 } }
+      return entry
+    } catch {
+      count { $0.misses += 1 }
+      throw error
+    }
   }
 
   /// Returns the entry for a key, fresh or expired, without counting it as used.
-  public func peek(_ key: CacheKey) async -> CachedData? { await read(key) }
+  public func peek(_ key: CacheKey) async -> CachedData? { (try? await load(key)) ?? nil }
 
-  private func read(_ key: CacheKey) async -> CachedData? {
+  private func load(_ key: CacheKey) async throws(S3Error) -> CachedData? {
     let object = object(of: key)
-    let answer = await attempt { () throws(S3Error) in try await client.read(object, within: options.readDeadline) }
-    guard let answer = answer ?? nil else { return nil }
+    let answer = try await attempt { () throws(S3Error) in
+      try await client.read(object, within: options.readDeadline)
+    }
+    guard let answer else { return nil }
     switch FoundHead(answer.response, for: EntryHead.hash(of: key)) {
     case .foreign: return nil
     case .damaged: break
@@ -139,16 +150,28 @@ public final class S3DataCache: DataCaching {
   }
 
   /// Stores an entry and replaces an older one of the same key.
-  public func store(_ entry: CachedData, for key: CacheKey) async {
+  ///
+  /// - Throws: ``S3Error`` if the server cannot be reached, takes too long or refuses, and for an entry that is too large.
+  ///   After a refusal (``S3Error/isRefusal``) the key has no entry.
+  public func write(_ entry: CachedData, for key: CacheKey) async throws(S3Error) {
     let object = object(of: key)
     let (head, preface) = EntryHead.make(entry, key, isNameCut: ObjectName.key(of: name(of: object)) == nil)
-    let isStored = await attempt { () throws(S3Error) in try await write(head, preface + entry.data, object) } != nil
-    count { if isStored { $0.stores += 1 } else { $0.drops += 1 } }
-    // An older entry must not take the place of one that could not be stored.
-    if !isStored { await remove(key) }
+    do throws(S3Error) {
+      try await attempt { () throws(S3Error) in try await put(head, preface + entry.data, object) }
+      count { $0.stores += 1 }
+    } catch {
+      count { $0.drops += 1 }
+      // An older entry must not take the place of one that could not be stored.
+      do throws(S3Error) {
+        try await erase(key)
+      } catch let other {
+        throw error.isRefusal ? other : error
+      }
+      throw error
+    }
   }
 
-  private func write(_ head: EntryHead, _ body: Data, _ object: ObjectURL) async throws(S3Error) {
+  private func put(_ head: EntryHead, _ body: Data, _ object: ObjectURL) async throws(S3Error) {
     try await client.write(object, body, headers: Self.fields(head), within: options.writeDeadline)
   }
 
@@ -160,47 +183,62 @@ public final class S3DataCache: DataCaching {
   ///
   /// The server copies the object onto itself, so that no body is moved. Metadata that do not fit the head of an object
   /// are stored with the body, which then is read and written again.
-  @discardableResult
-  public func renew(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
+  ///
+  /// - Returns: A Boolean value that indicates whether the entry had that content.
+  /// - Throws: ``S3Error`` if the server cannot be reached, takes too long or refuses.
+  public func rewrite(
+    _ key: CacheKey,
+    contentID: ContentID,
+    expires: Date?,
+    metadata: Data,
+  ) async throws(S3Error) -> Bool {
     let object = object(of: key)
-    guard case .head(var head, let tag?)? = await found(object, key), head.contentID == contentID else { return false }
+    guard case .head(var head, let tag?)? = try await found(object, key), head.contentID == contentID else {
+      return false
+    }
     let isCut = head.keyCount > 0
     let wasPlain = !head.hasMetadataInPreface
     head.expires = expires
     _ = head.setMetadata(metadata, key: isCut ? key : nil)
     if wasPlain, !head.hasMetadataInPreface {
-      return await attempt { [head] () throws(S3Error) in
+      return try await attempt { [head] () throws(S3Error) in
         try await client.replaceMetadata(
           of: object,
           ifMatch: tag,
           headers: Self.fields(head),
           within: options.writeDeadline,
         )
-      } ?? false
+      }
     }
-    guard var entry = await read(key), entry.contentID == contentID else { return false }
+    guard var entry = try await load(key), entry.contentID == contentID else { return false }
     (entry.expires, entry.metadata) = (expires, metadata)
     let (next, preface) = EntryHead.make(entry, key, isNameCut: isCut)
     var fields = Self.fields(next)
     // A server that knows no conditional writes ignores it.
     fields["If-Match"] = tag
-    return await attempt { [fields] () throws(S3Error) in
-      try await client.write(object, preface + entry.data, headers: fields, within: options.writeDeadline)
-    } != nil
+    return try await attempt { [fields] () throws(S3Error) in
+      do throws(S3Error) {
+        try await client.write(object, preface + entry.data, headers: fields, within: options.writeDeadline)
+        return true
+      } catch {
+        // Another machine has written meanwhile.
+        guard error.status == 412 else { throw error }
+        return false
+      }
+    }
   }
 
   /// Removes the entry for a key.
-  public func remove(_ key: CacheKey) async {
+  ///
+  /// - Throws: ``S3Error`` if the server cannot be reached, takes too long or refuses.
+  public func erase(_ key: CacheKey) async throws(S3Error) {
     let object = object(of: key)
-    await attempt { () throws(S3Error) in try await client.remove(object, within: options.writeDeadline) }
+    try await attempt { () throws(S3Error) in try await client.remove(object, within: options.writeDeadline) }
   }
-
-  /// Returns a Boolean value that indicates whether a key has an entry, by the head of its object.
-  public func contains(_ key: CacheKey) async -> Bool { await contentID(for: key) != nil }
 
   /// Returns the identity of an entry's content, by the head of its object.
   public func contentID(for key: CacheKey) async -> ContentID? {
-    guard case .head(let head, _)? = await found(object(of: key), key) else { return nil }
+    guard case .head(let head, _)? = (try? await found(object(of: key), key)) ?? nil else { return nil }
     return head.contentID
   }
 
@@ -231,32 +269,35 @@ public final class S3DataCache: DataCaching {
   }
 
   /// Returns the head of an entry, or `nil` if there is none.
-  func found(_ object: ObjectURL, _ key: CacheKey?) async -> FoundHead? {
-    let answer = await attempt { () throws(S3Error) in try await client.head(object, within: options.readDeadline) }
-    guard let response = answer ?? nil else { return nil }
+  func found(_ object: ObjectURL, _ key: CacheKey?) async throws(S3Error) -> FoundHead? {
+    let response = try await attempt { () throws(S3Error) in
+      try await client.head(object, within: options.readDeadline)
+    }
+    guard let response else { return nil }
     let found = FoundHead(response, for: key.map { EntryHead.hash(of: $0) })
     if case .damaged = found { await drop(object) }
     return found
   }
 
-  /// Removes a damaged object.
+  /// Removes a damaged object; if that fails, it will be found damaged again.
   func drop(_ object: ObjectURL) async {
     count { $0.damaged += 1 }
-    await attempt { () throws(S3Error) in try await client.remove(object, within: options.writeDeadline) }
+    _ = try? await attempt { () throws(S3Error) in try await client.remove(object, within: options.writeDeadline) }
   }
 
-  /// Returns the result of a call, or `nil` if it failed, which is counted.
+  /// Returns the result of a call; a failure is counted, unless the caller was cancelled.
   @discardableResult
-  func attempt<Value>(_ body: () async throws(S3Error) -> Value) async -> Value? {
+  func attempt<Value>(_ body: () async throws(S3Error) -> Value) async throws(S3Error) -> Value {
     do throws(S3Error) {
       return try await body()
     } catch {
-      guard !error.isCancellation else { return nil }
-      state.withLock { state in
-        state.counts.failures += 1
-        state.lastFailure = error
+      if !error.isCancellation {
+        state.withLock { state in
+          state.counts.failures += 1
+          state.lastFailure = error
+        }
       }
-      return nil
+      throw error
     }
   }
 

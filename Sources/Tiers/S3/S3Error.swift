@@ -1,3 +1,4 @@
+public import VitrineCaching
 public import VitrineHTTP
 import VitrineRuntime
 
@@ -110,6 +111,32 @@ public struct S3Error: Error, Sendable, CustomStringConvertible {
 
   /// The object and the ``detail``.
   public var description: String { object.map { "\($0): \(detail)" } ?? detail }
+}
+
+extension S3Error: DataCacheFailure {
+  /// A Boolean value that indicates whether the server works, and has refused this one object.
+  ///
+  /// It is too large, for example, or in an archive, or the server is full. Denied access, a missing bucket and whatever
+  /// else concerns all requests are failures.
+  public var isRefusal: Bool {
+    switch code {
+    case .tooLarge, .invalidObject: true
+    case .refused, .notFound, .denied:
+      serviceCode.map { Self.refusals.contains($0) } ?? false
+        || code == .refused && status.map { Self.refusingStatuses.contains($0) } ?? false
+    default: false
+    }
+  }
+
+  /// The server's codes that concern one object.
+  private static let refusals: Set = [
+    "EntityTooLarge", "EntityTooSmall", "KeyTooLongError", "MetadataTooLarge", "InvalidDigest", "BadDigest",
+    "InvalidObjectState", "InvalidRange", "NoSuchKey", "NoSuchVersion",
+  ]
+
+  /// Method not allowed, as for a version that is gone; conflict; length required; precondition failed; too large; name too
+  /// long; wrong range; head too large; full.
+  private static let refusingStatuses: Set = [405, 409, 411, 412, 413, 414, 416, 431, 507]
 }
 
 /// The error that a server describes in the body of a response.

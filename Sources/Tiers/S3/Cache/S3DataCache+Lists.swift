@@ -4,15 +4,23 @@ import VitrineRuntime
 
 extension S3DataCache {
   /// Returns the heads of the entries for some keys, with one request for each and without bodies.
-  public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
-    await mapped(keys) { key in await self.head(of: self.object(of: key), key)?.head }
+  ///
+  /// Servers do not say in a head whether the bucket is missing, which looks like a miss.
+  ///
+  /// - Returns: One element for each key, in the same order, `nil` where there is no entry.
+  /// - Throws: The first ``S3Error``; no further keys are asked for then.
+  public func readHeads(of keys: [CacheKey]) async throws(S3Error) -> [CachedDataHead?] {
+    try await mapped(keys) { (key) async throws(S3Error) in try await self.head(of: self.object(of: key), key)?.head }
   }
 
-  private func head(of object: ObjectURL, _ key: CacheKey?) async -> (head: CachedDataHead, key: CacheKey?)? {
-    guard case .head(let head, let tag)? = await found(object, key) else { return nil }
+  private func head(
+    of object: ObjectURL,
+    _ key: CacheKey?,
+  ) async throws(S3Error) -> (head: CachedDataHead, key: CacheKey?)? {
+    guard case .head(let head, let tag)? = try await found(object, key) else { return nil }
     var (metadata, ownKey) = (head.metadata, CacheKey?.none)
     if head.hasMetadataInPreface || key == nil && head.keyCount > 0 {
-      guard let preface = await preface(of: head, object, tag), let opened = head.open(preface: preface) else {
+      guard let preface = try await preface(of: head, object, tag), let opened = head.open(preface: preface) else {
         return nil
       }
       (metadata, ownKey) = opened
@@ -28,12 +36,12 @@ extension S3DataCache {
     return (found, ownKey)
   }
 
-  private func preface(of head: EntryHead, _ object: ObjectURL, _ tag: String?) async -> Data? {
-    let answer = await attempt { () throws(S3Error) in
+  private func preface(of head: EntryHead, _ object: ObjectURL, _ tag: String?) async throws(S3Error) -> Data? {
+    let answer = try await attempt { () throws(S3Error) in
       try await client.read(object, range: 0..<head.prefaceCount, within: options.readDeadline)
     }
     // The object may have been replaced since its head was read: then its checksum differs.
-    return (answer ?? nil)?.body
+    return answer?.body
   }
 
   /// Returns all entries without their bodies, in no particular order: a list of their names, and a request for each.
@@ -41,7 +49,8 @@ extension S3DataCache {
   /// At most as many as the options say. How often an entry was used is not known, so that `hits` is 1.
   public func entries() async -> [DataCacheEntry] {
     var names: [String] = []
-    await attempt { () throws(S3Error) in
+    // Those that were listed before a failure are returned.
+    _ = try? await attempt { () throws(S3Error) in
       try await client.list(
         bucket,
         prefix: prefix,
@@ -49,10 +58,10 @@ extension S3DataCache {
         within: options.readDeadline,
       ) { names += $0.map(\.key) }
     }
-    return await mapped(names) { name -> DataCacheEntry? in
+    let entries = try? await mapped(names) { (name) async throws(S3Error) -> DataCacheEntry? in
       guard let object = ObjectURL(bucket: self.bucket, key: name) else { return nil }
       let key = ObjectName.key(of: self.name(of: object))
-      guard let (head, ownKey) = await self.head(of: object, key), let key = key ?? ownKey,
+      guard let (head, ownKey) = (try? await self.head(of: object, key)) ?? nil, let key = key ?? ownKey,
         self.object(of: key) == object
       else { return nil }
       return DataCacheEntry(
@@ -63,30 +72,38 @@ extension S3DataCache {
         expires: head.expires,
         hits: 1,
       )
-    }.compactMap(\.self)
+    }
+    return entries?.compactMap(\.self) ?? []
   }
 
   /// Removes everything whose name begins with the prefix.
-  public func removeAll() async { await removeAll(named: prefix) }
+  ///
+  /// - Throws: ``S3Error`` if the server cannot be reached, takes too long or refuses.
+  public func eraseAll() async throws(S3Error) { try await eraseAll(named: prefix) }
 
   /// Removes the entries whose keys extend a key by further parts, by the beginning of their names.
   ///
   /// A key of more than 600 bytes is cut in names; then entries whose keys begin alike are removed, too.
-  public func removeAll(extending key: CacheKey) async {
+  ///
+  /// - Throws: ``S3Error`` if the server cannot be reached, takes too long or refuses.
+  public func erase(extending key: CacheKey) async throws(S3Error) {
     let own = object(of: key).key
-    await removeAll(named: prefix + ObjectName.prefix(of: key)) { $0 != own }
+    try await eraseAll(named: prefix + ObjectName.prefix(of: key)) { $0 != own }
   }
 
   /// Removes the entries for which `isRemoved` returns `true`; see ``entries()`` for what it costs.
   public func removeAll(where isRemoved: @Sendable (DataCacheEntry) -> Bool) async {
     let names = await entries().filter(isRemoved).map { object(of: $0.key).key }
-    await attempt { () throws(S3Error) in
+    _ = try? await attempt { () throws(S3Error) in
       try await client.remove(names, in: bucket, within: options.writeDeadline)
     }
   }
 
-  private func removeAll(named prefix: String, where isRemoved: (String) -> Bool = { _ in true }) async {
-    await attempt { () throws(S3Error) in
+  private func eraseAll(
+    named prefix: String,
+    where isRemoved: (String) -> Bool = { _ in true },
+  ) async throws(S3Error) {
+    try await attempt { () throws(S3Error) in
       try await client.list(
         bucket,
         prefix: prefix,
@@ -99,19 +116,43 @@ extension S3DataCache {
     }
   }
 
-  /// Maps elements concurrently, as many at a time as the options allow, in order.
+  /// Maps elements concurrently, as many at a time as the options allow, in order; ends with the first error.
   private func mapped<Element: Sendable, Value: Sendable>(
     _ elements: [Element],
-    _ transform: @escaping @Sendable (Element) async -> Value?,
-  ) async -> [Value?] {
-    var values = [Value?](repeating: nil, count: elements.count)
-    await withTaskGroup(of: (Int, Value?).self) { group in
-      for (index, element) in elements.enumerated() {
-        if index >= max(1, options.concurrency), let (done, value) = await group.next() { values[done] = value }
-        group.addTask { (index, await transform(element)) }
+    _ transform: @escaping @Sendable (Element) async throws(S3Error) -> Value?,
+  ) async throws(S3Error) -> [Value?] {
+    let limit = max(1, options.concurrency)
+    let result = await withTaskGroup(of: (Int, Result<Value?, S3Error>).self) { group in
+      var values = [Value?](repeating: nil, count: elements.count)
+      var next = 0
+      while next < min(elements.count, limit) {
+        group.addTask { [next] in (next, await Self.result(elements[next], transform)) }
+        next += 1
       }
-      for await (done, value) in group { values[done] = value }
+      while let (index, result) = await group.next() {
+        switch result {
+        case .success(let value): values[index] = value
+        case .failure(let error):
+          group.cancelAll()
+          return Result<[Value?], S3Error>.failure(error)
+        }
+        guard next < elements.count else { continue }
+        group.addTask { [next] in (next, await Self.result(elements[next], transform)) }
+        next += 1
+      }
+      return .success(values)
     }
-    return values
+    return try result.get()
+  }
+
+  private static func result<Element, Value>(
+    _ element: Element,
+    _ transform: (Element) async throws(S3Error) -> Value?,
+  ) async -> Result<Value?, S3Error> {
+    do throws(S3Error) {
+      return .success(try await transform(element))
+    } catch {
+      return .failure(error)
+    }
   }
 }
