@@ -229,8 +229,10 @@ struct CorrectionTests {
     let client = try server.makeClient()
     let loader = S3Loader(client, buckets: ["photos"], others: makeLoader())
     let gate = server.server.makeGate()
+    let isHeld = Watched(false)
     server.fail(
       { exchange in
+        isHeld.change { $0 = true }
         gate.wait()
         exchange.reset()
       },
@@ -239,7 +241,7 @@ struct CorrectionTests {
     for stage in 0..<2 {
       let sink = PausingSink()
       let handle = loader.load(HTTPRequest(try #require(object).standIn), into: sink)
-      if stage == 0 { await server.server.wait(forRequests: 1) } else { await sink.steps.wait { $0 == ["head 403"] } }
+      if stage == 0 { await isHeld.wait { $0 } } else { await sink.steps.wait { $0 == ["head 403"] } }
       handle.cancel()
       await sink.steps.wait { $0.last == "cancelled" }
       gate.open()

@@ -88,7 +88,7 @@ public final class S3DataCache: FallibleDataCaching {
   ///   - client: The client of the server.
   ///   - bucket: The bucket, which must exist.
   ///   - prefix: The beginning of the names of all objects, at most 200 bytes, such as the name of a version: with
-  ///     another prefix everything is gone at once. ``removeAll()`` removes all objects that begin with it.
+  ///     another prefix everything is gone at once. ``eraseAll()`` removes all objects that begin with it.
   ///     Defaults to `vitrine/`.
   ///   - options: The bounds.
   /// - Throws: ``S3Error`` with ``S3Error/Code/invalidConfiguration``.
