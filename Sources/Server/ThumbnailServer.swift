@@ -152,11 +152,21 @@ public final class ThumbnailServer: Sendable {
         connectionsPerHost: configuration.connectionsPerHost,
         guardedBy: configuration.addressGuard,
       )
+    let tiers = configuration.sharedTiers
+    let shared = TieredDataCache(
+      (cache.map { [.local($0, name: "disk")] } ?? []) + tiers,
+      clock: configuration.clock,
+    )
     return ImagePipeline { [cache, local] in
       // What is asked for again is a file, never its pixels.
       $0.memoryCache = nil
       $0.memoryPressure = nil
-      $0.diskCache = cache
+      $0.diskCache = tiers.isEmpty ? cache : shared
+      if !tiers.isEmpty {
+        var coordination = WorkCoordination(shared)
+        configuration.coordination?(&coordination)
+        $0.coordination = coordination
+      }
       $0.decoders = sandbox.decoders
       $0.encoders = sandbox.encoders
       $0.loader = BudgetedLoader(SourceLoader(remote, local), budget)

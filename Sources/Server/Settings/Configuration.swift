@@ -1,3 +1,5 @@
+public import Vitrine
+public import VitrineCaching
 public import VitrineHTTP
 package import VitrineRuntime
 public import VitrineSandbox
@@ -120,6 +122,15 @@ extension ThumbnailServer {
     ///
     /// Defaults to 1 GB.
     public var cacheBytes = 1_000_000_000
+    /// The tiers that several servers share, behind the folder of the cache.
+    ///
+    /// Defaults to none. Servers that share a tier which keeps leases, such as a `RedisCache`, fetch and make each image
+    /// once together.
+    public var sharedTiers: [TieredDataCache.Tier] = []
+    /// The settings of that sharing of work; `maxWait` should be less than ``requestTime``.
+    ///
+    /// Defaults to `nil`, those of `WorkCoordination`.
+    public var coordination: (@Sendable (inout WorkCoordination) -> Void)?
     /// The minimum `max-age` of answers.
     ///
     /// Defaults to a minute.

@@ -234,6 +234,15 @@ struct Setting: Sendable {
   private static let answers: [Setting] = [
     text("CACHE_DIR", \.cacheFolder, "The folder of the cache."),
     bytes("CACHE_BYTES", \.cacheBytes, atLeast: 32 << 20, "The maximum size of the cache."),
+    custom(
+      "SHARED",
+      "The cache that servers share, as redis://user:password@host:port/database; empty for none.",
+      isSecret: true,
+    ) { (settings, value) throws(ConfigurationError) in
+      settings.shared = SettingValues.optional(value)
+    } show: {
+      $0.shared ?? ""
+    },
     duration("MIN_TTL", \.minAge, "The minimum max-age of answers."),
     duration("MAX_TTL", \.maxAge, "The maximum max-age of answers."),
     text("PLACEHOLDER", \.placeholder, "An image that is sent with errors, in place of text."),
