@@ -16,7 +16,7 @@ products=(
 )
 if [ "$(uname)" = Linux ]; then
   products+=("VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases"
-    "VitrineServing:ThumbnailServer.Configuration().port")
+    "VitrineServing:ThumbnailServer.Configuration().port" "VitrineRedis:RedisCache.Options().connections")
   for codec in AVIF HEIF JXL SVG TIFF; do products+=("Vitrine$codec:${codec}Decoder().formats"); done
 fi
 wanted=("$@")
