@@ -391,9 +391,19 @@ if !isApple {
       swiftSettings: strict,
     ),
     library("CLibHiredis", "hiredis", apt: "libhiredis-dev"),
+    // One of several pipelines that share a server, as a process.
+    .executableTarget(
+      name: "fleet-member",
+      dependencies: ["VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineRedis"],
+      path: "Tests/FleetMember",
+      swiftSettings: strict,
+    ),
     .testTarget(
       name: "RedisTests",
-      dependencies: ["VitrineRuntime", "VitrineCaching", "VitrineTesting", "VitrineRedis"],
+      dependencies: [
+        "VitrineRuntime", "VitrineImaging", "VitrineCaching", "VitrineHTTP", "Vitrine", "VitrineTesting",
+        "VitrineRedis", "fleet-member",
+      ],
       path: "Tests/RedisTests",
       swiftSettings: strict,
     ),
@@ -416,7 +426,7 @@ if !isApple {
     ),
     .executableTarget(
       name: "vitrine-server",
-      dependencies: ["VitrineRuntime", "VitrineServing"],
+      dependencies: ["VitrineRuntime", "VitrineCaching", "VitrineServing", "VitrineRedis"],
       path: "Sources/Server/Program",
       swiftSettings: strict,
     ),
@@ -440,8 +450,8 @@ if !isApple {
     ),
   ]
   for target in package.targets where target.name == "VitrineCommandLine" {
-    target.dependencies += ["VitrineS3", "VitrineSandbox", "VitrineServingRequests"]
-    target.swiftSettings = strict + [.define("OBJECTS"), .define("SANDBOX"), .define("SERVING")]
+    target.dependencies += ["VitrineS3", "VitrineRedis", "VitrineSandbox", "VitrineServingRequests"]
+    target.swiftSettings = strict + [.define("OBJECTS"), .define("SANDBOX"), .define("SERVING"), .define("TIERS")]
   }
   for target in package.targets where target.name == "CommandLineTests" {
     target.dependencies.append("vitrine-codecs")

@@ -16,7 +16,8 @@ products=(
 )
 if [ "$(uname)" = Linux ]; then
   products+=("VitrineGTK:RemotePicture.self" "VitrineSandbox:Sandbox.Formats.allCases"
-    "VitrineServing:ThumbnailServer.Configuration().port" "VitrineS3:S3Configuration(credentials: .anonymous).region")
+    "VitrineServing:ThumbnailServer.Configuration().port" "VitrineS3:S3Configuration(credentials: .anonymous).region"
+    "VitrineRedis:RedisCache.Options().connections")
   for codec in AVIF HEIF JXL SVG TIFF; do products+=("Vitrine$codec:${codec}Decoder().formats"); done
 fi
 wanted=("$@")

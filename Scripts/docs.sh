@@ -7,6 +7,7 @@ modules=(
   VitrineTesting:Testing
 )
 [ "$(uname)" = Linux ] && modules+=(VitrineGTK:GTK VitrineSandbox:Sandbox VitrineServingRequests:Server/Requests VitrineServing:Server VitrineS3:Tiers/S3)
+[ "$(uname)" = Linux ] && modules+=(VitrineRedis:Tiers/Redis)
 [ "$(uname)" = Linux ] && for codec in AVIF HEIF JXL SVG TIFF; do modules+=("Vitrine$codec:Codecs/$codec"); done
 find_tool() { command -v "$1" || xcrun --find "$1"; }
 docc=$(find_tool docc)

@@ -40,7 +40,7 @@ parts() {
 products=("$@")
 # What is built for one serves the next, which has more packages than the one before: whatever is missing there is missed.
 [ $# -gt 0 ] || products=(
-  VitrineCaching VitrineHTTP VitrineS3 VitrineImaging VitrineAVIF VitrineHEIF VitrineJXL VitrineSVG VitrineSandbox VitrineTIFF Vitrine
+  VitrineCaching VitrineHTTP VitrineS3 VitrineImaging VitrineAVIF VitrineHEIF VitrineJXL VitrineSVG VitrineRedis VitrineSandbox VitrineTIFF Vitrine
   VitrineTesting VitrineGTK
 )
 failures=0

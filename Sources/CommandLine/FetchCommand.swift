@@ -18,7 +18,7 @@ struct FetchCommand: Command {
       .output, .size, .mode,
     ] + EncodingChoice.options + [
       .jobs, .noCache, .offline, .reload, .header, .timeLimit, .trace, .filesFrom, .zero, .json, .quiet,
-    ] + CacheFolder.options,
+    ] + CacheFolder.options + SharedTiers.options,
   )
 
   private let arguments: [ByteString]
@@ -32,6 +32,7 @@ struct FetchCommand: Command {
   private let plan: OutputPlan?
   private let isEncoding: Bool
   private let folder: CacheFolder?
+  private let shared: SharedTiers
   private let timeLimit: Duration?
   private let tracePath: ByteString?
 
@@ -57,6 +58,7 @@ struct FetchCommand: Command {
     guard tracePath != "" else { throw UsageError("--trace takes a file") }
     policy = try Self.policy(parsed)
     folder = parsed.has(.noCache) ? nil : try CacheFolder(parsed)
+    shared = try SharedTiers(parsed, isOff: parsed.has(.noCache))
   }
 
   private static func policy(_ parsed: Arguments) throws(UsageError) -> CachePolicy {
@@ -84,11 +86,13 @@ struct FetchCommand: Command {
       return refuse(error, console)
     }
     let recorder = tracePath.map { _ in TraceRecorder() }
+    let tiers = shared.cache(behind: cache)
     let pipeline = ImagePipeline {
       $0.recorder = recorder
       // Each URL is loaded once, so a memory cache would have no hits.
       $0.memoryCache = nil
-      $0.diskCache = cache
+      $0.diskCache = tiers
+      $0.coordination = (tiers as? TieredDataCache).map { WorkCoordination($0) }
       $0.decoders = .ofTool
       $0.decodeLimits.timeLimit = timeLimit
       $0.loader = console.loader(connectionsPerHost: jobs, for: Source.different(among: arguments))

@@ -110,6 +110,12 @@ extension Option {
   )
 
   static let noCache = Option("--no-cache", nil, "uses no cache")
+  static let shared = Option(
+    "--shared",
+    "URL",
+    "also uses a cache that machines share, as redis://user:password@host:port/database;",
+    "by default that of the variable VITRINE_SHARED, which other users cannot read",
+  )
   static let offline = Option("--offline", nil, "loads only from the cache, even stale images")
   static let reload = Option("--reload", nil, "loads from the server, ignoring what is cached")
   static let header = Option("--header", "'K: V'", "a header field for each request; may be repeated")

@@ -159,7 +159,7 @@ public final class ThumbnailServer: Sendable {
     let client = try client(configuration)
     let loader = SourceLoader(objects(configuration, client, remote), local, rules)
     // In the order of look-up: the nearer ones first.
-    let tiers = try durable(configuration, client)
+    let tiers = configuration.sharedTiers + (try durable(configuration, client))
     let shared = TieredDataCache(
       (cache.map { [.local($0, name: "disk")] } ?? []) + tiers,
       clock: configuration.clock,
@@ -169,6 +169,11 @@ public final class ThumbnailServer: Sendable {
       $0.memoryCache = nil
       $0.memoryPressure = nil
       $0.diskCache = tiers.isEmpty ? cache : shared
+      if !configuration.sharedTiers.isEmpty {
+        var coordination = WorkCoordination(shared)
+        configuration.coordination?(&coordination)
+        $0.coordination = coordination
+      }
       $0.decoders = sandbox.decoders
       $0.encoders = sandbox.encoders
       $0.loader = BudgetedLoader(loader, budget)

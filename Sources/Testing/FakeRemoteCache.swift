@@ -37,6 +37,12 @@ public final class FakeRemoteCache: FallibleDataCaching {
     case erase
     /// A call of ``FakeRemoteCache/erase(extending:)`` or ``FakeRemoteCache/eraseAll()``.
     case sweep
+    /// A call of ``FakeRemoteCache/acquire(_:for:)``.
+    case acquire
+    /// A call of ``FakeRemoteCache/extend(_:for:)``.
+    case extend
+    /// A call of ``FakeRemoteCache/release(_:inVainFor:)``.
+    case release
   }
 
   /// The error of a call that fails.
@@ -48,6 +54,8 @@ public final class FakeRemoteCache: FallibleDataCaching {
   private struct State: Sendable {
     var condition = Condition.working
     var entries: [CacheKey: CachedData] = [:]
+    /// The tokens of the holders; 0 where waiting is in vain.
+    var leases: [CacheKey: UInt64] = [:]
     var begun: [Call] = []
     var ended: [Call] = []
     var gates: [Deferred<Void>] = []
@@ -223,4 +231,45 @@ public final class FakeRemoteCache: FallibleDataCaching {
 
   /// Returns at once.
   public func flush() async {}
+}
+
+/// Leases that end when a test says so, and not by time.
+extension FakeRemoteCache: KeyLeasing {
+  /// The keys on which somebody holds a lease.
+  public var leasedKeys: Set<CacheKey> { Set(state.value.leases.filter { $0.value != 0 }.keys) }
+
+  /// Ends all leases, as time does with those of holders that have died.
+  public func expireLeases() { state.change { $0.leases = [:] } }
+
+  /// Gives the leases on some keys to somebody who never ends them.
+  public func occupy(_ keys: CacheKey...) { state.change { for key in keys { $0.leases[key] = .max } } }
+
+  /// Acquires a lease.
+  public func acquire(_ lease: KeyLease, for duration: Duration) async throws -> LeaseAnswer {
+    _ = try await perform(.acquire) { _ in }
+    return state.change { state in
+      switch state.leases[lease.key] {
+      case nil, lease.token:
+        state.leases[lease.key] = lease.token
+        return .acquired
+      case 0: return .vain
+      default: return .held
+      }
+    }
+  }
+
+  /// Does nothing to the holder's own lease.
+  public func extend(_ lease: KeyLease, for duration: Duration) async throws -> Bool {
+    _ = try await perform(.extend) { _ in }
+    return state.value.leases[lease.key] == lease.token
+  }
+
+  /// Ends a lease.
+  public func release(_ lease: KeyLease, inVainFor vainTime: Duration?) async throws {
+    _ = try await perform(.release) { _ in }
+    state.change { state in
+      guard state.leases[lease.key] == lease.token else { return }
+      state.leases[lease.key] = vainTime == nil ? nil : 0
+    }
+  }
 }

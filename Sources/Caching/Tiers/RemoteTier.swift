@@ -10,10 +10,21 @@ final class RemoteTier: Sendable {
     var isWakeSet = false
     /// Those who wait until nothing is queued.
     var idleWaiters: [Deferred<Void>] = []
+    /// Those who wait until nothing is queued for a key.
+    var keyWaiters: [CacheKey: [Deferred<Void>]] = [:]
 
-    mutating func takeIdleWaiters() -> [Deferred<Void>] {
-      defer { idleWaiters = [] }
-      return idleWaiters
+    /// Takes those who have waited long enough, as far as one key is concerned, or all for `nil`.
+    mutating func takeWaiters(_ key: CacheKey?) -> [Deferred<Void>] {
+      guard let key, breaker.trialTime == nil else {
+        defer { (idleWaiters, keyWaiters) = ([], [:]) }
+        return idleWaiters + keyWaiters.values.joined()
+      }
+      var taken = queue.isBusy(key) ? [] : keyWaiters.removeValue(forKey: key) ?? []
+      if queue.isEmpty {
+        taken += idleWaiters
+        idleWaiters = []
+      }
+      return taken
     }
   }
 
@@ -25,7 +36,7 @@ final class RemoteTier: Sendable {
   }
 
   private let cache: any FallibleDataCaching
-  private let limits: TieredDataCache.RemoteLimits
+  let limits: TieredDataCache.RemoteLimits
   private let clock: any TimeSource
   private let stepper: (any TaskExecutor)?
   private let state: Lock<State>
@@ -48,6 +59,9 @@ final class RemoteTier: Sendable {
       )
     )
   }
+
+  /// The cache, if it keeps leases.
+  var leases: (any KeyLeasing)? { cache as? any KeyLeasing }
 
   var statistics: TieredDataCache.TierStatistics {
     state.withLock { state in
@@ -196,6 +210,20 @@ final class RemoteTier: Sendable {
     if state.withLock({ $0.breaker.state }) == .closed { await cache.flush() }
   }
 
+  /// Waits until nothing is queued for a key, as long as a write may take, or the breaker opens.
+  func settled(_ key: CacheKey) async {
+    let waiter = Deferred<Void>()
+    let waits = state.withLock { state in
+      guard state.queue.isBusy(key), state.breaker.trialTime == nil else { return false }
+      state.keyWaiters[key, default: []].append(waiter)
+      return true
+    }
+    guard waits else { return }
+    let alarm = clock.schedule(after: limits.writeDeadline) { waiter.resolve(()) }
+    await waiter.value()
+    alarm.cancel()
+  }
+
   private func change(
     _ waiter: Deferred<Bool>? = nil,
     _ body: (inout TierQueue, inout TierQueue.Loose, Deferred<Bool>?) -> Void,
@@ -269,7 +297,10 @@ final class RemoteTier: Sendable {
     let idle = state.withLock { state -> [Deferred<Void>] in
       if case (.one(_, .store), .done) = (work, ending) { state.counts.writes += 1 }
       state.queue.finish(work, ending, &loose)
-      return state.queue.isEmpty || state.breaker.trialTime != nil ? state.takeIdleWaiters() : []
+      switch work {
+      case .one(let key, _): return state.takeWaiters(key)
+      case .sweep: return state.queue.isEmpty ? state.takeWaiters(nil) : []
+      }
     }
     loose.resolve()
     for waiter in idle { waiter.resolve(()) }
@@ -279,7 +310,7 @@ final class RemoteTier: Sendable {
   // MARK: Calling
 
   /// Calls the cache, if the breaker allows that; `nil` if it did not, or the call failed.
-  private func attempt<Value: Sendable>(
+  func attempt<Value: Sendable>(
     within limit: Duration,
     _ body: @escaping @Sendable () async throws -> Value,
   ) async -> Value? {
@@ -353,7 +384,7 @@ final class RemoteTier: Sendable {
       guard hasOpened else { return [] }
       state.counts.openings += 1
       state.queue.takeWaiters(&loose)
-      return state.takeIdleWaiters()
+      return state.takeWaiters(nil)
     }
     loose.resolve()
     for waiter in idle { waiter.resolve(()) }

@@ -219,6 +219,9 @@ struct TierQueue: Sendable {
     return runningSweep?.sweep.covers(key) ?? false ? .removed : .none
   }
 
+  /// True if anything waits or runs for a key.
+  func isBusy(_ key: CacheKey) -> Bool { items[key] != nil || running[key] != nil }
+
   private static func pending(_ operation: Operation) -> Pending {
     switch operation {
     case .store(let entry, _): .stored(entry)

@@ -10,7 +10,8 @@ public import VitrineRuntime
 /// ])
 /// ```
 /// **Look-ups** go through the tiers in order and stop at the first hit. An entry that is found in a slower tier is
-/// promoted: the faster ones store it, too.
+/// promoted: the faster ones store it, too. One that has expired may have been renewed or replaced by another machine, so
+/// remote tiers are asked for a fresher one.
 ///
 /// **Writes** go to all tiers. Those to local tiers are waited for. Those to remote tiers wait in a queue, where the
 /// latest write of a key replaces the earlier one. When too many pile up, further ones are dropped and counted. Entries
@@ -25,13 +26,13 @@ public import VitrineRuntime
 ///
 /// A tier of tiers is of no use: give all of them to one cache.
 public final class TieredDataCache: DataCaching {
-  private enum Place: Sendable {
+  enum Place: Sendable {
     case local(any DataCaching, Lock<TierStatistics>)
     case remote(RemoteTier)
   }
 
-  private let places: [Place]
-  private let changes = TierChanges()
+  let places: [Place]
+  let changes = TierChanges()
   /// The first cache, if it can answer without waiting.
   private let warm: (any WarmDataCaching)?
   /// The first local cache that stores partial bodies.
@@ -48,6 +49,7 @@ public final class TieredDataCache: DataCaching {
 
   /// Creates a cache whose calls to remote tiers run on an executor, for tests.
   package init(_ tiers: [Tier], clock: any TimeSource, stepper: (any TaskExecutor)?) {
+    self.clock = clock
     var names: [String: Int] = [:]
     places = tiers.map { tier in
       let number = (names[tier.name] ?? 0) + 1
@@ -61,6 +63,14 @@ public final class TieredDataCache: DataCaching {
     let local = tiers.filter { $0.limits == nil }.map(\.cache)
     warm = tiers.first?.limits == nil ? local.first as? any WarmDataCaching : nil
     partialStoring = local.lazy.compactMap { $0 as? any PartialStoring }.first
+  }
+
+  let clock: any TimeSource
+
+  /// The first remote tier that keeps leases.
+  var leasing: (RemoteTier, any KeyLeasing)? {
+    for case .remote(let tier) in places { if let leases = tier.leases { return (tier, leases) } }
+    return nil
   }
 
   /// The history of each tier, in the order of look-up.
@@ -78,13 +88,13 @@ public final class TieredDataCache: DataCaching {
   /// Returns the entry for a key from the first tier that has one, and promotes it.
   public func entry(for key: CacheKey) async -> CachedData? {
     guard let first = places.first else { return nil }
-    if let entry = await entry(for: key, in: first, isPeeking: false) { return entry }
+    if let entry = await entry(for: key, in: first, isPeeking: false) { return await newest(entry, key, after: 0) }
     guard places.count > 1 else { return nil }
     let reading = changes.begin(key)
     for (index, place) in places.enumerated().dropFirst() {
       guard let entry = await entry(for: key, in: place, isPeeking: false) else { continue }
       await promote(entry, for: key, before: index, reading)
-      return entry
+      return await newest(entry, key, after: index)
     }
     changes.end(reading)
     return nil
@@ -112,8 +122,7 @@ public final class TieredDataCache: DataCaching {
   }
 
   /// Stores an entry in the tiers before the one that had it, unless it was changed since it was read.
-  private func promote(_ entry: CachedData, for key: CacheKey, before index: Int, _ reading: TierChanges.Reading) async
-  {
+  func promote(_ entry: CachedData, for key: CacheKey, before index: Int, _ reading: TierChanges.Reading) async {
     guard changes.isCurrent(reading) else {
       changes.end(reading)
       return
@@ -138,10 +147,11 @@ public final class TieredDataCache: DataCaching {
 
   /// Returns the head for each key from the first tier that has one.
   ///
-  /// Each further tier is asked only for the missing keys. No body is read.
+  /// Each further tier is asked only for the missing keys, and a remote one for those that have expired. No body is read.
   public func heads(for keys: [CacheKey]) async -> [CachedDataHead?] {
     var heads = [CachedDataHead?](repeating: nil, count: keys.count)
     var missing = Array(keys.indices)
+    var near: [Int] = []
     for place in places where !missing.isEmpty {
       let asked = missing.map { keys[$0] }
       let found: [CachedDataHead?]
@@ -154,11 +164,12 @@ public final class TieredDataCache: DataCaching {
           counts.headHits += count
           counts.headMisses += found.count - count
         }
+        near += zip(missing, found).filter { $0.1 != nil }.map(\.0)
       }
       for (number, head) in zip(missing, found) { heads[number] = head }
       missing.removeAll { heads[$0] != nil }
     }
-    return heads
+    return await newest(heads, keys, near)
   }
 
   /// Returns a Boolean value that indicates whether any tier has an entry for the key.

@@ -28,6 +28,7 @@ final class ServerMetrics: Sendable {
     var memoryBytes = 0
     var sourceBytes = 0
     var isReady = true
+    var tiers: [TierMetrics.Tier] = []
   }
 
   private let counted = Lock(Counts())
@@ -76,6 +77,7 @@ final class ServerMetrics: Sendable {
     single("vitrine_memory_answer_bytes", "gauge", "Bytes of answers in memory.", gauges.memoryBytes)
     single("vitrine_source_bytes", "gauge", "Bytes of sources that are being worked on.", gauges.sourceBytes)
     single("vitrine_ready", "gauge", "1 if new requests are welcome.", gauges.isReady ? 1 : 0)
+    text += TierMetrics.text(gauges.tiers)
     if let resident = Self.residentBytes {
       single("process_resident_memory_bytes", "gauge", "Resident memory of the process.", resident)
     }

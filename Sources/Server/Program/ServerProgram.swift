@@ -1,3 +1,5 @@
+import VitrineCaching
+import VitrineRedis
 import VitrineRuntime
 import VitrineServing
 
@@ -13,6 +15,9 @@ enum ServerProgram {
       vitrine-server [--config FILE] --check-config     says what is wrong with the settings
       vitrine-server [--config FILE] --print-config     lists all settings, their meanings and values
 
+    --shared redis://HOST:PORT/DATABASE shares images and work with other servers, like VITRINE_SHARED. A password
+    belongs there, since others on this machine can read arguments.
+
     Settings are environment variables, or lines of NAME=value in FILE (or the file that VITRINE_CONFIG names).
     A URL is http://HOST:PORT/SIGNATURE/OPTIONS/plain/SOURCE@EXTENSION, as in imgproxy, such as
     /_/rs:fill:300:200/plain/https://example.org/cat.jpg@webp, or /?src=SOURCE&w=300&h=200&fit=fill for people.
@@ -26,11 +31,15 @@ enum ServerProgram {
     var (file, action) = (
       ProcessInfo.processInfo.environment["VITRINE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }, "serve",
     )
+    var shared: String?
     while let argument = arguments.popFirst() {
       switch argument {
       case "--config":
         guard let path = arguments.popFirst() else { end(64, "--config needs a file") }
         file = path
+      case "--shared":
+        guard let url = arguments.popFirst() else { end(64, "--shared needs a URL") }
+        shared = url
       case "--check-config", "--print-config": action = argument
       case "--help", "-h":
         print(help, terminator: "")
@@ -41,7 +50,7 @@ enum ServerProgram {
       default: end(64, "unknown option '\(argument)'; try --help")
       }
     }
-    let settings = settings(file)
+    let settings = settings(file, shared: shared)
     switch action {
     case "--print-config": print(settings.text, terminator: "")
     case "--check-config": check(settings)
@@ -49,7 +58,7 @@ enum ServerProgram {
     }
   }
 
-  private static func settings(_ file: String?) -> Settings {
+  private static func settings(_ file: String?, shared: String?) -> Settings {
     var text: String?
     if let file {
       do throws(FileError) {
@@ -59,7 +68,9 @@ enum ServerProgram {
       }
     }
     do throws(ConfigurationError) {
-      return try Settings(environment: ProcessInfo.processInfo.environment, file: text)
+      var environment = ProcessInfo.processInfo.environment
+      if let shared { environment["VITRINE_SHARED"] = shared }
+      return try Settings(environment: environment, file: text)
     } catch {
       end(78, error.description)
     }
@@ -72,10 +83,21 @@ enum ServerProgram {
   }
 
   private static func server(_ settings: Settings, exitCode: Int32) -> ThumbnailServer {
+    var configuration = settings.configuration
+    // Tiers in the order of look-up: the nearer ones first.
+    if let url = settings.shared { configuration.sharedTiers.append(redis(url)) }
     do throws(ServerError) {
-      return try ThumbnailServer(settings.configuration, logFile: settings.logs ? 1 : nil)
+      return try ThumbnailServer(configuration, logFile: settings.logs ? 1 : nil)
     } catch {
       end(exitCode, error.description)
+    }
+  }
+
+  private static func redis(_ url: String) -> TieredDataCache.Tier {
+    do throws(RedisError) {
+      return .remote(RedisCache(try RedisServer(url)), name: "redis")
+    } catch {
+      end(78, "VITRINE_SHARED: \(error.detail)")
     }
   }
 

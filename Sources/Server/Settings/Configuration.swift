@@ -1,4 +1,5 @@
-package import VitrineCaching
+public import Vitrine
+public import VitrineCaching
 public import VitrineHTTP
 package import VitrineRuntime
 public import VitrineS3
@@ -131,6 +132,15 @@ extension ThumbnailServer {
     ///
     /// It is asked after the folder of the cache, through ``s3``. Servers that have the same prefix share what they make.
     public var durable: String?
+    /// The tiers that several servers share, behind the folder of the cache.
+    ///
+    /// Defaults to none. Servers that share a tier which keeps leases, such as a `RedisCache`, fetch and make each image
+    /// once together.
+    public var sharedTiers: [TieredDataCache.Tier] = []
+    /// The settings of that sharing of work; `maxWait` should be less than ``requestTime``.
+    ///
+    /// Defaults to `nil`, those of `WorkCoordination`.
+    public var coordination: (@Sendable (inout WorkCoordination) -> Void)?
     /// The minimum `max-age` of answers.
     ///
     /// Defaults to a minute.

@@ -252,6 +252,15 @@ struct Setting: Sendable {
     } show: {
       $0.configuration.durable ?? ""
     },
+    custom(
+      "SHARED",
+      "The cache that servers share, as redis://user:password@host:port/database; empty for none.",
+      isSecret: true,
+    ) { (settings, value) throws(ConfigurationError) in
+      settings.shared = SettingValues.optional(value)
+    } show: {
+      $0.shared ?? ""
+    },
     duration("MIN_TTL", \.minAge, "The minimum max-age of answers."),
     duration("MAX_TTL", \.maxAge, "The maximum max-age of answers."),
     text("PLACEHOLDER", \.placeholder, "An image that is sent with errors, in place of text."),

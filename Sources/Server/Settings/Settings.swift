@@ -24,6 +24,10 @@ public struct Settings: Sendable {
   ///
   /// Defaults to 20 seconds.
   public internal(set) var drainTime = Duration.seconds(20)
+  /// The URL of the cache that servers share; `nil` for none, the default.
+  ///
+  /// The program makes ``ThumbnailServer/Configuration/sharedTiers`` of it.
+  public internal(set) var shared: String?
   var keys: [String] = []
   var salts: [String] = []
   var signatureSize = 32
@@ -107,7 +111,9 @@ public struct Settings: Sendable {
     if configuration.urls.keys.isEmpty || configuration.urls.allowsUnsigned {
       warnings.append("URLs need no signature, so anybody can ask for anything; set VITRINE_KEY and VITRINE_SALT")
     }
-    if configuration.cacheFolder == nil { warnings.append("nothing is kept on disk; set VITRINE_CACHE_DIR") }
+    if configuration.cacheFolder == nil, shared == nil {
+      warnings.append("nothing is kept on disk; set VITRINE_CACHE_DIR")
+    }
     if configuration.addressGuard == nil {
       warnings.append("sources may be in private networks; VITRINE_ADDRESS_GUARD is off")
     }

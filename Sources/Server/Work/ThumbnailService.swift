@@ -230,6 +230,7 @@ final class ThumbnailService: RequestAnswering {
     (gauges.memoryEntries, gauges.memoryBytes) = (statistics.count, statistics.cost)
     gauges.sourceBytes = budget.byteCount
     gauges.isReady = isReady.load(ordering: .relaxed)
+    gauges.tiers = (pipeline.configuration.diskCache as? TieredDataCache)?.tierStatistics ?? []
     let fields = [(name: "Content-Type", value: "text/plain; version=0.0.4; charset=utf-8")] + Self.unstored
     return Answer(status: 200, fields: fields, body: Body(metrics.text(gauges)))
   }

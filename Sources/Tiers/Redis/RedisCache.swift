@@ -40,8 +40,8 @@ public final class RedisCache: FallibleDataCaching {
     public var connections = 4
     /// The maximum number of requests that wait for a connection.
     ///
-    /// Defaults to 1,024. Further ones fail.
-    public var queueLimit = 1024
+    /// Defaults to 4,096. Further ones are refused.
+    public var queueLimit = 4096
     /// The maximum time to connect, and to send user, password and database.
     ///
     /// Defaults to half a second. Resolving a name may take longer.

@@ -33,6 +33,8 @@ public struct RedisError: DataCacheFailure, Sendable, Hashable, CustomStringConv
   /// The reason.
   public let detail: String
   /// A Boolean value that indicates whether the server works and has refused this one command, as when it is full.
+  ///
+  /// Also `true` if too many requests wait for a connection, which says nothing about the server.
   public let isRefusal: Bool
   /// True if the caller was cancelled.
   let isCancellation: Bool

@@ -15,7 +15,7 @@ struct RedisKeys: Sendable {
   /// The expiry, the identity and the metadata.
   func head(_ key: CacheKey) -> Data { headPrefix + Data(key.bytes) }
   func body(_ key: CacheKey) -> Data { bodyPrefix + Data(key.bytes) }
-  func lease(_ key: CacheKey) -> Data { prefix + Data("l:") + Data(key.bytes) }
+  func lease(_ key: CacheKey) -> Data { leasePrefix + Data(key.bytes) }
 
   /// The set of all keys of one source, which a removal of its variants goes through.
   ///
@@ -26,6 +26,7 @@ struct RedisKeys: Sendable {
 
   var headPrefix: Data { prefix + Data("h:") }
   var bodyPrefix: Data { prefix + Data("b:") }
+  var leasePrefix: Data { prefix + Data("l:") }
   var indexPrefix: Data { prefix + Data("i:") }
 
   /// The end of the part of a key that all variants of a source share; `nil` for a key that is shorter.

@@ -55,7 +55,7 @@ final class RedisPool: Sendable {
       do throws(WorkQueueError) {
         try queue.enqueue { [self] _ in serve() }
       } catch {
-        request.outcome.resolve(.failure(RedisError(.wait, server, error.description)))
+        request.outcome.resolve(.failure(RedisError(.wait, server, error.description, isRefusal: true)))
         forget(request)
       }
       return await request.outcome.value()

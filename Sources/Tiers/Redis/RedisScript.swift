@@ -29,6 +29,25 @@ struct RedisScript: Sendable {
     digest: "58fbde38d161d7a55b2c193b94eb27b979e45b35",
   )
 
+  /// Replaces a value, if it is still what it was.
+  static let replaceIfEqual = RedisScript(
+    text: """
+      if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+      redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+      return 1
+      """,
+    digest: "9c1f7015792515f6a8d0de9823048b9e340ad193",
+  )
+
+  /// Extends the life of a value, if it is still what it was.
+  static let extendIfEqual = RedisScript(
+    text: """
+      if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+      return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+      """,
+    digest: "2deae1ef2395a47a688aa388ceff88bd1c320ba4",
+  )
+
   /// Deletes the entries of an index whose keys extend a key.
   static let removeExtensions = RedisScript(
     text: """
@@ -45,7 +64,7 @@ struct RedisScript: Sendable {
     digest: "40f4c74aaa0fb43c8bf5d7f8144cf7c72f64d939",
   )
 
-  static let all = [replaceHead, deleteIfEqual, removeExtensions]
+  static let all = [replaceHead, deleteIfEqual, replaceIfEqual, extendIfEqual, removeExtensions]
 
   func command(keys: [Data], arguments: [Data]) -> RedisCommand {
     RedisCommand("EVALSHA", [Data(digest), Data(number: keys.count)] + keys + arguments)

@@ -31,6 +31,10 @@ final class EncodeJob: Job<EncodedImage>, @unchecked Sendable {
   private var fallback: EncodedImage?
   /// The metadata of the original, and the content that it belongs to.
   private var metadata: (ImageMetadata?, of: ContentID)?
+  /// True once other machines have been asked whether they are at work on it.
+  private var isCoordinated = false
+  /// The right to make the image for all machines.
+  private var lease: WorkLease?
   /// The number of times that the bytes had changed when the image came.
   private var changes = 0
 
@@ -67,7 +71,9 @@ final class EncodeJob: Job<EncodedImage>, @unchecked Sendable {
     }
     guard let use = found.plan.use, let data = found.data, let stored = found.stored, let header = stored.header,
       let validity = found.plan.validity
-    else { return make(&turn) }
+    else { return coordinate(&turn) }
+    // Another machine has made it.
+    endLease(&turn) { $0.pass() }
     let image = EncodedImage(data, header, stored.contentID, validity, from: .disk)
     switch use {
     case .serve(let isStale): serve(image, isStale: isStale, isRenewed: found.plan.isRenewed, &turn)
@@ -110,6 +116,7 @@ final class EncodeJob: Job<EncodedImage>, @unchecked Sendable {
 
   /// Finishes with the stale image, if it may stand in for the error.
   private func fail(_ error: LoadError, _ turn: inout Turn) {
+    endLease(&turn) { $0.giveUp() }
     guard let known = fallback, request.cachePolicy != .reload, error.allowsStale(known.validity, now: turn.now) else {
       return finish(.failure(error), &turn)
     }
@@ -118,6 +125,31 @@ final class EncodeJob: Job<EncodedImage>, @unchecked Sendable {
   }
 
   // MARK: Making
+
+  /// Waits until the image may be made, and looks again for what other machines have stored meanwhile.
+  private func coordinate(_ turn: inout Turn) {
+    guard !isCoordinated, let coordinator = context.coordinator(for: request),
+      let search = EncodedSearch(request, key, context)
+    else { return make(&turn) }
+    isCoordinated = true
+    trace?.enter("lease", at: turn.uptime)
+    task = Task(executorPreference: context.stepper) { [self, context] in
+      let lease = await coordinator.enter(key)
+      let found = await search.find()
+      context.turn { turn in
+        self.lease = lease
+        guard isRunning else { return endLease(&turn) { $0.pass() } }
+        lookedUp(found, &turn)
+      }
+    }
+  }
+
+  override func stop(_ turn: inout Turn) { endLease(&turn) { $0.pass() } }
+
+  private func endLease(_ turn: inout Turn, _ end: @escaping @Sendable (WorkLease) -> Void) {
+    guard let lease = lease.take() else { return }
+    turn.afterwards { end(lease) }
+  }
 
   private func make(_ turn: inout Turn) {
     guard encoding.metadata != .strip else { return encodeImage(.unknown, &turn) }
@@ -142,6 +174,7 @@ final class EncodeJob: Job<EncodedImage>, @unchecked Sendable {
     } end: { job, inspection, turn in
       switch inspection {
       case .original(let info):
+        job.endLease(&turn) { $0.giveUp() }
         turn.afterwards { [keeps = job.context.keepsOriginal(of: job.request)] in bytes.answer?.accept(keeps: keeps) }
         job.finish(.success(EncodedImage(original: bytes, info)), &turn)
       case .metadata(let metadata):
@@ -189,6 +222,7 @@ final class EncodeJob: Job<EncodedImage>, @unchecked Sendable {
       context.settlement.keep(made(encoded))
       return encoded
     } end: { job, encoded, turn in
+      job.endLease(&turn) { $0.finish() }
       job.finish(.success(encoded), &turn)
     }
   }
@@ -237,7 +271,9 @@ final class EncodeJob: Job<EncodedImage>, @unchecked Sendable {
           self.item = nil
           switch result {
           case .success(let value): end(self, value, &turn)
-          case .failure(let error): finish(.failure(LoadError(encoding: error, source)), &turn)
+          case .failure(let error):
+            endLease(&turn) { $0.giveUp() }
+            finish(.failure(LoadError(encoding: error, source)), &turn)
           }
         }
       }

@@ -22,6 +22,10 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
   /// The job of another variant of the URL, if the one found is not for this request.
   private var other: FetchJob?
   private var feeds: [ArrivalFeed] = []
+  /// True once other machines have been asked whether they are at work on it.
+  private var isCoordinated = false
+  /// The right to ask the server for all machines.
+  private var lease: WorkLease?
 
   private var source: String { request.name }
   private var key: CacheKey { request.keys.fetch }
@@ -53,6 +57,12 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
 
   override func stop(_ turn: inout Turn) {
     transfer.take()?.cancel(&turn)
+    endLease(&turn) { $0.pass() }
+  }
+
+  private func endLease(_ turn: inout Turn, _ end: @escaping @Sendable (WorkLease) -> Void) {
+    guard let lease = lease.take() else { return }
+    turn.afterwards { end(lease) }
   }
 
   /// Adds a feed that inspects the body while it comes from the server.
@@ -82,8 +92,14 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     if plan.decision.reason == .vary, let found = found.findings.original?.stored,
       let other = context.otherVariant(than: found.variation, of: request)
     {
+      endLease(&turn) { $0.pass() }
       return follow(other, &turn)
     }
+    if !isCoordinated, plan.asks, let coordinator = context.coordinator(for: request) {
+      return coordinate(by: coordinator, found, url, &turn)
+    }
+    // Another machine has done it.
+    if !plan.asks { endLease(&turn) { $0.pass() } }
     switch plan.step {
     case .serve(let isStale): serve(found, plan, isStale: isStale, &turn)
     case .serveAndRevalidate: serve(found, plan, isStale: true, isRevalidationDue: true, &turn)
@@ -94,6 +110,26 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       let stored = found.findings.original == nil ? nil : Box(FetchQuestion.Stored(found: found, plan: plan))
       let question = FetchQuestion(url, stored, conditions, resumption, ask: ask, time: turn.now)
       send(question, &turn)
+    }
+  }
+
+  /// Waits until the server may be asked, and looks again for what other machines have stored meanwhile.
+  private func coordinate(
+    by coordinator: WorkCoordinator,
+    _ found: BytesSearch.Found,
+    _ url: HTTPURL,
+    _ turn: inout Turn,
+  ) {
+    isCoordinated = true
+    trace?.enter("lease", at: turn.uptime)
+    task = Task(executorPreference: context.stepper) { [self, context] in
+      let lease = await coordinator.enter(key)
+      let again = await BytesSearch(request, url, source, context).find(.unknown)
+      context.turn { turn in
+        self.lease = lease
+        guard isRunning else { return endLease(&turn) { $0.pass() } }
+        carryOut(again, url, &turn)
+      }
     }
   }
 
@@ -276,6 +312,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     transfer = nil
     let failures = context.network.failures
     if case .success(let body) = result { invalidate(after: body.response, &turn) }
+    defer { endLease(&turn) { $0.giveUp() } }
     switch result {
     case .success(let body) where body.response.status == 304:
       failures.forget(key)
@@ -346,6 +383,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       ask: ask,
       record: record,
     )
+    let lease = lease.take()
     finish(
       .success(
         FetchedBytes(
@@ -356,7 +394,14 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
           status: stored.status,
           headers: body.response.headers,
           url: body.response.url.string,
-          answer: Answer { [request, settlement = context.settlement] in settlement.settle(whole, of: request, $0) },
+          answer: Answer { [request, settlement = context.settlement] word in
+            settlement.settle(whole, of: request, word)
+            switch word {
+            case .keep: lease?.finish()
+            case .good(isKept: true): break
+            case .good(isKept: false), .bad: lease?.giveUp()
+            }
+          },
         )
       ),
       &turn,
@@ -375,6 +420,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     turn.afterwards { [request, record, settlement = context.settlement, ask = question.ask] in
       settlement.renew(request, entry.contentID, renewed, validity, ask, record)
     }
+    endLease(&turn) { $0.finish() }
     var bytes = bytes(of: entry, renewed, validity, .revalidated)
     bytes.url = body.response.url.string
     finish(.success(bytes), &turn)

@@ -25,6 +25,7 @@ final class JobContext: Sendable {
   let sources = SourceRecords()
   let variations: Variations
   let recorder: StageRecorder?
+  private let coordinator: WorkCoordinator?
   /// The fields of every request: `Accept` with what the decoders can read.
   private let plainFields: HTTPFields
 
@@ -72,6 +73,7 @@ final class JobContext: Sendable {
     variations = Variations()
     settlement = Settlement(configuration, partials, variations, decoders, processQueue)
     recorder = StageRecorder(configuration)
+    coordinator = WorkCoordinator(configuration, settlement.pending)
     decodeWatch = DecodeWatch(configuration, recorder?.feed)
     network = NetworkContext(configuration, log: recorder?.feed)
     let types = configuration.decoders.formats.map(\.mediaType).filter { !$0.isEmpty }
@@ -127,6 +129,14 @@ final class JobContext: Sendable {
   /// Returns the data cache, if the request uses it in this way.
   func disk(for request: ImageRequest, _ use: CacheAccess) -> (any DataCaching)? {
     request.cacheAccess.contains(use) ? diskCache : nil
+  }
+
+  /// Returns what coordinates the work for a request with other machines; `nil` if nothing does.
+  func coordinator(for request: ImageRequest) -> WorkCoordinator? {
+    guard let coordinator, request.keys.url != nil, request.isPlainGet, request.cachePolicy != .reload,
+      request.cacheAccess.contains(.disk)
+    else { return nil }
+    return coordinator
   }
 
   func decodeOptions(of request: ImageRequest) -> DecodeOptions {

@@ -410,3 +410,60 @@ struct TieredDataCacheTests {
     await flushed
   }
 }
+
+/// What has expired on one machine may be fresh on another.
+struct TierFreshnessTests {
+  private let clock = ManualClock()
+  private let near = CountingDataCache()
+  private let remote = FakeRemoteCache()
+  private let cache: TieredDataCache
+  private let old: CachedData
+
+  init() async {
+    cache = TieredDataCache([.local(near), .remote(remote)], clock: clock)
+    old = entry(1, metadata: "old", expires: clock.now.addingTimeInterval(10))
+    await cache.store(old, for: key(1))
+    await cache.flush()
+    clock.advance(by: .seconds(10))
+  }
+
+  @Test
+  func whatIsFreshIsNotAskedForElsewhere() async {
+    let fresh = entry(2, expires: clock.now.addingTimeInterval(1))
+    await near.store(fresh, for: key(2))
+    #expect(await cache.entry(for: key(2)) == fresh)
+    _ = await cache.heads(for: [key(2)])
+    #expect(remote.count(of: .heads) == 0)
+  }
+
+  @Test
+  func anEntryThatAnotherMachineHasRenewedIsRenewedHereWithoutItsBody() async {
+    var renewed = old
+    (renewed.expires, renewed.metadata) = (clock.now.addingTimeInterval(60), Data("new".utf8))
+    remote.put(renewed, for: key(1))
+    #expect(await cache.heads(for: [key(1)]).first??.expires == renewed.expires)
+    #expect(await cache.entry(for: key(1)) == renewed)
+    #expect(await near.peek(key(1)) == renewed)
+    #expect(remote.count(of: .read) == 0)
+  }
+
+  @Test
+  func anEntryThatAnotherMachineHasReplacedIsPromoted() async {
+    let new = entry(1, version: 1, expires: clock.now.addingTimeInterval(60))
+    remote.put(new, for: key(1))
+    #expect(await cache.heads(for: [key(1)]).first??.contentID == new.contentID)
+    #expect(await cache.entry(for: key(1)) == new)
+    #expect(await near.peek(key(1)) == new)
+  }
+
+  @Test
+  func anOlderOneElsewhereChangesNothing() async {
+    remote.put(entry(1, version: 1, expires: clock.now.addingTimeInterval(-60)), for: key(1))
+    #expect(await cache.entry(for: key(1)) == old)
+    remote.put(nil, for: key(1))
+    #expect(await cache.entry(for: key(1)) == old)
+    remote.condition = .failing
+    #expect(await cache.entry(for: key(1)) == old)
+    #expect(await cache.heads(for: [key(1)]).first??.expires == old.expires)
+  }
+}

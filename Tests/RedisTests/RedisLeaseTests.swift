@@ -1,0 +1,65 @@
+import Testing
+import VitrineCaching
+import VitrineRuntime
+
+@testable import VitrineRedis
+
+@Suite(.needsRedis, .timeLimit(.minutes(2)))
+struct RedisLeaseTests {
+  private let redis: RedisProcess
+  private let caches: [RedisCache]
+
+  init() throws {
+    redis = try RedisProcess()
+    caches = try [redis.makeCache(), redis.makeCache()]
+  }
+
+  @Test
+  func oneOfManyHasTheLease() async throws {
+    let caches = caches
+    let answers = try await withThrowingTaskGroup(of: LeaseAnswer.self) { group in
+      for number in 0..<50 {
+        group.addTask { try await caches[number % 2].acquire(KeyLease(key(1)), for: .seconds(60)) }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(answers.count { $0 == .acquired } == 1)
+    #expect(answers.count { $0 == .held } == 49)
+  }
+
+  @Test
+  func onlyTheHolderExtendsAndEndsIt() async throws {
+    let (mine, other) = (KeyLease(key(1)), KeyLease(key(1)))
+    #expect(try await caches[0].acquire(mine, for: .seconds(60)) == .acquired)
+    // A reply that was lost is asked for again.
+    #expect(try await caches[0].acquire(mine, for: .seconds(60)) == .acquired)
+    #expect(try await caches[1].acquire(other, for: .seconds(60)) == .held)
+    #expect(try await !caches[1].extend(other, for: .seconds(600)))
+    #expect(try await caches[0].extend(mine, for: .seconds(600)))
+    let name = try #require(try await caches[0].send { _ in [] }).0.lease(key(1))
+    let left = try await caches[0].sendPlainly([RedisCommand("PTTL", name)])[0].integer
+    #expect(left ?? 0 > 60_000)
+    try await caches[1].release(other, inVainFor: nil)
+    #expect(try await caches[1].acquire(other, for: .seconds(60)) == .held)
+    try await caches[0].release(mine, inVainFor: nil)
+    #expect(try await caches[1].acquire(other, for: .seconds(60)) == .acquired)
+  }
+
+  @Test
+  func aHolderThatDiesLosesItByTime() async throws {
+    #expect(try await caches[0].acquire(KeyLease(key(1)), for: .milliseconds(1)) == .acquired)
+    let other = KeyLease(key(1))
+    while try await caches[1].acquire(other, for: .seconds(60)) != .acquired {}
+  }
+
+  @Test
+  func workInVainIsNotWaitedForUntilItsTimeIsOver() async throws {
+    let (mine, other) = (KeyLease(key(1)), KeyLease(key(1)))
+    #expect(try await caches[0].acquire(mine, for: .seconds(60)) == .acquired)
+    try await caches[0].release(mine, inVainFor: .seconds(60))
+    #expect(try await caches[1].acquire(other, for: .seconds(60)) == .vain)
+    #expect(try await caches[0].acquire(KeyLease(key(2)), for: .seconds(60)) == .acquired)
+    try await caches[0].eraseAll()
+    #expect(try await caches[1].acquire(other, for: .seconds(60)) == .acquired)
+  }
+}
