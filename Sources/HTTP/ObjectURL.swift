@@ -2,9 +2,9 @@ import VitrineRuntime
 
 /// The URL of an object in a bucket: `s3://bucket/key`.
 ///
-/// What loads, caches and compares URLs knows only http and https. So within a program an object goes by a stand-in, an
+/// Loaders and caches know only http and https URLs. Within a program, an object is therefore named by a *stand-in*: an
 /// https URL of a host that cannot exist. Its query is the key, since a path would lose `..` and empty segments. Only a
-/// loader for objects takes a stand-in: every other one refuses it.
+/// loader of objects accepts a stand-in; every other loader refuses it.
 package struct ObjectURL: Sendable, Hashable, CustomStringConvertible {
   private static let scheme = "s3://"
   private static let host = "s3.vitrine.invalid"

@@ -14,7 +14,7 @@ public struct KeyLease: Sendable, Hashable {
   }
 }
 
-/// What keeps the leases of several machines, such as a server that they share.
+/// A keeper of leases for several machines, such as a server that they share.
 ///
 /// A lease is advice: it saves work, and nothing is wrong if two hold it.
 public protocol KeyLeasing: Sendable {

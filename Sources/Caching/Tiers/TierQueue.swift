@@ -38,7 +38,7 @@ struct TierQueue: Sendable {
     case refused
   }
 
-  /// What waits in the queue, as a reader has to know.
+  /// The state of a key in the queue, for a reader.
   enum Pending: Sendable {
     case none
     case stored(CachedData)
@@ -46,7 +46,7 @@ struct TierQueue: Sendable {
     case removed
   }
 
-  /// What has left the queue: to be released and resolved when no lock is held.
+  /// The writes that have left the queue, and their waiters; released and resolved when no lock is held.
   struct Loose: Sendable {
     fileprivate var operations: [Operation] = []
     fileprivate var waiters: [(waiter: Deferred<Bool>, answer: Bool)] = []
@@ -106,7 +106,7 @@ struct TierQueue: Sendable {
     let bytes = cost(.store(entry, removes: false), key).bytes
     guard writeCount - oldCount < entryLimit, byteCount - oldBytes + bytes <= byteLimit else {
       droppedWrites += 1
-      // What waits is older than what is dropped.
+      // A waiting write is older than the dropped one.
       if old != nil { remove(key, nil, &loose) }
       return
     }

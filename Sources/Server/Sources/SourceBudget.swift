@@ -80,7 +80,7 @@ final class SourceBudget: Sendable {
     var starts: [@Sendable () -> Void] = []
     var rest: [Waiting] = []
     for waiting in state.waiting {
-      // What has a place keeps it until its last user ends, who may be among those that wait.
+      // A source keeps its place until its last user ends, who may be among those that wait.
       if let entry = state.entries[waiting.url], !entry.hasPlace {
         guard state.places > 0 else {
           rest.append(waiting)

@@ -158,7 +158,7 @@ extension RedisCache {
   public func flush() async {}
 }
 
-/// What a look-up has found.
+/// The result of a look-up.
 private enum Look: Sendable {
   case missing
   case entry(CachedData)

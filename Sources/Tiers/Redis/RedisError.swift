@@ -54,7 +54,7 @@ public struct RedisError: DataCacheFailure, Sendable, Hashable, CustomStringConv
   ) {
     (self.stage, self.server, self.isRefusal) = (stage, server, isRefusal)
     (self.isCancellation, self.isClosed) = (isCancellation, isClosed)
-    // What comes from elsewhere is printed without control characters, and not without end.
+    // A server's text is printed without control characters, and cut.
     self.detail = String(
       String.UnicodeScalarView(
         detail.unicodeScalars.prefix(300).map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? " " : $0 }

@@ -29,12 +29,12 @@ final class JobContext: Sendable {
   /// The fields of every request: `Accept` with what the decoders can read.
   private let plainFields: HTTPFields
 
-  /// How much the threads that decode and process yield to others.
+  /// The niceness of the threads that decode and process.
   ///
-  /// Pixels for one caller must not delay what many others wait for: hits in memory, a window's frames. But they must
-  /// come, too, when other programs have work for all cores: at 10 between 40 and 240 of 246 cells of a scrolled grid
-  /// came to rest with their image then, and at 5 at least 228, while as many frames were slow at both. At 19, the
-  /// main thread waited 37 ms for a lock that a decode thread held and was not given the processor to release.
+  /// A decode for one caller must not delay hits in memory or a window's frames. But it must also finish when other
+  /// programs keep all cores busy: at 10, between 40 and 240 of 246 cells of a scrolled grid then came to rest with their
+  /// image; at 5, at least 228. As many frames were slow at both. At 19, the main thread waited 37 ms for a lock whose
+  /// holder, a decode thread, was not given the processor.
   static let niceness: CInt = 5
 
   var delegate: (any PipelineDelegate)? { configuration.delegate }

@@ -9,7 +9,7 @@ package struct SignatureV4: Sendable {
   private static let algorithm = "AWS4-HMAC-SHA256"
   /// The hash of no bytes.
   package static let emptyHash = hash(Data())
-  /// What stands in place of the hash of a body that is not signed.
+  /// The value in place of the hash of a body that is not signed.
   package static let unsignedBody = "UNSIGNED-PAYLOAD"
 
   let credentials: S3Credentials
