@@ -37,15 +37,13 @@ build: setup ## Builds everything in release mode; the tool is .build/release/vi
 
 GOLDENS := Scripts/headless.sh swift test --skip-build --disable-swift-testing --filter GoldenTests
 
-# Tests that start servers of Redis have a process of their own: beside 2,800 others two of them lost their servers once.
 .PHONY: test
 test: setup ## Runs all tests, those of widgets on a virtual display.
 	@Scripts/setup.sh test
 	swift build --build-tests
 	$(if $(filter Linux,$(shell uname)),Scripts/headless.sh swift test --skip-build --disable-swift-testing)
 	$(if $(filter Linux,$(shell uname)),GDK_SCALE=2 $(GOLDENS))
-	swift test --skip-build --disable-xctest $(TEST_LIMIT) --skip RedisTests
-	swift test --skip-build --disable-xctest $(TEST_LIMIT) --filter RedisTests
+	swift test --skip-build --disable-xctest $(TEST_LIMIT)
 	$(MAKE) scenarios
 	$(MAKE) test-apple
 

@@ -9,7 +9,8 @@ final class FakeRedisServer: Sendable {
   let port: Int
   private let listener: CInt
   private let reply: Reply
-  private let connections = Lock([CInt]())
+  /// The connections that are not closed.
+  private let connections = Lock(Set<CInt>())
 
   init(_ reply: @escaping Reply) throws {
     self.reply = reply
@@ -27,18 +28,25 @@ final class FakeRedisServer: Sendable {
     guard isBound else { throw POSIXError(.EADDRINUSE) }
     (self.listener, port) = (listener, Int(UInt16(bigEndian: address.sin_port)))
     let (reply, connections) = (reply, connections)
+    // Each thread closes its own socket: a number that is closed may be somebody else's socket a moment later.
     _ = startThread(named: "fake-redis") {
       while case let connection = accept(listener, nil, nil), connection >= 0 {
-        connections.withLock { $0.append(connection) }
-        _ = startThread(named: "fake-redis") { Self.serve(connection, reply) }
+        connections.withLock { _ = $0.insert(connection) }
+        _ = startThread(named: "fake-redis") {
+          Self.serve(connection, reply)
+          connections.withLock { open in
+            open.remove(connection)
+            close(connection)
+          }
+        }
       }
+      close(listener)
     }
   }
 
   deinit {
     shutdown(listener, CInt(SHUT_RDWR))
-    close(listener)
-    for connection in connections.withLock({ $0 }) { shutdown(connection, CInt(SHUT_RDWR)) }
+    connections.withLock { for connection in $0 { shutdown(connection, CInt(SHUT_RDWR)) } }
   }
 
   private static func serve(_ connection: CInt, _ reply: Reply) {
@@ -56,6 +64,5 @@ final class FakeRedisServer: Sendable {
         rest = rest.dropFirst(sent)
       }
     }
-    close(connection)
   }
 }
