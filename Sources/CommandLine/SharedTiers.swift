@@ -29,7 +29,7 @@ struct SharedTiers {
     do throws(RedisError) {
       tiers = [.remote(RedisCache(try RedisServer(url)), name: "redis")]
     } catch {
-      throw UsageError("--shared: \(error.detail)")
+      throw UsageError("\(given == nil ? "VITRINE_SHARED" : "--shared"): \(error.detail)")
     }
     #else
     tiers = []

@@ -101,16 +101,7 @@ public final class CountingDataCache: DataCaching {
 
   /// Returns all entries, without their bytes.
   public func entries() async -> [DataCacheEntry] {
-    state.value.entries.map { key, data in
-      DataCacheEntry(
-        key: key,
-        kind: data.kind,
-        byteCount: data.data.count,
-        stored: data.stored,
-        expires: data.expires,
-        hits: 1,
-      )
-    }
+    state.value.entries.map { key, data in DataCacheEntry(data, for: key, hits: 1) }
   }
 
   /// Returns the entry for a key without counting.

@@ -210,16 +210,7 @@ public final class FakeRemoteCache: FallibleDataCaching {
 
   /// Returns all entries, without their bytes.
   public func entries() async -> [DataCacheEntry] {
-    state.value.entries.map { key, data in
-      DataCacheEntry(
-        key: key,
-        kind: data.kind,
-        byteCount: data.data.count,
-        stored: data.stored,
-        expires: data.expires,
-        hits: 1,
-      )
-    }
+    state.value.entries.map { key, data in DataCacheEntry(data, for: key, hits: 1) }
   }
 
   /// Returns the number of entries.

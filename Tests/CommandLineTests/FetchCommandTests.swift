@@ -318,4 +318,22 @@ struct FetchCommandTests {
     #expect(outcome.errors.contains("credentials"))
     #expect(server.requests.isEmpty)
   }
+
+  @Test
+  func aSourceThatNamesNoObjectIsAnErrorThatShowsTheForm() async throws {
+    let outcome = try await tool.run("fetch", "--no-cache", "-o", "out/", "s3://photos")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors == "vitrine: s3://photos: not the URL of an object, which is s3://bucket/key\n")
+  }
+
+  @Test(arguments: [("redis:/", "it has no scheme"), ("rediss://h.invalid", "TLS is not supported")])
+  func aSharedCacheThatCannotBeIsNamedAsItWasGiven(url: String, reason: String) async throws {
+    let option = try await tool.run("fetch", "--shared", url, "-o", "out/", server.url("/a.png"))
+    #expect(option.status == 64)
+    #expect(option.errors.hasPrefix("vitrine: --shared: \(reason)"))
+    let variable = try await tool.shell("VITRINE_SHARED=\(url) \"$vitrine\" fetch -o out/ \(server.url("/a.png"))")
+    #expect(variable.status == 64)
+    #expect(variable.errors.hasPrefix("vitrine: VITRINE_SHARED: \(reason)"))
+    #expect(server.requests.isEmpty)
+  }
 }

@@ -20,6 +20,18 @@ public struct DataCacheEntry: Sendable, Hashable {
     (self.key, self.kind, self.byteCount) = (key, kind, byteCount)
     (self.stored, self.expires, self.hits) = (stored, expires, hits)
   }
+
+  /// Creates the entry of bytes that a cache holds in memory.
+  package init(_ data: CachedData, for key: CacheKey, hits: Int) {
+    self.init(
+      key: key,
+      kind: data.kind,
+      byteCount: data.data.count,
+      stored: data.stored,
+      expires: data.expires,
+      hits: hits,
+    )
+  }
 }
 
 /// The contents and the history of a ``DataCaching`` in numbers.

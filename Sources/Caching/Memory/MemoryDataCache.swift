@@ -82,16 +82,7 @@ public final class MemoryDataCache: DataCaching {
 
   /// Returns all entries without their bodies, in no particular order.
   public func entries() async -> [DataCacheEntry] {
-    cache.entries().map { key, entry, uses in
-      DataCacheEntry(
-        key: key,
-        kind: entry.kind,
-        byteCount: entry.data.count,
-        stored: entry.stored,
-        expires: entry.expires,
-        hits: uses,
-      )
-    }
+    cache.entries().map { key, entry, uses in DataCacheEntry(entry, for: key, hits: uses) }
   }
 
   /// Returns the contents and the history of the cache in numbers.

@@ -31,7 +31,7 @@ public struct RedisServer: Sendable, Hashable, CustomStringConvertible {
     switch scheme {
     case "redis", "unix": break
     case "rediss", "valkeys":
-      throw Self.invalid(
+      throw Self.error(
         "TLS is not supported; run a TLS tunnel on this machine, such as stunnel, and use redis:// with its port"
       )
     default: throw Self.invalid("the scheme is neither redis nor unix")
@@ -50,11 +50,11 @@ public struct RedisServer: Sendable, Hashable, CustomStringConvertible {
   }
 
   private static func invalid(_ reason: String) -> RedisError {
-    RedisError(
-      .configure,
-      "the URL of a Redis server",
-      "\(reason); it must be redis://user:password@host:port/database or unix:///path?db=database",
-    )
+    error("\(reason); it must be redis://user:password@host:port/database or unix:///path?db=database")
+  }
+
+  private static func error(_ reason: String) -> RedisError {
+    RedisError(.configure, "the URL of a Redis server", reason)
   }
 
   private static func takeCredentials(from rest: inout Substring) throws(RedisError) -> (String?, String?) {

@@ -53,6 +53,18 @@ struct CoordinationTests {
     }
   }
 
+  /// Makes a machine, and has another one hold the lease for its URL, whose key is told, too.
+  private func makeMachineWhoseWorkIsTaken() async throws -> (machine: ImagePipeline, key: CacheKey) {
+    loader.answer(Self.url, with: file, headers: Self.fresh)
+    let machine = makeMachine()
+    _ = try await machine.data(for: Self.plain)
+    await machine.cache.flush()
+    let key = await key
+    await machine.cache.removeAll()
+    remote.occupy(key)
+    return (machine, key)
+  }
+
   @Test
   func ofManyMachinesThatWantOneURLOneAsksTheServer() async throws {
     let machines = (0..<5).map { _ in makeMachine() }
@@ -95,13 +107,7 @@ struct CoordinationTests {
 
   @Test
   func whoeverWaitsLongEnoughDoesTheWorkAlone() async throws {
-    loader.answer(Self.url, with: file, headers: Self.fresh)
-    let machine = makeMachine()
-    _ = try await machine.data(for: Self.plain)
-    await machine.cache.flush()
-    let key = await key
-    await machine.cache.removeAll()
-    remote.occupy(key)
+    let (_, key) = try await makeMachineWhoseWorkIsTaken()
     let impatient = makeMachine { $0.maxWait = .milliseconds(20) }
     #expect(try await impatient.data(for: Self.plain) == file)
     #expect(loader.requests.count == 2)
@@ -110,13 +116,7 @@ struct CoordinationTests {
 
   @Test
   func aHolderThatDiesCostsNoMoreThanItsLease() async throws {
-    loader.answer(Self.url, with: file, headers: Self.fresh)
-    let machine = makeMachine()
-    _ = try await machine.data(for: Self.plain)
-    await machine.cache.flush()
-    let key = await key
-    await machine.cache.removeAll()
-    remote.occupy(key)
+    let (machine, _) = try await makeMachineWhoseWorkIsTaken()
     async let data = machine.data(for: Self.plain)
     await remote.wait(forEnded: .acquire, count: 5)
     #expect(loader.requests.count == 1)
