@@ -14,16 +14,31 @@ package final class PageMemory {
   /// From here on, page faults would take as long as a decode.
   private static let leastHuge = 4 << 20
 
-  package init(byteCount: Int) {
+  /// The size of a large page.
+  private static let hugePage = 2 << 20
+
+  /// Allocates memory of which all is written.
+  package convenience init(byteCount: Int) {
+    self.init(byteCount: byteCount, mapping: byteCount, isHuge: byteCount >= Self.leastHuge)
+  }
+
+  /// Allocates memory for a file of more than a megabyte, in large pages; the last one may be larger than necessary.
+  package convenience init(forFileOf byteCount: Int) {
+    let rest = byteCount % Self.hugePage
+    let isRounded = rest >= Self.hugePage / 4
+    self.init(byteCount: byteCount, mapping: isRounded ? byteCount - rest + Self.hugePage : byteCount, isHuge: true)
+  }
+
+  private init(byteCount: Int, mapping: Int, isHuge: Bool) {
     #if !os(Windows)
     if byteCount >= Self.leastMapped, !Self.isSanitized {
       let page = Int(getpagesize())
-      let count = (byteCount + page - 1) / page * page
+      let count = (mapping + page - 1) / page * page
       if let mapped = unsafe mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
         unsafe mapped != MAP_FAILED
       {
         #if os(Linux)
-        if byteCount >= Self.leastHuge { unsafe madvise(mapped, count, CInt(MADV_HUGEPAGE)) }
+        if isHuge { unsafe madvise(mapped, count, CInt(MADV_HUGEPAGE)) }
         #endif
         unsafe bytes = UnsafeMutableRawBufferPointer(start: mapped, count: byteCount)
         mappedByteCount = count

@@ -30,6 +30,41 @@ struct FileContentsTests {
     #expect(try FileContents.at(ByteString(link.path)) == Data("abc".utf8))
   }
 
+  // Around the sizes at which memory comes in large pages, and at which the last of these is whole.
+  @Test(arguments: [
+    0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, (5 << 19) - 1, 5 << 19,
+    5_000_000,
+  ])
+  func aFileOfAnySizeIsReadWhole(byteCount: Int) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "large")
+    var contents = Data(count: byteCount)
+    for index in stride(from: 0, to: byteCount, by: 977) {
+      contents[index] = UInt8(truncatingIfNeeded: index / 977 + 1)
+    }
+    if byteCount > 0 { contents[byteCount - 1] = 255 }
+    try contents.write(to: file)
+
+    let read = try FileContents.at(file.path)
+
+    #expect(read == contents)
+    // A part keeps the memory of the whole.
+    let part = { try FileContents.at(file.path).suffix(1000) }
+    #expect(try part() == contents.suffix(1000))
+  }
+
+  @Test
+  func aLargeFileIsReadFromWhereItIsOpen() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "large").path
+    try Data(repeating: 7, count: 3_000_000).write(to: URL(filePath: path))
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(file) }
+    #expect(lseek(file, 2_999_000, SEEK_SET) == 2_999_000)
+
+    #expect(try FileContents.of(file) == Data(repeating: 7, count: 1000))
+  }
+
   @Test
   func aFIFOIsRefusedWithoutWaitingForItsOtherEnd() {
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -3,7 +3,7 @@
 // Every program makes an image whose longer side has the given pixels. The output is JPEG, as usual for photographs.
 // The program that writes only PNG is compared with a PNG of ours. A second PNG of each program, which is not timed,
 // shows its quality: the signal-to-noise ratio against the whole image, decoded by the format's own decoder and shrunk
-// with Lanczos3 (Measuring.swift). KINDS selects from baseline, progressive, png, webP, avif, heic. ROUNDS sets the
+// with Lanczos3 (Measuring.swift). KINDS selects from baseline, progressive, png, webP, avif, heic, batch. ROUNDS sets the
 // number of timed rounds. PICTURES names a folder in which to keep the thumbnails.
 
 import Foundation
@@ -45,6 +45,7 @@ for kind in Kind.allCases where wanted?.contains("\(kind)") ?? true {
   for comparison in sizes { comparison.report() }
   comparisons += sizes
 }
+if wanted?.contains("batch") ?? true { reportBatch(taken) }
 Goals(comparisons: comparisons).report()
 
 /// The versions of the compared programs.

@@ -34,13 +34,14 @@ struct BlockMeans {
   let sumCount: Int
   /// The last coefficient that matters, in zigzag order; 0 if none does.
   let last: Int
-  /// The sum and the factor for each zigzag index, up to 127 so that no index of seven bits is out of bounds.
+  /// The sum and the factor for each zigzag index, and for each with ``HuffmanTable/endOfBlock`` added; up to 255 so
+  /// that no index of eight bits is out of bounds.
   let targets: Lookups
 
   /// The look-up tables by coefficient.
   @safe
   final class Lookups {
-    static let count = 128
+    static let count = 256
     // Owned: allocated in init, freed in deinit, constant in between.
     let sums: UnsafeMutablePointer<UInt8>
     let factors: UnsafeMutablePointer<Int32>
@@ -58,9 +59,11 @@ struct BlockMeans {
     }
 
     fileprivate func set(_ index: Int, sum: Int, factor: Int) {
-      precondition(index < Self.count && sum < BlockMeans.sumCapacity)
-      unsafe sums[index] = UInt8(sum)
-      unsafe factors[index] = Int32(truncatingIfNeeded: factor)
+      precondition(index < 64 && sum < BlockMeans.sumCapacity)
+      for index in [index, index + HuffmanTable.endOfBlock] {
+        unsafe sums[index] = UInt8(sum)
+        unsafe factors[index] = Int32(truncatingIfNeeded: factor)
+      }
     }
   }
 

@@ -24,7 +24,11 @@ package final class EighthRows: RowSource {
   private let script: JPEGScript
   private let bytes: UnsafeRawBufferPointer
   private let request: RowRequest
+  private let hasSecondThread: Bool
   private let openFallback: () throws(ImageError) -> any RowSource
+  /// True if the rows come from the half that a second thread has decoded.
+  package var hasJoined: Bool { baseline?.isJoined ?? false }
+
   /// The reason why a preview is incomplete.
   private let incompleteness: ImageError?
   private var fallback: (any RowSource)?
@@ -34,18 +38,21 @@ package final class EighthRows: RowSource {
   private var held = 0..<0
   private var row = 0
 
-  /// `bytes` must outlive the object; `fallback` opens them with libjpeg at an eighth.
+  /// `bytes` must outlive the object; `fallback` opens them with libjpeg at an eighth. With `hasSecondThread` a
+  /// baseline file may be decoded on one more thread.
   init(
     _ bytes: UnsafeRawBufferPointer,
     _ script: JPEGScript,
     _ request: RowRequest,
     incompleteness: ImageError? = nil,
+    hasSecondThread: Bool = false,
     fallback: @escaping () throws(ImageError) -> any RowSource,
   ) {
     unsafe self.bytes = bytes
     self.script = script
     self.request = request
     self.incompleteness = incompleteness
+    self.hasSecondThread = hasSecondThread
     openFallback = fallback
     width = JPEGFrame.divided(script.frame.width, by: 8)
     height = JPEGFrame.divided(script.frame.height, by: 8)
@@ -82,7 +89,7 @@ package final class EighthRows: RowSource {
       return true
     }
     if baseline == nil {
-      baseline = unsafe BaselineScan(bytes, script)
+      baseline = unsafe BaselineScan(bytes, script, hasSecondThread: hasSecondThread)
       planes = baseline?.bands ?? []
     }
     guard let baseline, baseline.decodeBand() else { return false }

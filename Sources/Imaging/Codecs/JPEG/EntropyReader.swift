@@ -40,6 +40,13 @@ struct BitCursor {
     count &-= length
   }
 
+  /// Drops as many bits as the low six bits of a look-up's entry say.
+  @inline(__always)
+  mutating func drop(entry: Int) {
+    bits &<<= UInt64(truncatingIfNeeded: entry)
+    count = (count &- entry) & 63
+  }
+
   /// Takes 1 to 16 bits.
   @inline(__always)
   mutating func take(_ length: Int) -> Int {
@@ -83,19 +90,28 @@ final class EntropyReader {
   private let bytes: UnsafeRawBufferPointer
   private var position: Int
   private let positionEnd: Int
-  private var isAtMarker = false
+  /// True if all data up to a marker, or to the end, have been loaded.
+  private(set) var isAtMarker = false
   /// The last byte at which a block may begin; after it the reader must ``advance(_:)``.
   private(set) var latestStart: UnsafeRawPointer
   /// Positions of file bytes in the chunk, possibly before its beginning: the last load, and the one before.
   private var loads: (older: Load, newer: Load)
   /// True if bits past the end were read.
   private(set) var hasOverrun = false
+  /// The bytes before the chunk, without stuffing, since the last start.
+  private var passedCount = 0
+  /// The position of a byte of the file whose offset is wanted; `Int.max` for none.
+  private var mark = Int.max
+  /// The marked byte's offset from the last start, in bits without stuffing, once it has been loaded.
+  private(set) var markOffset: Int?
+  /// The position in the file at which the last start began.
+  private(set) var startPosition: Int
 
   /// `bytes` must outlive the reader.
   init(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count)
     unsafe self.bytes = bytes
-    (position, positionEnd) = (range.lowerBound, range.upperBound)
+    (position, positionEnd, startPosition) = (range.lowerBound, range.upperBound, range.lowerBound)
     loads = (Load(position: position, offset: 0), Load(position: position, offset: 0))
     unsafe chunk = .allocate(byteCount: Self.capacity + Self.padding, alignment: 64)
     unsafe end = chunk
@@ -107,6 +123,7 @@ final class EntropyReader {
   /// Returns a cursor at the first bit.
   func start() -> BitCursor {
     unsafe end = chunk
+    (passedCount, startPosition) = (0, position)
     loads = (Load(position: position, offset: 0), Load(position: position, offset: 0))
     load()
     return unsafe BitCursor(UnsafeRawPointer(chunk))
@@ -121,6 +138,14 @@ final class EntropyReader {
     cursor.refill()
     cursor.drop(bits & 7)
     return cursor
+  }
+
+  /// Asks for ``markOffset`` of a byte that has not been loaded and does not follow an 0xFF.
+  func setMark(_ position: Int) { mark = position }
+
+  /// Returns the number of bits before the cursor, without stuffing, since the last start.
+  func offset(of cursor: BitCursor) -> Int {
+    unsafe (passedCount + (cursor.next - UnsafeRawPointer(chunk))) * 8 - cursor.count
   }
 
   /// Returns the position of the cursor.
@@ -150,6 +175,7 @@ final class EntropyReader {
       Load(position: loads.newer.position, offset: loads.newer.offset - passed),
       Load(position: position, offset: left),
     )
+    passedCount += passed
     unsafe memmove(chunk, cursor.next, left)
     unsafe end = chunk + left
     load()
@@ -191,6 +217,10 @@ final class EntropyReader {
       let source = unsafe start + position
       let found = unsafe memchr(source, 0xFF, count)
       let plain = if let found = unsafe found { unsafe UnsafeRawPointer(found) - source } else { count }
+      if (0...plain).contains(mark &- position) {
+        markOffset = unsafe (passedCount + (UnsafeRawPointer(end) - UnsafeRawPointer(chunk)) + mark - position) * 8
+        mark = .max
+      }
       unsafe end.copyMemory(from: source, byteCount: plain)
       unsafe end += plain
       position += plain

@@ -6,14 +6,16 @@ import VitrineRuntime
 /// Codes of more than 12 bits, rare by construction, are found by comparing lengths.
 final class HuffmanTable {
   static let lookupBits = 12
-  /// The entry of a multi-symbol look-up that does not apply.
-  static let noSkip = 127
+  /// The reach of a look-up that does not apply.
+  static let noReach = 64
+  /// The reach of the end of a block: it counts as a coefficient, so that none follows the last one.
+  static let endOfBlock = 129
 
   private let symbols: [UInt8]
   /// For each length the first 16 bits that do not begin with a code of that length or a shorter one.
-  private var ends = [Int](repeating: 0, count: 17)
+  private let ends: [Int]
   /// For each length the offset from a code to the index of its symbol.
-  private var offsets = [Int](repeating: 0, count: 17)
+  private let offsets: [Int]
 
   /// Makes a table from the number of codes of each length from 1 to 16; returns `nil` if they do not form one.
   init?(counts: [UInt8], symbols: [UInt8]) {
@@ -21,6 +23,8 @@ final class HuffmanTable {
       return nil
     }
     self.symbols = symbols
+    var ends = [Int](repeating: 0, count: 17)
+    var offsets = ends
     var code = 0
     var index = 0
     for length in 1...16 {
@@ -33,6 +37,7 @@ final class HuffmanTable {
       ends[length] = code << (16 - length)
       code <<= 1
     }
+    (self.ends, self.offsets) = (ends, offsets)
   }
 
   /// True if every symbol is a valid number of bits for a difference of DC coefficients.
@@ -63,29 +68,38 @@ final class HuffmanTable {
     return Lookup { window in window < entries.count ? entries[window] : 0 }
   }()
 
-  /// Differences of DC coefficients with their code: total bits plus the difference times 256; 0 if that is more than
+  /// Differences of DC coefficients with their code: total bits plus the difference times 16; 0 if that is more than
   /// 12 bits.
-  private(set) lazy var differences: Lookup<Int32> = {
+  private(set) lazy var differences: Lookup<Int16> = {
     let codes = codes
     return Lookup { window in
       let code = Int(codes[window])
       let (length, size) = (code & 255, code >> 8)
       guard length > 0, length + size <= Self.lookupBits else { return 0 }
-      return Int32(length + size | Self.value(window, after: length, size: size) << 8)
+      // At most 11 bits are left for the difference.
+      return Int16(length + size | Self.value(window, after: length, size: size) << 4)
     }
   }()
 
-  /// AC coefficients with their code: total bits, plus 32 times the distance from the previous coefficient, plus
-  /// 0x8000 if the block ends after it, plus the coefficient times 65,536; 0 if that is more than 12 bits.
-  private(set) lazy var coefficients = Self.coefficients(codes, runsOfBlocks: false)
+  /// AC coefficients with their code: total bits, plus 64 times the reach, plus the coefficient times 65,536.
+  ///
+  /// The reach is the distance from the previous coefficient, with ``endOfBlock`` more if the block ends after it;
+  /// ``noReach`` if that is more than 12 bits. For indices of at most 62, a sum with a reach has the bit ``noReach`` if
+  /// and only if it goes beyond the block.
+  private(set) lazy var coefficients = coefficients(runsOfBlocks: false, none: Self.noReach << 6) { symbol in
+    symbol.length | (symbol.distance + (symbol.isEnd ? Self.endOfBlock : 0)) << 6 | symbol.value << 16
+  }
 
-  /// The same for progressive scans.
+  /// AC coefficients of progressive scans: total bits, plus 32 times the distance from the previous coefficient, plus
+  /// 0x8000 if the block ends after it, plus the coefficient times 65,536; 0 if that is more than 12 bits.
   ///
   /// Only a single end of block is decoded here, not runs of them.
-  private(set) lazy var progressiveCoefficients = Self.coefficients(codes, runsOfBlocks: true)
+  private(set) lazy var progressiveCoefficients = coefficients(runsOfBlocks: true, none: 0) { symbol in
+    symbol.length | symbol.distance << 5 | (symbol.isEnd ? 0x8000 : 0) | symbol.value << 16
+  }
 
-  /// The AC coefficients that begin within 12 bits, to skip: total bits, plus 32 times their reach (an end of block
-  /// counts as one), plus 0x8000 if the block ends.
+  /// The AC coefficients that begin within 12 bits, to skip: total bits, plus 64 times their reach, as in
+  /// ``coefficients``.
   private(set) lazy var skips: Lookup<UInt16> = {
     let codes = codes
     return Lookup { window in
@@ -96,34 +110,45 @@ final class HuffmanTable {
         guard length > 0, used + length <= Self.lookupBits else { break }
         if size == 0, run != 15 {
           used += length
-          end = 1
+          end = Self.endOfBlock
           break
         }
         guard advance + run + 1 <= 62 else { break }
         used += length + size
         advance += run + 1
       }
-      return used == 0 ? UInt16(Self.noSkip << 5) : UInt16(used | (advance + end) << 5 | end << 15)
+      return UInt16(used == 0 ? Self.noReach << 6 : used | (advance + end) << 6)
     }
   }()
 
-  private static func coefficients(_ codes: Lookup<UInt16>, runsOfBlocks: Bool) -> Lookup<Int32> {
-    Lookup { window in
+  /// A coefficient, or none, and whether the block ends after it.
+  private struct Symbol {
+    var length: Int
+    var distance = 0
+    var value = 0
+    var isEnd = false
+  }
+
+  private func coefficients(runsOfBlocks: Bool, none: Int, _ entry: (Symbol) -> Int) -> Lookup<Int32> {
+    let codes = codes
+    return Lookup { window in
       let code = Int(codes[window])
       let (length, run, size) = (code & 255, code >> 12, code >> 8 & 15)
-      guard length > 0, length + size <= lookupBits else { return 0 }
-      if size == 0 {
-        if run == 15 { return Int32(length | 16 << 5) }
-        return runsOfBlocks && run > 0 ? 0 : Int32(length | 1 << 15)
+      var symbol = Symbol(length: length + size)
+      guard length > 0, symbol.length <= Self.lookupBits else { return Int32(none) }
+      guard size > 0 else {
+        if run != 15, runsOfBlocks, run > 0 { return Int32(none) }
+        (symbol.distance, symbol.isEnd) = run == 15 ? (16, false) : (0, true)
+        return Int32(entry(symbol))
       }
-      var (used, end) = (length + size, 0)
-      let next = Int(codes[window << used])
+      (symbol.distance, symbol.value) = (run + 1, Self.value(window, after: length, size: size))
+      let next = Int(codes[window << symbol.length])
       let isEnd = next >> 8 == 0 || (!runsOfBlocks && next >> 8 & 15 == 0 && next >> 12 != 15)
-      if next & 255 > 0, used + next & 255 <= lookupBits, isEnd {
-        used += next & 255
-        end = 1
+      if next & 255 > 0, symbol.length + next & 255 <= Self.lookupBits, isEnd {
+        symbol.length += next & 255
+        symbol.isEnd = true
       }
-      return Int32(used | (run + 1) << 5 | end << 15 | value(window, after: length, size: size) << 16)
+      return Int32(entry(symbol))
     }
   }
 

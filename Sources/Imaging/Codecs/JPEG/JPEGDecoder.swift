@@ -8,6 +8,8 @@ import VitrineRuntime
 public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   /// The minimum number of stored pixels at which the tables of our own decoder pay off.
   private let ownDecoderMinimum: Int
+  /// The minimum length of a file, in bytes, for which a second thread pays off.
+  private let secondThreadMinimum: Int
 
   /// Makes the decoder.
   public init() {
@@ -18,8 +20,8 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   static let ownDecoderMinimum = 100_000
 
   /// Makes a decoder that leaves images of fewer stored pixels to the system's at every scale.
-  package init(ownDecoderMinimum: Int) {
-    self.ownDecoderMinimum = ownDecoderMinimum
+  package init(ownDecoderMinimum: Int, secondThreadMinimum: Int = 256 << 10) {
+    (self.ownDecoderMinimum, self.secondThreadMinimum) = (ownDecoderMinimum, secondThreadMinimum)
   }
 
   /// JPEG.
@@ -67,7 +69,8 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     if eighths == 1, request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum,
       let script = unsafe script(bytes, request), script.isComplete || !script.frame.isProgressive
     {
-      return unsafe EighthRows(bytes, script, request) { () throws(ImageError) in
+      let hasSecondThread = request.threadCount > 1 && bytes.count >= secondThreadMinimum
+      return unsafe EighthRows(bytes, script, request, hasSecondThread: hasSecondThread) { () throws(ImageError) in
         // The system's decoder takes over in the middle of the picture, whose rows are whole.
         try unsafe Self.resumeSystem(bytes, request.ofWhole)
       }

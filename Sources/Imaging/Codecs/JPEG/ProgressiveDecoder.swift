@@ -65,7 +65,7 @@ struct ProgressiveDecoder {
     let columns: Int
     let rows: Int
     let blocks: CoarsePlane.Blocks
-    let differences: UnsafeMutablePointer<Int32>?
+    let differences: UnsafeMutablePointer<Int16>?
   }
 
   private func decodeCoarse(_ scan: JPEGScan) throws(ImageError) -> Bool {
@@ -113,8 +113,8 @@ struct ProgressiveDecoder {
               // A window is below the table's 4,096 entries.
               let entry = unsafe Int(differences[cursor.window])
               if entry != 0 {
-                cursor.drop(entry & 255)
-                predictions[index] += entry &>> 8
+                cursor.drop(entry & 15)
+                predictions[index] += entry &>> 4
               } else {
                 let code = scan.parts[index].differences?.code(at: cursor.wideWindow) ?? 0
                 guard code != 0 else { return false }

@@ -129,8 +129,8 @@ final class UnitScan {
     // A window is below the tables' 4,096 entries, here and below.
     let entry = unsafe Int(table.differences.entries[cursor.window])
     if entry != 0 {
-      cursor.drop(entry & 255)
-      return entry &>> 8
+      cursor.drop(entry & 15)
+      return entry &>> 4
     }
     let code = table.code(at: cursor.wideWindow)
     guard code != 0 else { return nil }
@@ -145,10 +145,9 @@ final class UnitScan {
     while reached < 63 {
       cursor.refill()
       let entry = unsafe Int(skips[cursor.window])
-      let next = reached &+ (entry &>> 5 & 127)
-      if next <= 63 {
-        cursor.drop(entry & 31)
-        if entry & 0x8000 != 0 { return true }
+      let next = reached &+ entry &>> 6
+      if next & HuffmanTable.noReach == 0 {
+        cursor.drop(entry: entry)
         reached = next
       } else {
         let code = table.code(at: cursor.wideWindow)

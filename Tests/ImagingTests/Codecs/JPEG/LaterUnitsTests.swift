@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+import VitrineImaging
+import VitrineRuntime
+import VitrineTesting
+
+/// The second half of a baseline file, decoded by another thread.
+@Suite(.timeLimit(.minutes(10)))
+struct LaterUnitsTests {
+  private static let decoder = JPEGDecoder(ownDecoderMinimum: 0, secondThreadMinimum: 0)
+
+  /// Decodes with two threads until their halves have met: on busy processors nobody waits for a thread to begin.
+  private static func joined(_ file: Data) throws -> EighthDecoding.Picture {
+    var picture = try EighthDecoding.picture(file, decoder, threadCount: 2)
+    for _ in 0..<200 where !picture.hasJoined {
+      picture = try EighthDecoding.picture(file, decoder, threadCount: 2)
+    }
+    return picture
+  }
+
+  /// A part of a photograph: codes that are read from anywhere are soon the right ones.
+  private static func photograph(_ width: Int, _ height: Int) throws -> Bitmap {
+    let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let file = package.appending(path: "Examples/Photographs/waterfall-cliff-large.jpg")
+    var options = DecodeOptions()
+    options.region = PixelRegion(x: 300, y: 200, width: width, height: height)
+    return try DecoderRegistry.standard.decode(Data(contentsOf: file), options).bitmap
+  }
+
+  private static func expectSame(_ file: Data, _ comment: String) throws {
+    let alone = try EighthDecoding.picture(file, decoder)
+    #expect(alone.isOwn && !alone.hasJoined, "\(comment)")
+
+    let picture = try joined(file)
+
+    #expect(picture.hasJoined && picture.isOwn, "\(comment)")
+    #expect(picture.bitmap.size == alone.bitmap.size)
+    #expect(picture.bitmap.largestDifference(from: alone.bitmap) == 0, "\(comment)")
+  }
+
+  @Test(arguments: [JPEGOptions.Subsampling.yuv420, .yuv422, .yuv444], [60, 85, 98])
+  func halvesThatMeetGiveTheSamePixels(subsampling: JPEGOptions.Subsampling, quality: Int) throws {
+    for (width, height) in [(500, 333), (1200, 90), (64, 900)] {
+      let encoding = ImageEncoding.jpeg(quality: quality, subsampling: subsampling)
+      let file = try Self.photograph(width, height).encoded(as: encoding)
+      try Self.expectSame(file, "\(width)x\(height) \(subsampling) \(quality)")
+    }
+  }
+
+  @Test
+  func aGreyFileHasTheSamePixels() throws {
+    for (width, height) in [(501, 333), (800, 60)] {
+      let file = JPEGFile(width: width, height: height, sampling: EighthTests.grey)
+      try Self.expectSame(file.data, file.description)
+    }
+  }
+
+  @Test
+  func restartMarkersAreWhereTheHalvesMeet() throws {
+    for sampling in [EighthTests.full, EighthTests.quarter, EighthTests.grey] {
+      for interval in [1, 3, 17, 100] {
+        let file = JPEGFile(width: 400, height: 300, sampling: sampling, restartInterval: interval)
+        try Self.expectSame(file.data, file.description)
+      }
+    }
+  }
+
+  @Test
+  func withOneTableForAllComponentsNothingShowsWhichIsWhich() throws {
+    let file = JPEGFile(width: 400, height: 300, sampling: EighthTests.full).data
+
+    let picture = try EighthDecoding.picture(file, Self.decoder, threadCount: 2)
+
+    #expect(!picture.hasJoined && picture.isOwn)
+    #expect(try picture.bitmap.largestDifference(from: EighthDecoding.picture(file).bitmap) == 0)
+  }
+
+  @Test
+  func aShortFileIsDecodedAtOnePlace() throws {
+    let file = try Self.photograph(500, 333).encoded(as: ImageEncoding.jpeg(quality: 75))
+    #expect(file.count < 256 << 10)
+
+    for _ in 0..<20 {
+      #expect(try !EighthDecoding.picture(file, EighthDecoding.own, threadCount: 2).hasJoined)
+    }
+  }
+
+  @Test(arguments: [0, 7])
+  func damageIsWhatOneThreadMakesOfIt(restartInterval: Int) throws {
+    var file = try Self.photograph(300, 210).encoded(as: ImageEncoding.jpeg(quality: 80))
+    if restartInterval > 0 {
+      file = JPEGFile(width: 300, height: 210, sampling: EighthTests.quarter, restartInterval: restartInterval).data
+    }
+    let data = try #require(file.firstRange(of: Data([0xFF, 0xDA]))).upperBound
+    var generator = SeededGenerator(seed: 11)
+
+    for round in 0..<400 {
+      var spoiled = file
+      switch round % 4 {
+      case 0:
+        spoiled[.random(in: data..<file.count, using: &generator)] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+      case 1:
+        for _ in 0..<4 {
+          spoiled[.random(in: data..<file.count, using: &generator)] = .random(in: 0...255, using: &generator)
+        }
+      case 2:
+        let start = Int.random(in: data..<file.count - 20, using: &generator)
+        spoiled.removeSubrange(start..<start + .random(in: 1...20, using: &generator))
+      default: spoiled = spoiled.prefix(.random(in: data..<file.count, using: &generator))
+      }
+      let alone = Result { () throws(ImageError) in try EighthDecoding.picture(spoiled, Self.decoder) }
+      let both = Result { () throws(ImageError) in
+        try EighthDecoding.picture(spoiled, Self.decoder, threadCount: 2)
+      }
+      switch (alone, both) {
+      case (.success(let alone), .success(let both)):
+        #expect(both.bitmap.largestDifference(from: alone.bitmap) == 0, "round \(round)")
+        #expect(both.damage == alone.damage && both.isOwn == alone.isOwn, "round \(round)")
+      case (.failure(let alone), .failure(let both)): #expect(both == alone, "round \(round)")
+      default: Issue.record("round \(round): \(alone), \(both)")
+      }
+    }
+  }
+
+  @Test
+  func rowsThatNobodyReadsFurtherEndTheThread() throws {
+    let file = try Self.photograph(800, 600).encoded(as: ImageEncoding.jpeg(quality: 95))
+    for rows in [0, 1, 20, 60] {
+      for _ in 0..<20 { #expect(try EighthDecoding.rows(rows, of: file, Self.decoder, threadCount: 2) >= rows) }
+    }
+  }
+}
