@@ -3,7 +3,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-/// A JPEG file's rows at an eighth of its size.
+/// A JPEG file's rows at an eighth of its size, or at another scale.
 enum EighthDecoding {
   static let own = JPEGDecoder(ownDecoderMinimum: 0)
   static let system = JPEGDecoder(ownDecoderMinimum: .max)
@@ -15,9 +15,13 @@ enum EighthDecoding {
     var damage: ImageError?
   }
 
-  /// The pixels as a decoder delivers them at an eighth.
-  static func picture(_ data: Data, _ decoder: JPEGDecoder = own) throws(ImageError) -> Picture {
-    try unsafe read(data) { (bytes, request) throws(ImageError) in try unsafe decoder.open(bytes, request) }
+  /// The pixels as a decoder delivers them at the smallest scale, or at one that is large enough for `scale`.
+  static func picture(
+    _ data: Data,
+    _ decoder: JPEGDecoder = own,
+    scale: Double = 1e-6,
+  ) throws(ImageError) -> Picture {
+    try unsafe read(data, scale) { (bytes, request) throws(ImageError) in try unsafe decoder.open(bytes, request) }
   }
 
   /// What a prefix of a progressive file shows, and how many scans it has.
@@ -25,7 +29,7 @@ enum EighthDecoding {
     var scans = 0
     var isThere = false
     do throws(ImageError) {
-      let picture = try unsafe read(data) { (bytes, request) throws(ImageError) in
+      let picture = try unsafe read(data, 1e-6) { (bytes, request) throws(ImageError) in
         guard let preview = unsafe own.openPreview(bytes, request) else { return nil }
         isThere = true
         scans = preview.scans
@@ -40,6 +44,7 @@ enum EighthDecoding {
 
   private static func read(
     _ data: Data,
+    _ scale: Double,
     _ open: (UnsafeRawBufferPointer, RowRequest) throws(ImageError) -> (any RowSource)?,
   ) throws(ImageError) -> Picture {
     // The bytes are only read within the closure.
@@ -49,7 +54,7 @@ enum EighthDecoding {
           throw ImageError(.unsupported, "declined")
         }
         try DecodeLimits().check(info)
-        guard let rows = try unsafe open(bytes, RowRequest(info: info, minimumScale: 1e-6)) else {
+        guard let rows = try unsafe open(bytes, RowRequest(info: info, minimumScale: scale)) else {
           throw ImageError(.unsupported, "declined")
         }
         return .success(try pixels(rows))
@@ -80,5 +85,5 @@ enum EighthDecoding {
 }
 
 extension RowSource {
-  fileprivate var isOwn: Bool { (self as? EighthRows).map { !$0.hasFallenBack } ?? false }
+  fileprivate var isOwn: Bool { (self as? ReducedRows).map { !$0.hasFallenBack } ?? false }
 }
