@@ -164,7 +164,7 @@ class Program:
                            VITRINE_CACHE_BYTES="32M", VITRINE_MEMORY="1G", VITRINE_TRUST_FORWARDED_FOR="on",
                            VITRINE_ALLOWED_NETWORKS="127.0.0.0/8", VITRINE_ALLOWED_PORTS="", VITRINE_PURGE_TOKEN=TOKEN,
                            VITRINE_LOCAL_TTL="1s", VITRINE_HEAD_TIMEOUT="10s", VITRINE_SEND_TIMEOUT="3s", VITRINE_IDLE_TIMEOUT="3s",
-                           VITRINE_REQUEST_TIMEOUT="120s", VITRINE_DECODE_TIMEOUT="60s", VITRINE_DRAIN_TIMEOUT="20s", **settings)
+                           VITRINE_REQUEST_TIMEOUT="300s", VITRINE_DECODE_TIMEOUT="60s", VITRINE_DRAIN_TIMEOUT="20s", **settings)
         environment.pop("VITRINE_CORPUS", None)
         self.lines = open(os.path.join(arguments.work, "requests.log"), "a")
         before = self.log.tell()
@@ -468,6 +468,8 @@ def main():
     load.refer(client)
     client.close()
     endings = [("after the references", *quiet.end(signal.SIGTERM), 0)]
+    if load.wrong:
+        sys.exit("\n".join(["  WRONG: there is nothing to compare with", *load.wrong[:5]]))
     print(f"  {len(load.recipes)} images were made one at a time", flush=True)
 
     cache, busy = os.path.join(arguments.work, "cache"), dict(VITRINE_MAX_WAITING="64")

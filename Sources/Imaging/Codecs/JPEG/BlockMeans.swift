@@ -10,7 +10,7 @@ import VitrineRuntime
 struct BlockMeans {
   /// The division of a block into cells.
   enum Layout: BitwiseCopyable {
-    case whole, quadrants, halvesAcross, halvesDown, quartersAcross, quartersDown, sixteenths
+    case whole, quadrants, halvesAcross, halvesDown, quartersAcross, quartersDown, fourByTwo, twoByFour, sixteenths
 
     init?(columns: Int, rows: Int) {
       switch (columns, rows) {
@@ -20,6 +20,8 @@ struct BlockMeans {
       case (1, 2): self = .halvesDown
       case (4, 1): self = .quartersAcross
       case (1, 4): self = .quartersDown
+      case (4, 2): self = .fourByTwo
+      case (2, 4): self = .twoByFour
       case (4, 4): self = .sixteenths
       default: return nil
       }
@@ -107,7 +109,8 @@ struct BlockMeans {
     }
     self.last = last
     let counts: [Layout: Int] = [
-      .whole: 0, .quadrants: 9, .halvesAcross: 1, .halvesDown: 1, .sixteenths: SixteenthCells.sumCount,
+      .whole: 0, .quadrants: 9, .halvesAcross: 1, .halvesDown: 1, .fourByTwo: 13, .twoByFour: 13,
+      .sixteenths: SixteenthCells.sumCount,
     ]
     sumCount = counts[layout] ?? 6
   }
@@ -127,6 +130,12 @@ struct BlockMeans {
       if row == 0 { return oddIndices.firstIndex(of: column).map { ($0, 1) } }
       guard let constant = half[row] else { return nil }
       return column == 0 ? (4, constant) : oddIndices.firstIndex(of: column).map { (5 + $0, constant) }
+    // Six sums for the coefficients of the first row or column, and seven for those of the odd ones.
+    case .fourByTwo:
+      guard row > 0 else { return quarterIndices.firstIndex(of: column).map { ($0, 1) } }
+      guard let constant = half[row] else { return nil }
+      return column == 0 ? (6, constant) : quarterIndices.firstIndex(of: column).map { (7 + $0, constant) }
+    case .twoByFour: return target(.fourByTwo, row: column, column: row)
     case .sixteenths: return SixteenthCells.sum(row: row, column: column).map { ($0, 1) }
     }
   }
@@ -160,9 +169,10 @@ struct CellWriter: BitwiseCopyable {
       unsafe cells[stride] = value
     case .quartersAcross: for index in 0..<4 { unsafe cells[index] = value }
     case .quartersDown: for index in 0..<4 { unsafe cells[index &* stride] = value }
-    case .sixteenths:
-      for row in 0..<4 {
-        for column in 0..<4 { unsafe cells[row &* stride &+ column] = value }
+    case .fourByTwo, .twoByFour, .sixteenths:
+      let (columns, rows) = (layout == .twoByFour ? 2 : 4, layout == .fourByTwo ? 2 : 4)
+      for row in 0..<rows {
+        for column in 0..<columns { unsafe cells[row &* stride &+ column] = value }
       }
     }
   }
@@ -179,6 +189,8 @@ struct CellWriter: BitwiseCopyable {
     switch layout {
     case .whole: unsafe store(dc, into: cells, stride: stride)
     case .sixteenths: unsafe SixteenthCells.store(base, sums, into: cells, stride)
+    case .fourByTwo: unsafe storeEight(base, sums, into: cells, along: 1, across: stride)
+    case .twoByFour: unsafe storeEight(base, sums, into: cells, along: stride, across: 1)
     case .halvesAcross, .halvesDown:
       let sum = Int(unsafe sums[0])
       unsafe cells[0] = Self.rounded(base &<< 15 &+ sum, 18)
@@ -214,6 +226,31 @@ struct CellWriter: BitwiseCopyable {
       unsafe cells[1] = Self.rounded(first.upper &<< 15 &- upper, 20)
       unsafe cells[stride] = Self.rounded(first.lower &<< 15 &+ lower, 20)
       unsafe cells[stride &+ 1] = Self.rounded(first.lower &<< 15 &- lower, 20)
+    }
+  }
+
+  /// Writes two rows of four cells, or two columns: halves first, then quarters, with the rounding of libjpeg's passes.
+  private func storeEight(
+    _ base: Int,
+    _ sums: UnsafePointer<Int32>,
+    into cells: UnsafeMutablePointer<UInt8>,
+    along: Int,
+    across: Int,
+  ) {
+    // Thirteen sums: the last index is 12.
+    let c0 = unsafe Self.column(base, sums[6])
+    let c1 = unsafe Self.column(Int(sums[0]), sums[7])
+    let c2 = unsafe Self.column(Int(sums[1]), sums[8])
+    let c3 = unsafe Self.column(Int(sums[2]), sums[9])
+    let c5 = unsafe Self.column(Int(sums[3]), sums[10])
+    let c6 = unsafe Self.column(Int(sums[4]), sums[11])
+    let c7 = unsafe Self.column(Int(sums[5]), sums[12])
+    let (upper, _) = SixteenthCells.means(c0.upper, c1.upper, c2.upper, c3.upper, c5.upper, c6.upper, c7.upper)
+    let (lower, _) = SixteenthCells.means(c0.lower, c1.lower, c2.lower, c3.lower, c5.lower, c6.lower, c7.lower)
+    for index in 0..<4 {
+      // The caller's `cells` are those of a block within the plane.
+      unsafe cells[index &* along] = Self.rounded(upper[index], 19)
+      unsafe cells[index &* along &+ across] = Self.rounded(lower[index], 19)
     }
   }
 
@@ -301,7 +338,7 @@ private enum SixteenthCells {
 
   /// Returns four means times 2^14 of coefficients 0, 1, 2, 3, 5, 6 and 7, and whether all but the first are 0.
   @inline(__always)
-  private static func means(
+  fileprivate static func means(
     _ c0: Int,
     _ c1: Int,
     _ c2: Int,

@@ -51,20 +51,25 @@ struct QuarterTests {
   }
 
   @Test(arguments: EighthTests.layouts.indices)
-  func layoutsThatLibjpegRepeatsSamplesOfAreLeftToIt(layout: Int) throws {
-    let file = JPEGFile(
-      width: 83,
-      height: 61,
-      sampling: EighthTests.layouts[layout],
-      scans: JPEGFile.usualScans,
-    ).data
+  func otherLayoutsAreNoWorseThanLibjpegMakesThem(layout: Int) throws {
+    let file = JPEGFile(width: 96, height: 64, sampling: EighthTests.layouts[layout], scans: JPEGFile.usualScans).data
+    let whole = try Bitmap(decoding: file)
+    let means = Bitmap.pixels(width: 24, height: 16, alpha: .opaque) { x, y in
+      var sum = SIMD4<UInt32>(repeating: 8)
+      for index in 0..<16 { sum &+= SIMD4(truncatingIfNeeded: whole[x * 4 + index % 4, y * 4 + index / 4]) }
+      return SIMD4(truncatingIfNeeded: sum / 16)
+    }
 
     let own = try Self.picture(file, EighthDecoding.own)
     let system = try Self.picture(file, EighthDecoding.system)
 
-    // All blocks of the sixth have as many cells across as down.
-    #expect(own.isOwn == (layout == 5))
-    #expect(own.bitmap.largestDifference(from: system.bitmap) == 0)
+    // Halved in one direction, or in both by other components; eight cells of a block in a row are left to libjpeg.
+    #expect(own.isOwn == [0, 1, 4, 5].contains(layout))
+    if own.isOwn {
+      #expect(means.psnr(against: own.bitmap) >= means.psnr(against: system.bitmap))
+    } else {
+      #expect(own.bitmap.largestDifference(from: system.bitmap) == 0)
+    }
   }
 
   @Test
@@ -121,7 +126,7 @@ struct QuarterTests {
   }
 
   @Test(.enabled(if: Corpus.isThere, Corpus.hint))
-  func aCorpusFileGivesTheBitsOfLibjpeg() throws {
+  func aCorpusFileLooksAsLibjpegShowsIt() throws {
     var ownCount = 0
     for path in Corpus.files(in: "", ending: ".jpg") + Corpus.files(in: "", ending: ".jpeg") {
       let file = try Corpus.data(path)
@@ -130,7 +135,8 @@ struct QuarterTests {
         continue
       }
       let own = try Self.picture(file, EighthDecoding.own)
-      #expect(own.bitmap.largestDifference(from: system.bitmap) == 0, "\(path)")
+      // Chroma that libjpeg repeats may differ.
+      #expect(own.bitmap.psnr(against: system.bitmap) > 25, "\(path)")
       #expect(own.damage == system.damage)
       ownCount += own.isOwn ? 1 : 0
     }
