@@ -168,6 +168,10 @@ sanitize: setup ## Runs all tests under the thread sanitizer, then under the add
 	swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
 	ASAN_OPTIONS=$(ASAN) swift test --disable-xctest --sanitize=address --scratch-path .build/asan
 
+.PHONY: sanitize-server
+sanitize-server: setup ## Loads and attacks the server under both sanitizers, for LOAD_SECONDS (120) and with COUNT (1,000) damaged files; ATTACKS=none is short.
+	@Scripts/sanitize-server.sh
+
 .PHONY: crash
 crash: setup ## Tests a disk cache with ROUNDS (200) crashes, power failures and damaged files; SEED replays.
 	swift build --build-tests

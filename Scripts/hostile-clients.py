@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 
-from hostile_http import Honest, Target, descriptors, field, memory, parsed, percentile
+from hostile_http import PATIENCE, Honest, Target, descriptors, field, memory, parsed, percentile
 
 failures = 0
 
@@ -63,7 +63,7 @@ def halves(server, arguments):
         connection.sendall(beginnings[index % len(beginnings)])
         connections.append(connection)
     began = time.monotonic()
-    cut = sum(is_cut(connection, max(0.1, 10 - (time.monotonic() - began))) for connection in connections)
+    cut = sum(is_cut(connection, max(0.1, 10 * PATIENCE - (time.monotonic() - began))) for connection in connections)
     check(cut == 500, f"500 half requests, {cut} cut after {time.monotonic() - began:.1f} s")
 
 
@@ -71,7 +71,7 @@ def slow(server, arguments):
     """Clients that send a byte of the head at a time, and others that read nothing of many answers."""
     connections = [server.connect() for _ in range(200)]
     open_ones, began = set(connections), time.monotonic()
-    while open_ones and time.monotonic() - began < 15:
+    while open_ones and time.monotonic() - began < 15 * PATIENCE:
         for connection in list(open_ones):
             try:
                 connection.send(b"G" if time.monotonic() - began < 0.1 else b"X")
@@ -88,7 +88,7 @@ def slow(server, arguments):
         connection.setblocking(False)
         readers.append(connection)
     left, began = set(readers), time.monotonic()
-    while left and time.monotonic() - began < 60:
+    while left and time.monotonic() - began < 60 * PATIENCE:
         for connection in list(left):
             try:
                 connection.send(request * 20)
@@ -178,7 +178,7 @@ def crowd(server, arguments):
     answers = ask_all(server, [f"/_/w:300/plain/http://127.0.0.1:{source.port}/a.jpg@jpg"] * 200)
     check(all(status == 200 for status, _ in answers), f"{sum(status == 200 for status, _ in answers)} of 200 were served")
     # The meter may be a moment behind.
-    time.sleep(0.5)
+    time.sleep(0.5 * PATIENCE)
     done = {stage: counter(server, name) - before[stage] for stage, name in stages.items()}
     check(source.requests == 1 and done == dict(transfer=1, decode=1, encode=1), f"{source.requests} request to the source; {done}")
 
@@ -192,7 +192,7 @@ def keep(server, arguments):
     with open(arguments.state, "w") as file:
         file.writelines(f"{target} {field(head, 'ETag')}\n" for target, (_, head, _) in zip(targets, answers))
     # Writing is behind the answers.
-    time.sleep(2)
+    time.sleep(2 * PATIENCE)
 
 
 def find(server, arguments):
@@ -228,7 +228,7 @@ def sources(server, arguments):
     source = Trickle()
     targets = [f"/_/w:{index}/plain/http://127.0.0.1:{source.port}/{index}.jpg@jpg" for index in range(1, 61)]
     answers = ask_all(server, targets, "X-Forwarded-For: 203.0.113.1\r\n")
-    good = sum(status in (503, 504) and seconds < 30 for status, seconds in answers)
+    good = sum(status in (503, 504) and seconds < 30 * PATIENCE for status, seconds in answers)
     longest = max(seconds for _, seconds in answers)
     check(good == 60, f"60 images of slow sources, {good} given up in time, the last after {longest:.1f} s: "
           f"{sorted(set(status for status, _ in answers))}")
@@ -290,9 +290,9 @@ def overload(server, arguments):
         for label, part in (("on a kept connection", kept), ("on a new one", fresh), ("a known image", [t for _, t in known])):
             print(f"    {label}: median {percentile(part, 0.5):.2f} ms, 99 % within {percentile(part, 0.99):.2f} ms, "
                   f"longest {max(part, default=float('nan')):.2f} ms")
-        late = sum(time > 5 for time in times)
+        late = sum(time > 5 * PATIENCE for time in times)
         # All clients need the same cores, so a few of the waits are their own.
-        check(late <= max(1, len(times) // 50), f"{late} of {len(times)} refusals took more than 5 ms")
+        check(late <= max(1, len(times) // 50), f"{late} of {len(times)} refusals took more than {5 * PATIENCE:g} ms")
         check(unserved == 0, f"{unserved} of {len(known)} known images were not served meanwhile")
 
     slow_ones = [f"/_/w:{index}/plain/http://127.0.0.1:{source.port}/{index}.jpg@jpg" for index in range(1, places + 1)]
@@ -365,7 +365,7 @@ def flood(server, arguments):
     print(f"  {request_count} URLs in {seconds:.0f} s: {dict(sorted(counts.items()))}")
     print("  memory on the way: " + ", ".join(f"{megabytes:.0f}" for _, megabytes in marks) + f", at the end {last:.0f} MB")
     middle = [megabytes for number, megabytes in marks if number >= request_count // 4] or [last]
-    check(last < min(middle) + 30, f"memory has grown by {last - min(middle):.0f} MB since the first quarter")
+    check(last < min(middle) + 30 * PATIENCE, f"memory has grown by {last - min(middle):.0f} MB since the first quarter")
     check(set(counts) <= {200, 400, 403, 404, 503}, "nothing but images and refusals came")
 
 

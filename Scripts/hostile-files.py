@@ -20,7 +20,7 @@ import threading
 import time
 from collections import Counter
 
-from hostile_http import Honest, Target, field, memory
+from hostile_http import PATIENCE, Honest, Target, field, memory
 
 failures = 0
 
@@ -69,7 +69,7 @@ def files(server, arguments):
             with lock:
                 statuses[status] += 1
                 longest[0] = max(longest[0], (seconds, name))
-                if status not in (200, 404, 422, 504) or seconds > 30:
+                if status not in (200, 404, 422, 504) or seconds > 30 * PATIENCE:
                     odd.append((status, f"{seconds:.1f} s", target, body[:100]))
 
     def watch():
@@ -92,7 +92,7 @@ def files(server, arguments):
         print(f"    {each}")
     check(not rest, f"{len(rest)} files are left")
     check(not odd, f"{len(odd)} answers were neither an image nor a refusal, or late")
-    check(memory(arguments.pid, "VmHWM") < 600, "the server's memory is bounded")
+    check(memory(arguments.pid, "VmHWM") < 600 * PATIENCE, "the server's memory is bounded")
 
 
 def drawings(server, arguments):

@@ -13,6 +13,8 @@ import socket
 import sys
 from urllib.parse import urlsplit
 
+from hostile_http import PATIENCE
+
 ADDRESSES = """127.0.0.1 127.1 127.0.1 0177.0.0.1 0x7f.0.0.1 0x7f.1 2130706433 0x7f000001 017700000001 127.0.0.1.
 %31%32%37.0.0.1 0.0.0.0 0 [::1] [::] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1]
 [64:ff9b::7f00:1] [2002:7f00:1::] [::ffff:0:127.0.0.1] [fe80::1] [fc00::1] [fd00:ec2::254] 10.0.0.1 10.1 172.16.0.1
@@ -36,7 +38,7 @@ http://%00/ http:// http:///a https:a //example.com/a http://example.com%0d%0aX:
 
 def ask(host, port, target, method="GET", fields=""):
     """Returns the status, the head and the body of an answer; status 0 if the connection was closed without one."""
-    with socket.create_connection((host, port), timeout=20) as connection:
+    with socket.create_connection((host, port), timeout=20 * PATIENCE) as connection:
         try:
             connection.sendall(f"{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{fields}\r\n".encode("latin-1"))
             answer = b""

@@ -3,7 +3,7 @@ import VitrineImaging
 import VitrineRuntime
 import VitrineTesting
 
-/// A JPEG file's rows at an eighth of its size.
+/// A JPEG file's rows at an eighth of its size, or at another scale.
 enum EighthDecoding {
   static let own = JPEGDecoder(ownDecoderMinimum: 0)
   static let system = JPEGDecoder(ownDecoderMinimum: .max)
@@ -17,13 +17,14 @@ enum EighthDecoding {
     var damage: ImageError?
   }
 
-  /// The pixels as a decoder delivers them at an eighth.
+  /// The pixels as a decoder delivers them at the smallest scale, or at one that is large enough for `scale`.
   static func picture(
     _ data: Data,
     _ decoder: JPEGDecoder = own,
+    scale: Double = 1e-6,
     threadCount: Int = 1,
   ) throws(ImageError) -> Picture {
-    try unsafe read(data, threadCount: threadCount) { (bytes, request) throws(ImageError) in
+    try unsafe read(data, scale, threadCount: threadCount) { (bytes, request) throws(ImageError) in
       try unsafe decoder.open(bytes, request)
     }
   }
@@ -32,7 +33,7 @@ enum EighthDecoding {
   static func rows(_ count: Int, of data: Data, _ decoder: JPEGDecoder, threadCount: Int) throws(ImageError) -> Int {
     var read = 0
     do throws(ImageError) {
-      _ = try unsafe self.read(data, threadCount: threadCount) { (bytes, request) throws(ImageError) in
+      _ = try unsafe self.read(data, 1e-6, threadCount: threadCount) { (bytes, request) throws(ImageError) in
         guard let rows = try unsafe decoder.open(bytes, request) else { return nil }
         let row = UnsafeMutableRawBufferPointer.allocate(byteCount: rows.width * 4, alignment: 4)
         defer { unsafe row.deallocate() }
@@ -50,7 +51,7 @@ enum EighthDecoding {
     var scans = 0
     var isThere = false
     do throws(ImageError) {
-      let picture = try unsafe read(data) { (bytes, request) throws(ImageError) in
+      let picture = try unsafe read(data, 1e-6) { (bytes, request) throws(ImageError) in
         guard let preview = unsafe own.openPreview(bytes, request) else { return nil }
         isThere = true
         scans = preview.scans
@@ -65,6 +66,7 @@ enum EighthDecoding {
 
   private static func read(
     _ data: Data,
+    _ scale: Double,
     threadCount: Int = 1,
     _ open: (UnsafeRawBufferPointer, RowRequest) throws(ImageError) -> (any RowSource)?,
   ) throws(ImageError) -> Picture {
@@ -75,7 +77,7 @@ enum EighthDecoding {
           throw ImageError(.unsupported, "declined")
         }
         try DecodeLimits().check(info)
-        let request = RowRequest(info: info, minimumScale: 1e-6, threadCount: threadCount)
+        let request = RowRequest(info: info, minimumScale: scale, threadCount: threadCount)
         guard let rows = try unsafe open(bytes, request) else {
           throw ImageError(.unsupported, "declined")
         }
@@ -102,11 +104,11 @@ enum EighthDecoding {
     let bitmap = Bitmap.pixels(width: rows.width, height: rows.height, alpha: .opaque) { x, y in
       unsafe memory.loadUnaligned(fromByteOffset: y * bytesPerRow + x * 4, as: SIMD4<UInt8>.self)
     }
-    let hasJoined = (rows as? EighthRows)?.hasJoined ?? false
+    let hasJoined = (rows as? ReducedRows)?.hasJoined ?? false
     return Picture(bitmap: bitmap, isOwn: rows.isOwn, hasJoined: hasJoined, damage: rows.damage)
   }
 }
 
 extension RowSource {
-  fileprivate var isOwn: Bool { (self as? EighthRows).map { !$0.hasFallenBack } ?? false }
+  fileprivate var isOwn: Bool { (self as? ReducedRows).map { !$0.hasFallenBack } ?? false }
 }

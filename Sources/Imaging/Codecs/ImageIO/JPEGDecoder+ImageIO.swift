@@ -41,7 +41,7 @@ extension JPEGDecoder {
       script.frame.width == info.storedWidth, script.frame.height == info.storedHeight
     else { return nil }
     // `bytes` outlives the rows, which end with this function.
-    let rows = unsafe EighthRows(bytes, script, request.ofWhole) { () throws(ImageError) in
+    let rows = unsafe ReducedRows(bytes, script, request.ofWhole) { () throws(ImageError) in
       throw ImageError(.truncated, format: .jpeg, "truncated: the file ends before the end of its last scan")
     }
     var line = [UInt8](repeating: 0, count: 4 * rows.width)
@@ -57,15 +57,19 @@ extension JPEGDecoder {
     return count == rows.height ? info.storedHeight : max(0, 8 * count - 2)
   }
 
-  /// Opens a file at an eighth of its size, in stored orientation, for a decoder that has found damage.
-  static func resumeSystem(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> any RowSource {
+  /// Opens a file at a number of eighths of its size, in stored orientation, for a decoder that has found damage.
+  static func resumeSystem(
+    _ bytes: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+    eighths: Int,
+  ) throws(ImageError) -> any RowSource {
     let isWhole = unsafe JPEGHeader.isWhole(ByteReader(bytes))
-    guard isWhole, let image = unsafe ImageIOSource(bytes)?.image(at: 0, dividedBy: 8) else {
+    guard isWhole, let image = unsafe ImageIOSource(bytes)?.image(at: 0, dividedBy: 8 / eighths) else {
       throw isWhole
         ? ImageIORows.undecodable(.jpeg)
         : ImageError(.truncated, format: .jpeg, "truncated: the file ends before the end of its last scan")
     }
-    let size = ((request.info.storedWidth + 7) / 8, (request.info.storedHeight + 7) / 8)
+    let size = ((request.info.storedWidth * eighths + 7) / 8, (request.info.storedHeight * eighths + 7) / 8)
     return ImageIORows.rows(of: image, request.colorSpace, isUpright: false, size: size)
   }
 

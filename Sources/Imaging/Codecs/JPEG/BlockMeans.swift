@@ -3,14 +3,14 @@ import VitrineRuntime
 /// The mean of each cell of a block, computed from the block's coefficients.
 ///
 /// The mean over a run of samples is linear in the coefficients. Over half a block all even ones but the first
-/// cancel. A block of 2x2 cells matches libjpeg's second smallest transform to the last bit. The other layouts use
+/// cancel. Blocks of 2x2 and 4x4 cells match libjpeg's smaller transforms to the last bit. The other layouts use
 /// the same constants, where libjpeg repeats samples. Each coefficient that matters is added to one of a few sums,
 /// which ``CellWriter`` turns into cells.
 @safe
 struct BlockMeans {
   /// The division of a block into cells.
   enum Layout: BitwiseCopyable {
-    case whole, quadrants, halvesAcross, halvesDown, quartersAcross, quartersDown
+    case whole, quadrants, halvesAcross, halvesDown, quartersAcross, quartersDown, fourByTwo, twoByFour, sixteenths
 
     init?(columns: Int, rows: Int) {
       switch (columns, rows) {
@@ -20,14 +20,19 @@ struct BlockMeans {
       case (1, 2): self = .halvesDown
       case (4, 1): self = .quartersAcross
       case (1, 4): self = .quartersDown
+      case (4, 2): self = .fourByTwo
+      case (2, 4): self = .twoByFour
+      case (4, 4): self = .sixteenths
       default: return nil
       }
     }
   }
 
-  /// Room for a block's sums, including one for coefficients that do not matter.
+  /// Room for a block's sums, including one for coefficients that do not matter, but for 4x4 cells.
   static let sumCapacity = 16
-  private static let unused = UInt8(sumCapacity - 1)
+  /// The same for 4x4 cells, which are made of progressive files only: a baseline decoder clears its sums for each
+  /// block.
+  private static let largeCapacity = SixteenthCells.sumCount + 1
 
   let writer: CellWriter
   /// The number of sums in use.
@@ -46,9 +51,10 @@ struct BlockMeans {
     let sums: UnsafeMutablePointer<UInt8>
     let factors: UnsafeMutablePointer<Int32>
 
-    fileprivate init() {
+    /// The sum of a coefficient that does not matter is the last one within the capacity.
+    fileprivate init(capacity: Int) {
       unsafe sums = .allocate(capacity: Self.count)
-      unsafe sums.initialize(repeating: BlockMeans.unused, count: Self.count)
+      unsafe sums.initialize(repeating: UInt8(capacity - 1), count: Self.count)
       unsafe factors = .allocate(capacity: Self.count)
       unsafe factors.initialize(repeating: 0, count: Self.count)
     }
@@ -59,7 +65,7 @@ struct BlockMeans {
     }
 
     fileprivate func set(_ index: Int, sum: Int, factor: Int) {
-      precondition(index < 64 && sum < BlockMeans.sumCapacity)
+      precondition(index < 64 && sum < BlockMeans.largeCapacity)
       for index in [index, index + HuffmanTable.endOfBlock] {
         unsafe sums[index] = UInt8(sum)
         unsafe factors[index] = Int32(truncatingIfNeeded: factor)
@@ -96,7 +102,7 @@ struct BlockMeans {
   init(_ component: JPEGFrame.Component) {
     let layout = Layout(columns: component.cellColumns, rows: component.cellRows) ?? .whole
     writer = CellWriter(layout: layout, step: component.quantization[0])
-    targets = Lookups()
+    targets = Lookups(capacity: layout == .sixteenths ? Self.largeCapacity : Self.sumCapacity)
     var last = 0
     for index in 1..<64 {
       let (row, column) = Self.zigzag[index]
@@ -105,7 +111,11 @@ struct BlockMeans {
       last = index
     }
     self.last = last
-    sumCount = [.whole: 0, .quadrants: 9, .halvesAcross: 1, .halvesDown: 1][layout] ?? 6
+    let counts: [Layout: Int] = [
+      .whole: 0, .quadrants: 9, .halvesAcross: 1, .halvesDown: 1, .fourByTwo: 13, .twoByFour: 13,
+      .sixteenths: SixteenthCells.sumCount,
+    ]
+    sumCount = counts[layout] ?? 6
   }
 
   /// The sum that a coefficient is added to, and its factor.
@@ -123,6 +133,13 @@ struct BlockMeans {
       if row == 0 { return oddIndices.firstIndex(of: column).map { ($0, 1) } }
       guard let constant = half[row] else { return nil }
       return column == 0 ? (4, constant) : oddIndices.firstIndex(of: column).map { (5 + $0, constant) }
+    // Six sums for the coefficients of the first row or column, and seven for those of the odd ones.
+    case .fourByTwo:
+      guard row > 0 else { return quarterIndices.firstIndex(of: column).map { ($0, 1) } }
+      guard let constant = half[row] else { return nil }
+      return column == 0 ? (6, constant) : quarterIndices.firstIndex(of: column).map { (7 + $0, constant) }
+    case .twoByFour: return target(.fourByTwo, row: column, column: row)
+    case .sixteenths: return SixteenthCells.sum(row: row, column: column).map { ($0, 1) }
     }
   }
 }
@@ -155,6 +172,11 @@ struct CellWriter: BitwiseCopyable {
       unsafe cells[stride] = value
     case .quartersAcross: for index in 0..<4 { unsafe cells[index] = value }
     case .quartersDown: for index in 0..<4 { unsafe cells[index &* stride] = value }
+    case .fourByTwo, .twoByFour, .sixteenths:
+      let (columns, rows) = (layout == .twoByFour ? 2 : 4, layout == .fourByTwo ? 2 : 4)
+      for row in 0..<rows {
+        for column in 0..<columns { unsafe cells[row &* stride &+ column] = value }
+      }
     }
   }
 
@@ -169,6 +191,9 @@ struct CellWriter: BitwiseCopyable {
     // The caller's `cells` are those of a block within the plane.
     switch layout {
     case .whole: unsafe store(dc, into: cells, stride: stride)
+    case .sixteenths: unsafe SixteenthCells.store(base, sums, into: cells, stride)
+    case .fourByTwo: unsafe storeEight(base, sums, into: cells, along: 1, across: stride)
+    case .twoByFour: unsafe storeEight(base, sums, into: cells, along: stride, across: 1)
     case .halvesAcross, .halvesDown:
       let sum = Int(unsafe sums[0])
       unsafe cells[0] = Self.rounded(base &<< 15 &+ sum, 18)
@@ -207,13 +232,38 @@ struct CellWriter: BitwiseCopyable {
     }
   }
 
+  /// Writes two rows of four cells, or two columns: halves first, then quarters, with the rounding of libjpeg's passes.
+  private func storeEight(
+    _ base: Int,
+    _ sums: UnsafePointer<Int32>,
+    into cells: UnsafeMutablePointer<UInt8>,
+    along: Int,
+    across: Int,
+  ) {
+    // Thirteen sums: the last index is 12.
+    let c0 = unsafe Self.column(base, sums[6])
+    let c1 = unsafe Self.column(Int(sums[0]), sums[7])
+    let c2 = unsafe Self.column(Int(sums[1]), sums[8])
+    let c3 = unsafe Self.column(Int(sums[2]), sums[9])
+    let c5 = unsafe Self.column(Int(sums[3]), sums[10])
+    let c6 = unsafe Self.column(Int(sums[4]), sums[11])
+    let c7 = unsafe Self.column(Int(sums[5]), sums[12])
+    let (upper, _) = SixteenthCells.means(c0.upper, c1.upper, c2.upper, c3.upper, c5.upper, c6.upper, c7.upper)
+    let (lower, _) = SixteenthCells.means(c0.lower, c1.lower, c2.lower, c3.lower, c5.lower, c6.lower, c7.lower)
+    for index in 0..<4 {
+      // The caller's `cells` are those of a block within the plane.
+      unsafe cells[index &* along] = Self.rounded(upper[index], 19)
+      unsafe cells[index &* along &+ across] = Self.rounded(lower[index], 19)
+    }
+  }
+
   @inline(__always)
   private static func column(_ even: Int, _ odd: Int32) -> (upper: Int, lower: Int) {
     ((even &<< 15 &+ Int(odd) &+ 4096) &>> 13, (even &<< 15 &- Int(odd) &+ 4096) &>> 13)
   }
 
   @inline(__always)
-  private static func rounded(_ value: Int, _ shift: Int) -> UInt8 {
+  fileprivate static func rounded(_ value: Int, _ shift: Int) -> UInt8 {
     clamped((value &+ 1 &<< (shift &- 1)) &>> shift)
   }
 
@@ -221,5 +271,91 @@ struct CellWriter: BitwiseCopyable {
   @inline(__always)
   private static func clamped(_ value: Int) -> UInt8 {
     UInt8(truncatingIfNeeded: min(max(value &+ 128, 0), 255))
+  }
+}
+
+/// The 4x4 cells of a block, by libjpeg's transform of that size.
+///
+/// Of an even basis function with index 4 the means over two samples cancel. So each of the other 49 coefficients but the
+/// first has a sum of its own.
+private enum SixteenthCells {
+  static let sumCount = 48
+  private static let indices = [0, 1, 2, 3, 5, 6, 7]
+
+  /// Returns the sum of a coefficient; `nil` if it does not matter.
+  static func sum(row: Int, column: Int) -> Int? {
+    guard let row = indices.firstIndex(of: row), let column = indices.firstIndex(of: column) else { return nil }
+    return row + column > 0 ? 7 * row + column - 1 : nil
+  }
+
+  /// Writes the cells; `base` is the first coefficient, and there must be ``sumCount`` `sums`.
+  static func store(
+    _ base: Int,
+    _ sums: UnsafePointer<Int32>,
+    into cells: UnsafeMutablePointer<UInt8>,
+    _ stride: Int,
+  ) {
+    // Down the columns 0, 1, 2, 3, 5, 6 and 7, then across, with libjpeg's rounding in between.
+    var columns = (
+      SIMD4<Int>(), SIMD4<Int>(), SIMD4<Int>(), SIMD4<Int>(), SIMD4<Int>(), SIMD4<Int>(), SIMD4<Int>(),
+    )
+    // The last index is 6 &* 7 &+ 5, below `sumCount`.
+    unsafe columns.0 = column(base, sums + 6)
+    unsafe columns.1 = column(Int(sums[0]), sums + 7)
+    unsafe columns.2 = column(Int(sums[1]), sums + 8)
+    unsafe columns.3 = column(Int(sums[2]), sums + 9)
+    unsafe columns.4 = column(Int(sums[3]), sums + 10)
+    unsafe columns.5 = column(Int(sums[4]), sums + 11)
+    unsafe columns.6 = column(Int(sums[5]), sums + 12)
+    for row in 0..<4 {
+      let (means, _) = means(
+        columns.0[row],
+        columns.1[row],
+        columns.2[row],
+        columns.3[row],
+        columns.4[row],
+        columns.5[row],
+        columns.6[row],
+      )
+      // The caller's `cells` are those of a block within the plane.
+      let target = unsafe cells + row &* stride
+      for column in 0..<4 { unsafe target[column] = CellWriter.rounded(means[column], 19) }
+    }
+  }
+
+  /// Returns the four means down a column, times four; `rest` begins with the coefficient of the second row.
+  @inline(__always)
+  private static func column(_ first: Int, _ rest: UnsafePointer<Int32>) -> SIMD4<Int> {
+    // Six rows, seven sums each.
+    let (means, isFlat) = unsafe means(
+      first,
+      Int(rest[0]),
+      Int(rest[7]),
+      Int(rest[14]),
+      Int(rest[21]),
+      Int(rest[28]),
+      Int(rest[35]),
+    )
+    return isFlat ? SIMD4(repeating: first &<< 2) : (means &+ 2048) &>> 12
+  }
+
+  /// Returns four means times 2^14 of coefficients 0, 1, 2, 3, 5, 6 and 7, and whether all but the first are 0.
+  @inline(__always)
+  fileprivate static func means(
+    _ c0: Int,
+    _ c1: Int,
+    _ c2: Int,
+    _ c3: Int,
+    _ c5: Int,
+    _ c6: Int,
+    _ c7: Int,
+  ) -> (SIMD4<Int>, Bool) {
+    guard c1 | c2 | c3 | c5 | c6 | c7 != 0 else { return (SIMD4(repeating: c0 &<< 14), true) }
+    // Cosines times 2^13, as libjpeg rounds them.
+    let even = c2 &* 15_137 &- c6 &* 6_270
+    let inner = c1 &* 8_697 &- c3 &* 17_799 &+ c5 &* 11_893 &- c7 &* 1_730
+    let outer = c1 &* 20_995 &+ c3 &* 7_373 &- c5 &* 4_926 &- c7 &* 4_176
+    let (first, second) = (c0 &<< 14 &+ even, c0 &<< 14 &- even)
+    return (SIMD4(first &+ outer, second &+ inner, second &- inner, first &- outer), false)
   }
 }

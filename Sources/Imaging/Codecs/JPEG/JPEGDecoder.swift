@@ -2,8 +2,8 @@ import VitrineRuntime
 
 /// Decodes JPEG.
 ///
-/// At an eighth of the size it uses a decoder of its own, which skips what that scale does not need. Otherwise it
-/// uses the system's: libjpeg-turbo, which downsamples to 1/2, 1/4 or 1/8 in the inverse transform, or ImageIO on
+/// At an eighth of the size, and for progressive files at a quarter, it uses a decoder of its own, which skips what that
+/// scale does not need. Otherwise it uses the system's: libjpeg-turbo, which downsamples to 1/2, 1/4 or 1/8 in the inverse transform, or ImageIO on
 /// Apple's platforms.
 public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   /// The minimum number of stored pixels at which the tables of our own decoder pay off.
@@ -66,16 +66,26 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
     try unsafe JPEGHeader(ByteReader(bytes), metadataLimit: 0).checkSupport()
     let eighths = Self.eighths(request.minimumScale)
-    if eighths == 1, request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum,
-      let script = unsafe script(bytes, request), script.isComplete || !script.frame.isProgressive
-    {
+    if let script = unsafe reducedScript(bytes, request, eighths) {
+      if eighths > 1 { try unsafe Self.checkScans(bytes, request) }
       let hasSecondThread = request.threadCount > 1 && bytes.count >= secondThreadMinimum
-      return unsafe EighthRows(bytes, script, request, hasSecondThread: hasSecondThread) { () throws(ImageError) in
+      return unsafe ReducedRows(bytes, script, request, hasSecondThread: hasSecondThread) { () throws(ImageError) in
         // The system's decoder takes over in the middle of the picture, whose rows are whole.
-        try unsafe Self.resumeSystem(bytes, request.ofWhole)
+        try unsafe Self.resumeSystem(bytes, request.ofWhole, eighths: eighths)
       }
     }
     return try unsafe Self.openSystem(bytes, request, eighths: eighths)
+  }
+
+  /// Returns the script of a file that our own decoder decodes at a scale.
+  private func reducedScript(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest, _ eighths: Int) -> JPEGScript? {
+    guard request.info.storedWidth * request.info.storedHeight >= ownDecoderMinimum else { return nil }
+    switch eighths {
+    case 1: return unsafe script(bytes, request).flatMap { $0.isComplete || !$0.frame.isProgressive ? $0 : nil }
+    // The system's decoder can leave out what is not in the region.
+    case 2: return unsafe request.info.streamsRows || request.region != nil ? nil : script(bytes, request)?.atQuarter()
+    default: return nil
+    }
   }
 
   /// The smallest scale, in eighths, that is at least `scale`.
@@ -99,7 +109,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     }
     let count = script.scans.count
     let lack = ImageError(.truncated, format: .jpeg, "truncated: only \(count) scans have arrived")
-    let rows = unsafe EighthRows(bytes, script, request, incompleteness: script.isComplete ? nil : lack) {
+    let rows = unsafe ReducedRows(bytes, script, request, incompleteness: script.isComplete ? nil : lack) {
       () throws(ImageError) in
       throw ImageError(.corrupt, format: .jpeg, "corrupt: one of the first \(count) scans")
     }
@@ -121,7 +131,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
         return preview.rows
       }
       if !script.frame.isProgressive, eighths == 1 {
-        return unsafe EighthRows(bytes, script, request) { () throws(ImageError) in
+        return unsafe ReducedRows(bytes, script, request) { () throws(ImageError) in
           throw ImageError(.truncated, format: .jpeg, "truncated: the rest of the file has not arrived")
         }
       }

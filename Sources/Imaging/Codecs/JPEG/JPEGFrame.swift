@@ -8,7 +8,7 @@ struct JPEGFrame {
     let quantizationTable: Int
     /// The number of cells of a block, across and down.
     ///
-    /// A cell is a pixel at an eighth of the image's resolution.
+    /// A cell is a pixel at the scale of the frame.
     var cellColumns = 1
     var cellRows = 1
     /// The number of blocks across and down that hold pixels: those of a scan of this component alone.
@@ -29,12 +29,16 @@ struct JPEGFrame {
   /// The number of units of an interleaved scan, across and down.
   private(set) var unitsAcross = 0
   private(set) var unitsDown = 0
-  /// The number of cells across a unit, which is its number of pixels at an eighth.
+  /// The number of pixels across a unit at an eighth of the size.
   private(set) var unitColumns = 1
   private(set) var unitRows = 1
+  /// The scale at which a pixel is a cell.
+  private(set) var eighths = 1
 
   /// The number of cells across the whole image, including the padding.
-  var cellsAcross: Int { unitsAcross * unitColumns }
+  var cellsAcross: Int { unitsAcross * unitColumns * eighths }
+  /// The number of cells down, including the padding.
+  var cellsDown: Int { unitsDown * unitRows * eighths }
 
   /// Returns `nil` for unsupported frames: other precisions, CMYK, sampling factors that do not divide one another.
   init?(_ segment: ByteReader, isProgressive: Bool) {
@@ -72,6 +76,19 @@ struct JPEGFrame {
       components[index].paddedAcross = unitsAcross * columns
       components[index].paddedDown = unitsDown * rows
     }
+  }
+
+  /// Returns the frame with cells of half the width and height; `nil` if blocks cannot be divided into so many.
+  func atQuarter() -> JPEGFrame? {
+    var frame = self
+    frame.eighths = 2
+    for index in components.indices {
+      frame.components[index].cellColumns *= 2
+      frame.components[index].cellRows *= 2
+      let component = frame.components[index]
+      guard BlockMeans.Layout(columns: component.cellColumns, rows: component.cellRows) != nil else { return nil }
+    }
+    return frame
   }
 
   static func divided(_ length: Int, by unit: Int) -> Int { (length + unit - 1) / unit }

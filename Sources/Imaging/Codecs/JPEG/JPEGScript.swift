@@ -2,7 +2,7 @@ import VitrineRuntime
 
 /// The frame and the scans of a JPEG file, found without decoding.
 ///
-/// It accepts only files that ``EighthRows`` can decode: no damage, no oddity, nothing that libjpeg would warn about.
+/// It accepts only files that ``ReducedRows`` can decode: no damage, no oddity, nothing that libjpeg would warn about.
 /// All diagnostics are left to libjpeg.
 struct JPEGScript {
   enum Color { case grey, ycc, rgb }
@@ -66,6 +66,14 @@ struct JPEGScript {
     let segment = bytes.slice(offset + 4, Int(length) - 2)
     offset += 2 + Int(length)
     return (marker, segment)
+  }
+
+  /// Makes the cells of a progressive file half as wide and high; returns `nil` if that is left to libjpeg.
+  func atQuarter() -> JPEGScript? {
+    guard frame.isProgressive, isComplete, let frame = frame.atQuarter() else { return nil }
+    var script = self
+    script.frame = frame
+    return script
   }
 
   /// Returns the colour model by libjpeg's rules; `nil` if libjpeg would have to guess.

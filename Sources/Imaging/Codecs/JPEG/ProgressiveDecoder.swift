@@ -1,6 +1,6 @@
 import VitrineRuntime
 
-/// Decodes the scans of a progressive file that an eighth of its size needs, and skips the others.
+/// Decodes the scans of a progressive file that an eighth or a quarter of its size needs, and skips the others.
 ///
 /// DC and AC scans are independent. So the AC scans are decoded one component at a time, and only one component's
 /// refinement state is in memory.
@@ -30,7 +30,7 @@ struct ProgressiveDecoder {
     for (index, component) in script.frame.components.enumerated() {
       let plane = SamplePlane(
         width: script.frame.cellsAcross,
-        height: script.frame.unitsDown * script.frame.unitRows,
+        height: script.frame.cellsDown,
       )
       let means = BlockMeans(component)
       let scans = script.scans.filter { !$0.isOfDC && $0.parts[0].component == index }

@@ -20,9 +20,13 @@ extension JPEGDecoder {
     }
   }
 
-  /// Opens a file at an eighth of its size, for a decoder that has found damage.
-  static func resumeSystem(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> any RowSource {
-    try unsafe openSystem(bytes, request, eighths: 1)
+  /// Opens a file at a number of eighths of its size, for a decoder that has found damage.
+  static func resumeSystem(
+    _ bytes: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+    eighths: Int,
+  ) throws(ImageError) -> any RowSource {
+    try unsafe openSystem(bytes, request, eighths: eighths)
   }
 
   /// Opens the prefix of a file that is still loading with libjpeg-turbo.

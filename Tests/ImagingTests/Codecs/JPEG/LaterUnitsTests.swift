@@ -20,9 +20,7 @@ struct LaterUnitsTests {
 
   /// A part of a photograph: codes that are read from anywhere are soon the right ones.
   private static func photograph(_ width: Int, _ height: Int) throws -> Bitmap {
-    let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let file = package.appending(path: "Examples/Photographs/waterfall-cliff-large.jpg")
+    let file = repository.appending(path: "Examples/Photographs/waterfall-cliff-large.jpg")
     var options = DecodeOptions()
     options.region = PixelRegion(x: 300, y: 200, width: width, height: height)
     return try DecoderRegistry.standard.decode(Data(contentsOf: file), options).bitmap

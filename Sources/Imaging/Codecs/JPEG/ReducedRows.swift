@@ -1,15 +1,19 @@
 import VitrineRuntime
 
-/// Rows of a JPEG file at an eighth of its size, decoded from as little of the file as possible.
+/// Rows of a JPEG file at an eighth of its size, or of a progressive one at a quarter, decoded from as little of the
+/// file as possible.
 ///
-/// A pixel is the mean of the 64 pixels it stands for, which is a block's DC coefficient. With chroma at half
-/// resolution it is a cell of a block, computed from some AC coefficients. All others are skipped; libjpeg spends
+/// At an eighth a pixel is the mean of the 64 pixels it stands for, which is a block's DC coefficient. With chroma at
+/// half resolution it is a cell of a block, computed from some AC coefficients. All others are skipped; libjpeg spends
 /// nearly three quarters of its time on them. Baseline and 4:2:0 files give the same bits as libjpeg. Files with
 /// chroma halved along one axis, or quartered, look better than with libjpeg, which repeats samples there.
 ///
+/// At a quarter a pixel is a cell of a block, too. libjpeg would hold all coefficients of a progressive file, two bytes
+/// each; here those of one component are added up as they come, which takes a third of that.
+///
 /// If the data are damaged or end too early, libjpeg takes over from the same row.
 @safe
-package final class EighthRows: RowSource {
+package final class ReducedRows: RowSource {
   package let width: Int
   package let height: Int
   package let extentWidth: Double
@@ -38,8 +42,8 @@ package final class EighthRows: RowSource {
   private var held = 0..<0
   private var row = 0
 
-  /// `bytes` must outlive the object; `fallback` opens them with libjpeg at an eighth. With `hasSecondThread` a
-  /// baseline file may be decoded on one more thread.
+  /// `bytes` must outlive the object; `fallback` opens them with libjpeg at the scale of the script's frame. With
+  /// `hasSecondThread` a baseline file may be decoded on one more thread.
   init(
     _ bytes: UnsafeRawBufferPointer,
     _ script: JPEGScript,
@@ -54,10 +58,11 @@ package final class EighthRows: RowSource {
     self.incompleteness = incompleteness
     self.hasSecondThread = hasSecondThread
     openFallback = fallback
-    width = JPEGFrame.divided(script.frame.width, by: 8)
-    height = JPEGFrame.divided(script.frame.height, by: 8)
-    extentWidth = Double(script.frame.width) / 8
-    extentHeight = Double(script.frame.height) / 8
+    let eighths = script.frame.eighths
+    width = JPEGFrame.divided(script.frame.width * eighths, by: 8)
+    height = JPEGFrame.divided(script.frame.height * eighths, by: 8)
+    extentWidth = Double(script.frame.width * eighths) / 8
+    extentHeight = Double(script.frame.height * eighths) / 8
   }
 
   package func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
