@@ -319,8 +319,8 @@ def main():
     load.end()
 
     print("\nagain: straight requests that another server answered, since the first one failed; new: images never asked for before;\n"
-          "fetched: requests to the origin; late: calls to Redis and S3 that took too long, after which a server may fetch what another "
-          "has.\nVarnish, memory, disk, Redis, S3: hits, the last four of all servers together.")
+          "fetched: requests to the origin, for new images, and for others whose original has been lost with Redis and cannot be had from "
+          "S3;\nlate: calls to Redis and S3 that took too long, after which a server may fetch what another has.\nVarnish, memory, disk, Redis, S3: hits, the last four of all servers together.")
     if load.failures:
         print("\nErrors, by reason:")
         for reason, count in collections.Counter(load.failures).most_common(5):
