@@ -22,11 +22,24 @@ extension TieredDataCache: KeyLeasing {
     } ?? false
   }
 
-  /// Ends a lease, if the tier can be reached.
+  /// Ends a lease.
+  ///
+  /// If the tier cannot be reached, it returns, and tries again four times, a second apart: others wait for as long as a lease
+  /// lasts.
   public func release(_ lease: KeyLease, inVainFor vainTime: Duration?) async throws {
+    await release(lease, inVainFor: vainTime, attempts: 5)
+  }
+
+  private func release(_ lease: KeyLease, inVainFor vainTime: Duration?, attempts: Int) async {
     guard let (tier, leases) = leasing else { return }
-    _ = await tier.attempt(within: tier.limits.writeDeadline) {
+    let answer: Void? = await tier.attempt(within: tier.limits.writeDeadline) {
       try await leases.release(lease, inVainFor: vainTime)
+    }
+    guard answer == nil, attempts > 1 else { return }
+    clock.schedule(after: .seconds(1)) { [weak self] in
+      Task(executorPreference: tier.stepper) { [weak self] in
+        await self?.release(lease, inVainFor: vainTime, attempts: attempts - 1)
+      }
     }
   }
 

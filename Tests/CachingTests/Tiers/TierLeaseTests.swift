@@ -84,6 +84,20 @@ struct TierLeaseTests {
   }
 
   @Test
+  func aLeaseThatCannotBeEndedIsEndedWhenTheTierWorksAgain() async throws {
+    let lease = KeyLease(key(1))
+    #expect(try await cache.acquire(lease, for: .seconds(5)) == .acquired)
+    remote.condition = .failing
+    try await cache.release(lease, inVainFor: nil)
+    #expect(remote.leasedKeys == [key(1)])
+    remote.condition = .working
+    await clock.pendingCount(reaches: 1)
+    clock.advance(by: .seconds(1))
+    await remote.waitForNoLease()
+    #expect(remote.leasedKeys.isEmpty)
+  }
+
+  @Test
   func anEntryIsSharedOnceItHasArrived() async {
     #expect(await !cache.isShared(key(1)))
     remote.condition = .stuck
