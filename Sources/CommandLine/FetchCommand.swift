@@ -92,7 +92,7 @@ struct FetchCommand: Command {
       // Each URL is loaded once, so a memory cache would have no hits.
       $0.memoryCache = nil
       $0.diskCache = tiers
-      $0.coordination = (tiers as? TieredDataCache).map { WorkCoordination($0) }
+      if shared.coordinates { $0.coordination = (tiers as? TieredDataCache).map { WorkCoordination($0) } }
       $0.decoders = .ofTool
       $0.decodeLimits.timeLimit = timeLimit
       $0.loader = console.loader(connectionsPerHost: jobs, for: Source.different(among: arguments))
@@ -114,7 +114,7 @@ struct FetchCommand: Command {
       report(argument, outcome, isRepeat: isRepeat, console)
     }
     close()
-    let troubles = warnings.withLock { $0 }
+    let troubles = warnings.withLock { $0 } + shared.troubles(of: tiers)
     for trouble in troubles { console.note("vitrine: \(trouble)") }
     console.summarize(count: arguments.count, failures: failures, time: ContinuousClock.now - start)
     let isTraced = recorder.map { write($0, console) } ?? true

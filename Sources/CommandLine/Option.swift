@@ -116,6 +116,12 @@ extension Option {
     "also uses a cache that machines share, as redis://user:password@host:port/database;",
     "by default that of the variable VITRINE_SHARED, which other users cannot read",
   )
+  static let durable = Option(
+    "--durable",
+    "URL",
+    "also uses a cache in a bucket, as s3://bucket/prefix, with the keys, the region and the endpoint",
+    "of the environment; by default that of the variable VITRINE_DURABLE",
+  )
   static let offline = Option("--offline", nil, "loads only from the cache, even stale images")
   static let reload = Option("--reload", nil, "loads from the server, ignoring what is cached")
   static let header = Option("--header", "'K: V'", "a header field for each request; may be repeated")

@@ -4,41 +4,91 @@ import VitrineRuntime
 
 #if TIERS
 import VitrineRedis
+import VitrineS3
 #endif
 
 /// The caches that machines share, from the options or the environment.
 struct SharedTiers {
   #if TIERS
-  static let options: [Option] = [.shared]
+  static let options: [Option] = [.shared, .durable]
   #else
   static let options: [Option] = []
   #endif
 
-  private let tiers: [TieredDataCache.Tier]
+  /// A tier, and the option or the variable that names it.
+  private struct Named {
+    let tier: TieredDataCache.Tier
+    let source: String
+  }
+
+  /// In the order of look-up: the nearer ones first.
+  private var tiers: [Named] = []
+  /// True if one of them keeps leases, so that machines share work.
+  private(set) var coordinates = false
 
   /// Reads the options; `isOff` if the command line turns caches off.
   init(_ arguments: Arguments, isOff: Bool) throws(UsageError) {
     #if TIERS
-    let given = try arguments.text(.shared)
-    guard given == nil || !isOff else { throw UsageError("--shared and --no-cache exclude each other") }
-    let url = given ?? (isOff ? nil : ProcessInfo.processInfo.environment["VITRINE_SHARED"])
-    guard let url, !url.isEmpty else {
-      tiers = []
-      return
+    if let (url, source) = try Self.value(.shared, "VITRINE_SHARED", arguments, isOff: isOff) {
+      tiers.append(Named(tier: try Self.redis(url, source), source: source))
+      coordinates = true
     }
-    do throws(RedisError) {
-      tiers = [.remote(RedisCache(try RedisServer(url)), name: "redis")]
-    } catch {
-      throw UsageError("\(given == nil ? "VITRINE_SHARED" : "--shared"): \(error.detail)")
+    if let (url, source) = try Self.value(.durable, "VITRINE_DURABLE", arguments, isOff: isOff) {
+      tiers.append(Named(tier: try Self.bucket(url, source), source: source))
     }
-    #else
-    tiers = []
     #endif
   }
+
+  #if TIERS
+  /// Returns the value of an option, or else of a variable, and which of the two it is; `nil` for none.
+  private static func value(
+    _ option: Option,
+    _ variable: String,
+    _ arguments: Arguments,
+    isOff: Bool,
+  ) throws(UsageError) -> (value: String, source: String)? {
+    if let given = try arguments.text(option) {
+      guard !isOff else { throw UsageError("\(option.name) and --no-cache exclude each other") }
+      // An empty one turns the variable off.
+      return given.isEmpty ? nil : (given, option.name)
+    }
+    guard !isOff, let given = ProcessInfo.processInfo.environment[variable], !given.isEmpty else { return nil }
+    return (given, variable)
+  }
+
+  private static func redis(_ url: String, _ source: String) throws(UsageError) -> TieredDataCache.Tier {
+    do throws(RedisError) {
+      return .remote(RedisCache(try RedisServer(url)), name: "redis")
+    } catch {
+      throw UsageError("\(source): \(error.detail)")
+    }
+  }
+
+  private static func bucket(_ url: String, _ source: String) throws(UsageError) -> TieredDataCache.Tier {
+    do throws(S3Error) {
+      let place = try BucketPlace(url)
+      let client = try S3Client(S3Configuration(environment: ProcessInfo.processInfo.environment))
+      return .bucket(try S3DataCache(client, bucket: place.bucket, prefix: place.prefix))
+    } catch {
+      throw UsageError("\(source): \(error.detail)")
+    }
+  }
+  #endif
 
   /// Returns the cache of all tiers; `nil` if there is none.
   func cache(behind disk: DiskCache?) -> (any DataCaching)? {
     guard !tiers.isEmpty else { return disk }
-    return TieredDataCache((disk.map { [.local($0, name: "disk")] } ?? []) + tiers)
+    return TieredDataCache((disk.map { [.local($0, name: "disk")] } ?? []) + tiers.map(\.tier))
+  }
+
+  /// Returns a sentence for each tier in which a cache could not store everything, when it is flushed.
+  func troubles(of cache: (any DataCaching)?) -> [String] {
+    guard let cache = cache as? TieredDataCache else { return [] }
+    return zip(tiers, cache.tierStatistics.filter(\.isRemote)).compactMap { named, tier in
+      let count = tier.droppedWrites + tier.queuedWrites
+      guard count > 0 else { return nil }
+      let reason = tier.lastFailure.map { ": \($0)" } ?? ""
+      return "\(named.source): \(count) \(count == 1 ? "entry was" : "entries were") not stored\(reason)"
+    }
   }
 }

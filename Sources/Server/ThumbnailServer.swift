@@ -226,13 +226,8 @@ extension ThumbnailServer {
     _ client: S3Client?,
   ) throws(ServerError) -> [TieredDataCache.Tier] {
     guard let client, let text = configuration.durable else { return [] }
-    let place: DurablePlace
-    do throws(ConfigurationError) {
-      place = try DurablePlace(text)
-    } catch {
-      throw ServerError("the durable cache cannot be used: \(error.description)")
-    }
     do throws(S3Error) {
+      let place = try BucketPlace(text)
       let cache = try S3DataCache(client, bucket: place.bucket, prefix: place.prefix)
       return [.bucket(cache, limits: configuration.durableLimits)]
     } catch {

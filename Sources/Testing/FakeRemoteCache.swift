@@ -229,6 +229,13 @@ extension FakeRemoteCache: KeyLeasing {
   /// The keys on which somebody holds a lease.
   public var leasedKeys: Set<CacheKey> { Set(state.value.leases.filter { $0.value != 0 }.keys) }
 
+  /// Waits, without a clock, until nobody holds a lease.
+  ///
+  /// Returns early if the awaiting task is cancelled, as by a test's time limit.
+  public func waitForNoLease() async {
+    await state.wait { state in state.leases.values.allSatisfy { $0 == 0 } }
+  }
+
   /// Ends all leases, as time does with those of holders that have died.
   public func expireLeases() { state.change { $0.leases = [:] } }
 

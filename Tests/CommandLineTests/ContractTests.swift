@@ -96,7 +96,7 @@ struct ContractTests {
       [
         "-o", "--size", "--mode", "--format", "--quality", "--lossless", "--subsampling", "--progressive", "--metadata",
         "--jobs", "--no-cache", "--offline", "--reload", "--header", "--time-limit",
-        "--trace", "--files-from", "-0", "--json", "--quiet", "--cache-dir", "--size-limit", "--shared",
+        "--trace", "--files-from", "-0", "--json", "--quiet", "--cache-dir", "--size-limit", "--shared", "--durable",
       ],
     ),
     ("cache", ["--cache-dir", "--size-limit", "--json"]),

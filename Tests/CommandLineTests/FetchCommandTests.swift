@@ -336,4 +336,70 @@ struct FetchCommandTests {
     #expect(variable.errors.hasPrefix("vitrine: VITRINE_SHARED: \(reason)"))
     #expect(server.requests.isEmpty)
   }
+
+  // MARK: - A cache in a bucket
+
+  private let keys = "AWS_ACCESS_KEY_ID=AKID AWS_SECRET_ACCESS_KEY=hush"
+
+  @Test
+  func whatIsFetchedIsKeptInTheBucketForOtherMachines() async throws {
+    let bucket = try LoopbackServer()
+    let objects = Lock<[String: LoopbackResponse]>([:])
+    bucket.route("*") { exchange in
+      let request = exchange.request
+      guard request.method == "PUT" else {
+        exchange.respond(objects.withLock { $0[request.path] } ?? LoopbackResponse(status: 404))
+        return
+      }
+      let fields = request.headers.filter { $0[0].lowercased().hasPrefix("x-amz-meta-") }.map { ($0[0], $0[1]) }
+      objects.withLock { $0[request.path] = LoopbackResponse(headers: fields, body: request.body, entityTag: "\"1\"") }
+      exchange.respond(LoopbackResponse())
+    }
+    server.route("/photo.png") { [picture = try png()] exchange in
+      exchange.respond(LoopbackResponse(headers: [("Cache-Control", "max-age=3600")], body: picture))
+    }
+    let url = server.url("/photo.png")
+    let command = "AWS_ENDPOINT_URL=\(bucket.url("")) \(keys) \"$vitrine\" fetch --json \(url)"
+    let first = try await tool.shell("\(command) --cache-dir one --durable s3://thumbnails/v1")
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(objects.withLock { $0.keys.allSatisfy { $0.hasPrefix("/thumbnails/v1/") } && !$0.isEmpty })
+    let other = try await tool.shell("VITRINE_DURABLE=s3://thumbnails/v1 \(command) --cache-dir two -o out/")
+    #expect(other.status == 0, "\(other.errors)")
+    #expect(other.errors.isEmpty)
+    #expect(try tool.data("out/photo.png") == png())
+    #expect(server.counts.requests == 1)
+  }
+
+  @Test
+  func aBucketThatDeniesIsNamedAndImagesAreFetchedAllTheSame() async throws {
+    let bucket = try LoopbackServer()
+    bucket.route("*", LoopbackResponse(status: 403))
+    server.route("/photo.png", Photographs.response(try png()))
+    let command = """
+      AWS_ENDPOINT_URL=\(bucket.url("")) \(keys) "$vitrine" fetch \(server.url("/photo.png")) --cache-dir cache \
+        --durable s3://thumbnails/v1
+      """
+    let written = try await tool.shell("\(command) -o out/")
+    #expect(written.status == 0)
+    #expect(try tool.data("out/photo.png") == png())
+    #expect(written.errors.hasPrefix("vitrine: --durable: 1 entry was not stored: s3://thumbnails/v1/"))
+    #expect(written.errors.contains("status 403"))
+    // Storing it was the whole task.
+    #expect(try await tool.shell("\(command) --reload").status == 1)
+  }
+
+  @Test(arguments: ["thumbnails/v1", "s3://thumbnails", "s3://thumbnails/"])
+  func aPlaceInNoBucketIsNamedAsItWasGiven(place: String) async throws {
+    let option = try await tool.run("fetch", "--durable", place, "-o", "out/", server.url("/a.png"))
+    #expect(option.status == 64)
+    let reason = "'\(place)' is not s3://bucket/prefix, with a prefix of 1 to 199 bytes"
+    #expect(option.errors.hasPrefix("vitrine: --durable: \(reason)"))
+    let variable = try await tool.shell("VITRINE_DURABLE=\(place) \"$vitrine\" fetch -o out/ \(server.url("/a.png"))")
+    #expect(variable.status == 64)
+    #expect(variable.errors.hasPrefix("vitrine: VITRINE_DURABLE: \(reason)"))
+    let both = try await tool.run("fetch", "--durable", "s3://thumbnails/v1", "--no-cache", server.url("/a.png"))
+    #expect(both.status == 64)
+    #expect(both.errors.hasPrefix("vitrine: --durable and --no-cache exclude each other"))
+    #expect(server.requests.isEmpty)
+  }
 }

@@ -117,8 +117,8 @@ struct DurableTests {
     for text in ["thumbnails/v1", "s3://thumbnails", "s3://thumbnails/", long] {
       #expect(throws: ConfigurationError.self) { try Settings(environment: ["VITRINE_DURABLE": text]) }
     }
-    #expect(try DurablePlace("s3://thumbnails/v1").prefix == "v1/")
-    #expect(try DurablePlace("s3://thumbnails/v1/").prefix == "v1/")
+    #expect(try BucketPlace("s3://thumbnails/v1").prefix == "v1/")
+    #expect(try BucketPlace("s3://thumbnails/v1/").prefix == "v1/")
   }
 
   @Test

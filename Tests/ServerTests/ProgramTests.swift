@@ -40,4 +40,41 @@ struct ProgramTests {
     let text = String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
     #expect(text == "vitrine-server: VITRINE_PROT is not a setting\n")
   }
+
+  private static let form = "'s3://thumbnails' is not s3://bucket/prefix, with a prefix of 1 to 199 bytes"
+
+  @Test(arguments: [
+    (["--durable", "s3://thumbnails"], [:], "--durable: \(form)"),
+    ([], ["VITRINE_DURABLE": "s3://thumbnails"], "VITRINE_DURABLE: \(form)"),
+    (["--shared", "rediss://h.invalid"], ["VITRINE_SHARED": "redis://h.invalid"], "--shared: TLS is not supported"),
+    ([], ["VITRINE_SHARED": "rediss://h.invalid"], "VITRINE_SHARED: TLS is not supported"),
+    (
+      ["--durable", "s3://thumbnails/v1"], ["AWS_ENDPOINT_URL": "nowhere"],
+      "the buckets cannot be used: AWS_ENDPOINT_URL: 'nowhere' is not a URL",
+    ),
+  ])
+  func aPlaceOfTheCacheThatIsNoneIsNamedAsItWasGiven(
+    options: [String],
+    variables: [String: String],
+    message: String,
+  ) throws {
+    let (process, output) = try launch(options + ["--check-config"], variables)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 78)
+    let text = String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
+    #expect(text.hasPrefix("vitrine-server: \(message)"), "\(text)")
+  }
+
+  @Test
+  func theOptionOfTheDurableCacheTakesThePlaceOfItsVariable() throws {
+    let (process, output) = (Process(), Pipe())
+    process.executableURL = URL(filePath: try #require(program))
+    process.arguments = ["--durable", "s3://thumbnails/v2", "--print-config"]
+    (process.standardOutput, process.environment) = (output, ["VITRINE_DURABLE": "s3://thumbnails/v1"])
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(text.contains("\nVITRINE_DURABLE=s3://thumbnails/v2\n"))
+  }
 }

@@ -38,7 +38,7 @@ final class RemoteTier: Sendable {
   private let cache: any FallibleDataCaching
   let limits: TieredDataCache.RemoteLimits
   private let clock: any TimeSource
-  private let stepper: (any TaskExecutor)?
+  let stepper: (any TaskExecutor)?
   private let state: Lock<State>
 
   init(

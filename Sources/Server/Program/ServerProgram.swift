@@ -17,6 +17,8 @@ enum ServerProgram {
 
     --shared redis://HOST:PORT/DATABASE shares images and work with other servers, like VITRINE_SHARED. A password
     belongs there, since others on this machine can read arguments.
+    --durable s3://BUCKET/PREFIX keeps the cache in a bucket, too, like VITRINE_DURABLE, with the keys, the region and
+    the endpoint of AWS_ variables.
 
     Settings are environment variables, or lines of NAME=value in FILE (or the file that VITRINE_CONFIG names).
     A URL is http://HOST:PORT/SIGNATURE/OPTIONS/plain/SOURCE@EXTENSION, as in imgproxy, such as
@@ -31,15 +33,15 @@ enum ServerProgram {
     var (file, action) = (
       ProcessInfo.processInfo.environment["VITRINE_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }, "serve",
     )
-    var shared: String?
+    var given = GivenSettings()
     while let argument = arguments.popFirst() {
       switch argument {
       case "--config":
         guard let path = arguments.popFirst() else { end(64, "--config needs a file") }
         file = path
-      case "--shared":
-        guard let url = arguments.popFirst() else { end(64, "--shared needs a URL") }
-        shared = url
+      case "--shared", "--durable":
+        guard let url = arguments.popFirst() else { end(64, "\(argument) needs a URL") }
+        given.add(argument, url)
       case "--check-config", "--print-config": action = argument
       case "--help", "-h":
         print(help, terminator: "")
@@ -50,15 +52,15 @@ enum ServerProgram {
       default: end(64, "unknown option '\(argument)'; try --help")
       }
     }
-    let settings = settings(file, shared: shared)
+    let settings = settings(file, given)
     switch action {
     case "--print-config": print(settings.text, terminator: "")
-    case "--check-config": check(settings)
-    default: serve(settings)
+    case "--check-config": check(settings, given)
+    default: serve(settings, given)
     }
   }
 
-  private static func settings(_ file: String?, shared: String?) -> Settings {
+  private static func settings(_ file: String?, _ given: GivenSettings) -> Settings {
     var text: String?
     if let file {
       do throws(FileError) {
@@ -68,24 +70,23 @@ enum ServerProgram {
       }
     }
     do throws(ConfigurationError) {
-      var environment = ProcessInfo.processInfo.environment
-      if let shared { environment["VITRINE_SHARED"] = shared }
+      let environment = ProcessInfo.processInfo.environment.merging(given.values) { $1 }
       return try Settings(environment: environment, file: text)
     } catch {
-      end(78, error.description)
+      end(78, given.naming(error.description))
     }
   }
 
-  private static func check(_ settings: Settings) {
-    _ = server(settings, exitCode: 78)
+  private static func check(_ settings: Settings, _ given: GivenSettings) {
+    _ = server(settings, given, exitCode: 78)
     for warning in settings.warnings { say("warning: \(warning)") }
     print("The settings are valid.")
   }
 
-  private static func server(_ settings: Settings, exitCode: Int32) -> ThumbnailServer {
+  private static func server(_ settings: Settings, _ given: GivenSettings, exitCode: Int32) -> ThumbnailServer {
     var configuration = settings.configuration
     // Tiers in the order of look-up: the nearer ones first.
-    if let url = settings.shared { configuration.sharedTiers.append(redis(url)) }
+    if let url = settings.shared { configuration.sharedTiers.append(redis(url, given)) }
     do throws(ServerError) {
       return try ThumbnailServer(configuration, logFile: settings.logs ? 1 : nil)
     } catch {
@@ -93,22 +94,22 @@ enum ServerProgram {
     }
   }
 
-  private static func redis(_ url: String) -> TieredDataCache.Tier {
+  private static func redis(_ url: String, _ given: GivenSettings) -> TieredDataCache.Tier {
     do throws(RedisError) {
       return .remote(RedisCache(try RedisServer(url)), name: "redis")
     } catch {
-      end(78, "VITRINE_SHARED: \(error.detail)")
+      end(78, given.naming("VITRINE_SHARED: \(error.detail)"))
     }
   }
 
-  private static func serve(_ settings: Settings) {
+  private static func serve(_ settings: Settings, _ given: GivenSettings) {
     guard settings.allowsRoot || geteuid() != 0 else {
       end(1, "it does not run as root, since it reads files of strangers; set VITRINE_ALLOW_ROOT=on if it must")
     }
     Heaps.limit()
     let signals = TerminationSignals()
     raiseFileLimit(settings.configuration.maxConnections)
-    let server = server(settings, exitCode: 1)
+    let server = server(settings, given, exitCode: 1)
     do throws(ServerError) {
       try server.start()
     } catch {
@@ -149,6 +150,24 @@ enum ServerProgram {
   private static func end(_ code: Int32, _ text: String) -> Never {
     say(text)
     exit(code)
+  }
+}
+
+/// The settings that options of the command line gave.
+private struct GivenSettings {
+  private var options: [String: (name: String, value: String)] = [:]
+
+  /// The values, by the names of their variables.
+  var values: [String: String] { options.mapValues(\.value) }
+
+  mutating func add(_ option: String, _ value: String) {
+    options["VITRINE_" + option.dropFirst(2).uppercased()] = (option, value)
+  }
+
+  /// Returns a message about a setting with the name of the option, if one gave it.
+  func naming(_ message: String) -> String {
+    guard let (variable, option) = options.first(where: { message.hasPrefix($0.key + ": ") }) else { return message }
+    return option.name + message.dropFirst(variable.count)
   }
 }
 

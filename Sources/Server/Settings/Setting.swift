@@ -1,6 +1,7 @@
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineS3
 import VitrineSandbox
 
 /// One setting: its name, its meaning, and how it is read and shown.
@@ -247,7 +248,11 @@ struct Setting: Sendable {
     custom("DURABLE", "The bucket in which the cache outlives this machine, as s3://bucket/prefix; empty for none.") {
       (settings, value) throws(ConfigurationError) in
       let text = SettingValues.optional(value)
-      if let text { _ = try DurablePlace(text) }
+      do throws(S3Error) {
+        if let text { _ = try BucketPlace(text) }
+      } catch {
+        throw ConfigurationError(error.detail)
+      }
       settings.change { $0.durable = text }
     } show: {
       $0.configuration.durable ?? ""

@@ -78,11 +78,13 @@ public struct S3Configuration: Sendable {
     let settings = path.flatMap { try? ProfileFile.readNow($0) }?.profiles[value("AWS_PROFILE") ?? "default"]
     self.init(credentials: .environment(environment))
     region = value("AWS_REGION", "AWS_DEFAULT_REGION") ?? settings?["region"] ?? "us-east-1"
-    if let text = value("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") ?? settings?["endpoint_url"] {
+    let variable = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"].first { value($0) != nil }
+    if let text = variable.flatMap({ value($0) }) ?? settings?["endpoint_url"] {
       do throws(HTTPError) {
         endpoint = try HTTPURL(text)
       } catch {
-        throw S3Error(.invalidConfiguration, "the endpoint '\(text)' is not a URL: \(error.detail)")
+        let place = variable ?? "endpoint_url in \(path ?? "")"
+        throw S3Error(.invalidConfiguration, "\(place): '\(text)' is not a URL: \(error.detail)")
       }
     }
     try check()

@@ -56,6 +56,48 @@ struct TierLeaseTests {
   }
 
   @Test
+  func aLeaseThatComesTooLateIsEnded() async throws {
+    remote.condition = .stuck
+    async let answer = cache.acquire(KeyLease(key(1)), for: .seconds(5))
+    await remote.wait(forBegun: .acquire)
+    await clock.pendingCount(reaches: 1)
+    clock.advance(by: .milliseconds(25))
+    #expect(try await answer == .vain)
+    remote.condition = .working
+    await remote.wait(forEnded: .release)
+    await remote.waitForNoLease()
+    #expect(remote.leasedKeys.isEmpty)
+  }
+
+  @Test
+  func aLeaseOfOneWhoHasGoneIsEnded() async throws {
+    remote.condition = .stuck
+    let caller = Task { [cache] in try await cache.acquire(KeyLease(key(1)), for: .seconds(5)) }
+    await remote.wait(forBegun: .acquire)
+    caller.cancel()
+    #expect(try await caller.value == .vain)
+    remote.condition = .working
+    await remote.wait(forEnded: .release)
+    await remote.waitForNoLease()
+    #expect(remote.leasedKeys.isEmpty)
+    #expect(try await cache.acquire(KeyLease(key(1)), for: .seconds(5)) == .acquired)
+  }
+
+  @Test
+  func aLeaseThatCannotBeEndedIsEndedWhenTheTierWorksAgain() async throws {
+    let lease = KeyLease(key(1))
+    #expect(try await cache.acquire(lease, for: .seconds(5)) == .acquired)
+    remote.condition = .failing
+    try await cache.release(lease, inVainFor: nil)
+    #expect(remote.leasedKeys == [key(1)])
+    remote.condition = .working
+    await clock.pendingCount(reaches: 1)
+    clock.advance(by: .seconds(1))
+    await remote.waitForNoLease()
+    #expect(remote.leasedKeys.isEmpty)
+  }
+
+  @Test
   func anEntryIsSharedOnceItHasArrived() async {
     #expect(await !cache.isShared(key(1)))
     remote.condition = .stuck
