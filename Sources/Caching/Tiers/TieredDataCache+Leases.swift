@@ -2,13 +2,14 @@ import VitrineRuntime
 
 /// The leases of the first remote tier that keeps any.
 ///
-/// The tier's deadline and circuit breaker hold for them, too. Without such a tier, or while it cannot be reached,
+/// The tier's deadline and circuit breaker hold for them, too. None of these calls is made twice: a lease that arrives
+/// after its end would be nobody's. Without such a tier, or while it cannot be reached,
 /// everybody works alone.
 extension TieredDataCache: KeyLeasing {
   /// Acquires a lease; ``LeaseAnswer/vain`` if the tier cannot be reached.
   public func acquire(_ lease: KeyLease, for duration: Duration) async throws -> LeaseAnswer {
     guard let (tier, leases) = leasing else { return .vain }
-    return await tier.attempt(within: tier.limits.headDeadline) {
+    return await tier.attempt(within: tier.limits.headDeadline, hedges: false) {
       try await leases.acquire(lease, for: duration)
     } ?? .vain
   }
@@ -16,7 +17,7 @@ extension TieredDataCache: KeyLeasing {
   /// Extends a lease; `false` if the tier cannot be reached.
   public func extend(_ lease: KeyLease, for duration: Duration) async throws -> Bool {
     guard let (tier, leases) = leasing else { return false }
-    return await tier.attempt(within: tier.limits.writeDeadline) {
+    return await tier.attempt(within: tier.limits.writeDeadline, hedges: false) {
       try await leases.extend(lease, for: duration)
     } ?? false
   }
@@ -24,7 +25,7 @@ extension TieredDataCache: KeyLeasing {
   /// Ends a lease, if the tier can be reached.
   public func release(_ lease: KeyLease, inVainFor vainTime: Duration?) async throws {
     guard let (tier, leases) = leasing else { return }
-    _ = await tier.attempt(within: tier.limits.writeDeadline) {
+    _ = await tier.attempt(within: tier.limits.writeDeadline, hedges: false) {
       try await leases.release(lease, inVainFor: vainTime)
     }
   }
