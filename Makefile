@@ -195,11 +195,11 @@ soak: setup ## Stresses both caches and the pipeline for SOAK_SECONDS (60) under
 		--sanitize=address --scratch-path .build/asan --filter SoakTests
 
 .PHONY: model
-model: setup ## Checks ROUNDS (10,000) random histories of a pipeline against a model, and all situations; SEED replays.
+model: setup ## Checks ROUNDS (10,000) random histories of a pipeline, and of several over a shared tier, against models, and all situations; SEED replays.
 	swift build --build-tests
 	VITRINE_ALL_SITUATIONS=1 swift test --skip-build --disable-xctest --filter 'ExactCountTests|EncodedCountTests|ExplainTests'
 	VITRINE_MODEL_ROUNDS=$(or $(ROUNDS),10000) VITRINE_MODEL_SEED=$(or $(SEED),$(shell date +%s)) \
-		swift test --skip-build --disable-xctest --filter PipelineModelTests
+		swift test --skip-build --disable-xctest --filter 'PipelineModelTests|FleetModelTests'
 
 .PHONY: fuzz
 fuzz: setup ## Fuzzes each decoder, or TARGETS, for FUZZ_SECONDS (300) under the address sanitizer.
@@ -363,6 +363,12 @@ bench-fleet: setup ## Measures hits from memory, disk, Redis and S3, misses, and
 estimate-fleet: ## Estimates what a hundred servers ask of Redis and S3, from the results of bench-fleet and from traces.
 	set -o pipefail; /usr/bin/python3 Scripts/estimate-fleet.py Benchmarks/Results/fleet.txt \
 		| tee Benchmarks/Results/fleet-estimate.txt
+
+.PHONY: torture-fleet
+torture-fleet: setup ## Measures the server while its Redis or its bucket is slow, paused, full, cut off or gone; SECONDS_EACH, TIERS, STATES narrow it.
+	@Scripts/setup.sh test
+	$(RELEASE) --product vitrine-server
+	set -o pipefail; /usr/bin/python3 Scripts/torture-fleet.py .build/release/vitrine-server | tee Benchmarks/Results/fleet-faults.txt
 
 .PHONY: conformance
 conformance: setup ## Compares decoded images with other programs, by format; installs them if missing.

@@ -151,7 +151,7 @@ struct RedisFailureTests {
     try await cache.erase(key(1))
     try await cache.eraseAll()
     #expect(await cache.statistics().bytes > 0)
-    _ = try await all.sendPlainly([RedisCommand("ACL", Data("SETUSER"), Data("vitrine"), Data("-multi"))])
+    _ = try await all.sendPlainly([RedisCommand("ACL", Data("SETUSER"), Data("vitrine"), Data("-evalsha"))])
     let error = await #expect(throws: RedisError.self) { try await cache.write(entry(), for: key(1)) }
     #expect(error?.isRefusal == true)
   }

@@ -7,7 +7,10 @@ import VitrineRuntime
 
 /// A real server on a socket in a folder of its own, without persistence; it ends with the process that started it.
 final class RedisProcess: Sendable {
-  static let program = ["redis-server", "valkey-server"].lazy.compactMap { find($0) }.first
+  /// The server: that of `VITRINE_REDIS_SERVER`, such as the path of a valkey-server, or the one that is installed.
+  static let program =
+    ProcessInfo.processInfo.environment["VITRINE_REDIS_SERVER"]
+    ?? ["redis-server", "valkey-server"].lazy.compactMap { find($0) }.first
   static let isInstalled = program != nil
 
   private let folder: String
@@ -124,14 +127,17 @@ func data(_ count: Int, seed: UInt64 = 1) -> Data {
   )
 }
 
-func entry(_ count: Int = 500, seed: UInt64 = 1, expires: Date? = nil) -> CachedData {
+/// Later than any removal of a test, so that none keeps its entries out.
+let late = Date(timeIntervalSinceReferenceDate: SystemClock().now.timeIntervalSinceReferenceDate.rounded() + 10_000.25)
+
+func entry(_ count: Int = 500, seed: UInt64 = 1, expires: Date? = nil, stored: Date = late) -> CachedData {
   let data = data(count, seed: seed)
   return CachedData(
     data: data,
     metadata: Data("metadata \(seed)".utf8),
     contentID: ContentID(of: data),
     expires: expires,
-    stored: Date(timeIntervalSinceReferenceDate: 700_000_000.25),
+    stored: stored,
   )
 }
 

@@ -28,6 +28,11 @@ public struct CachedData: Sendable, Hashable {
   ///
   /// Remote tiers do not store them. Defaults to `false`. A cache on disk does not keep it.
   public var isMachineLocal = false
+  /// A Boolean value that indicates whether the origin allows nobody to store the bytes who serves others.
+  ///
+  /// Remote tiers do not store them, and remove an older entry of the key. Defaults to `false`. A cache on disk does not
+  /// keep it.
+  public var isPrivate = false
 
   /// Creates an entry.
   ///

@@ -2,8 +2,14 @@ import VitrineRuntime
 
 /// Keeps calls away from something that keeps failing, and lets one through now and then to see whether it works again.
 ///
+/// Calls that succeed too slowly count, too: a tier that is always a bit slow never fails, and yet costs every request
+/// as much as several calls take.
+///
 /// A value that is told the time, so that a table tests it.
 struct CircuitBreaker: Sendable {
+  /// The number of slow calls that count as one failure.
+  private static let slowShare = 4
+
   /// The leave to make one call, which is returned with its outcome.
   struct Ticket: Sendable {
     /// True for the one call that decides whether the breaker closes.
@@ -11,21 +17,22 @@ struct CircuitBreaker: Sendable {
   }
 
   private enum Phase {
-    case closed(failures: Int)
+    /// What has gone wrong in a row: one for a slow call, several for a failure.
+    case closed(faults: Int)
     case open(until: Duration)
     case trying
   }
 
-  private let failureLimit: Int
+  private let faultLimit: Int
   private let backOffs: ClosedRange<Duration>
-  private var phase = Phase.closed(failures: 0)
+  private var phase = Phase.closed(faults: 0)
   private var backOff: Duration
 
   /// Creates a closed breaker that opens after `failureLimit` failures in a row.
   ///
   /// It stays open for the lower of the two times at first, and twice as long after each trial that fails.
   init(failureLimit: Int, backOffs: ClosedRange<Duration>) {
-    (self.failureLimit, self.backOffs) = (max(1, failureLimit), backOffs)
+    (faultLimit, self.backOffs) = (max(1, failureLimit) * Self.slowShare, backOffs)
     backOff = backOffs.lowerBound
   }
 
@@ -54,16 +61,23 @@ struct CircuitBreaker: Sendable {
   /// Notes a call that has succeeded.
   mutating func succeed(_ ticket: Ticket) {
     if case .closed = phase {} else if !ticket.isTrial { return }
-    (phase, backOff) = (.closed(failures: 0), backOffs.lowerBound)
+    (phase, backOff) = (.closed(faults: 0), backOffs.lowerBound)
   }
+
+  /// Notes a call that has succeeded, but too slowly to be of use.
+  ///
+  /// - Returns: As ``fail(_:at:)``.
+  mutating func tarry(_ ticket: Ticket, at now: Duration) -> Bool { note(1, ticket, at: now) }
 
   /// Notes a call that has failed.
   ///
   /// - Returns: True if the breaker has opened by that.
-  mutating func fail(_ ticket: Ticket, at now: Duration) -> Bool {
+  mutating func fail(_ ticket: Ticket, at now: Duration) -> Bool { note(Self.slowShare, ticket, at: now) }
+
+  private mutating func note(_ weight: Int, _ ticket: Ticket, at now: Duration) -> Bool {
     switch phase {
-    case .closed(let failures) where failures + 1 < failureLimit:
-      phase = .closed(failures: failures + 1)
+    case .closed(let faults) where faults + weight < faultLimit:
+      phase = .closed(faults: faults + weight)
       return false
     case .closed:
       phase = .open(until: now + backOff)

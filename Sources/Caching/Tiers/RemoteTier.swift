@@ -6,12 +6,25 @@ final class RemoteTier: Sendable {
     var breaker: CircuitBreaker
     var queue: TierQueue
     var counts: TieredDataCache.TierStatistics
+    /// The number of calls that may be made a second time.
+    var hedges = State.mostHedges
     /// True if the queue is looked at when the breaker allows a trial.
     var isWakeSet = false
     /// Those who wait until nothing is queued.
     var idleWaiters: [Deferred<Void>] = []
     /// Those who wait until nothing is queued for a key.
     var keyWaiters: [CacheKey: [Deferred<Void>]] = [:]
+
+    /// A tenth of the calls may be made twice, and some more at first.
+    static let mostHedges = 10.0
+    static let hedgeShare = 0.1
+
+    mutating func takeHedge() -> Bool {
+      guard hedges >= 1, breaker.state == .closed else { return false }
+      hedges -= 1
+      counts.hedges += 1
+      return true
+    }
 
     /// Takes those who have waited long enough, as far as one key is concerned, or all for `nil`.
     mutating func takeWaiters(_ key: CacheKey?) -> [Deferred<Void>] {
@@ -95,6 +108,8 @@ final class RemoteTier: Sendable {
     }
     let found = await attempt(within: limits.bodyDeadline) { [cache] in
       isPeeking ? try await cache.peekOrRead(key) : try await cache.read(key)
+    } size: {
+      $0?.data.count ?? 0
     }
     guard var entry = found ?? nil else { return nil }
     // A removal that has come meanwhile wins, and so does a renewal.
@@ -274,6 +289,7 @@ final class RemoteTier: Sendable {
   }
 
   private func carryOut(_ work: TierQueue.Work, _ ticket: CircuitBreaker.Ticket) async {
+    let began = clock.uptime
     let (outcome, task) = await run(within: limits.writeDeadline) { [cache] in
       switch work {
       case .one(let key, .store(let entry, _)): try await cache.write(entry, for: key)
@@ -285,7 +301,7 @@ final class RemoteTier: Sendable {
       }
       return true
     }
-    settle(outcome, ticket)
+    settle(outcome, ticket, isSlow: work.isBounded && isSlow(since: began, work.byteCount))
     // One that is late may still be done, so nothing else happens to its key until it has ended.
     task.cancel()
     let ending: TierQueue.Ending
@@ -312,27 +328,35 @@ final class RemoteTier: Sendable {
   /// Calls the cache, if the breaker allows that; `nil` if it did not, or the call failed.
   func attempt<Value: Sendable>(
     within limit: Duration,
+    hedges: Bool = true,
     _ body: @escaping @Sendable () async throws -> Value,
+    size: (Value) -> Int = { _ in 0 },
   ) async -> Value? {
     let now = clock.uptime
     let ticket = state.withLock { state in
       let ticket = state.breaker.admit(at: now)
       if ticket == nil { state.counts.skipped += 1 }
+      state.hedges = min(State.mostHedges, state.hedges + State.hedgeShare)
       return ticket
     }
     guard let ticket else { return nil }
-    let (outcome, task) = await run(within: limit, body)
-    settle(outcome, ticket)
+    let (outcome, task) = await run(within: limit, hedges: hedges, body)
     guard case .value(let value) = outcome else {
+      settle(outcome, ticket, isSlow: false)
       task.cancel()
       return nil
     }
+    settle(outcome, ticket, isSlow: isSlow(since: now, size(value)))
     return value
   }
 
   /// Runs a call, and returns when it has ended, its time is over or the caller is cancelled, whatever comes first.
+  ///
+  /// One that is slow is made a second time if `hedges` is true, and the first answer counts: where few answers are slow,
+  /// two of them seldom are.
   private func run<Value: Sendable>(
     within limit: Duration,
+    hedges: Bool = false,
     _ body: @escaping @Sendable () async throws -> Value,
   ) async -> (Outcome<Value>, Task<Value, any Error>) {
     let outcome = Deferred<Outcome<Value>>()
@@ -348,15 +372,39 @@ final class RemoteTier: Sendable {
         throw error
       }
     }
-    return await withTaskCancellationHandler {
-      (await outcome.value(), task)
+    guard hedges, limits.slowLimit < limit else {
+      return await withTaskCancellationHandler {
+        (await outcome.value(), task)
+      } onCancel: {
+        outcome.resolve(.cancelled)
+      }
+    }
+    let second = Lock<Task<Void, Never>?>(nil)
+    let starter = clock.schedule(after: limits.slowLimit) { [stepper, state] in
+      guard state.withLock({ $0.takeHedge() }) else { return }
+      let call = Task(executorPreference: stepper) {
+        // Its failure says nothing, as the first may still succeed.
+        if let value = try? await body() { outcome.resolve(.value(value)) }
+      }
+      second.withLock { $0 = call }
+    }
+    let result = await withTaskCancellationHandler {
+      await outcome.value()
     } onCancel: {
       outcome.resolve(.cancelled)
     }
+    starter.cancel()
+    second.withLock { $0 }?.cancel()
+    if case .value = result { task.cancel() }
+    return (result, task)
+  }
+
+  private func isSlow(since began: Duration, _ byteCount: Int) -> Bool {
+    clock.uptime - began > limits.slowLimit + .milliseconds(byteCount >> 16)
   }
 
   /// Counts the outcome of a call, and tells the breaker.
-  private func settle<Value>(_ outcome: Outcome<Value>, _ ticket: CircuitBreaker.Ticket) {
+  private func settle<Value>(_ outcome: Outcome<Value>, _ ticket: CircuitBreaker.Ticket, isSlow: Bool) {
     let now = clock.uptime
     let description = if case .failed(let error) = outcome { "\(error)" } else { "no answer in time" }
     var isRefusal = false
@@ -365,6 +413,9 @@ final class RemoteTier: Sendable {
     let idle = state.withLock { state -> [Deferred<Void>] in
       var hasOpened = false
       switch outcome {
+      case .value where isSlow:
+        state.counts.slowCalls += 1
+        hasOpened = state.breaker.tarry(ticket, at: now)
       case .value: state.breaker.succeed(ticket)
       case .cancelled: state.breaker.forget(ticket, at: now)
       case .failed:

@@ -41,13 +41,18 @@ extension TieredDataCache {
     public var headDeadline = Duration.milliseconds(25)
     /// The maximum time for an entry with its body.
     ///
-    /// Defaults to 250 milliseconds. A look-up beyond it is a miss.
-    public var bodyDeadline = Duration.milliseconds(250)
+    /// Defaults to 100 milliseconds. A look-up beyond it is a miss.
+    public var bodyDeadline = Duration.milliseconds(100)
     /// The maximum time for a write, a renewal or a removal, and for waiting until a removal has arrived.
     ///
     /// Defaults to 2 seconds.
     public var writeDeadline = Duration.seconds(2)
-    /// The number of failures and time-outs in a row after which the tier is left alone.
+    /// The time beyond which a call counts as slow, beside a millisecond for every 64 KB of a body.
+    ///
+    /// Defaults to 8 milliseconds: a request for an image that nobody has waits for six calls. Slow answers are used, but
+    /// a tier that gives nothing else is left alone, as if it failed.
+    public var slowLimit = Duration.milliseconds(8)
+    /// The number of failures and time-outs in a row after which the tier is left alone; four slow calls count as one.
     ///
     /// Defaults to 5.
     public var failureLimit = 5

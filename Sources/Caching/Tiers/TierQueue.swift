@@ -28,6 +28,11 @@ struct TierQueue: Sendable {
   enum Work: Sendable {
     case one(CacheKey, Operation)
     case sweep(Sweep)
+
+    /// False if it takes the time that it takes, as the removal of many keys does.
+    var isBounded: Bool { if case .one = self { true } else { false } }
+    /// The size of the body that is sent.
+    var byteCount: Int { if case .one(_, .store(let entry, _)) = self { entry.data.count } else { 0 } }
   }
 
   enum Ending: Sendable {

@@ -27,6 +27,10 @@ extension TieredDataCache {
     public var promotions = 0
     /// The number of operations that did not end within their deadline.
     public var timeOuts = 0
+    /// The number of operations that succeeded, but slowly; see ``TieredDataCache/RemoteLimits/slowLimit``.
+    public var slowCalls = 0
+    /// The number of calls that were made a second time, since the first was slow.
+    public var hedges = 0
     /// The number of operations that failed otherwise.
     public var errors = 0
     /// The number of operations that the tier has refused although it works, as one that is full does.

@@ -8,7 +8,7 @@ extension TieredDataCache {
     for (number, place) in places.enumerated().dropFirst(index + 1) {
       guard case .remote(let tier) = place else { continue }
       let reading = changes.begin(key)
-      guard let head = await tier.heads(for: [key]).first.flatMap({ $0 }), head.isFresher(than: expires) else {
+      guard let head = await tier.heads(for: [key]).first.flatMap({ $0 }), head.replaces(CachedDataHead(entry)) else {
         changes.end(reading)
         continue
       }
@@ -21,7 +21,9 @@ extension TieredDataCache {
         }
         return renewed
       }
-      guard let found = await tier.entry(for: key, isPeeking: false), found.isFresher(than: expires) else {
+      guard let found = await tier.entry(for: key, isPeeking: false),
+        CachedDataHead(found).replaces(CachedDataHead(entry))
+      else {
         changes.end(reading)
         continue
       }
@@ -42,7 +44,7 @@ extension TieredDataCache {
     for case .remote(let tier) in places {
       let found = await tier.heads(for: expired.map { keys[$0] })
       for (index, head) in zip(expired, found) {
-        if let head, let expires = heads[index]?.expires, head.isFresher(than: expires) { heads[index] = head }
+        if let head, let near = heads[index], head.replaces(near) { heads[index] = head }
       }
     }
     return heads
@@ -50,9 +52,51 @@ extension TieredDataCache {
 }
 
 extension CachedDataHead {
-  fileprivate func isFresher(than expires: Date) -> Bool { self.expires.map { $0 > expires } ?? true }
+  /// Returns true if this may be served in place of an expired entry of the same key.
+  ///
+  /// Other content must have been stored later: what a server has replaced may have had the longer lifetime.
+  fileprivate func replaces(_ near: CachedDataHead) -> Bool {
+    guard let end = near.expires, expires.map({ $0 > end }) ?? true else { return false }
+    return contentID == near.contentID && kind == near.kind || stored > near.stored
+  }
 }
 
 extension CachedData {
-  fileprivate func isFresher(than expires: Date) -> Bool { self.expires.map { $0 > expires } ?? true }
+  /// True if remote tiers do not store the entry.
+  var staysHere: Bool { isMachineLocal || isPrivate }
+}
+
+/// Renewals after which an entry must not be shared any more.
+extension DataCaching {
+  /// Renews an entry as ``renew(_:contentID:expires:metadata:)`` does; remote tiers drop one that is private from now on.
+  @discardableResult
+  package func renew(
+    _ key: CacheKey,
+    contentID: ContentID,
+    expires: Date?,
+    metadata: Data,
+    isPrivate: Bool,
+  ) async -> Bool {
+    guard isPrivate, let tiers = self as? TieredDataCache else {
+      return await renew(key, contentID: contentID, expires: expires, metadata: metadata)
+    }
+    return await tiers.renewHere(key, contentID: contentID, expires: expires, metadata: metadata)
+  }
+}
+
+extension TieredDataCache {
+  /// Renews the entry in local tiers, and removes it from remote ones.
+  fileprivate func renewHere(_ key: CacheKey, contentID: ContentID, expires: Date?, metadata: Data) async -> Bool {
+    changes.beginChange(of: key)
+    defer { changes.endChange(of: key) }
+    var isRenewed = false
+    for place in places.reversed() {
+      switch place {
+      case .local(let cache, _):
+        isRenewed = await cache.renew(key, contentID: contentID, expires: expires, metadata: metadata) || isRenewed
+      case .remote(let tier): tier.remove(key, nil)
+      }
+    }
+    return isRenewed
+  }
 }

@@ -15,7 +15,8 @@ public import VitrineRuntime
 ///
 /// **Writes** go to all tiers. Those to local tiers are waited for. Those to remote tiers wait in a queue, where the
 /// latest write of a key replaces the earlier one. When too many pile up, further ones are dropped and counted. Entries
-/// that only this machine has use for (``CachedData/isMachineLocal``) stay in local tiers.
+/// that only this machine has use for (``CachedData/isMachineLocal``) or may keep (``CachedData/isPrivate``) stay in local
+/// tiers.
 ///
 /// **Removals** reach all tiers, and win over whatever is queued for the same key. The caller waits until they have
 /// arrived, at most for the deadline of a write. If a remote tier cannot be reached, the removal is repeated until it
@@ -129,7 +130,7 @@ public final class TieredDataCache: DataCaching {
     }
     for place in places[..<index] {
       switch place {
-      case .remote(let tier): if !entry.isMachineLocal { tier.store(entry, for: key) }
+      case .remote(let tier): if !entry.staysHere { tier.store(entry, for: key) }
       case .local(let cache, let counts):
         await cache.store(entry, for: key)
         counts.withLock { $0.promotions += 1 }
@@ -202,7 +203,9 @@ public final class TieredDataCache: DataCaching {
     changes.beginChange(of: key)
     for place in places.reversed() {
       switch place {
-      case .remote(let tier): if !entry.isMachineLocal { tier.store(entry, for: key) }
+      // The entry that it replaces would be served in its place.
+      case .remote(let tier) where entry.isPrivate: tier.remove(key, nil)
+      case .remote(let tier): if !entry.staysHere { tier.store(entry, for: key) }
       case .local(let cache, let counts):
         await cache.store(entry, for: key)
         counts.withLock { $0.writes += 1 }

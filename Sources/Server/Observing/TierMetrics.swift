@@ -25,6 +25,8 @@ enum TierMetrics {
     },
     Metric(name: "writes_total", type: "counter", help: "Entries written.", isRemote: false) { $0.writes },
     Metric(name: "time_outs_total", type: "counter", help: "Operations that took too long.") { $0.timeOuts },
+    Metric(name: "slow_total", type: "counter", help: "Operations that were slow.") { $0.slowCalls },
+    Metric(name: "hedges_total", type: "counter", help: "Operations that were made a second time.") { $0.hedges },
     Metric(name: "errors_total", type: "counter", help: "Operations that failed.") { $0.errors },
     Metric(name: "refusals_total", type: "counter", help: "Operations that were refused.") { $0.refusals },
     Metric(name: "skipped_total", type: "counter", help: "Look-ups left out by the breaker.") { $0.skipped },

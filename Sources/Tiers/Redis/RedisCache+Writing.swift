@@ -4,43 +4,49 @@ import VitrineRuntime
 extension RedisCache {
   /// Stores an entry and replaces an older one of the same key, as one step.
   ///
+  /// Nothing happens if the one that is there was stored later, by the clocks of the machines that stored them, or if the
+  /// variants of the source, or everything, have been removed since.
+  ///
   /// - Throws: ``RedisError`` if the server cannot be reached or is full, and for an entry that is too large or that
   ///   only this machine can use. After a refusal the key has no entry.
   public func write(_ entry: CachedData, for key: CacheKey) async throws {
-    if entry.isMachineLocal { throw refusal("only one machine can use the entry") }
+    if entry.isMachineLocal || entry.isPrivate { throw refusal("only one machine may use the entry") }
     guard entry.data.count <= options.entrySizeLimit else {
       try await erase(key)
       throw refusal("the entry has \(entry.data.count) bytes, more than \(options.entrySizeLimit)")
     }
     guard let lifetime = lifetime(until: entry.expires) else { return try await erase(key) }
     let head = RedisHead(entry).encoded(for: key)
-    let sent = try await send(creates: true) { keys in
-      [
-        RedisCommand("MULTI"),
-        RedisCommand("SET", keys.head(key), head, Data("PX"), lifetime),
-        RedisCommand("SET", keys.body(key), entry.data, Data("PX"), lifetime),
-        RedisCommand("SADD", keys.index(key), Data(key.bytes)),
-        RedisCommand("PEXPIRE", keys.index(key), indexLifetime),
-        RedisCommand("EXEC"),
-        RedisCommand("SCARD", keys.index(key)),
-      ]
-    }
-    guard let (keys, replies) = sent else { throw nonsense("GET") }
+    let (stored, bound) = (Self.time(entry.stored), Self.time(clock.now.addingTimeInterval(Self.clockDifference)))
+    let count: Int64?
     do throws(RedisError) {
-      try check(replies)
+      count = try await run(.storeEntry, creates: true) { [namespace = options.namespace] keys in
+        [
+          keys.head(key), keys.body(key), keys.index(key), keys.removal(key),
+          RedisKeys.cleared(namespace: namespace),
+        ]
+      } arguments: { _ in
+        [head, entry.data, lifetime, Data(key.bytes), indexLifetime, stored, bound]
+      }
     } catch {
       // The older entry must not stay in its place.
       if error.isRefusal { try await erase(key) }
       throw error
     }
-    guard let parts = replies[5].array, parts.count == 4, parts[0].isOK, parts[1].isOK,
-      let count = replies[6].integer
-    else { throw nonsense("EXEC") }
+    guard let count else { throw nonsense("GET") }
     if count > options.variantLimit {
       let surplus = Data(number: count - Int64(options.variantLimit))
-      _ = try await sendPlainly([RedisCommand("SPOP", keys.index(key), surplus)])
+      _ = try await send { [RedisCommand("SPOP", $0.index(key), surplus)] }
     }
   }
+
+  /// The difference between the clocks of two machines that is nothing unusual, in seconds.
+  private static let clockDifference = 60.0
+  /// The time for which writes from before a removal are refused, in milliseconds.
+  static let removalLifetime = Data(number: Int64(86_400_000))
+
+  /// Returns a time as scripts compare it.
+  static func time(_ date: Date) -> Data { Data("\(date.timeIntervalSinceReferenceDate)") }
 
   private func refusal(_ detail: String) -> RedisError { RedisError(.send, server, detail, isRefusal: true) }
 
@@ -118,10 +124,10 @@ extension RedisCache {
   }
 
   private func removeExtensions(of key: CacheKey, _ index: (RedisKeys) -> Data) async throws(RedisError) {
-    _ = try await run(.removeExtensions) {
-      [index($0)]
+    _ = try await run(.removeExtensions, creates: true) {
+      [index($0), $0.removal(index: index($0))]
     } arguments: {
-      [Data(key.bytes), $0.headPrefix, $0.bodyPrefix]
+      [Data(key.bytes), $0.headPrefix, $0.bodyPrefix, Self.time(clock.now), Self.removalLifetime]
     }
   }
 }

@@ -91,7 +91,7 @@ public final class RedisCache: FallibleDataCaching {
   /// The commands that a user of an access list must be allowed, on keys that begin with ``Options/namespace``.
   public static let commands = [
     "ping", "get", "set", "mget", "getrange", "sadd", "srem", "sismember", "smembers", "scard", "spop", "incr",
-    "pexpire", "unlink", "scan", "multi", "exec", "eval", "evalsha", "info", "select",
+    "pexpire", "unlink", "scan", "eval", "evalsha", "info", "select",
   ]
 
   /// Creates a cache, without connecting.
@@ -170,7 +170,12 @@ public final class RedisCache: FallibleDataCaching {
   /// Removes everything, by one `INCR`.
   public func eraseAll() async throws {
     let name = RedisKeys.epoch(namespace: options.namespace)
-    let replies = try await pool.send([newEpoch(name), RedisCommand("INCR", name)])
+    let cleared = RedisKeys.cleared(namespace: options.namespace)
+    let replies = try await pool.send([
+      newEpoch(name), RedisCommand("INCR", name),
+      // Refused by a full server, without harm.
+      RedisCommand("SET", cleared, Self.time(clock.now), Data("PX"), Self.removalLifetime),
+    ])
     if let text = replies[1].error { throw RedisError(reply: text, server) }
     guard let number = replies[1].integer else { throw nonsense("INCR") }
     epoch.withLock { $0 = Data(number: number) }

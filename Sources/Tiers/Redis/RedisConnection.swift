@@ -89,13 +89,15 @@ final class RedisConnection: @unchecked Sendable {
   }
 
   /// Returns the next reply; an error reply is a reply.
-  func receive(by deadline: Duration) throws(RedisError) -> RedisReply {
+  ///
+  /// Gives up, a moment later, when `isWanted` returns false.
+  func receive(by deadline: Duration, isWanted: () -> Bool = { true }) throws(RedisError) -> RedisReply {
     while true {
       if let reply = try takeReply() { return reply }
       guard unsafe Int(context.pointee.reader.pointee.len) <= replyLimit else {
         throw RedisError(.receive, server, "the reply is longer than \(replyLimit) bytes")
       }
-      try wait(for: POLLIN, .receive, by: deadline)
+      try wait(for: POLLIN, .receive, by: deadline, isWanted: isWanted)
       // There is something to read, so this does not block.
       guard unsafe redisBufferRead(context) == REDIS_OK else { throw unsafe Self.error(.receive, context, server) }
     }
@@ -115,11 +117,20 @@ final class RedisConnection: @unchecked Sendable {
     return reply
   }
 
-  private func wait(for event: CInt, _ stage: RedisError.Stage, by deadline: Duration) throws(RedisError) {
+  /// The time after which a wait looks whether anybody still wants what it waits for.
+  private static let attention = Duration.milliseconds(10)
+
+  private func wait(
+    for event: CInt,
+    _ stage: RedisError.Stage,
+    by deadline: Duration,
+    isWanted: () -> Bool = { true },
+  ) throws(RedisError) {
     while true {
       let rest = deadline - clock.uptime
       guard rest > .zero else { throw RedisError(stage, server, "it takes too long") }
-      let milliseconds = Int32(clamping: Int64(rest / .milliseconds(1)) + 1)
+      guard isWanted() else { throw RedisError(stage, server.description, "nobody waits any more", isCancellation: true) }
+      let milliseconds = Int32(clamping: Int64(min(rest, Self.attention) / .milliseconds(1)) + 1)
       var request = pollfd(fd: unsafe context.pointee.fd, events: Int16(event), revents: 0)
       let count = unsafe poll(&request, 1, milliseconds)
       // An error of the socket is found by the call that follows.

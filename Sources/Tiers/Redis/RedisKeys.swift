@@ -12,6 +12,9 @@ struct RedisKeys: Sendable {
 
   static func epoch(namespace: String) -> Data { Data("\(namespace):epoch") }
 
+  /// The time of the last removal of everything.
+  static func cleared(namespace: String) -> Data { Data("\(namespace):cleared") }
+
   /// The expiry, the identity and the metadata.
   func head(_ key: CacheKey) -> Data { headPrefix + Data(key.bytes) }
   func body(_ key: CacheKey) -> Data { bodyPrefix + Data(key.bytes) }
@@ -24,10 +27,15 @@ struct RedisKeys: Sendable {
     indexPrefix + Data(key.bytes.prefix(Self.sourceEnd(of: key) ?? key.bytes.count))
   }
 
+  /// The time of the last removal of a source's variants.
+  func removal(_ key: CacheKey) -> Data { removal(index: index(key)) }
+  func removal(index: Data) -> Data { removalPrefix + index.dropFirst(indexPrefix.count) }
+
   var headPrefix: Data { prefix + Data("h:") }
   var bodyPrefix: Data { prefix + Data("b:") }
   var leasePrefix: Data { prefix + Data("l:") }
   var indexPrefix: Data { prefix + Data("i:") }
+  private var removalPrefix: Data { prefix + Data("r:") }
 
   /// The end of the part of a key that all variants of a source share; `nil` for a key that is shorter.
   ///

@@ -150,9 +150,17 @@ final class RedisPool: Sendable {
     } else {
       try connection.transmit(batch.reduce(into: Data()) { $0.append($1.bytes) }, by: last)
     }
-    for request in batch {
+    for (index, request) in batch.enumerated() {
       var replies: [RedisReply] = []
-      for _ in 0..<request.count { replies.append(try connection.receive(by: request.deadline)) }
+      // A connection that is slow is not kept by those who have gone: others need the thread.
+      let rest = batch[index...]
+      for _ in 0..<request.count {
+        replies.append(
+          try connection.receive(by: request.deadline) {
+            rest.contains { !$0.isEnded.load(ordering: .relaxed) }
+          }
+        )
+      }
       request.isEnded.store(true, ordering: .relaxed)
       request.outcome.resolve(.success(replies))
     }

@@ -48,7 +48,9 @@ struct RedisScript: Sendable {
     digest: "2deae1ef2395a47a688aa388ceff88bd1c320ba4",
   )
 
-  /// Deletes the entries of an index whose keys extend a key.
+  /// Deletes the entries of an index whose keys extend a key, and leaves behind when that was.
+  ///
+  /// A full server refuses the latter, and removes all the same.
   static let removeExtensions = RedisScript(
     text: """
       local removed = 0
@@ -59,12 +61,38 @@ struct RedisScript: Sendable {
           removed = removed + 1
         end
       end
+      redis.pcall('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])
       return removed
       """,
-    digest: "40f4c74aaa0fb43c8bf5d7f8144cf7c72f64d939",
+    digest: "d89b25142b98de5d373d7c4436999751f1606b57",
   )
 
-  static let all = [replaceHead, deleteIfEqual, replaceIfEqual, extendIfEqual, removeExtensions]
+  /// Stores an entry, unless it is older than the one that is there or than a removal, and returns the number of entries
+  /// of the source.
+  ///
+  /// A write that comes late, as from a server that was paused, must not undo what has happened since. Times that are
+  /// ahead of the writer's clock by more than a minute do not count. The time of an entry is in its head, at byte 44.
+  static let storeEntry = RedisScript(
+    text: """
+      for index = 4, 5 do
+        local time = tonumber(redis.call('GET', KEYS[index]) or '0')
+        if time > tonumber(ARGV[6]) and time < tonumber(ARGV[7]) then return 0 end
+      end
+      local old = redis.call('GET', KEYS[1])
+      if old and #old > 52 then
+        local time = struct.unpack('<d', old, 45)
+        if time > tonumber(ARGV[6]) and time < tonumber(ARGV[7]) then return 0 end
+      end
+      redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+      redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+      redis.call('SADD', KEYS[3], ARGV[4])
+      redis.call('PEXPIRE', KEYS[3], ARGV[5])
+      return redis.call('SCARD', KEYS[3])
+      """,
+    digest: "ae5f24bb3e54cfc2c2732f20b155593d6d84d4fd",
+  )
+
+  static let all = [replaceHead, deleteIfEqual, replaceIfEqual, extendIfEqual, removeExtensions, storeEntry]
 
   func command(keys: [Data], arguments: [Data]) -> RedisCommand {
     RedisCommand("EVALSHA", [Data(digest), Data(number: keys.count)] + keys + arguments)

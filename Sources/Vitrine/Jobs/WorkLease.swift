@@ -85,7 +85,9 @@ final class WorkLease: Sendable {
   /// Ends the lease after the writes for its key, when others can find the result, or nobody will.
   func finish() {
     guard takeEnd() else { return }
-    pending.add(for: lease.key) { [lease, coordination, cache] in
+    // Not among the writes for the key, on which readers wait: the tier may be slow.
+    pending.add { [lease, coordination, cache, pending] in
+      await pending.finished(for: lease.key)
       let isShared = await (cache as? TieredDataCache)?.isShared(lease.key) ?? true
       try? await coordination.leases.release(lease, inVainFor: isShared ? nil : coordination.vainTime)
     }
@@ -105,7 +107,8 @@ final class WorkLease: Sendable {
     inVain: Bool,
     _ pending: PendingWrites,
   ) {
-    pending.add(for: lease.key) {
+    pending.add { [pending] in
+      await pending.finished(for: lease.key)
       try? await coordination.leases.release(lease, inVainFor: inVain ? coordination.vainTime : nil)
     }
   }

@@ -84,14 +84,19 @@ extension EncodedImage {
   }
 
   /// The entry for a data cache.
+  ///
+  /// It counts as stored when its source was last confirmed, if that is known: the order of what machines write is that
+  /// of the server's words.
   func entry(stored: Date) -> CachedData {
-    CachedData(
+    var entry = CachedData(
       data: data,
       kind: .finished,
       metadata: Header(of: self).encoded,
       contentID: source,
       expires: validity.expires,
-      stored: stored,
+      stored: min(stored, validity.confirmed ?? stored),
     )
+    entry.isPrivate = validity.isPrivate
+    return entry
   }
 }

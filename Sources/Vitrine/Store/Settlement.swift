@@ -57,13 +57,15 @@ final class Settlement: Sendable {
 
     /// The entry for a data cache.
     var entry: CachedData {
-      CachedData(
+      var entry = CachedData(
         data: data,
         metadata: stored.encoded,
         contentID: contentID,
         expires: validity.expires,
         stored: time,
       )
+      entry.isPrivate = validity.isPrivate
+      return entry
     }
   }
 
@@ -98,7 +100,13 @@ final class Settlement: Sendable {
     guard claim(ask, contentID, validity, of: key, record), let disk = writableDisk(request) else { return }
     pending.add(for: key) {
       guard !record.isOutdated(ask, contentID) else { return }
-      await disk.renew(key, contentID: contentID, expires: validity.expires, metadata: renewed.encoded)
+      await disk.renew(
+        key,
+        contentID: contentID,
+        expires: validity.expires,
+        metadata: renewed.encoded,
+        isPrivate: validity.isPrivate,
+      )
     }
   }
 
@@ -318,8 +326,13 @@ final class Settlement: Sendable {
     guard let disk = writableDisk(made.request) else { return }
     let image = made.image
     pending.add(for: made.key) {
-      let metadata = EncodedImage.Header(of: image).encoded
-      await disk.renew(made.key, contentID: image.source, expires: image.validity.expires, metadata: metadata)
+      await disk.renew(
+        made.key,
+        contentID: image.source,
+        expires: image.validity.expires,
+        metadata: EncodedImage.Header(of: image).encoded,
+        isPrivate: image.validity.isPrivate,
+      )
     }
   }
 

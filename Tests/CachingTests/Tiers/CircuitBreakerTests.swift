@@ -69,6 +69,32 @@ struct CircuitBreakerTests {
   }
 
   @Test
+  mutating func fourSlowCallsCountAsOneFailure() throws {
+    for count in 1...12 {
+      let hasOpened = breaker.tarry(try admit(), at: now)
+      #expect(hasOpened == (count == 12))
+    }
+    #expect(breaker.state == .open)
+    // A trial that is slow decides against the tier.
+    now = .seconds(1)
+    let hasOpened = breaker.tarry(try admit(), at: now)
+    #expect(hasOpened)
+    #expect(breaker.trialTime == .seconds(3))
+    now = .seconds(3)
+    try succeed()
+    #expect(breaker.state == .closed)
+  }
+
+  @Test
+  mutating func aCallThatIsFastForgivesThoseThatWereSlow() throws {
+    for _ in 0..<10 {
+      for _ in 0..<11 { _ = breaker.tarry(try admit(), at: now) }
+      try succeed()
+    }
+    #expect(breaker.state == .closed)
+  }
+
+  @Test
   mutating func aCallFromBeforeItOpenedChangesNothing() throws {
     let (early, late) = (try admit(), try admit())
     try open()

@@ -449,11 +449,23 @@ struct TierFreshnessTests {
 
   @Test
   func anEntryThatAnotherMachineHasReplacedIsPromoted() async {
-    let new = entry(1, version: 1, expires: clock.now.addingTimeInterval(60))
+    var new = entry(1, version: 1, expires: clock.now.addingTimeInterval(60))
+    new.stored = old.stored.addingTimeInterval(1)
     remote.put(new, for: key(1))
     #expect(await cache.heads(for: [key(1)]).first??.contentID == new.contentID)
     #expect(await cache.entry(for: key(1)) == new)
     #expect(await near.peek(key(1)) == new)
+  }
+
+  /// What a server has replaced may have had the longer lifetime.
+  @Test
+  func whatWasStoredEarlierElsewhereIsNotFresherHoweverLongItLasts() async {
+    var earlier = entry(1, version: 1, expires: clock.now.addingTimeInterval(600))
+    earlier.stored = old.stored.addingTimeInterval(-1)
+    remote.put(earlier, for: key(1))
+    #expect(await cache.heads(for: [key(1)]).first??.contentID == old.contentID)
+    #expect(await cache.entry(for: key(1)) == old)
+    #expect(await near.peek(key(1)) == old)
   }
 
   @Test

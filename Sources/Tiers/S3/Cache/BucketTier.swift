@@ -24,13 +24,14 @@ extension TieredDataCache.Tier {
 extension TieredDataCache.RemoteLimits {
   /// Limits that fit a bucket, of which a request takes tens of milliseconds, and hundreds at times.
   ///
-  /// Half a second for heads, 2 seconds for an entry and 30 seconds for a write, with all attempts. Everything else is as
-  /// for any remote tier.
+  /// Half a second for heads, 2 seconds for an entry and 30 seconds for a write, with all attempts. Calls beyond 25
+  /// milliseconds are slow. Everything else is as for any remote tier.
   public static var bucket: TieredDataCache.RemoteLimits {
     var limits = TieredDataCache.RemoteLimits()
     limits.headDeadline = .milliseconds(500)
     limits.bodyDeadline = .seconds(2)
     limits.writeDeadline = .seconds(30)
+    limits.slowLimit = .milliseconds(25)
     return limits
   }
 }
