@@ -130,6 +130,10 @@ public struct RowRequest: Sendable {
   public let colorSpace: ColorSpace
   /// The limits.
   public let limits: DecodeLimits
+  /// The maximum number of threads to decode with, the caller's included.
+  ///
+  /// Above 1 where cores are idle, and only for formats whose codecs have threads of their own.
+  package let threadCount: Int
   /// The check that work other than reading rows must call now and then, to stop when asked to.
   public let control: DecodeControl
 
@@ -142,11 +146,12 @@ public struct RowRequest: Sendable {
     region: PixelRegion? = nil,
     colorSpace: ColorSpace = .sRGB,
     limits: DecodeLimits = DecodeLimits(),
+    threadCount: Int = 1,
     control: DecodeControl = DecodeControl(isCancelled: nil, timeLimit: nil),
   ) {
     (self.info, self.frame, self.minimumScale, self.scales) = (info, frame, minimumScale, scales)
     (self.drawnPart, self.region, self.colorSpace) = (drawnPart, region, colorSpace)
-    (self.limits, self.control) = (limits, control)
+    (self.limits, self.threadCount, self.control) = (limits, threadCount, control)
   }
 
   /// The bytes of a whole drawing at the requested scale.
@@ -157,7 +162,15 @@ public struct RowRequest: Sendable {
 
   /// The request for all pixels at their own size.
   package var unscaled: RowRequest {
-    RowRequest(info: info, frame: frame, minimumScale: 1, colorSpace: colorSpace, limits: limits, control: control)
+    RowRequest(
+      info: info,
+      frame: frame,
+      minimumScale: 1,
+      colorSpace: colorSpace,
+      limits: limits,
+      threadCount: threadCount,
+      control: control,
+    )
   }
 
   /// The request without a region.
@@ -170,6 +183,7 @@ public struct RowRequest: Sendable {
       drawnPart: drawnPart,
       colorSpace: colorSpace,
       limits: limits,
+      threadCount: threadCount,
       control: control,
     )
   }
