@@ -40,6 +40,8 @@ programs=(
   "webp:command cwebp:makes WebP for make bench-imaging"
   "libavif-bin:command avifenc:makes AVIF for make bench-imaging"
   "libheif-examples:command heif-enc:makes HEIC for make bench-imaging"
+  "heif-thumbnailer:command heif-thumbnailer:for comparison in make bench-imaging"
+  "libjxl-tools:command djxl:makes JPEG XL for make bench-imaging, and is compared there"
 )
 processors=(
   "libvips-dev:module vips:for comparison in make bench-processing"

@@ -97,7 +97,8 @@ extension Option {
   static let jobs = Option(
     "--jobs",
     "N",
-    "the maximum number of concurrent images; by default the number of cores, and 6 for URLs",
+    "the maximum number of concurrent images, and of threads that decode; by default the number of",
+    "cores, and 6 for URLs",
   )
 
   static let qualityMode = Option("--quality-mode", "MODE", "fast, balanced (default) or best")

@@ -34,8 +34,10 @@ struct ThumbnailCommand: Command {
     options.frame = try parsed.number(.frame, in: 0...Int.max) ?? 0
     options.animates = parsed.has(.animated)
     if options.animates, options.frame > 0 { throw UsageError("--animated and --frame exclude each other") }
-    self.options = options
     jobs = try parsed.number(.jobs, in: 1...1024) ?? Batch.standardWidth(for: sources)
+    // A lone image is decoded on several cores, and a batch one image a core.
+    options.cores = CoreBudget(count: min(jobs, CoreBudget.machine.count))
+    self.options = options
     (isJSON, isQuiet) = (parsed.has(.json), parsed.has(.quiet))
     plan = try OutputPlan(output, format: parsed.choice(.format), sources: sources, isJSON: isJSON)
     encoding = try EncodingChoice(parsed, format: plan.format)

@@ -112,8 +112,10 @@ package final class MemoryShare: Sendable {
 extension DecodeOptions {
   /// Checks the memory of a decode against the limit, and waits for its share of the common budget.
   ///
+  /// Threads for which there is no memory are given up.
+  ///
   /// - Returns: The control of the decode, whose time begins after the wait.
-  func admit(
+  mutating func admit(
     _ decoder: any ImageDecoder,
     _ bytes: UnsafeRawBufferPointer,
     _ plan: SamplingPlan,
@@ -125,9 +127,11 @@ extension DecodeOptions {
     let isWhole =
       plan.width == info.width && plan.height == info.height && info.orientation == .up && bytesPerPixel == 4
       && plan.crop.width == Double(info.width) && plan.crop.height == Double(info.height)
-    let total = memory.total(output: output, decodesInPlace: isWhole)
+    var total = memory.total(output: output, decodesInPlace: isWhole)
       .addingSaturating(bytes.count)
       .addingSaturating(4 * (info.colorProfile?.data.count ?? 0))
+    let threads = total.addingSaturating((threadCount - 1) * DecodeThreads.byteCount)
+    if threads <= limits.memoryByteCount { total = threads } else { threadCount = 1 }
     try limits.check(memory: total, of: info)
     var hasWaited = try memoryShare?.hold(total, control) ?? false
     if let host, try host.permit(info, memory: total, output: output) { hasWaited = true }

@@ -1,3 +1,5 @@
+package import VitrineRuntime
+
 /// The quality of downsampling.
 ///
 /// Some decoders can downsample while they decode, a JPEG for example to 1/8, 2/8 or 4/8 of its size. They deliver
@@ -111,6 +113,15 @@ public struct DecodeOptions: Sendable {
   /// The share of a budget that several decodes have in common; `nil` for none.
   package var memoryShare: MemoryShare?
 
+  /// The cores that several decodes have in common; `nil` for those of the machine.
+  package var cores: CoreBudget?
+
+  /// The share that the running decode has of ``cores``.
+  package var coreShare: CoreShare?
+
+  /// The number of threads that the codec may use, this one included.
+  var threadCount = 1
+
   /// The program on whose behalf this process decodes; `nil` for its own.
   package var host: (any DecodeHost)?
 
@@ -163,6 +174,7 @@ public struct DecodeOptions: Sendable {
       region: region.map { _ in plan.needed(of: info) },
       colorSpace: colorSpace,
       limits: limits,
+      threadCount: threadCount,
       control: control,
     )
   }

@@ -135,7 +135,10 @@ public struct DecoderRegistry: Sendable {
     ) throws(ImageError) -> R? = { (_, _, _, _, _) throws(ImageError) in nil },
     render: (any RowSource, ImageInfo, SamplingPlan, DecodeControl) throws(ImageError) -> R,
   ) throws(ImageError) -> R {
-    let options = question.options
+    var options = question.options
+    let share = options.takeCore()
+    defer { share.leave() }
+    let question = question.with(options)
     let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit)
     try control.check()
     // The bytes are only read while the closure runs: row sources do not outlive it.
@@ -152,6 +155,7 @@ public struct DecoderRegistry: Sendable {
         try options.limits.check(info)
         let plan = try options.plan(for: info)
         if let result = try unsafe shortcut(bytes, decoder, info, plan, control) { return result }
+        options.borrowCores(for: info)
         let control = try unsafe options.admit(decoder, bytes, plan, info, control)
         guard let source = try unsafe decoder.open(bytes, options.request(for: info, plan, control)) else { return nil }
         return try render(source, info, plan, control)

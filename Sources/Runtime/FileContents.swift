@@ -81,7 +81,7 @@ package enum FileContents {
     guard start >= 0 else { return nil }
     // One byte more, as above.
     let memory = PageMemory(forFileOf: byteCount + 1)
-    guard let bytes = memory.bytes.baseAddress else { return nil }
+    guard let bytes = unsafe memory.bytes.baseAddress else { return nil }
     var count = 0
     while count <= byteCount {
       // There is room for one byte more than `byteCount`.

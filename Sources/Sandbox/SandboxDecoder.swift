@@ -27,6 +27,8 @@ struct SandboxDecoder: RemoteDecoder {
     while true {
       attempts += 1
       let worker = try take(WorkerProcess.Kind(format), question)
+      // Only now, since it may have waited for the worker.
+      question.threadCount = question.options.coreShare?.extend(to: DecodeThreads.limit(of: format)) ?? 1
       var conversation = Conversation(worker, question, format)
       do throws(Conversation.Failure) {
         let answer = try unsafe conversation.run(bytes)

@@ -9,6 +9,10 @@ enum Kind: String, CaseIterable {
   case webP = "WebP"
   case avif = "AVIF"
   case heic = "HEIC"
+  case jxl = "JPEG XL"
+
+  /// The kinds of the tables that compare all programs; the others are measured only by the clock.
+  static let compared = allCases.filter { $0 != .jxl }
 
   var isJPEG: Bool { self == .baseline || self == .progressive }
 
@@ -23,6 +27,7 @@ enum Kind: String, CaseIterable {
     case .webP: "webp"
     case .avif: "avif"
     case .heic: "heic"
+    case .jxl: "jxl"
     }
   }
 
@@ -35,6 +40,7 @@ enum Kind: String, CaseIterable {
     case .webP: ["cwebp", "-quiet", "-q", "85", upright, "-o", target]
     case .avif: ["avifenc", "-s", "8", "--min", "20", "--max", "30", upright, target]
     case .heic: ["heif-enc", "-q", "60", upright, "-o", target]
+    case .jxl: ["cjxl", "-q", "88", "-e", "4", upright, target]
     }
   }
 
@@ -45,6 +51,7 @@ enum Kind: String, CaseIterable {
     case .webP: ["dwebp", "-quiet", path, "-o", target]
     case .avif: ["avifdec", path, target]
     case .heic: ["heif-convert", path, target]
+    case .jxl: ["djxl", path, target]
     }
   }
 }
@@ -55,6 +62,8 @@ struct Input {
   let longerSide: Int
   let megapixels: Double
   let byteCount: Int
+  /// True if its width is its longer side.
+  let isWide: Bool
   var name: String { URL(filePath: path).lastPathComponent }
 
   init?(_ path: String, _ kind: Kind) {
@@ -64,7 +73,7 @@ struct Input {
       let width = json["width"] as? Int, let height = json["height"] as? Int
     else { return nil }
     (self.path, self.kind, self.byteCount) = (path, kind, byteCount)
-    (longerSide, megapixels) = (max(width, height), Double(width * height) / 1e6)
+    (longerSide, megapixels, isWide) = (max(width, height), Double(width * height) / 1e6, width >= height)
   }
 }
 
@@ -99,7 +108,7 @@ func inputs(_ kind: Kind, _ photographs: [Input]) -> [Input] {
     switch kind {
     case .webP: corpus("webp", ["webp"], kind)
     case .heic: corpus("photos", ["heic"], kind)
-    case .baseline, .progressive, .png, .avif: []
+    case .baseline, .progressive, .png, .avif, .jxl: []
     }
   // The longest files have the most detail.
   let sources = photographs.sorted { $0.byteCount > $1.byteCount }.prefix(max(1, 3 - known.count))

@@ -3,8 +3,8 @@
 // Every program makes an image whose longer side has the given pixels. The output is JPEG, as usual for photographs.
 // The program that writes only PNG is compared with a PNG of ours. A second PNG of each program, which is not timed,
 // shows its quality: the signal-to-noise ratio against the whole image, decoded by the format's own decoder and shrunk
-// with Lanczos3 (Measuring.swift). KINDS selects from baseline, progressive, png, webP, avif, heic, batch. ROUNDS sets the
-// number of timed rounds. PICTURES names a folder in which to keep the thumbnails.
+// with Lanczos3 (Measuring.swift). KINDS selects from baseline, progressive, png, webP, avif, heic, batch and clock.
+// ROUNDS sets the number of timed rounds. PICTURES names a folder in which to keep the thumbnails.
 
 import Foundation
 
@@ -30,7 +30,7 @@ reportSizes()
 let wanted = environment["KINDS"].map { $0.split(separator: ",").map(String.init) }
 let taken = photographs()
 var comparisons: [Comparison] = []
-for kind in Kind.allCases where wanted?.contains("\(kind)") ?? true {
+for kind in Kind.compared where wanted?.contains("\(kind)") ?? true {
   var sizes = [Comparison(kind, 300), Comparison(kind, 900)]
   print("")
   for input in inputs(kind, taken) {
@@ -47,6 +47,7 @@ for kind in Kind.allCases where wanted?.contains("\(kind)") ?? true {
 }
 if wanted?.contains("batch") ?? true { reportBatch(taken) }
 Goals(comparisons: comparisons).report()
+if wanted?.contains("clock") ?? true { reportByTheClock(taken) }
 
 /// The versions of the compared programs.
 func versions() -> String {

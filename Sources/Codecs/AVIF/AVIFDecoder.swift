@@ -9,8 +9,9 @@ public import VitrineImaging
 ///
 /// let pipeline = try ImagePipeline { $0.decoders.add(.avif) }
 /// ```
-/// The coded picture is held as a whole (about 18 MB at 12 MP and 8 bits) and converted to RGBA a few rows at a time.
-/// One image uses one thread. Cancellation takes effect between frames and between rows.
+/// The coded picture is held as a whole (about 18 MB at 12 MP and 8 bits) and converted to RGBA a few rows at a time; for
+/// a thumbnail it is shrunk before. It is decoded on as many threads as there are idle cores. Cancellation takes effect
+/// between frames and between rows.
 public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
   /// Makes the decoder.
   public init() {}
@@ -43,6 +44,14 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     return info
   }
 
+  package func memory(for bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> DecodeMemory {
+    let info = request.info
+    let factor = AVIFMeans.factor(for: request, AVIF_PIXEL_FORMAT_YUV420)
+    let pixels = factor == 1 ? 0 : info.storedWidth / factor + 1
+    let means = pixels.multipliedSaturating(by: (info.storedHeight / factor + 1) * (info.bitsPerComponent > 8 ? 6 : 3))
+    return DecodeMemory(codec: (info.workingByteCount ?? 0).addingSaturating(means))
+  }
+
   /// Opens one frame for reading rows.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
@@ -50,6 +59,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
       bytes,
       pixelLimit: request.limits.pixelCount,
       frameLimit: request.limits.frameCount,
+      threadCount: request.threadCount,
     )
     return AVIFRows(reader, request)
   }
@@ -96,12 +106,17 @@ private final class AVIFRows: RowSource {
 
   let width: Int
   let height: Int
+  let extentWidth: Double
+  let extentHeight: Double
   let hasAlpha: Bool
+  /// The number of pixels along either axis that a delivered one is the mean of.
+  private let factor: Int
   private let reader: AVIFReader
   private let request: RowRequest
   /// The coded rows, which a crop makes wider than the delivered ones.
   private var strip: [UInt8] = []
-  private let bytesPerStripRow: Int
+  /// The size of the picture that rows are converted from.
+  private let whole: (width: Int, height: Int)
   private let left: Int
   private let top: Int
   private var stripRows = 0..<0
@@ -110,14 +125,22 @@ private final class AVIFRows: RowSource {
 
   init(_ reader: AVIFReader, _ request: RowRequest) {
     (self.reader, self.request) = (reader, request)
-    (width, height, hasAlpha) = (request.info.storedWidth, request.info.storedHeight, request.info.hasAlpha)
+    let factor = reader.showsWhole ? AVIFMeans.factor(for: request, reader.format) : 1
+    let info = request.info
+    (width, height) = ((info.storedWidth + factor - 1) / factor, (info.storedHeight + factor - 1) / factor)
+    extentWidth = Double(info.storedWidth) / Double(factor)
+    extentHeight = Double(info.storedHeight) / Double(factor)
+    (self.factor, hasAlpha) = (factor, info.hasAlpha)
     (left, top) = (Int(reader.crop.x), Int(reader.crop.y))
-    bytesPerStripRow = reader.codedSize.width * 4
+    whole = factor == 1 ? reader.codedSize : (width, height)
   }
+
+  var isAveraged: Bool { factor > 1 }
 
   func read(into rows: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: Int) throws(ImageError) -> Int {
     if !isDecoded {
       try reader.decode(frame: request.frame, request.limits, request.control)
+      if factor > 1 { try reader.shrink(by: factor, request.control) }
       isDecoded = true
     }
     if !stripRows.contains(row), row < height { try convert(from: row) }
@@ -126,7 +149,7 @@ private final class AVIFRows: RowSource {
     precondition(rows.count >= bytesPerRow * (count - 1) + width * 4)
     unsafe strip.withUnsafeBytes { source in
       for index in 0..<count {
-        let start = (row + index - stripRows.lowerBound + Self.margin) * bytesPerStripRow + left * 4
+        let start = (row + index - stripRows.lowerBound + Self.margin) * whole.width * 4 + left * 4
         // The strip holds `stripRows` after its margin; the target was checked above.
         let target = index * bytesPerRow
         unsafe UnsafeMutableRawBufferPointer(rebasing: rows[target..<target + width * 4]).copyMemory(
@@ -141,11 +164,11 @@ private final class AVIFRows: RowSource {
   private func convert(from first: Int) throws(ImageError) {
     let end = min(height, first + Self.stripHeight)
     if strip.isEmpty {
-      strip = [UInt8](repeating: 0, count: (Self.stripHeight + 2 * Self.margin) * bytesPerStripRow)
+      strip = [UInt8](repeating: 0, count: (Self.stripHeight + 2 * Self.margin) * whole.width * 4)
     }
     let above = min(Self.margin, top + first)
-    let range = top + first - above..<min(reader.codedSize.height, top + end + Self.margin)
-    try reader.convert(range, into: &strip, offset: (Self.margin - above) * bytesPerStripRow)
+    let range = top + first - above..<min(whole.height, top + end + Self.margin)
+    try reader.convert(range, width: whole.width, into: &strip, offset: (Self.margin - above) * whole.width * 4)
     stripRows = first..<end
   }
 }

@@ -11,18 +11,24 @@ final class AVIFReader {
   private let isTruncated: Bool
   /// The frame that the decoder's picture is; `nil` for none.
   private var decoded: Int?
+  /// The decoded picture shrunk, if that was asked for.
+  private var means: AVIFMeans?
   /// The part of the coded picture to show (`clap`).
   let crop: avifCropRect
 
   /// `bytes` must stay in place for the life of the reader.
-  init(_ bytes: UnsafeRawBufferPointer, pixelLimit: Int?, frameLimit: Int) throws(ImageError) {
+  init(
+    _ bytes: UnsafeRawBufferPointer,
+    pixelLimit: Int?,
+    frameLimit: Int,
+    threadCount: Int = 1,
+  ) throws(ImageError) {
     isTruncated = unsafe ISOMediaFile.isTruncated(ByteReader(bytes))
     guard let decoder = unsafe avifDecoderCreate(), let view = unsafe avifImageCreateEmpty() else {
       throw ImageError(.overLimit, format: .avif, "not enough memory for the AVIF decoder")
     }
     unsafe (self.decoder, self.view) = (decoder, view)
-    // One thread an image: the queues limit the number of concurrent decodes.
-    unsafe decoder.pointee.maxThreads = 1
+    unsafe decoder.pointee.maxThreads = Int32(clamping: max(1, threadCount))
     unsafe decoder.pointee.ignoreXMP = 1
     unsafe decoder.pointee.ignoreExif = 1
     // Browsers show files that violate these rules.
@@ -50,9 +56,12 @@ final class AVIFReader {
 
   var frameCount: Int { unsafe max(1, Int(decoder.pointee.imageCount)) }
   var codedSize: (width: Int, height: Int) { unsafe (Int(image.width), Int(image.height)) }
+  /// True if all of the coded picture is shown.
+  var showsWhole: Bool { Int(crop.width) == codedSize.width && Int(crop.height) == codedSize.height }
   var hasAlpha: Bool { unsafe decoder.pointee.alphaPresent != 0 }
   // The decoder has an image once it has parsed one, and only then is there an `AVIFReader`.
   private var image: avifImage { unsafe decoder.pointee.image.pointee }
+  var format: avifPixelFormat { unsafe image.yuvFormat }
   var isGray: Bool { unsafe image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 }
   var depth: Int { unsafe Int(image.depth) }
 
@@ -123,13 +132,18 @@ final class AVIFReader {
     decoded = frame
   }
 
-  /// Writes whole `rows` of the decoded picture as RGBA with straight alpha.
-  func convert(_ rows: Range<Int>, into pixels: inout [UInt8], offset: Int) throws(ImageError) {
-    let width = codedSize.width
+  /// Shrinks the decoded picture; ``convert(_:width:into:offset:)`` then writes rows of that.
+  func shrink(by factor: Int, _ control: DecodeControl) throws(ImageError) {
+    means = try unsafe AVIFMeans(decoder.pointee.image, factor: factor, control)
+    if means == nil { throw ImageError(.corrupt, format: .avif, "corrupt: the picture is not as its header says") }
+  }
+
+  /// Writes whole `rows` of the decoded picture, which is `width` pixels wide, as RGBA with straight alpha.
+  func convert(_ rows: Range<Int>, width: Int, into pixels: inout [UInt8], offset: Int) throws(ImageError) {
     precondition(offset >= 0 && offset + rows.count * width * 4 <= pixels.count)
     var part = avifCropRect(x: 0, y: UInt32(rows.lowerBound), width: UInt32(width), height: UInt32(rows.count))
-    // A view into the decoder's picture; libavif checks the bounds.
-    var status = unsafe avifImageSetViewRect(view, decoder.pointee.image, &part)
+    // A view into the picture; libavif checks the bounds.
+    var status = unsafe avifImageSetViewRect(view, means?.image ?? decoder.pointee.image, &part)
     if status == AVIF_RESULT_OK {
       status = unsafe pixels.withUnsafeMutableBytes { bytes in
         var target = unsafe avifRGBImage()

@@ -9,8 +9,9 @@ public import VitrineImaging
 ///
 /// let pipeline = try ImagePipeline { $0.decoders.add(.heif) }
 /// ```
-/// The picture is held as a whole, coded and as RGB: about 60 MB at 12 MP. It is decoded in one step, so cancellation
-/// takes effect only before that step and between rows after it. libheif itself rotates and mirrors, so the header
+/// The picture is held as a whole, coded and as RGB: about 60 MB at 12 MP. Its tiles are decoded on as many threads as
+/// there are idle cores. It is decoded in one step, so cancellation takes effect only before that step and between rows
+/// after it. libheif itself rotates and mirrors, so the header
 /// describes the picture as stored upright. EXIF's orientation, which repeats these transforms, is ignored. Image
 /// sequences without a primary image are `.unsupported`.
 public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
@@ -57,7 +58,7 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
   /// Opens the primary image, or its thumbnail if that satisfies the request.
   public func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     guard request.frame == 0 else { throw .noSuchFrame(request.frame, of: request.info) }
-    let file = try unsafe HEIFFile(bytes)
+    let file = try unsafe HEIFFile(bytes, threadCount: request.threadCount)
     let image = try file.primaryImage()
     guard image.width == request.info.storedWidth, image.height == request.info.storedHeight else {
       throw ImageError(.corrupt, format: .heic, "corrupt: two headers disagree")

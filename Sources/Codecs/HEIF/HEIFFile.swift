@@ -11,7 +11,9 @@ final class HEIFFile {
   private let isSequence: Bool
 
   /// `bytes` must stay in place for the life of the object.
-  init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+  ///
+  /// With several threads, tiles are decoded at the same time; a picture without tiles takes one all the same.
+  init(_ bytes: UnsafeRawBufferPointer, threadCount: Int = 1) throws(ImageError) {
     let reader = unsafe ByteReader(bytes)
     isTruncated = ISOMediaFile.isTruncated(reader)
     isSequence = ISOMediaFile.hasOnlySequences(reader)
@@ -19,8 +21,8 @@ final class HEIFFile {
       throw ImageError(.overLimit, format: .heic, "not enough memory for the HEIF decoder")
     }
     unsafe self.context = context
-    // Tiles are decoded on this thread: the queues limit the number of concurrent decodes.
-    unsafe heif_context_set_max_decoding_threads(context, 0)
+    // With 0, tiles are decoded on this thread. Otherwise it only waits for the others.
+    unsafe heif_context_set_max_decoding_threads(context, threadCount > 1 ? Int32(clamping: threadCount) : 0)
     // The context keeps the pointer no longer than this object lives.
     let status = unsafe heif_context_read_from_memory_without_copy(context, bytes.baseAddress, bytes.count, nil)
     // Everything is initialised here, so throwing runs deinit.

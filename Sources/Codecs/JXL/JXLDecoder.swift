@@ -10,7 +10,8 @@ import VitrineRuntime
 ///
 /// let pipeline = try ImagePipeline { $0.decoders.add(.jxl) }
 /// ```
-/// The picture is held as a whole. One image uses one thread. Cancellation takes effect every 64 KiB of the file.
+/// The picture is held as a whole. It is decoded on as many threads as there are idle cores. Cancellation takes effect
+/// every 64 KiB of the file for each thread.
 public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
   /// Makes the decoder.
   public init() {}
@@ -62,7 +63,11 @@ public struct JXLDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     try request.limits.check(composed: width * height * (request.frame + 1), format: .jxl)
     return unsafe HeldRows(width: width, height: height, hasAlpha: request.info.hasAlpha) {
       (pixels, wholeRows) throws(ImageError) in
-      let reader = try unsafe JXLReader(picturesOf: bytes, request.info)
+      let reader = try unsafe JXLReader(
+        picturesOf: bytes,
+        request.info,
+        threadCount: request.threadCount,
+      )
       do throws(ImageError) {
         try unsafe reader.decodeFrame(after: request.frame, into: pixels, request.control)
       } catch {

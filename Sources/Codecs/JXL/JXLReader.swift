@@ -18,6 +18,8 @@ final class JXLReader {
   /// The start of the bytes that libjxl still needs.
   private var start = 0
   private var end = 0
+  /// The threads that libjxl uses; `nil` for the caller's alone.
+  private var threads: JXLThreads?
 
   /// `bytes` must stay in place for the life of the reader.
   init(_ bytes: UnsafeRawBufferPointer, events: [JxlDecoderStatus]) throws(ImageError) {
@@ -36,13 +38,25 @@ final class JXLReader {
   deinit { unsafe JxlDecoderDestroy(decoder) }
 
   /// Makes a reader of the pictures of a file whose header is known.
-  convenience init(picturesOf bytes: UnsafeRawBufferPointer, _ info: ImageInfo) throws(ImageError) {
+  convenience init(
+    picturesOf bytes: UnsafeRawBufferPointer,
+    _ info: ImageInfo,
+    threadCount: Int = 1,
+  ) throws(ImageError) {
     try unsafe self.init(bytes, events: [JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FULL_IMAGE])
+    if threadCount > 1 { use(JXLThreads(count: threadCount)) }
     let header = try header()
     guard Int(header.xsize) == info.storedWidth, Int(header.ysize) == info.storedHeight else {
       throw ImageError(.corrupt, format: .jxl, "corrupt: two headers disagree")
     }
     _ = try profile(header, byteLimit: 0)
+  }
+
+  private func use(_ threads: JXLThreads) {
+    // The decoder keeps the pointer no longer than this object lives, which holds the threads.
+    let pointer = unsafe Unmanaged.passUnretained(threads).toOpaque()
+    guard unsafe JxlDecoderSetParallelRunner(decoder, JXLThreads.runner, pointer) == JXL_DEC_SUCCESS else { return }
+    self.threads = threads
   }
 
   func header() throws(ImageError) -> JxlBasicInfo {
@@ -157,7 +171,8 @@ final class JXLReader {
       guard unsafe end < bytes.count else {
         throw ImageError(.truncated, format: .jxl, "truncated: the file ends \(place)")
       }
-      end = unsafe min(bytes.count, end + Self.step)
+      // Each step has work for all threads.
+      end = unsafe min(bytes.count, end + Self.step * (threads?.count ?? 1))
       // Within `bytes`, because `start` never passes `end`.
       let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<end])
       let taken = unsafe JxlDecoderSetInput(decoder, part.baseAddress?.assumingMemoryBound(to: UInt8.self), part.count)

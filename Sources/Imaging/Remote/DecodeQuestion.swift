@@ -22,12 +22,21 @@ package struct DecodeQuestion: Sendable {
   package let kind: Kind
   /// The options; for questions that need only limits, those.
   package var options: DecodeOptions
+  /// The maximum number of threads to answer with.
+  package var threadCount = 1
   /// The frames that are decoded one after another, this among them.
   package var session: FrameSession?
 
   package init(_ kind: Kind, _ options: DecodeOptions) {
     (self.kind, self.options) = (kind, options)
     if case .gray = kind { self.options.bytesPerPixel = 1 }
+  }
+
+  /// Returns the same question with other options.
+  func with(_ options: DecodeOptions) -> DecodeQuestion {
+    var question = self
+    question.options = options
+    return question
   }
 
   init(_ kind: Kind, _ limits: DecodeLimits) {

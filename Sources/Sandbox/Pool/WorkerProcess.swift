@@ -234,7 +234,7 @@ final class WorkerProcess: Sendable {
   // MARK: Limits
 
   /// The memory that threads and libraries need beside that of the decode, in bytes.
-  private static let overhead = (64 << 20) + coreCount * (10 << 20)
+  private static let overhead = (64 << 20) + (coreCount + min(coreCount, DecodeThreads.limit)) * (10 << 20)
   // Asking for it reads files.
   private static let coreCount = ProcessInfo.processInfo.activeProcessorCount
 

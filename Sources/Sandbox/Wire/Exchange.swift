@@ -70,7 +70,7 @@ package enum MemoryRole: Int, CaseIterable, Sendable {
 /// The first message of a worker.
 package struct Hello: Equatable, Sendable {
   /// The version of the wire, which changes with any message.
-  package static let version = 3
+  package static let version = 4
 
   package var version = Hello.version
   /// The layers of confinement that the system lacks.
@@ -144,9 +144,12 @@ extension Message {
     try code(&options)
     try code(&byteCount, "number of bytes", in: 1...1 << 40)
     try code(&allowance, "allowance", in: 0 ... .max)
+    var threads = question.threadCount
+    try code(&threads, "number of threads", in: 1...DecodeThreads.limit)
     var session = question.session?.number ?? 0
     try code(&session, "session", in: 0 ... .max)
     question = DecodeQuestion(kind, options)
+    question.threadCount = threads
     if session > 0 { question.session = FrameSession(number: session) }
   }
 

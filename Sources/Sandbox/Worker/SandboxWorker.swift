@@ -61,6 +61,8 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     replaced = []
     isPermitted = false
     question.options.host = self
+    // Those that the program lends; it runs more workers beside this one.
+    question.options.cores = CoreBudget(count: question.threadCount)
     question.options.isCancelled = { [self] in control?.flag == true || hasEnded }
     // The program does not change the input before it has the answer.
     let data = unsafe Data(

@@ -17,6 +17,8 @@ final class JobContext: Sendable {
   let hookQueue: WorkQueue
   /// The memory that concurrent decodes hold together.
   let decodeBudget: ByteBudget
+  /// The cores that concurrent decodes use together; a lone one may use several.
+  let decodeCores: CoreBudget
   let decodeWatch: DecodeWatch
   let decoders: DecoderChoice
   let partials: Partials?
@@ -56,6 +58,7 @@ final class JobContext: Sendable {
       hasThreads: hasThreads,
     )
     decodeBudget = ByteBudget(limit: configuration.maxConcurrentDecodeBytes)
+    decodeCores = CoreBudget(count: min(configuration.maxConcurrentDecodes, CoreBudget.machine.count))
     processQueue = WorkQueue(
       label: "process",
       width: configuration.maxConcurrentDecodes,
@@ -147,6 +150,7 @@ final class JobContext: Sendable {
     options.dynamicRange = request.dynamicRange
     options.animates = request.animates
     options.limits = configuration.decodeLimits
+    options.cores = decodeCores
     return options
   }
 

@@ -31,6 +31,8 @@ extension ImagePipeline {
     public var isCoalescingEnabled = true
     /// The maximum number of concurrent decodes; defaults to the number of cores.
     ///
+    /// A lone AVIF, HEIC, JPEG XL or WebP image is decoded on as many threads, if cores are idle.
+    ///
     /// A server that decodes strangers' files may want some more: a hostile one holds its thread until the time limit.
     /// On Linux these threads have a lower priority than the program's others.
     public var maxConcurrentDecodes = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))

@@ -185,6 +185,7 @@ final class TileFeed: Sendable {
     let share = MemoryShare(of: context.decodeBudget)
     var options = DecodeOptions()
     options.limits = context.configuration.decodeLimits
+    options.cores = context.decodeCores
     options.colorSpace = request.colorSpace
     options.acceptsPartial = acceptsPartial
     options.isCancelled = { item.isCancelled }

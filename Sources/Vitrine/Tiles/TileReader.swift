@@ -110,6 +110,7 @@ final class TileReader: Sendable {
   private var options: DecodeOptions {
     var options = DecodeOptions()
     options.limits = context.configuration.decodeLimits
+    options.cores = context.decodeCores
     options.colorSpace = request.colorSpace
     options.acceptsPartial = acceptsPartial
     return options

@@ -110,6 +110,8 @@ extension WebPDecoder {
       unsafe config.options.use_scaling = isScaled ? 1 : 0
       unsafe config.options.scaled_width = Int32(width)
       unsafe config.options.scaled_height = Int32(height)
+      // One thread more, which filters the rows that this one has decoded.
+      unsafe config.options.use_threads = request.threadCount > 1 ? 1 : 0
       unsafe config.output.colorspace = MODE_RGBA
       unsafe config.output.is_external_memory = 1
       // `pixels` is as large as `HeldRows` promises, and outlives the decoder, which ends before this returns.

@@ -1,0 +1,41 @@
+import VitrineRuntime
+
+/// The threads that a codec may use for one image.
+package enum DecodeThreads {
+  /// The maximum number; more gain little, and each takes memory.
+  package static let limit = 8
+  /// The memory that a further thread takes, in bytes: its stack as far as it is used, and the blocks that it decodes.
+  package static let byteCount = 8 << 20
+  /// The number of pixels from which further threads save more than starting them costs.
+  private static let leastPixelCount = 1 << 20
+
+  /// Returns the maximum number of threads that the codec of a format can use; 1 for most.
+  package static func limit(of format: ImageFormat) -> Int {
+    switch format {
+    case .avif, .heic, .jxl: limit
+    // One thread decodes, the other one filters. A JPEG is decoded from two places at once.
+    case .webp, .jpeg: 2
+    default: 1
+    }
+  }
+
+  /// Returns the maximum number of threads worth using for an image.
+  static func limit(for info: ImageInfo) -> Int {
+    info.storedWidth.multipliedSaturating(by: info.storedHeight) < leastPixelCount ? 1 : limit(of: info.format)
+  }
+}
+
+extension DecodeOptions {
+  /// Takes a core for a decode; the caller gives it back.
+  mutating func takeCore() -> CoreShare {
+    let share = (cores ?? .machine).enter()
+    coreShare = share
+    return share
+  }
+
+  /// Borrows idle cores for an image, if its codec can use them.
+  mutating func borrowCores(for info: ImageInfo) {
+    let limit = DecodeThreads.limit(for: info)
+    threadCount = limit > 1 ? coreShare?.extend(to: limit) ?? 1 : 1
+  }
+}
