@@ -110,3 +110,11 @@ struct UnfailingDataCache: FallibleDataCaching {
   func statistics() async -> DataCacheStatistics { await cache.statistics() }
   func flush() async { await cache.flush() }
 }
+
+extension FallibleDataCaching {
+  /// Reads without counting as use, where that makes a difference.
+  func peekOrRead(_ key: CacheKey) async throws -> CachedData? {
+    if let unfailing = self as? UnfailingDataCache { return await unfailing.peek(key) }
+    return try await read(key)
+  }
+}

@@ -445,11 +445,3 @@ final class RemoteTier: Sendable {
 
   private static func isRefusal(_ error: any Error) -> Bool { (error as? any DataCacheFailure)?.isRefusal ?? false }
 }
-
-extension FallibleDataCaching {
-  /// Reads without counting as use, where that makes a difference.
-  fileprivate func peekOrRead(_ key: CacheKey) async throws -> CachedData? {
-    if let unfailing = self as? UnfailingDataCache { return await unfailing.peek(key) }
-    return try await read(key)
-  }
-}

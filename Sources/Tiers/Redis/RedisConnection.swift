@@ -129,7 +129,9 @@ final class RedisConnection: @unchecked Sendable {
     while true {
       let rest = deadline - clock.uptime
       guard rest > .zero else { throw RedisError(stage, server, "it takes too long") }
-      guard isWanted() else { throw RedisError(stage, server.description, "nobody waits any more", isCancellation: true) }
+      guard isWanted() else {
+        throw RedisError(stage, server.description, "nobody waits any more", isCancellation: true)
+      }
       let milliseconds = Int32(clamping: Int64(min(rest, Self.attention) / .milliseconds(1)) + 1)
       var request = pollfd(fd: unsafe context.pointee.fd, events: Int16(event), revents: 0)
       let count = unsafe poll(&request, 1, milliseconds)
