@@ -6,6 +6,8 @@ final class RemoteTier: Sendable {
     var breaker: CircuitBreaker
     var queue: TierQueue
     var counts: TieredDataCache.TierStatistics
+    /// The number of calls under way.
+    var callCount = 0
     /// The number of calls that may be made a second time.
     var hedges = State.mostHedges
     /// True if the queue is looked at when the breaker allows a trial.
@@ -16,8 +18,7 @@ final class RemoteTier: Sendable {
     var keyWaiters: [CacheKey: [Deferred<Void>]] = [:]
 
     /// A tenth of the calls may be made twice, and some more at first.
-    static let mostHedges = 10.0
-    static let hedgeShare = 0.1
+    static let (mostHedges, hedgeShare) = (10.0, 0.1)
 
     mutating func takeHedge() -> Bool {
       guard hedges >= 1, breaker.state == .closed else { return false }
@@ -258,7 +259,7 @@ final class RemoteTier: Sendable {
     while true {
       let now = clock.uptime
       var wait: Duration?
-      let next = state.withLock { state -> (TierQueue.Work, CircuitBreaker.Ticket)? in
+      let next = state.withLock { state -> (TierQueue.Work, CircuitBreaker.Ticket, others: Int)? in
         guard state.queue.hasNext else { return nil }
         guard let ticket = state.breaker.admit(at: now) else {
           if let time = state.breaker.trialTime, !state.isWakeSet {
@@ -271,11 +272,12 @@ final class RemoteTier: Sendable {
           state.breaker.forget(ticket, at: now)
           return nil
         }
-        return (work, ticket)
+        state.callCount += 1
+        return (work, ticket, state.callCount - 1)
       }
       if let wait { wake(after: wait) }
-      guard let (work, ticket) = next else { return }
-      Task(executorPreference: stepper) { await self.carryOut(work, ticket) }
+      guard let (work, ticket, others) = next else { return }
+      Task(executorPreference: stepper) { await self.carryOut(work, ticket, behind: others) }
     }
   }
 
@@ -288,7 +290,7 @@ final class RemoteTier: Sendable {
     }
   }
 
-  private func carryOut(_ work: TierQueue.Work, _ ticket: CircuitBreaker.Ticket) async {
+  private func carryOut(_ work: TierQueue.Work, _ ticket: CircuitBreaker.Ticket, behind others: Int) async {
     let began = clock.uptime
     let (outcome, task) = await run(within: limits.writeDeadline) { [cache] in
       switch work {
@@ -301,7 +303,7 @@ final class RemoteTier: Sendable {
       }
       return true
     }
-    settle(outcome, ticket, isSlow: work.isBounded && isSlow(since: began, work.byteCount))
+    settle(outcome, ticket, isSlow: work.isBounded && isSlow(since: began, work.byteCount, behind: others))
     // One that is late may still be done, so nothing else happens to its key until it has ended.
     task.cancel()
     let ending: TierQueue.Ending
@@ -325,7 +327,7 @@ final class RemoteTier: Sendable {
 
   // MARK: Calling
 
-  /// Calls the cache, if the breaker allows that; `nil` if it did not, or the call failed.
+  /// Calls the cache; `nil` if the breaker did not allow that, or the call failed.
   func attempt<Value: Sendable>(
     within limit: Duration,
     hedges: Bool = true,
@@ -333,20 +335,20 @@ final class RemoteTier: Sendable {
     size: (Value) -> Int = { _ in 0 },
   ) async -> Value? {
     let now = clock.uptime
-    let ticket = state.withLock { state in
+    let (ticket, others) = state.withLock { state in
       let ticket = state.breaker.admit(at: now)
-      if ticket == nil { state.counts.skipped += 1 }
+      if ticket == nil { state.counts.skipped += 1 } else { state.callCount += 1 }
       state.hedges = min(State.mostHedges, state.hedges + State.hedgeShare)
-      return ticket
+      return (ticket, state.callCount - 1)
     }
     guard let ticket else { return nil }
     let (outcome, task) = await run(within: limit, hedges: hedges, body)
     guard case .value(let value) = outcome else {
-      settle(outcome, ticket, isSlow: false)
       task.cancel()
+      settle(outcome, ticket, isSlow: false)
       return nil
     }
-    settle(outcome, ticket, isSlow: isSlow(since: now, size(value)))
+    settle(outcome, ticket, isSlow: isSlow(since: now, size(value), behind: others))
     return value
   }
 
@@ -399,19 +401,20 @@ final class RemoteTier: Sendable {
     return (result, task)
   }
 
-  private func isSlow(since began: Duration, _ byteCount: Int) -> Bool {
-    clock.uptime - began > limits.slowLimit + .milliseconds(byteCount >> 16)
+  /// Returns if a call was slow, allowing for those that were under way when it began.
+  private func isSlow(since began: Duration, _ byteCount: Int, behind others: Int) -> Bool {
+    clock.uptime - began > limits.slowLimit + .milliseconds(byteCount >> 16) + .microseconds(500 * others)
   }
 
   /// Counts the outcome of a call, and tells the breaker.
   private func settle<Value>(_ outcome: Outcome<Value>, _ ticket: CircuitBreaker.Ticket, isSlow: Bool) {
     let now = clock.uptime
     let description = if case .failed(let error) = outcome { "\(error)" } else { "no answer in time" }
-    var isRefusal = false
-    if case .failed(let error) = outcome { isRefusal = Self.isRefusal(error) }
+    let isRefusal = if case .failed(let error) = outcome { Self.isRefusal(error) } else { false }
     var loose = TierQueue.Loose()
     let idle = state.withLock { state -> [Deferred<Void>] in
       var hasOpened = false
+      state.callCount -= 1
       switch outcome {
       case .value where isSlow:
         state.counts.slowCalls += 1

@@ -47,7 +47,8 @@ extension TieredDataCache {
     ///
     /// Defaults to 2 seconds.
     public var writeDeadline = Duration.seconds(2)
-    /// The time beyond which a call counts as slow, beside a millisecond for every 64 KB of a body.
+    /// The time beyond which a call counts as slow, beside a millisecond for every 64 KB of a body, and half a
+    /// millisecond for every other call under way.
     ///
     /// Defaults to 8 milliseconds: a request for an image that nobody has waits for six calls. Slow answers are used, but
     /// a tier that gives nothing else is left alone, as if it failed.

@@ -83,6 +83,21 @@ struct SlowTierTests {
   }
 
   @Test
+  func aCallMayWaitForOthersThatWereUnderWay() async {
+    let cache = makeCache(remote)
+    remote.condition = .hanging
+    for number in 1...3 {
+      await cache.store(entry(number), for: key(number))
+      await remote.wait(forBegun: .write, count: number)
+    }
+    // The third had two before it, and so a millisecond more.
+    clock.advance(by: .milliseconds(9))
+    remote.condition = .working
+    await cache.flush()
+    #expect(cache.tierStatistics[1].slowCalls == 2)
+  }
+
+  @Test
   func aLargeBodyMayTakeLonger() async {
     let cache = makeCache(remote) { $0.failureLimit = 1 }
     var large = entry(1)

@@ -69,9 +69,18 @@ final class UnitLane {
   private var unitsLeft: Int
   private var restarts: Int
 
-  /// `bytes` must outlive the lane; `restarts` is the number of the restart marker that comes next.
-  init(_ bytes: UnsafeRawBufferPointer, _ data: Range<Int>, components: Int, restartInterval: Int, restarts: Int = 0) {
+  /// `bytes` must outlive the lane; `restarts` is the number of the restart marker that comes next; `mark` is a position
+  /// for `EntropyReader/markOffset`.
+  init(
+    _ bytes: UnsafeRawBufferPointer,
+    _ data: Range<Int>,
+    components: Int,
+    restartInterval: Int,
+    restarts: Int = 0,
+    mark: Int? = nil,
+  ) {
     reader = unsafe EntropyReader(bytes, data)
+    if let mark { reader.setMark(mark) }
     cursor = reader.start()
     unsafe predictions = .allocate(capacity: components)
     unsafe predictions.initialize(repeating: 0, count: components)

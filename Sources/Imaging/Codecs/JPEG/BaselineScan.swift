@@ -24,12 +24,15 @@ final class BaselineScan {
     }
     let components = script.frame.components.count
     self.plan = plan
-    first = unsafe UnitLane(bytes, scan.data, components: components, restartInterval: scan.restartInterval)
     (unitsAcross, unitColumns) = (script.frame.unitsAcross, script.frame.unitColumns)
-    if hasSecondThread, let later = unsafe LaterUnits(bytes, scan, plan, components: components) {
-      self.later = later
-      first.reader.setMark(later.start)
-    }
+    later = unsafe hasSecondThread ? LaterUnits(bytes, scan, plan, components: components) : nil
+    first = unsafe UnitLane(
+      bytes,
+      scan.data,
+      components: components,
+      restartInterval: scan.restartInterval,
+      mark: later?.start,
+    )
   }
 
   deinit { later?.end() }

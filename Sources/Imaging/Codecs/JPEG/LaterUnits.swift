@@ -242,9 +242,10 @@ final class LaterUnits: @unchecked Sendable {
       return true
     }
     guard let origin = first.reader.markOffset else { return true }
+    let offset = first.reader.offset(of: first.cursor) - origin
+    guard offset >= 0 else { return true }
     guard let notes = notes ?? waitForNotes() else { return false }
     self.notes = notes
-    let offset = first.reader.offset(of: first.cursor) - origin
     while noted < notes.count, notes[noted].offset < offset { noted += 1 }
     guard noted < notes.count else { return false }
     guard notes[noted].offset == offset else { return true }
