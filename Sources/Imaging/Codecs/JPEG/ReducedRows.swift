@@ -42,8 +42,10 @@ package final class ReducedRows: RowSource {
   private var held = 0..<0
   private var row = 0
 
-  /// `bytes` must outlive the object; `fallback` opens them with libjpeg at the scale of the script's frame. With
-  /// `hasSecondThread` a baseline file may be decoded on one more thread.
+  /// Makes the rows of `bytes`, which must outlive the object.
+  ///
+  /// `fallback` opens them with libjpeg at the scale of the script's frame. With `hasSecondThread` a baseline file may be
+  /// decoded on one more thread.
   init(
     _ bytes: UnsafeRawBufferPointer,
     _ script: JPEGScript,
