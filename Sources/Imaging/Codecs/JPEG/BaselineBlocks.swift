@@ -213,7 +213,9 @@ final class UnitPlan: @unchecked Sendable {
           unsafe output.store(dc, plan)
           guard unsafe skip(&cursor, plan, after: 0) else { return unit }
         } else {
-          guard unsafe decodeMeans(&cursor, plan, dc, sums, &output) else { return unit }
+          let (next, isGood) = unsafe decodeMeans(cursor, plan, dc, sums, &output)
+          cursor = next
+          guard isGood else { return unit }
         }
       }
       if reader.isAtMarker, reader.hasRunOut(cursor) { return unit }
@@ -325,14 +327,16 @@ final class UnitPlan: @unchecked Sendable {
   }
 
   /// Decodes the coefficients that matter, skips the others, and passes the block on.
-  @inline(__always)
+  ///
+  /// The cursor is a value, because one that has an address does not stay in registers.
   private func decodeMeans<Output: BlockOutput>(
-    _ cursor: inout BitCursor,
+    _ start: BitCursor,
     _ plan: BlockPlan,
     _ dc: Int,
     _ sums: UnsafeMutablePointer<Int32>,
     _ output: inout Output,
-  ) -> Bool {
+  ) -> (BitCursor, isGood: Bool) {
+    var cursor = start
     let (coefficients, last) = unsafe (plan.coefficients, plan.last)
     var reached = 0
     while reached < last {
@@ -344,11 +348,12 @@ final class UnitPlan: @unchecked Sendable {
         reached = next
         unsafe add(entry &>> 16, plan, sums, reached)
       } else {
-        guard unsafe decodeOne(&cursor, plan, sums, &reached) else { return false }
+        guard unsafe decodeOne(&cursor, plan, sums, &reached) else { return (cursor, false) }
       }
     }
     unsafe store(dc, reached, plan, sums, &output)
-    return unsafe skip(&cursor, plan, after: reached)
+    let isGood = unsafe skip(&cursor, plan, after: reached)
+    return (cursor, isGood)
   }
 
   @inline(__always)
