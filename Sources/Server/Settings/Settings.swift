@@ -41,7 +41,7 @@ public struct Settings: Sendable {
   ///   - environment: The variables; those whose names do not begin with `VITRINE_` are ignored.
   ///   - file: The text of a file with lines of `NAME=value`; empty ones and those that begin with `#` are ignored. What
   ///     is in the environment takes precedence. Defaults to `nil`.
-  /// - Throws: ``ConfigurationError`` that names the setting.
+  /// - Throws: `ConfigurationError` that names the setting.
   public init(environment: [String: String], file: String? = nil) throws(ConfigurationError) {
     var values = try file.map { text throws(ConfigurationError) in try Self.values(in: text) } ?? [:]
     // These are the tests' and the tools' own.
