@@ -21,7 +21,9 @@ package enum DecodeThreads {
 
   /// Returns the maximum number of threads worth using for an image.
   static func limit(for info: ImageInfo) -> Int {
-    info.storedWidth.multipliedSaturating(by: info.storedHeight) < leastPixelCount ? 1 : limit(of: info.format)
+    let isSmall = info.storedWidth.multipliedSaturating(by: info.storedHeight) < leastPixelCount
+    // The scans of a progressive JPEG build on one another.
+    return isSmall || (info.format == .jpeg && !info.streamsRows) ? 1 : limit(of: info.format)
   }
 }
 

@@ -132,7 +132,7 @@ public struct RowRequest: Sendable {
   public let limits: DecodeLimits
   /// The maximum number of threads to decode with, the caller's included.
   ///
-  /// Above 1 where cores are idle, and only for formats whose codecs have threads of their own.
+  /// Above 1 where cores are idle, and only for formats that can be decoded on several.
   package let threadCount: Int
   /// The check that work other than reading rows must call now and then, to stop when asked to.
   public let control: DecodeControl

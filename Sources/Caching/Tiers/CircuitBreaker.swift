@@ -17,7 +17,7 @@ struct CircuitBreaker: Sendable {
   }
 
   private enum Phase {
-    /// What has gone wrong in a row: one for a slow call, several for a failure.
+    /// The faults in a row: a slow call counts one, a failure as many as ``slowShare``.
     case closed(faults: Int)
     case open(until: Duration)
     case trying

@@ -3,7 +3,7 @@ import VitrineRuntime
 /// The leases of the first remote tier that keeps any.
 ///
 /// The tier's deadline and circuit breaker hold for them, too. None of these calls is made twice: a lease that arrives
-/// after its end would be nobody's. Without such a tier, or while it cannot be reached,
+/// after its end would belong to nobody. Without such a tier, or while it cannot be reached,
 /// everybody works alone.
 extension TieredDataCache: KeyLeasing {
   /// Acquires a lease; ``LeaseAnswer/vain`` if the tier cannot be reached.
@@ -56,8 +56,8 @@ extension TieredDataCache: KeyLeasing {
 
 /// One attempt to acquire a lease, whose answer may come when the caller has gone.
 ///
-/// What was sent is carried out, even if the caller is cancelled or the deadline passes. A lease that nobody knows of would
-/// keep all others waiting until it ends by itself.
+/// A request that was sent is carried out, even if the caller is cancelled or the deadline passes. A lease that nobody knows
+/// of would keep all others waiting until it ends by itself.
 private final class LeaseCall: Sendable {
   private struct State {
     var task: Task<LeaseAnswer, any Error>?

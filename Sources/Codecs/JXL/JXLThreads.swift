@@ -5,7 +5,7 @@ import VitrineRuntime
 /// The threads on which libjxl decodes the blocks of one picture: that of the caller, and others that end with this.
 @safe
 final class JXLThreads: Sendable {
-  /// What libjxl wants to be called, while it waits for that.
+  /// A function that libjxl has this call, and for which it waits.
   // @unchecked: libjxl allows the calls on several threads, and keeps what `context` points to until they are over.
   @safe
   private struct Work: @unchecked Sendable {

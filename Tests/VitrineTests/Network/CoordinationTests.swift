@@ -183,13 +183,7 @@ struct CoordinationTests {
 
   @Test
   func whoeverIsCancelledStopsAsking() async throws {
-    loader.answer(Self.url, with: file, headers: Self.fresh)
-    let machine = makeMachine()
-    _ = try await machine.data(for: Self.plain)
-    await machine.cache.flush()
-    let key = await key
-    await machine.cache.removeAll()
-    remote.occupy(key)
+    _ = try await makeMachineWhoseWorkIsTaken()
     // The clock stands still, so the machine waits after its first question.
     let waiting = ManualClock()
     let other = makeMachine(clock: waiting)

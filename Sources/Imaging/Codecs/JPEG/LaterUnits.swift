@@ -104,7 +104,7 @@ final class LaterUnits: @unchecked Sendable {
   /// Returns `nil` if nothing in the scan shows where units begin, or if there is no thread. `bytes` must outlive the
   /// call of ``end()``.
   init?(_ bytes: UnsafeRawBufferPointer, _ scan: JPEGScan, _ plan: UnitPlan, components: Int) {
-    guard components <= 4, plan.showsPhase || scan.restartInterval > 0 else { return nil }
+    guard plan.showsPhase || scan.restartInterval > 0 else { return nil }
     var start = scan.data.lowerBound + scan.data.count / 2
     var restarts = 0
     if scan.restartInterval > 0 {
@@ -192,15 +192,15 @@ final class LaterUnits: @unchecked Sendable {
     for _ in 0..<Self.attemptLimit {
       var notes: [Note] = []
       var chunks: [Chunk] = []
-      while notes.count < Self.noteLimit, (notes.last?.offset ?? 0) < (notes.first?.offset ?? 0) + Self.noteSpan {
+      var isGood = true
+      while isGood, notes.count < Self.noteLimit,
+        (notes.last?.offset ?? 0) < (notes.first?.offset ?? 0) + Self.noteSpan
+      {
         notes.append(Note(offset: lane.reader.offset(of: lane.cursor), predicted: lane.predicted))
         if notes.count % Self.chunkLength == 1 { chunks.append(Chunk(capacity: capacity)) }
-        guard decode(1, into: chunks[chunks.count - 1]) else { break }
-        if notes.count == Self.noteLimit { return (notes, chunks) }
+        isGood = decode(1, into: chunks[chunks.count - 1])
       }
-      if let last = chunks.last, chunks.reduce(0, { $0 + $1.count }) == notes.count, last.count > 0 {
-        return (notes, chunks)
-      }
+      if isGood { return (notes, chunks) }
       guard !lane.reader.isAtMarker else { break }
       lane.predicted = SIMD4()
       unsafe lane.sums.update(repeating: 0, count: BlockMeans.sumCapacity)
