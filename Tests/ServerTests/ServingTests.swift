@@ -138,6 +138,26 @@ struct ServingTests {
   }
 
   @Test
+  func anImageThatCannotBeDecodedIsRefusedWithItsReason() async throws {
+    let (loader, photograph) = (loader(), TestServer.photograph)
+    loader.answer("http://images.invalid/text", with: Data("no image at all".utf8))
+    loader.answer("http://images.invalid/half", with: photograph.prefix(photograph.count / 2))
+    let server = try TestServer(loader) { $0.maxSourcePixels = 640 * 480 }
+    let wide = try EncoderRegistry.standard.encode(Bitmap.testPattern(width: 641, height: 480), as: .png)
+    loader.answer("http://images.invalid/wide", with: wide)
+    for (source, reason) in [
+      ("text", "the source is no image that can be read"), ("half", "the source is incomplete or damaged"),
+      ("wide", "the source is too large to be decoded"),
+    ] {
+      let (response, body) = try await server.get(TestServer.target(of: "http://images.invalid/\(source)"))
+      let text = String(decoding: body, as: UTF8.self)
+      #expect(response.status == 422)
+      #expect(text.hasPrefix(reason), "\(text)")
+    }
+    await server.server.stop()
+  }
+
+  @Test
   func aPlaceholderStandsInForAnError() async throws {
     let folder = try TemporaryFolder()
     try TestServer.photograph.write(to: URL(filePath: folder.path + "/placeholder.jpg"))
