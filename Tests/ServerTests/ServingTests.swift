@@ -143,7 +143,7 @@ struct ServingTests {
     loader.answer("http://images.invalid/text", with: Data("no image at all".utf8))
     loader.answer("http://images.invalid/half", with: photograph.prefix(photograph.count / 2))
     let server = try TestServer(loader) { $0.maxSourcePixels = 640 * 480 }
-    let wide = try EncoderRegistry.standard.encode(Bitmap.testPattern(width: 641, height: 480), as: .png)
+    let wide = try EncoderRegistry.standard.encode(Bitmap.testPattern(width: 641, height: 480), as: .png())
     loader.answer("http://images.invalid/wide", with: wide)
     for (source, reason) in [
       ("text", "the source is no image that can be read"), ("half", "the source is incomplete or damaged"),
