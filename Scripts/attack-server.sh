@@ -6,9 +6,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 program=${SERVER:-$PWD/.build/release/vitrine-server}
-work=$PWD/.build/attack-server
+mkdir -p .build
+# Its own, so that two runs do not serve each other's half-copied files.
+work=$(mktemp -d "$PWD/.build/attack-server.XXXXXX")
 attacks=" ${ATTACKS:-urls signatures files drawings poison crowd killed heads halves slow idle sources overload flood} "
-rm -rf "$work"
 mkdir -p "$work/root/hostile/damaged"
 local=autumn-avenue-nikon.jpg
 cp Examples/Photographs/*.jpg "$work/root/"
