@@ -52,9 +52,10 @@ public final class Sandbox: Sendable {
     public var formats = Formats.all
     /// The path of the program `vitrine-codecs`; defaults to `nil`: in the folder of the running program.
     public var program: String?
-    /// The maximum number of processes for pictures, and as many for drawings.
+    /// The maximum number of images that are decoded at once; as many drawings, and as many pictures to be encoded.
     ///
-    /// Defaults to the number of cores. Each decodes one image at a time; further images wait.
+    /// Defaults to the number of cores. Each has a process; further images wait. A process opens the library of one
+    /// heavy format, and the last process of each format that was needed stays.
     public var processes = max(1, ProcessInfo.processInfo.activeProcessorCount)
     /// A Boolean value that indicates whether a process is started before it is needed.
     ///
