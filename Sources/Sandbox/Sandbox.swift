@@ -111,7 +111,7 @@ public final class Sandbox: Sendable {
 
   /// Makes a sandbox, and starts its first process in the background.
   ///
-  /// If layers are required, it waits for that process and checks them, for about 40 ms.
+  /// If layers are required, it waits for that process and checks them, for about 10 ms.
   ///
   /// - Parameter configure: Changes the settings.
   /// - Throws: ``SandboxError`` if the program is missing or cannot be started, or a required layer is missing.
