@@ -96,7 +96,7 @@ scenarios: setup ## Tests the scenarios of Examples/Scenarios, a package that us
 # Separate from the build, so that only copying needs the rights of root.
 .PHONY: install uninstall
 install: ## Installs the tool, the gallery, the thumbnailer, the server and their files below DESTDIR/PREFIX (/usr/local), after make build.
-	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(PRODUCTS)" Scripts/install.sh install
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(PRODUCTS)" STRIP="$(or $(STRIP),1)" Scripts/install.sh install
 
 uninstall: ## Removes what make install has installed.
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(PRODUCTS)" Scripts/install.sh uninstall

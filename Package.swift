@@ -318,11 +318,12 @@ if !isApple {
     ),
   ]
 
-  // One heavy codec each, so that who depends on Vitrine builds only those that it names.
-  let codecs: [(name: String, shim: String?, library: Target)] = [
-    ("AVIF", nil, library("CLibAVIF", "libavif", apt: "libavif-dev")),
-    ("HEIF", nil, library("CLibHEIF", "libheif", apt: "libheif-dev")),
-    ("JXL", nil, library("CLibJXL", "libjxl", apt: "libjxl-dev")),
+  // One heavy codec each, so that who depends on Vitrine builds only those that it names. C: opens the library when it is
+  // first needed; for SVG and TIFF also its macros, casts and variadic functions as plain ones.
+  let codecs: [(name: String, shim: String, library: Target)] = [
+    ("AVIF", "CVitrineAVIF", library("CLibAVIF", "libavif", apt: "libavif-dev")),
+    ("HEIF", "CVitrineHEIF", library("CLibHEIF", "libheif", apt: "libheif-dev")),
+    ("JXL", "CVitrineJXL", library("CLibJXL", "libjxl", apt: "libjxl-dev")),
     ("SVG", "CVitrineSVG", library("CLibRSVG", "librsvg-2.0", apt: "librsvg2-dev", needsFlags: true)),
     ("TIFF", "CVitrineTIFF", library("CLibTIFF", "libtiff-4", apt: "libtiff-dev")),
   ]
@@ -331,22 +332,19 @@ if !isApple {
     package.targets += [
       .target(
         name: "Vitrine\(codec.name)",
-        dependencies: ["VitrineRuntime", "VitrineImaging", .target(name: codec.shim ?? codec.library.name)],
+        dependencies: [
+          "VitrineRuntime", "VitrineImaging", .target(name: codec.shim), .target(name: codec.library.name),
+        ],
         path: "Sources/Codecs/\(codec.name)",
         swiftSettings: strict,
       ),
       codec.library,
-    ]
-    guard let shim = codec.shim else { continue }
-    let dependency = Target.Dependency.target(name: codec.library.name)
-    package.targets.append(
       .target(
-        name: shim,
-        dependencies: [dependency],
-        path: "Sources/Shims/\(shim)",
-        linkerSettings: codec.name == "TIFF" ? [.linkedLibrary("tiff")] : nil,
-      )
-    )
+        name: codec.shim,
+        dependencies: [.target(name: codec.library.name)],
+        path: "Sources/Shims/\(codec.shim)",
+      ),
+    ]
   }
 
   // Decoding in processes that can do nothing else. `vitrine` has heavy formats decoded there, so that it does not pay for

@@ -8,18 +8,19 @@ import VitrineSVG
 import VitrineSandbox
 import VitrineTIFF
 
-/// The process in which a sandbox decodes or encodes.
+/// The process in which a sandbox decodes or encodes images of one kind.
 ///
-/// It is not meant to be started by hand. It confines itself: one for drawings can read fonts, another no file at all.
+/// It is not meant to be started by hand. It opens the library of its kind, and confines itself: one for drawings can read
+/// fonts, another no file at all.
 @main
 enum CodecWorker {
   static func main() {
-    // Text needs fonts, and embedded pictures need plug-ins.
-    let kind = CommandLine.arguments.dropFirst().first
-    let draws = kind == "drawings"
-    if draws { SVGDecoder.loadPlugins() }
+    guard let kind = CommandLine.arguments.dropFirst().first.flatMap({ WorkerKind(rawValue: $0) }) else {
+      return print("vitrine-codecs decodes images for programs with Vitrine, which start it.")
+    }
+    let (decoders, encoders) = open(kind)
     // Before the first thread, and before a stranger's first byte.
-    let confinement = Confinement.enter(readsFonts: draws)
+    let confinement = Confinement.enter(readsFonts: kind == .drawings)
     // Ends with the program, even in the middle of a picture.
     let watch = WorkQueue(label: "watch", width: 1)
     _ = try? watch.enqueue { _ in
@@ -28,31 +29,47 @@ enum CodecWorker {
       while unsafe poll(&program, 1, -1) < 0, errno == EINTR {}
       exit(0)
     }
-    let heavy: [any ImageDecoder] = [AVIFDecoder(), HEIFDecoder(), JXLDecoder(), TIFFDecoder()]
-    var decoders = draws ? DecoderRegistry([SVGDecoder()]) : .standard
-    if !draws { for decoder in heavy { decoders.add(decoder) } }
-    let encodes = kind == "encoding"
-    SandboxWorker(encodes ? DecoderRegistry([]) : decoders, encoders: encodes ? encoders : [], on: 0)
-      .run(missingLayers: Set(confinement.missing.keys))
+    SandboxWorker(decoders, encoders: encoders, on: 0).run(missingLayers: Set(confinement.missing.keys))
   }
 
-  private static let encoders = [
-    SandboxedEncoder(AVIFEncoder()) { options in
-      let other = AVIFOptions(quality: options.quality, isLossless: options.isLossless)
-      return AVIFOptions(
-        quality: other.quality,
-        isLossless: other.isLossless,
-        subsampling: options.subsampling ?? other.subsampling,
-        speed: options.effort.map { 10 - $0 } ?? other.speed,
-      )
-    },
-    SandboxedEncoder(JXLEncoder()) { options in
-      let other = JXLOptions(quality: options.quality, isLossless: options.isLossless)
-      return JXLOptions(
-        quality: other.quality,
-        isLossless: other.isLossless,
-        effort: options.effort ?? other.effort,
-      )
-    },
-  ]
+  /// Opens the library of a kind, since no file can be opened later; says no to images where it cannot be.
+  private static func open(_ kind: WorkerKind) -> (DecoderRegistry, [SandboxedEncoder]) {
+    func decoders(_ heavy: any ImageDecoder, _ library: CodecLibrary) -> (DecoderRegistry, [SandboxedEncoder]) {
+      var decoders = DecoderRegistry.standard
+      decoders.add(heavy)
+      return (decoders, [])
+    }
+    switch kind {
+    case .pictures: return (.standard, [])
+    case .avif: return decoders(AVIFDecoder(), AVIFDecoder.library)
+    case .heif: return decoders(HEIFDecoder(), HEIFDecoder.library)
+    case .jxl: return decoders(JXLDecoder(), JXLDecoder.library)
+    case .tiff: return decoders(TIFFDecoder(), TIFFDecoder.library)
+    case .drawings:
+      // Text needs fonts, and embedded pictures need plug-ins.
+      SVGDecoder.loadPlugins()
+      return (DecoderRegistry([SVGDecoder()]), [])
+    case .avifEncoding:
+      _ = AVIFDecoder.library
+      return (DecoderRegistry([]), [avif])
+    case .jxlEncoding:
+      _ = JXLDecoder.library
+      return (DecoderRegistry([]), [jxl])
+    }
+  }
+
+  private static let avif = SandboxedEncoder(AVIFEncoder()) { options in
+    let other = AVIFOptions(quality: options.quality, isLossless: options.isLossless)
+    return AVIFOptions(
+      quality: other.quality,
+      isLossless: other.isLossless,
+      subsampling: options.subsampling ?? other.subsampling,
+      speed: options.effort.map { 10 - $0 } ?? other.speed,
+    )
+  }
+
+  private static let jxl = SandboxedEncoder(JXLEncoder()) { options in
+    let other = JXLOptions(quality: options.quality, isLossless: options.isLossless)
+    return JXLOptions(quality: other.quality, isLossless: other.isLossless, effort: options.effort ?? other.effort)
+  }
 }

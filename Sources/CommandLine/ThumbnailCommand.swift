@@ -15,7 +15,7 @@ struct ThumbnailCommand: Command {
 
   private let arguments: [ByteString]
   private let sources: [Source]
-  private let options: DecodeOptions
+  let options: DecodeOptions
   private let encoding: EncodingChoice
   private let jobs: Int
   private let isJSON: Bool

@@ -52,9 +52,10 @@ public final class Sandbox: Sendable {
     public var formats = Formats.all
     /// The path of the program `vitrine-codecs`; defaults to `nil`: in the folder of the running program.
     public var program: String?
-    /// The maximum number of processes for pictures, and as many for drawings.
+    /// The maximum number of images that are decoded at once; as many drawings, and as many pictures to be encoded.
     ///
-    /// Defaults to the number of cores. Each decodes one image at a time; further images wait.
+    /// Defaults to the number of cores. Each has a process; further images wait. A process opens the library of one
+    /// heavy format, and the last process of each format that was needed stays.
     public var processes = max(1, ProcessInfo.processInfo.activeProcessorCount)
     /// A Boolean value that indicates whether a process is started before it is needed.
     ///
@@ -110,7 +111,7 @@ public final class Sandbox: Sendable {
 
   /// Makes a sandbox, and starts its first process in the background.
   ///
-  /// If layers are required, it waits for that process and checks them, for about 40 ms.
+  /// If layers are required, it waits for that process and checks them, for about 10 ms.
   ///
   /// - Parameter configure: Changes the settings.
   /// - Throws: ``SandboxError`` if the program is missing or cannot be started, or a required layer is missing.

@@ -26,7 +26,7 @@ struct SandboxDecoder: RemoteDecoder {
     var attempts = 0
     while true {
       attempts += 1
-      let worker = try take(WorkerProcess.Kind(format), question)
+      let worker = try take(WorkerKind(decoding: format), question)
       // Only now, since it may have waited for the worker.
       question.threadCount = question.options.coreShare?.extend(to: DecodeThreads.limit(of: format)) ?? 1
       var conversation = Conversation(worker, question, format)
@@ -66,7 +66,7 @@ struct SandboxDecoder: RemoteDecoder {
   }
 
   /// Takes a worker; the time of the decode begins afterwards.
-  private func take(_ kind: WorkerProcess.Kind, _ question: DecodeQuestion) throws(ImageError) -> WorkerProcess {
+  private func take(_ kind: WorkerKind, _ question: DecodeQuestion) throws(ImageError) -> WorkerProcess {
     let options = question.options
     let control = DecodeControl(isCancelled: options.isCancelled, timeLimit: nil)
     func take() throws(ImageError) -> WorkerProcess {

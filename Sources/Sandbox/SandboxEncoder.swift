@@ -61,7 +61,7 @@ public struct SandboxEncoder: ImageEncoder {
 
   private func take(_ input: EncoderInput) throws(ImageError) -> WorkerProcess {
     do throws(ImageError) {
-      return try pool.take(.encoding) { () throws(ImageError) in try input.checkCancellation() }
+      return try pool.take(WorkerKind(encoding: format)) { () throws(ImageError) in try input.checkCancellation() }
     } catch {
       throw error.isCancellation ? error : self.error(error.detail)
     }

@@ -15,12 +15,13 @@ enum Rogue {
     if let name = arguments[0].split(separator: "/").last, let liar = Liar(rawValue: String(name)) {
       return liar.serve()
     }
-    if arguments.dropFirst().first == "encoding" {
+    let kind = arguments.dropFirst().first.flatMap { WorkerKind(rawValue: $0) }
+    if kind == .avifEncoding || kind == .jxlEncoding {
       _ = Confinement.enter(readsFonts: false)
       let encoder = SandboxedEncoder(RogueEncoder()) { $0 }
       return SandboxWorker(DecoderRegistry([]), encoders: [encoder], on: 0).run(missingLayers: [.namespaces])
     }
-    if arguments.dropFirst().first == "pictures" {
+    if kind != nil {
       _ = Confinement.enter(readsFonts: false)
       return SandboxWorker(DecoderRegistry([RogueDecoder()]), on: 0).run(missingLayers: [.namespaces])
     }

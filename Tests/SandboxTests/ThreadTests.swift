@@ -23,7 +23,7 @@ struct ThreadTests {
   @Test(arguments: ["avif", "jxl"])
   func aLoneImageIsTheSameOnSeveralThreads(name: String) throws {
     let file = try #require(Self.files.first { $0.name == name }?.file)
-    let sandbox = try Sandbox.built { $0.processes = 1 }
+    let sandbox = try Sandbox.built { ($0.processes, $0.startsAhead) = (1, false) }
     let cores = CoreBudget(count: 8)
     var options = DecodeOptions()
     options.cores = CoreBudget(count: 1)

@@ -37,6 +37,14 @@ private let avifdec = Contestant(name: "avifdec -j all, whole", fileExtension: "
   ["avifdec", "-j", "all", $0.input.path, $0.output]
 }
 
+/// Whole, to the format that the others write, too: of 300 px that is the thumbnail.
+private let avifdecPNG = Contestant(name: "avifdec, to PNG", fileExtension: "png") {
+  ["avifdec", "-j", "all", $0.input.path, $0.output]
+}
+private let lonePNG = Contestant(name: "vitrine, to PNG", fileExtension: "png") {
+  [vitrine, "thumbnail", $0.input.path, "-o", $0.output, "--size", "\($0.size)"]
+}
+
 private func scaled(_ job: Job) -> [String] {
   job.input.isWide ? ["-scale", "\(job.size)", "0"] : ["-scale", "0", "\(job.size)"]
 }
@@ -70,7 +78,7 @@ private let rows: [(kind: Kind, title: String, rows: [ClockRow])] = [
   ),
 ]
 
-/// Measures lone images to 300 px, and the first small AVIF.
+/// Measures lone images to 300 px, and the first small AVIF and HEIC, for which the tool starts a codec process.
 func reportByTheClock(_ photographs: [Input]) {
   print("\nA lone image by the clock, to 300 px: wall and CPU ms, medians of \(clockRounds) rounds in turns")
   for (kind, title, rows) in rows {
@@ -80,14 +88,17 @@ func reportByTheClock(_ photographs: [Input]) {
       fflush(nil)
     }
   }
-  if let small = smallAVIF(photographs) {
+  let first: [(kind: Kind, peer: Contestant)] = [(.avif, avifdecPNG), (.heic, heifThumbnailer)]
+  for (kind, peer) in first {
+    guard let small = small(kind, photographs) else { continue }
     compare(
-      [ClockRow(contestant: lone, peer: (pixbuf, 1)), ClockRow(contestant: pixbuf)],
+      [
+        ClockRow(contestant: lone), ClockRow(contestant: lonePNG, peer: (peer, 1.2)), ClockRow(contestant: peer),
+        ClockRow(contestant: pixbuf),
+      ],
       small,
-      "first AVIF of 300 px",
-    ) {
-      _ in nil
-    }
+      "first \(kind.rawValue) of 300 px",
+    ) { _ in nil }
   }
 }
 
@@ -129,11 +140,12 @@ private func compare(_ rows: [ClockRow], _ input: Input, _ title: String, _ psnr
   }
 }
 
-private func smallAVIF(_ photographs: [Input]) -> Input? {
+private func small(_ kind: Kind, _ photographs: [Input]) -> Input? {
   guard let source = photographs.first else { return nil }
-  let (upright, target) = (scratch.appending(path: "small.png").path, scratch.appending(path: "small.avif").path)
+  let upright = scratch.appending(path: "small.png").path
+  let target = scratch.appending(path: "small.\(kind.fileExtension)").path
   guard output(["vipsthumbnail", source.path, "--size", "300x300", "-o", "\(upright)[strip]"]).status == 0,
-    output(Kind.avif.encode(source.path, upright: upright, to: target)).status == 0
+    output(kind.encode(source.path, upright: upright, to: target)).status == 0
   else { return nil }
-  return Input(target, .avif)
+  return Input(target, kind)
 }

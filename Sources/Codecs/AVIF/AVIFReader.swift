@@ -23,6 +23,7 @@ final class AVIFReader {
     frameLimit: Int,
     threadCount: Int = 1,
   ) throws(ImageError) {
+    try AVIFDecoder.library.check()
     isTruncated = unsafe ISOMediaFile.isTruncated(ByteReader(bytes))
     guard let decoder = unsafe avifDecoderCreate(), let view = unsafe avifImageCreateEmpty() else {
       throw ImageError(.overLimit, format: .avif, "not enough memory for the AVIF decoder")

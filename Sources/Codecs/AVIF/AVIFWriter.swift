@@ -24,6 +24,7 @@ final class AVIFWriter {
   private var ticks: UInt64 = 0
 
   init(_ input: EncoderInput, _ options: AVIFOptions) throws(ImageError) {
+    try AVIFDecoder.library.check(.notEncodable)
     let (bitmap, isExact) = (input.bitmap, options.isLossless)
     (width, height, colorSpace) = (bitmap.width, bitmap.height, bitmap.colorSpace)
     isSequence = input.animation != nil

@@ -14,6 +14,7 @@ final class HEIFFile {
   ///
   /// With several threads, tiles are decoded at the same time; a picture without tiles takes one all the same.
   init(_ bytes: UnsafeRawBufferPointer, threadCount: Int = 1) throws(ImageError) {
+    try HEIFDecoder.library.check()
     let reader = unsafe ByteReader(bytes)
     isTruncated = ISOMediaFile.isTruncated(reader)
     isSequence = ISOMediaFile.hasOnlySequences(reader)
@@ -80,7 +81,7 @@ final class HEIFImage {
   let width: Int
   let height: Int
   // Owned: passed by libheif, released in deinit.
-  fileprivate let handle: OpaquePointer
+  let handle: OpaquePointer
 
   init(_ handle: OpaquePointer) {
     unsafe self.handle = handle
@@ -147,66 +148,5 @@ final class HEIFImage {
     // Its sides are rounded to whole numbers, so one may be off by one.
     let isSameShape = abs(x * Double(height) - Double(thumbnail.height)) <= 1
     return isSameShape && min(x, y) >= scale
-  }
-}
-
-/// The pixels of one image: 8 bits a component, RGB or RGBA.
-@safe
-final class HEIFPixels {
-  // Owned: made by libheif in init, released in deinit. `plane` lies within it.
-  private let image: OpaquePointer
-  private let plane: UnsafePointer<UInt8>
-  private let bytesPerRow: Int
-  private let width: Int
-  private let height: Int
-  private let hasAlpha: Bool
-  private let isPremultiplied: Bool
-
-  init(_ source: HEIFImage, of file: HEIFFile) throws(ImageError) {
-    (width, height, hasAlpha, isPremultiplied) = (source.width, source.height, source.hasAlpha, source.isPremultiplied)
-    guard let options = unsafe heif_decoding_options_alloc() else {
-      throw ImageError(.overLimit, format: .heic, "not enough memory for the HEIF decoder")
-    }
-    defer { unsafe heif_decoding_options_free(options) }
-    unsafe options.pointee.convert_hdr_to_8bit = 1
-    var image: OpaquePointer?
-    // Without alpha, three bytes a pixel take a quarter less memory.
-    let chroma = hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB
-    try unsafe file.check(
-      heif_decode_image(source.handle, &image, heif_colorspace_RGB, chroma, options),
-      "in the picture",
-    )
-    var bytesPerRow: Int32 = 0
-    guard let image = unsafe image else { throw ImageError(.corrupt, format: .heic, "corrupt: there is no picture") }
-    guard
-      unsafe Int(heif_image_get_width(image, heif_channel_interleaved)) == width,
-      unsafe Int(heif_image_get_height(image, heif_channel_interleaved)) == height,
-      let plane = unsafe heif_image_get_plane_readonly(image, heif_channel_interleaved, &bytesPerRow),
-      Int(bytesPerRow) >= width * (hasAlpha ? 4 : 3)
-    else {
-      unsafe heif_image_release(image)
-      throw ImageError(.corrupt, format: .heic, "corrupt: the picture and the header have different sizes")
-    }
-    unsafe (self.image, self.plane) = (image, plane)
-    self.bytesPerRow = Int(bytesPerRow)
-  }
-
-  deinit { unsafe heif_image_release(image) }
-
-  /// Writes one row as RGBA with straight alpha; `target` must have room for `width` pixels.
-  func copy(row: Int, to target: UnsafeMutableRawBufferPointer) {
-    precondition(row >= 0 && row < height && target.count == width * 4)
-    // A row of `plane`, whose size `init` checked.
-    let source = unsafe plane + row * bytesPerRow
-    if hasAlpha {
-      unsafe target.copyMemory(from: UnsafeRawBufferPointer(start: source, count: width * 4))
-      if isPremultiplied { unsafe target.unpremultiply() }
-      return
-    }
-    for x in 0..<width {
-      // Three bytes from `3 * x` are within the row.
-      let color = unsafe SIMD4(source[3 * x], source[3 * x + 1], source[3 * x + 2], 255)
-      unsafe target.storeBytes(of: color, toByteOffset: x * 4, as: SIMD4<UInt8>.self)
-    }
   }
 }

@@ -23,6 +23,7 @@ final class JXLReader {
 
   /// `bytes` must stay in place for the life of the reader.
   init(_ bytes: UnsafeRawBufferPointer, events: [JxlDecoderStatus]) throws(ImageError) {
+    try JXLDecoder.library.check()
     guard let decoder = unsafe JxlDecoderCreate(nil) else {
       throw ImageError(.overLimit, format: .jxl, "not enough memory for the JPEG XL decoder")
     }

@@ -26,6 +26,7 @@ final class JXLWriter {
   private var ticks = 0.0
 
   init(_ input: EncoderInput, _ options: JXLOptions) throws(ImageError) {
+    try JXLDecoder.library.check(.notEncodable)
     let bitmap = input.bitmap
     (width, height, colorSpace) = (bitmap.width, bitmap.height, bitmap.colorSpace)
     // Later frames may be transparent where the first one is not.

@@ -11,6 +11,7 @@ final class SVGDocument {
   private let document: OpaquePointer
 
   init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
+    try SVGDecoder.library.check()
     var message = [CChar](repeating: 0, count: Self.messageSize)
     // librsvg copies what it keeps; the message is truncated to its room.
     guard

@@ -2,6 +2,9 @@ import VitrineImaging
 import VitrineRuntime
 
 /// The workers of a sandbox: some decode, some wait, and one more is started before it is needed.
+///
+/// Those of a group decode as many images at once as there may be processes. Beyond that number, the last process of each
+/// kind stays, so that images of several formats in turn do not start processes all the time.
 final class WorkerPool: Sendable {
   private struct Workers {
     var idle: [WorkerProcess] = []
@@ -14,12 +17,12 @@ final class WorkerPool: Sendable {
     ///
     /// A session is not given a worker with another's animation if there will be one without: that other would decode
     /// all its frames again.
-    mutating func takeIdle(for session: FrameSession?, limit: Int) -> WorkerProcess? {
+    mutating func takeIdle(for session: FrameSession?, mayStart: Bool) -> WorkerProcess? {
       func last(_ has: (FrameSession?) -> Bool) -> Int? {
         idle.lastIndex { worker in has(worker.state.withLock { $0.session }) }
       }
       var index = (session == nil ? nil : last { $0 == session }) ?? last { $0 == nil }
-      let willBeMore = starting > 0 || count < limit
+      let willBeMore = starting > 0 || mayStart
       if index == nil, session == nil || !willBeMore { index = idle.indices.last }
       return index.map { idle.remove(at: $0) }
     }
@@ -30,11 +33,29 @@ final class WorkerPool: Sendable {
   }
 
   private struct State {
-    var workers: [WorkerProcess.Kind: Workers] = [:]
+    var workers: [WorkerKind: Workers] = [:]
     var counts = Sandbox.Counts()
     var missingLayers: Set<Sandbox.Layer> = []
     /// The processes that are ready, idle or busy.
     var identifiers: Set<pid_t> = []
+
+    /// The number of processes of the group of a kind.
+    func count(with kind: WorkerKind) -> Int { workers(with: kind).reduce(0) { $0 + $1.count } }
+
+    /// The number of those that decode, or are being started.
+    func busyCount(with kind: WorkerKind) -> Int { workers(with: kind).reduce(0) { $0 + $1.count - $1.idle.count } }
+
+    private func workers(with kind: WorkerKind) -> [Workers] {
+      workers.filter { $0.key.group == kind.group }.map(\.value)
+    }
+
+    /// Removes an idle worker of the group of a kind that is not the last of its own kind, the longest idle one of it.
+    mutating func removeSpare(with kind: WorkerKind) -> WorkerProcess? {
+      let kinds = WorkerKind.allCases.filter { $0.group == kind.group && $0 != kind }
+      let spares = kinds.filter { workers[$0].map { $0.count > 1 && !$0.idle.isEmpty } ?? false }
+      let most = spares.max { workers[$0]?.idle.count ?? 0 < workers[$1]?.idle.count ?? 0 }
+      return most.flatMap { workers[$0]?.idle.removeFirst() }
+    }
   }
 
   private let path: ByteString
@@ -69,7 +90,7 @@ final class WorkerPool: Sendable {
   /// The worker that decoded a frame of `session` last is the first choice, and one that decoded no frame the second.
   /// `check` is called now and then meanwhile; it throws to stop.
   func take(
-    _ kind: WorkerProcess.Kind,
+    _ kind: WorkerKind,
     _ session: FrameSession? = nil,
     check: () throws(ImageError) -> Void,
   ) throws(ImageError) -> WorkerProcess {
@@ -77,15 +98,16 @@ final class WorkerPool: Sendable {
       try check()
       let deadline = systemUptime() + .milliseconds(20)
       let step = monitor.wait { [limit = configuration.processes] state -> MonitorStep<Step> in
+        let mayStart = state.busyCount(with: kind) < limit
         var workers = state.workers[kind] ?? Workers()
-        defer { state.workers[kind] = workers }
-        if let worker = workers.takeIdle(for: session, limit: limit) { return .leave(.use(worker)) }
+        let idle = mayStart ? workers.takeIdle(for: session, mayStart: workers.count < limit) : nil
         // A session waits for the worker that is being started, rather than for a second.
-        if workers.count < limit, workers.starting == 0 || session == nil || workers.idle.isEmpty {
-          workers.willStart()
-          return .leave(.start)
-        }
-        return systemUptime() < deadline ? .waitUntil(deadline) : .leave(.askAgain)
+        let starts = idle == nil && mayStart && (workers.starting == 0 || session == nil || workers.idle.isEmpty)
+        if starts { workers.willStart() }
+        state.workers[kind] = workers
+        if let idle { return .leave(.use(idle)) }
+        guard starts else { return systemUptime() < deadline ? .waitUntil(deadline) : .leave(.askAgain) }
+        return .leave(.start(inPlaceOf: state.count(with: kind) > limit ? state.removeSpare(with: kind) : nil))
       }
       switch step {
       case .askAgain: continue
@@ -97,7 +119,8 @@ final class WorkerPool: Sendable {
         }
         startAhead(kind)
         return worker
-      case .start:
+      case .start(let spare):
+        if let spare { end(spare) }
         startAhead(kind)
         let worker = try start(kind, check: check)
         monitor.withLock { state in state.workers[kind, default: Workers()].starting -= 1 }
@@ -109,7 +132,7 @@ final class WorkerPool: Sendable {
 
   private enum Step: Sendable {
     case use(WorkerProcess)
-    case start
+    case start(inPlaceOf: WorkerProcess?)
     case askAgain
   }
 
@@ -128,16 +151,20 @@ final class WorkerPool: Sendable {
 
   /// Ends a worker; another is started in its place if that may be needed.
   func retire(_ worker: WorkerProcess) {
+    end(worker)
+    startAhead(worker.kind)
+  }
+
+  private func end(_ worker: WorkerProcess) {
     forget(worker)
     // At once, since it may be busy; its end is waited for when the thread is free.
     worker.kill()
     _ = try? background.enqueue { _ in _ = worker.end() }
-    startAhead(worker.kind)
   }
 
   /// Starts a worker, which has been counted, and counts as being started until the caller has it.
   private func start(
-    _ kind: WorkerProcess.Kind,
+    _ kind: WorkerKind,
     check: () throws(ImageError) -> Void,
   ) throws(ImageError) -> WorkerProcess {
     var isStarted = false
@@ -196,11 +223,11 @@ final class WorkerPool: Sendable {
   private static let startAttempts = 3
 
   /// Starts a worker of the kind if none is idle, so that the next image need not wait for it.
-  func startAhead(_ kind: WorkerProcess.Kind) {
+  func startAhead(_ kind: WorkerKind) {
     guard configuration.startsAhead else { return }
     let isNeeded = monitor.withLock { [limit = configuration.processes] state in
       var workers = state.workers[kind] ?? Workers()
-      guard workers.idle.isEmpty, workers.count < limit else { return false }
+      guard workers.idle.isEmpty, state.count(with: kind) < limit else { return false }
       workers.willStart()
       state.workers[kind] = workers
       return true

@@ -5,20 +5,6 @@ import VitrineRuntime
 /// A running worker, used by one thread at a time.
 @safe
 final class WorkerProcess: Sendable {
-  /// The kind of files that a worker decodes, which decides what it can read.
-  ///
-  /// Encoders have workers of their own, since one waits for frames that another decodes.
-  enum Kind: String, CaseIterable {
-    /// All formats but SVG; no file can be read.
-    case pictures
-    /// SVG; fonts can be read, for text.
-    case drawings
-    /// None: it encodes pixels.
-    case encoding
-
-    init(_ format: ImageFormat) { self = format == .svg ? .drawings : .pictures }
-  }
-
   /// The reason why a worker could not be started.
   enum StartFailure: Error {
     /// The system refused a process or a socket.
@@ -48,7 +34,7 @@ final class WorkerProcess: Sendable {
     var hasEnded = false
   }
 
-  let kind: Kind
+  let kind: WorkerKind
   let channel: Channel
   let control: SharedMapping
   let missingLayers: Set<Sandbox.Layer>
@@ -62,7 +48,7 @@ final class WorkerProcess: Sendable {
   /// `check` is called now and then meanwhile; it throws to stop.
   static func start(
     _ path: ByteString,
-    _ kind: Kind,
+    _ kind: WorkerKind,
     check: () throws(ImageError) -> Void,
   ) throws(ImageError) -> Result<WorkerProcess, StartFailure> {
     var ends: [Int32] = [-1, -1]
@@ -107,7 +93,7 @@ final class WorkerProcess: Sendable {
   }
 
   private static func make(
-    _ kind: Kind,
+    _ kind: WorkerKind,
     _ channel: Channel,
     _ identifier: pid_t,
     _ missingLayers: Set<Sandbox.Layer>,
@@ -117,7 +103,7 @@ final class WorkerProcess: Sendable {
   }
 
   private init(
-    _ kind: Kind,
+    _ kind: WorkerKind,
     _ channel: Channel,
     _ identifier: pid_t,
     _ control: SharedMapping,
@@ -265,7 +251,7 @@ extension WorkerProcess {
   private static let allocatorSettings =
     "GLIBC_TUNABLES=glibc.malloc.trim_threshold=33554432:glibc.malloc.mmap_threshold=8388608"
 
-  private static func spawn(_ path: ByteString, _ kind: Kind, _ socket: Int32) -> Result<pid_t, StartFailure> {
+  private static func spawn(_ path: ByteString, _ kind: WorkerKind, _ socket: Int32) -> Result<pid_t, StartFailure> {
     var actions = unsafe posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
     // Both live in this function, and each call copies its arguments.

@@ -69,8 +69,8 @@ package enum MemoryRole: Int, CaseIterable, Sendable {
 
 /// The first message of a worker.
 package struct Hello: Equatable, Sendable {
-  /// The version of the wire, which changes with any message.
-  package static let version = 4
+  /// The version of the wire, which changes with any message, and with the kinds of workers.
+  package static let version = 5
 
   package var version = Hello.version
   /// The layers of confinement that the system lacks.

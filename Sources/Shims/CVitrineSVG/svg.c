@@ -4,9 +4,27 @@
 
 #include <librsvg/rsvg.h>
 
+#include "../../System/opened.h"
+
+// Those of cairo and GLib are found in the libraries that librsvg needs.
+#define VITRINE_SVG_FUNCTIONS(F) \
+  F(cairo_create) F(cairo_destroy) F(cairo_image_surface_create_for_data) F(cairo_scale) F(cairo_status) \
+  F(cairo_status_to_string) F(cairo_surface_destroy) F(cairo_surface_finish) F(cairo_translate) \
+  F(rsvg_handle_get_intrinsic_dimensions) F(rsvg_handle_new_from_data) \
+  F(rsvg_handle_render_document) F(rsvg_handle_set_dpi)
+// GLib's headers call these already.
+#define VITRINE_GLIB_FUNCTIONS(F) F(g_error_free) F(g_object_unref)
+
+#define ALL_FUNCTIONS(F) VITRINE_SVG_FUNCTIONS(F) VITRINE_GLIB_FUNCTIONS(F)
+
+VITRINE_SVG_FUNCTIONS(VITRINE_RENAMED)
+void vitrine_g_error_free(GError *error);
+void vitrine_g_object_unref(gpointer object);
+VITRINE_LIBRARY(ALL_FUNCTIONS, vitrine_svg_open, "librsvg-2.so.2")
+
 static void take_error(GError *error, char *message, size_t size) {
   snprintf(message, size, "%s", error ? error->message : "unknown error of librsvg");
-  if (error) g_error_free(error);
+  if (error) vitrine_g_error_free(error);
 }
 
 vitrine_svg *vitrine_svg_create(const uint8_t *data, size_t length, char *message, size_t message_size) {
@@ -21,7 +39,7 @@ vitrine_svg *vitrine_svg_create(const uint8_t *data, size_t length, char *messag
 }
 
 void vitrine_svg_destroy(vitrine_svg *svg) {
-  if (svg) g_object_unref(svg);
+  if (svg) vitrine_g_object_unref(svg);
 }
 
 static double pixels(RsvgLength length) {

@@ -7,6 +7,18 @@
 
 #include <tiffio.h>
 
+#include "../../System/opened.h"
+
+#define VITRINE_TIFF_FUNCTIONS(F) \
+  F(TIFFClientOpenExt) F(TIFFClose) F(TIFFGetField) F(TIFFGetFieldDefaulted) F(TIFFGetStrileByteCountWithErr) \
+  F(TIFFGetStrileOffsetWithErr) F(TIFFIsTiled) F(TIFFNumberOfStrips) F(TIFFNumberOfTiles) F(TIFFOpenOptionsAlloc) \
+  F(TIFFOpenOptionsFree) F(TIFFOpenOptionsSetErrorHandlerExtR) F(TIFFOpenOptionsSetMaxSingleMemAlloc) \
+  F(TIFFOpenOptionsSetWarningHandlerExtR) F(TIFFRGBAImageBegin) F(TIFFRGBAImageEnd) F(TIFFRGBAImageGet) \
+  F(TIFFRGBAImageOK) F(TIFFReadScanline) F(TIFFScanlineSize) F(TIFFSetField) F(TIFFSetSubDirectory)
+
+VITRINE_TIFF_FUNCTIONS(VITRINE_RENAMED)
+VITRINE_LIBRARY(VITRINE_TIFF_FUNCTIONS, vitrine_tiff_open, "libtiff.so.6")
+
 struct vitrine_tiff_reader {
   TIFF *tiff;
   TIFFRGBAImage image;

@@ -1,8 +1,23 @@
+#ifndef VITRINE_CLIBAVIF_H
+#define VITRINE_CLIBAVIF_H
+
 #if !__has_include(<avif/avif.h>)
 #error "Headers are missing: apt-get install libavif-dev"
 #endif
 
 #include <avif/avif.h>
+
+#include "../renamed.h"
+
+#define VITRINE_AVIF_FUNCTIONS(F) \
+  F(avifCropRectConvertCleanApertureBox) F(avifDecoderCreate) F(avifDecoderDestroy) F(avifDecoderNearestKeyframe) \
+  F(avifDecoderNthImage) F(avifDecoderNthImageTiming) F(avifDecoderParse) F(avifDecoderSetIOMemory) \
+  F(avifEncoderAddImage) F(avifEncoderCreate) F(avifEncoderDestroy) F(avifEncoderFinish) F(avifImageAllocatePlanes) \
+  F(avifImageCreate) F(avifImageCreateEmpty) F(avifImageDestroy) F(avifImageRGBToYUV) F(avifImageSetMetadataExif) \
+  F(avifImageSetMetadataXMP) F(avifImageSetViewRect) F(avifImageYUVToRGB) F(avifRGBImageSetDefaults) \
+  F(avifRWDataFree) F(avifResultToString)
+
+VITRINE_AVIF_FUNCTIONS(VITRINE_RENAMED)
 
 /// The axis of a mirroring, 0 for top to bottom and 1 for left to right: libavif 1.0 renamed the field.
 static inline int vitrine_avif_mirror(const avifImage *image) {
@@ -58,3 +73,5 @@ static inline avifResult vitrine_avif_set_xmp(avifImage *image, const uint8_t *b
 
 /// Leaves the orientation to the pixels: some versions take it from EXIF.
 static inline void vitrine_avif_remove_transforms(avifImage *image) { image->transformFlags = AVIF_TRANSFORM_NONE; }
+
+#endif

@@ -1,3 +1,6 @@
+#ifndef VITRINE_CLIBJXL_H
+#define VITRINE_CLIBJXL_H
+
 #if !__has_include(<jxl/decode.h>)
 #error "Headers are missing: apt-get install libjxl-dev"
 #endif
@@ -5,6 +8,30 @@
 #include <jxl/decode.h>
 #include <jxl/encode.h>
 #include <jxl/version.h>
+
+#include "../renamed.h"
+
+#if JPEGXL_NUMERIC_VERSION >= JPEGXL_COMPUTE_NUMERIC_VERSION(0, 8, 0)
+#define VITRINE_JXL_LATER_FUNCTIONS(F) F(JxlEncoderSetExtraChannelDistance)
+#else
+#define VITRINE_JXL_LATER_FUNCTIONS(F)
+#endif
+
+#define VITRINE_JXL_FUNCTIONS(F) \
+  F(JxlColorEncodingSetToSRGB) F(JxlDecoderCreate) F(JxlDecoderDestroy) F(JxlDecoderFlushImage) \
+  F(JxlDecoderGetBasicInfo) F(JxlDecoderGetColorAsEncodedProfile) F(JxlDecoderGetColorAsICCProfile) \
+  F(JxlDecoderGetFrameHeader) F(JxlDecoderGetICCProfileSize) F(JxlDecoderProcessInput) F(JxlDecoderReleaseInput) \
+  F(JxlDecoderSetImageOutBuffer) F(JxlDecoderSetInput) F(JxlDecoderSetKeepOrientation) \
+  F(JxlDecoderSetParallelRunner) F(JxlDecoderSetPreferredColorProfile) F(JxlDecoderSetUnpremultiplyAlpha) \
+  F(JxlDecoderSkipFrames) F(JxlDecoderSubscribeEvents) F(JxlEncoderAddBox) F(JxlEncoderAddImageFrame) \
+  F(JxlEncoderCloseBoxes) F(JxlEncoderCloseInput) F(JxlEncoderCreate) F(JxlEncoderDestroy) \
+  F(JxlEncoderFrameSettingsCreate) F(JxlEncoderFrameSettingsSetOption) F(JxlEncoderGetError) \
+  F(JxlEncoderInitBasicInfo) F(JxlEncoderInitFrameHeader) F(JxlEncoderProcessOutput) F(JxlEncoderSetBasicInfo) \
+  F(JxlEncoderSetColorEncoding) F(JxlEncoderSetFrameDistance) F(JxlEncoderSetFrameHeader) \
+  F(JxlEncoderSetFrameLossless) F(JxlEncoderUseBoxes) \
+  VITRINE_JXL_LATER_FUNCTIONS(F)
+
+VITRINE_JXL_FUNCTIONS(VITRINE_RENAMED)
 
 // The profile of the pixels that come. libjxl 0.9 dropped a parameter that had no meaning.
 #if JPEGXL_NUMERIC_VERSION >= JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
@@ -49,3 +76,5 @@ static inline const char *vitrine_jxl_reason(JxlEncoder *encoder) {
   default: return "libjxl failed, and gives no details";
   }
 }
+
+#endif

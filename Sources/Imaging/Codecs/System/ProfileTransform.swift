@@ -17,6 +17,8 @@ final class ProfileTransform: Sendable {
   nonisolated(unsafe) private let context: cmsContext
   private let model: ColorModel
   private let target: ColorSpace
+  /// The colours of inks.
+  private let inks: InkTable?
 
   /// Returns `nil` for profiles that Little CMS rejects, or that are made for another kind of pixels.
   init?(_ profile: ColorProfile, _ model: ColorModel, to target: ColorSpace) {
@@ -30,6 +32,7 @@ final class ProfileTransform: Sendable {
     unsafe self.transform = transform
     unsafe self.context = context
     (self.model, self.target) = (model, target)
+    inks = model == .cmyk ? InkTable() : nil
   }
 
   deinit {
@@ -49,11 +52,11 @@ final class ProfileTransform: Sendable {
     }
     guard let source = unsafe opened else { return nil }
     defer { unsafe cmsCloseProfile(source) }
-    let (space, format) =
+    let (space, format, result) =
       switch model {
-      case .rgb: (cmsSigRgbData, vitrine_lcms_rgba_8)
-      case .gray: (cmsSigGrayData, vitrine_lcms_gray_8)
-      case .cmyk: (cmsSigCmykData, vitrine_lcms_cmyk_8)
+      case .rgb: (cmsSigRgbData, vitrine_lcms_rgba_8, vitrine_lcms_rgba_8)
+      case .gray: (cmsSigGrayData, vitrine_lcms_gray_8, vitrine_lcms_rgba_8)
+      case .cmyk: (cmsSigCmykData, vitrine_lcms_cmyk_16, vitrine_lcms_rgba_16)
       }
     // Link and named-colour profiles do not describe pixels.
     let classes = [cmsSigInputClass, cmsSigDisplayClass, cmsSigOutputClass, cmsSigColorSpaceClass]
@@ -61,14 +64,14 @@ final class ProfileTransform: Sendable {
       let end = unsafe makeTarget(target, context)
     else { return nil }
     defer { unsafe cmsCloseProfile(end) }
-    // There are only 256 grays, so their curve is followed exactly.
-    let optimization = model == .gray ? cmsFLAGS_NOOPTIMIZE : 0
+    // There are only 256 grays, so their curve is followed exactly. Inks have a table of their own.
+    let optimization = model == .rgb ? 0 : cmsFLAGS_NOOPTIMIZE
     return unsafe cmsCreateTransformTHR(
       context,
       source,
       format,
       end,
-      vitrine_lcms_rgba_8,
+      result,
       UInt32(INTENT_RELATIVE_COLORIMETRIC),
       UInt32(optimization | cmsFLAGS_NOCACHE | cmsFLAGS_BLACKPOINTCOMPENSATION),
     )
@@ -91,14 +94,17 @@ final class ProfileTransform: Sendable {
   /// Converts pixels in place: RGBA, whose alpha stays, or four inks, which become opaque colours.
   func apply(to pixels: UnsafeMutableRawBufferPointer) {
     precondition(model != .gray)
+    if let inks {
+      return unsafe inks.apply(to: pixels) { mixture in
+        var (mixture, color) = (mixture, SIMD4<UInt16>())
+        // One pixel of four numbers in, and one out.
+        unsafe cmsDoTransform(transform, &mixture, &color, 1)
+        return color
+      }
+    }
     guard let start = pixels.baseAddress else { return }
     // Each pixel has four bytes before and after, and is read before it is written.
     unsafe cmsDoTransform(transform, start, start, UInt32(pixels.count / 4))
-    guard model == .cmyk else { return }
-    // The fourth byte held the black ink.
-    for offset in stride(from: 3, to: pixels.count, by: 4) {
-      unsafe pixels.storeBytes(of: 255, toByteOffset: offset, as: UInt8.self)
-    }
   }
 
   /// Returns the colour of each of the 256 grays.

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// Opens librsvg, once and before any other function is called. Returns NULL, or why it cannot be opened.
+const char *vitrine_svg_open(void);
+
 typedef struct vitrine_svg vitrine_svg;
 
 /// Lengths in pixels of 1/96 inch, negative if the file has none.

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// Opens libtiff, once and before any other function is called. Returns NULL, or why it cannot be opened.
+const char *vitrine_tiff_open(void);
+
 typedef struct vitrine_tiff_reader vitrine_tiff_reader;
 
 typedef struct {

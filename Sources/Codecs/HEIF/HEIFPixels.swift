@@ -1,0 +1,119 @@
+import CLibHEIF
+import VitrineImaging
+
+/// The pixels of one image: 8 bits a component, RGB in three planes, or RGBA.
+@safe
+final class HEIFPixels {
+  /// The samples, which lie within the image.
+  private enum Samples {
+    case interleaved(Plane)
+    case planes(red: Plane, green: Plane, blue: Plane)
+  }
+
+  /// Rows of samples.
+  @safe
+  private struct Plane {
+    let start: UnsafePointer<UInt8>
+    let bytesPerRow: Int
+
+    /// Returns `nil` unless the image has a plane of that size.
+    init?(_ channel: heif_channel, of image: OpaquePointer, width: Int, height: Int, bytesPerPixel: Int) {
+      var bytesPerRow: Int32 = 0
+      guard
+        unsafe Int(heif_image_get_width(image, channel)) == width,
+        unsafe Int(heif_image_get_height(image, channel)) == height,
+        let start = unsafe heif_image_get_plane_readonly(image, channel, &bytesPerRow),
+        Int(bytesPerRow) >= width * bytesPerPixel
+      else { return nil }
+      unsafe self.start = start
+      self.bytesPerRow = Int(bytesPerRow)
+    }
+
+    /// Returns a row; the caller checks that it is one of the plane.
+    func row(_ row: Int) -> UnsafePointer<UInt8> { unsafe start + row * bytesPerRow }
+  }
+
+  // Owned: made by libheif in init, released in deinit.
+  private let image: OpaquePointer
+  private let samples: Samples
+  private let width: Int
+  private let height: Int
+  private let hasAlpha: Bool
+  private let isPremultiplied: Bool
+
+  init(_ source: HEIFImage, of file: HEIFFile) throws(ImageError) {
+    (width, height, hasAlpha, isPremultiplied) = (source.width, source.height, source.hasAlpha, source.isPremultiplied)
+    guard let options = unsafe heif_decoding_options_alloc() else {
+      throw ImageError(.overLimit, format: .heic, "not enough memory for the HEIF decoder")
+    }
+    defer { unsafe heif_decoding_options_free(options) }
+    unsafe options.pointee.convert_hdr_to_8bit = 1
+    func decoded(_ chroma: heif_chroma) throws(ImageError) -> OpaquePointer {
+      var image: OpaquePointer?
+      try unsafe file.check(
+        heif_decode_image(source.handle, &image, heif_colorspace_RGB, chroma, options),
+        "in the picture",
+      )
+      guard let image = unsafe image else { throw ImageError(.corrupt, format: .heic, "corrupt: there is no picture") }
+      return unsafe image
+    }
+    // Planes are what libheif decodes to: to interleave them takes it 20 to 30 ms for 12 megapixels. It reduces numbers
+    // of more than 8 bits only when it interleaves them.
+    var image: OpaquePointer?
+    if !source.hasAlpha, source.bitsPerComponent == 8 {
+      unsafe image = try decoded(heif_chroma_444)
+      if let made = unsafe image, unsafe heif_image_get_bits_per_pixel_range(made, heif_channel_R) != 8 {
+        unsafe heif_image_release(made)
+        unsafe image = nil
+      }
+    }
+    let isPlanar = unsafe image != nil
+    let chroma = source.hasAlpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB
+    let made: OpaquePointer
+    if let image = unsafe image { unsafe made = image } else { unsafe made = try decoded(chroma) }
+    guard let samples = unsafe Self.samples(of: made, isPlanar, source) else {
+      unsafe heif_image_release(made)
+      throw ImageError(.corrupt, format: .heic, "corrupt: the picture and the header have different sizes")
+    }
+    unsafe self.image = made
+    self.samples = samples
+  }
+
+  private static func samples(of image: OpaquePointer, _ isPlanar: Bool, _ source: HEIFImage) -> Samples? {
+    func plane(_ channel: heif_channel, _ bytesPerPixel: Int) -> Plane? {
+      unsafe Plane(channel, of: image, width: source.width, height: source.height, bytesPerPixel: bytesPerPixel)
+    }
+    guard isPlanar else {
+      return plane(heif_channel_interleaved, source.hasAlpha ? 4 : 3).map { .interleaved($0) }
+    }
+    guard let red = plane(heif_channel_R, 1), let green = plane(heif_channel_G, 1), let blue = plane(heif_channel_B, 1)
+    else { return nil }
+    return .planes(red: red, green: green, blue: blue)
+  }
+
+  deinit { unsafe heif_image_release(image) }
+
+  /// Writes one row as RGBA with straight alpha; `target` must have room for `width` pixels.
+  func copy(row: Int, to target: UnsafeMutableRawBufferPointer) {
+    precondition(row >= 0 && row < height && target.count == width * 4)
+    // The row is one of the planes, whose sizes `init` checked.
+    switch samples {
+    case .planes(let red, let green, let blue):
+      let (red, green, blue) = unsafe (red.row(row), green.row(row), blue.row(row))
+      for x in 0..<width {
+        let color = unsafe UInt32(red[x]) | UInt32(green[x]) << 8 | UInt32(blue[x]) << 16 | 0xFF00_0000
+        unsafe target.storeBytes(of: color.littleEndian, toByteOffset: x * 4, as: UInt32.self)
+      }
+    case .interleaved(let plane) where hasAlpha:
+      unsafe target.copyMemory(from: UnsafeRawBufferPointer(start: plane.row(row), count: width * 4))
+      if isPremultiplied { unsafe target.unpremultiply() }
+    case .interleaved(let plane):
+      let source = unsafe plane.row(row)
+      for x in 0..<width {
+        // Three bytes from `3 * x` are within the row.
+        let color = unsafe SIMD4(source[3 * x], source[3 * x + 1], source[3 * x + 2], 255)
+        unsafe target.storeBytes(of: color, toByteOffset: x * 4, as: SIMD4<UInt8>.self)
+      }
+    }
+  }
+}

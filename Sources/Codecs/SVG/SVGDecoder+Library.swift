@@ -1,0 +1,10 @@
+import CVitrineSVG
+package import VitrineImaging
+
+extension SVGDecoder {
+  /// The library, opened by the first who asks.
+  ///
+  /// A process that confines itself cannot open it later.
+  // A string of the C library's, which is read at once.
+  package static let library = unsafe CodecLibrary(of: .svg, failure: vitrine_svg_open())
+}
