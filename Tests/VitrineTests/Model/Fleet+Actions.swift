@@ -255,8 +255,7 @@ extension Fleet {
       return transfer.load.respond(503)
     }
     (transfer.version, transfer.terms) = (version, terms)
-    // A 304 that forbids to store what it confirms is not played: the entry stays, which is a fault of its own.
-    let isSame = transfer.load.request.headers["If-None-Match"] == tag(address, version) && terms.kind != .noStore
+    let isSame = transfer.load.request.headers["If-None-Match"] == tag(address, version)
     transfer.status = isSame ? 304 : 200
     if !isSame { transfer.body = Pictures.file(address, version) }
     note(

@@ -240,6 +240,22 @@ struct CoordinationTests {
   }
 
   @Test
+  func whatAConfirmationForbidsToStoreIsSharedNoMore() async throws {
+    loader.answer(Self.url, with: file, headers: Self.fresh)
+    let machine = makeMachine()
+    let first = try await machine.encoded(for: request, as: .png())
+    await machine.cache.flush()
+    #expect(remote.keys.count == 2)
+    clock.advance(by: .seconds(70))
+    let forbidden: HTTPFields = ["Cache-Control": "no-store", "ETag": "\"1\""]
+    loader.answer(Self.url, FakeResponse(status: 304, headers: forbidden, body: Data()))
+    #expect(try await machine.encoded(for: request, as: .png()).data == first.data)
+    await machine.cache.flush()
+    #expect(remote.keys.isEmpty)
+    #expect(remote.leasedKeys.isEmpty)
+  }
+
+  @Test
   func noMachineServesFromTheTierLongerThanTheSourceIsFresh() async throws {
     loader.answer(Self.url, with: file, headers: Self.fresh)
     let one = makeMachine()
