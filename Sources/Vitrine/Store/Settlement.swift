@@ -188,9 +188,9 @@ final class Settlement: Sendable {
     guard let disk else { return }
     pending.add(for: key) {
       guard let old = await disk.contentID(for: key), old != contentID else { return }
-      await disk.remove(key)
       // Without the original nothing tells that these are outdated.
       if let images { await disk.removeAll(extending: images) }
+      await disk.remove(key)
     }
   }
 
@@ -198,8 +198,9 @@ final class Settlement: Sendable {
   private func forget(_ key: CacheKey, and images: CacheKey) {
     guard let disk else { return }
     pending.add(for: key) {
-      await disk.remove(key)
+      // After this a shared tier refuses what is older, so that a late write does not bring the entry back.
       await disk.removeAll(extending: images)
+      await disk.remove(key)
     }
   }
 
