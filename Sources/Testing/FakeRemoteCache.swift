@@ -229,6 +229,9 @@ extension FakeRemoteCache: KeyLeasing {
   /// The keys on which somebody holds a lease.
   public var leasedKeys: Set<CacheKey> { Set(state.value.leases.filter { $0.value != 0 }.keys) }
 
+  /// The keys for which waiting is in vain.
+  public var vainKeys: Set<CacheKey> { Set(state.value.leases.filter { $0.value == 0 }.keys) }
+
   /// Waits, without a clock, until nobody holds a lease.
   ///
   /// Returns early if the awaiting task is cancelled, as by a test's time limit.

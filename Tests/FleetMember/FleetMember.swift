@@ -24,7 +24,7 @@ struct FleetMember {
     var limits = TieredDataCache.RemoteLimits()
     (limits.headDeadline, limits.bodyDeadline, limits.writeDeadline) = (.seconds(60), .seconds(60), .seconds(60))
     // A thousand at once wait for one another, on a busy machine too.
-    limits.slowLimit = .seconds(60)
+    (limits.headPatience, limits.bodyPatience) = (.seconds(60) ... .seconds(60), .seconds(60) ... .seconds(60))
     (limits.queuedEntries, limits.queuedBytes) = (100_000, 1 << 30)
     let cache = TieredDataCache([.remote(redis, limits: limits)])
     let pipeline = ImagePipeline {

@@ -239,7 +239,9 @@ struct RedisFailureTests {
     whole += Data("\r\n$\(entry().data.count)\r\n".utf8) + entry().data + Data("\r\n:1\r\n".utf8)
     let reply = whole
     let server = try FakeRedisServer { number, _ in number == 0 ? Data("$1\r\n1\r\n".utf8) : reply }
-    let cache = RedisCache(try RedisServer("redis://127.0.0.1:\(server.port)"))
+    var options = RedisCache.Options()
+    options.commandTimeout = .seconds(60)
+    let cache = RedisCache(try RedisServer("redis://127.0.0.1:\(server.port)"), options: options)
     #expect(try await cache.read(key(1)) == entry())
   }
 }

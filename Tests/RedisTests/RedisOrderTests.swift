@@ -55,6 +55,24 @@ struct RedisOrderTests {
     #expect(try await caches[0].read(key(1)) == entry(5))
   }
 
+  /// The removal of what is there may have waited in a queue for that write, which took its place.
+  @Test(.needsRedis)
+  func aWriteThatARemovalHasOvertakenTakesTheOlderEntryWithIt() async throws {
+    let redis = try RedisProcess()
+    let cache = try redis.makeCache(clock: clock)
+    try await cache.write(entry(1), for: key(1))
+    clock.advance(by: .seconds(1))
+    let newer = entry(2)
+    clock.advance(by: .seconds(1))
+    // The variants, and not the original itself.
+    try await cache.erase(extending: key(1))
+    #expect(try await cache.read(key(1))?.contentID == entry(1).contentID)
+    try await cache.write(newer, for: key(1))
+    #expect(try await cache.read(key(1)) == nil)
+    try await cache.write(entry(3), for: key(1))
+    #expect(try await cache.read(key(1)) == entry(3))
+  }
+
   @Test(.needsRedis)
   func whatWasStoredBeforeEverythingWasRemovedDoesNotComeBack() async throws {
     let redis = try RedisProcess()

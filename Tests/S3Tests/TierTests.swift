@@ -33,6 +33,9 @@ struct TierTests {
     #expect(limits.headDeadline == .milliseconds(500))
     #expect(limits.bodyDeadline == .seconds(2))
     #expect(limits.writeDeadline == .seconds(30))
+    // One in the cloud takes 10 to 50 ms, and is waited for.
+    #expect(limits.headPatience == .milliseconds(10) ... .milliseconds(200))
+    #expect(limits.bodyPatience == .milliseconds(25) ... .seconds(1))
     #expect(limits.failureLimit == TieredDataCache.RemoteLimits().failureLimit)
     #expect(counts.name == "s3" && counts.isRemote)
   }

@@ -60,7 +60,9 @@ struct DurableTests {
       $0.s3 = S3Configuration(endpoint: try? HTTPURL(bucket.server.url("")), credentials: .anonymous)
       // A busy machine may take its time.
       ($0.durableLimits.headDeadline, $0.durableLimits.bodyDeadline) = (.seconds(60), .seconds(60))
-      $0.durableLimits.slowLimit = .seconds(60)
+      ($0.durableLimits.headPatience, $0.durableLimits.bodyPatience) = (
+        .seconds(60) ... .seconds(60), .seconds(60) ... .seconds(60),
+      )
     }
   }
 

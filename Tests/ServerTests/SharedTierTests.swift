@@ -17,7 +17,7 @@ struct SharedTierTests {
       var limits = TieredDataCache.RemoteLimits()
       // A busy machine may take its time.
       (limits.headDeadline, limits.bodyDeadline) = (.seconds(60), .seconds(60))
-      limits.slowLimit = .seconds(60)
+      (limits.headPatience, limits.bodyPatience) = (.seconds(60) ... .seconds(60), .seconds(60) ... .seconds(60))
       $0.sharedTiers = [.remote(remote, name: "shared", limits: limits)]
     }
   }

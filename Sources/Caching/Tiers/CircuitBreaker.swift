@@ -2,37 +2,39 @@ import VitrineRuntime
 
 /// Keeps calls away from something that keeps failing, and lets one through now and then to see whether it works again.
 ///
-/// Calls that succeed too slowly count, too: a tier that is always a bit slow never fails, and yet costs every request
-/// as much as several calls take.
+/// It counts the time that is lost in a row. A tier that is always a bit slow never fails, and yet costs every request as much
+/// as several calls take. So a call that is late counts by the time for which somebody has waited in vain, and a failure as
+/// ``failureTime``. Of calls that are late together one counts: the machine itself may have been busy.
 ///
 /// A value that is told the time, so that a table tests it.
 struct CircuitBreaker: Sendable {
-  /// The number of slow calls that count as one failure.
-  private static let slowShare = 4
+  /// The time that a failure counts as.
+  static let failureTime = Duration.milliseconds(6)
 
   /// The leave to make one call, which is returned with its outcome.
   struct Ticket: Sendable {
     /// True for the one call that decides whether the breaker closes.
     let isTrial: Bool
+    fileprivate let began: Duration
   }
 
   private enum Phase {
-    /// The faults in a row: a slow call counts one, a failure as many as ``slowShare``.
-    case closed(faults: Int)
+    /// The time lost in a row, and when that was last noted.
+    case closed(lost: Duration, at: Duration)
     case open(until: Duration)
     case trying
   }
 
-  private let faultLimit: Int
+  private let limit: Duration
   private let backOffs: ClosedRange<Duration>
-  private var phase = Phase.closed(faults: 0)
+  private var phase = Phase.closed(lost: .zero, at: .zero)
   private var backOff: Duration
 
-  /// Creates a closed breaker that opens after `failureLimit` failures in a row.
+  /// Creates a closed breaker that opens after `failureLimit` failures in a row, or as much time lost.
   ///
   /// It stays open for the lower of the two times at first, and twice as long after each trial that fails.
   init(failureLimit: Int, backOffs: ClosedRange<Duration>) {
-    (faultLimit, self.backOffs) = (max(1, failureLimit) * Self.slowShare, backOffs)
+    (limit, self.backOffs) = (Self.failureTime * max(1, failureLimit), backOffs)
     backOff = backOffs.lowerBound
   }
 
@@ -50,10 +52,10 @@ struct CircuitBreaker: Sendable {
   /// Returns the leave for a call, or `nil`.
   mutating func admit(at now: Duration) -> Ticket? {
     switch phase {
-    case .closed: return Ticket(isTrial: false)
+    case .closed: return Ticket(isTrial: false, began: now)
     case .open(let until) where until <= now:
       phase = .trying
-      return Ticket(isTrial: true)
+      return Ticket(isTrial: true, began: now)
     case .open, .trying: return nil
     }
   }
@@ -61,23 +63,28 @@ struct CircuitBreaker: Sendable {
   /// Notes a call that has succeeded.
   mutating func succeed(_ ticket: Ticket) {
     if case .closed = phase {} else if !ticket.isTrial { return }
-    (phase, backOff) = (.closed(faults: 0), backOffs.lowerBound)
+    (phase, backOff) = (.closed(lost: .zero, at: .zero), backOffs.lowerBound)
   }
 
-  /// Notes a call that has succeeded, but too slowly to be of use.
+  /// Notes a call that is late, for which somebody has waited so long in vain.
+  ///
+  /// One alone does not open the breaker, however long that was.
   ///
   /// - Returns: As ``fail(_:at:)``.
-  mutating func tarry(_ ticket: Ticket, at now: Duration) -> Bool { note(1, ticket, at: now) }
+  mutating func tarry(_ ticket: Ticket, costing time: Duration, at now: Duration) -> Bool {
+    if case .closed(_, let last) = phase, ticket.began < last { return false }
+    return note(min(time, limit / 2), ticket, at: now)
+  }
 
   /// Notes a call that has failed.
   ///
   /// - Returns: True if the breaker has opened by that.
-  mutating func fail(_ ticket: Ticket, at now: Duration) -> Bool { note(Self.slowShare, ticket, at: now) }
+  mutating func fail(_ ticket: Ticket, at now: Duration) -> Bool { note(Self.failureTime, ticket, at: now) }
 
-  private mutating func note(_ weight: Int, _ ticket: Ticket, at now: Duration) -> Bool {
+  private mutating func note(_ time: Duration, _ ticket: Ticket, at now: Duration) -> Bool {
     switch phase {
-    case .closed(let faults) where faults + weight < faultLimit:
-      phase = .closed(faults: faults + weight)
+    case .closed(let lost, _) where lost + time < limit:
+      phase = .closed(lost: lost + time, at: now)
       return false
     case .closed:
       phase = .open(until: now + backOff)

@@ -35,27 +35,37 @@ extension TieredDataCache {
 
   /// The limits of a remote tier.
   public struct RemoteLimits: Sendable, Hashable {
-    /// The maximum time for heads.
+    /// The maximum time for heads, whether or not anybody waits.
     ///
-    /// Defaults to 25 milliseconds. A look-up beyond it is a miss.
+    /// Defaults to 25 milliseconds.
     public var headDeadline = Duration.milliseconds(25)
-    /// The maximum time for an entry with its body.
+    /// The maximum time for an entry with its body, whether or not anybody waits.
     ///
-    /// Defaults to 100 milliseconds. A look-up beyond it is a miss.
+    /// Defaults to 100 milliseconds.
     public var bodyDeadline = Duration.milliseconds(100)
     /// The maximum time for a write, a renewal or a removal, and for waiting until a removal has arrived.
     ///
     /// Defaults to 2 seconds.
     public var writeDeadline = Duration.seconds(2)
-    /// The time beyond which a call counts as slow, beside a millisecond for every 64 KB of a body, and half a
-    /// millisecond for every other call under way.
+    /// The bounds of the time for which a caller waits for heads, and for a lease.
     ///
-    /// Defaults to 8 milliseconds: a request for an image that nobody has waits for six calls. Slow answers are used, but
-    /// a tier that gives nothing else is left alone, as if it failed.
-    public var slowLimit = Duration.milliseconds(8)
-    /// The number of failures and time-outs in a row after which the tier is left alone; four slow calls count as one.
+    /// Within them it is four times the usual time of such calls, the median of the last 128. After that it is a miss; the
+    /// call goes on until ``headDeadline``, so that a tier whose pace has changed for good is taken up again. Defaults to 8
+    /// to 25 milliseconds: a request for an image that nobody has waits for six calls.
+    public var headPatience = Duration.milliseconds(8) ... .milliseconds(25)
+    /// The bounds of the time for which a caller waits for an entry with its body; see ``headPatience``.
     ///
-    /// Defaults to 5.
+    /// An entry that comes later is promoted, for the next caller. Writes that take longer, beside a millisecond for every 64
+    /// KB, count as slow. Defaults to 25 to 100 milliseconds.
+    public var bodyPatience = Duration.milliseconds(25) ... .milliseconds(100)
+    /// The share of look-ups that may be made a second time, if half of a caller's patience is over.
+    ///
+    /// Defaults to 0.1. The first answer counts: where few answers are slow, two of them seldom are.
+    public var hedgeShare = 0.1
+    /// The number of failures in a row after which the tier is left alone.
+    ///
+    /// Calls that are late count by the time for which their callers have waited: 6 milliseconds are as bad as a failure. Of
+    /// those that are late together one counts. Defaults to 5, so that an answer has to come every 30 milliseconds.
     public var failureLimit = 5
     /// The time for which the tier is left alone at first.
     ///

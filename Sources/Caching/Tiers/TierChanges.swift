@@ -34,6 +34,12 @@ final class TierChanges: Sendable {
     }
   }
 
+  /// Continues a look-up beside itself, as of the same beginning; each of the two is ended.
+  func fork(_ reading: Reading) -> Reading {
+    state.withLock { $0.watched[reading.key]?.readers += 1 }
+    return reading
+  }
+
   /// Returns true if nothing has changed the key since the look-up began.
   func isCurrent(_ reading: Reading) -> Bool { state.withLock { Self.isCurrent(reading, $0) } }
 

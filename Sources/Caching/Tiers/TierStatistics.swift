@@ -27,7 +27,7 @@ extension TieredDataCache {
     public var promotions = 0
     /// The number of operations that did not end within their deadline.
     public var timeOuts = 0
-    /// The number of operations that succeeded, but slowly; see ``TieredDataCache/RemoteLimits/slowLimit``.
+    /// The number of operations that took longer than a caller waits; see ``TieredDataCache/RemoteLimits/headPatience``.
     public var slowCalls = 0
     /// The number of calls that were made a second time, since the first was slow.
     public var hedges = 0

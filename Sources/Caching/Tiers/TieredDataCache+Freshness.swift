@@ -21,7 +21,7 @@ extension TieredDataCache {
         }
         return renewed
       }
-      guard let found = await tier.entry(for: key, isPeeking: false),
+      guard let found = await tier.entry(for: key, isPeeking: false).entry,
         CachedDataHead(found).replaces(CachedDataHead(entry))
       else {
         changes.end(reading)

@@ -2,15 +2,14 @@ import VitrineRuntime
 
 /// The leases of the first remote tier that keeps any.
 ///
-/// The tier's deadline and circuit breaker hold for them, too. None of these calls is made twice: a lease that arrives
-/// after its end would belong to nobody. Without such a tier, or while it cannot be reached,
-/// everybody works alone.
+/// The tier's deadlines and circuit breaker hold for them, too. None of these calls is made twice: a lease that arrives
+/// after its end would belong to nobody. Without such a tier, or while it cannot be reached, everybody works alone.
 extension TieredDataCache: KeyLeasing {
   /// Acquires a lease; ``LeaseAnswer/vain`` if the tier cannot be reached.
   public func acquire(_ lease: KeyLease, for duration: Duration) async throws -> LeaseAnswer {
     guard let (tier, leases) = leasing else { return .vain }
     let call = LeaseCall(lease, leases, for: duration, tier.stepper)
-    let answer = await tier.attempt(within: tier.limits.headDeadline, hedges: false) { try await call.answer() }
+    let answer = await tier.attempt(.head) { try await call.answer() }
     if answer == nil { call.abandon(clock) }
     return answer ?? .vain
   }
@@ -18,7 +17,7 @@ extension TieredDataCache: KeyLeasing {
   /// Extends a lease; `false` if the tier cannot be reached.
   public func extend(_ lease: KeyLease, for duration: Duration) async throws -> Bool {
     guard let (tier, leases) = leasing else { return false }
-    return await tier.attempt(within: tier.limits.writeDeadline, hedges: false) {
+    return await tier.attempt(.write) {
       try await leases.extend(lease, for: duration)
     } ?? false
   }
@@ -33,7 +32,7 @@ extension TieredDataCache: KeyLeasing {
 
   private func release(_ lease: KeyLease, inVainFor vainTime: Duration?, attempts: Int) async {
     guard let (tier, leases) = leasing else { return }
-    let answer: Void? = await tier.attempt(within: tier.limits.writeDeadline, hedges: false) {
+    let answer: Void? = await tier.attempt(.write) {
       try await leases.release(lease, inVainFor: vainTime)
     }
     guard answer == nil, attempts > 1 else { return }

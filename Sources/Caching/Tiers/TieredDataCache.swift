@@ -22,8 +22,10 @@ public import VitrineRuntime
 /// arrived, at most for the deadline of a write. If a remote tier cannot be reached, the removal is repeated until it
 /// arrives. Until then the tier's entry is not served by this cache.
 ///
-/// **Failures** of a remote tier cost at most its deadlines. After several in a row its circuit breaker opens, and the
-/// tier is left alone. Then one call at a time finds out whether it works again. ``tierStatistics`` counts everything.
+/// **Failures** of a remote tier cost little. A caller waits for a call a few times as long as such calls usually take, within
+/// bounds (``RemoteLimits/headPatience``), and goes on without it. After several failures or late calls in a row its circuit
+/// breaker opens, and the tier is left alone. Then one call at a time finds out whether it works again. ``tierStatistics``
+/// counts everything.
 ///
 /// A tier of tiers is of no use: give all of them to one cache.
 public final class TieredDataCache: DataCaching {
@@ -88,17 +90,32 @@ public final class TieredDataCache: DataCaching {
 
   /// Returns the entry for a key from the first tier that has one, and promotes it.
   public func entry(for key: CacheKey) async -> CachedData? {
-    guard let first = places.first else { return nil }
-    if let entry = await entry(for: key, in: first, isPeeking: false) { return await newest(entry, key, after: 0) }
-    guard places.count > 1 else { return nil }
+    // Before the first look, so that what is stored while others are looked at is noticed.
     let reading = changes.begin(key)
-    for (index, place) in places.enumerated().dropFirst() {
-      guard let entry = await entry(for: key, in: place, isPeeking: false) else { continue }
+    for (index, place) in places.enumerated() {
+      guard let entry = await entry(for: key, in: place, index, reading) else { continue }
       await promote(entry, for: key, before: index, reading)
       return await newest(entry, key, after: index)
     }
     changes.end(reading)
     return nil
+  }
+
+  /// Returns the entry for a key from one tier; `nil` if it is not there, or comes later, in which case it is promoted then.
+  private func entry(
+    for key: CacheKey,
+    in place: Place,
+    _ index: Int,
+    _ reading: TierChanges.Reading,
+  ) async -> CachedData? {
+    guard case .remote(let tier) = place else { return await entry(for: key, in: place, isPeeking: false) }
+    let later = changes.fork(reading)
+    let found = await tier.entry(for: key, isPeeking: false) { [self] late in
+      if let late { await promote(late, for: key, before: index, later) } else { changes.end(later) }
+    }
+    if case .later = found { return nil }
+    changes.end(later)
+    return found.entry
   }
 
   /// Returns the entry for a key from the first tier that has one, without counting it as used or promoting it.
@@ -111,7 +128,7 @@ public final class TieredDataCache: DataCaching {
 
   private func entry(for key: CacheKey, in place: Place, isPeeking: Bool) async -> CachedData? {
     switch place {
-    case .remote(let tier): return await tier.entry(for: key, isPeeking: isPeeking)
+    case .remote(let tier): return await tier.entry(for: key, isPeeking: isPeeking).entry
     case .local(let cache, _) where isPeeking: return await cache.peek(key)
     case .local(let cache, let counts):
       let entry = await cache.entry(for: key)

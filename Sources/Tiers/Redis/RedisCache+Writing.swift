@@ -36,7 +36,7 @@ extension RedisCache {
     guard let count else { throw nonsense("GET") }
     if count > options.variantLimit {
       let surplus = Data(number: count - Int64(options.variantLimit))
-      _ = try await send { [RedisCommand("SPOP", $0.index(key), surplus)] }
+      _ = try await send(isChange: true) { [RedisCommand("SPOP", $0.index(key), surplus)] }
     }
   }
 
@@ -78,7 +78,9 @@ extension RedisCache {
     }
     // Another machine may renew it at the same time.
     for _ in 0..<3 {
-      guard let reply = try await send({ [RedisCommand("GET", $0.head(key))] })?.1[0] else { return false }
+      guard let reply = try await send(isChange: true, { [RedisCommand("GET", $0.head(key))] })?.1[0] else {
+        return false
+      }
       if let text = reply.error { throw RedisError(reply: text, server) }
       guard let old = reply.bytes, var head = RedisHead(old, for: key), head.contentID == contentID else {
         return false
@@ -99,7 +101,7 @@ extension RedisCache {
   ///
   /// - Throws: ``RedisError`` if the server cannot be reached or replies with an error.
   public func erase(_ key: CacheKey) async throws {
-    let sent = try await send { keys in
+    let sent = try await send(isChange: true) { keys in
       [
         RedisCommand("SREM", keys.index(key), Data(key.bytes)),
         RedisCommand("UNLINK", keys.head(key), keys.body(key)),

@@ -34,9 +34,9 @@ public final class RedisCache: FallibleDataCaching {
     ///
     /// Defaults to `vitrine`. Caches of one namespace share their entries.
     public var namespace = "vitrine"
-    /// The maximum number of connections, each with a thread.
+    /// The maximum number of connections for look-ups and of those for changes, each with a thread.
     ///
-    /// Defaults to 4.
+    /// Defaults to 4. Somebody waits for a look-up, so it never waits for the reply to a change.
     public var connections = 4
     /// The maximum number of requests that wait for a connection.
     ///
@@ -83,7 +83,10 @@ public final class RedisCache: FallibleDataCaching {
 
   let options: Options
   let clock: any TimeSource
+  /// The connections for look-ups.
   private let pool: RedisPool
+  /// The connections for what nobody waits for.
+  private let changes: RedisPool
   /// The epoch, as it was last heard of.
   private let epoch = Lock(Data?.none)
   let counts = Lock(Counts())
@@ -102,7 +105,7 @@ public final class RedisCache: FallibleDataCaching {
   ///   - clock: The clock for expiry. Defaults to the system clock.
   public init(_ server: RedisServer, options: Options = Options(), clock: any TimeSource = .system) {
     (self.options, self.clock) = (options, clock)
-    pool = RedisPool(server, options)
+    (pool, changes) = (RedisPool(server, options), RedisPool(server, options))
   }
 
   /// Connects, and waits for a reply.
@@ -121,17 +124,20 @@ public final class RedisCache: FallibleDataCaching {
   /// The epoch is asked for along with them. If it has changed meanwhile, they are sent again for the new one.
   ///
   /// - Parameters:
+  ///   - isChange: True for commands that nobody waits for.
   ///   - creates: True to begin an epoch on a server that has none.
   ///   - commands: Returns the commands for some names.
   /// - Returns: The names and a reply for each command; `nil` if the server has no epoch, and so no entries.
   /// - Throws: As ``RedisPool/send(_:)``, and if the reply to the epoch is an error.
   func send(
+    isChange: Bool = false,
     creates: Bool = false,
     _ commands: (RedisKeys) -> [RedisCommand],
   ) async throws(RedisError) -> (RedisKeys, [RedisReply])? {
+    let pool = isChange ? changes : pool
     let name = RedisKeys.epoch(namespace: options.namespace)
     for _ in 0..<5 {
-      guard let epoch = try await knownEpoch(name, creates: creates) else { return nil }
+      guard let epoch = try await knownEpoch(name, creates: creates, pool) else { return nil }
       let keys = RedisKeys(namespace: options.namespace, epoch: epoch)
       let replies = try await pool.send([RedisCommand("GET", name)] + commands(keys))
       let current = try self.epoch(replies[0])
@@ -141,7 +147,7 @@ public final class RedisCache: FallibleDataCaching {
     throw RedisError(.reply, server, "the epoch changes again and again")
   }
 
-  private func knownEpoch(_ name: Data, creates: Bool) async throws(RedisError) -> Data? {
+  private func knownEpoch(_ name: Data, creates: Bool, _ pool: RedisPool) async throws(RedisError) -> Data? {
     if let known = epoch.withLock({ $0 }) { return known }
     var commands = [RedisCommand("GET", name)]
     if creates { commands.insert(newEpoch(name), at: 0) }
@@ -171,7 +177,7 @@ public final class RedisCache: FallibleDataCaching {
   public func eraseAll() async throws {
     let name = RedisKeys.epoch(namespace: options.namespace)
     let cleared = RedisKeys.cleared(namespace: options.namespace)
-    let replies = try await pool.send([
+    let replies = try await changes.send([
       newEpoch(name), RedisCommand("INCR", name),
       // Refused by a full server, without harm.
       RedisCommand("SET", cleared, Self.time(clock.now), Data("PX"), Self.removalLifetime),
@@ -190,10 +196,12 @@ public final class RedisCache: FallibleDataCaching {
     keys: (RedisKeys) -> [Data],
     arguments: (RedisKeys) -> [Data],
   ) async throws(RedisError) -> Int64? {
-    let known = try await send(creates: creates) { [script.command(keys: keys($0), arguments: arguments($0))] }
+    let known = try await send(isChange: true, creates: creates) {
+      [script.command(keys: keys($0), arguments: arguments($0))]
+    }
     guard var reply = known?.1[0] else { return nil }
     if let text = reply.error, text.hasPrefix("NOSCRIPT") {
-      let sent = try await send(creates: creates) {
+      let sent = try await send(isChange: true, creates: creates) {
         [script.commandWithText(keys: keys($0), arguments: arguments($0))]
       }
       guard let second = sent?.1[0] else { return nil }

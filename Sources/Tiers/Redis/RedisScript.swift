@@ -71,25 +71,30 @@ struct RedisScript: Sendable {
   /// of the source.
   ///
   /// A write that comes late, as from a server that was paused, must not undo what has happened since. Times that are
-  /// ahead of the writer's clock by more than a minute do not count. The time of an entry is in its head, at byte 44.
+  /// ahead of the writer's clock by more than a minute do not count. The time of an entry is in its head, at byte 44. What is
+  /// there from before a removal goes: the removal of that entry may have waited for this write in its place.
   static let storeEntry = RedisScript(
     text: """
+      local has, old = 0, redis.call('GET', KEYS[1])
+      if old and #old > 52 then has = struct.unpack('<d', old, 45) end
       for index = 4, 5 do
         local time = tonumber(redis.call('GET', KEYS[index]) or '0')
-        if time > tonumber(ARGV[6]) and time < tonumber(ARGV[7]) then return 0 end
+        if time > tonumber(ARGV[6]) and time < tonumber(ARGV[7]) then
+          if has < time then
+            redis.call('UNLINK', KEYS[1], KEYS[2])
+            redis.call('SREM', KEYS[3], ARGV[4])
+          end
+          return 0
+        end
       end
-      local old = redis.call('GET', KEYS[1])
-      if old and #old > 52 then
-        local time = struct.unpack('<d', old, 45)
-        if time > tonumber(ARGV[6]) and time < tonumber(ARGV[7]) then return 0 end
-      end
+      if has > tonumber(ARGV[6]) and has < tonumber(ARGV[7]) then return 0 end
       redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
       redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
       redis.call('SADD', KEYS[3], ARGV[4])
       redis.call('PEXPIRE', KEYS[3], ARGV[5])
       return redis.call('SCARD', KEYS[3])
       """,
-    digest: "ae5f24bb3e54cfc2c2732f20b155593d6d84d4fd",
+    digest: "c308136e56db61cd4031d26a908b82bf8c1ebd15",
   )
 
   static let all = [replaceHead, deleteIfEqual, replaceIfEqual, extendIfEqual, removeExtensions, storeEntry]

@@ -79,8 +79,8 @@ final class WorkLease: Sendable {
     extendLater()
   }
 
-  // Nobody has said what became of the work.
-  deinit { if takeEnd() { Self.release(lease, coordination, inVain: true, pending) } }
+  // Nobody has said what became of the work, since its callers have gone. Another may do it for all.
+  deinit { if takeEnd() { Self.release(lease, coordination, inVain: false, pending) } }
 
   /// Ends the lease after the writes for its key, when others can find the result, or nobody will.
   func finish() {

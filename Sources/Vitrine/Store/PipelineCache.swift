@@ -112,9 +112,10 @@ public struct PipelineCache: Sendable {
     }
     guard tiers.contains(.disk), let disk else { return }
     await pending.finished()
-    await disk.remove(plain)
+    // After these a shared tier refuses what is older, so that a late write does not bring the original back.
     await disk.removeAll(extending: RequestKeys.images(of: plain))
     await disk.removeAll(extending: plain.variants)
+    await disk.remove(plain)
   }
 
   /// Removes everything made from the image at a URL; see ``remove(_:in:)-(ImageRequest,_)``.

@@ -79,7 +79,9 @@ final class Settlement: Sendable {
     case .good(let isKept):
       claim(body.ask, body.contentID, body.validity, of: keys.fetch, body.record)
       // The previous version must not outlive this one, which is not stored.
-      if !isKept || !allowsKeeping { dropOutdated(keys.fetch, and: keys.images, by: body.contentID) }
+      if !isKept || !allowsKeeping {
+        dropOutdated(keys.fetch, and: keys.images, by: body.validity.isKept ? body.contentID : nil)
+      }
     case .keep where !isOutdated && allowsKeeping: keepOriginal(body, of: request)
     case .bad, .keep:
       guard let recording = body.recording else { return }
@@ -87,7 +89,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Acts on a 304: renews the stored entry.
+  /// Acts on a 304: renews the stored entry, or removes it if the server does not allow storing it any more.
   func renew(
     _ request: ImageRequest,
     _ contentID: ContentID,
@@ -97,7 +99,9 @@ final class Settlement: Sendable {
     _ record: SourceRecord,
   ) {
     let key = request.keys.fetch
-    guard claim(ask, contentID, validity, of: key, record), let disk = writableDisk(request) else { return }
+    guard claim(ask, contentID, validity, of: key, record) else { return }
+    guard validity.isKept else { return forget(key, and: request.keys.images) }
+    guard let disk = writableDisk(request) else { return }
     pending.add(for: key) {
       guard !record.isOutdated(ask, contentID) else { return }
       await disk.renew(
@@ -112,7 +116,8 @@ final class Settlement: Sendable {
 
   /// Updates everything in memory that was made from a source after its latest response.
   ///
-  /// Images of its content are renewed, those of other content removed. Images that a user has set stay.
+  /// Images of its content are renewed if they may be stored, and those of other content removed. Images that a user has
+  /// set stay.
   @discardableResult
   private func claim(
     _ ask: SourceRecord.Ask,
@@ -125,7 +130,8 @@ final class Settlement: Sendable {
     memory?.updateVariants(of: source) { variant in
       switch variant.value.contentID {
       case .none: variant.value
-      case contentID: CachedImage(variant.value.loaded.with(validity, status: variant.value.loaded.status))
+      case contentID where validity.isKept:
+        CachedImage(variant.value.loaded.with(validity, status: variant.value.loaded.status))
       default: nil
       }
     }
@@ -176,14 +182,25 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Drops an entry of other content than the latest, and the images made from it, which would be served for ever.
-  private func dropOutdated(_ key: CacheKey, and images: CacheKey? = nil, by contentID: ContentID) {
+  /// Drops an entry of other content than the latest, or of any for `nil`, and the images made from it, which would be
+  /// served for ever.
+  private func dropOutdated(_ key: CacheKey, and images: CacheKey? = nil, by contentID: ContentID?) {
     guard let disk else { return }
     pending.add(for: key) {
       guard let old = await disk.contentID(for: key), old != contentID else { return }
-      await disk.remove(key)
       // Without the original nothing tells that these are outdated.
       if let images { await disk.removeAll(extending: images) }
+      await disk.remove(key)
+    }
+  }
+
+  /// Drops an entry, and the images made from it.
+  private func forget(_ key: CacheKey, and images: CacheKey) {
+    guard let disk else { return }
+    pending.add(for: key) {
+      // After this a shared tier refuses what is older, so that a late write does not bring the entry back.
+      await disk.removeAll(extending: images)
+      await disk.remove(key)
     }
   }
 
@@ -203,11 +220,7 @@ final class Settlement: Sendable {
   private func drop(source key: CacheKey) {
     memory?.updateVariants(of: key) { _ in nil }
     dropPartial(of: key)
-    guard let disk else { return }
-    pending.add(for: key) {
-      await disk.remove(key)
-      await disk.removeAll(extending: RequestKeys.images(of: key))
-    }
+    forget(key, and: RequestKeys.images(of: key))
   }
 
   // MARK: Images
@@ -281,9 +294,10 @@ final class Settlement: Sendable {
     if let entry { await disk.store(entry, for: key) } else { await disk.remove(key) }
   }
 
-  /// Renews a finished image after its bytes have been revalidated.
+  /// Renews a finished image after its bytes have been revalidated, or removes it if it must not be stored any more.
   func renewFinished(_ made: Made, isInMemory: Bool) {
     let (image, request) = (made.image, made.request)
+    guard image.validity.isKept else { return drop([made.key]) }
     guard made.isFinal, let disk = writableDisk(request),
       storage(of: request).looksForFinished(request, step: made.step)
     else { return }
@@ -321,10 +335,11 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Renews an encoded image after its bytes have been revalidated.
+  /// Renews an encoded image after its bytes have been revalidated, or removes it if it must not be stored any more.
   func renewEncoded(_ made: Encoded) {
-    guard let disk = writableDisk(made.request) else { return }
     let image = made.image
+    guard image.validity.isKept else { return drop([made.key]) }
+    guard let disk = writableDisk(made.request) else { return }
     pending.add(for: made.key) {
       await disk.renew(
         made.key,

@@ -68,16 +68,37 @@ struct CircuitBreakerTests {
     #expect(breaker.trialTime == now + .seconds(1))
   }
 
-  @Test
-  mutating func fourSlowCallsCountAsOneFailure() throws {
-    for count in 1...12 {
-      let hasOpened = breaker.tarry(try admit(), at: now)
-      #expect(hasOpened == (count == 12))
+  /// Three failures are worth 18 milliseconds.
+  @Test(arguments: [(1, 18), (3, 6), (6, 3), (8, 3), (9, 2), (200, 2)])
+  mutating func lateCallsCountByTheTimeThatTheyCost(milliseconds: Int, limit: Int) throws {
+    for count in 1...limit {
+      let ticket = try admit()
+      now += .milliseconds(milliseconds)
+      let hasOpened = breaker.tarry(ticket, costing: .milliseconds(milliseconds), at: now)
+      #expect(hasOpened == (count == limit))
     }
     #expect(breaker.state == .open)
-    // A trial that is slow decides against the tier.
+  }
+
+  @Test
+  mutating func ofCallsThatAreLateTogetherOneCounts() throws {
+    let tickets = [try admit(), try admit(), try admit(), try admit()]
+    now = .milliseconds(10)
+    for ticket in tickets {
+      let hasOpened = breaker.tarry(ticket, costing: .milliseconds(9), at: now)
+      #expect(!hasOpened)
+    }
+    let next = try admit()
+    now = .milliseconds(20)
+    let hasOpened = breaker.tarry(next, costing: .milliseconds(9), at: now)
+    #expect(hasOpened)
+  }
+
+  @Test
+  mutating func aTrialThatIsLateDecidesAgainstTheTier() throws {
+    try open()
     now = .seconds(1)
-    let hasOpened = breaker.tarry(try admit(), at: now)
+    let hasOpened = breaker.tarry(try admit(), costing: .milliseconds(8), at: now)
     #expect(hasOpened)
     #expect(breaker.trialTime == .seconds(3))
     now = .seconds(3)
@@ -88,7 +109,10 @@ struct CircuitBreakerTests {
   @Test
   mutating func aCallThatIsFastForgivesThoseThatWereSlow() throws {
     for _ in 0..<10 {
-      for _ in 0..<11 { _ = breaker.tarry(try admit(), at: now) }
+      for _ in 0..<2 {
+        let hasOpened = breaker.tarry(try admit(), costing: .milliseconds(8), at: now)
+        #expect(!hasOpened)
+      }
       try succeed()
     }
     #expect(breaker.state == .closed)

@@ -1,7 +1,8 @@
 import Testing
-import VitrineCaching
 import VitrineRuntime
 import VitrineTesting
+
+@testable import VitrineCaching
 
 /// Tiers that answer, but late; and entries that only this machine may keep.
 @Suite(.timeLimit(.minutes(1)))
@@ -54,26 +55,139 @@ struct SlowTierTests {
     return TieredDataCache([.local(near), .remote(remote, limits: limits)], clock: clock)
   }
 
+  /// Lets quick calls tell that the tier is a quick one.
+  private func learn(_ cache: TieredDataCache, _ count: Int = Pace.least) async {
+    for _ in 0..<count {
+      #expect(await cache.entry(for: key(99)) == nil)
+      #expect(await cache.heads(for: [key(99)]) == [nil])
+      await cache.remove(key(99))
+    }
+  }
+
+  /// Has the tier answer a look-up of heads after some time.
+  private func heads(_ cache: TieredDataCache, after time: Duration) async -> [CachedDataHead?] {
+    remote.condition = .hanging
+    let count = remote.count(of: .heads)
+    async let found = cache.heads(for: [key(1)])
+    await remote.wait(forBegun: .heads, count: count + 1)
+    clock.advance(by: time)
+    remote.condition = .working
+    return await found
+  }
+
   @Test
   func aLookUpThatIsSlowIsMadeASecondTime() async {
     let tier = Forgetful(entry(1))
     let cache = makeCache(tier)
     async let found = cache.entry(for: key(1))
     await tier.wait(forReads: 1)
-    clock.advance(by: TieredDataCache.RemoteLimits().slowLimit)
+    clock.advance(by: TieredDataCache.RemoteLimits().bodyPatience.upperBound / 2)
     #expect(await found == entry(1))
     let counts = cache.tierStatistics[1]
-    #expect((counts.hedges, counts.timeOuts, counts.errors) == (1, 0, 0))
+    #expect((counts.hedges, counts.timeOuts, counts.errors, counts.slowCalls) == (1, 0, 0, 0))
+  }
+
+  // MARK: Patience
+
+  @Test
+  func aTierThatAlwaysTakesAWhileStaysUsed() async {
+    let cache = makeCache(remote) {
+      ($0.headPatience, $0.headDeadline) = (.milliseconds(10) ... .milliseconds(200), .milliseconds(500))
+      $0.hedgeShare = 0
+    }
+    remote.put(entry(1), for: key(1))
+    for _ in 0..<50 { #expect(await heads(cache, after: .milliseconds(40)).first??.contentID == entry(1).contentID) }
+    #expect(await heads(cache, after: .milliseconds(159)).first??.contentID == entry(1).contentID)
+    #expect(cache.tierStatistics[1].slowCalls == 0)
+    #expect(await heads(cache, after: .milliseconds(160)) == [nil])
+    let counts = cache.tierStatistics[1]
+    #expect((counts.slowCalls, counts.timeOuts, counts.skipped, counts.breaker) == (1, 0, 0, .closed))
   }
 
   @Test
-  func aTierThatOnlyEverAnswersSlowlyIsLeftAlone() async {
+  func aTierThatBecomesSlowIsNotWaitedForAndLeftAlone() async {
+    let cache = makeCache(remote) {
+      ($0.headPatience, $0.headDeadline) = (.milliseconds(10) ... .milliseconds(200), .milliseconds(500))
+      $0.hedgeShare = 0
+    }
+    await learn(cache, 16)
+    // Three of 10 ms are as bad as five failures.
+    for number in 1...3 {
+      #expect(cache.tierStatistics[1].breaker == .closed)
+      // Its answers come, when nobody waits any more.
+      #expect(await heads(cache, after: .milliseconds(10)) == [nil])
+      #expect(cache.tierStatistics[1].slowCalls == number)
+    }
+    #expect(cache.tierStatistics[1].breaker == .open)
+    clock.advance(by: .seconds(1))
+    #expect(await heads(cache, after: .milliseconds(10)) == [nil])
+    #expect((cache.tierStatistics[1].openings, cache.tierStatistics[1].breaker) == (2, .open))
+    clock.advance(by: .seconds(2))
+    #expect(await heads(cache, after: .milliseconds(9)) == [nil])
+    #expect(cache.tierStatistics[1].breaker == .closed)
+  }
+
+  @Test
+  func aCallThatNobodyWaitsForGoesOnUntilItsDeadline() async {
+    let cache = makeCache(remote) { $0.hedgeShare = 0 }
+    await learn(cache)
+    remote.condition = .hanging
+    async let found = cache.heads(for: [key(1)])
+    await remote.wait(forBegun: .heads, count: Pace.least + 1)
+    clock.advance(by: .milliseconds(8))
+    #expect(await found == [nil])
+    #expect((cache.tierStatistics[1].slowCalls, cache.tierStatistics[1].timeOuts) == (1, 0))
+    clock.advance(by: .milliseconds(17))
+    await remote.wait(forEnded: .heads, count: Pace.least + 1)
+    #expect((cache.tierStatistics[1].slowCalls, cache.tierStatistics[1].timeOuts) == (1, 1))
+  }
+
+  @Test
+  func anEntryThatComesLateIsThereForTheNextCaller() async {
+    let cache = makeCache(remote)
+    await learn(cache)
+    remote.put(entry(1), for: key(1))
+    remote.condition = .stuck
+    async let found = cache.entry(for: key(1))
+    await remote.wait(forBegun: .read, count: Pace.least + 1)
+    clock.advance(by: .milliseconds(25))
+    #expect(await found == nil)
+    #expect(await !near.contains(key(1)))
+    remote.condition = .working
+    await near.wait(forWrites: 1)
+    #expect(await near.peek(key(1)) == entry(1))
+    #expect(cache.tierStatistics[0].promotions == 1)
+  }
+
+  @Test
+  func anEntryThatComesLateReplacesNothingNewer() async {
+    let cache = makeCache(remote)
+    await learn(cache)
+    remote.put(entry(1), for: key(1))
+    remote.condition = .stuck
+    async let found = cache.entry(for: key(1))
+    await remote.wait(forBegun: .read, count: Pace.least + 1)
+    clock.advance(by: .milliseconds(25))
+    #expect(await found == nil)
+    let new = entry(1, version: 1)
+    await cache.store(new, for: key(1))
+    remote.condition = .working
+    await remote.wait(forEnded: .read, count: Pace.least + 1)
+    await cache.flush()
+    #expect(await near.peek(key(1)) == new)
+    #expect(remote.stored(key(1)) == new)
+  }
+
+  // MARK: Writes
+
+  @Test
+  func aTierThatOnlyEverWritesSlowlyIsLeftAlone() async {
     let cache = makeCache(remote) { $0.failureLimit = 1 }
     for number in 1...4 {
       remote.condition = .hanging
       await cache.store(entry(number), for: key(number))
       await remote.wait(forBegun: .write, count: number)
-      clock.advance(by: .milliseconds(9))
+      clock.advance(by: .milliseconds(101))
       remote.condition = .working
       await cache.flush()
     }
@@ -85,32 +199,36 @@ struct SlowTierTests {
   @Test
   func aCallMayWaitForOthersThatWereUnderWay() async {
     let cache = makeCache(remote)
+    await learn(cache)
     remote.condition = .hanging
     for number in 1...3 {
       await cache.store(entry(number), for: key(number))
       await remote.wait(forBegun: .write, count: number)
     }
     // The third had two before it, and so a millisecond more.
-    clock.advance(by: .milliseconds(9))
+    clock.advance(by: .milliseconds(26))
     remote.condition = .working
     await cache.flush()
     #expect(cache.tierStatistics[1].slowCalls == 2)
   }
 
-  @Test
-  func aLargeBodyMayTakeLonger() async {
-    let cache = makeCache(remote) { $0.failureLimit = 1 }
+  @Test(arguments: [(41, 0), (42, 1)])
+  func aLargeBodyMayTakeLonger(milliseconds: Int, slowCalls: Int) async {
+    let cache = makeCache(remote)
+    await learn(cache)
     var large = entry(1)
     large.data = Data(count: 1 << 20)
     remote.condition = .hanging
     await cache.store(large, for: key(1))
     await remote.wait(forBegun: .write)
     // A megabyte has 16 ms more.
-    clock.advance(by: .milliseconds(24))
+    clock.advance(by: .milliseconds(milliseconds))
     remote.condition = .working
     await cache.flush()
-    #expect(cache.tierStatistics[1].slowCalls == 0)
+    #expect(cache.tierStatistics[1].slowCalls == slowCalls)
   }
+
+  // MARK: What stays here
 
   @Test
   func whatIsPrivateStaysHereAndRemovesWhatOthersHad() async {

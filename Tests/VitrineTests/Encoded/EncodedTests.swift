@@ -168,6 +168,24 @@ struct EncodedTests {
     #expect(await parts.diskCache.entries().isEmpty)
   }
 
+  @Test(arguments: [StoragePolicy.automatic, .finished])
+  func whatMustNotBeStoredAnyMoreIsNot(_ policy: StoragePolicy) async throws {
+    serve()
+    let pipeline = start { $0.storagePolicy = policy }
+    _ = try await pipeline.encoded(for: request, as: .png())
+    await pipeline.cache.flush()
+    parts.clock.advance(by: .seconds(70))
+    if policy == .automatic {
+      let (url, fields) = (Self.url, ["Cache-Control": "no-store", "ETag": "\"1\""] as HTTPFields)
+      parts.loader.answer(url, FakeResponse(status: 304, headers: fields, body: Data()))
+    } else {
+      serve(control: "no-store")
+    }
+    #expect(try await !pipeline.encoded(for: request, as: .png()).data.isEmpty)
+    await pipeline.cache.flush()
+    #expect(await parts.diskCache.entries().isEmpty)
+  }
+
   @Test(arguments: [CacheAccess.all.subtracting(.diskWrites), .none])
   func aRequestThatWritesNothingWritesNothing(_ access: CacheAccess) async throws {
     serve()

@@ -162,11 +162,17 @@ extension Fleet {
   private func loseShared() {
     if random.chance(1, in: 3) {
       note("the shared tier is empty")
-      return shared.restart()
+      return restartShared()
     }
     guard let key = pick(shared.keys) else { return }
     note("the shared tier evicts an entry")
     shared.entries[key] = nil
+    outdated.newest[key] = nil
+  }
+
+  func restartShared() {
+    shared.restart()
+    outdated = Outdated(restart: clock.now)
   }
 
   private func changeCondition() {
@@ -212,10 +218,13 @@ extension Fleet {
 
   private func ended(removal begun: Moment, of addresses: [Int], on machine: Machine, isQuiet: Bool) {
     machine.lost = now
+    for address in addresses { machine.purged[address] = date(begun) }
     // Loads that run meanwhile are stored when they end.
     guard isQuiet, !tickets.contains(where: { $0.machine === machine && $0.begun >= begun }) else { return }
     for address in addresses { machine.removed[address] = begun }
   }
+
+  private func date(_ moment: Moment) -> Date { clock.now.addingTimeInterval(moment.time - now.time) }
 
   // MARK: The server
 
@@ -255,8 +264,7 @@ extension Fleet {
       return transfer.load.respond(503)
     }
     (transfer.version, transfer.terms) = (version, terms)
-    // A 304 that forbids to store what it confirms is not played: the entry stays, which is a fault of its own.
-    let isSame = transfer.load.request.headers["If-None-Match"] == tag(address, version) && terms.kind != .noStore
+    let isSame = transfer.load.request.headers["If-None-Match"] == tag(address, version)
     transfer.status = isSame ? 304 : 200
     if !isSame { transfer.body = Pictures.file(address, version) }
     note(

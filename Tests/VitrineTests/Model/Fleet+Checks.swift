@@ -108,7 +108,10 @@ extension Fleet {
 
   // MARK: What is stored
 
+  /// Notes what the shared tier must not go back behind, and looks at what it stores.
   func checkShared(_ key: CacheKey, _ entry: CachedData) {
+    outdated.refused.remove(key)
+    outdated.newest[key] = max(outdated.newest[key] ?? .distantPast, entry.stored)
     guard let source = contents[entry.contentID] else { return fail("an entry of unknown content is shared") }
     note("version \(source.version) of \(source.address) is shared as \(entry.kind)")
     if entry.kind == .original {
@@ -122,6 +125,37 @@ extension Fleet {
       if header?.validity(until: nil).isPrivate ?? true { fail("a private or unreadable file of \(source) is shared") }
       let image = try? DecoderRegistry([PNGDecoder()]).decode(entry.data)
       if image.flatMap({ Pictures.name(of: $0.bitmap) }) != source { fail("the file of \(source) shows another") }
+    }
+  }
+
+  /// A tier that keeps the order of things gives out nothing that was removed, replaced, or could not be replaced.
+  func checkGiven(_ key: CacheKey, _ head: CachedDataHead) {
+    guard options.keepsOrder else { return }
+    let name = contents[head.contentID].map { "\($0)" } ?? "unknown content"
+    if outdated.refused.contains(key) { return fail("\(name) is shared although its replacement was refused") }
+    if let newest = outdated.newest[key], head.stored < newest { fail("\(name) is shared after a newer one") }
+    for removal in outdated.removals
+    where head.stored < removal.at && (removal.of.map { key.isExtension(of: $0) } ?? true) {
+      return fail("\(name) is shared after its removal")
+    }
+  }
+
+  /// What was removed has gone everywhere it had to, once nothing is under way.
+  func checkRemovals() {
+    guard options.keepsOrder else { return }
+    for machine in machines where machine.cache.tierStatistics[1].droppedRemovals == 0 {
+      for (address, time) in machine.purged where time > outdated.restart {
+        for entry in shared.entries.values where contents[entry.contentID]?.address == address && entry.stored < time {
+          fail("\(contents[entry.contentID].map { "\($0)" } ?? "") is shared after its removal")
+        }
+      }
+      for entry in machine.disk.entries.values {
+        guard let name = contents[entry.contentID], let removed = machine.removed[name.address] else { continue }
+        let isConfirmed = words.contains {
+          $0.flight.address == name.address && $0.version == name.version && $0.ended.time >= removed.time
+        }
+        if !isConfirmed { fail("machine \(machine.number) still has \(name), which was removed") }
+      }
     }
   }
 
@@ -161,6 +195,23 @@ extension Fleet {
     // What had failed and happens at last must do no harm, either.
     while !shared.late.isEmpty { shared.happen(0) }
     settle()
+    checkRemovals()
+    lookAround()
+  }
+
+  /// Has a machine that knows nothing ask for everything, so that nothing wrong stays hidden in the shared tier.
+  private func lookAround() {
+    guard violations.isEmpty else { return }
+    clear([machines[0]])
+    for address in 0..<2 {
+      for size in 0..<2 {
+        for isEncoded in [true, false] {
+          step += 1
+          ask(Wish(address: address, size: size, processing: 0, way: 0), on: machines[0], isEncoded: isEncoded)
+          settle()
+        }
+      }
+    }
   }
 
   private func isBusy(_ machine: Machine) -> Bool {
@@ -204,7 +255,7 @@ extension Fleet {
     (versions[0], terms[0]) = (versions[0] + 1, Terms(lifetime: 10_000))
     learn(0)
     clear(machines)
-    shared.restart()
+    restartShared()
     if options.hasLeases {
       checkLoads(1, "of a new image by all machines") { for machine in machines { askTwice(on: machine) } }
     } else {

@@ -27,6 +27,8 @@ final class Fleet: @unchecked Sendable {
     var lost: Moment?
     /// Of each address the begin of the last removal that has ended, and nothing was under way meanwhile.
     var removed: [Int: Moment] = [:]
+    /// Of each address the time of the last removal that has ended, whatever was under way.
+    var purged: [Int: Date] = [:]
 
     init(_ number: Int, _ fleet: Options, _ shared: SharedTier, _ clock: ManualClock, _ executor: StepExecutor) {
       self.number = number
@@ -105,6 +107,18 @@ final class Fleet: @unchecked Sendable {
     var ended: Moment
   }
 
+  /// What has happened to a shared tier that it has to remember.
+  struct Outdated {
+    /// The time at which what extends a key was removed, or everything.
+    var removals: [(of: CacheKey?, at: Date)] = []
+    /// The time at which the newest entry of a key was stored, until it is lost.
+    var newest: [CacheKey: Date] = [:]
+    /// The keys that have no entry, since one was refused.
+    var refused: Set<CacheKey> = []
+    /// The time of the last restart, after which nothing is remembered.
+    var restart = Date.distantPast
+  }
+
   /// One who waits on a machine, and what came of it.
   final class Ticket: @unchecked Sendable {
     // @unchecked: used by one thread only.
@@ -163,6 +177,8 @@ final class Fleet: @unchecked Sendable {
   var transfers: [ObjectIdentifier: Transfer] = [:]
   /// Of the content of originals, what it is.
   var contents: [ContentID: Pictures.Name] = [:]
+  /// What the shared tier must not give out any more, if it keeps the order of things.
+  var outdated = Outdated()
   /// The version that each ticket got.
   var served: [Int: Int] = [:]
   var violations: [String] = []
@@ -187,6 +203,13 @@ final class Fleet: @unchecked Sendable {
     for machine in machines { machine.loader.whenBegun = { [unowned self, unowned machine] in begun($0, machine) } }
     shared.fate = { [unowned self] in fate(changes: $0) }
     shared.whenWritten = { [unowned self] in checkShared($0, $1) }
+    shared.whenRead = { [unowned self] in checkGiven($0, $1) }
+    shared.whenRemoved = { [unowned self] in outdated.removals.append(($0, clock.now)) }
+    shared.whenErased = { [unowned self] in outdated.newest[$0] = nil }
+    shared.whenRefused = { [unowned self] in
+      outdated.refused.insert($0)
+      outdated.newest[$0] = nil
+    }
     for address in 0..<Self.addresses { learn(address) }
   }
 

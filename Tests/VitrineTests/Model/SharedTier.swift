@@ -44,6 +44,14 @@ final class SharedTier: @unchecked Sendable {
   /// The fate of the next call; the parameter is true for one that changes something.
   var fate: (Bool) -> Fate = { _ in .now }
   var whenWritten: (CacheKey, CachedData) -> Void = { _, _ in }
+  /// An entry, or its head, was given to a machine.
+  var whenRead: (CacheKey, CachedDataHead) -> Void = { _, _ in }
+  /// One entry was removed.
+  var whenErased: (CacheKey) -> Void = { _ in }
+  /// What extends a key was removed, or everything.
+  var whenRemoved: (CacheKey?) -> Void = { _ in }
+  /// A write was refused.
+  var whenRefused: (CacheKey) -> Void = { _ in }
 
   init(_ clock: ManualClock, keepsOrder: Bool) { (self.clock, self.keepsOrder) = (clock, keepsOrder) }
 
@@ -95,7 +103,12 @@ final class SharedTier: @unchecked Sendable {
 
   private func put(_ entry: CachedData, _ key: CacheKey) {
     if keepsOrder {
-      if max(cleared, removals[Self.source(key)] ?? .distantPast) > entry.stored { return }
+      let removal = max(cleared, removals[Self.source(key)] ?? .distantPast)
+      if removal > entry.stored {
+        // The removal of what is there may have waited for this write in its place.
+        if let old = entries[key], old.stored < removal { entries[key] = nil }
+        return
+      }
       if let old = entries[key], old.stored > entry.stored { return }
     }
     entries[key] = entry
@@ -105,17 +118,25 @@ final class SharedTier: @unchecked Sendable {
   private func remove(extending prefix: CacheKey) {
     for key in entries.keys where key.isExtension(of: prefix) { entries[key] = nil }
     removals[Self.source(prefix)] = clock.now
+    whenRemoved(prefix)
   }
 }
 
 extension SharedTier: FallibleDataCaching {
-  func read(_ key: CacheKey) async throws -> CachedData? { try await perform(changes: false) { self.entries[key] } }
+  func read(_ key: CacheKey) async throws -> CachedData? {
+    try await perform(changes: false) {
+      let entry = self.entries[key]
+      if let entry { self.whenRead(key, CachedDataHead(entry)) }
+      return entry
+    }
+  }
 
   func readHeads(of keys: [CacheKey]) async throws -> [CachedDataHead?] {
     try await perform(changes: false) {
       keys.map { key in
         var head = self.entries[key].map { CachedDataHead($0) }
         head?.data = nil
+        if let head { self.whenRead(key, head) }
         return head
       }
     }
@@ -124,6 +145,7 @@ extension SharedTier: FallibleDataCaching {
   func write(_ entry: CachedData, for key: CacheKey) async throws {
     try await perform(changes: true) {
       entries[key] = nil
+      whenRefused(key)
     } _: {
       self.put(entry, key)
     }
@@ -139,14 +161,22 @@ extension SharedTier: FallibleDataCaching {
     }
   }
 
-  func erase(_ key: CacheKey) async throws { try await perform(changes: true) { self.entries[key] = nil } }
+  func erase(_ key: CacheKey) async throws {
+    try await perform(changes: true) {
+      self.entries[key] = nil
+      self.whenErased(key)
+    }
+  }
 
   func erase(extending key: CacheKey) async throws {
     try await perform(changes: true) { self.remove(extending: key) }
   }
 
   func eraseAll() async throws {
-    try await perform(changes: true) { (self.entries, self.cleared) = ([:], self.clock.now) }
+    try await perform(changes: true) {
+      (self.entries, self.cleared) = ([:], self.clock.now)
+      self.whenRemoved(nil)
+    }
   }
 
   func entries() async -> [DataCacheEntry] { [] }

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import Vitrine
 import VitrineCaching
@@ -28,6 +29,7 @@ struct CoordinationTests {
   /// Makes one machine, for which waiting for others takes real time, and freshness the test's.
   private func makeMachine(
     clock: (any TimeSource)? = nil,
+    decoder: any ImageDecoder = PNGDecoder(),
     _ change: (inout WorkCoordination) -> Void = { _ in },
   ) -> ImagePipeline {
     var limits = TieredDataCache.RemoteLimits()
@@ -41,6 +43,7 @@ struct CoordinationTests {
       $0.memoryCache = nil
       $0.diskCache = cache
       $0.coordination = coordination
+      $0.decoders = DecoderRegistry([decoder])
       $0.loader = loader
       $0.clock = clock ?? RealWaits(dates: self.clock)
     }
@@ -182,6 +185,28 @@ struct CoordinationTests {
   }
 
   @Test
+  func aCallerThatLeavesBeforeTheBytesAreDecodedLeavesTheWorkToOthers() async throws {
+    loader.answer(Self.url, with: file, headers: Self.fresh)
+    let (begun, gate) = (Deferred<Void>(), DispatchSemaphore(value: 0))
+    let machine = makeMachine(
+      decoder: StepDecoder { _ in
+        begun.resolve(())
+        gate.wait()
+      }
+    )
+    let task = Task { try await machine.encoded(for: request, as: .jpeg()) }
+    await begun.value()
+    #expect(remote.leasedKeys.count == 2)
+    task.cancel()
+    _ = await task.result
+    gate.signal()
+    await remote.waitForNoLease()
+    // Whoever waits need not work alone.
+    #expect(remote.vainKeys.isEmpty)
+    #expect(try await makeMachine().encoded(for: request, as: .jpeg()).width == 16)
+  }
+
+  @Test
   func whoeverIsCancelledStopsAsking() async throws {
     _ = try await makeMachineWhoseWorkIsTaken()
     // The clock stands still, so the machine waits after its first question.
@@ -237,6 +262,33 @@ struct CoordinationTests {
     // Its own copy is stale, so the other looks where the new one is.
     #expect(try await other.encoded(for: request, as: .png()).data == new.data)
     #expect(try await other.data(for: Self.plain) == newer)
+  }
+
+  @Test
+  func whatAConfirmationForbidsToStoreIsSharedNoMore() async throws {
+    loader.answer(Self.url, with: file, headers: Self.fresh)
+    let machine = makeMachine()
+    let first = try await machine.encoded(for: request, as: .png())
+    await machine.cache.flush()
+    #expect(remote.keys.count == 2)
+    clock.advance(by: .seconds(70))
+    let forbidden: HTTPFields = ["Cache-Control": "no-store", "ETag": "\"1\""]
+    loader.answer(Self.url, FakeResponse(status: 304, headers: forbidden, body: Data()))
+    #expect(try await machine.encoded(for: request, as: .png()).data == first.data)
+    await machine.cache.flush()
+    #expect(remote.keys.isEmpty)
+    #expect(remote.leasedKeys.isEmpty)
+  }
+
+  @Test
+  func aPurgeShutsOutLateWritesBeforeItRemovesTheOriginal() async throws {
+    loader.answer(Self.url, with: file, headers: Self.fresh)
+    let machine = makeMachine()
+    _ = try await machine.encoded(for: request, as: .png())
+    await machine.cache.flush()
+    await machine.cache.remove(Self.plain)
+    #expect(remote.calls.filter { $0 == .sweep || $0 == .erase } == [.sweep, .sweep, .erase])
+    #expect(remote.keys.isEmpty)
   }
 
   @Test

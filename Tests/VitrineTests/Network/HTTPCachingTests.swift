@@ -105,6 +105,47 @@ struct HTTPCachingTests {
     #expect(server.counts.requests == 6)
   }
 
+  /// RFC 9111 3 and 4.3.4: a 304 updates the fields of what is stored, and with these nothing may be stored.
+  @Test(arguments: [("no-store", []), ("max-age=60", [("Vary", "*")])] as [(String, [(String, String)])])
+  func whatAConfirmationForbidsToStoreIsServedOnceMoreAndKeptNowhere(
+    control: String,
+    more: [(String, String)],
+  ) async throws {
+    let pipeline = makePipeline { $0.storagePolicy = .both }
+    let small = ImageRequest(url: server.url("/a"), size: .pixels(16, 16))
+    answer("/a", "max-age=60")
+    _ = try await pipeline.image(for: small)
+    await pipeline.cache.flush()
+    #expect(await parts.diskCache.entries().count == 2)
+    parts.clock.advance(by: .seconds(70))
+
+    answer("/a", control, more)
+    #expect(try await pipeline.imageTask(for: small).response.origin == .revalidated)
+    await pipeline.cache.flush()
+
+    #expect(await parts.diskCache.entries().isEmpty)
+    #expect(pipeline.cachedImage(for: small) == nil)
+    #expect(try await pipeline.imageTask(for: small).response.origin == .network)
+    #expect(server.requests.map { $0["If-None-Match"] } == [nil, "\"1\"", nil])
+  }
+
+  @Test
+  func theSameBytesUnderNoStoreTakeAwayWhatWasStored() async throws {
+    let pipeline = makePipeline()
+    answer("/a", "max-age=60")
+    _ = try await pipeline.image(for: request("/a"))
+    await pipeline.cache.flush()
+
+    answer("/a", "no-store")
+    var anew = request("/a")
+    anew.cachePolicy = .reload
+    _ = try await pipeline.image(for: anew)
+    await pipeline.cache.flush()
+
+    #expect(await parts.diskCache.entries().isEmpty)
+    #expect(pipeline.cachedImage(for: request("/a")) == nil)
+  }
+
   // MARK: Errors
 
   /// RFC 9111 3 and 4.2.

@@ -24,14 +24,16 @@ extension TieredDataCache.Tier {
 extension TieredDataCache.RemoteLimits {
   /// Limits that fit a bucket, of which a request takes tens of milliseconds, and hundreds at times.
   ///
-  /// Half a second for heads, 2 seconds for an entry and 30 seconds for a write, with all attempts. Calls beyond 25
-  /// milliseconds are slow. Everything else is as for any remote tier.
+  /// Half a second for heads, 2 seconds for an entry and 30 seconds for a write, with all attempts. Callers wait 10 to 200
+  /// milliseconds for heads and 25 to 1,000 for an entry, by the bucket's own pace. Everything else is as for any remote
+  /// tier.
   public static var bucket: TieredDataCache.RemoteLimits {
     var limits = TieredDataCache.RemoteLimits()
     limits.headDeadline = .milliseconds(500)
     limits.bodyDeadline = .seconds(2)
     limits.writeDeadline = .seconds(30)
-    limits.slowLimit = .milliseconds(25)
+    limits.headPatience = .milliseconds(10) ... .milliseconds(200)
+    limits.bodyPatience = .milliseconds(25) ... .seconds(1)
     return limits
   }
 }
