@@ -1,7 +1,7 @@
 """slow-proxy.py UPSTREAM_PORT: a TCP proxy on 127.0.0.1 that delays, swallows or cuts what servers answer.
 
 Prints its port, then reads commands from standard input: `pass`, `delay MS`, `jitter MS PERCENT` (of the answers), `swallow`
-(takes everything and answers nothing), `cut BYTES` (closes after so many bytes of an answer, in half of the connections).
+(takes everything and answers nothing), `cut BYTES` (closes each connection after up to so many bytes, mostly in an answer).
 Ends with its input.
 """
 
@@ -44,17 +44,18 @@ async def answers(reader, writer):
             await writer.drain()
 
     sender = asyncio.ensure_future(send())
-    is_cut, sent = random.random() < 0.5, 0
+    rest = None
     try:
         while data := await reader.read(65536):
             if state["mode"] == "swallow":
                 continue
-            if state["mode"] == "cut" and is_cut:
-                data = data[:max(0, state["bytes"] - sent)]
-                sent += len(data)
+            if state["mode"] == "cut":
+                rest = random.randint(1, state["bytes"]) if rest is None else rest
+                data = data[:rest]
+                rest -= len(data)
             late = state["delay"] if random.random() < state["share"] else 0
             await queue.put((loop.time() + late, data))
-            if state["mode"] == "cut" and is_cut and sent >= state["bytes"]:
+            if rest == 0:
                 break
     finally:
         await queue.put(None)

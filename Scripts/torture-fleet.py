@@ -1,7 +1,7 @@
 """torture-fleet.py SERVER: the latency of vitrine-server while its shared tier is slow, paused, full, cut off or gone.
 
-States: `slow-MS` (each answer later by so much), `jitter` (one in twenty a second late), `cut` (half of the connections end in the
-middle of an answer), `silent` (no answers), `paused` (SIGSTOP), `killed` (and started again at the end), `emptied` (killed, and
+States: `slow-MS` (each answer later by so much), `jitter` (one in twenty a second late), `cut` (connections end in the middle of
+an answer), `silent` (no answers), `paused` (SIGSTOP), `killed` (and started again at the end), `emptied` (killed, and
 started at once without its contents), `flushed` (FLUSHALL every second), `full`, `evicting`; `cloud` is a bucket that has always
 taken 40 ms, which must stay used and is no fault; in `holder` a server is killed (-9) that holds leases for which others wait.
 
@@ -147,7 +147,7 @@ class Engine:
         elif state == "cloud":
             self.proxy.say("delay 40")
         elif state == "cut":
-            self.proxy.say("cut 700")
+            self.proxy.say("cut 200000")
         elif state == "silent":
             self.proxy.say("swallow")
         elif state == "paused":
@@ -415,7 +415,7 @@ class HeldOrigin(http.server.BaseHTTPRequestHandler):
 def kill_holder(engine, baseline, amount=10):
     """Kills a server that holds leases; others wait for what it would have made, under the usual load."""
     origin = http.server.ThreadingHTTPServer(("127.0.0.1", 0), HeldOrigin)
-    origin.daemon_threads = True
+    origin.daemon_threads, origin.handle_error = True, lambda *arguments: None
     threading.Thread(target=origin.serve_forever, daemon=True).start()
     paths = [(f"/_/rs:fit:128:128/q:80/plain/http://127.0.0.1:{origin.server_port}/{number % len(photographs)}-{number}.jpg@jpg",
               number % len(photographs)) for number in range(amount)]

@@ -9,7 +9,7 @@ import VitrineRuntime
 /// A value that is told the time, so that a table tests it.
 struct CircuitBreaker: Sendable {
   /// The time that a failure counts as.
-  static let failureTime = Duration.milliseconds(6)
+  static let failureTime = Duration.milliseconds(4)
 
   /// The leave to make one call, which is returned with its outcome.
   struct Ticket: Sendable {

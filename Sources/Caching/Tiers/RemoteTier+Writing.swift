@@ -116,6 +116,10 @@ extension RemoteTier {
     let leave = Leave(.write, leave.ticket, clock.uptime, leave.patience)
     let outcome = Deferred<Outcome<Bool>>()
     let alarm = clock.schedule(after: limits.writeDeadline) { outcome.resolve(.timedOut) }
+    // While a trial runs, nobody else is let in, and a change may take long.
+    let patience = leave.patience + .milliseconds(work.byteCount >> 16)
+    let late =
+      leave.ticket.isTrial && work.isBounded ? clock.schedule(after: patience) { [self] in tarry(leave) } : nil
     let task = Task(executorPreference: stepper) { [cache] in
       do {
         let answer = try await cache.carryOut(work)
@@ -128,6 +132,7 @@ extension RemoteTier {
     }
     settle(await outcome.value(), leave, byteCount: work.byteCount, isBounded: work.isBounded)
     alarm.cancel()
+    late?.cancel()
     // One that is late may still be done, so nothing else happens to its key until it has ended.
     task.cancel()
     let ending: TierQueue.Ending

@@ -210,7 +210,7 @@ final class RemoteTier: Sendable {
   // MARK: What comes of it
 
   /// Notes that nobody waits for a call any more, since it is late.
-  private func tarry(_ leave: Leave) {
+  func tarry(_ leave: Leave) {
     guard leave.tell() else { return }
     let now = clock.uptime
     tell(leave) { state in

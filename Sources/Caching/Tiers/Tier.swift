@@ -64,8 +64,8 @@ extension TieredDataCache {
     public var hedgeShare = 0.1
     /// The number of failures in a row after which the tier is left alone.
     ///
-    /// Calls that are late count by the time for which their callers have waited: 6 milliseconds are as bad as a failure. Of
-    /// those that are late together one counts. Defaults to 5, so that an answer has to come every 30 milliseconds.
+    /// Calls that are late count by the time for which their callers have waited: 4 milliseconds are as bad as a failure. Of
+    /// those that are late together one counts. Defaults to 5, so that an answer has to come every 20 milliseconds.
     public var failureLimit = 5
     /// The time for which the tier is left alone at first.
     ///

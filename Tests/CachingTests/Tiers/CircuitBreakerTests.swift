@@ -68,8 +68,8 @@ struct CircuitBreakerTests {
     #expect(breaker.trialTime == now + .seconds(1))
   }
 
-  /// Three failures are worth 18 milliseconds.
-  @Test(arguments: [(1, 18), (3, 6), (6, 3), (8, 3), (9, 2), (200, 2)])
+  /// Three failures are worth 12 milliseconds.
+  @Test(arguments: [(1, 12), (3, 4), (4, 3), (5, 3), (6, 2), (200, 2)])
   mutating func lateCallsCountByTheTimeThatTheyCost(milliseconds: Int, limit: Int) throws {
     for count in 1...limit {
       let ticket = try admit()
@@ -110,7 +110,7 @@ struct CircuitBreakerTests {
   mutating func aCallThatIsFastForgivesThoseThatWereSlow() throws {
     for _ in 0..<10 {
       for _ in 0..<2 {
-        let hasOpened = breaker.tarry(try admit(), costing: .milliseconds(8), at: now)
+        let hasOpened = breaker.tarry(try admit(), costing: .milliseconds(5), at: now)
         #expect(!hasOpened)
       }
       try succeed()

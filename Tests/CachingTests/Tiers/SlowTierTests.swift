@@ -111,8 +111,8 @@ struct SlowTierTests {
       $0.hedgeShare = 0
     }
     await learn(cache, 16)
-    // Three of 10 ms are as bad as five failures.
-    for number in 1...3 {
+    // Two of 10 ms are as bad as five failures.
+    for number in 1...2 {
       #expect(cache.tierStatistics[1].breaker == .closed)
       // Its answers come, when nobody waits any more.
       #expect(await heads(cache, after: .milliseconds(10)) == [nil])
@@ -194,6 +194,26 @@ struct SlowTierTests {
     #expect(remote.keys.count == 4)
     let counts = cache.tierStatistics[1]
     #expect((counts.slowCalls, counts.timeOuts, counts.breaker) == (4, 0, .open))
+  }
+
+  @Test
+  func aTrialThatHangsMakesRoomForTheNextLongBeforeItsDeadline() async {
+    let cache = makeCache(remote) { $0.writeDeadline = .seconds(30) }
+    remote.condition = .failing
+    for _ in 0..<5 { #expect(await cache.entry(for: key(9)) == nil) }
+    await cache.store(entry(1), for: key(1))
+    remote.condition = .stuck
+    clock.advance(by: .seconds(1))
+    await remote.wait(forBegun: .write)
+    #expect(cache.tierStatistics[1].breaker == .halfOpen)
+    await clock.pendingCount(reaches: 2)
+    clock.advance(by: .milliseconds(100))
+    #expect((cache.tierStatistics[1].breaker, cache.tierStatistics[1].openings) == (.open, 2))
+    remote.condition = .working
+    await remote.wait(forEnded: .write)
+    clock.advance(by: .seconds(2))
+    #expect(await cache.entry(for: key(9)) == nil)
+    #expect(cache.tierStatistics[1].breaker == .closed)
   }
 
   @Test

@@ -173,6 +173,8 @@ extension Fleet {
   func restartShared() {
     shared.restart()
     outdated = Outdated(restart: clock.now)
+    // Nothing keeps out what was removed before, and comes late.
+    for machine in machines { machine.removed = [:] }
   }
 
   private func changeCondition() {
@@ -220,7 +222,9 @@ extension Fleet {
     machine.lost = now
     for address in addresses { machine.purged[address] = date(begun) }
     // Loads that run meanwhile are stored when they end.
-    guard isQuiet, !tickets.contains(where: { $0.machine === machine && $0.begun >= begun }) else { return }
+    guard date(begun) > outdated.restart, isQuiet,
+      !tickets.contains(where: { $0.machine === machine && $0.begun >= begun })
+    else { return }
     for address in addresses { machine.removed[address] = begun }
   }
 
