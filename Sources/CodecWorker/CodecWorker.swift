@@ -34,17 +34,12 @@ enum CodecWorker {
 
   /// Opens the library of a kind, since no file can be opened later; says no to images where it cannot be.
   private static func open(_ kind: WorkerKind) -> (DecoderRegistry, [SandboxedEncoder]) {
-    func decoders(_ heavy: any ImageDecoder, _ library: CodecLibrary) -> (DecoderRegistry, [SandboxedEncoder]) {
-      var decoders = DecoderRegistry.standard
-      decoders.add(heavy)
-      return (decoders, [])
-    }
     switch kind {
     case .pictures: return (.standard, [])
-    case .avif: return decoders(AVIFDecoder(), AVIFDecoder.library)
-    case .heif: return decoders(HEIFDecoder(), HEIFDecoder.library)
-    case .jxl: return decoders(JXLDecoder(), JXLDecoder.library)
-    case .tiff: return decoders(TIFFDecoder(), TIFFDecoder.library)
+    case .avif: return (decoders(with: AVIFDecoder(), from: AVIFDecoder.library), [])
+    case .heif: return (decoders(with: HEIFDecoder(), from: HEIFDecoder.library), [])
+    case .jxl: return (decoders(with: JXLDecoder(), from: JXLDecoder.library), [])
+    case .tiff: return (decoders(with: TIFFDecoder(), from: TIFFDecoder.library), [])
     case .drawings:
       // Text needs fonts, and embedded pictures need plug-ins.
       SVGDecoder.loadPlugins()
@@ -56,6 +51,13 @@ enum CodecWorker {
       _ = JXLDecoder.library
       return (DecoderRegistry([]), [jxl])
     }
+  }
+
+  /// Adds a heavy decoder to the light ones. Its library has been opened by being passed.
+  private static func decoders(with heavy: any ImageDecoder, from _: CodecLibrary) -> DecoderRegistry {
+    var decoders = DecoderRegistry.standard
+    decoders.add(heavy)
+    return decoders
   }
 
   private static let avif = SandboxedEncoder(AVIFEncoder()) { options in

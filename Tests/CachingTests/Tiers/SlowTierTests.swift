@@ -142,9 +142,8 @@ struct SlowTierTests {
     #expect((cache.tierStatistics[1].slowCalls, cache.tierStatistics[1].timeOuts) == (1, 1))
   }
 
-  @Test
-  func anEntryThatComesLateIsThereForTheNextCaller() async {
-    let cache = makeCache(remote)
+  /// Reads an entry that is stuck in the remote tier, as long as a caller waits for it.
+  private func leaveRead(of cache: TieredDataCache) async {
     await learn(cache)
     remote.put(entry(1), for: key(1))
     remote.condition = .stuck
@@ -152,6 +151,12 @@ struct SlowTierTests {
     await remote.wait(forBegun: .read, count: Pace.least + 1)
     clock.advance(by: .milliseconds(25))
     #expect(await found == nil)
+  }
+
+  @Test
+  func anEntryThatComesLateIsThereForTheNextCaller() async {
+    let cache = makeCache(remote)
+    await leaveRead(of: cache)
     #expect(await !near.contains(key(1)))
     remote.condition = .working
     await near.wait(forWrites: 1)
@@ -162,13 +167,7 @@ struct SlowTierTests {
   @Test
   func anEntryThatComesLateReplacesNothingNewer() async {
     let cache = makeCache(remote)
-    await learn(cache)
-    remote.put(entry(1), for: key(1))
-    remote.condition = .stuck
-    async let found = cache.entry(for: key(1))
-    await remote.wait(forBegun: .read, count: Pace.least + 1)
-    clock.advance(by: .milliseconds(25))
-    #expect(await found == nil)
+    await leaveRead(of: cache)
     let new = entry(1, version: 1)
     await cache.store(new, for: key(1))
     remote.condition = .working
