@@ -53,7 +53,7 @@ enum CodecWorker {
     }
   }
 
-  /// Adds a heavy decoder to the light ones. Its library has been opened by being passed.
+  /// Adds a heavy decoder to the light ones; its library has been opened by being passed.
   private static func decoders(with heavy: any ImageDecoder, from _: CodecLibrary) -> DecoderRegistry {
     var decoders = DecoderRegistry.standard
     decoders.add(heavy)
