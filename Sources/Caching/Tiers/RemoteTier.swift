@@ -213,10 +213,12 @@ final class RemoteTier: Sendable {
   func tarry(_ leave: Leave) {
     guard leave.tell() else { return }
     let now = clock.uptime
+    // An alarm that is late itself tells of a busy machine, and nothing of the tier.
+    let isOnTime = now - leave.began <= leave.patience + leave.patience / 4
     tell(leave) { state in
       if leave.depart() { state.callCount -= 1 }
       state.counts.slowCalls += 1
-      return state.breaker.tarry(leave.ticket, costing: leave.patience, at: now)
+      return state.breaker.tarry(leave.ticket, costing: isOnTime ? leave.patience : .zero, at: now)
     }
   }
 
@@ -240,8 +242,8 @@ final class RemoteTier: Sendable {
           return false
         }
         state.counts.slowCalls += 1
-        // Nobody waits for a change.
-        let cost = leave.kind == .write ? CircuitBreaker.failureTime / 4 : leave.patience
+        // Nobody waits for a change. With anything else the alarm should have come first, so it is late itself.
+        let cost = leave.kind == .write ? CircuitBreaker.failureTime / 4 : .zero
         return state.breaker.tarry(leave.ticket, costing: cost, at: now)
       case .cancelled:
         if isNews { state.breaker.forget(leave.ticket, at: now) }

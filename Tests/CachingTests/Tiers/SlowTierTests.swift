@@ -42,17 +42,30 @@ struct SlowTierTests {
     func flush() async {}
   }
 
+  /// The clock of a busy machine, whose alarms ring after twice their time.
+  private struct LateClock: TimeSource {
+    let clock: ManualClock
+
+    var now: Date { clock.now }
+    var uptime: Duration { clock.uptime }
+
+    func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
+      clock.schedule(after: delay * 2, action)
+    }
+  }
+
   private let clock = ManualClock()
   private let near = CountingDataCache()
   private let remote = FakeRemoteCache()
 
   private func makeCache(
     _ remote: any DataCaching,
+    by clock: (any TimeSource)? = nil,
     _ change: (inout TieredDataCache.RemoteLimits) -> Void = { _ in },
   ) -> TieredDataCache {
     var limits = TieredDataCache.RemoteLimits()
     change(&limits)
-    return TieredDataCache([.local(near), .remote(remote, limits: limits)], clock: clock)
+    return TieredDataCache([.local(near), .remote(remote, limits: limits)], clock: clock ?? self.clock)
   }
 
   /// Lets quick calls tell that the tier is a quick one.
@@ -140,6 +153,24 @@ struct SlowTierTests {
     clock.advance(by: .milliseconds(17))
     await remote.wait(forEnded: .heads, count: Pace.least + 1)
     #expect((cache.tierStatistics[1].slowCalls, cache.tierStatistics[1].timeOuts) == (1, 1))
+  }
+
+  /// The first answers come before the alarm, the others after it.
+  @Test(arguments: [12, 16])
+  func aBusyMachineIsNotTakenForASlowTier(time: Int) async {
+    let cache = makeCache(remote, by: LateClock(clock: clock))
+    await learn(cache)
+    // After these the tier's own pace is that slow.
+    for _ in 0..<Pace.least { _ = await heads(cache, after: .milliseconds(time)) }
+    #expect((cache.tierStatistics[1].slowCalls, cache.tierStatistics[1].openings) == (Pace.least, 0))
+  }
+
+  @Test(arguments: [12, 16])
+  func aSlowTierIsLeftAlone(time: Int) async {
+    let cache = makeCache(remote)
+    await learn(cache)
+    for _ in 0..<3 { _ = await heads(cache, after: .milliseconds(time)) }
+    #expect((cache.tierStatistics[1].slowCalls, cache.tierStatistics[1].openings) == (3, 1))
   }
 
   /// Reads an entry that is stuck in the remote tier, as long as a caller waits for it.
