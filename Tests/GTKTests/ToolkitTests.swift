@@ -1,5 +1,6 @@
 import CGTK
 import Vitrine
+import VitrineTesting
 import VitrineRuntime
 import XCTest
 
@@ -143,7 +144,7 @@ final class ToolkitTests: WidgetTestCase {
     }
   }
 
-  func testAClosureIsReleasedWithAnObjectThatEndsOnAnotherThread() async {
+  func testAClosureIsReleasedWithAnObjectThatEndsOnAnotherThread() async throws {
     let kept = await MainActor.run {
       let token = Token()
       let object = unsafe g_simple_action_new("action", nil)
@@ -152,7 +153,7 @@ final class ToolkitTests: WidgetTestCase {
       Thread.detachNewThread { unsafe g_object_unref(UnsafeMutableRawPointer(bitPattern: reference)) }
       return WeakToken(token)
     }
-    while await MainActor.run(body: { kept.token != nil }) { await Task.yield() }
+    try await until { await MainActor.run(body: { kept.token == nil }) }
   }
 
   @MainActor

@@ -1,4 +1,5 @@
 import VitrineRuntime
+import VitrineTesting
 
 /// Stops threads of our own until the test opens it.
 final class Gate: Sendable {
@@ -30,8 +31,8 @@ final class Record<Event: Sendable>: Sendable {
   }
 
   /// Waits without blocking one of Swift's threads.
-  func reaches(_ count: Int) async {
-    while monitor.withLock({ $0.count }) < count { await Task.yield() }
+  func reaches(_ count: Int) async throws {
+    try await until { monitor.withLock({ $0.count }) >= count }
   }
 }
 

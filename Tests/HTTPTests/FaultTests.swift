@@ -123,7 +123,7 @@ struct FaultTests {
   func aPortWithoutAServerIsNoConnection() async throws {
     let gone = try LoopbackServer()
     gone.stop()
-    await until { (try? socketIsClosed(gone.port)) == true }
+    try await until { (try? socketIsClosed(gone.port)) == true }
     let error = try await loader.failure(gone.url("/a"))
     #expect(error.code == .cannotConnect)
     #expect(error.isWorthRetrying)
@@ -306,7 +306,7 @@ struct MalformedAnswerTests {
   ///
   /// Not under the address sanitizer, which holds freed memory back.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil))
-  func eightHundredGoodAndBadLoadsLeaveNoMemoryAndNoDescriptor() async {
+  func eightHundredGoodAndBadLoadsLeaveNoMemoryAndNoDescriptor() async throws {
     await #expect(processExitsWith: .success) {
       func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
       func resident() throws -> Int {
@@ -331,13 +331,9 @@ struct MalformedAnswerTests {
       for _ in 0..<5 { try await round() }
       // The server keeps every request that it has read, some 200 bytes each.
       #expect(try resident() < before + (16 << 20))
-      await until { ((try? descriptors()) ?? .max) <= open + 2 }
+      try await until { ((try? descriptors()) ?? .max) <= open + 2 }
     }
   }
-}
-
-func until(_ condition: () -> Bool) async {
-  while !condition() { await Task.yield() }
 }
 
 /// Whether nobody listens on a port any more.

@@ -85,7 +85,7 @@ struct ForeignCodeTests {
     let load = RetryingLoader(inner, retries).load(try HTTPRequest(url), into: RecordingSink())
     inner.onPriority = { if $0 == .low { gate.wait() } }
     let first = Task { await blocking { load.priority = .low } }
-    await inner.told.reaches(1)
+    try await inner.told.reaches(1)
     // The one that is told is still at it.
     load.priority = .high
     load.resume()
@@ -186,7 +186,7 @@ struct ForeignCodeTests {
     }
     let sink = RecordingSink(hooks: hooks)
     loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
-    await entered.reaches(1)
+    try await entered.reaches(1)
     #expect(try await loader.data(server.url("/b")).1.count == 20)
     #expect(sink.ends.isEmpty)
     gate.open()
@@ -239,10 +239,10 @@ struct ForeignCodeTests {
     }
     let sink = RecordingSink(hooks: hooks)
     let handle = loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
-    await entered.reaches(1)
+    try await entered.reaches(1)
     handle.cancel()
     #expect(await sink.end() == .cancelled)
-    await entered.reaches(2)
+    try await entered.reaches(2)
     #expect(try await loader.data(server.url("/b")).1.count == 20)
     gate.open()
   }

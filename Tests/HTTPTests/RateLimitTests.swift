@@ -277,9 +277,9 @@ struct RateLimitTests {
           ended.withLock { $0 += 1 }
         }
       }
-      while ended.withLock({ $0 }) < 200 {
+      try await until {
         clock.advance(by: .milliseconds(10))
-        await Task.yield()
+        return ended.withLock { $0 } == 200
       }
       try await group.waitForAll()
     }

@@ -199,7 +199,7 @@ struct RetryTests {
     task.cancel()
     await #expect(throws: HTTPError.self) { try await task.value }
     // The alarm is called off by the handle that the task has, a moment later at most.
-    await until { clock.pendingCount == 0 }
+    try await until { clock.pendingCount == 0 }
     #expect(fake.counts.loads == 1)
   }
 

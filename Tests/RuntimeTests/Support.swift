@@ -74,11 +74,6 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   ended.wait(for: count)
 }
 
-/// Waits for what only another task can bring about, without a clock.
-func until(_ condition: () -> Bool) async {
-  while !condition() { await Task.yield() }
-}
-
 /// Tells when threads have ended: a thread-specific value is destroyed after all that the thread did.
 final class ThreadEnds: Sendable {
   private let record = Record<Void>()

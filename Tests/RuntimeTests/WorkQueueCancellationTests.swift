@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTesting
 
 @Suite(.timeLimit(.minutes(20)))
 struct WorkQueueCancellationTests {
@@ -122,7 +123,7 @@ struct WorkQueueRunTests {
     let blocked = try BlockedQueue()
     let started = Record<Int>()
     let task = Task { try await blocked.queue.run { _ in started.add(1) } }
-    await until { blocked.queue.pendingCount == 1 }
+    try await until { blocked.queue.pendingCount == 1 }
     task.cancel()
     // The slot is still taken: this can only return because nothing is waited for.
     await #expect(throws: CancellationError.self) { try await task.value }
@@ -177,7 +178,7 @@ struct WorkQueueRunTests {
     let tasks = (0..<50).map { number in
       Task { try await blocked.queue.run { _ in started.add(number) } }
     }
-    await until { blocked.queue.pendingCount == 50 }
+    try await until { blocked.queue.pendingCount == 50 }
     for task in tasks { task.cancel() }
     for task in tasks {
       await #expect(throws: CancellationError.self) { try await task.value }

@@ -152,7 +152,7 @@ struct CredentialTests {
     let second = try await provider.call(2)
     #expect(provider.count == 2)
     second.resolve(.success(keys("B", expires: clock.now.addingTimeInterval(3600))))
-    while try await store.current()?.accessKeyID != "B" { await Task.yield() }
+    try await until { try await store.current()?.accessKeyID == "B" }
     #expect(provider.count == 2)
   }
 
@@ -166,7 +166,7 @@ struct CredentialTests {
     clock.advance(by: .seconds(11))
     #expect(try await store.current()?.accessKeyID == "A")
     try await provider.call(2).resolve(.failure(S3Error(.missingCredentials, "the role is away")))
-    while store.isRefreshing { await Task.yield() }
+    try await until { !store.isRefreshing }
     clock.advance(by: .seconds(89))
     // Expired, and the pause after the failure has passed.
     let late = Task { try await store.current() }

@@ -49,9 +49,9 @@ struct BoundsTests {
     connection?.send("GET \(TestServer.target(of: url("slow"))) HTTP/1.1\r\nHost: a\r\n\r\n")
     let load = try await server.loader.nextLoad(of: url("slow"))
     async let other = server.get(TestServer.target(of: url("slow")))
-    while server.metrics.counts.joined < 1 { await Task.yield() }
+    try await until { server.metrics.counts.joined >= 1 }
     connection = nil
-    while server.metrics.counts.left < 1 { await Task.yield() }
+    try await until { server.metrics.counts.left >= 1 }
     finish(load)
     #expect(try await other.response.status == 200)
     await server.server.stop()
@@ -100,9 +100,9 @@ struct BoundsTests {
       connection.send(String(repeating: request, count: 20_000))
       isCut.change { $0 = true }
     }
-    while !isCut.value {
+    try await until {
       clock.advance(by: .seconds(1))
-      await Task.yield()
+      return isCut.value
     }
     #expect(try await server.get("/health").response.status == 200)
     await server.server.stop()
@@ -169,7 +169,7 @@ struct BoundsTests {
     let load = try await server.loader.nextLoad(of: url("slow"))
     async let drained: Void = server.server.drain(within: .seconds(30))
     // The port is closed as soon as draining has begun.
-    while (try? RawConnection(to: server.server.port)) != nil { await Task.yield() }
+    try await until { (try? RawConnection(to: server.server.port)) == nil }
     finish(load)
     let response = try await answer.response
     #expect(response.status == 200)

@@ -42,7 +42,7 @@ struct ServingTests {
       for _ in 0..<200 { group.addTask { try await server.get().body } }
       let load = try await server.loader.nextLoad(of: cat)
       // All have arrived before the source answers.
-      while server.metrics.counts.joined < 199 { await Task.yield() }
+      try await until { server.metrics.counts.joined >= 199 }
       load.respond(headers: ["Cache-Control": "max-age=600"])
       load.send(TestServer.photograph)
       load.finish()
@@ -52,7 +52,7 @@ struct ServingTests {
     }
     #expect(server.loader.counts.loads == 1)
     // The observer's thread may be a moment behind.
-    while server.metrics.count(of: .encode) < 1 { await Task.yield() }
+    try await until { server.metrics.count(of: .encode) >= 1 }
     #expect(server.metrics.count(of: .decode) == 1)
     #expect(server.metrics.count(of: .encode) == 1)
     await server.server.stop()

@@ -329,7 +329,7 @@ struct CacheAccessTests {
       let response = try await pipeline.imageTask(for: request(renewals == 0 ? [.diskReads] : .disk)).response
       #expect(response.origin == .disk && response.isStale)
       await parts.loader.wait { $0.loads == renewals + 2 && $0.running == 0 }
-      while pipeline.jobCount > 0 { await Task.yield() }
+      try await until { pipeline.jobCount == 0 }
       _ = await kept()
       #expect(parts.diskCache.counts.renewals == renewals)
       #expect(memory.statistics.count == 0)

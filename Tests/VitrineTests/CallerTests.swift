@@ -74,7 +74,7 @@ struct CallerTests {
     let task = pipeline.loadImage(for: request, on: MainActor.shared) { results.add($0) }
     try await load().respond(with: FakeResponse(headers: ["Cache-Control": "max-age=60"], body: file))
     // However long it has been there, it is told when the main actor is free.
-    while task.state == .running { await Task.yield() }
+    try await until { task.state != .running }
     await results.wait(for: 1)
     #expect(try results.all[0].get().origin == .network)
 

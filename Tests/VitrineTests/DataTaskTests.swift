@@ -181,9 +181,9 @@ struct DataTaskTests {
     let (task, image) = (pipeline.dataTask(for: url), pipeline.imageTask(for: url))
     let bytes = Task { try await pipeline.data(for: url) }
     let load = try await load()
-    while task.state == .running {
+    try await until {
       pipeline.cancel(for: url)
-      await Task.yield()
+      return task.state != .running
     }
     await load.wait { $0.isCancelled }
     #expect(image.state == .cancelled)

@@ -183,7 +183,7 @@ struct LoadScopeTests {
       _ = try await task.image
     }
     // Whoever is about to let go of it does so.
-    while held != nil { await Task.yield() }
+    try await until { held == nil }
   }
 
   @Test

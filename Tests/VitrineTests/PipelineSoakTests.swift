@@ -230,12 +230,12 @@ struct PipelineSoakTests {
       for scope in ground.scopes { scope.cancelAll() }
       for prefetcher in ground.prefetchers { prefetcher.stopAll() }
       await ground.awaiting.wait { $0 == 0 }
-      await Self.settle(ground)
+      try await Self.settle(ground)
       await Self.check(ground)
     }
     // Whatever was the last to hold them may be about to let go.
-    while pipeline != nil { await Task.yield() }
-    while samples.withLock({ $0.contains { $0.task != nil } }) { await Task.yield() }
+    try await until { pipeline == nil }
+    try await until { !samples.withLock({ $0.contains { $0.task != nil } }) }
   }
 
   private struct WeakTask: Sendable {
@@ -243,12 +243,12 @@ struct PipelineSoakTests {
   }
 
   /// Waits for what goes on behind its callers: revalidation, what is decoded and kept.
-  private static func settle(_ ground: Ground) async {
-    while ground.pipeline.jobCount > 0 || ground.loader.counts.running > 0 { await Task.yield() }
+  private static func settle(_ ground: Ground) async throws {
+    try await until { ground.pipeline.jobCount == 0 && ground.loader.counts.running == 0 }
     let context = ground.pipeline.context
     // What nobody waits for any more may still be decoded or processed, and keep what it has made.
     for queue in [context.decodeQueue, context.processQueue] {
-      while queue.pendingCount + queue.runningCount > 0 { await Task.yield() }
+      try await until { queue.pendingCount + queue.runningCount == 0 }
     }
     // Observers are told after their jobs have ended.
     await ground.ends.wait { $0.begun == $0.told }

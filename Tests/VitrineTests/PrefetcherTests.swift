@@ -269,7 +269,7 @@ struct PrefetcherTests {
       Task { await prefetcher.load(requests(0..<1)) }, Task { await prefetcher.load(requests(0..<1)) },
     )
     let load = try await parts.loader.nextLoad(of: url(0))
-    while prefetcher.claimCount < 2 { await Task.yield() }
+    try await until { prefetcher.claimCount >= 2 }
     first.cancel()
     let gone = await first.value
     #expect(throws: LoadError.self) { try gone[0].get() }

@@ -75,7 +75,7 @@ struct PreviewTests {
       #expect(preview.bitmap.width == whole.width && preview.bitmap.height == whole.height)
       quality.append(preview.bitmap.psnr(against: whole))
       #expect(pipeline.cachedImage(for: task.request) == nil)
-      await pipeline.hasLetGoOfPreviews()
+      try await pipeline.hasLetGoOfPreviews()
     }
     load.send(file[sent...])
     load.finish()
@@ -235,7 +235,7 @@ struct PreviewTests {
     load.respond(headers: head)
     load.send(file.prefix(9000))
     _ = await reached.value()
-    await pipeline.hasLetGoOfPreviews()
+    try await pipeline.hasLetGoOfPreviews()
     load.send(file[9000..<26_000])
     // Behind the second preview, first in one queue and then in the other.
     var other = other
@@ -275,7 +275,7 @@ struct PreviewTests {
       return
     }
     #expect(decoder.opened == 1)
-    await pipeline.hasLetGoOfPreviews()
+    try await pipeline.hasLetGoOfPreviews()
     // The next bytes bring what was missed, at once and not scan by scan.
     load.send(file[27_000..<28_000])
     guard case .preview = await next(&events) else {
@@ -404,8 +404,8 @@ extension ImagePipeline {
   /// Waits until no preview is being decoded.
   ///
   /// Bytes that come before a worker has let go of a preview lead to none, although the preview has been shown.
-  fileprivate func hasLetGoOfPreviews() async {
-    while context.decodeQueue.runningCount > 0 { await Task.yield() }
+  fileprivate func hasLetGoOfPreviews() async throws {
+    try await until { context.decodeQueue.runningCount == 0 }
   }
 }
 

@@ -71,7 +71,7 @@ struct PromiseTests {
     load.fail(.connectionLost)
     for task in tasks { await #expect(throws: LoadError.self) { try await task.image } }
     // Whoever awaits the image learns of its end first.
-    while ends.withLock({ $0.count }) < 200 { await Task.yield() }
+    try await until { ends.withLock({ $0.count }) >= 200 }
     #expect(ends.withLock { $0.values.allSatisfy { $0 == 1 } })
     #expect(parts.loader.counts.loads == 1)
     #expect(pipeline.jobCount == 0)

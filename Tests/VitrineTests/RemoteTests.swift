@@ -155,7 +155,7 @@ struct RemoteTests {
       #expect(response.origin == origin)
       #expect(response.image.width == 32)
       // What is decoded is stored a moment later.
-      while await cache.statistics().entries == 0 { await Task.yield() }
+      try await until { await cache.statistics().entries != 0 }
       await cache.flush()
       await cache.close()
     }

@@ -113,16 +113,16 @@ struct StuckDecoderTests {
 
     decoder.open()
     // The thread returns at some moment from now on.
-    while await failure("other.png") != nil { await Task.yield() }
+    try await until { await failure("other.png") == nil }
     #expect(try await pipeline.image(for: ImageRequest(url: "https://example.org/stuck.png")).width == 40)
   }
 
   @Test
-  func itIsReported() async {
+  func itIsReported() async throws {
     _ = await getStuck()
     decoder.open()
 
-    while !log.withLock({ $0.contains { $0.contains("does not return") } }) { await Task.yield() }
+    try await until { log.withLock({ $0.contains { $0.contains("does not return") } }) }
   }
 
   @Test

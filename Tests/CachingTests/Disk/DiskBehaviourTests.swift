@@ -75,7 +75,7 @@ struct DiskBehaviourTests {
       files.releaseSync()
     }
     // The last that holds them is what goes on after the sync.
-    while left != nil { await Task.yield() }
+    try await until { left == nil }
     #expect(index != nil)
     #expect(Files.all(in: folder.cache)["index"] == index)
   }

@@ -59,7 +59,7 @@ struct DiskStreamingTests {
       await feed(released, content(2, count))
     }
     // The writer's thread may be the last that holds what is released.
-    while Files.all(in: folder.cache) != before { await Task.yield() }
+    try await until { Files.all(in: folder.cache) == before }
     #expect(await cache.verify().damaged.isEmpty)
     #expect(Files.all(in: folder.cache) == before)
     #expect(await cache.entry(for: key(1)) == entry(1))

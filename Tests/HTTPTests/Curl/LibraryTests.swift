@@ -29,7 +29,7 @@ struct LibraryTests {
 
   /// In a process of its own, since it counts what the whole process has open.
   @Test
-  func loadersThatComeAndGoLeaveNoDescriptorAndNoThread() async {
+  func loadersThatComeAndGoLeaveNoDescriptorAndNoThread() async throws {
     await #expect(processExitsWith: .success) {
       func count(_ folder: String) throws -> Int { try FileManager.default.contentsOfDirectory(atPath: folder).count }
       let server = try LoopbackServer()
@@ -49,8 +49,8 @@ struct LibraryTests {
       let threads = try count("/proc/self/task")
       for _ in 0..<40 { try await run() }
       // A look-up that was left to itself may still be at it.
-      await until { ((try? count("/proc/self/fd")) ?? .max) <= descriptors + 1 }
-      await until { ((try? count("/proc/self/task")) ?? .max) <= threads + 2 }
+      try await until { ((try? count("/proc/self/fd")) ?? .max) <= descriptors + 1 }
+      try await until { ((try? count("/proc/self/task")) ?? .max) <= threads + 2 }
     }
   }
 }

@@ -140,7 +140,7 @@ struct AnimatedImageTests {
     _ = await gate.wasStopped.value()
 
     let second = Task { try await image.frame(at: 1) }
-    while image.waitingCount == 0 { await Task.yield() }
+    try await until { image.waitingCount != 0 }
     gate.opens.signal()
 
     #expect(try await second.value.size == [4, 4])

@@ -136,10 +136,10 @@ struct FrameStoreTests {
   func whoAsksForAFrameThatFailsIsToldAndMayAskAgain() async throws {
     let (stage, frames) = (Stage(room: 100), ScriptedFrames(count: 5))
     let image = try stage.image(frames)
-    func ask() async -> Result<Bitmap, any Error> {
+    func ask() async throws -> Result<Bitmap, any Error> {
       let task = Task { try await image.frame(at: 2) }
       // It waits for the frame a moment before there is work.
-      while stage.queue.pendingCount == 0 { await Task.yield() }
+      try await until { stage.queue.pendingCount != 0 }
       stage.run()
       return await task.result
     }

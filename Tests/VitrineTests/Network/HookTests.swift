@@ -110,7 +110,7 @@ struct PipelineHookTests {
       }
     }
     let tasks = (1...2).map { pipeline.imageTask(for: ImageRequest(url: server.url("/slow\($0)"))) }
-    while asked.count < 2 { await Task.yield() }
+    try await until { asked.count >= 2 }
     let other = pipeline.imageTask(for: ImageRequest(url: server.url("/other")))
     for task in tasks { task.cancel() }
     #expect(try await other.image.width == 64)

@@ -133,6 +133,7 @@ struct ResumeTests {
       load.send(file.prefix(300_000))
       // The disk begins a moment after the head has come, and takes what came meanwhile with what comes next.
       while await cache.statistics().bytes < 300_000 {
+        try Task.checkCancellation()
         await Task.yield()
         guard load.status.taken < 600_000 else { break }
         load.send(file.dropFirst(load.status.taken).prefix(1000))
@@ -585,14 +586,14 @@ struct ResumeTests {
     let request = ImageRequest(url: server.url("/a.png"))
     let task = pipeline.imageTask(for: request)
     // Read, since a last small piece is not told of.
-    while task.progress.completed < 600_000 { await Task.yield() }
+    try await until { task.progress.completed >= 600_000 }
     task.cancel()
     await server.wait { $0.openConnections == 0 || $0.running == 1 }
     isBroken.withLock { $0 = false }
     gate.open()
-    while await cache.partial(for: request.fetchKey)?.count != 600_000 {
-      await Task.yield()
+    try await until {
       await pipeline.cache.flush()
+      return await cache.partial(for: request.fetchKey)?.count == 600_000
     }
     try expectWhole(try await pipeline.image(for: request))
     #expect(server.requests.map { $0["Range"] } == [nil, "bytes=600000-"])

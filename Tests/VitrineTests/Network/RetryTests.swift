@@ -84,7 +84,7 @@ struct PipelineRetryTests {
     let error = await #expect(throws: LoadError.self) { try await task.image }
     #expect(error?.isCancellation == true)
     // The thread that began the load may still be about to hear of its end.
-    while parts.clock.pendingCount > 0 { await Task.yield() }
+    try await until { parts.clock.pendingCount == 0 }
     parts.clock.advance(by: .seconds(60))
     #expect(parts.loader.counts.loads == 1)
     #expect(pipeline.jobCount == 0)

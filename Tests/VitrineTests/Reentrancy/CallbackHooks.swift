@@ -62,7 +62,7 @@ enum CallbackHook: String, Hook {
       scene.arm()
       load.respond(with: FakeResponse(headers: Scene.headers, body: file))
     }
-    await scene.end()
+    try await scene.end()
   }
 }
 
@@ -89,7 +89,7 @@ enum GroupHook: String, Hook {
     case .prefetcherLoad: try await playAwaited(scene)
     default: try await playPrefetcher(scene)
     }
-    await scene.end()
+    try await scene.end()
   }
 
   private func playPrefetcher(_ scene: Scene) async throws {

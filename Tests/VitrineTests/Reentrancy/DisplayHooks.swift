@@ -25,7 +25,7 @@ enum DisplayHook: String, Hook {
     if !isInParts { scene.arm() }
     await view.load(scene.request)
     if isInParts { try await scene.sendInTwo() }
-    await scene.end()
+    try await scene.end()
     await view.rest()
   }
 

@@ -19,7 +19,7 @@ enum EncodingHook: String, Hook {
     let (pipeline, request) = (scene.pipeline, scene.request)
     scene.arm()
     scene.whileAtIt { _ = try? await pipeline.encoded(for: request, as: encoding) }
-    await scene.end()
+    try await scene.end()
   }
 
   private struct Options: EncodingOptions {

@@ -77,7 +77,7 @@ struct HangTests {
   }
 
   @Test
-  func aCompletionMayHoldTheLastReferenceToWhatCancels() async {
+  func aCompletionMayHoldTheLastReferenceToWhatCancels() async throws {
     await #expect(processExitsWith: .success) {
       await Cell.play {
         let parts = PipelineParts()
@@ -89,13 +89,13 @@ struct HangTests {
         let error = await #expect(throws: LoadError.self) { try await other.image }
         #expect(error?.isCancellation == true)
         // Whoever waits is told before the pipeline is.
-        while pipeline.jobCount > 0 { await Task.yield() }
+        try await until { pipeline.jobCount == 0 }
       }
     }
   }
 
   @Test
-  func aClosureSourceMayLoadThroughItsPipelineAndBeCancelledMeanwhile() async {
+  func aClosureSourceMayLoadThroughItsPipelineAndBeCancelledMeanwhile() async throws {
     await #expect(processExitsWith: .success) {
       await Cell.play {
         let parts = PipelineParts()
@@ -109,7 +109,7 @@ struct HangTests {
         let error = await #expect(throws: LoadError.self) { try await task.image }
         #expect(error?.isCancellation == true)
         await load.wait { $0.isCancelled }
-        while pipeline.jobCount > 0 { await Task.yield() }
+        try await until { pipeline.jobCount == 0 }
       }
     }
   }

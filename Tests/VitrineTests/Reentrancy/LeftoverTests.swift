@@ -17,7 +17,7 @@ struct LeftoverTests {
   }
 
   @Test
-  func cancelledWhileItsInterceptedJobIsMadeATaskLeavesNothing() async {
+  func cancelledWhileItsInterceptedJobIsMadeATaskLeavesNothing() async throws {
     await #expect(processExitsWith: .success) {
       await Cell.play {
         weak var freed: ImagePipeline?
@@ -39,7 +39,7 @@ struct LeftoverTests {
           #expect(pipeline.jobCount == 0)
         }
         // Whoever is about to let go of it does so.
-        while freed != nil { await Task.yield() }
+        try await until { freed == nil }
       }
     }
   }

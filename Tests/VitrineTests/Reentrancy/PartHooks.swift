@@ -47,7 +47,7 @@ enum CacheHook: String, Hook {
       scene.subject.cancel()
     case .entry, .heads, .store, .renew, .contentID: break
     }
-    await scene.end()
+    try await scene.end()
   }
 }
 
@@ -88,7 +88,7 @@ enum WorkHook: String, Hook {
       scene.arm()
       scene.begin()
     }
-    await scene.end()
+    try await scene.end()
   }
 }
 
@@ -145,7 +145,7 @@ enum ClockHook: String, Hook {
       await scene.hasActed()
       scene.whileAtIt { await scene.passTime() }
     }
-    await scene.end()
+    try await scene.end()
   }
 }
 
@@ -195,7 +195,7 @@ enum MemoryHook: String, Hook {
     case .pressureObserve: other = Self.pipeline(.observe, trigger)
     case .pressureEnd: other = nil
     }
-    await scene.end()
+    try await scene.end()
     withExtendedLifetime(other) {}
   }
 

@@ -43,7 +43,7 @@ enum ReleaseHook: String, Hook {
     if isCancelled { scene.pipeline.cancel(for: keyed(scene, gate)) }
     // A closure that runs keeps what it refers to until it returns.
     gate.open(true)
-    await scene.end()
+    try await scene.end()
   }
 
   /// Begins what refers to the object, in a scope that ends before anything else does.

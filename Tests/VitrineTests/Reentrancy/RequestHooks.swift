@@ -74,7 +74,7 @@ enum RequestHook: String, Hook {
     }
     scene.arm()
     scene.begin()
-    await scene.end()
+    try await scene.end()
   }
 
   private struct Interceptor: ImageInterceptor {
@@ -146,7 +146,7 @@ enum ObservingHook: String, Hook {
       scene.load(scene.request, as: "who joins")
       await scene.finish(load)
     }
-    await scene.end()
+    try await scene.end()
   }
 
   /// Has more happen than can wait for an observer.

@@ -200,14 +200,14 @@ final class Scene: Sendable {
   func hasActed() async { await state.wait { $0.hasActed } }
 
   /// Waits until everything has come to its end, and verifies how.
-  func end() async {
+  func end() async throws {
     await hasActed()
     await state.wait { $0.isUnrelatedEnded }
     bystanderLoad.respond(with: FakeResponse(headers: Self.headers, body: (try? Self.file()) ?? Data()))
     await state.wait { $0.endedCount >= $0.records.count && $0.errands == 0 }
     await pipeline.cache.flush()
     // A job may be about to be forgotten by its pool.
-    while pipeline.jobCount > 0 { await Task.yield() }
+    try await until { pipeline.jobCount == 0 }
     let last = state.value
     for complaint in last.records.compactMap(\.complaint) + last.failures { Issue.record("\(complaint)") }
   }

@@ -131,7 +131,7 @@ struct TileLifeTests {
         return try await made.value().get()
       }
     }
-    while work.priority != .high { await Task.yield() }
+    try await until { work.priority == .high }
 
     #expect(urgency.priority == .high)
     made.open(.success(.testPattern(width: 3, height: 2)))
