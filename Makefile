@@ -19,6 +19,8 @@ RELEASE := swift build -c release $(STATIC)
 TEST_LIMIT = $(shell swift test --help-hidden 2>/dev/null | grep -q maximum-parallelization-width && \
 	echo --experimental-maximum-parallelization-width 8)
 export TEST_LIMIT
+# So that a test that hangs is named, and does not hold up everything.
+LIMITED := Scripts/limited.sh 1500
 
 PHOTOS ?= Examples/Photographs
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Snippets Fuzz
@@ -41,9 +43,9 @@ GOLDENS := Scripts/headless.sh swift test --skip-build --disable-swift-testing -
 test: setup ## Runs all tests, those of widgets on a virtual display.
 	@Scripts/setup.sh test
 	swift build --build-tests
-	$(if $(filter Linux,$(shell uname)),Scripts/headless.sh swift test --skip-build --disable-swift-testing)
+	$(if $(filter Linux,$(shell uname)),$(LIMITED) Scripts/headless.sh swift test --skip-build --disable-swift-testing)
 	$(if $(filter Linux,$(shell uname)),GDK_SCALE=2 $(GOLDENS))
-	swift test --skip-build --disable-xctest $(TEST_LIMIT)
+	$(LIMITED) swift test --skip-build --disable-xctest $(TEST_LIMIT)
 	$(MAKE) scenarios
 	$(MAKE) test-apple
 

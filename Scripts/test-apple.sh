@@ -31,4 +31,4 @@ for folder_of_tests in CachingTests SandboxTests GalleryTests ImagingTests/Proce
     same+="|^${folder_of_tests%%/*}\\.$suite\b"
   done
 done
-swift test --skip-build --disable-xctest --scratch-path "$folder" ${TEST_LIMIT:-} --skip "$same"
+Scripts/limited.sh 1500 swift test --skip-build --disable-xctest --scratch-path "$folder" ${TEST_LIMIT:-} --skip "$same"

@@ -361,8 +361,8 @@ struct RedisCacheTests {
     let line = try #require(
       text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("total_connections_received:") }
     )
-    // Four for look-ups, and one for the write.
-    #expect(Int(line.drop { $0 != ":" }.dropFirst()) ?? 99 <= 5)
+    // Four for look-ups, one for the write, and one for this question where that one is not back yet.
+    #expect(Int(line.drop { $0 != ":" }.dropFirst()) ?? 99 <= 6)
   }
 
   @Test
