@@ -162,6 +162,26 @@ struct BoundsTests {
     await server.server.stop()
   }
 
+  /// libmicrohttpd waits for 128 events at a time, and its own threads for one more where exactly that many come.
+  @Test(arguments: [127, 128, 129, 256])
+  func soManyRequestsAtOnceAreAnswered(count: Int) async throws {
+    let clock = HeldClock()
+    let server = try TestServer { ($0.threads, $0.clock) = (1, clock) }
+    let request = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
+    let connections = try (0..<count).map { _ in try RawConnection(to: server.server.port) }
+    let holder = try RawConnection(to: server.server.port)
+    holder.send(request)
+    // All have been accepted, and read in vain, before this one is answered.
+    try await until { server.metrics.counts.byStatus[200] == 1 }
+    clock.hold()
+    holder.send(request)
+    try await until { clock.isHeld }
+    for connection in connections { connection.send(request) }
+    clock.letGo()
+    try await until { server.metrics.counts.byStatus[200] == count + 2 }
+    await server.server.stop()
+  }
+
   @Test
   func drainingLetsRunningRequestsEnd() async throws {
     let server = try TestServer()
@@ -196,5 +216,39 @@ struct BoundsTests {
     #expect(try await answer.response.status == 504)
     await load.wait { $0.isCancelled }
     await server.server.stop()
+  }
+}
+
+/// A clock that holds up the thread that asks for the time, when a test says so.
+private final class HeldClock: TimeSource {
+  private enum Phase { case free, armed, held }
+
+  private let phase = Monitor(Phase.free)
+  private let clock = ManualClock()
+
+  var isHeld: Bool { phase.withLock { $0 == .held } }
+
+  /// Holds up the next thread.
+  func hold() { phase.withLock { $0 = .armed } }
+
+  func letGo() {
+    phase.withLock { $0 = .free }
+    phase.broadcast()
+  }
+
+  var now: Date { clock.now }
+
+  var uptime: Duration {
+    let isHeld = phase.withLock { phase in
+      guard phase == .armed else { return false }
+      phase = .held
+      return true
+    }
+    if isHeld { phase.wait { $0 == .held ? .wait : .leave(()) } }
+    return clock.uptime
+  }
+
+  func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
+    clock.schedule(after: delay, action)
   }
 }

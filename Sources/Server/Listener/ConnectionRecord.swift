@@ -16,14 +16,16 @@ final class ConnectionRecord: Sendable {
   }
 
   let socket: CInt
+  /// The thread that reads and writes it.
+  private let thread: ListenerThread?
   private let watch: DisconnectWatch
   private let currentActivity = Atomic(Activity.idle)
   /// The uptime in nanoseconds at which the connection is cut.
   private let deadline: Atomic<Int64>
   private let isWatched = Atomic(false)
 
-  init(_ socket: CInt, _ watch: DisconnectWatch, deadline: Duration) {
-    (self.socket, self.watch) = (socket, watch)
+  init(_ socket: CInt, _ watch: DisconnectWatch, of thread: ListenerThread? = nil, deadline: Duration) {
+    (self.socket, self.watch, self.thread) = (socket, watch, thread)
     self.deadline = Atomic(deadline.nanoseconds)
   }
 
@@ -41,6 +43,9 @@ final class ConnectionRecord: Sendable {
     isWatched.store(true, ordering: .relaxed)
     watch.add(socket, exchange)
   }
+
+  /// Has its thread look at it, since it has been resumed.
+  func wakeThread() { thread?.ring() }
 
   func stopWatching() {
     guard isWatched.exchange(false, ordering: .relaxed) else { return }

@@ -90,6 +90,7 @@ final class Exchange: @unchecked Sendable {
     // The socket belongs to the connection until it is resumed.
     connection.stopWatching()
     unsafe MHD_resume_connection(handle)
+    connection.wakeThread()
     open.leave()
   }
 }

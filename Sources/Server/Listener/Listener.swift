@@ -6,7 +6,7 @@ import VitrineRuntime
 /// Answers connections on one port, on threads of its own, by libmicrohttpd.
 @safe
 final class Listener: @unchecked Sendable {
-  // Sendable, because `daemon` changes only within `start` and `stop`, which the owner calls one after another.
+  // Sendable, because `threads` changes only within `start` and `stop`, which the owner calls one after another.
 
   struct Limits: Sendable {
     /// The number of threads that read and write.
@@ -31,7 +31,7 @@ final class Listener: @unchecked Sendable {
   private let open = OpenExchanges()
   private let lastNumber = Atomic<UInt64>(0)
   private let isDraining = Atomic(false)
-  private var daemon: OpaquePointer?
+  private var threads: [ListenerThread] = []
   private var sweep: ScheduledAction?
 
   /// Makes a listener that does not listen yet; `nil` if the system refuses a thread.
@@ -47,24 +47,21 @@ final class Listener: @unchecked Sendable {
   /// True if an answer is being made or sent.
   var isBusy: Bool { table.isBusy }
 
-  /// Begins to answer the connections of a listening socket, which it takes over.
+  /// Begins to answer the connections of a listening socket, which it takes over unless this fails.
   ///
   /// - Returns: `false` if the system has no threads or descriptors to spare.
   func start(_ socket: CInt) -> Bool {
     var options = unsafe vitrine_mhd_options()
-    // The owner stops the daemon before it releases this object.
-    unsafe options.context = Unmanaged.passUnretained(self).toOpaque()
-    unsafe options.listening_socket = socket
-    unsafe options.threads = UInt32(clamping: limits.threads)
     // Beyond the table's limit, so that there is room for new ones while idle ones are being closed.
-    unsafe options.connections = UInt32(clamping: limits.connections + limits.connections / 4 + 64 * limits.threads)
+    let count = max(1, limits.threads)
+    unsafe options.connections = UInt32(clamping: (limits.connections + limits.connections / 4) / count + 64)
     unsafe options.bytes_per_connection = limits.headBytes
     unsafe options.began = { context, target, connection in
       guard let context = unsafe context, let target = unsafe target, let connection = unsafe connection else {
         return nil
       }
-      let listener = unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
-      guard let exchange = unsafe listener.began(String(cString: target), connection) else { return nil }
+      let thread = unsafe Unmanaged<ListenerThread>.fromOpaque(context).takeUnretainedValue()
+      guard let exchange = unsafe thread.listener.began(String(cString: target), connection) else { return nil }
       // Released by `ended`, which libmicrohttpd calls for each request that has a pointer.
       return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
@@ -72,34 +69,51 @@ final class Listener: @unchecked Sendable {
       guard let context = unsafe context, let connection = unsafe connection, let method = unsafe method,
         let own = unsafe own?.pointee
       else { return .NO }
-      let listener = unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
+      let thread = unsafe Unmanaged<ListenerThread>.fromOpaque(context).takeUnretainedValue()
       let exchange = unsafe Unmanaged<Exchange>.fromOpaque(own).takeUnretainedValue()
       // Bodies are not wanted: what comes of one is dropped.
       unsafe uploaded?.pointee = 0
-      return unsafe listener.proceed(exchange, method, connection)
+      return unsafe thread.listener.proceed(exchange, method, connection)
     }
     unsafe options.ended = { context, _, own, reason in
       guard let context = unsafe context, let pointer = unsafe own?.pointee else { return }
       unsafe own?.pointee = nil
-      let listener = unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
+      let thread = unsafe Unmanaged<ListenerThread>.fromOpaque(context).takeUnretainedValue()
       // Retained by `began`.
       let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
-      listener.ended(exchange, isComplete: reason == .REQUEST_TERMINATED_COMPLETED_OK)
+      thread.listener.ended(exchange, isComplete: reason == .REQUEST_TERMINATED_COMPLETED_OK)
     }
     unsafe options.connection = { context, connection, own, event in
       guard let context = unsafe context, let connection = unsafe connection, let own = unsafe own else { return }
-      let listener = unsafe Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
+      let thread = unsafe Unmanaged<ListenerThread>.fromOpaque(context).takeUnretainedValue()
       if event == .CONNECTION_NOTIFY_STARTED {
-        let record = listener.opened(unsafe vitrine_mhd_socket(connection))
+        let record = thread.listener.opened(unsafe vitrine_mhd_socket(connection), thread)
         // Released below.
         unsafe own.pointee = Unmanaged.passRetained(record).toOpaque()
       } else if let pointer = unsafe own.pointee {
         unsafe own.pointee = nil
-        listener.table.remove(unsafe Unmanaged<ConnectionRecord>.fromOpaque(pointer).takeRetainedValue())
+        thread.listener.table.remove(unsafe Unmanaged<ConnectionRecord>.fromOpaque(pointer).takeRetainedValue())
       }
     }
-    unsafe daemon = unsafe vitrine_mhd_start(&options)
-    guard unsafe daemon != nil else { return false }
+    for number in 1...count {
+      // Each has a descriptor of its own to close.
+      let own = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+      unsafe options.listening_socket = own
+      guard own >= 0, let thread = ListenerThread(of: self) else {
+        if own >= 0 { close(own) }
+        stopThreads()
+        return false
+      }
+      // `threads` retains it until it has been stopped.
+      unsafe options.context = Unmanaged.passUnretained(thread).toOpaque()
+      guard unsafe thread.start(&options, number: number) else {
+        close(own)
+        stopThreads()
+        return false
+      }
+      threads.append(thread)
+    }
+    close(socket)
     scheduleSweep()
     return true
   }
@@ -107,10 +121,7 @@ final class Listener: @unchecked Sendable {
   /// Stops accepting connections, and lets those that are idle end.
   func drain() {
     isDraining.store(true, ordering: .sequentiallyConsistent)
-    if let daemon = unsafe daemon {
-      let socket = unsafe MHD_quiesce_daemon(daemon)
-      if socket >= 0 { close(socket) }
-    }
+    for thread in threads { thread.drain() }
     table.cutIdle()
   }
 
@@ -119,12 +130,16 @@ final class Listener: @unchecked Sendable {
   /// Blocks until every exchange has its answer, and the threads have ended. Clients have a second to read.
   func stop() {
     sweep?.cancel()
-    guard let daemon = unsafe daemon else { return }
-    unsafe self.daemon = nil
+    guard !threads.isEmpty else { return }
     open.stop()
     // The last answers are on their way: libmicrohttpd would cut them off.
     for _ in 0..<200 where table.isBusy { usleep(5000) }
-    unsafe MHD_stop_daemon(daemon)
+    stopThreads()
+  }
+
+  private func stopThreads() {
+    for thread in threads { thread.stop() }
+    threads = []
   }
 
   private func scheduleSweep() {
@@ -138,8 +153,8 @@ final class Listener: @unchecked Sendable {
 
   // MARK: Called by libmicrohttpd
 
-  private func opened(_ socket: CInt) -> ConnectionRecord {
-    let record = ConnectionRecord(socket, watch, deadline: clock.uptime + limits.headTime)
+  private func opened(_ socket: CInt, _ thread: ListenerThread) -> ConnectionRecord {
+    let record = ConnectionRecord(socket, watch, of: thread, deadline: clock.uptime + limits.headTime)
     table.add(record)
     return record
   }

@@ -23,13 +23,18 @@ struct vitrine_mhd_options {
   MHD_NotifyConnectionCallback connection;
   /// Taken over, and closed when the daemon stops.
   int listening_socket;
-  unsigned threads;
   unsigned connections;
   size_t bytes_per_connection;
 };
 
-/// Starts threads that answer connections with epoll; NULL if they cannot be started.
+/// Makes a daemon that answers connections with epoll, on the thread that calls MHD_run; NULL if there are no means.
 struct MHD_Daemon *vitrine_mhd_start(const struct vitrine_mhd_options *);
+
+/// The descriptor that becomes readable when there is something to do.
+int vitrine_mhd_descriptor(struct MHD_Daemon *);
+
+/// The time in milliseconds after which there is something to do anyway; -1 for never.
+int vitrine_mhd_patience(struct MHD_Daemon *);
 
 /// The socket of a connection.
 int vitrine_mhd_socket(struct MHD_Connection *);
