@@ -58,7 +58,7 @@ public final class ThumbnailServer: Sendable {
 
   /// Begins to listen.
   ///
-  /// - Throws: ``ServerError`` if the address is taken, or the system refuses threads.
+  /// - Throws: ``ServerError`` if the address is taken, or the system has no threads or file descriptors to spare.
   public func start() throws(ServerError) {
     let opened: (socket: CInt, port: Int)
     switch ListeningSocket.open(host: configuration.host, port: configuration.port) {
@@ -72,7 +72,7 @@ public final class ThumbnailServer: Sendable {
     (limits.idleTime, limits.sendTime) = (configuration.idleTime, configuration.sendTime)
     guard let listener = Listener(limits, clock: configuration.clock, service), listener.start(opened.socket) else {
       close(opened.socket)
-      throw ServerError("cannot listen: the system refuses threads")
+      throw ServerError("cannot listen: the system has no threads or file descriptors to spare (ulimit -n)")
     }
     service.connectionCount.withLock { $0 = { [weak listener] in listener?.connectionCount ?? 0 } }
     state.withLock { state in

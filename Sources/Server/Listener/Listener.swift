@@ -96,19 +96,8 @@ final class Listener: @unchecked Sendable {
       }
     }
     for number in 1...count {
-      // Each has a descriptor of its own to close.
-      let own = fcntl(socket, F_DUPFD_CLOEXEC, 0)
-      unsafe options.listening_socket = own
-      guard own >= 0, let thread = ListenerThread(of: self) else {
-        if own >= 0 { close(own) }
-        stopThreads()
-        return false
-      }
-      // `threads` retains it until it has been stopped.
-      unsafe options.context = Unmanaged.passUnretained(thread).toOpaque()
-      guard unsafe thread.start(&options, number: number) else {
-        close(own)
-        stopThreads()
+      guard let thread = ListenerThread(of: self), unsafe thread.start(on: socket, &options, number: number) else {
+        stop()
         return false
       }
       threads.append(thread)

@@ -29,18 +29,23 @@ final class ListenerThread: @unchecked Sendable {
 
   deinit { Glibc.close(bell) }
 
-  /// Begins to answer connections; called once.
+  /// Begins to answer the connections of a listening socket, of which it has a descriptor of its own; called once.
   ///
-  /// Takes over the listening socket of the options, whose context must be this object, unless this fails.
-  func start(_ options: inout vitrine_mhd_options, number: Int) -> Bool {
-    guard let daemon = unsafe vitrine_mhd_start(&options) else { return false }
+  /// - Returns: `false` if the system has no thread or descriptors to spare.
+  func start(on socket: CInt, _ options: inout vitrine_mhd_options, number: Int) -> Bool {
+    let own = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+    guard own >= 0 else { return false }
+    unsafe options.listening_socket = own
+    // The owner retains it until it has been stopped.
+    unsafe options.context = Unmanaged.passUnretained(self).toOpaque()
+    guard let daemon = unsafe vitrine_mhd_start(&options) else {
+      Glibc.close(own)
+      return false
+    }
     unsafe self.daemon = daemon
     let descriptor = unsafe vitrine_mhd_descriptor(daemon)
-    guard descriptor >= 0, let thread = JoinableThread(named: "listener \(number)", { self.run(descriptor) }) else {
-      // The socket stays the caller's.
-      _ = unsafe MHD_quiesce_daemon(daemon)
-      unsafe MHD_stop_daemon(daemon)
-      unsafe self.daemon = nil
+    guard let thread = JoinableThread(named: "listener \(number)", { self.run(descriptor) }) else {
+      stop()
       return false
     }
     self.thread.withLock { $0 = thread }
