@@ -200,7 +200,8 @@ soak: setup ## Stresses both caches and the pipeline for SOAK_SECONDS (60) under
 model: setup ## Checks ROUNDS (10,000) random histories of a pipeline, and of several over a shared tier, against models, and all situations; SEED replays.
 	swift build --build-tests
 	VITRINE_ALL_SITUATIONS=1 swift test --skip-build --disable-xctest --filter 'ExactCountTests|EncodedCountTests|ExplainTests'
-	VITRINE_MODEL_ROUNDS=$(or $(ROUNDS),10000) VITRINE_MODEL_SEED=$(or $(SEED),$(shell date +%s)) \
+	SWIFT_DETERMINISTIC_HASHING=1 VITRINE_MODEL_ROUNDS=$(or $(ROUNDS),10000) \
+		VITRINE_MODEL_SEED=$(or $(SEED),$(shell date +%s)) \
 		swift test --skip-build --disable-xctest --filter 'PipelineModelTests|FleetModelTests'
 
 .PHONY: fuzz

@@ -8,11 +8,11 @@ import VitrineRuntime
 struct Arguments {
   /// The sources on the command line; ``allSources(of:)`` adds those from lists.
   private(set) var sources: [ByteString] = []
-  private var values: [String: [ByteString]] = [:]
-  private var flags: Set<String> = []
+  /// Options with their values, in order.
+  private var values: [(name: String, value: ByteString)] = []
+  private var flags: [String] = []
 
-  init(_ arguments: some Sequence<ByteString>, options: [Option]) throws(UsageError) {
-    let known = Dictionary(options.map { ($0.name, $0.value != nil) }) { $1 }
+  init(_ arguments: ArraySlice<ByteString>, options: [Option]) throws(UsageError) {
     var rest = arguments.makeIterator()
     var isLiteral = false
     while let argument = rest.next() {
@@ -24,18 +24,17 @@ struct Arguments {
         isLiteral = true
         continue
       }
-      let parts = argument.bytes.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-      let name = ByteString(bytes: parts[0]).readable
-      switch known[name] {
-      case true?:
-        guard let value = parts.count == 2 ? ByteString(bytes: parts[1]) : rest.next() else {
+      let end = argument.bytes.firstIndex(of: UInt8(ascii: "="))
+      let name = ByteString(bytes: argument.bytes[..<(end ?? argument.bytes.endIndex)]).readable
+      guard let option = options.last(where: { $0.name == name }) else { throw UsageError("unknown option \(name)") }
+      if option.value != nil {
+        guard let value = end.map({ ByteString(bytes: argument.bytes[($0 + 1)...]) }) ?? rest.next() else {
           throw UsageError("\(name) needs a value")
         }
-        values[name, default: []].append(value)
-      case false?:
-        guard parts.count == 1 else { throw UsageError("\(name) takes no value") }
-        flags.insert(name)
-      case nil: throw UsageError("unknown option \(name)")
+        values.append((name, value))
+      } else {
+        guard end == nil else { throw UsageError("\(name) takes no value") }
+        flags.append(name)
       }
     }
   }
@@ -45,10 +44,10 @@ struct Arguments {
   /// Returns the option's value, in any encoding.
   ///
   /// The last one counts if it is repeated.
-  func bytes(_ option: Option) -> ByteString? { values[option.name]?.last }
+  func bytes(_ option: Option) -> ByteString? { values.last { $0.name == option.name }?.value }
 
   /// Returns all values of a repeatable option, in order.
-  func all(_ option: Option) -> [ByteString] { values[option.name] ?? [] }
+  func all(_ option: Option) -> [ByteString] { values.filter { $0.name == option.name }.map(\.value) }
 
   /// Returns the option's value as text.
   func text(_ option: Option) throws(UsageError) -> String? {

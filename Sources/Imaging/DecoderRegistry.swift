@@ -12,7 +12,7 @@ public struct DecoderRegistry: Sendable {
   /// The decoders for JPEG, PNG, WebP, GIF, BMP, ICO and QOI; on Apple's platforms also for what ImageIO reads, such
   /// as HEIC, AVIF and TIFF.
   public static let standard = DecoderRegistry(
-    [JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder(), BMPDecoder(), ICODecoder(), QOIDecoder()]
+    own: [JPEGDecoder(), PNGDecoder(), WebPDecoder(), GIFDecoder(), BMPDecoder(), ICODecoder(), QOIDecoder()]
       + PlatformCodecs.decoders
   )
 
@@ -57,6 +57,12 @@ public struct DecoderRegistry: Sendable {
         // Vitrine's own; another delivers the whole.
         if case .local(let decoder) = entry { decoder is any VitrineDecoder } else { true }
       }
+  }
+
+  /// Makes a registry of decoders that are all Vitrine's own, which need not be asked whether they are.
+  private init(own decoders: [any VitrineDecoder]) {
+    entries = decoders.map { .local($0) }
+    hasForeignDecoders = false
   }
 
   /// Makes a registry that asks `decoders` from the first to the last.

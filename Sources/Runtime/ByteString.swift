@@ -5,6 +5,7 @@
 package struct ByteString: Hashable, Sendable {
   package var bytes: [UInt8]
 
+  @inlinable
   package init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
   package init(_ text: String) { bytes = Array(text.utf8) }

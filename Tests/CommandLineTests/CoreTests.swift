@@ -9,7 +9,7 @@ import VitrineTesting
 struct CoreTests {
   private func options(_ arguments: String...) throws -> DecodeOptions {
     let words = (["--size", "300x300", "-o", "/nowhere/out.png"] + arguments).map { ByteString($0) }
-    return try ThumbnailCommand(Arguments(words, options: ThumbnailCommand.manual.options)).options
+    return try ThumbnailCommand(Arguments(words[...], options: ThumbnailCommand.manual.options)).options
   }
 
   @Test

@@ -20,10 +20,15 @@ struct Job {
   let size: Int
 }
 
-private func vitrine(_ name: String, mode: String = "balanced", fileExtension: String = "jpg") -> Contestant {
+private func vitrine(
+  _ name: String,
+  mode: String = "balanced",
+  fileExtension: String = "jpg",
+  program: String = vitrine,
+) -> Contestant {
   Contestant(name: name, fileExtension: fileExtension) {
     [
-      vitrine, "thumbnail", $0.input.path, "-o", $0.output, "--size", "\($0.size)", "--quality-mode", mode, "--jobs",
+      program, "thumbnail", $0.input.path, "-o", $0.output, "--size", "\($0.size)", "--quality-mode", mode, "--jobs",
       "1",
     ]
   }
@@ -34,9 +39,15 @@ let best = vitrine("vitrine, best", mode: "best")
 /// Differs from balanced only for JPEG, and for HEIC, of which it takes the thumbnail.
 let fast = vitrine("vitrine, fast", mode: "fast")
 let png = vitrine("vitrine, to PNG", fileExtension: "png")
-let vips = Contestant(name: "vipsthumbnail") {
-  let target = $0.output.hasSuffix("jpg") ? "\($0.output)[Q=85]" : $0.output
-  return ["vipsthumbnail", $0.input.path, "--size", "\($0.size)x\($0.size)>", "-o", target]
+/// An older program, named by BEFORE, in the same run.
+let before = environment["BEFORE"].map {
+  [vitrine("before", program: $0), vitrine("before, to PNG", fileExtension: "png", program: $0)]
+}
+let vips = Contestant(name: "vipsthumbnail", command: vipsthumbnail)
+let vipsPNG = Contestant(name: "vipsthumbnail, to PNG", fileExtension: "png", command: vipsthumbnail)
+private func vipsthumbnail(_ job: Job) -> [String] {
+  let target = job.output.hasSuffix("jpg") ? "\(job.output)[Q=85]" : job.output
+  return ["vipsthumbnail", job.input.path, "--size", "\(job.size)x\(job.size)>", "-o", target]
 }
 /// Writes only PNG.
 let pixbuf = Contestant(name: "gdk-pixbuf, to PNG", fileExtension: "png") {
@@ -56,7 +67,7 @@ let magick = Contestant(name: "ImageMagick") {
   return ["convert", "-define", hint, $0.input.path, "-auto-orient", "-thumbnail", size, "-quality", "85", $0.output]
 }
 
-let allContestants = [balanced, best, fast, png, vips, pixbuf, pillow, openCV, magick]
+let allContestants = [balanced, best, fast, png] + (before ?? []) + [vips, vipsPNG, pixbuf, pillow, openCV, magick]
 
 private let pillowScript = """
   import sys

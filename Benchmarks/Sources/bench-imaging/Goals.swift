@@ -12,6 +12,7 @@ struct Goals {
     if let jpeg = find(.baseline, 300) {
       ratio("baseline to 300, beside libvips", jpeg, balanced, [vips], 0.35)
       least("its quality, dB", jpeg.quality(balanced), 43)
+      most("baseline to 300, ms of CPU", jpeg.cpu(balanced), 20)
       ratio("baseline to 300 as PNG, beside gdk-pixbuf", jpeg, png, [pixbuf], 0.6)
       if let theirs = jpeg.quality(pixbuf) { least("its quality, dB, beside gdk-pixbuf's", jpeg.quality(png), theirs) }
       ratio("best to 300, beside libvips", jpeg, best, [vips], 1)
@@ -20,6 +21,10 @@ struct Goals {
       if let ours = jpeg.peak(balanced), let theirs = jpeg.peak(vips) {
         most("whole peak beside libvips'", ours / theirs, 0.5)
       }
+    }
+    if let large = find(.large, 300) {
+      ratio("3.5 to 4 MB to 300 as PNG, beside gdk-pixbuf", large, png, [pixbuf], 0.55)
+      ratio("3.5 to 4 MB to 300 as PNG, beside libvips", large, png, [vipsPNG], 0.25)
     }
     if let progressive = find(.progressive, 300) {
       ratio("progressive to 300, beside the best", progressive, balanced, [vips, pillow, openCV, magick], 1 / 6.0)

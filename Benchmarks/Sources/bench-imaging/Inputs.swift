@@ -4,6 +4,8 @@ import VitrineImaging
 /// The kinds of files, each compared separately.
 enum Kind: String, CaseIterable {
   case baseline = "JPEG, baseline"
+  /// Those of the corpus are from small cameras; a large one writes 3.5 to 4 MB.
+  case large = "JPEG, 3.5 to 4 MB"
   case progressive = "JPEG, progressive"
   case png = "PNG"
   case webP = "WebP"
@@ -14,7 +16,7 @@ enum Kind: String, CaseIterable {
   /// The kinds of the tables that compare all programs; the others are measured only by the clock.
   static let compared = allCases.filter { $0 != .jxl }
 
-  var isJPEG: Bool { self == .baseline || self == .progressive }
+  var isJPEG: Bool { [.baseline, .large, .progressive].contains(self) }
 
   var contestants: [Contestant] {
     isJPEG || self == .heic ? allContestants : allContestants.filter { $0.name != fast.name }
@@ -22,7 +24,7 @@ enum Kind: String, CaseIterable {
 
   var fileExtension: String {
     switch self {
-    case .baseline, .progressive: "jpg"
+    case .baseline, .large, .progressive: "jpg"
     case .png: "png"
     case .webP: "webp"
     case .avif: "avif"
@@ -35,6 +37,7 @@ enum Kind: String, CaseIterable {
   func encode(_ source: String, upright: String, to target: String) -> [String] {
     switch self {
     case .baseline: ["cp", source, target]
+    case .large: ["sh", "-ec", largeScript, "sh", source, target]
     case .progressive: ["jpegtran", "-progressive", "-copy", "all", "-outfile", target, source]
     case .png: ["cp", upright, target]
     case .webP: ["cwebp", "-quiet", "-q", "85", upright, "-o", target]
@@ -47,7 +50,7 @@ enum Kind: String, CaseIterable {
   /// Decodes a whole file to a PNG, with the format's own decoder unless vips uses that.
   func decode(_ path: String, to target: String) -> [String] {
     switch self {
-    case .baseline, .progressive, .png: ["vips", "autorot", path, target]
+    case .baseline, .large, .progressive, .png: ["vips", "autorot", path, target]
     case .webP: ["dwebp", "-quiet", path, "-o", target]
     case .avif: ["avifdec", path, target]
     case .heic: ["heif-convert", path, target]
@@ -55,6 +58,22 @@ enum Kind: String, CaseIterable {
     }
   }
 }
+
+/// Enlarges a photograph to 12 megapixels, adds the noise of a sensor, and takes the first quality of 3.5 MB.
+private let largeScript = """
+  width=$(vipsheader -f width "$1")
+  height=$(vipsheader -f height "$1")
+  scale=$(awk "BEGIN { print sqrt(12192768 / ($width * $height)) }")
+  vips resize "$1" "$2.v" "$scale"
+  vips gaussnoise "$2.noise.v" "$(vipsheader -f width "$2.v")" "$(vipsheader -f height "$2.v")" --sigma 3 --mean 0
+  vips add "$2.v" "$2.noise.v" "$2.sum.v"
+  vips cast "$2.sum.v" "$2.v" uchar
+  for quality in 70 75 80 85 88 90 91 92 93 94 95 96 97 98; do
+    vips jpegsave "$2.v" "$2" --Q $quality --subsample-mode on
+    [ "$(stat -c %s "$2")" -lt 3500000 ] || break
+  done
+  rm "$2.v" "$2.noise.v" "$2.sum.v"
+  """
 
 struct Input {
   let path: String
@@ -108,7 +127,7 @@ func inputs(_ kind: Kind, _ photographs: [Input]) -> [Input] {
     switch kind {
     case .webP: corpus("webp", ["webp"], kind)
     case .heic: corpus("photos", ["heic"], kind)
-    case .baseline, .progressive, .png, .avif, .jxl: []
+    case .baseline, .large, .progressive, .png, .avif, .jxl: []
     }
   // The longest files have the most detail.
   let sources = photographs.sorted { $0.byteCount > $1.byteCount }.prefix(max(1, 3 - known.count))
@@ -132,7 +151,9 @@ func tiny(_ kind: Kind) -> Input? {
   let target = scratch.appending(path: "tiny-\(kind).\(kind.fileExtension)").path
   _ = output(["vips", "black", upright, "1", "1", "--bands", "3"])
   _ = output(["vips", "copy", upright, source])
-  guard output(kind.encode(source, upright: upright, to: target)).status == 0 else { return nil }
+  // A picture that is made large would not be tiny.
+  let same = kind == .large ? .baseline : kind
+  guard output(same.encode(source, upright: upright, to: target)).status == 0 else { return nil }
   return Input(target, kind)
 }
 

@@ -3,8 +3,9 @@
 // Every program makes an image whose longer side has the given pixels. The output is JPEG, as usual for photographs.
 // The program that writes only PNG is compared with a PNG of ours. A second PNG of each program, which is not timed,
 // shows its quality: the signal-to-noise ratio against the whole image, decoded by the format's own decoder and shrunk
-// with Lanczos3 (Measuring.swift). KINDS selects from baseline, progressive, png, webP, avif, heic, batch and clock.
-// ROUNDS sets the number of timed rounds. PICTURES names a folder in which to keep the thumbnails.
+// with Lanczos3 (Measuring.swift). KINDS selects from baseline, large, progressive, png, webP, avif, heic, batch and
+// clock. ROUNDS sets the number of timed rounds. PICTURES names a folder in which to keep the thumbnails. BEFORE names
+// an older vitrine, which is measured in the same run.
 
 import Foundation
 

@@ -10,14 +10,21 @@ struct TransferCurve {
   private static let steps: Float = 16383
 
   /// IEC 61966-2-1, which Display P3 shares.
-  static let sRGB = TransferCurve(
-    decode: { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) },
-    encode: { $0 <= 0.0031308 ? $0 * 12.92 : 1.055 * pow($0, 1 / 2.4) - 0.055 },
-  )
+  static let sRGB = TransferCurve { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
 
-  private init(decode: (Double) -> Double, encode: (Double) -> Double) {
+  /// Makes the tables for a curve from 0 to 1, which must rise.
+  private init(decode: (Double) -> Double) {
     levels = (0...255).map { Float(decode(Double($0) / 255)) }
-    encoded = (0...Int(Self.steps)).map { UInt8((encode(Double($0) / Double(Self.steps)) * 255).rounded()) }
+    let count = Int(Self.steps) + 1
+    var encoded = [UInt8](repeating: 255, count: count)
+    var start = 0
+    // Powers only where one byte ends and the next begins: 256 of them, not one for each of 16,384 steps.
+    for byte in 0..<255 {
+      let end = (decode((Double(byte) + 0.5) / 255) * Double(Self.steps)).rounded(.up)
+      for place in start..<Int(end) { encoded[place] = UInt8(byte) }
+      start = Int(end)
+    }
+    self.encoded = encoded
   }
 
   /// Returns the index in ``encoded`` of linear light; values below 0 or above 1 are clamped.

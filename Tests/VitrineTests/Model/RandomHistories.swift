@@ -3,7 +3,8 @@ import VitrineRuntime
 
 /// Random histories, each of which is played again and printed if it violates its model.
 ///
-/// A failure names its seed: `VITRINE_MODEL_SEED=… VITRINE_MODEL_ROUNDS=1` plays that history again and prints it.
+/// A failure names its seed: `make model ROUNDS=1 SEED=…` plays that history again and prints it. It sets
+/// `SWIFT_DETERMINISTIC_HASHING=1`, without which sets have another order in each process.
 enum RandomHistories {
   /// The end of a history: the rules that were broken, and numbers that say whether anything happened.
   struct Outcome: Sendable {
@@ -38,7 +39,7 @@ enum RandomHistories {
       let again = try await queue.run { _ in play(seed, true) }
       Issue.record(
         """
-        VITRINE_MODEL_SEED=\(seed): \(outcome.violations.joined(separator: "; "))
+        SEED=\(seed): \(outcome.violations.joined(separator: "; "))
         \(again.log.suffix(rounds == 1 ? .max : 120).joined(separator: "\n"))
         """
       )

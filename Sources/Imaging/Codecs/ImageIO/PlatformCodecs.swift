@@ -2,7 +2,7 @@ import ImageIO
 
 /// The decoders and encoders that only this platform has, and the memory of its decoders.
 enum PlatformCodecs {
-  static let decoders: [any ImageDecoder] = [ImageIODecoder()]
+  static let decoders: [any VitrineDecoder] = [ImageIODecoder()]
   static let encoders: [any ImageEncoder] = ImageIOEncoder.others
 
   /// Estimates the memory of decoding a still picture at a scale.
