@@ -10,14 +10,16 @@ struct TransferCurveTests {
     return UInt8((encoded * 255).rounded())
   }
 
-  @Test func eachStepOfLightHasTheByteOfTheFormula() {
+  @Test
+  func eachStepOfLightHasTheByteOfTheFormula() {
     let encoded = TransferCurve.sRGB.encoded
     #expect(encoded.count == 16_384)
     let wrong = encoded.indices.filter { encoded[$0] != byte(Double($0) / 16_383) }
     #expect(wrong.isEmpty)
   }
 
-  @Test func eachByteComesBack() {
+  @Test
+  func eachByteComesBack() {
     let curve = TransferCurve.sRGB
     let back = curve.levels.map { curve.encoded[Int(($0 * 16_383).rounded())] }
     #expect(back == Array(0...255))

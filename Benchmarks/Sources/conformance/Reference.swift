@@ -179,7 +179,9 @@ func outputBytes(_ command: [String]) -> [UInt8] {
 private func run(_ command: [String]) -> (bytes: Data, status: Int32) {
   let process = Process()
   process.executableURL = URL(filePath: "/usr/bin/env")
-  process.arguments = ["timeout", "60"] + command
+  // The packages of `make setup` come before any other python3 or convert.
+  let path = ProcessInfo.processInfo.environment["PATH"] ?? "/bin"
+  process.arguments = ["PATH=/usr/bin:\(path)", "timeout", "60"] + command
   let pipe = Pipe()
   process.standardInput = FileHandle.nullDevice
   process.standardOutput = pipe

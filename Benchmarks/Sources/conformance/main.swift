@@ -31,8 +31,15 @@ struct Outcome {
   var cpu = 0.0
   var peak = 0.0
   var sourceMegapixels = 0.0
-  /// Megabytes beyond the program itself and the image, which is written as PNG.
-  var extraMemory: Double { peak - 16 - sourceMegapixels * 4 }
+  /// Megabytes of the written PNG.
+  var written = 0.0
+  /// True if the tool decodes the format in a process of its own.
+  var hasProcess = false
+  /// Megabytes beyond the programs themselves, the written PNG and the image.
+  ///
+  /// An image from a codec process counts three times: once as a copy in the tool, and once in each of the processes
+  /// that share its memory.
+  var extraMemory: Double { peak - written - (hasProcess ? 30 : 16) - sourceMegapixels * (hasProcess ? 12 : 4) }
 }
 
 let environment = ProcessInfo.processInfo.environment
@@ -91,9 +98,13 @@ func judge(_ file: (path: String, name: String)) -> Outcome {
   let format = ImageFormat.sniff(data)
   var outcome = Outcome(file: file.name, format: format.map { "\($0)" } ?? "unknown", verdict: .wrong, note: "")
   let target = scratch.appending(path: "out.png").path
+  try? FileManager.default.removeItem(atPath: target)
   let fields = output([measure, vitrine, "thumbnail", file.path, "-o", target, "--format", "png"]).text
     .split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
   if fields.count == 4 { (outcome.cpu, outcome.peak) = (fields[0] / 1000, fields[2] / 1024) }
+  let size = try? FileManager.default.attributesOfItem(atPath: target)[.size] as? Int
+  outcome.written = Double((size ?? nil) ?? 0) / 1_048_576
+  outcome.hasProcess = format.map { [.avif, .heic, .jxl, .tiff, .svg].contains($0) } ?? false
   if fields.count == 4, fields[3] > 1 {
     outcome.note = "the tool exited with status \(Int(fields[3]))"
     return outcome
@@ -234,9 +245,10 @@ print("\nIdentical to one program, but not to those tried before it:")
 for outcome in outcomes where outcome.verdict == .same && outcome.note.contains(",") {
   print("  \(outcome.file): \(outcome.note)")
 }
-print("\nmost memory for its size (MB beyond 16 and the image itself, which is written as PNG):")
+print("\nmost memory beyond the programs, the image and the PNG that is written:")
 for outcome in outcomes.sorted(by: { $0.extraMemory > $1.extraMemory }).prefix(5) {
-  print("  \(outcome.file): \(String(format: "%.0f MB at %.1f megapixels", outcome.peak, outcome.sourceMegapixels))")
+  let numbers = (outcome.extraMemory, outcome.peak, outcome.sourceMegapixels)
+  print("  \(outcome.file): \(String(format: "%.0f of %.0f MB at %.1f megapixels", numbers.0, numbers.1, numbers.2))")
 }
 
 try Sheet.of(tiles).encoded(as: .png).write(to: URL(filePath: environment["SHEET"] ?? "contact-sheet.png"))
