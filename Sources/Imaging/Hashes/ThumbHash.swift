@@ -160,7 +160,8 @@ extension ThumbHash {
   /// Returns the cosines of the first frequencies at each place of a side.
   private static func cosines(_ frequencies: Int, _ count: Int) -> [[Double]] {
     (0..<frequencies).map { frequency in
-      (0..<count).map { cos(.pi / Double(count) * Double(frequency) * (Double($0) + 0.5)) }
+      let step = Double.pi / Double(count) * Double(frequency)
+      return (0..<count).map { cos(step * (Double($0) + 0.5)) }
     }
   }
 
