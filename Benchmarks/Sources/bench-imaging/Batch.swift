@@ -41,7 +41,7 @@ func reportBatch(_ photographs: [Input], count: Int = 200) {
       let made = (try? FileManager.default.contentsOfDirectory(atPath: target))?.count
       return made == count ? run : nil
     }
-    guard let run = runs.median else {
+    guard let run = runs.least else {
       print("  \(column(name, 22))-")
       continue
     }

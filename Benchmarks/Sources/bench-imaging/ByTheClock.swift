@@ -80,7 +80,7 @@ private let rows: [(kind: Kind, title: String, rows: [ClockRow])] = [
 
 /// Measures lone images to 300 px, and the first small AVIF and HEIC, for which the tool starts a codec process.
 func reportByTheClock(_ photographs: [Input]) {
-  print("\nA lone image by the clock, to 300 px: wall and CPU ms, medians of \(clockRounds) rounds in turns")
+  print("\nA lone image by the clock, to 300 px: wall and CPU ms, the least of \(clockRounds) rounds in turns")
   for (kind, title, rows) in rows {
     for input in inputs(kind, photographs) {
       var reference = Reference(input)
@@ -115,7 +115,7 @@ private func compare(_ rows: [ClockRow], _ input: Input, _ title: String, _ psnr
     }
   }
   for row in rows {
-    guard let run = runs[row.contestant.name]?.median else {
+    guard let run = runs[row.contestant.name]?.least else {
       print("  \(column(row.contestant.name, 24))failed")
       continue
     }
@@ -129,8 +129,8 @@ private func compare(_ rows: [ClockRow], _ input: Input, _ title: String, _ psnr
     )
   }
   for row in rows {
-    guard let (peer, goal) = row.peer, let own = runs[row.contestant.name]?.median,
-      let other = runs[peer.name]?.median
+    guard let (peer, goal) = row.peer, let own = runs[row.contestant.name]?.least,
+      let other = runs[peer.name]?.least
     else { continue }
     let ratio = own.wall / other.wall
     print(

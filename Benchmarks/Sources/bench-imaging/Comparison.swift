@@ -40,7 +40,7 @@ struct Comparison {
     )
     print("  " + column("", 22) + column("CPU ms", 9) + column("wall ms", 9) + column("peak MB", 9) + "PSNR dB")
     for contestant in kind.contestants {
-      guard let run = runs[contestant.name]?.median else {
+      guard let run = runs[contestant.name]?.least else {
         print("  \(column(contestant.name, 22))failed")
         continue
       }

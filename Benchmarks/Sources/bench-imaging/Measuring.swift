@@ -13,12 +13,12 @@ struct Run {
 }
 
 extension [Run] {
-  var median: Run? {
-    isEmpty ? nil : Run(cpu: middle(map(\.cpu)), wall: middle(map(\.wall)), peak: middle(map(\.peak)))
+  /// The least of each, since other programs on the machine only add to it.
+  var least: Run? {
+    guard let cpu = map(\.cpu).min(), let wall = map(\.wall).min(), let peak = map(\.peak).min() else { return nil }
+    return Run(cpu: cpu, wall: wall, peak: peak)
   }
 }
-
-private func middle(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
 func geometricMean(_ values: [Double]) -> Double { exp(values.map { log($0) }.reduce(0, +) / Double(values.count)) }
 

@@ -51,7 +51,7 @@ func reportSizes() {
     }
     let libraries = output(["ldd", path]).text.split(separator: "\n").count { $0.contains("=>") }
     func cell(_ arguments: [String]) -> String {
-      guard let run = (0..<11).compactMap({ _ in measured([path] + arguments) }).median else { return "-" }
+      guard let run = (0..<11).compactMap({ _ in measured([path] + arguments) }).least else { return "-" }
       return "\(number(run.cpu)) / \(number(run.wall, 0)) / \(number(run.peak))"
     }
     let pictures = [Kind.baseline, .avif, .heic].map { kind -> String in

@@ -14,7 +14,7 @@ defer { try? FileManager.default.removeItem(at: scratch) }
 
 print(
   """
-  Thumbnails of photographs: whole processes, medians of \(rounds) rounds.
+  Thumbnails of photographs: whole processes, the least of \(rounds) rounds.
 
   CPU is user and system time with all threads and with processes that a program starts, wall is what a clock shows
   (noise where others use the machine), peak is the resident memory of all of them. All include start-up, Python's too:
