@@ -13,7 +13,8 @@ endif
 
 # With Swift's own libraries linked in, the program starts in half the time and runs without a Swift installation.
 STATIC := $(if $(filter Linux,$(shell uname)),--static-swift-stdlib)
-RELEASE := swift build -c release $(STATIC)
+# No folder beside a program in which each library would be looked for first.
+RELEASE := swift build -c release $(STATIC) --disable-local-rpath
 
 # All tests at once would wait for one another's processor time, each with its caches in memory.
 TEST_LIMIT = $(shell swift test --help-hidden 2>/dev/null | grep -q maximum-parallelization-width && \
@@ -275,13 +276,15 @@ bench-http: setup ## Compares loads from nginx with curl and URLSession: rate, C
 	set -o pipefail; .build/benchmarks/release/bench-http | tee Benchmarks/Results/http.txt
 
 .PHONY: bench-imaging
-bench-imaging: setup ## Compares thumbnails and program sizes with other programs, by format; installs them if missing.
+bench-imaging: setup ## Compares thumbnails and program sizes with other programs, by format; installs them if missing. It installs ours in .build.
 	@Scripts/setup.sh bench-imaging
 	$(RELEASE) --product vitrine
 	$(RELEASE) --product vitrine-codecs
 	for product in measure start-imaging start-codecs bench-imaging; do \
 		$(BENCHMARKS) $(STATIC) --product $$product || exit 1; done
-	set -o pipefail; .build/benchmarks/release/bench-imaging | tee Benchmarks/Results/imaging.txt
+	@PRODUCTS="vitrine vitrine-codecs" DESTDIR=$(CURDIR)/.build/installed PREFIX=/usr Scripts/install.sh install
+	set -o pipefail; VITRINE=.build/installed/usr/bin/vitrine .build/benchmarks/release/bench-imaging \
+		| tee Benchmarks/Results/imaging.txt
 
 .PHONY: bench-thumbnailer
 bench-thumbnailer: setup ## Compares the thumbnailer with gdk-pixbuf-thumbnailer: CPU time of each file of the corpus, in one run.
