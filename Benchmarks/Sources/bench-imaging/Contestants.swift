@@ -40,11 +40,12 @@ let best = vitrine("vitrine, best", mode: "best")
 let fast = vitrine("vitrine, fast", mode: "fast")
 let png = vitrine("vitrine, to PNG", fileExtension: "png")
 /// An older program, named by BEFORE, in the same run.
-let before = environment["BEFORE"].map {
+private let before = environment["BEFORE"].map {
   [vitrine("before", program: $0), vitrine("before, to PNG", fileExtension: "png", program: $0)]
 }
 let vips = Contestant(name: "vipsthumbnail", command: vipsthumbnail)
 let vipsPNG = Contestant(name: "vipsthumbnail, to PNG", fileExtension: "png", command: vipsthumbnail)
+
 private func vipsthumbnail(_ job: Job) -> [String] {
   let target = job.output.hasSuffix("jpg") ? "\(job.output)[Q=85]" : job.output
   return ["vipsthumbnail", job.input.path, "--size", "\(job.size)x\(job.size)>", "-o", target]
