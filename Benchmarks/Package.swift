@@ -110,7 +110,7 @@ let package = Package(
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(
-      name: "attack",
+      name: "honest-users",
       dependencies: [
         .product(name: "Vitrine", package: "Vitrine"),
         .product(name: "VitrineSVG", package: "Vitrine"),

@@ -6,7 +6,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "Vitrine", path: "..")],
   targets: [
-    // One program for all targets. Scripts/fuzz.sh links libFuzzer's driver into it.
+    // One program for all targets. Scripts/check/fuzzing.sh links libFuzzer's driver into it.
     .executableTarget(
       name: "vitrine-fuzz",
       dependencies: [
@@ -32,7 +32,7 @@ let package = Package(
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
     .executableTarget(
-      name: "siege",
+      name: "sandbox-faults",
       dependencies: [
         .product(name: "VitrineImaging", package: "Vitrine"),
         .product(name: "VitrineSandbox", package: "Vitrine"),

@@ -112,12 +112,12 @@ while IFS='|' read -r _ products _ packages _; do
   needed=$(for product in $(tr -d '`,' <<<"$products"); do Scripts/setup.sh packages "$product"; done | xargs)
   # Package names are in backquotes.
   named=$(grep -oE '`[^`]+`' <<<"$packages" | tr -d '`' | grep -v '^Vitrine\|^make ' | xargs)
-  [ "$named" = "$needed" ] || wrong+="$products: README lists '$named', Scripts/setup.sh '$needed'"$'\n'
+  [ "$named" = "$needed" ] || wrong+="$products: README lists '$named', Scripts/packages.txt '$needed'"$'\n'
 done < <(grep '^| `Vitrine' README.md)
 for package in $(grep -ohE '[a-z0-9-]+-dev\b' Package.swift Sources/System/*/shim.h Sources/Shims/*/include/*.h); do
-  grep -q "^  \"$package:.*:[Vv]itrine[A-Z-]" Scripts/setup.sh || wrong+="only Package.swift or a header lists '$package'"$'\n'
+  grep -qE "^$package .*[|] [Vv]itrine[A-Z-]" Scripts/packages.txt || wrong+="only Package.swift or a header lists '$package'"$'\n'
 done
-complain "README.md and Package.swift must list the packages of Scripts/setup.sh:" "$wrong"
+complain "README.md and Package.swift must list the packages of Scripts/packages.txt:" "$wrong"
 
 [ "$failures" -eq 0 ] && echo "All project rules are kept."
 exit $((failures > 0))

@@ -2,8 +2,9 @@
 # Builds and tests Vitrine in the shape of Apple's platforms, on Linux: the modules of Tests/AppleStubs stand in for
 # Apple's frameworks. It shows that the core needs no other library and behaves as it should over the stubs. It does not
 # show that it agrees with Apple's own frameworks.
-set -euo pipefail
-cd "$(dirname "$0")/.."
+source "$(dirname "$0")/lib/common.sh"
+source Scripts/lib/tests.sh
+limited=(Scripts/lib/limited.sh 1500)
 if [ "$(uname)" != Linux ]; then
   echo "test-apple: this is not Linux; 'swift test' builds for this machine with Apple's own frameworks"
   exit 0
@@ -31,4 +32,5 @@ for folder_of_tests in CachingTests SandboxTests GalleryTests ImagingTests/Proce
     same+="|^${folder_of_tests%%/*}\\.$suite\b"
   done
 done
-Scripts/limited.sh 1500 swift test --skip-build --disable-xctest --scratch-path "$folder" ${TEST_LIMIT:-} --skip "$same"
+# shellcheck disable=SC2046
+swift_tests --scratch-path "$folder" $(width) --skip "$same"

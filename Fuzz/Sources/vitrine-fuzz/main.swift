@@ -1,4 +1,4 @@
-// vitrine-fuzz TARGET [ARGUMENT OF LIBFUZZER...]; without a target it lists them. Scripts/fuzz.sh builds and runs it.
+// vitrine-fuzz TARGET [ARGUMENT OF LIBFUZZER...]; without a target it lists them. Scripts/check/fuzzing.sh builds and runs it.
 import CFuzzer
 import Foundation
 

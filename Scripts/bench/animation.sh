@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Animations: frames, ten views at once, memory of fifty.
+source "$(dirname "$0")/../lib/common.sh"
+setup
+benchmarks bench-animation
+record animation .build/benchmarks/release/bench-animation

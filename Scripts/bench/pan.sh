@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# 100 megapixels moved about in a window: frames, memory.
+source "$(dirname "$0")/../lib/common.sh"
+setup
+release vitrine-gallery
+Scripts/lib/large-photographs.sh .build/large
+cache=$(mktemp -d)
+trap 'rm -rf "$cache"' EXIT
+record pan .build/release/vitrine-gallery .build/large/photo.jpg --pan --cache-dir "$cache"

@@ -1,0 +1,280 @@
+"""bench-server.py SERVER: compares vitrine-server with thumbor and with pyvips behind granian, in one run, by wrk.
+
+Run by the Python of the peers' environment. Sources are photographs of VITRINE_CORPUS, or the shipped ones, under many names,
+so that each request of a miss has a name of its own. CPU time is that of the server and its workers; memory is the
+highest of each process since its start (VmHWM), and for vitrine-server its own process apart from the workers.
+SECONDS_EACH (5) is the time of each run; FORMATS (jpg webp avif, and hits), KINDS (jpg progressive png webp) of sources,
+CONNECTIONS (1 16 64) and PEERS (vitrine pyvips thumbor) narrow it. A run of `flat` loads vitrine-server for FLAT_SECONDS (300)
+instead, and prints its memory on the way.
+"""
+
+import math
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+SECONDS = int(os.environ.get("SECONDS_EACH", "5"))
+FORMATS = os.environ.get("FORMATS", "jpg webp avif hits").split()
+KINDS = os.environ.get("KINDS", "jpg progressive png webp").split()
+CONNECTIONS = [int(n) for n in os.environ.get("CONNECTIONS", "1 16 64").split()]
+PEERS = os.environ.get("PEERS", "vitrine pyvips thumbor").split()
+SIZE = 512
+server = os.path.abspath(sys.argv[1])
+here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+scratch = tempfile.mkdtemp()
+sources = os.path.join(scratch, "sources")
+os.mkdir(sources)
+ticks = os.sysconf("SC_CLK_TCK")
+
+
+def photographs():
+    """Returns the paths of six photographs of each kind; progressive JPEG and WebP are made of the JPEG."""
+    corpus, examples = os.environ.get("VITRINE_CORPUS"), os.path.join(here, "Examples/Photographs")
+
+    def largest(folder, ends):
+        found = [os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names
+                 if name.lower().endswith(ends) and not re.search("invalid|corrupt|progressive|16-bit|palette", os.path.join(parent, name))]
+        return sorted((path for path in found if os.path.getsize(path) < 8_000_000), key=os.path.getsize)[-6:]
+
+    kinds = {"jpg": largest(os.path.join(corpus, "photos/jpg") if corpus else examples, (".jpg", ".jpeg")), "progressive": [],
+             "png": largest(os.path.join(corpus, "kodak") if corpus else examples, (".png",)), "webp": []}
+    for index, path in enumerate(kinds["jpg"]):
+        made = os.path.join(scratch, f"made-{index}")
+        with open(made + ".jpg", "wb") as file:
+            subprocess.run(["jpegtran", "-progressive", "-copy", "all", path], stdout=file, check=True)
+        subprocess.run(["cwebp", "-quiet", "-q", "85", "-metadata", "all", path, "-o", made + ".webp"], check=True)
+        kinds["progressive"].append(made + ".jpg")
+        kinds["webp"].append(made + ".webp")
+    return kinds
+
+
+kinds = photographs()
+for kind, paths in kinds.items():
+    print(f"{kind}: photographs of " + ", ".join(f"{os.path.getsize(path) // 1000}" for path in paths) + " KB")
+names = {kind: [] for kind in kinds}
+for kind, paths in kinds.items():
+    for copy in range(2000 // max(1, len(paths))):
+        for index, path in enumerate(paths):
+            name = f"{kind}-{index}-{copy}.{path.rsplit('.', 1)[-1].lower()}"
+            if copy == 0:
+                shutil.copy(path, os.path.join(sources, name))
+            else:
+                os.link(os.path.join(sources, f"{kind}-{index}-0.{path.rsplit('.', 1)[-1].lower()}"),
+                        os.path.join(sources, name))
+            names[kind].append(name)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    def __init__(self, peer):
+        self.peer, self.port = peer, free_port()
+        self.results = tempfile.mkdtemp(dir=scratch)
+        environment = dict(os.environ, SOURCES=sources, RESULTS=self.results, PYTHONPATH=os.path.join(here, "Benchmarks/Servers"),
+                           VIPS_CONCURRENCY="1")
+        tools = os.path.dirname(sys.executable)
+        if peer == "vitrine":
+            environment.update(VITRINE_PORT=str(self.port), VITRINE_LOCAL_ROOT=sources, VITRINE_CACHE_DIR=self.results,
+                               VITRINE_ALLOW_ROOT="on", VITRINE_LOG="off", VITRINE_LOCAL_TTL="1h")
+            for name in ("VITRINE_CORPUS", "VITRINE_TRACES"):
+                environment.pop(name, None)
+            command = [server]
+        elif peer == "pyvips":
+            command = [os.path.join(tools, "granian"), "--interface", "asgi", "--workers", "2", "--host", "127.0.0.1",
+                       "--port", str(self.port), "--no-access-log", "pyvips_app:app"]
+        else:
+            command = [os.path.join(tools, "thumbor"), "--ip", "127.0.0.1", "--port", str(self.port), "--processes", "2",
+                       "--conf", os.path.join(here, "Benchmarks/Servers/thumbor.conf")]
+        self.log = open(os.path.join(scratch, peer + ".log"), "w")
+        self.process = subprocess.Popen(command, env=environment, stdout=self.log, stderr=self.log, start_new_session=True)
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.1)
+        raise SystemExit(f"{peer} does not start: see {self.log.name}")
+
+    def path(self, name, form):
+        if self.peer == "vitrine":
+            return f"/_/rs:fit:{SIZE}:{SIZE}/q:{dict(jpg=85, webp=80, avif=60)[form]}/plain/local:///{name}@{form}"
+        if self.peer == "pyvips":
+            return f"/{SIZE}/{form}/{name}"
+        return f"/unsafe/fit-in/{SIZE}x{SIZE}/filters:format({form.replace('jpg', 'jpeg')})/{name}"
+
+    def processes(self):
+        """Returns the server's process and all below it."""
+        found, rest = [], [self.process.pid]
+        while rest:
+            pid = rest.pop()
+            found.append(pid)
+            try:
+                for task in os.listdir(f"/proc/{pid}/task"):
+                    with open(f"/proc/{pid}/task/{task}/children") as file:
+                        rest += map(int, file.read().split())
+            except OSError:
+                pass
+        return found
+
+    def cpu(self):
+        """Returns seconds, of ended workers too."""
+        total = 0
+        for pid in self.processes():
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    fields = file.read().rsplit(")", 1)[1].split()
+                total += sum(map(int, fields[11:15]))
+            except OSError:
+                pass
+        return total / ticks
+
+    def peak(self):
+        """Returns megabytes: of the server's own process, and of all."""
+        peaks = []
+        for pid in self.processes():
+            try:
+                with open(f"/proc/{pid}/status") as file:
+                    peaks.append(int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1)) / 1024)
+            except (OSError, AttributeError):
+                pass
+        return (peaks[0], sum(peaks)) if peaks else (0, 0)
+
+    def get(self, name, form):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{self.path(name, form)}", timeout=60) as answer:
+            return answer.read()
+
+    def stop(self):
+        os.killpg(self.process.pid, signal.SIGTERM)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def milliseconds(text):
+    found = re.match(r"([\d.]+)(\w+)", text)
+    # Not one answer came.
+    if not found:
+        return math.nan
+    number, unit = found.groups()
+    return float(number) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60000}[unit]
+
+
+def load(target, paths, connections):
+    """Runs wrk over the paths, each once and then from the start; returns figures."""
+    script, listing = os.path.join(scratch, "wrk.lua"), os.path.join(scratch, "paths")
+    with open(listing, "w") as file:
+        file.write("\n".join(paths) + "\n")
+    with open(script, "w") as file:
+        file.write(f"local paths, i = {{}}, 0\nfor line in io.lines('{listing}') do paths[#paths + 1] = line end\n"
+                   "request = function()\n  i = i % #paths + 1\n  return wrk.format('GET', paths[i])\nend\n")
+    before = target.cpu()
+    output = subprocess.run(
+        ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency", "--timeout", "30s", "-s", script,
+         f"http://127.0.0.1:{target.port}"], capture_output=True, text=True).stdout
+    cpu = target.cpu() - before
+    count = int(re.search(r"(\d+) requests in", output).group(1))
+    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", output).group(1))
+    p50 = milliseconds(re.search(r"(?m)^ +50%\s+(\S+)", output).group(1))
+    p99 = milliseconds(re.search(r"(?m)^ +99%\s+(\S+)", output).group(1))
+    failed = sum(map(int, re.findall(r"Non-2xx or 3xx responses: (\d+)", output)))
+    return {"rate": rate, "p50": p50, "p99": p99, "cpu": cpu * 1000 / max(1, count), "failed": failed, "count": count}
+
+
+def psnr(body, path):
+    import pyvips
+    image = pyvips.Image.new_from_buffer(body, "").colourspace("srgb")
+    if image.hasalpha():
+        image = image.flatten()
+    whole = pyvips.Image.new_from_file(path).autorot().colourspace("srgb")
+    if whole.hasalpha():
+        whole = whole.flatten()
+    small = whole.resize(image.width / whole.width, vscale=image.height / whole.height, kernel="lanczos3")
+    small = small.cast("uchar")
+    error = (image[0:3] if image.bands > 2 else image).cast("float") - (small[0:3] if small.bands > 2 else small).cast("float")
+    mean = (error * error).avg()
+    return 99.0 if mean == 0 else 10 * math.log10(255 * 255 / mean)
+
+
+def row(name, connections, figures, peak, extra=""):
+    failed = f"  {figures['failed']} failed" if figures["failed"] else ""
+    print(f"{name:<9} {connections:>4} {figures['rate']:>9.1f} {figures['p50']:>9.2f} {figures['p99']:>9.2f} "
+          f"{figures['cpu']:>9.3f} {peak[0]:>7.0f} {peak[1]:>7.0f}{extra}{failed}", flush=True)
+
+
+def flat():
+    """Loads vitrine-server with misses and hits, and prints its memory on the way."""
+    seconds = int(os.environ.get("FLAT_SECONDS", "300"))
+    target = Server("vitrine")
+    try:
+        paths = [target.path(name, "jpg") for kind in ("jpg", "png", "webp") for name in names[kind]]
+        listing, script = os.path.join(scratch, "all"), os.path.join(scratch, "all.lua")
+        with open(listing, "w") as file:
+            file.write("\n".join(paths) + "\n")
+        # New images for ever, a size smaller in each round, each of which is then asked for again.
+        with open(script, "w") as file:
+            file.write(f"local paths, i = {{}}, 0\nfor line in io.lines('{listing}') do paths[#paths + 1] = line end\n"
+                       "request = function()\n  i = i + 1\n  local n = math.floor(i / 2)\n"
+                       f"  local side = {SIZE} - math.floor(n / #paths)\n"
+                       f"  return wrk.format('GET', (paths[n % #paths + 1]:gsub('{SIZE}:{SIZE}', side .. ':' .. side)))\nend\n")
+        load = subprocess.Popen(["wrk", "-t1", "-c16", f"-d{seconds}s", "-s", script, f"http://127.0.0.1:{target.port}"],
+                                stdout=subprocess.PIPE, text=True)
+        marks = []
+        while load.poll() is None:
+            time.sleep(seconds / 20)
+            with open(f"/proc/{target.process.pid}/status") as file:
+                marks.append(int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024)
+        rate = re.search(r"(\d+) requests in", load.stdout.read()).group(1)
+        print(f"{seconds} s of load by 16 connections, every second request a miss: {rate} requests\n"
+              f"MB of the server's process, each {seconds // 20} s: " + " ".join(f"{mark:.0f}" for mark in marks), flush=True)
+    finally:
+        target.stop()
+
+
+head = (f"{'server':<9} {'conn':>4} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} {'CPU ms':>9} {'peak MB':>7} {'all MB':>7}")
+try:
+    print(f"Thumbnails of {SIZE} pixels, {SECONDS} s each, wrk on the same {os.cpu_count()} cores.")
+    print("peak MB is of the server's first process, all MB of it and its workers; CPU ms is of all, a request.\n")
+    for form in [form for form in FORMATS if form not in ("hits", "flat")]:
+        for kind in [kind for kind in KINDS if names[kind]] if form == "jpg" else ["jpg"]:
+            print(f"Misses: {kind} to {form}\n{head}   PSNR")
+            for peer in PEERS:
+                for connections in CONNECTIONS:
+                    target = Server(peer)
+                    try:
+                        quality = [psnr(target.get(f"{kind}-{i}-0.{p.rsplit('.', 1)[-1].lower()}", form), p)
+                                   for i, p in enumerate(kinds[kind])]
+                        paths = [target.path(name, form) for name in names[kind][len(kinds[kind]):]]
+                        figures = load(target, paths, connections)
+                        row(peer, connections, figures, target.peak(), f"   {sum(quality) / len(quality):.1f}")
+                    finally:
+                        target.stop()
+            print(flush=True)
+    if "flat" in FORMATS:
+        flat()
+    if "hits" in FORMATS:
+        print(f"Hits: 100 thumbnails as jpg\n{head}")
+    for peer in PEERS if "hits" in FORMATS else []:
+        target = Server(peer)
+        try:
+            hot = names["jpg"][:100]
+            for name in hot:
+                target.get(name, "jpg")
+            for connections in CONNECTIONS:
+                row(peer, connections, load(target, [target.path(name, "jpg") for name in hot], connections), target.peak())
+        finally:
+            target.stop()
+finally:
+    shutil.rmtree(scratch)

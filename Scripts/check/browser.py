@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""browser-test.py SERVER PICTURE: uses vitrine-server through Varnish as a browser does, and as Chromium itself.
+
+Varnish runs with Examples/Varnish/thumbnails.vcl: hits, revalidations by entity tag, changed sources and purges must be right.
+Then headless Chromium shows a page with `picture`, `srcset`, client hints and an SVG with a script; the log of Varnish says what
+it has asked for, the page what came, and PICTURE what it looks like. Fails if something is not as it should be.
+"""
+import html
+import http.client
+import http.server
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+server, picture = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+scratch = tempfile.mkdtemp()
+root = os.path.join(scratch, "root")
+failures = 0
+
+PAGE = """<!doctype html><title>Thumbnails</title><style>body { margin: 8px; font: 14px sans-serif; background: #fff }
+figure { display: inline-block; margin: 8px; width: 300px } img { display: block; width: 300px; height: 200px; object-fit: contain }
+</style>
+<figure><picture><source type="image/avif" srcset="/_/rs:fit:300:300/plain/local:///a.jpg@avif">
+<source type="image/webp" srcset="/_/rs:fit:300:300/plain/local:///a.jpg@webp">
+<img id="picture" src="/_/rs:fit:300:300/plain/local:///a.jpg@jpg"></picture>picture: avif</figure>
+<figure><picture><source type="image/x-none" srcset="/none.jpg">
+<source type="image/webp" srcset="/_/rs:fit:301:301/plain/local:///a.jpg@webp">
+<img id="second" src="/_/rs:fit:301:301/plain/local:///a.jpg@jpg"></picture>picture: the first format is unknown, so webp</figure>
+<figure><img id="accept" src="/_/rs:fit:302:302/plain/local:///b.jpg">by Accept</figure>
+<figure><img id="srcset" sizes="300px" srcset="/_/w:200/plain/local:///b.jpg@jpg 200w, /_/w:400/plain/local:///b.jpg@jpg 400w,
+/_/w:600/plain/local:///b.jpg@jpg 600w, /_/w:1200/plain/local:///b.jpg@jpg 1200w" src="/_/w:200/plain/local:///b.jpg@jpg">srcset at
+300 points and a ratio of 2: 600w</figure>
+<figure><img id="hints" sizes="300px" src="/_/q:80/plain/local:///c.jpg@jpg">client hints: 600 pixels, rounded up to 640</figure>
+<figure><img id="drawing" src="/_/w:300/plain/local:///drawing.svg@png">an SVG with a script, as PNG</figure>
+<figure><img id="rotated" src="/_/rs:fill:300:200/plain/local:///d.jpg@webp">upright, though stored on its side</figure>
+<figure><img id="moving" src="/_/rs:fit:300:200/plain/local:///e.gif@webp">a GIF as WebP that moves</figure>
+<pre id="facts"></pre><script>
+addEventListener("load", () => { document.getElementById("facts").textContent = JSON.stringify([...document.images].map(image => {
+  const box = image.getBoundingClientRect()
+  return { id: image.id, source: image.currentSrc, width: image.naturalWidth, height: image.naturalHeight, whole: image.complete,
+    box: [box.x, box.y, box.width, box.height] } })) })
+</script>"""
+
+
+def check(is_right, text):
+    global failures
+    print(f"  {'' if is_right else 'WRONG: '}{text}", flush=True)
+    failures += 0 if is_right else 1
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(port, process):
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            if process.poll() is not None:
+                break
+            time.sleep(0.1)
+    raise SystemExit(f"browser-test: {process.args[0]} does not start; see {scratch}")
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    """The program whose pages have the images; it asks for client hints."""
+
+    def do_GET(self):
+        body = PAGE.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Accept-CH", "Sec-CH-DPR, Sec-CH-Width")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+def ask(port, target, fields=None, method="GET"):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request(method, target, headers=fields or {})
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, answer.headers, body
+
+
+def is_hit(headers):
+    """Varnish names two requests if one has found the answer of the other."""
+    return len(headers["X-Varnish"].split()) == 2
+
+
+def counter(port, name):
+    body = ask(port, "/metrics")[2].decode()
+    return next((int(line.split()[-1]) for line in body.splitlines() if line.startswith(name + " ")), 0)
+
+
+def through_varnish(front, back):
+    print("Through Varnish:")
+    target, other = "/_/rs:fit:64:64/plain/local:///f.jpg", "/_/rs:fit:32:32/plain/local:///f.jpg@jpg"
+    first = ask(front, target, {"Accept": "image/webp,*/*"})
+    second = ask(front, target, {"Accept": "text/html,image/webp;q=0.9"})
+    third = ask(front, target, {"Accept": "image/*"})
+    check(first[0] == second[0] == third[0] == 200, "images are served")
+    check(not is_hit(first[1]) and is_hit(second[1]), "a second client that takes WebP gets a hit")
+    check(second[2] == first[2] and first[1]["Content-Type"] == "image/webp", "which is the same WebP")
+    check(not is_hit(third[1]) and third[1]["Content-Type"] == "image/jpeg", "a client that does not gets a JPEG of its own")
+    ask(front, other)
+    _, headers, body = ask(front, target, {"Accept": "image/webp", "If-None-Match": first[1]["ETag"]})
+    check(_ == 304 and not body, "who has it already gets 304 from Varnish")
+
+    known = 'vitrine_requests_total{status="304"}'
+    before = counter(back, known)
+    time.sleep(3.2)
+    # The stale one is served while it is revalidated behind it.
+    ask(front, target, {"Accept": "image/webp"})
+    time.sleep(0.5)
+    _, headers, body = ask(front, target, {"Accept": "image/webp"})
+    check(counter(back, known) == before + 1, "after its time Varnish revalidates it by its entity tag, once, and gets 304")
+    check(is_hit(headers) and body == first[2] and int(headers["Age"]) <= 1, "and serves what it has as fresh")
+
+    shutil.copy(os.path.join(root, "b.jpg"), os.path.join(root, "f.jpg"))
+    time.sleep(3.2)
+    for _ in range(2):
+        _, headers, body = ask(front, target, {"Accept": "image/webp"})
+        time.sleep(0.5)
+    check(body != first[2] and headers["ETag"] != first[1]["ETag"], "a changed source is a new image after that time")
+
+    purges = counter(back, "vitrine_purges_total")
+    shutil.copy(os.path.join(root, "d.jpg"), os.path.join(root, "f.jpg"))
+    for each in (target, other):
+        ask(front, each, {"Accept": "image/webp"})
+    # What is fetched behind a stale answer is there by then.
+    time.sleep(0.5)
+    status, headers, _ = ask(front, target, {"Authorization": "Bearer wrong"}, "PURGE")
+    check(status == 401 and not headers["X-Purged"] and counter(back, "vitrine_purges_total") == purges, "a purge without the token is refused")
+    status, headers, _ = ask(front, target, {"Authorization": "Bearer secret"}, "PURGE")
+    check(status == 200 and headers["X-Purged"] == "yes" and counter(back, "vitrine_purges_total") == purges + 1, "with it, both purge")
+    answers = [ask(front, each, {"Accept": "image/webp"}) for each in (target, other)]
+    check(not any(is_hit(answer[1]) for answer in answers), "all images of the source are made anew at once")
+    check(answers[0][2] != body, "of its new bytes")
+
+
+def in_chromium(front, log):
+    print("In Chromium:")
+    options = ["chromium-headless-shell", "--no-sandbox", "--disable-gpu", "--force-device-scale-factor=2", "--window-size=1300,760",
+               "--no-proxy-server", "--disable-background-networking", "--disable-component-update", "--no-first-run",
+               f"--user-data-dir={scratch}/profile", "--timeout=20000"]
+    page = f"http://127.0.0.1:{front}/page"
+    # One run for the facts and one for the picture.
+    dom = subprocess.run(options + ["--dump-dom", page], capture_output=True, text=True, timeout=120).stdout
+    subprocess.run(options + [f"--screenshot={picture}", page], capture_output=True, timeout=120)
+    found = re.search(r'<pre id="facts">(.*?)</pre>', dom, re.S)
+    if not found or not found.group(1):
+        check(False, f"the page has not loaded: {dom[:300]!r}")
+        return
+    facts = {fact["id"]: fact for fact in json.loads(html.unescape(found.group(1)))}
+    time.sleep(1)
+    with open(log) as file:
+        lines = [line.rstrip("\n").split("\t") for line in file]
+    # target, status, type, Vary, hints
+    asked = {}
+    for line in lines:
+        asked.setdefault(line[0], line[1:])
+
+    def came(name, kind, width, height=None):
+        fact = facts[name]
+        target = fact["source"].partition(f":{front}")[2]
+        status, mime = asked.get(target, ["-", "-"])[:2]
+        check(fact["whole"] and status == "200" and mime == kind and fact["width"] == width and height in (None, fact["height"]),
+              f"{name}: {status} {mime} of {fact['width']}x{fact['height']}, {target}")
+        return target
+
+    check(all(fact["whole"] and fact["width"] > 0 for fact in facts.values()), f"{len(facts)} images are shown")
+    # At a ratio of 2, which the client hints say.
+    came("picture", "image/avif", 600)
+    check(came("second", "image/webp", 602).endswith("@webp"), "a format that it does not know is left out")
+    target = came("accept", "image/avif", 604)
+    check("Accept" in asked[target][2], f"its answer varies by {asked[target][2]}")
+    came("srcset", "image/jpeg", 600)
+    target = came("hints", "image/jpeg", 640)
+    check("Sec-CH-Width" in asked[target][2], f"its answer varies by {asked[target][2]}; Chromium sent a width of {asked[target][3]} and a "
+          f"ratio of {asked[target][4]}")
+    came("drawing", "image/png", 600)
+    came("rotated", "image/webp", 600, 400)
+    # It is not enlarged.
+    came("moving", "image/webp", 240, 160)
+    from PIL import Image, ImageStat
+    shown = Image.open(picture).convert("RGB")
+    for name, fact in facts.items():
+        x, y, width, height = (int(number * 2) for number in fact["box"])
+        spread = max(ImageStat.Stat(shown.crop((x, y, x + width, y + height))).stddev)
+        check(spread > 20, f"{name} can be seen in the picture")
+
+
+def main():
+    os.mkdir(root)
+    photographs = os.path.join(here, "Examples/Photographs")
+    for name, source in dict(a="waterfall-cliff-large.jpg", b="waterfall-cliff-large.jpg", c="autumn-avenue-nikon.jpg", f="macaws-444.jpg",
+                             d="waterfall-cliff-orientation-6.jpg").items():
+        shutil.copy(os.path.join(photographs, source), os.path.join(root, name + ".jpg"))
+    shutil.copy(os.path.join(photographs, "waterfall-cliff-large.jpg"), os.path.join(root, "c.jpg"))
+    shutil.copy(os.path.join(photographs, "boats-animated.gif"), os.path.join(root, "e.gif"))
+    with open(os.path.join(root, "drawing.svg"), "w") as file:
+        file.write('<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><script>document.documentElement.remove()</script>'
+                   '<rect width="30" height="20" fill="#ffd"/><circle cx="15" cy="10" r="8" fill="#c30"/></svg>')
+    front, back, pages = free_port(), free_port(), free_port()
+    with open(os.path.join(here, "Examples/Varnish/thumbnails.vcl")) as file:
+        vcl = file.read().replace('"8080"', f'"{back}"')
+    # The pages are another program's.
+    vcl += (f'\nbackend pages {{ .host = "127.0.0.1"; .port = "{pages}"; }}\n'
+            'sub vcl_recv { if (req.url == "/page") { set req.backend_hint = pages; return (pass); } }\n')
+    shutil.copy(os.path.join(here, "Examples/Varnish/images.vcl"), scratch)
+    with open(os.path.join(scratch, "test.vcl"), "w") as file:
+        file.write(vcl)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("VITRINE_")}
+    environment.update(VITRINE_PORT=str(back), VITRINE_LOCAL_ROOT=root, VITRINE_CACHE_DIR=os.path.join(scratch, "cache"), VITRINE_LOG="off",
+                       VITRINE_ALLOW_ROOT="on", VITRINE_LOCAL_TTL="3s", VITRINE_MIN_TTL="1s", VITRINE_PURGE_TOKEN="secret",
+                       VITRINE_WIDTH_HINTS="on", VITRINE_DPR_HINTS="on")
+    web = http.server.ThreadingHTTPServer(("127.0.0.1", pages), Pages)
+    threading.Thread(target=web.serve_forever, daemon=True).start()
+    processes, log = [], os.path.join(scratch, "requests")
+    try:
+        with open(os.path.join(scratch, "log"), "w") as output:
+            processes.append(subprocess.Popen([server], env=environment, stdout=output, stderr=output))
+            wait_for(back, processes[-1])
+            work = os.path.join(scratch, "varnish")
+            processes.append(subprocess.Popen(
+                ["varnishd", "-F", "-j", "none", "-n", work, "-f", os.path.join(scratch, "test.vcl"), "-a", f"127.0.0.1:{front}",
+                 "-s", "malloc,64m", "-T", "none"], stdout=output, stderr=output))
+            wait_for(front, processes[-1])
+            processes.append(subprocess.Popen(
+                ["varnishncsa", "-n", work, "-w", log, "-F",
+                 "%U%q\t%s\t%{Content-Type}o\t%{Vary}o\t%{Sec-CH-Width}i\t%{Sec-CH-DPR}i\t%{Varnish:hitmiss}x"], stdout=output, stderr=output))
+            time.sleep(1)
+        through_varnish(front, back)
+        in_chromium(front, log)
+        check(all(process.poll() is None for process in processes), "all programs are still alive")
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+            process.wait(30)
+        shutil.rmtree(scratch)
+    print(f"browser-test: the page is in {os.path.relpath(picture)}" if not failures else f"browser-test: {failures} things are wrong")
+    sys.exit(1 if failures else 0)
+
+
+main()

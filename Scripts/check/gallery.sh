@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# The gallery, by keys and pointer: its pixels and the files.
+# On a virtual display. Screenshots are in .build/gallery-session. PHOTOS is the folder of pictures.
+source "$(dirname "$0")/../lib/common.sh"
+setup
+release vitrine-gallery
+python Scripts/check/gallery-session.py .build/release/vitrine-gallery "$photographs"
