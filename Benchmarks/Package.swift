@@ -25,7 +25,7 @@ let package = Package(
       dependencies: [.product(name: "VitrineImaging", package: "Vitrine")],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
-    // C: the same work with libvips, whose functions take variable arguments. `Scripts/setup.sh bench-processing`
+    // C: the same work with libvips, whose functions take variable arguments. `Scripts/setup.sh bench/processing`
     // installs it.
     .executableTarget(name: "vips-processing", dependencies: ["CVips"]),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"]), .brew(["vips"])]),
@@ -129,7 +129,7 @@ let package = Package(
       dependencies: ["CSQLite", "CLMDB", .product(name: "VitrineCaching", package: "Vitrine")],
       swiftSettings: [.treatAllWarnings(as: .error)],
     ),
-    // Libraries of the system, to be compared with. `Scripts/setup.sh bench-cache` installs them.
+    // Libraries of the system, to be compared with. `Scripts/setup.sh bench/cache` installs them.
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
     .executableTarget(

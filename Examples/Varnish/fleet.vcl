@@ -1,4 +1,4 @@
-# Varnish in front of several vitrine-servers that share their images. make demo-fleet runs it so. The file images.vcl lies
+# Varnish in front of several vitrine-servers that share their images. make demo NAME=fleet runs it so. The file images.vcl lies
 # beside it.
 vcl 4.1;
 

@@ -1,4 +1,4 @@
-# Varnish in front of vitrine-server. make browser-test runs it so. The file images.vcl lies beside it.
+# Varnish in front of vitrine-server. make check NAME=browser runs it so. The file images.vcl lies beside it.
 vcl 4.1;
 
 backend thumbnails {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `make fuzz` runs for hours, for moments: its seeds and the small files of the tests, whole and damaged.
+/// What `make check NAME=fuzzing` runs for hours, for moments: its seeds and the small files of the tests, whole and damaged.
 struct SeedTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

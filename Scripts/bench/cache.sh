@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Disk cache beside files, SQLite, LMDB; memory, NSCache.
+# ROUNDS (3 and 11) for the median. PARTS (entries pixels open bursts full stream) narrows what is measured of the disk
+# cache.
 source "$(dirname "$0")/../lib/common.sh"
 setup
 benchmarks bench-cache-disk bench-cache-memory
-record cache-disk .build/benchmarks/release/bench-cache-disk
+# shellcheck disable=SC2086
+record cache-disk .build/benchmarks/release/bench-cache-disk ${PARTS:-}
 record cache-memory .build/benchmarks/release/bench-cache-memory

@@ -38,7 +38,7 @@ def costs(path):
                 found[cells[0]] = {name: float(cell or 0) for name, cell in zip(names[1:], cells[1:])}
     missing = [row for row in ROWS.values() if row not in found]
     if missing:
-        raise SystemExit(f"estimate-fleet: {path} has no row for {'; '.join(missing)}. Run make bench-fleet first")
+        raise SystemExit(f"estimate-fleet: {path} has no row for {'; '.join(missing)}. Run make bench NAME=fleet first")
     return {name: found[row] for name, row in ROWS.items()}
 
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Thumbnails and program sizes beside other programs.
-# The tool is measured as it is installed, in .build/installed.
+# The least of ROUNDS (3). KINDS, with commas (baseline,png), narrows it; BEFORE is an older tool to compare with,
+# PICTURES a folder for the thumbnails. Photographs are those of VITRINE_CORPUS. The tool is measured as it is
+# installed, in .build/installed.
 source "$(dirname "$0")/../lib/common.sh"
 setup
 release vitrine vitrine-codecs

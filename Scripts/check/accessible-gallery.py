@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Uses the gallery with the keyboard alone and reads it as a screen reader does, over AT-SPI.
 
-`gallery-accessibility.py PROGRAM FOLDER`; `make gallery-accessibility` gives it a display and a session bus. Everything that
+`gallery-accessibility.py PROGRAM FOLDER`; `make check NAME=accessibility` gives it a display and a session bus. Everything that
 can be used must have a role and a name, and must be reached by keys. The check presses them.
 """
 import os

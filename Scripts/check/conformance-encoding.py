@@ -280,7 +280,7 @@ def metadata():
 
 print("# What other programs read from Vitrine's files\n")
 print("Pixels are the same, or have a PSNR of so much at least; metadata is that of the original as far as the")
-print("policy allows. `make conformance-encoding` fails where a line says DIFFERS.\n")
+print("policy allows. `make check NAME=conformance PARTS=encoding` fails where a line says DIFFERS.\n")
 print("| file | bytes | read by | | |\n|---|---:|---|---|---|")
 stills()
 animations()

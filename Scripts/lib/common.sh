@@ -60,7 +60,7 @@ header() { awk 'NR > 1 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$1"; }
 command_line() {
   local line="make ${script%/*} NAME=${script#*/}" word value
   for word in $(header "Scripts/$script.sh" | grep -oE '\b[A-Z][A-Z_]+\b' | sort -u); do
-    [[ $word != VITRINE_* ]] && value=$(printenv "$word") && [ -n "$value" ] || continue
+    [[ $word != VITRINE_CORPUS && $word != VITRINE_TRACES ]] && value=$(printenv "$word") && [ -n "$value" ] || continue
     [[ $value != *[![:alnum:]./_-]* ]] || value="'$value'"
     line+=" $word=$value"
   done

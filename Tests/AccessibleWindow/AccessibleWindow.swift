@@ -3,7 +3,8 @@ import Vitrine
 import VitrineGTK
 import VitrineRuntime
 
-/// A window with pictures in all states, whose accessible objects `Scripts/accessibility.py` reads as a screen reader does.
+/// A window with pictures in all states, whose accessible objects `Scripts/check/accessible-window.py` reads as a screen
+/// reader does.
 ///
 /// Its argument is a picture. When its pictures are there it prints `ready`.
 @main

@@ -6,7 +6,7 @@ import VitrineTesting
 /// Debian's packages belong to Debian's Python, even if another one comes first in `PATH`.
 private let python = "PATH=/usr/bin:$PATH python3"
 
-/// Three files as exiftool and Pillow read them; `make conformance-encoding` has many more.
+/// Three files as exiftool and Pillow read them; `make check NAME=conformance PARTS=encoding` has many more.
 @Suite(
   .enabled("exiftool or Pillow is not installed") {
     try await Tool().shell("exiftool -ver && \(python) -c 'import PIL'").status == 0

@@ -302,7 +302,7 @@ struct MalformedAnswerTests {
     isOver.withLock { $0 = true }
   }
 
-  /// The short form of `make bench-http`'s 60,000; in a process of its own, since it counts what the whole process has.
+  /// The short form of `make bench NAME=http`'s 60,000; in a process of its own, since it counts what the whole process has.
   ///
   /// Not under the address sanitizer, which holds freed memory back.
   @Test(.enabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] == nil))

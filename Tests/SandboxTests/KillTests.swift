@@ -4,7 +4,7 @@ import VitrineRuntime
 import VitrineSandbox
 import VitrineTesting
 
-/// Workers that somebody kills, for a moment; `make siege` does it for longer.
+/// Workers that somebody kills, for a moment; `make check NAME=sandbox-faults` does it for longer.
 struct KillTests {
   private static func file() throws -> Data { try Files.data("ImagingTests/Fixtures/baseline-420.jpg") }
 

@@ -30,7 +30,6 @@ func status(_ field: String) -> Int {
 func text(_ value: Double) -> String { String(format: "%.2f", value) }
 
 say("# Animations\n")
-for fact in machineFacts() { say("- \(fact)") }
 
 // MARK: The next frame
 

@@ -1,4 +1,4 @@
-// make bench-cache: the cost of a disk cache, compared with a file per entry, SQLite and LMDB.
+// make bench NAME=cache: the cost of a disk cache, compared with a file per entry, SQLite and LMDB.
 //
 // Every store gets the same bytes in the same order, none syncs per entry, and all reads are served by the system's
 // page cache. ROUNDS=n sets the number of rounds for the median (3 by default). Arguments select sections (entries,
@@ -16,11 +16,7 @@ let scratch = FileManager.default.temporaryDirectory.appending(
 try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
 defer { try? FileManager.default.removeItem(at: scratch) }
 
-let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
-  .split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
 say("# Disk cache\n")
-say("- \(ProcessInfo.processInfo.processorCount) cores,\(processor.map(String.init) ?? "")")
-say("- \(ProcessInfo.processInfo.operatingSystemVersionString)")
 say("- medians of \(rounds) rounds, in turns; no sync per entry; all data in the system's page cache")
 say("- Vitrine hashes every content and verifies a checksum at every get; the others do neither")
 

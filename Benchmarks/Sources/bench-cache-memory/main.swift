@@ -1,4 +1,4 @@
-// make bench-cache: the cost of a memory cache by itself, compared with Foundation's and with handwritten ones.
+// make bench NAME=cache: the cost of a memory cache by itself, compared with Foundation's and with handwritten ones.
 //
 // ROUNDS=n sets the number of rounds (11 by default). Exits with status 1 if a contestant exceeds its limit of
 // allocations.
@@ -8,7 +8,6 @@ import Foundation
 
 let rounds = Int(ProcessInfo.processInfo.environment["ROUNDS"] ?? "") ?? 11
 say("# Memory cache\n")
-for fact in machineFacts() { say("- \(fact)") }
 say("- medians of \(rounds) rounds, contestants in turns; CPU time of the whole process, by threads: time on the wall")
 try checkAllocationCounter()
 

@@ -85,17 +85,3 @@ func version(of program: String, _ option: String) -> String {
   let output = (try? capture([path ?? program, option], standardError: true)) ?? program
   return output.split(separator: "\n").first.map { $0.split(separator: "(").first.map(String.init) ?? "" } ?? program
 }
-
-/// Facts about the machine that the results depend on.
-func machineFacts() -> [String] {
-  let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
-    .split(separator: "\n").first { $0.hasPrefix("model name") }?.split(separator: ":").last
-    .map { $0.trimmingCharacters(in: .whitespaces) }
-  let load = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8))?.split(separator: " ").first
-  return [
-    "\(ProcessInfo.processInfo.processorCount) cores\(processor.map { ", \($0)" } ?? "")",
-    ProcessInfo.processInfo.operatingSystemVersionString,
-    // On a busy machine rates say little, CPU time somewhat more.
-    "load of the machine at the start: \(load.map(String.init) ?? "unknown")",
-  ]
-}

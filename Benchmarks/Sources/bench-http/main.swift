@@ -1,4 +1,4 @@
-// make bench-http: request rate, CPU time, latency and memory, compared with `curl --parallel` and URLSession; a storm
+// make bench NAME=http: request rate, CPU time, latency and memory, compared with `curl --parallel` and URLSession; a storm
 // of cancelled loads; 60,000 loads with flat memory. All loads go to one local nginx.
 //
 // Each contestant runs in its own process (`bench-http client …`), so that memory and CPU time are its own. ROUNDS=n
@@ -27,7 +27,6 @@ func isChosen(_ section: String) -> Bool { arguments.isEmpty || arguments.contai
 
 let plan = Plan(server: try Server(), rounds: rounds, requests: requests)
 say("# HTTP: images of 50 KB from nginx on this machine\n")
-for fact in machineFacts() { say("- \(fact)") }
 say("- \(version(of: "nginx", "-v")), \(version(of: "curl", "-V"))")
 say(
   "- medians of \(rounds) rounds of \(requests) requests, in turns, each in its own process; nginx has one worker"

@@ -1,4 +1,4 @@
-// make bench-imaging: thumbnails of photographs, compared with the usual programs on Linux.
+// make bench NAME=imaging: thumbnails of photographs, compared with the usual programs on Linux.
 //
 // Every program makes an image whose longer side has the given pixels. The output is JPEG, as usual for photographs.
 // The program that writes only PNG is compared with a PNG of ours. A second PNG of each program, which is not timed,
@@ -21,7 +21,7 @@ print(
   the table of one-pixel pictures says how much that is. "Above" is what lies above it, of CPU in the mean, and of the
   peak, less the file, for the file where that is most. PSNR is that of a PNG that the program made, against a whole
   decode shrunk with Lanczos3.
-  \(ProcessInfo.processInfo.activeProcessorCount) processors; \(versions())
+  \(versions())
   """
 )
 let start = StartUp()

@@ -1,4 +1,4 @@
-// make bench-pipeline: the cost of an image in memory, on disk, from a server and cold, in CPU time and allocations,
+// make bench NAME=pipeline: the cost of an image in memory, on disk, from a server and cold, in CPU time and allocations,
 // compared with Foundation and with handwritten solutions.
 //
 // ROUNDS=n sets the number of rounds (11 by default). Arguments select sections (memory, cold, waiting, disk, network).
@@ -28,7 +28,6 @@ let chosen = Set(CommandLine.arguments.dropFirst())
 func isChosen(_ section: String) -> Bool { chosen.isEmpty || chosen.contains(section) }
 
 say("# Pipeline: one image, by its location\n")
-for fact in machineFacts() { say("- \(fact)") }
 say("- medians of \(rounds) rounds, contestants in turns; CPU time of the whole process, all threads")
 try checkAllocationCounter()
 

@@ -75,7 +75,7 @@ let peers = [
   },
 ]
 
-/// The Python with the newest libvips of PyPI, which `make bench-processing` installs where it can.
+/// The Python with the newest libvips of PyPI, which `make bench NAME=processing` installs where it can.
 private let newest = ".build/pyvips/bin/python"
 
 private let pyvips = """

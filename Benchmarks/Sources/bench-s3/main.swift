@@ -1,4 +1,4 @@
-// make bench-s3: what requests of a cache in a bucket cost, in this process and on the clock.
+// make bench NAME=s3: what requests of a cache in a bucket cost, in this process and on the clock.
 //
 // The server is SeaweedFS on the same machine, so that the times on the clock are those of a server without a network.
 // Arguments: the path of `weed`, a folder to work in.
@@ -115,9 +115,6 @@ for _ in 0..<30 {
 }
 
 say("# A cache in a bucket\n")
-say(
-  "- \(ProcessInfo.processInfo.processorCount) cores, shared with the server; \(ProcessInfo.processInfo.operatingSystemVersionString)"
-)
 say("- SeaweedFS on the same machine, without TLS: every body is hashed and signed")
 say("- times of calls on the clock; CPU of this process for a call\n")
 say("| call | at a time | median ms | p99 ms | calls/s | CPU us | failed |")

@@ -42,7 +42,6 @@ func pad(_ text: String, _ width: Int) -> String {
 let filter = CommandLine.arguments.count > 2 ? CommandLine.arguments[2] : ""
 if filter.isEmpty {
   say("# Decoding in a sandbox\n")
-  for fact in machineFacts() { say("- \(fact)") }
 }
 say(
   "\nProcessor time of one image in milliseconds, the workers' included; median of \(rounds) rounds in turn, one image "

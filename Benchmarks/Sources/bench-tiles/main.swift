@@ -1,4 +1,4 @@
-// make bench-tiles: photographs of 100 megapixels, a tile at a time: when there is something to see, when the whole, what
+// make bench NAME=tiles: photographs of 100 megapixels, a tile at a time: when there is something to see, when the whole, what
 // a tile costs, and what is found again the next time; beside it the pyramid of libvips' dzsave.
 //
 // Arguments are files. Each is measured in a process of its own, so that its memory is its own.
@@ -13,7 +13,6 @@ if arguments.first == "--one", let file = arguments.last {
 }
 
 say("# Photographs of any size, a tile at a time\n")
-for fact in machineFacts() { say("- \(fact)") }
 say("- by the clock in ms, files in the system's page cache; each file in a process of its own with an empty cache\n")
 say("| file | MB | open | first picture | whole picture | all tiles | tile, median | at most | CPU, s | peak, MB |")
 say("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")

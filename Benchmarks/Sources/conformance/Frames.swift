@@ -4,7 +4,7 @@ import VitrineImaging
 import VitrineJXL
 import VitrineTIFF
 
-// make conformance-frames: all frames of every animation that is available, beside those of other programs.
+// make check NAME=conformance PARTS=frames: all frames of every animation that is available, beside those of other programs.
 //
 // Each frame of a `FrameSource` must be the one that is decoded by itself, to the last bit. That one, without colour
 // conversion, must be the one of another program, and so must its delay.

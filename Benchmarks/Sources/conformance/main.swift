@@ -1,4 +1,4 @@
-// make conformance: decodes every available image and compares the result with other programs.
+// make check NAME=conformance: decodes every available image and compares the result with other programs.
 //
 // PNG, GIF, BMP, QOI and WebP must be identical to the last bit, JPEG within one level of djpeg's full decode. Profiles
 // are ignored, since the other programs do not convert them. If all programs differ, or the image is refused,

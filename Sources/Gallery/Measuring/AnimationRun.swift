@@ -61,8 +61,7 @@ final class AnimationRun {
   /// Runs all, prints the results, and returns `true` if all limits are held.
   func run(screenshot: String) async -> Bool {
     print("# Animations in a window\n")
-    print("- \(ProcessInfo.processInfo.activeProcessorCount) processors, Xvfb, drawn by GTK in software")
-    print("- load of the machine at the start: \(Self.load)")
+    print("Xvfb, drawn by GTK in software.")
     print("\n## Speed\n\nEach file alone for \(Self.watch) s, at 320x240; a frame of the display is 16.7 ms.\n")
     print("| file | frames | painted | dropped | mean deviation | worst | speed |")
     print("|---|---|---|---|---|---|---|")
@@ -226,12 +225,6 @@ final class AnimationRun {
   }
 
   private static func megabytes(_ bytes: Int) -> String { "\(bytes / 1_000_000) MB" }
-
-  /// The mean number of threads that wanted a processor in the last minute, those of others included.
-  private static var load: String {
-    let text = (try? FileContents.at("/proc/loadavg")).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    return text.split(separator: " ").first.map(String.init) ?? "unknown"
-  }
 }
 
 /// The use of the processors since the machine was started.

@@ -30,7 +30,7 @@ public struct FormatCosts: Sendable, Hashable {
 
   /// The costs of Vitrine's encoders at their default qualities, on one core of a common server.
   ///
-  /// Measured by `make bench-encoding` (`Benchmarks/Results/encoding.txt`). Times are those of small pictures, which take
+  /// Measured by `make bench NAME=encoding` (`Benchmarks/Results/encoding.txt`). Times are those of small pictures, which take
   /// longer for each pixel: 280, 190 and 110 ms a megapixel at 300x225, 160, 150 and 85 at 1200x900; JPEG takes 8.
   /// Sizes are the means of both, brought to the PSNR of the JPEG by a ninth of the bytes for a decibel.
   public static let measured = FormatCosts([

@@ -7,7 +7,7 @@ import XCTest
 
 /// Pictures as the screen shows them, beside those that a person has looked at.
 ///
-/// `make golden` writes them as PNG. Only their hashes are kept, in a file for each scale of the display.
+/// `make check NAME=golden` writes them as PNG. Only their hashes are kept, in a file for each scale of the display.
 final class GoldenTests: WidgetTestCase {
   func testPicturesLookAsTheyDidWhenAPersonLookedAtThem() throws {
     try MainActor.assumeIsolated {
@@ -24,10 +24,10 @@ final class GoldenTests: WidgetTestCase {
         if let golden = goldens[scene.name] {
           XCTAssertTrue(
             hash.resembles(golden),
-            "\(scene.name) looks different (\(hash.differences(from: golden))); make golden shows it",
+            "\(scene.name) looks different (\(hash.differences(from: golden))); make check NAME=golden shows it",
           )
         } else {
-          XCTFail("\(scene.name) has no golden hash; make golden writes one")
+          XCTFail("\(scene.name) has no golden hash; make check NAME=golden writes one")
         }
       }
       try output?.finish()

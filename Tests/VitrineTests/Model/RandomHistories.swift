@@ -3,7 +3,7 @@ import VitrineRuntime
 
 /// Random histories, each of which is played again and printed if it violates its model.
 ///
-/// A failure names its seed: `make model ROUNDS=1 SEED=…` plays that history again and prints it. It sets
+/// A failure names its seed: `make check NAME=model ROUNDS=1 SEED=…` plays that history again and prints it. It sets
 /// `SWIFT_DETERMINISTIC_HASHING=1`, without which sets have another order in each process.
 enum RandomHistories {
   /// The end of a history: the rules that were broken, and numbers that say whether anything happened.
