@@ -1,7 +1,7 @@
-"""estimate-fleet.py RESULTS: what a fleet would ask of Redis and of S3, on paper.
+"""fleet-estimate.py RESULTS: what a fleet would ask of Redis and of S3, on paper.
 
 Replays traces of requests through models of a CDN, the servers' memories and disks, Redis and a bucket, each with least
-recently used first out, and multiplies what is found where with the costs in RESULTS, the output of bench-fleet.py.
+recently used first out, and multiplies what is found where with the costs in RESULTS, the output of fleet.py.
 VITRINE_TRACES is a folder of traces, `*.txt.gz` with lines of `id bytes`; those that begin with `synthetic` are left out. Without
 it, requests are made up by Zipf's law. SERVERS (100), REQUESTS (20,000 a second at the CDN) and IMAGES (10,000,000 in all) are
 the size of the fleet.
@@ -38,7 +38,7 @@ def costs(path):
                 found[cells[0]] = {name: float(cell or 0) for name, cell in zip(names[1:], cells[1:])}
     missing = [row for row in ROWS.values() if row not in found]
     if missing:
-        raise SystemExit(f"estimate-fleet: {path} has no row for {'; '.join(missing)}. Run make bench NAME=fleet first")
+        raise SystemExit(f"fleet-estimate: {path} has no row for {'; '.join(missing)}. Run make bench NAME=fleet first")
     return {name: found[row] for name, row in ROWS.items()}
 
 

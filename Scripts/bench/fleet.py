@@ -1,4 +1,4 @@
-"""bench-fleet.py SERVER: what a shared tier costs and saves, by wrk, with all programs on the same cores.
+"""fleet.py SERVER: what a shared tier costs and saves, by wrk, with all programs on the same cores.
 
 Part `one`: an image from memory, disk, Redis and S3 beside one that nobody has: latency, processor time of the server, of Redis and of
 the server of buckets apart, and what is asked of the two. Part `many`: one, two and three servers, without a tier, with Redis,
@@ -6,12 +6,11 @@ and with Redis and S3. PARTS (one many) narrows it. IMAGES (600) is the number o
 part `one`.
 
 Originals are the JPEG photographs of Examples/Photographs under any number of names, on nginx. Each image is asked for once in a row,
-unless the row says otherwise. Processor time is taken after what waits to be written has been. estimate-fleet.py reads the result.
+unless the row says otherwise. Processor time is taken after what waits to be written has been. fleet-estimate.py reads the result.
 """
 
 import collections
 import os
-import platform
 import re
 import shutil
 import signal
@@ -21,6 +20,7 @@ import sys
 import time
 
 import fleet as parts
+import wrk
 
 IMAGES = int(os.environ.get("IMAGES") or 600)
 CONNECTIONS = [int(number) for number in (os.environ.get("CONNECTIONS") or "1 16").split()]
@@ -29,13 +29,9 @@ SIZE = 512
 WRK = parts.find("wrk")
 program = os.path.abspath(sys.argv[1])
 
+# Ends the run when so many answers have come.
 SCRIPT = """
-local paths, sent, seen = {}, 0, 0
-for line in io.lines('%(paths)s') do paths[#paths + 1] = line end
-request = function()
-  sent = sent + 1
-  return wrk.format('GET', paths[(sent - 1) %% #paths + 1])
-end
+local seen = 0
 response = function(status)
   seen = seen + 1
   if status ~= 200 then io.open('%(failed)s', 'a'):write(status, '\\n') end
@@ -59,7 +55,7 @@ class Wrk:
         with open(files["paths"], "w") as file:
             file.write("\n".join(paths) + "\n")
         with open(files["lua"], "w") as file:
-            file.write(SCRIPT % dict(files, count=self.count))
+            file.write(wrk.each(files["paths"]) + SCRIPT % dict(files, count=self.count))
         self.files = files
         self.run = parts.Part(group, "wrk", [WRK, "-t1", f"-c{connections}", "-d600s", "--latency", "--timeout", "30s", "-s",
                                              files["lua"], f"http://127.0.0.1:{server.port}"], server.port)
@@ -81,12 +77,7 @@ class Wrk:
         if os.path.exists(self.files["failed"]):
             with open(self.files["failed"]) as file:
                 failed = len(file.readlines())
-        return end, milliseconds(re.search(r"(?m)^ +50%\s+(\S+)", text)), milliseconds(re.search(r"(?m)^ +99%\s+(\S+)", text)), failed
-
-
-def milliseconds(found):
-    number, unit = re.match(r"([\d.]+)(\w+)", found.group(1)).groups()
-    return float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+        return end, wrk.latency(text, 50), wrk.latency(text, 99), failed
 
 
 def info(redis):
@@ -253,25 +244,20 @@ def many(group, names, redis, bucket):
 
 def main():
     group = parts.Fleet()
-    photographs = group.folder("photographs")
-    source = os.path.join(parts.HERE, "Examples/Photographs")
-    sizes = []
-    for name in sorted(os.listdir(source)):
-        if name.endswith(".jpg"):
-            shutil.copy(os.path.join(source, name), photographs)
-            sizes.append(os.path.getsize(os.path.join(source, name)) // 1000)
+    photographs = group.photographs()
+    sizes = [os.path.getsize(os.path.join(photographs, name)) // 1000 for name in sorted(os.listdir(photographs))]
     for needed in ("nginx", "redis-server", "wrk"):
         if not parts.find(needed):
-            raise SystemExit(f"bench-fleet: {needed} is not installed; Scripts/setup.sh bench-fleet installs it")
+            raise SystemExit(f"fleet: {needed} is not installed; Scripts/setup.sh bench/fleet installs it")
     origin = group.nginx(photographs).start()
     redis, bucket = group.redis("--maxmemory", "2gb").start(), group.bucket()
     print("# A fleet: several servers that share their images\n")
-    print(f"- {os.cpu_count()} cores, shared by the servers, Redis, the server of buckets, nginx, which has the originals, and wrk; {platform.platform()}")
+    print("- the cores are shared by the servers, Redis, the server of buckets, nginx, which has the originals, and wrk")
     print(f"- JPEG photographs of {', '.join(map(str, sizes))} KB, as JPEG within {SIZE} pixels; {IMAGES} images a row")
     if bucket:
         bucket.start(60)
     else:
-        print("- without S3: weed (SeaweedFS) is not installed; Scripts/setup.sh bench-fleet installs it")
+        print("- without S3: weed (SeaweedFS) is not installed; Scripts/setup.sh bench/fleet installs it")
     names = Names(photographs, origin)
     body = parts.get(group.server(program, "first", memory="1G").start().port, names.take(len(names.files))[0])[2]
     group.parts[-1].stop()

@@ -1,4 +1,4 @@
-"""bench-server.py SERVER: compares vitrine-server with thumbor and with pyvips behind granian, in one run, by wrk.
+"""server.py SERVER: compares vitrine-server with thumbor and with pyvips behind granian, in one run, by wrk.
 
 Run by the Python of the peers' environment. Sources are photographs of VITRINE_CORPUS, or the shipped ones, under many names,
 so that each request of a miss has a name of its own. CPU time is that of the server and its workers; memory is the
@@ -12,13 +12,14 @@ import math
 import os
 import re
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
+
+import fleet as parts
+import wrk
 
 SECONDS = int(os.environ.get("SECONDS_EACH", "5"))
 FORMATS = os.environ.get("FORMATS", "jpg webp avif hits").split()
@@ -27,16 +28,13 @@ CONNECTIONS = [int(n) for n in os.environ.get("CONNECTIONS", "1 16 64").split()]
 PEERS = os.environ.get("PEERS", "vitrine pyvips thumbor").split()
 SIZE = 512
 server = os.path.abspath(sys.argv[1])
-here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-scratch = tempfile.mkdtemp()
-sources = os.path.join(scratch, "sources")
-os.mkdir(sources)
-ticks = os.sysconf("SC_CLK_TCK")
+group = parts.Fleet()
+scratch, sources = group.scratch, group.folder("sources")
 
 
 def photographs():
     """Returns the paths of six photographs of each kind; progressive JPEG and WebP are made of the JPEG."""
-    corpus, examples = os.environ.get("VITRINE_CORPUS"), os.path.join(here, "Examples/Photographs")
+    corpus, examples = os.environ.get("VITRINE_CORPUS"), os.path.join(parts.HERE, "Examples/Photographs")
 
     def largest(folder, ends):
         found = [os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names
@@ -71,40 +69,24 @@ for kind, paths in kinds.items():
             names[kind].append(name)
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Server:
     def __init__(self, peer):
-        self.peer, self.port = peer, free_port()
-        self.results = tempfile.mkdtemp(dir=scratch)
-        environment = dict(os.environ, SOURCES=sources, RESULTS=self.results, PYTHONPATH=os.path.join(here, "Benchmarks/Servers"),
+        self.peer, self.port = peer, parts.free_port()
+        results = tempfile.mkdtemp(dir=scratch)
+        environment = dict(os.environ, SOURCES=sources, RESULTS=results, PYTHONPATH=os.path.join(parts.HERE, "Benchmarks/Servers"),
                            VIPS_CONCURRENCY="1")
         tools = os.path.dirname(sys.executable)
         if peer == "vitrine":
-            environment.update(VITRINE_PORT=str(self.port), VITRINE_LOCAL_ROOT=sources, VITRINE_CACHE_DIR=self.results,
-                               VITRINE_ALLOW_ROOT="on", VITRINE_LOG="off", VITRINE_LOCAL_TTL="1h")
-            for name in ("VITRINE_CORPUS", "VITRINE_TRACES"):
-                environment.pop(name, None)
-            command = [server]
+            self.part = group.server(server, peer, folder=results, local_root=sources, local_ttl="1h")
         elif peer == "pyvips":
             command = [os.path.join(tools, "granian"), "--interface", "asgi", "--workers", "2", "--host", "127.0.0.1",
                        "--port", str(self.port), "--no-access-log", "pyvips_app:app"]
         else:
             command = [os.path.join(tools, "thumbor"), "--ip", "127.0.0.1", "--port", str(self.port), "--processes", "2",
-                       "--conf", os.path.join(here, "Benchmarks/Servers/thumbor.conf")]
-        self.log = open(os.path.join(scratch, peer + ".log"), "w")
-        self.process = subprocess.Popen(command, env=environment, stdout=self.log, stderr=self.log, start_new_session=True)
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise SystemExit(f"{peer} does not start: see {self.log.name}")
+                       "--conf", os.path.join(parts.HERE, "Benchmarks/Servers/thumbor.conf")]
+        if peer != "vitrine":
+            self.part = parts.Part(group, peer, command, self.port, environment)
+        self.port = self.part.start().port
 
     def path(self, name, form):
         if self.peer == "vitrine":
@@ -113,63 +95,13 @@ class Server:
             return f"/{SIZE}/{form}/{name}"
         return f"/unsafe/fit-in/{SIZE}x{SIZE}/filters:format({form.replace('jpg', 'jpeg')})/{name}"
 
-    def processes(self):
-        """Returns the server's process and all below it."""
-        found, rest = [], [self.process.pid]
-        while rest:
-            pid = rest.pop()
-            found.append(pid)
-            try:
-                for task in os.listdir(f"/proc/{pid}/task"):
-                    with open(f"/proc/{pid}/task/{task}/children") as file:
-                        rest += map(int, file.read().split())
-            except OSError:
-                pass
-        return found
-
-    def cpu(self):
-        """Returns seconds, of ended workers too."""
-        total = 0
-        for pid in self.processes():
-            try:
-                with open(f"/proc/{pid}/stat") as file:
-                    fields = file.read().rsplit(")", 1)[1].split()
-                total += sum(map(int, fields[11:15]))
-            except OSError:
-                pass
-        return total / ticks
-
-    def peak(self):
-        """Returns megabytes: of the server's own process, and of all."""
-        peaks = []
-        for pid in self.processes():
-            try:
-                with open(f"/proc/{pid}/status") as file:
-                    peaks.append(int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1)) / 1024)
-            except (OSError, AttributeError):
-                pass
-        return (peaks[0], sum(peaks)) if peaks else (0, 0)
-
     def get(self, name, form):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{self.path(name, form)}", timeout=60) as answer:
             return answer.read()
 
     def stop(self):
-        os.killpg(self.process.pid, signal.SIGTERM)
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-
-
-def milliseconds(text):
-    found = re.match(r"([\d.]+)(\w+)", text)
-    # Not one answer came.
-    if not found:
-        return math.nan
-    number, unit = found.groups()
-    return float(number) * {"us": 0.001, "ms": 1, "s": 1000, "m": 60000}[unit]
+        self.part.stop()
+        group.parts.remove(self.part)
 
 
 def load(target, paths, connections):
@@ -178,17 +110,15 @@ def load(target, paths, connections):
     with open(listing, "w") as file:
         file.write("\n".join(paths) + "\n")
     with open(script, "w") as file:
-        file.write(f"local paths, i = {{}}, 0\nfor line in io.lines('{listing}') do paths[#paths + 1] = line end\n"
-                   "request = function()\n  i = i % #paths + 1\n  return wrk.format('GET', paths[i])\nend\n")
-    before = target.cpu()
+        file.write(wrk.each(listing))
+    before = target.part.cpu()
     output = subprocess.run(
         ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency", "--timeout", "30s", "-s", script,
          f"http://127.0.0.1:{target.port}"], capture_output=True, text=True).stdout
-    cpu = target.cpu() - before
+    cpu = target.part.cpu() - before
     count = int(re.search(r"(\d+) requests in", output).group(1))
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", output).group(1))
-    p50 = milliseconds(re.search(r"(?m)^ +50%\s+(\S+)", output).group(1))
-    p99 = milliseconds(re.search(r"(?m)^ +99%\s+(\S+)", output).group(1))
+    p50, p99 = wrk.latency(output, 50), wrk.latency(output, 99)
     failed = sum(map(int, re.findall(r"Non-2xx or 3xx responses: (\d+)", output)))
     return {"rate": rate, "p50": p50, "p99": p99, "cpu": cpu * 1000 / max(1, count), "failed": failed, "count": count}
 
@@ -234,8 +164,7 @@ def flat():
         marks = []
         while load.poll() is None:
             time.sleep(seconds / 20)
-            with open(f"/proc/{target.process.pid}/status") as file:
-                marks.append(int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024)
+            marks.append(parts.memory(target.part.process.pid))
         rate = re.search(r"(\d+) requests in", load.stdout.read()).group(1)
         print(f"{seconds} s of load by 16 connections, every second request a miss: {rate} requests\n"
               f"MB of the server's process, each {seconds // 20} s: " + " ".join(f"{mark:.0f}" for mark in marks), flush=True)
@@ -244,37 +173,34 @@ def flat():
 
 
 head = (f"{'server':<9} {'conn':>4} {'req/s':>9} {'p50 ms':>9} {'p99 ms':>9} {'CPU ms':>9} {'peak MB':>7} {'all MB':>7}")
-try:
-    print(f"Thumbnails of {SIZE} pixels, {SECONDS} s each, wrk on the same {os.cpu_count()} cores.")
-    print("peak MB is of the server's first process, all MB of it and its workers; CPU ms is of all, a request.\n")
-    for form in [form for form in FORMATS if form not in ("hits", "flat")]:
-        for kind in [kind for kind in KINDS if names[kind]] if form == "jpg" else ["jpg"]:
-            print(f"Misses: {kind} to {form}\n{head}   PSNR")
-            for peer in PEERS:
-                for connections in CONNECTIONS:
-                    target = Server(peer)
-                    try:
-                        quality = [psnr(target.get(f"{kind}-{i}-0.{p.rsplit('.', 1)[-1].lower()}", form), p)
-                                   for i, p in enumerate(kinds[kind])]
-                        paths = [target.path(name, form) for name in names[kind][len(kinds[kind]):]]
-                        figures = load(target, paths, connections)
-                        row(peer, connections, figures, target.peak(), f"   {sum(quality) / len(quality):.1f}")
-                    finally:
-                        target.stop()
-            print(flush=True)
-    if "flat" in FORMATS:
-        flat()
-    if "hits" in FORMATS:
-        print(f"Hits: 100 thumbnails as jpg\n{head}")
-    for peer in PEERS if "hits" in FORMATS else []:
-        target = Server(peer)
-        try:
-            hot = names["jpg"][:100]
-            for name in hot:
-                target.get(name, "jpg")
+print(f"Thumbnails of {SIZE} pixels, {SECONDS} s each, wrk on the same cores.")
+print("peak MB is of the server's first process, all MB of it and its workers; CPU ms is of all, a request.\n")
+for form in [form for form in FORMATS if form not in ("hits", "flat")]:
+    for kind in [kind for kind in KINDS if names[kind]] if form == "jpg" else ["jpg"]:
+        print(f"Misses: {kind} to {form}\n{head}   PSNR")
+        for peer in PEERS:
             for connections in CONNECTIONS:
-                row(peer, connections, load(target, [target.path(name, "jpg") for name in hot], connections), target.peak())
-        finally:
-            target.stop()
-finally:
-    shutil.rmtree(scratch)
+                target = Server(peer)
+                try:
+                    quality = [psnr(target.get(f"{kind}-{i}-0.{p.rsplit('.', 1)[-1].lower()}", form), p)
+                               for i, p in enumerate(kinds[kind])]
+                    paths = [target.path(name, form) for name in names[kind][len(kinds[kind]):]]
+                    figures = load(target, paths, connections)
+                    row(peer, connections, figures, target.part.peaks(), f"   {sum(quality) / len(quality):.1f}")
+                finally:
+                    target.stop()
+        print(flush=True)
+if "flat" in FORMATS:
+    flat()
+if "hits" in FORMATS:
+    print(f"Hits: 100 thumbnails as jpg\n{head}")
+for peer in PEERS if "hits" in FORMATS else []:
+    target = Server(peer)
+    try:
+        hot = names["jpg"][:100]
+        for name in hot:
+            target.get(name, "jpg")
+        for connections in CONNECTIONS:
+            row(peer, connections, load(target, [target.path(name, "jpg") for name in hot], connections), target.part.peaks())
+    finally:
+        target.stop()

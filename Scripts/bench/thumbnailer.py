@@ -1,4 +1,4 @@
-"""bench-thumbnailer.py VITRINE: compares `vitrine thumbnailer` with gdk-pixbuf-thumbnailer, in one run.
+"""thumbnailer.py VITRINE: compares `vitrine thumbnailer` with gdk-pixbuf-thumbnailer, in one run.
 
 CPU time is that of the whole process, start included, and of the processes that it starts; the least of ROUNDS, in which
 the two programs take turns. Files are those of VITRINE_CORPUS and the shipped photographs.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Uses the gallery with the keyboard alone and reads it as a screen reader does, over AT-SPI.
 
-`gallery-accessibility.py PROGRAM FOLDER`; `make check NAME=accessibility` gives it a display and a session bus. Everything that
+`accessible-gallery.py PROGRAM FOLDER`; accessibility.sh gives it a display and a session bus. Everything that
 can be used must have a role and a name, and must be reached by keys. The check presses them.
 """
 import os
@@ -14,6 +14,9 @@ import time
 
 import pyatspi
 
+import accessible
+from accessible import has, walk
+
 LIMIT = 20  # seconds for a step
 USABLE = {pyatspi.ROLE_PUSH_BUTTON, pyatspi.ROLE_TOGGLE_BUTTON, pyatspi.ROLE_IMAGE, pyatspi.ROLE_TABLE_CELL,
           pyatspi.ROLE_MENU_ITEM, pyatspi.ROLE_RADIO_MENU_ITEM, pyatspi.ROLE_CHECK_MENU_ITEM, pyatspi.ROLE_ENTRY,
@@ -24,19 +27,7 @@ faults = []
 
 def fault(text):
     faults.append(text)
-    print(f"gallery-accessibility: {text}", file=sys.stderr, flush=True)
-
-
-def walk(node, depth=0):
-    yield node, depth
-    for index in range(min(node.childCount, 300)):
-        child = node.getChildAtIndex(index)
-        if child is not None:
-            yield from walk(child, depth + 1)
-
-
-def has(node, state):
-    return node.getState().contains(state)
+    print(f"accessibility: {text}", file=sys.stderr, flush=True)
 
 
 def nodes():
@@ -230,14 +221,7 @@ program = subprocess.Popen([sys.argv[1], "--new-instance", "--times", str(folder
 application = None
 try:
     program.stdout.readline()
-    end = time.monotonic() + LIMIT
-    while application is None and time.monotonic() < end:
-        time.sleep(0.2)
-        for one in pyatspi.Registry.getDesktop(0):
-            if one is not None and one.get_process_id() == program.pid and one.childCount:
-                application = one
-    if application is None:
-        sys.exit("gallery-accessibility: the gallery does not appear on the accessibility bus")
+    application = accessible.application(program, LIMIT)
     main()
 finally:
     program.kill()

@@ -1,14 +1,17 @@
 #!/usr/bin/python3
 """Reads the accessible objects of a program as a screen reader does, over AT-SPI, and checks those of its pictures.
 
-`accessibility.py PROGRAM ARGUMENT...` starts the program, which prints `ready` when it is to be read.
-Scripts/accessibility.sh gives it a display and a session bus.
+`accessible-window.py PROGRAM ARGUMENT...` starts the program, which prints `ready` when it is to be read.
+accessibility.sh gives it a display and a session bus.
 """
 import subprocess
 import sys
 import time
 
 import pyatspi
+
+import accessible
+from accessible import has, walk
 
 LIMIT = 30  # seconds
 
@@ -24,32 +27,13 @@ PICTURES = [
 
 def describe(node):
     states = ((pyatspi.STATE_BUSY, "busy"), (pyatspi.STATE_FOCUSABLE, "focusable"))
-    notes = [text for state, text in states if node.getState().contains(state)]
+    notes = [text for state, text in states if has(node, state)]
     text = f'{node.getRoleName()} "{node.name}"'
     return text + (f" ({node.description})" if node.description else "") + "".join(f" [{note}]" for note in notes)
 
 
-def walk(node, depth=0):
-    yield node, depth
-    for index in range(node.childCount):
-        child = node.getChildAtIndex(index)
-        if child is not None:
-            yield from walk(child, depth + 1)
-
-
 def is_shown(node):
-    return node.getState().contains(pyatspi.STATE_VISIBLE)
-
-
-def find(name):
-    """The accessible root of the program, once it is on the bus."""
-    end = time.monotonic() + LIMIT
-    while time.monotonic() < end:
-        for application in pyatspi.Registry.getDesktop(0):
-            if application is not None and application.name == name and application.childCount:
-                return application
-        time.sleep(0.1)
-    sys.exit(f"accessibility: {name} does not appear on the accessibility bus")
+    return has(node, pyatspi.STATE_VISIBLE)
 
 
 def check(application):
@@ -76,7 +60,7 @@ def check(application):
         if [child.name for child in found] != buttons:
             yield f'"{name}" has the buttons {[child.name for child in found]} instead of {buttons}'
         for button in found:
-            if not button.getState().contains(pyatspi.STATE_FOCUSABLE):
+            if not has(button, pyatspi.STATE_FOCUSABLE):
                 yield f'the button "{button.name}" of "{name}" cannot be reached by the keyboard'
             if button.description == button.name:
                 yield f'the name of the button "{button.name}" is spoken twice'
@@ -86,7 +70,7 @@ def check(application):
                 yield f'"{name}" has an inner {describe(child)}'
         for child in within:
             yield f'a button of "{name}" has an inner {describe(child)}'
-        is_busy = node.getState().contains(pyatspi.STATE_BUSY)
+        is_busy = has(node, pyatspi.STATE_BUSY)
         if is_busy != (name == "A picture that is loading"):
             yield f'"{name}" is {"busy" if is_busy else "not busy"}'
 
@@ -96,7 +80,7 @@ def main():
     try:
         if program.stdout.readline().strip() != "ready":
             sys.exit("accessibility: the program ended before its pictures were there")
-        application = find(sys.argv[1].rsplit("/", 1)[-1])
+        application = accessible.application(program, LIMIT)
         end = time.monotonic() + LIMIT / 10
         # Changes travel over the bus: the last ones may still be under way.
         while (faults := list(check(application))) and time.monotonic() < end:

@@ -1,29 +1,26 @@
 #!/usr/bin/env python3
-"""browser-test.py SERVER PICTURE: uses vitrine-server through Varnish as a browser does, and as Chromium itself.
+"""browser.py SERVER PICTURE: uses vitrine-server through Varnish as a browser does, and as Chromium itself.
 
 Varnish runs with Examples/Varnish/thumbnails.vcl: hits, revalidations by entity tag, changed sources and purges must be right.
 Then headless Chromium shows a page with `picture`, `srcset`, client hints and an SVG with a script; the log of Varnish says what
 it has asked for, the page what came, and PICTURE what it looks like. Fails if something is not as it should be.
 """
 import html
-import http.client
-import http.server
 import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 
-here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import fleet as parts
+from checks import check, finish
+
 server, picture = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-scratch = tempfile.mkdtemp()
+group = parts.Fleet()
+scratch = group.scratch
 root = os.path.join(scratch, "root")
-failures = 0
 
 PAGE = """<!doctype html><title>Thumbnails</title><style>body { margin: 8px; font: 14px sans-serif; background: #fff }
 figure { display: inline-block; margin: 8px; width: 300px } img { display: block; width: 300px; height: 200px; object-fit: contain }
@@ -50,54 +47,16 @@ addEventListener("load", () => { document.getElementById("facts").textContent = 
 </script>"""
 
 
-def check(is_right, text):
-    global failures
-    print(f"  {'' if is_right else 'WRONG: '}{text}", flush=True)
-    failures += 0 if is_right else 1
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_for(port, process):
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
-        except OSError:
-            if process.poll() is not None:
-                break
-            time.sleep(0.1)
-    raise SystemExit(f"browser-test: {process.args[0]} does not start; see {scratch}")
-
-
-class Pages(http.server.BaseHTTPRequestHandler):
+class Pages(parts.Answering):
     """The program whose pages have the images; it asks for client hints."""
 
     def do_GET(self):
-        body = PAGE.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("Accept-CH", "Sec-CH-DPR, Sec-CH-Width")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments):
-        pass
+        self.answer(200, PAGE.encode(), Content_Type="text/html; charset=utf-8", Cache_Control="no-store",
+                    Accept_CH="Sec-CH-DPR, Sec-CH-Width")
 
 
 def ask(port, target, fields=None, method="GET"):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.request(method, target, headers=fields or {})
-    answer = connection.getresponse()
-    body = answer.read()
-    connection.close()
-    return answer.status, answer.headers, body
+    return parts.get(port, target, fields, method=method)
 
 
 def is_hit(headers):
@@ -210,54 +169,31 @@ def in_chromium(front, log):
 
 def main():
     os.mkdir(root)
-    photographs = os.path.join(here, "Examples/Photographs")
-    for name, source in dict(a="waterfall-cliff-large.jpg", b="waterfall-cliff-large.jpg", c="autumn-avenue-nikon.jpg", f="macaws-444.jpg",
+    photographs = os.path.join(parts.HERE, "Examples/Photographs")
+    for name, source in dict(a="waterfall-cliff-large.jpg", b="waterfall-cliff-large.jpg", c="waterfall-cliff-large.jpg", f="macaws-444.jpg",
                              d="waterfall-cliff-orientation-6.jpg").items():
         shutil.copy(os.path.join(photographs, source), os.path.join(root, name + ".jpg"))
-    shutil.copy(os.path.join(photographs, "waterfall-cliff-large.jpg"), os.path.join(root, "c.jpg"))
     shutil.copy(os.path.join(photographs, "boats-animated.gif"), os.path.join(root, "e.gif"))
     with open(os.path.join(root, "drawing.svg"), "w") as file:
         file.write('<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><script>document.documentElement.remove()</script>'
                    '<rect width="30" height="20" fill="#ffd"/><circle cx="15" cy="10" r="8" fill="#c30"/></svg>')
-    front, back, pages = free_port(), free_port(), free_port()
-    with open(os.path.join(here, "Examples/Varnish/thumbnails.vcl")) as file:
-        vcl = file.read().replace('"8080"', f'"{back}"')
+    back = group.server(server, "server", local_root=root, local_ttl="3s", min_ttl="1s", purge_token="secret", width_hints="on",
+                        dpr_hints="on").start()
     # The pages are another program's.
-    vcl += (f'\nbackend pages {{ .host = "127.0.0.1"; .port = "{pages}"; }}\n'
-            'sub vcl_recv { if (req.url == "/page") { set req.backend_hint = pages; return (pass); } }\n')
-    shutil.copy(os.path.join(here, "Examples/Varnish/images.vcl"), scratch)
-    with open(os.path.join(scratch, "test.vcl"), "w") as file:
-        file.write(vcl)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("VITRINE_")}
-    environment.update(VITRINE_PORT=str(back), VITRINE_LOCAL_ROOT=root, VITRINE_CACHE_DIR=os.path.join(scratch, "cache"), VITRINE_LOG="off",
-                       VITRINE_ALLOW_ROOT="on", VITRINE_LOCAL_TTL="3s", VITRINE_MIN_TTL="1s", VITRINE_PURGE_TOKEN="secret",
-                       VITRINE_WIDTH_HINTS="on", VITRINE_DPR_HINTS="on")
-    web = http.server.ThreadingHTTPServer(("127.0.0.1", pages), Pages)
-    threading.Thread(target=web.serve_forever, daemon=True).start()
-    processes, log = [], os.path.join(scratch, "requests")
-    try:
-        with open(os.path.join(scratch, "log"), "w") as output:
-            processes.append(subprocess.Popen([server], env=environment, stdout=output, stderr=output))
-            wait_for(back, processes[-1])
-            work = os.path.join(scratch, "varnish")
-            processes.append(subprocess.Popen(
-                ["varnishd", "-F", "-j", "none", "-n", work, "-f", os.path.join(scratch, "test.vcl"), "-a", f"127.0.0.1:{front}",
-                 "-s", "malloc,64m", "-T", "none"], stdout=output, stderr=output))
-            wait_for(front, processes[-1])
-            processes.append(subprocess.Popen(
-                ["varnishncsa", "-n", work, "-w", log, "-F",
-                 "%U%q\t%s\t%{Content-Type}o\t%{Vary}o\t%{Sec-CH-Width}i\t%{Sec-CH-DPR}i\t%{Varnish:hitmiss}x"], stdout=output, stderr=output))
-            time.sleep(1)
-        through_varnish(front, back)
-        in_chromium(front, log)
-        check(all(process.poll() is None for process in processes), "all programs are still alive")
-    finally:
-        for process in reversed(processes):
-            process.terminate()
-            process.wait(30)
-        shutil.rmtree(scratch)
-    print(f"browser-test: the page is in {os.path.relpath(picture)}" if not failures else f"browser-test: {failures} things are wrong")
-    sys.exit(1 if failures else 0)
+    pages = (f'\nbackend pages {{ .host = "127.0.0.1"; .port = "{parts.serve(Pages)}"; }}\n'
+             'sub vcl_recv { if (req.url == "/page") { set req.backend_hint = pages; return (pass); } }\n')
+    front = group.varnish("thumbnails.vcl", {8080: back.port}, pages).start()
+    log = os.path.join(scratch, "requests")
+    requests = parts.Part(group, "varnishncsa", [
+        "varnishncsa", "-n", group.folder("varnish"), "-w", log, "-F",
+        "%U%q\t%s\t%{Content-Type}o\t%{Vary}o\t%{Sec-CH-Width}i\t%{Sec-CH-DPR}i\t%{Varnish:hitmiss}x"], None)
+    requests.begin()
+    time.sleep(1)
+    through_varnish(front.port, back.port)
+    in_chromium(front.port, log)
+    check(all(part.process.poll() is None for part in group.parts), "all programs are still alive")
+    print(f"browser: the page is in {os.path.relpath(picture)}", flush=True)
+    finish()
 
 
 main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attacks a thumbnail server with connections, sources and load, and says what its honest clients notice.
 
-    Scripts/hostile-clients.py ATTACK URL --pid PID --local NAME
+    server-clients.py ATTACK URL --pid PID --local NAME --root FOLDER
 
 The attacks: `heads` of a megabyte; `halves` of requests that never end; `slow` clients, which send or read a byte at a
 time; `idle` connections (--count); `sources` that send a byte a second; `overload`, where each request beyond the queue
@@ -9,24 +9,17 @@ must have its 503 within 5 ms; `flood` of --count URLs, no two alike, while the 
 clients of one image that is not known yet. `keep` has images made, and `find` wants them from a server that was killed and
 started again, with their source gone; both name a file by --state.
 """
-import argparse
 import gc
 import os
 import resource
 import socket
-import sys
 import threading
 import time
 
-from raw_http import PATIENCE, Honest, Target, descriptors, field, memory, parsed, percentile
-
-failures = 0
-
-
-def check(is_right, text):
-    global failures
-    print(f"  {'' if is_right else 'WRONG: '}{text}")
-    failures += 0 if is_right else 1
+from checks import check, finish
+from fleet import memory
+from load import percentile
+from raw_http import PATIENCE, Honest, Target, attack_arguments, descriptors, field, parsed
 
 
 def is_cut(connection, within):
@@ -371,15 +364,12 @@ def flood(server, arguments):
 
 def main():
     attacks = {attack.__name__: attack for attack in (heads, halves, slow, idle, crowd, keep, find, sources, overload, flood)}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("attack", choices=attacks)
-    parser.add_argument("server")
-    parser.add_argument("--pid", type=int, required=True, help="the server's process")
-    parser.add_argument("--local", required=True, help="a photograph below the server's folder")
-    parser.add_argument("--root", help="that folder")
-    parser.add_argument("--state", help="a file that `keep` writes and `find` reads")
-    parser.add_argument("--count", type=int, default=24)
-    arguments = parser.parse_args()
+
+    def add(parser):
+        parser.add_argument("--state", help="a file that `keep` writes and `find` reads")
+        parser.add_argument("--count", type=int, default=24)
+
+    arguments = attack_arguments(__doc__, attacks, add)
     server = Target(arguments.server)
     # Known from now on.
     if arguments.attack != "crowd":
@@ -392,7 +382,7 @@ def main():
     attacks[arguments.attack](server, arguments)
     if watches:
         check(honest.finish() == 0, "honest clients were served")
-    sys.exit(1 if failures else 0)
+    finish()
 
 
 main()

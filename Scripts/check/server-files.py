@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 """Has a thumbnail server make thumbnails of hostile files, and checks what it answers.
 
-    Scripts/hostile-files.py ATTACK URL --pid PID --local NAME --root FOLDER
+    server-files.py ATTACK URL --pid PID --local NAME --root FOLDER
 
 The attacks: `files` asks for all below FOLDER/hostile; `drawings` are SVG with scripts, links and entities; `poison` asks
 for like images in many ways, and checks that each clean answer stays what it was; `signatures` of --key and --salt are
 forged, altered and moved, and URLs are used after their time.
 """
-import argparse
 import base64
 import hashlib
 import hmac
@@ -15,33 +14,19 @@ import os
 import random
 import re
 import socket
-import sys
 import threading
 import time
 from collections import Counter
 
-from raw_http import PATIENCE, Honest, Target, field, memory
-
-failures = 0
-
-
-def check(is_right, text):
-    global failures
-    print(f"  {'' if is_right else 'WRONG: '}{text}")
-    failures += 0 if is_right else 1
+from checks import check, finish
+from fleet import children, memory
+from raw_http import PATIENCE, Honest, Target, attack_arguments, field
 
 
 def workers(pid):
     """Returns megabytes of all processes that the server has started."""
-    total = 0
-    try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{task}/children") as file:
-                total += sum(memory(int(child)) for child in file.read().split())
-    except (OSError, AttributeError):
-        # One has ended meanwhile.
-        pass
-    return total
+    sizes = [memory(child) for child in children(pid)]
+    return sum(size for size in sizes if size == size)
 
 
 def files(server, arguments):
@@ -244,15 +229,12 @@ def signatures(server, arguments):
 
 def main():
     attacks = {attack.__name__: attack for attack in (files, drawings, poison, signatures)}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("attack", choices=attacks)
-    parser.add_argument("server")
-    parser.add_argument("--pid", type=int, required=True, help="the server's process")
-    parser.add_argument("--local", required=True, help="a photograph below the server's folder")
-    parser.add_argument("--root", required=True, help="the server's folder")
-    parser.add_argument("--key", default="", help="in hexadecimal")
-    parser.add_argument("--salt", default="", help="in hexadecimal")
-    arguments = parser.parse_args()
+
+    def add(parser):
+        parser.add_argument("--key", default="", help="in hexadecimal")
+        parser.add_argument("--salt", default="", help="in hexadecimal")
+
+    arguments = attack_arguments(__doc__, attacks, add)
     server = Target(arguments.server)
     print(f"{arguments.attack}: {attacks[arguments.attack].__doc__.split(':')[0].rstrip('.')}")
     honest = Honest(server, arguments.local) if arguments.attack == "files" else None
@@ -261,7 +243,7 @@ def main():
     attacks[arguments.attack](server, arguments)
     if honest:
         check(honest.finish() == 0, "honest clients were served")
-    sys.exit(1 if failures else 0)
+    finish()
 
 
 main()

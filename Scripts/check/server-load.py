@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Loads a thumbnail server with everything at once, and checks each byte that it sends.
 
-    Scripts/load-server.py PROGRAM --root FOLDER --work FOLDER [--seconds N]
+    server-load.py PROGRAM --root FOLDER --work FOLDER [--seconds N]
 
 FOLDER holds photographs, and damaged files in hostile/damaged. Each image is made once by a server that has nothing else
 to do. Then many clients at once ask a new server for the same images, known and new ones, while others purge them, leave,
@@ -22,9 +22,9 @@ import sys
 import threading
 import time
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
+from fleet import Answering, serve
 from raw_http import PATIENCE, Target, field
 
 PHOTOGRAPHS = """autumn-avenue-nikon.jpg caps-p3-profile.jpg red-barn-progressive.jpg lighthouse-progressive.jpg statue-grey.jpg
@@ -38,15 +38,11 @@ TURNS = ("autumn-avenue-nikon.jpg", "caps-p3-profile.jpg")
 TOKEN = "load"
 
 
-class Source(BaseHTTPRequestHandler):
+class Source(Answering):
     """Serves the photographs over loopback, in ways named by the first part of the path."""
 
-    protocol_version = "HTTP/1.1"
     counts, lock = Counter(), threading.Lock()
     root = ""
-
-    def log_message(self, *_):
-        pass
 
     def do_GET(self):
         way, _, name = self.path.lstrip("/").partition("/")
@@ -62,18 +58,19 @@ class Source(BaseHTTPRequestHandler):
 
     def serve(self, way, name):
         if way == "gone" or way == "error":
-            return self.head(404 if way == "gone" else 500, 0)
+            return self.answer(404 if way == "gone" else 500)
         if way == "moved":
-            return self.head(302, 0, Location=f"/plain/{name}")
+            return self.answer(302, Location=f"/plain/{name}")
         with open(os.path.join(self.root, name), "rb") as file:
             body = file.read()
         tag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
         if self.headers.get("If-None-Match") == tag:
-            return self.head(304, None, ETag=tag, Cache_Control="max-age=1")
+            return self.answer(304, ETag=tag, Cache_Control="max-age=1")
         if way == "hot":
             time.sleep(0.5)
         age = "max-age=600" if way == "hot" else "max-age=1"
-        self.head(200, len(body), ETag=tag, Cache_Control=age, Content_Type="application/octet-stream")
+        is_whole = way not in ("cut", "slow")
+        self.answer(200, body, is_whole, ETag=tag, Cache_Control=age, Content_Type="application/octet-stream")
         if way == "cut":
             self.wfile.write(body[:len(body) // 2])
             self.close_connection = True
@@ -81,25 +78,6 @@ class Source(BaseHTTPRequestHandler):
             for start in range(0, len(body), 16384):
                 self.wfile.write(body[start:start + 16384])
                 time.sleep(0.02)
-        else:
-            self.wfile.write(body)
-
-    def head(self, status, length, **fields):
-        self.send_response(status)
-        if length is not None:
-            self.send_header("Content-Length", str(length))
-        for name, value in fields.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-
-
-class Sources(ThreadingHTTPServer):
-    """Their server, which is left in the middle as often as its client is."""
-
-    daemon_threads, request_queue_size = True, 256
-
-    def handle_error(self, *_):
-        pass
 
 
 class Nobody(Exception):
@@ -177,7 +155,7 @@ class Program:
             if lines:
                 break
             if self.process.poll() is not None or time.monotonic() > ends:
-                sys.exit(f"load-server: the server does not start; see {self.log.name}")
+                sys.exit(f"server-load: the server does not start; see {self.log.name}")
             time.sleep(0.1)
         self.target = Target(lines[0].split("listening on ")[1].strip())
 
@@ -195,7 +173,7 @@ class Program:
         return status, time.monotonic() - began
 
 
-class Load:
+class Crowd:
     """All kinds of clients, and what they have seen."""
 
     def __init__(self, arguments, source):
@@ -436,7 +414,7 @@ def together(calls):
         thread.join()
 
 
-def logged(path, load):
+def logged(path, crowd):
     """Checks that each line of the log is one whole object; the last one before a kill may be cut."""
     count = bad = 0
     with open(path, errors="replace") as file:
@@ -447,7 +425,7 @@ def logged(path, load):
             except ValueError:
                 bad += 1
     if bad > 1 or count == 0:
-        load.complain("the log", f"{bad} of {count} lines are no JSON")
+        crowd.complain("the log", f"{bad} of {count} lines are no JSON")
     return count
 
 
@@ -459,23 +437,21 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     arguments = parser.parse_args()
     Source.root = arguments.root
-    source = Sources(("127.0.0.1", 0), Source)
-    threading.Thread(target=source.serve_forever, daemon=True).start()
-    load = Load(arguments, f"http://127.0.0.1:{source.server_port}")
+    crowd = Crowd(arguments, f"http://127.0.0.1:{serve(Source)}")
 
     quiet = Program(arguments, os.path.join(arguments.work, "quiet"))
     client = Client(quiet.target, "192.0.2.250")
-    load.refer(client)
+    crowd.refer(client)
     client.close()
     endings = [("after the references", *quiet.end(signal.SIGTERM), 0)]
-    if load.wrong:
-        sys.exit("\n".join(["  WRONG: there is nothing to compare with", *load.wrong[:5]]))
-    print(f"  {len(load.recipes)} images were made one at a time", flush=True)
+    if crowd.wrong:
+        sys.exit("\n".join(["  WRONG: there is nothing to compare with", *crowd.wrong[:5]]))
+    print(f"  {len(crowd.recipes)} images were made one at a time", flush=True)
 
     cache, busy = os.path.join(arguments.work, "cache"), dict(VITRINE_MAX_WAITING="64")
     for name, part, number, wanted in [("under load", 0.6, signal.SIGTERM, 0), ("killed", 0.2, signal.SIGKILL, -9), ("again", 0.2, None, 0)]:
         server = Program(arguments, cache, **busy)
-        result = load.run(server, max(5, arguments.seconds * part), (lambda: server.end(number)) if number else None)
+        result = crowd.run(server, max(5, arguments.seconds * part), (lambda: server.end(number)) if number else None)
         if number is None:
             result = server.end(signal.SIGTERM)
         if result is not None:
@@ -483,18 +459,18 @@ def main():
     for name, status, seconds, wanted in endings:
         print(f"  {name}: ended with status {status} after {seconds:.1f} s")
         if status != wanted:
-            load.complain("the server", f"{name}, it ended with status {status} instead of {wanted}")
-    lines = logged(os.path.join(arguments.work, "requests.log"), load)
-    print(f"  {lines} lines in the log; " + ", ".join(f"{count} {kind}" for kind, count in sorted(load.counts.items())))
+            crowd.complain("the server", f"{name}, it ended with status {status} instead of {wanted}")
+    lines = logged(os.path.join(arguments.work, "requests.log"), crowd)
+    print(f"  {lines} lines in the log; " + ", ".join(f"{count} {kind}" for kind, count in sorted(crowd.counts.items())))
     for kind in ("known images", "new images", "revalidations", "changing sources", "broken sources", "damaged files", "purges",
                  "clients that left", "slow clients", "clients of one image", "too many at once", "the rest", "refused for now", "found on disk"):
-        if not load.counts[kind]:
-            load.complain("load", f"there was nothing of: {kind}")
-    for text, times in Counter(load.wrong).most_common(30):
+        if not crowd.counts[kind]:
+            crowd.complain("load", f"there was nothing of: {kind}")
+    for text, times in Counter(crowd.wrong).most_common(30):
         print(f"  WRONG: {text}" + (f" ({times} times)" if times > 1 else ""))
-    if len(load.wrong) > 30:
-        print(f"  WRONG: {len(load.wrong)} in all")
-    sys.exit(1 if load.wrong else 0)
+    if len(crowd.wrong) > 30:
+        print(f"  WRONG: {len(crowd.wrong)} in all")
+    sys.exit(1 if crowd.wrong else 0)
 
 
 main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sends a thumbnail server the requests of strangers who mean harm, and says which of them it did not refuse.
 
-    Scripts/hostile-urls.py http://127.0.0.1:8080 [--signed] [--local NAME] [--mutants N]
+    server-urls.py http://127.0.0.1:8080 [--signed] [--local NAME] [--mutants N]
 
 Requests are written to the socket as they are, since clients would tidy them up. A server that needs signatures is
 attacked with --signed: then everything must be 403. --local names a file below its folder that must be served after each
@@ -9,11 +9,9 @@ group; a server that needs signatures must still be alive.
 """
 import argparse
 import random
-import socket
 import sys
-from urllib.parse import urlsplit
 
-from raw_http import PATIENCE
+from raw_http import Target
 
 ADDRESSES = """127.0.0.1 127.1 127.0.1 0177.0.0.1 0x7f.0.0.1 0x7f.1 2130706433 0x7f000001 017700000001 127.0.0.1.
 %31%32%37.0.0.1 0.0.0.0 0 [::1] [::] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1]
@@ -34,24 +32,6 @@ pr:../../x unknown:1 W:100 %00:1 w:%00 rs:fill:100:100:1:1:1:1:1:1:1""".split()
 SOURCES = """file:///etc/passwd ftp://example.com/a gopher://127.0.0.1:6379/_x javascript:alert(1)
 data:image/svg+xml,%3Csvg%3E http://user:password%40example.com/ http://example.com:22/ http://example.com:65536/
 http://%00/ http:// http:///a https:a //example.com/a http://example.com%0d%0aX:/ enc/AAAA !!!! AAAA= http://[::1""".split()
-
-
-def ask(host, port, target, method="GET", fields=""):
-    """Returns the status, the head and the body of an answer; status 0 if the connection was closed without one."""
-    with socket.create_connection((host, port), timeout=20 * PATIENCE) as connection:
-        try:
-            connection.sendall(f"{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{fields}\r\n".encode("latin-1"))
-            answer = b""
-            while True:
-                part = connection.recv(65536)
-                if not part:
-                    break
-                answer += part
-        except (ConnectionResetError, BrokenPipeError):
-            answer = b""
-    head, _, body = answer.partition(b"\r\n\r\n")
-    words = head.split(b" ", 2)
-    return (int(words[1]) if len(words) > 1 and words[1].isdigit() else 0), head, body
 
 
 def targets(mutants):
@@ -86,8 +66,7 @@ def main():
     parser.add_argument("--local", help="a file that must be served")
     parser.add_argument("--mutants", type=int, default=500)
     arguments = parser.parse_args()
-    server = urlsplit(arguments.server)
-    host, port = server.hostname, server.port or 80
+    server = Target(arguments.server)
     failures = 0
 
     def check_honest(name):
@@ -95,7 +74,7 @@ def main():
         if not arguments.local:
             return
         honest = "/health" if arguments.signed else f"/_/w:10/plain/local:///{arguments.local}@jpg"
-        status, _, _ = ask(host, port, honest)
+        status, _, _ = server.ask(honest)
         if status != 200:
             failures += 1
             print(f"an honest request after {name}: {status}")
@@ -103,7 +82,7 @@ def main():
     for name, group in targets(arguments.mutants):
         wrong = []
         for target in group:
-            status, head, body = ask(host, port, target)
+            status, head, body = server.ask(target)
             # A name that does not resolve, or a file that is not there, is found out only when it is loaded.
             good = status in ((400,) if name == "options" else (0, 400, 403, 404, 414, 431, 502, 504))
             if arguments.signed:

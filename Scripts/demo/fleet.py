@@ -1,4 +1,4 @@
-"""demo-fleet.py SERVER: three vitrine-servers, Redis, a server of buckets and Varnish under load, each killed in turn.
+"""fleet.py SERVER: three vitrine-servers, Redis, a server of buckets and Varnish under load, each killed in turn.
 
 SERVER is the path of vitrine-server. A steady load goes through Varnish, and a part of it straight to the
 servers, by clients that try another server if one fails. New images come all the time, and are asked of all servers at once.
@@ -12,14 +12,13 @@ import hashlib
 import http.client
 import json
 import os
-import queue
 import random
-import shutil
 import sys
 import threading
 import time
 
 import fleet as parts
+from load import Clients, percentile
 
 SECONDS = float(os.environ.get("SECONDS_EACH") or 10)
 RATE = float(os.environ.get("RATE") or 120)
@@ -32,7 +31,7 @@ COLUMNS = (("phase", -22), ("s", 4), ("requests", 8), ("errors", 6), ("again", 5
 
 
 def say(text):
-    print(f"demo-fleet: {text}", flush=True)
+    print(f"fleet: {text}", flush=True)
 
 
 class Images:
@@ -54,21 +53,16 @@ def proof(headers, body):
     return hashlib.sha256(body).digest(), headers.get("ETag")
 
 
-class Load:
-    """Clients in threads of their own, and what they have seen in the present phase."""
-
-    Request = collections.namedtuple("Request", "due target server")
+class Traffic:
+    """Clients of the servers and of Varnish, and what they have seen in the present phase."""
 
     def __init__(self, images, origin, expected, servers, varnish):
         self.images, self.origin, self.expected, self.servers, self.varnish = images, origin, expected, servers, varnish
-        self.queue, self.lock, self.known, self.is_over = queue.Queue(), threading.Lock(), 0, threading.Event()
-        self.random = random.Random(1)
-        self.seen = self.fresh()
-        self.failures = []
-        self.threads = [threading.Thread(target=self.work, daemon=True) for _ in range(WORKERS)]
-        self.threads.append(threading.Thread(target=self.plan, daemon=True))
-        for thread in self.threads:
-            thread.start()
+        self.lock, self.known, self.random = threading.Lock(), 0, random.Random(1)
+        self.seen, self.failures = self.fresh(), []
+        self.clients = Clients(WORKERS)
+        self.thread = threading.Thread(target=self.clients.run, args=[dict(new=NEW, known=RATE), self.call], daemon=True)
+        self.thread.start()
 
     @staticmethod
     def fresh():
@@ -80,83 +74,62 @@ class Load:
             seen, self.seen = self.seen, self.fresh()
             return seen
 
-    def plan(self):
-        """Adds requests when they are due, whether or not those before have been answered."""
-        start, sent, new = time.monotonic(), 0, 0
-        while not self.is_over.wait(0.005):
-            now = time.monotonic()
-            while new < (now - start) * NEW and self.known < self.images.count:
-                # Of all servers at once, and of Varnish.
+    def call(self, kind, due):
+        """Asks for an image that nobody has asked for, or for one of the others. A server of None is Varnish."""
+        with self.lock:
+            if kind == "new":
+                if self.known == self.images.count:
+                    return
                 target = self.random.choice(self.images.targets(self.known, self.origin))
-                for server in list(range(len(self.servers))) + [None] * (self.varnish is not None):
-                    self.queue.put(self.Request(now, target, server))
-                with self.lock:
-                    self.known += 1
-                    self.seen["known"] += 1
-                new += 1
-            while sent < (now - start) * RATE and self.known:
+                # Of all servers at once, and of Varnish.
+                servers = list(range(len(self.servers))) + [None] * (self.varnish is not None)
+                self.known += 1
+                self.seen["known"] += 1
+            else:
+                if not self.known:
+                    return
                 target = self.random.choice(self.images.targets(self.random.randrange(self.known), self.origin))
                 straight = self.varnish is None or self.random.random() < 0.4
-                self.queue.put(self.Request(now, target, self.random.randrange(len(self.servers)) if straight else None))
-                sent += 1
+                servers = [self.random.randrange(len(self.servers)) if straight else None]
+        for server in servers[1:]:
+            self.clients.pool.submit(self.request, target, server, due)
+        self.request(target, servers[0], due)
 
-    def work(self):
-        connections = {}
-        while not self.is_over.is_set():
+    def request(self, target, server, due):
+        ports = [self.varnish.port] if server is None else [
+            self.servers[(server + step) % len(self.servers)].port for step in range(len(self.servers))]
+        answer, reason, tries = None, "", 0
+        for port in ports:
+            tries += 1
             try:
-                request = self.queue.get(timeout=0.1)
-            except queue.Empty:
-                continue
-            tries = 0
-            ports = [self.varnish.port] if request.server is None else [
-                self.servers[(request.server + step) % len(self.servers)].port for step in range(len(self.servers))]
-            answer, reason = None, ""
-            for port in ports:
-                tries += 1
-                answer, reason = self.ask(connections, port, request.target)
-                if answer:
-                    break
-            self.note(request, answer, reason, tries, time.monotonic() - request.due)
-
-    @staticmethod
-    def ask(connections, port, target):
-        """Returns fields and body, or None and why not."""
-        # A connection that has been idle may have been closed just now, which says nothing about its server.
-        for is_kept in (True, False):
-            connection = connections.pop(port, None) if is_kept else http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-            if not connection:
-                continue
-            try:
-                connection.request("GET", target)
-                answer = connection.getresponse()
-                body = answer.read()
+                status, headers, body = self.clients.ask(port, target, timeout=20)
             except (OSError, http.client.HTTPException) as error:
-                connection.close()
                 reason = f"{type(error).__name__}: {error}"
                 continue
-            connections[port] = connection
-            return ((answer.headers, body), "") if answer.status == 200 else (None, f"status {answer.status}: {body[:100]!r}")
-        return None, reason
+            if status == 200:
+                answer = headers, body
+                break
+            reason = f"status {status}: {body[:100]!r}"
+        self.note(target, server, answer, reason, tries, time.monotonic() - due)
 
-    def note(self, request, answer, reason, tries, seconds):
+    def note(self, target, server, answer, reason, tries, seconds):
         with self.lock:
             seen = self.seen
             seen["requests"] += 1
             seen["again"] += tries > 1
             if not answer:
                 seen["errors"] += 1
-                seen["straight_errors"] += request.server is not None
-                self.failures.append(f"{'Varnish' if request.server is None else 'straight'}: {reason}")
+                seen["straight_errors"] += server is not None
+                self.failures.append(f"{'Varnish' if server is None else 'straight'}: {reason}")
                 return
-            seen["times"].append(seconds)
-            seen["wrong"] += proof(*answer) != self.expected[request.target]
+            seen["times"].append(seconds * 1000)
+            seen["wrong"] += proof(*answer) != self.expected[target]
             # Varnish names two requests if one has found the answer of the other.
-            seen["varnish"] += request.server is None and len(answer[0].get("X-Varnish", "").split()) == 2
+            seen["varnish"] += server is None and len(answer[0].get("X-Varnish", "").split()) == 2
 
     def end(self):
-        self.is_over.set()
-        for thread in self.threads:
-            thread.join(30)
+        self.clients.end()
+        self.thread.join(30)
 
 
 class Tally:
@@ -190,13 +163,9 @@ def fetches(origin):
     return sum(json.loads(parts.get(origin.port, "/fetches")[2]).values())
 
 
-def percentile(times, share):
-    return sorted(times)[min(len(times) - 1, int(len(times) * share))] * 1000 if times else float("nan")
-
-
 class Show:
-    def __init__(self, load, tally, origin):
-        self.load, self.tally, self.origin, self.rows, self.troubles = load, tally, origin, [], []
+    def __init__(self, traffic, tally, origin):
+        self.traffic, self.tally, self.origin, self.rows, self.troubles = traffic, tally, origin, [], []
 
     def line(self, values):
         print("  ".join(f"{str(value):<{-width}}" if width < 0 else f"{str(value):>{width}}" for value, (_, width) in zip(values, COLUMNS)),
@@ -207,7 +176,7 @@ class Show:
 
     def phase(self, name, recovers=None, down=()):
         """Runs a phase, and adds its row; `recovers` tells whether what was started works again, `down` which ways are shut."""
-        self.load.take()
+        self.traffic.take()
         self.tally.look()
         start, before, fetched = time.monotonic(), collections.Counter(self.tally.sums), fetches(self.origin)
         recovered = None
@@ -219,7 +188,7 @@ class Show:
                 recovered = passed
             if passed >= SECONDS and (not recovers or recovered is not None or passed >= PATIENCE):
                 break
-        seen, passed = self.load.take(), time.monotonic() - start
+        seen, passed = self.traffic.take(), time.monotonic() - start
         hits = self.tally.sums - before
         word = "" if not recovers else f"{recovered:.1f} s" if recovered is not None else "no"
         row = [name, f"{passed:.0f}", seen["requests"], seen["errors"], seen["again"], seen["wrong"], f"{percentile(seen['times'], 0.5):.1f}",
@@ -248,18 +217,14 @@ def answers(part, target, expected):
 def main():
     program = os.path.abspath(sys.argv[1])
     group = parts.Fleet()
-    photographs = group.folder("photographs")
-    source = os.path.join(parts.HERE, "Examples/Photographs")
-    for name in os.listdir(source):
-        if name.endswith(".jpg"):
-            shutil.copy(os.path.join(source, name), photographs)
+    photographs = group.photographs()
     # Phases that wait for a breaker take longer.
     images = Images(photographs, int(NEW * (SECONDS * 10 + 2 * PATIENCE)))
     origin = group.origin(photographs).start()
     redis, bucket = group.redis(), group.bucket()
     for part, name in ((redis, "Redis: redis-server"), (bucket, "S3: weed (SeaweedFS)"), (parts.find("varnishd"), "Varnish: varnishd")):
         if not part:
-            say(f"skipping {name} is not installed; Scripts/setup.sh demo-fleet installs it")
+            say(f"skipping {name} is not installed; Scripts/setup.sh demo/fleet installs it")
     for part in (redis, bucket):
         if part:
             part.start(60)
@@ -271,22 +236,22 @@ def main():
         for target in images.targets(number, origin):
             status, headers, body = parts.get(reference.port, target)
             if status != 200:
-                raise SystemExit(f"demo-fleet: {target} is answered with {status}: {body[:200]!r}")
+                raise SystemExit(f"fleet: {target} is answered with {status}: {body[:200]!r}")
             expected[target] = proof(headers, body)
     reference.stop()
     if len({body for body, _ in expected.values()}) != len(expected):
-        raise SystemExit("demo-fleet: some of these images are alike, so a mix-up would not be seen")
+        raise SystemExit("fleet: some of these images are alike, so a mix-up would not be seen")
 
     servers = [group.server(program, f"server {number + 1}", redis, bucket, memory="96M", cache_bytes="64M").start() for number in range(3)]
-    varnish = group.varnish(servers)
+    varnish = group.varnish("fleet.vcl", {8081 + number: server.port for number, server in enumerate(servers)})
     if varnish:
         varnish.start()
     names = [f"{len(servers)} servers"] + [part.name for part in (redis, bucket, varnish) if part]
     say(f"{', '.join(names)}; {RATE:.0f} requests and {NEW:.0f} new images a second"
         + (", 6 of 10 requests through Varnish" if varnish else ", straight to the servers") + "\n")
 
-    load, tally = Load(images, origin, expected, servers, varnish), Tally(servers)
-    show = Show(load, tally, origin)
+    traffic, tally = Traffic(images, origin, expected, servers, varnish), Tally(servers)
+    show = Show(traffic, tally, origin)
     show.head()
     show.phase("all run")
     target = images.targets(0, origin)[0]
@@ -316,17 +281,17 @@ def main():
     if varnish:
         cycle(varnish, "Varnish", lambda: answers(varnish, target, expected[target]), down={"Varnish"})
     show.phase("all run")
-    load.end()
+    traffic.end()
 
     print("\nagain: straight requests that another server answered, since the first one failed; new: images never asked for before;\n"
           "fetched: requests to the origin, for new images, and for others whose original has been lost with Redis and cannot be had from "
           "S3;\nlate: calls to Redis and S3 that took too long, after which a server may fetch what another has.\nVarnish, memory, disk, Redis, S3: hits, the last four of all servers together.")
-    if load.failures:
+    if traffic.failures:
         print("\nErrors, by reason:")
-        for reason, count in collections.Counter(load.failures).most_common(5):
+        for reason, count in collections.Counter(traffic.failures).most_common(5):
             print(f"  {count:>5}  {reason}")
     if show.troubles:
-        print("\ndemo-fleet: not as it should be:\n  " + "\n  ".join(show.troubles))
+        print("\nfleet: not as it should be:\n  " + "\n  ".join(show.troubles))
         sys.exit(1)
     say("no wrong byte, no image that could not be had while a way to it was open; all parts are used again")
 

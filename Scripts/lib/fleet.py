@@ -1,6 +1,6 @@
-"""The parts of a fleet, all on loopback: an origin, vitrine-servers, Redis, a server of buckets, Varnish.
+"""The parts of a fleet, all on loopback: origins, vitrine-servers, Redis, a server of buckets, Varnish.
 
-demo-fleet.py and bench-fleet.py use them. Run as `fleet.py origin PORT FOLDER`, it is the origin of the demo.
+Run as `fleet.py origin PORT FOLDER`, it is the origin of the demo.
 """
 
 import atexit
@@ -41,6 +41,10 @@ def free_ports(count):
     finally:
         for probe in probes:
             probe.close()
+
+
+def free_port():
+    return free_ports(1)[0]
 
 
 def get(port, target, fields=None, timeout=30, method="GET"):
@@ -124,25 +128,51 @@ class Part:
             pass
         self.process.wait()
 
-    def cpu(self):
-        """Returns the seconds of processor time of the program and of those that it has started."""
-        total, rest = 0, [self.process.pid]
+    def processes(self):
+        """Returns the program's process, and below it all that it has started."""
+        found, rest = [], [self.process.pid]
         while rest:
-            pid = rest.pop()
+            found.append(rest.pop())
+            rest += children(found[-1])
+        return found
+
+    def cpu(self):
+        """Returns the seconds of processor time of the program and of those that it has started, of ended ones too."""
+        total = 0
+        for pid in self.processes():
             try:
                 with open(f"/proc/{pid}/stat") as file:
                     total += sum(map(int, file.read().rsplit(")", 1)[1].split()[11:15]))
-                for task in os.listdir(f"/proc/{pid}/task"):
-                    with open(f"/proc/{pid}/task/{task}/children") as file:
-                        rest += map(int, file.read().split())
             except OSError:
                 pass
         return total / TICKS
 
-    def peak(self):
-        """Returns the highest resident memory of the program, in MB."""
-        with open(f"/proc/{self.process.pid}/status") as file:
-            return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1)) / 1024
+    def peaks(self):
+        """Returns the highest resident memory in MB: of the program's own process, and the sum of all."""
+        peaks = [memory(pid, "VmHWM") for pid in self.processes()]
+        return peaks[0], sum(peak for peak in peaks if peak == peak)
+
+
+def children(pid):
+    """Returns the processes that one has started."""
+    found = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children") as file:
+                found += map(int, file.read().split())
+    except OSError:
+        # It has ended meanwhile.
+        pass
+    return found
+
+
+def memory(pid, key="VmRSS"):
+    """Returns megabytes of a process, without those that it has started; none of one that has ended."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            return int(re.search(rf"{key}:\s+(\d+)", file.read()).group(1)) / 1024
+    except (OSError, AttributeError):
+        return float("nan")
 
 
 def plain_environment():
@@ -176,13 +206,21 @@ class Fleet:
         os.makedirs(path, exist_ok=True)
         return path
 
+    def photographs(self):
+        """Returns a folder of the JPEG photographs of Examples, and nothing else."""
+        path = self.folder("photographs")
+        for name in os.listdir(os.path.join(HERE, "Examples/Photographs")):
+            if name.endswith(".jpg"):
+                shutil.copy(os.path.join(HERE, "Examples/Photographs", name), path)
+        return path
+
     def origin(self, folder):
-        port, = free_ports(1)
+        port = free_port()
         return Part(self, "origin", [sys.executable, os.path.abspath(__file__), "origin", str(port), folder], port)
 
     def nginx(self, folder):
         """An origin with any number of names: /17/cat.jpg is the file cat.jpg."""
-        port, = free_ports(1)
+        port = free_port()
         path = os.path.join(self.scratch, "nginx.conf")
         with open(path, "w") as file:
             file.write(f"""
@@ -203,9 +241,9 @@ class Fleet:
         return Part(self, "nginx", [find("nginx"), "-p", self.scratch, "-c", path], port)
 
     def redis(self, *options):
-        """Nothing of it is on disk, so it is empty when it starts."""
-        port, = free_ports(1)
-        program = find("redis-server")
+        """Nothing of it is on disk, so it is empty when it starts. REDIS names another program, such as Valkey's."""
+        port = free_port()
+        program = find(os.environ.get("REDIS") or "redis-server")
         if not program:
             return None
         return Part(self, "Redis", [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
@@ -236,7 +274,7 @@ class Fleet:
 
     def server(self, program, name, redis=None, bucket=None, folder=None, **settings):
         """A vitrine-server with a disk of its own: the folder, or a new one."""
-        port, = free_ports(1)
+        port = free_port()
         environment = plain_environment()
         environment.update(VITRINE_PORT=str(port), VITRINE_CACHE_DIR=folder or tempfile.mkdtemp(dir=self.scratch), VITRINE_LOG="off",
                            VITRINE_ALLOW_ROOT="on", VITRINE_ALLOWED_NETWORKS="127.0.0.1/32", VITRINE_ALLOWED_PORTS="", no_proxy="127.0.0.1")
@@ -248,17 +286,18 @@ class Fleet:
         environment.update({"VITRINE_" + key.upper(): value for key, value in settings.items()})
         return Part(self, name, [program], port, environment, lambda part: get(part.port, "/ready", timeout=2)[0] == 200)
 
-    def varnish(self, servers):
-        """Varnish with Examples/Varnish/fleet.vcl, in front of three servers."""
+    def varnish(self, name, ports, more=""):
+        """Varnish with a file of Examples/Varnish, in which servers have other ports, and more lines."""
         program = find("varnishd")
         if not program:
             return None
-        port, = free_ports(1)
+        port = free_port()
         shutil.copy(os.path.join(HERE, "Examples/Varnish/images.vcl"), self.scratch)
-        with open(os.path.join(HERE, "Examples/Varnish/fleet.vcl")) as file:
+        with open(os.path.join(HERE, "Examples/Varnish", name)) as file:
             vcl = file.read()
-        for number, server in enumerate(servers):
-            vcl = vcl.replace(f'"{8081 + number}"', f'"{server.port}"')
+        for example, real in ports.items():
+            vcl = vcl.replace(f'"{example}"', f'"{real}"')
+        vcl += more
         path = os.path.join(self.scratch, "fleet.vcl")
         with open(path, "w") as file:
             file.write(vcl)
@@ -269,10 +308,10 @@ class Fleet:
 METRIC = re.compile(r'^(vitrine_(?:tier|images)_\w+)\{tier="(\w+)"\} (\d+)$', re.M)
 
 
-def metrics(server):
+def metrics(server, timeout=2):
     """Returns the numbers of a server by metric and tier, such as ("hits_total", "redis"); empty if it does not answer."""
     try:
-        status, _, body = get(server.port, "/metrics", timeout=2)
+        status, _, body = get(server.port, "/metrics", timeout=timeout)
     except (OSError, http.client.HTTPException):
         return {}
     if status != 200:
@@ -282,37 +321,57 @@ def metrics(server):
 
 
 class OriginServer(http.server.ThreadingHTTPServer):
+    """A server that is left in the middle as often as its clients are."""
+
     daemon_threads = True
     request_queue_size = 256
 
+    def handle_error(self, *_):
+        pass
 
-class Origin(http.server.BaseHTTPRequestHandler):
-    """Serves /17/cat.jpg as the file cat.jpg, under an entity tag of its own; /fetches has the number of requests by name."""
+
+class Answering(http.server.BaseHTTPRequestHandler):
+    """Answers requests, and says nothing of them."""
 
     protocol_version, disable_nagle_algorithm = "HTTP/1.1", True
+
+    def answer(self, status, body=b"", send_body=True, **fields):
+        self.send_response(status)
+        # That of a 304 would be the length of what the client has.
+        if status != 304:
+            self.send_header("Content-Length", str(len(body)))
+        for name, value in fields.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        if send_body:
+            self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+def serve(handler, port=0):
+    """Serves in the background; returns the port."""
+    server = OriginServer(("127.0.0.1", port), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_port
+
+
+class Origin(Answering):
+    """Serves /17/cat.jpg as the file cat.jpg, under an entity tag of its own; /fetches has the number of requests by name."""
+
     folder, fetches, lock = "", {}, threading.Lock()
 
     def do_GET(self):
         if self.path == "/fetches":
             with self.lock:
                 body = json.dumps(self.fetches).encode()
-            return self.answer(body, "application/json", "no-store")
+            return self.answer(200, body, Content_Type="application/json", Cache_Control="no-store")
         with self.lock:
             self.fetches[self.path] = self.fetches.get(self.path, 0) + 1
         with open(os.path.join(self.folder, os.path.basename(self.path)), "rb") as file:
-            self.answer(file.read(), "image/jpeg", "max-age=3600")
-
-    def answer(self, body, kind, control):
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", control)
-        self.send_header("ETag", '"' + self.path.strip("/").replace("/", "-") + '"')
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments):
-        pass
+            tag = '"' + self.path.strip("/").replace("/", "-") + '"'
+            self.answer(200, file.read(), Content_Type="image/jpeg", Cache_Control="max-age=3600", ETag=tag)
 
 
 if __name__ == "__main__":

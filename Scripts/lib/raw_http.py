@@ -1,10 +1,13 @@
-"""Parts that the attacks on a thumbnail server share: requests as they are, an honest client, the memory of a process."""
+"""What the attacks on a thumbnail server share: requests as they are, an honest client, what is checked."""
+import argparse
 import os
 import re
 import socket
 import threading
 import time
 from urllib.parse import urlsplit
+
+from load import percentile
 
 # A sanitizer makes a server slower and larger: bounds of time and memory are multiplied by it.
 PATIENCE = float(os.environ.get("PATIENCE", "1"))
@@ -85,18 +88,17 @@ class Honest(threading.Thread):
         return len(wrong)
 
 
-def percentile(times, part):
-    return sorted(times)[min(len(times) - 1, int(len(times) * part))] if times else float("nan")
-
-
-def memory(pid, key="VmRSS"):
-    """Returns megabytes of a process, without those that it has started; none of one that has ended."""
-    try:
-        with open(f"/proc/{pid}/status") as file:
-            return int(re.search(rf"{key}:\s+(\d+)", file.read()).group(1)) / 1024
-    except (OSError, AttributeError):
-        return float("nan")
-
-
 def descriptors(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def attack_arguments(text, attacks, add=lambda parser: None):
+    """Returns what a script was given that attacks a server; `add` declares more."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("attack", choices=attacks)
+    parser.add_argument("server")
+    parser.add_argument("--pid", type=int, required=True, help="the server's process")
+    parser.add_argument("--local", required=True, help="a photograph below the server's folder")
+    parser.add_argument("--root", required=True, help="that folder")
+    add(parser)
+    return parser.parse_args()
