@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-import fleet as parts
+import parts
 import wrk
 
 IMAGES = int(os.environ.get("IMAGES") or 600)

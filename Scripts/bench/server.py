@@ -18,7 +18,7 @@ import tempfile
 import time
 import urllib.request
 
-import fleet as parts
+import parts
 import wrk
 
 SECONDS = int(os.environ.get("SECONDS_EACH", "5"))

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-import fleet as parts
+import parts
 from checks import check, finish
 
 server, picture = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])

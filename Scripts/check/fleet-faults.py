@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 
-import fleet as parts
+import parts
 from load import Clients, percentile
 
 SECONDS = float(os.environ.get("SECONDS_EACH", "7"))

@@ -17,7 +17,7 @@ import threading
 import time
 
 from checks import check, finish
-from fleet import memory
+from parts import memory
 from load import percentile
 from raw_http import PATIENCE, Honest, Target, attack_arguments, descriptors, field, parsed
 
