@@ -1,6 +1,6 @@
 #if !os(watchOS)
 import Vitrine
-#if os(macOS) || VITRINE_STUBS
+#if os(macOS) || os(Linux)
 import AppKit
 #endif
 #if !os(macOS)
@@ -42,7 +42,7 @@ public enum DisplayRange: Sendable, Hashable, CaseIterable {
   }
   #endif
 
-  #if os(macOS) || VITRINE_STUBS
+  #if os(macOS) || os(Linux)
   var nsRange: NSImage.DynamicRange {
     switch self {
     case .unspecified: .unspecified

@@ -1,4 +1,4 @@
-#if os(macOS) || VITRINE_STUBS
+#if os(macOS) || os(Linux)
 public import AppKit
 public import Vitrine
 import VitrineRuntime

@@ -1,7 +1,7 @@
 #if !os(watchOS)
 public import Symbols
 public import Vitrine
-#if os(macOS) || VITRINE_STUBS
+#if os(macOS) || os(Linux)
 public import AppKit
 #endif
 #if !os(macOS)
@@ -70,7 +70,7 @@ public struct Symbol: Hashable, Sendable {
   }
   #endif
 
-  #if os(macOS) || VITRINE_STUBS
+  #if os(macOS) || os(Linux)
   /// Creates a symbol with a configuration: point size or text style, weight, scale, colours.
   @_disfavoredOverload
   public init(

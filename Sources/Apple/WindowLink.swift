@@ -1,4 +1,4 @@
-#if os(macOS) || VITRINE_STUBS
+#if os(macOS) || os(Linux)
 import AppKit
 
 /// The display link of a view of AppKit; silent while the view is in no window.
@@ -15,7 +15,7 @@ final class WindowLink: NSObject, FrameLink {
     super.init()
   }
 
-  #if VITRINE_STUBS
+  #if os(Linux)
   private func update() { if isRunning { _RunLoop._add(self) } }
   #else
   private var link: CADisplayLink?
@@ -33,7 +33,7 @@ final class WindowLink: NSObject, FrameLink {
   #endif
 }
 
-#if VITRINE_STUBS
+#if os(Linux)
 // The stubs have no selectors, so no display link of AppKit's.
 extension WindowLink: _FrameObserver {
   func _beforeCommit(time: TimeInterval, interval: TimeInterval, isUpdate: Bool) {

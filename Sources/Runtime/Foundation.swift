@@ -8,15 +8,14 @@
 
 #if VITRINE_APPLE
 @_exported public import Foundation
+#if os(Linux)
+// Where Apple's shape is tested on Linux, URLSession has a module of its own, and Foundation makes Dispatch the owner of
+// some of the C library.
+@_exported public import CDispatch
+@_exported public import FoundationNetworking
+#endif
 #else
 @_exported public import FoundationEssentials
-#endif
-
-// On Apple's platforms URLSession is Foundation's own. On Linux, Foundation makes Dispatch the owner of some of the C
-// library.
-#if VITRINE_STUBS
-@_exported public import CDispatch
-@_exported public import URLLoading
 #endif
 
 #if canImport(Glibc)

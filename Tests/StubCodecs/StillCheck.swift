@@ -4,15 +4,18 @@ public import VitrineRuntime
 public enum StillCheck {
   /// Returns `true` if a file is one still picture and nothing of it is missing.
   public static func isWhole(_ data: Data) -> Bool {
-    guard let info = try? DecoderRegistry.standard.info(of: data), info.frameCount == 1 else { return false }
-    return (try? DecoderRegistry.standard.decode(data)) != nil
-  }
-
-  /// Returns the pixels of one frame, as Linux shows it.
-  public static func pixels(of data: Data, frame: Int) -> [SIMD4<UInt8>]? {
-    var options = DecodeOptions()
-    options.frame = frame
-    guard let bitmap = try? DecoderRegistry.standard.decode(data, options).bitmap else { return nil }
-    return (0..<bitmap.height).flatMap { y in (0..<bitmap.width).map { bitmap[$0, y] } }
+    guard let info = try? SystemPicture.info(of: data), info.frameCount == 1 else { return false }
+    let isRead = try? unsafe data.withImageBytes { (bytes) throws(ImageError) in
+      let rows = try unsafe SystemPicture.rows(bytes, info, scale: 1, isWhole: true)
+      var line = [UInt8](repeating: 0, count: 4 * rows.width)
+      for _ in 0..<rows.height {
+        let got = try unsafe line.withUnsafeMutableBytes { (line) throws(ImageError) in
+          try unsafe rows.read(into: line, bytesPerRow: 4 * rows.width, count: 1)
+        }
+        guard got == 1 else { return false }
+      }
+      return rows.damage == nil
+    }
+    return isRead == true
   }
 }

@@ -2,45 +2,45 @@ import CoreGraphics
 import ImageIO
 import VitrineRuntime
 
-/// The codecs of the stubs of ImageIO and CoreGraphics: Vitrine's own, as on Linux.
+/// The codecs of the stubs of ImageIO and CoreGraphics: Linux's, which are compiled into this module.
 ///
-/// This module is Sources/Imaging once more, in the shape of Linux, so that nothing of it is in the modules under test.
+/// What the module under test has for every platform, such as headers and resampling, is its own. So nothing here may ask
+/// it for what it asks ImageIO for: profiles of PNG, and pixels.
 struct StubCodecs: _ImageCodecs, _ColorConverting {
   let readable = ["public.jpeg", "public.png", "com.compuserve.gif", "org.webmproject.webp"] + StubFile.types
   let writable = ["public.jpeg", "public.png"] + StubFile.types
-  private let registry = DecoderRegistry.standard
 
   func describe(_ data: Data, isFinal: Bool) -> _ImageDescription? {
     if let file = StubFile(data) { return describe(file) }
-    guard let info = try? registry.info(of: data), let type = Self.types[info.format] else { return nil }
-    let properties = [[String: Any]](repeating: self.properties(of: data, info), count: info.frameCount)
-    var description = _ImageDescription(type: type, properties: properties, isWhole: isFinal)
-    description.xmp = (try? registry.metadata(of: data))?.xmp
+    guard let info = try? SystemPicture.info(of: data), let type = Self.types[info.format] else { return nil }
+    let properties = [[String: Any]](repeating: Self.properties(info), count: info.frameCount)
+    var description = _ImageDescription(type: type, properties: properties)
+    description.xmp = SystemPicture.text(of: data, info)
     return description
   }
 
   private func describe(_ file: StubFile) -> _ImageDescription? {
     var properties: [[String: Any]] = []
     for (index, picture) in file.pictures.enumerated() {
-      guard let info = try? registry.info(of: picture) else { return nil }
-      properties.append(self.properties(of: picture, info))
+      guard let info = try? SystemPicture.info(of: picture) else { return nil }
+      properties.append(Self.properties(info).merging(Self.fields(of: picture)) { $1 })
       if file.delays.indices.contains(index) {
         properties[index][kCGImagePropertyHEICSDictionary as String] = [
           kCGImagePropertyHEICSUnclampedDelayTime as String: file.delays[index]
         ]
       }
     }
-    var description = _ImageDescription(type: file.type, properties: properties, isWhole: true)
+    var description = _ImageDescription(type: file.type, properties: properties)
     description.primary = file.primary
     if !file.delays.isEmpty {
       description.container = [kCGImagePropertyHEICSDictionary as String: [kCGImagePropertyHEICSLoopCount as String: 3]]
     }
-    description.xmp = file.pictures.first.flatMap { (try? registry.metadata(of: $0))?.xmp }
+    description.xmp = file.pictures.first.flatMap { (try? DecoderRegistry.standard.metadata(of: $0))?.xmp }
     return description
   }
 
-  private func properties(of data: Data, _ info: ImageInfo) -> [String: Any] {
-    var values: [String: Any] = [
+  private static func properties(_ info: ImageInfo) -> [String: Any] {
+    [
       kCGImagePropertyPixelWidth as String: info.storedWidth,
       kCGImagePropertyPixelHeight as String: info.storedHeight,
       kCGImagePropertyOrientation as String: info.orientation.rawValue,
@@ -49,7 +49,10 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
       kCGImagePropertyColorModel as String: info.colorModel == .gray
         ? "Gray" : info.colorModel == .cmyk ? "CMYK" : "RGB",
     ]
-    let fields = (try? registry.metadata(of: data))?.fields ?? EXIFFields()
+  }
+
+  private static func fields(of data: Data) -> [String: Any] {
+    let fields = (try? DecoderRegistry.standard.metadata(of: data))?.fields ?? EXIFFields()
     var tiff: [String: Any] = [:]
     tiff[kCGImagePropertyTIFFMake as String] = fields.make
     tiff[kCGImagePropertyTIFFModel as String] = fields.model
@@ -62,10 +65,10 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
     place[kCGImagePropertyGPSLatitudeRef as String] = fields.latitude.map { $0 < 0 ? "S" : "N" }
     place[kCGImagePropertyGPSLongitude as String] = fields.longitude.map { abs($0) }
     place[kCGImagePropertyGPSLongitudeRef as String] = fields.longitude.map { $0 < 0 ? "W" : "E" }
-    values[kCGImagePropertyTIFFDictionary as String] = tiff
-    values[kCGImagePropertyExifDictionary as String] = exif
-    values[kCGImagePropertyGPSDictionary as String] = place
-    return values
+    return [
+      kCGImagePropertyTIFFDictionary as String: tiff, kCGImagePropertyExifDictionary as String: exif,
+      kCGImagePropertyGPSDictionary as String: place,
+    ]
   }
 
   private static let types: [ImageFormat: String] = [
@@ -82,48 +85,22 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
       guard request.isHighRange, file.headroom > 1 else { return image }
       return image.flatMap { Self.brightened($0, by: Float(file.headroom)) }
     }
-    var options = DecodeOptions()
-    options.frame = request.index
-    // A file that ends too early is filled up, and nothing is said.
-    options.acceptsPartial = true
-    if let longest = request.longestSide { options.size = .pixels(Double(longest), Double(longest), .fit) }
-    do {
-      return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
-        try unsafe registry.find(bytes, options.limits, remote: { (_, _) throws(ImageError) in nil }) {
-          (decoder, info) throws(ImageError) -> CGImage? in
-          try unsafe image(decoder, bytes, info, options, request)
-        }
-      }
-    } catch {
-      return nil
+    guard let info = try? SystemPicture.info(of: data), info.frameCount == 1, request.index == 0 else { return nil }
+    return try? unsafe data.withImageBytes { (bytes) throws(ImageError) in
+      try unsafe image(bytes, info, request)
     }
   }
 
   private func image(
-    _ decoder: any ImageDecoder,
     _ bytes: UnsafeRawBufferPointer,
     _ info: ImageInfo,
-    _ options: DecodeOptions,
     _ request: _DecodeRequest,
   ) throws(ImageError) -> CGImage? {
-    let control = DecodeControl(isCancelled: nil, timeLimit: nil)
+    var options = DecodeOptions()
+    if let longest = request.longestSide { options.size = .pixels(Double(longest), Double(longest), .fit) }
     var plan = try options.plan(for: info)
-    let scale = 1 / Double(request.subsampling)
-    if request.longestSide == nil { plan = SamplingPlan(width: info.width, height: info.height) }
-    let own = RowRequest(
-      info: info,
-      frame: request.index,
-      minimumScale: min(scale, request.longestSide == nil ? 1 : plan.scale),
-      limits: options.limits,
-      control: control,
-    )
-    let rows =
-      if let prefix = decoder as? any PrefixDecoding, !request.isFinal {
-        try unsafe prefix.openPrefix(bytes, own)
-      } else {
-        try unsafe decoder.open(bytes, own)
-      }
-    guard let rows else { return nil }
+    let scale = request.longestSide == nil ? 1 / Double(request.subsampling) : plan.scale
+    let rows = try unsafe SystemPicture.rows(bytes, info, scale: scale, isWhole: request.isFinal)
     guard request.longestSide != nil else { return Self.stored(rows, info) }
     // In the file's own colours, as ImageIO delivers them; inks become colours.
     var shown = ImageInfo(
@@ -138,6 +115,8 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
       shown = ImageInfo(format: info.format, storedWidth: info.storedWidth, storedHeight: info.storedHeight)
       plan = try options.plan(for: shown)
     }
+    let control = DecodeControl(isCancelled: nil, timeLimit: nil)
+    // A file that ends too early is filled up, and nothing is said.
     let bitmap = try Renderer(info: shown, plan: plan, control: control).render(rows, acceptsPartial: true).bitmap
     let data = unsafe bitmap.withUnsafeBytes { unsafe Data($0) }
     let space = rows.colorModel == .cmyk ? CGColorSpace(name: CGColorSpace.sRGB) : Self.space(of: info, rows)
@@ -257,14 +236,12 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
 
   func encode(_ image: CGImage, as type: String, quality: Double, isProgressive: Bool) -> Data? {
     guard let bitmap = bitmap(of: image) else { return nil }
-    let encoders = EncoderRegistry.standard
+    let input = EncoderInput(bitmap)
     if type == "public.jpeg" {
-      return try? encoders.encode(
-        bitmap,
-        as: .jpeg(quality: Int((quality * 100).rounded()), isProgressive: isProgressive),
-      )
+      let options = JPEGOptions(quality: Int((quality * 100).rounded()), isProgressive: isProgressive)
+      return try? JPEGEncoder().encode(input, options)
     }
-    guard let picture = try? encoders.encode(bitmap, as: .png()) else { return nil }
+    guard let picture = try? PNGEncoder().encode(input, PNGOptions()) else { return nil }
     return type == "public.png" ? picture : StubFile(type, [picture]).data
   }
 
@@ -283,13 +260,24 @@ struct StubCodecs: _ImageCodecs, _ColorConverting {
 
   func convert(_ pixels: inout [UInt8], from source: CGColorSpace, to target: CGColorSpace) {
     let to: ColorSpace = target.name == CGColorSpace.displayP3 ? .displayP3 : .sRGB
-    var info = ImageInfo(format: .bitmap, storedWidth: pixels.count / 4, storedHeight: 1)
-    info.colorModel = source.model == .cmyk ? .cmyk : source.model == .monochrome ? .gray : .rgb
-    info.colorProfile = source.copyICCData().map { ColorProfile(data: Data(referencing: $0)) }
-    if info.colorProfile == nil, source.name == CGColorSpace.displayP3 { info.colorEncoding = .displayP3 }
-    let transform = ColorTransform(info, rows: info.colorModel == .cmyk ? .cmyk : .rgb, to: to)
-    unsafe pixels.withUnsafeMutableBytes { unsafe transform?.apply(to: $0) }
+    let model: ColorModel = source.model == .cmyk ? .cmyk : source.model == .monochrome ? .gray : .rgb
+    let profile = source.copyICCData().map { ColorProfile(data: Data(referencing: $0)) }
+    unsafe pixels.withUnsafeMutableBytes { pixels in
+      if let transform = profile.flatMap({ ProfileTransform($0, model, to: to) }) {
+        guard model == .gray else { return unsafe transform.apply(to: pixels) }
+        let colors = transform.colorsOfGrays()
+        return unsafe pixels.updateEachPixel { SIMD4(colors[Int($0.x)], $0.w) }
+      }
+      var info = ImageInfo(format: .bitmap, storedWidth: pixels.count / 4, storedHeight: 1)
+      info.colorModel = model
+      if source.name == CGColorSpace.displayP3 { info.colorEncoding = .displayP3 }
+      unsafe ColorTransform(info, rows: model == .cmyk ? .cmyk : .rgb, to: to)?.apply(to: pixels)
+    }
   }
+}
+
+extension SIMD4<UInt8> {
+  fileprivate init(_ color: SIMD4<UInt8>, _ alpha: UInt8) { self.init(color.x, color.y, color.z, alpha) }
 }
 
 /// Called before `main` of every test program.

@@ -19,26 +19,7 @@ open class NSFont: NSObject, @unchecked Sendable {
       self.rawValue = rawValue
     }
 
-    /// The thinnest.
-    public static let ultraLight = Weight(-0.8)
-    /// Thin.
-    public static let thin = Weight(-0.6)
-    /// Light.
-    public static let light = Weight(-0.4)
-    /// Regular.
-    public static let regular = Weight(0)
-    /// Medium.
-    public static let medium = Weight(0.23)
-    /// Half bold.
-    public static let semibold = Weight(0.3)
     /// Bold.
     public static let bold = Weight(0.4)
-    /// Heavy.
-    public static let heavy = Weight(0.56)
-    /// The boldest.
-    public static let black = Weight(0.62)
   }
-
-  /// The role of a text.
-  public typealias TextStyle = _TextStyle
 }

@@ -21,24 +21,10 @@ open class NSImage: NSObject {
     case high = 2
   }
 
-  /// When drawing is kept.
-  public enum CacheMode: UInt, Sendable {
-    /// As the form likes.
-    case `default` = 0
-    /// Always.
-    case always = 1
-    /// Where it saves work.
-    case bySize = 2
-    /// Never.
-    case never = 3
-  }
-
   /// The size in points.
   open var size: NSSize
   /// Whether only its shape counts.
   open var isTemplate = false
-  /// When drawing is kept.
-  open var cacheMode = CacheMode.default
   /// Its description for assistive technology.
   open var accessibilityDescription: String?
   /// The forms.
@@ -71,12 +57,6 @@ open class NSImage: NSObject {
     representations = [representation]
   }
 
-  /// Makes a picture from an encoded file, with the help of `_decoder`.
-  public convenience init?(data: Data) {
-    guard let image = NSImage._decoder?(data) else { return nil }
-    self.init(cgImage: image, size: .zero)
-  }
-
   /// Makes a picture from the app's catalogue, which is `_assets` here.
   public convenience init?(named name: NSImage.Name) {
     guard let (image, size) = NSImage._assets[name] else { return nil }
@@ -105,26 +85,6 @@ open class NSImage: NSObject {
 
   /// The name.
   open func name() -> NSImage.Name? { ownName }
-
-  /// Sets the name.
-  @discardableResult
-  open func setName(_ string: NSImage.Name?) -> Bool {
-    ownName = string
-    return true
-  }
-
-  /// Whether it can be drawn.
-  open var isValid: Bool { !representations.isEmpty || _symbolName != nil }
-
-  /// Adds a form.
-  open func addRepresentation(_ imageRep: NSImageRep) {
-    representations.append(imageRep)
-  }
-
-  /// Removes a form.
-  open func removeRepresentation(_ imageRep: NSImageRep) {
-    representations.removeAll { $0 === imageRep }
-  }
 
   /// The same symbol with other settings, or nothing if it is no symbol.
   open func withSymbolConfiguration(_ configuration: NSImage.SymbolConfiguration) -> NSImage? {
@@ -156,7 +116,6 @@ extension NSImage {
   private struct Registry: Sendable {
     var assets: [String: (CGImage, NSSize)] = [:]
     var symbolNames: Set<String>?
-    var decoder: (@Sendable (Data) -> CGImage?)?
   }
 
   private static let registry = Mutex(Registry())
@@ -176,11 +135,5 @@ extension NSImage {
   public static var _symbolNames: Set<String>? {
     get { registry.withLock { $0.symbolNames } }
     set { registry.withLock { $0.symbolNames = newValue } }
-  }
-
-  /// What decodes the data given to `init(data:)`.
-  public static var _decoder: (@Sendable (Data) -> CGImage?)? {
-    get { registry.withLock { $0.decoder } }
-    set { registry.withLock { $0.decoder = newValue } }
   }
 }

@@ -12,11 +12,6 @@ open class NSImageRep: NSObject {
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
-
-    /// How the picture is scaled.
-    public static let interpolation = HintKey(rawValue: "NSImageHintInterpolation")
-    /// How the coordinates are turned.
-    public static let ctm = HintKey(rawValue: "NSImageHintCTM")
   }
 
   /// The width in pixels.
@@ -25,8 +20,6 @@ open class NSImageRep: NSObject {
   open var pixelsHigh = 0
   /// The size in points.
   open var size = NSSize.zero
-  /// Whether it has holes.
-  open var hasAlpha = false
 
   /// Makes an empty form.
   public override init() {

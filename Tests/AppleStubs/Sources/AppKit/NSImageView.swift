@@ -14,35 +14,9 @@ public enum NSImageScaling: UInt, Sendable {
   case scaleProportionallyUpOrDown = 3
 }
 
-/// Where a picture stands.
-public enum NSImageAlignment: UInt, Sendable {
-  /// In the middle.
-  case alignCenter = 0
-  /// At the top.
-  case alignTop = 1
-  /// At the top left.
-  case alignTopLeft = 2
-  /// At the top right.
-  case alignTopRight = 3
-  /// At the left.
-  case alignLeft = 4
-  /// At the bottom.
-  case alignBottom = 5
-  /// At the bottom left.
-  case alignBottomLeft = 6
-  /// At the bottom right.
-  case alignBottomRight = 7
-  /// At the right.
-  case alignRight = 8
-}
-
 /// A view that somebody can use.
 @MainActor
 open class NSControl: NSView {
-  /// Whether it answers.
-  open var isEnabled = true
-  /// The number of its own.
-  open var tag = 0
 }
 
 /// A view that shows a picture.
@@ -63,16 +37,6 @@ open class NSImageView: NSControl {
   }
   /// How the picture fits.
   open var imageScaling = NSImageScaling.scaleProportionallyDown
-  /// Where the picture stands.
-  open var imageAlignment = NSImageAlignment.alignCenter
-  /// Whether a moving picture moves.
-  open var animates = false
-  /// Whether a picture can be dropped into it.
-  open var isEditable = false
-  /// The settings of symbols that have none.
-  open var symbolConfiguration: NSImage.SymbolConfiguration?
-  /// The tint of a template.
-  open var contentTintColor: NSColor?
   /// How bright the picture may show.
   open var preferredImageDynamicRange = NSImageView.defaultPreferredImageDynamicRange
 
@@ -84,27 +48,11 @@ open class NSImageView: NSControl {
 
   private static var sharedRange = NSImage.DynamicRange.constrainedHigh
 
-  /// Makes a view the size of a picture.
-  public convenience init(image: NSImage) {
-    self.init(frame: NSRect(origin: .zero, size: image.size))
-    self.image = image
-  }
-
-  /// How bright the picture shows.
-  open var imageDynamicRange: NSImage.DynamicRange {
-    preferredImageDynamicRange == .unspecified ? .standard : preferredImageDynamicRange
-  }
-
   open override var intrinsicContentSize: NSSize {
     image?.size ?? super.intrinsicContentSize
   }
 
   open override var layer: CALayer? { didSet { show() } }
-
-  open override func prepareForReuse() {
-    super.prepareForReuse()
-    _symbolEffects.remove { _ in true }
-  }
 
   private func show() {
     guard let layer else { return }
@@ -113,15 +61,6 @@ open class NSImageView: NSControl {
 }
 
 extension NSImageView {
-  /// Adds an effect that runs once for an event.
-  public func addSymbolEffect(
-    _ effect: some DiscreteSymbolEffect & SymbolEffect,
-    options: SymbolEffectOptions = .default,
-    animated: Bool = true,
-  ) {
-    _symbolEffects.add(effect, options: options, animated: animated, completion: nil)
-  }
-
   /// Adds an effect that goes on until it is removed.
   public func addSymbolEffect(
     _ effect: some IndefiniteSymbolEffect & SymbolEffect,
@@ -131,27 +70,8 @@ extension NSImageView {
     _symbolEffects.add(effect, options: options, animated: animated, completion: nil)
   }
 
-  /// Adds an effect that can do both.
-  public func addSymbolEffect(
-    _ effect: some DiscreteSymbolEffect & IndefiniteSymbolEffect & SymbolEffect,
-    options: SymbolEffectOptions = .default,
-    animated: Bool = true,
-  ) {
-    _symbolEffects.add(effect, options: options, animated: animated, completion: nil)
-  }
-
   /// Removes all effects.
   public func removeAllSymbolEffects(options: SymbolEffectOptions = .default, animated: Bool = true) {
     _symbolEffects.remove { _ in true }
-  }
-
-  /// Puts another symbol in place of the one that shows.
-  public func setSymbolImage(
-    _ image: NSImage,
-    contentTransition: some ContentTransitionSymbolEffect & SymbolEffect,
-    options: SymbolEffectOptions = .default,
-  ) {
-    self.image = image
-    _symbolEffects.replace(contentTransition, options: options, completion: nil)
   }
 }

@@ -1,41 +1,11 @@
 import CoreGraphics
 import Foundation
 
-/// The name of an element of the interface.
-public struct NSUserInterfaceItemIdentifier: Hashable, Equatable, RawRepresentable, Sendable {
-  /// The name.
-  public let rawValue: String
-
-  /// Makes an identifier from its name.
-  public init(rawValue: String) {
-    self.rawValue = rawValue
-  }
-
-  /// Makes an identifier from its name.
-  public init(_ rawValue: String) {
-    self.rawValue = rawValue
-  }
-}
-
 /// A rectangle on the screen.
 @MainActor
 open class NSView: NSResponder, _AssociationOwner {
   /// The length of a side that has none by itself.
   public nonisolated static let noIntrinsicMetric: CGFloat = -1
-
-  /// What makes a layer's contents out of date.
-  public enum LayerContentsRedrawPolicy: Int, Sendable {
-    /// Nothing.
-    case never = 0
-    /// `needsDisplay`.
-    case onSetNeedsDisplay = 1
-    /// A change of size, even while it animates.
-    case duringViewResize = 2
-    /// A change of size.
-    case beforeViewResize = 3
-    /// `needsDisplay`, with a crossfade.
-    case crossfade = 4
-  }
 
   /// What gives way when the superview changes its size.
   public struct AutoresizingMask: OptionSet, Sendable {
@@ -65,12 +35,8 @@ open class NSView: NSResponder, _AssociationOwner {
   var children: [NSView] = []
   weak var parent: NSView?
   weak var ownWindow: NSWindow?
-  private var label: String?
-  private var isElement = false
   /// What is associated with it.
   public var _associations: [UnsafeRawPointer: Any] = [:]
-  /// The constraints it keeps.
-  public var _heldConstraints: [NSLayoutConstraint] = []
   /// How often `layout()` was called.
   public private(set) var _layoutCount = 0
 
@@ -84,26 +50,16 @@ open class NSView: NSResponder, _AssociationOwner {
       for child in children { child.follow(from: oldValue.size, to: frame.size) }
     }
   }
-  /// The name.
-  open var identifier: NSUserInterfaceItemIdentifier?
   /// What gives way when the superview changes its size.
   open var autoresizingMask: NSView.AutoresizingMask = []
-  /// Whether the frame, and not constraints, places it.
-  open var translatesAutoresizingMaskIntoConstraints = true
   /// Whether the layout is out of date.
   open var needsLayout = true { didSet { if needsLayout { _Clock._current._requestUpdate() } } }
   /// Whether the contents are out of date.
   open var needsDisplay = false { didSet { if needsDisplay { _Clock._current._requestUpdate() } } }
-  /// What makes the layer's contents out of date.
-  open var layerContentsRedrawPolicy = LayerContentsRedrawPolicy.duringViewResize
   /// How much shows, from 0 to 1.
   open var alphaValue: CGFloat = 1 { didSet { ownLayer?.opacity = Float(alphaValue) } }
   /// Whether it hides.
   open var isHidden = false { didSet { ownLayer?.isHidden = isHidden } }
-  /// Whether it cuts off what lies outside.
-  open var clipsToBounds = false { didSet { ownLayer?.masksToBounds = clipsToBounds } }
-  /// A hint that shows under the pointer.
-  open var toolTip: String?
 
   /// Makes a view.
   public init(frame frameRect: NSRect) {
@@ -127,9 +83,6 @@ open class NSView: NSResponder, _AssociationOwner {
     get { NSRect(origin: .zero, size: frame.size) }
     set { frame.size = newValue.size }
   }
-
-  /// Whether the vertical axis points down.
-  open var isFlipped: Bool { false }
 
   /// Whether it draws through a layer.
   open var wantsLayer: Bool {
@@ -174,15 +127,6 @@ open class NSView: NSResponder, _AssociationOwner {
   /// Draws the contents.
   open func draw(_ dirtyRect: NSRect) {}
 
-  /// The views inside, from back to front.
-  open var subviews: [NSView] {
-    get { children }
-    set {
-      for child in children where !newValue.contains(where: { $0 === child }) { child.removeFromSuperview() }
-      for child in newValue { addSubview(child) }
-    }
-  }
-
   /// The view around it.
   open var superview: NSView? { parent }
 
@@ -192,14 +136,6 @@ open class NSView: NSResponder, _AssociationOwner {
   /// Adds a view in front of the others.
   open func addSubview(_ view: NSView) {
     insert(view, at: nil)
-  }
-
-  /// Takes the view out of its superview.
-  open func removeFromSuperview() {
-    guard parent != nil else { return }
-    move(to: nil, window: nil) {
-      unlink()
-    }
   }
 
   /// Hears that it will have another superview.
@@ -216,16 +152,9 @@ open class NSView: NSResponder, _AssociationOwner {
   open func didAddSubview(_ subview: NSView) {}
   /// Hears that a view will be removed.
   open func willRemoveSubview(_ subview: NSView) {}
-  /// Makes the view ready to be used again.
-  open func prepareForReuse() {
-    alphaValue = 1
-    isHidden = false
-  }
 
-  /// Places the subviews by their constraints.
-  open func layout() {
-    _LayoutSolver.solve(self, children: children)
-  }
+  /// Places the subviews.
+  open func layout() {}
 
   /// Brings the layout up to date, of this view and of those inside.
   open func layoutSubtreeIfNeeded() {
@@ -246,25 +175,4 @@ open class NSView: NSResponder, _AssociationOwner {
   open func invalidateIntrinsicContentSize() {
     parent?.needsLayout = true
   }
-
-  /// The size in pixels.
-  open func convertToBacking(_ size: NSSize) -> NSSize {
-    let scale = ownWindow?.backingScaleFactor ?? 1
-    return NSSize(width: size.width * scale, height: size.height * scale)
-  }
-
-  /// The view itself: what is set through it animates inside an animation group.
-  open func animator() -> Self { self }
-
-  /// Its name for assistive technology.
-  open func accessibilityLabel() -> String? { label }
-
-  /// Sets its name for assistive technology.
-  open func setAccessibilityLabel(_ accessibilityLabel: String?) { label = accessibilityLabel }
-
-  /// Whether assistive technology sees it.
-  open func isAccessibilityElement() -> Bool { isElement }
-
-  /// Sets whether assistive technology sees it.
-  open func setAccessibilityElement(_ accessibilityElement: Bool) { isElement = accessibilityElement }
 }

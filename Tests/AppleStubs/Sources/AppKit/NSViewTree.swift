@@ -1,34 +1,7 @@
 import CoreGraphics
 import Foundation
 
-extension NSWindow {
-  /// Where a window or a view goes among its siblings.
-  public enum OrderingMode: Int, Sendable {
-    /// In front.
-    case above = 1
-    /// Behind.
-    case below = -1
-    /// Away.
-    case out = 0
-  }
-}
-
 extension NSView {
-  /// Adds a view before or behind another one.
-  public func addSubview(_ view: NSView, positioned place: NSWindow.OrderingMode, relativeTo otherView: NSView?) {
-    let others = children.filter { $0 !== view }
-    let index = others.firstIndex { $0 === otherView }
-    switch place {
-    case .below: insert(view, at: index ?? 0)
-    case .above, .out: insert(view, at: index.map { $0 + 1 })
-    }
-  }
-
-  /// Whether it is inside another view, or is that view.
-  public func isDescendant(of view: NSView) -> Bool {
-    self === view || (parent?.isDescendant(of: view) ?? false)
-  }
-
   func insert(_ view: NSView, at index: Int?) {
     view.move(to: self, window: ownWindow) {
       view.unlink()
@@ -86,7 +59,7 @@ extension NSView {
   }
 
   func follow(from old: NSSize, to new: NSSize) {
-    guard translatesAutoresizingMaskIntoConstraints, !autoresizingMask.isEmpty else { return }
+    guard !autoresizingMask.isEmpty else { return }
     let mask = autoresizingMask
     var rect = frame
     let across = [mask.contains(.minXMargin), mask.contains(.width), mask.contains(.maxXMargin)]

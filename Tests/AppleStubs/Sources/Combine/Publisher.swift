@@ -11,22 +11,18 @@ public protocol Publisher<Output, Failure> {
 
 extension Publisher {
   /// Attaches a subscriber.
-  public func subscribe<S>(_ subscriber: S)
-  where S: Subscriber, Failure == S.Failure, Output == S.Input {
+  public func subscribe<S>(_ subscriber: S) where S: Subscriber, Failure == S.Failure, Output == S.Input {
     receive(subscriber: subscriber)
   }
 
-  /// Attaches a subject, and returns what ends the link.
-  public func subscribe<S>(_ subject: S) -> AnyCancellable
-  where S: Subject, Failure == S.Failure, Output == S.Output {
-    let link = SubjectLink(subject)
-    receive(subscriber: link)
-    return AnyCancellable(link)
-  }
-
-  /// Hides the type of this publisher.
-  public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> {
-    AnyPublisher(self)
+  /// Attaches closures for the values and for the end.
+  public func sink(
+    receiveCompletion: @escaping ((Subscribers.Completion<Failure>) -> Void),
+    receiveValue: @escaping ((Output) -> Void),
+  ) -> AnyCancellable {
+    let sink = Sink<Output, Failure>(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
+    subscribe(sink)
+    return AnyCancellable(sink)
   }
 }
 
@@ -45,49 +41,27 @@ public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
   func receive(completion: Subscribers.Completion<Failure>)
 }
 
-extension Subscriber where Input == Void {
-  /// Hands over an empty value.
-  public func receive() -> Subscribers.Demand {
-    receive(())
-  }
-}
-
 /// The connection of a subscriber to a publisher.
 public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
   /// Says that the publisher may send more values.
   func request(_ demand: Subscribers.Demand)
 }
 
-/// A namespace for symbols related to subscriptions.
-public enum Subscriptions {
-  /// A subscription that does nothing.
-  public static var empty: any Subscription {
-    EmptySubscription.shared
-  }
+/// A unique name for one publisher stream.
+public struct CombineIdentifier: Hashable, Sendable {
+  private let object: ObjectIdentifier
+
+  /// Makes the name of an object.
+  public init(_ obj: AnyObject) { object = ObjectIdentifier(obj) }
 }
 
-final class EmptySubscription: Subscription, Sendable {
-  static let shared = EmptySubscription()
-
-  func request(_ demand: Subscribers.Demand) {}
-
-  func cancel() {}
+/// A type that has a name for tracking it in a publisher stream.
+public protocol CustomCombineIdentifierConvertible {
+  /// The unique name.
+  var combineIdentifier: CombineIdentifier { get }
 }
 
-/// A namespace for types that act as publishers.
-public enum Publishers {}
-
-/// A publisher that hides the type of another one.
-public struct AnyPublisher<Output, Failure: Error>: Publisher {
-  private let base: any Publisher<Output, Failure>
-
-  /// Wraps a publisher.
-  public init<P>(_ publisher: P) where Output == P.Output, Failure == P.Failure, P: Publisher {
-    base = (publisher as? AnyPublisher<Output, Failure>)?.base ?? publisher
-  }
-
-  /// Attaches a subscriber.
-  public func receive<S>(subscriber: S) where Output == S.Input, Failure == S.Failure, S: Subscriber {
-    base.receive(subscriber: subscriber)
-  }
+extension CustomCombineIdentifierConvertible where Self: AnyObject {
+  /// The name made from the object's identity.
+  public var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
 }

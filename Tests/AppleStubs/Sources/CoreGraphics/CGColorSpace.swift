@@ -54,14 +54,8 @@ public final class CGColorSpace: @unchecked Sendable {
     (name, profile) = (nil, data)
   }
 
-  /// The number of components without alpha.
-  public var numberOfComponents: Int { model == .monochrome ? 1 : model == .cmyk ? 4 : 3 }
-
   /// A Boolean value that indicates whether a bitmap context can draw in it.
   public var supportsOutput: Bool { model != .indexed && model != .lab }
-
-  /// A Boolean value that indicates whether it has more colours than sRGB.
-  public var isWideGamutRGB: Bool { (name as String?)?.contains("P3") ?? false }
 
   /// Returns the profile; the stub has one only for spaces made of one.
   public func copyICCData() -> CFData? { profile.map { $0 as NSData } }
@@ -70,14 +64,8 @@ public final class CGColorSpace: @unchecked Sendable {
   public static var sRGB: CFString { "kCGColorSpaceSRGB" as NSString }
   /// Display P3.
   public static var displayP3: CFString { "kCGColorSpaceDisplayP3" as NSString }
-  /// sRGB's primaries with linear light.
-  public static var linearSRGB: CFString { "kCGColorSpaceLinearSRGB" as NSString }
   /// Display P3 with linear light beyond 0 and 1.
   public static var extendedLinearDisplayP3: CFString { "kCGColorSpaceExtendedLinearDisplayP3" as NSString }
-  /// Gray with a gamma of 2.2.
-  public static var genericGrayGamma2_2: CFString { "kCGColorSpaceGenericGrayGamma2_2" as NSString }
-  /// Inks.
-  public static var genericCMYK: CFString { "kCGColorSpaceGenericCMYK" as NSString }
   /// BT.2100 with PQ.
   public static var itur_2100_PQ: CFString { "kCGColorSpaceITUR_2100_PQ" as NSString }
   /// BT.2100 with HLG.
@@ -106,18 +94,3 @@ public func CGColorSpaceCreateDeviceGray() -> CGColorSpace {
 
 /// Returns the space of a printer's inks.
 public func CGColorSpaceCreateDeviceCMYK() -> CGColorSpace { CGColorSpace("kCGColorSpaceGenericCMYK", .cmyk) }
-
-// @unchecked: constant.
-/// A colour.
-public final class CGColor: @unchecked Sendable, Equatable {
-  /// Red, green, blue and alpha.
-  public let components: [CGFloat]?
-
-  /// Makes a colour of sRGB.
-  public init(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) {
-    components = [red, green, blue, alpha]
-  }
-
-  /// Returns `true` if the components are equal.
-  public static func == (left: CGColor, right: CGColor) -> Bool { left.components == right.components }
-}

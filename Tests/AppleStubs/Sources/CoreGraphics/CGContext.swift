@@ -93,12 +93,6 @@ public final class CGContext {
   /// Sets how what is drawn meets what is there.
   public func setBlendMode(_ mode: CGBlendMode) { self.mode = mode }
 
-  /// Makes pixels transparent.
-  public func clear(_ rect: CGRect) {
-    guard let data else { return }
-    for row in 0..<height { memset(data + row * bytesPerRow, 0, (isFloat ? 8 : 4) * width) }
-  }
-
   /// Draws an image, scaled to a rectangle, whose origin is at the bottom; the stub takes the nearest pixels.
   public func draw(_ image: CGImage, in rect: CGRect, byTiling: Bool = false) {
     guard let data, let own = image.colorSpace, let space = colorSpace else { return }
@@ -156,42 +150,5 @@ public final class CGContext {
       target[index] = UInt8((Int(color[index]) * coverage + 127) / 255 + (Int(target[index]) * below + 127) / 255)
     }
     target[3] = UInt8(coverage + (Int(target[3]) * below + 127) / 255)
-  }
-
-  /// Returns an image of the pixels as they are.
-  public func makeImage() -> CGImage? {
-    guard let data, let space = colorSpace,
-      let provider = CGDataProvider(data: NSData(bytes: data, length: bytesPerRow * height)), !isFloat
-    else { return nil }
-    return CGImage(
-      width: width,
-      height: height,
-      bitsPerComponent: 8,
-      bitsPerPixel: 32,
-      bytesPerRow: bytesPerRow,
-      space: space,
-      bitmapInfo: CGBitmapInfo(rawValue: alpha.rawValue),
-      provider: provider,
-      decode: nil,
-      shouldInterpolate: true,
-      intent: .defaultIntent,
-    )
-  }
-}
-
-extension CGImage {
-  /// Makes a black image, for tests.
-  public static func _make(width: Int, height: Int) -> CGImage {
-    let context = CGContext(
-      data: nil,
-      width: width,
-      height: height,
-      bitsPerComponent: 8,
-      bytesPerRow: 0,
-      space: CGColorSpaceCreateDeviceRGB(),
-      bitmapInfo: CGImageAlphaInfo.premultipliedLast.rawValue,
-    )
-    guard let image = context?.makeImage() else { preconditionFailure("an image has at least one pixel") }
-    return image
   }
 }

@@ -192,31 +192,6 @@ public final class CGImage: @unchecked Sendable {
   public var byteOrderInfo: CGImageByteOrderInfo {
     CGImageByteOrderInfo(rawValue: bitmapInfo.rawValue & CGBitmapInfo.byteOrderMask.rawValue) ?? .orderDefault
   }
-
-  /// Returns a part of the image; `nil` if nothing is left.
-  public func cropping(to rect: CGRect) -> CGImage? {
-    let part = rect.integral.intersection(CGRect(x: 0, y: 0, width: width, height: height))
-    guard !part.isEmpty, let bytes = dataProvider?.bytes else { return nil }
-    var rows = Data()
-    for row in Int(part.minY)..<Int(part.maxY) {
-      let start = row * bytesPerRow + Int(part.minX) * bitsPerPixel / 8
-      rows.append(contentsOf: bytes[start..<start + Int(part.width) * bitsPerPixel / 8])
-    }
-    guard let provider = CGDataProvider(data: rows as NSData), let space = colorSpace else { return nil }
-    return CGImage(
-      width: Int(part.width),
-      height: Int(part.height),
-      bitsPerComponent: bitsPerComponent,
-      bitsPerPixel: bitsPerPixel,
-      bytesPerRow: Int(part.width) * bitsPerPixel / 8,
-      space: space,
-      bitmapInfo: bitmapInfo,
-      provider: provider,
-      decode: nil,
-      shouldInterpolate: true,
-      intent: .defaultIntent,
-    )
-  }
 }
 
 extension CGImage {

@@ -1,21 +1,5 @@
 @_exported import CoreGraphics
 
-/// How far a source has got.
-public enum CGImageSourceStatus: Int32, Sendable {
-  /// The file ended too early.
-  case statusUnexpectedEOF = -5
-  /// The file is damaged.
-  case statusInvalidData = -4
-  /// The type is unknown.
-  case statusUnknownType = -3
-  /// The header has not arrived.
-  case statusReadingHeader = -2
-  /// The image has not arrived as a whole.
-  case statusIncomplete = -1
-  /// Everything is there.
-  case statusComplete = 0
-}
-
 // @unchecked: `state` is guarded by `lock`.
 /// A file of images.
 public final class CGImageSource: @unchecked Sendable {
@@ -62,27 +46,11 @@ public func CGImageSourceUpdateData(_ source: CGImageSource, _ data: CFData, _ f
   source.contents = (bytes, final)
 }
 
-/// Returns the type of the file.
-public func CGImageSourceGetType(_ source: CGImageSource) -> CFString? {
-  source.description.map { $0.type as NSString }
-}
-
 /// Returns the number of images.
 public func CGImageSourceGetCount(_ source: CGImageSource) -> Int { source.description?.properties.count ?? 0 }
 
 /// Returns the index of the main image.
 public func CGImageSourceGetPrimaryImageIndex(_ source: CGImageSource) -> Int { source.description?.primary ?? 0 }
-
-/// Returns how far the file has got.
-public func CGImageSourceGetStatus(_ source: CGImageSource) -> CGImageSourceStatus {
-  guard let description = source.description else { return .statusReadingHeader }
-  return description.isWhole ? .statusComplete : source.contents.isFinal ? .statusUnexpectedEOF : .statusIncomplete
-}
-
-/// Returns how far an image has got.
-public func CGImageSourceGetStatusAtIndex(_ source: CGImageSource, _ index: Int) -> CGImageSourceStatus {
-  CGImageSourceGetStatus(source)
-}
 
 /// Returns the properties of the file.
 public func CGImageSourceCopyProperties(_ source: CGImageSource, _ options: CFDictionary?) -> CFDictionary? {

@@ -10,12 +10,10 @@ public struct _ImageDescription {
   public var xmp: Data?
   /// The index of the main image.
   public var primary = 0
-  /// A Boolean value that indicates whether nothing is missing.
-  public var isWhole: Bool
 
   /// Makes a description.
-  public init(type: String, properties: [[String: Any]], isWhole: Bool) {
-    (self.type, self.properties, self.isWhole) = (type, properties, isWhole)
+  public init(type: String, properties: [[String: Any]]) {
+    (self.type, self.properties) = (type, properties)
   }
 }
 

@@ -6,15 +6,9 @@ private func key(_ name: String) -> CFString { name as NSString }
 public var kCGImageSourceShouldCache: CFString { key("kCGImageSourceShouldCache") }
 /// Whether an image is decoded when it is made, not when it is drawn.
 public var kCGImageSourceShouldCacheImmediately: CFString { key("kCGImageSourceShouldCacheImmediately") }
-/// Whether images with floating-point components are allowed.
-public var kCGImageSourceShouldAllowFloat: CFString { key("kCGImageSourceShouldAllowFloat") }
 /// Whether a thumbnail is made of the image even if the file has one.
 public var kCGImageSourceCreateThumbnailFromImageAlways: CFString {
   key("kCGImageSourceCreateThumbnailFromImageAlways")
-}
-/// Whether a thumbnail is made of the image if the file has none.
-public var kCGImageSourceCreateThumbnailFromImageIfAbsent: CFString {
-  key("kCGImageSourceCreateThumbnailFromImageIfAbsent")
 }
 /// Whether a thumbnail is turned upright.
 public var kCGImageSourceCreateThumbnailWithTransform: CFString { key("kCGImageSourceCreateThumbnailWithTransform") }
@@ -22,8 +16,6 @@ public var kCGImageSourceCreateThumbnailWithTransform: CFString { key("kCGImageS
 public var kCGImageSourceThumbnailMaxPixelSize: CFString { key("kCGImageSourceThumbnailMaxPixelSize") }
 /// By how much the decoder reduces the size: 2, 4 or 8.
 public var kCGImageSourceSubsampleFactor: CFString { key("kCGImageSourceSubsampleFactor") }
-/// The type of the file, if the caller knows it.
-public var kCGImageSourceTypeIdentifierHint: CFString { key("kCGImageSourceTypeIdentifierHint") }
 /// The dynamic range of the decoded image.
 public var kCGImageSourceDecodeRequest: CFString { key("kCGImageSourceDecodeRequest") }
 /// A request for high dynamic range.
@@ -43,14 +35,10 @@ public var kCGImagePropertyHasAlpha: CFString { key("HasAlpha") }
 public var kCGImagePropertyDepth: CFString { key("Depth") }
 /// The kind of the components.
 public var kCGImagePropertyColorModel: CFString { key("ColorModel") }
-/// The value of the colour model for red, green and blue.
-public var kCGImagePropertyColorModelRGB: CFString { key("RGB") }
 /// The value of the colour model for gray.
 public var kCGImagePropertyColorModelGray: CFString { key("Gray") }
 /// The value of the colour model for inks.
 public var kCGImagePropertyColorModelCMYK: CFString { key("CMYK") }
-/// The name of the profile.
-public var kCGImagePropertyProfileName: CFString { key("ProfileName") }
 /// The dictionary of EXIF.
 public var kCGImagePropertyExifDictionary: CFString { key("{Exif}") }
 /// The dictionary of TIFF.
@@ -116,5 +104,3 @@ public var kCGImagePropertyJFIFIsProgressive: CFString { key("IsProgressive") }
 
 /// The quality of a lossy encoder, 0 to 1.
 public var kCGImageDestinationLossyCompressionQuality: CFString { key("kCGImageDestinationLossyCompressionQuality") }
-/// The colour that is seen through transparent pixels.
-public var kCGImageDestinationBackgroundColor: CFString { key("kCGImageDestinationBackgroundColor") }

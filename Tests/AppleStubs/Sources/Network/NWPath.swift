@@ -71,11 +71,6 @@ public struct NWPath: Equatable, Sendable, CustomDebugStringConvertible {
     _supportsDNS: false,
   )
 
-  /// Returns `true` if traffic may go over an interface of this kind.
-  public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool {
-    availableInterfaces.contains { $0.type == type }
-  }
-
   /// The state in words.
   public var debugDescription: String {
     let names = availableInterfaces.map(\.name)

@@ -26,16 +26,6 @@ public final class NWPathMonitor: Sendable {
     isWanted = { _ in true }
   }
 
-  /// Creates a monitor that needs an interface of this kind.
-  public init(requiredInterfaceType: NWInterface.InterfaceType) {
-    isWanted = { $0.usesInterfaceType(requiredInterfaceType) }
-  }
-
-  /// Creates a monitor that ignores interfaces of these kinds.
-  public init(prohibitedInterfaceTypes: [NWInterface.InterfaceType]) {
-    isWanted = { path in path.availableInterfaces.contains { !prohibitedInterfaceTypes.contains($0.type) } }
-  }
-
   deinit {
     Registry.shared.remove(self)
     for stream in state.withLock({ $0.streams }).values { stream.finish() }
@@ -46,12 +36,6 @@ public final class NWPathMonitor: Sendable {
     get { state.withLock { $0.handler } }
     set { state.withLock { $0.handler = newValue } }
   }
-
-  /// The last path that was told, which cannot be used before the first one.
-  public var currentPath: NWPath { state.withLock { $0.current } }
-
-  /// The queue, once started.
-  public var queue: DispatchQueue? { state.withLock { $0.queue } }
 
   /// Starts the calls to the handler.
   public func start(queue: DispatchQueue) {

@@ -117,17 +117,6 @@ open class CAAnimation: NSObject, NSCopying, CAMediaTiming, CAAction {
   }
 }
 
-/// Several animations that run together.
-open class CAAnimationGroup: CAAnimation {
-  /// The animations.
-  open var animations: [CAAnimation]?
-
-  open override func _copyValues(to copy: CAAnimation) {
-    super._copyValues(to: copy)
-    (copy as? CAAnimationGroup)?.animations = animations
-  }
-}
-
 /// An animation between two states of a layer.
 open class CATransition: CAAnimation {
   /// The kind.
@@ -161,12 +150,8 @@ public struct CATransitionType: Hashable, Equatable, RawRepresentable, Sendable 
 
   /// The new state fades in.
   public static let fade = CATransitionType(rawValue: "fade")
-  /// The new state slides over the old one.
-  public static let moveIn = CATransitionType(rawValue: "moveIn")
   /// The new state pushes the old one away.
   public static let push = CATransitionType(rawValue: "push")
-  /// The old state slides away.
-  public static let reveal = CATransitionType(rawValue: "reveal")
 }
 
 /// The direction of a transition.
@@ -178,15 +163,6 @@ public struct CATransitionSubtype: Hashable, Equatable, RawRepresentable, Sendab
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
-
-  /// From the right.
-  public static let fromRight = CATransitionSubtype(rawValue: "fromRight")
-  /// From the left.
-  public static let fromLeft = CATransitionSubtype(rawValue: "fromLeft")
-  /// From the top.
-  public static let fromTop = CATransitionSubtype(rawValue: "fromTop")
-  /// From the bottom.
-  public static let fromBottom = CATransitionSubtype(rawValue: "fromBottom")
 }
 
 /// The key of every transition of a layer.

@@ -28,8 +28,6 @@ public final class _Clock: @unchecked Sendable {
   private var running = 0
   private var dirty = false
 
-  let transactions = _TransactionStack()
-
   /// The surrounding `UIView.animate` block, if any.
   public var _animationContext: _AnimationContext?
 
@@ -40,9 +38,6 @@ public final class _Clock: @unchecked Sendable {
 
   /// The time it shows, in seconds.
   public var _now: TimeInterval { lock.withLock { time } }
-
-  /// How many animations are under way.
-  public var _runningAnimations: Int { lock.withLock { running } }
 
   /// Runs a closure once the clock has moved on by some seconds.
   ///

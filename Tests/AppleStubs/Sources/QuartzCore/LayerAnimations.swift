@@ -5,7 +5,6 @@ final class _AnimationRecord {
   let key: String?
   let animation: CAAnimation
   let clock: _Clock
-  let groups: [_CompletionGroup]
   let context: _AnimationContext?
   var hasEnded = false
 
@@ -13,10 +12,8 @@ final class _AnimationRecord {
     self.key = key
     self.animation = animation
     self.clock = clock
-    groups = clock.transactions.groups
     context = animation._context
     clock.count(1)
-    for group in groups { group.enter() }
     context?.enter()
   }
 
@@ -26,7 +23,6 @@ final class _AnimationRecord {
     clock.count(-1)
     animation.delegate?.animationDidStop(animation, finished: finished)
     context?.leave(finished: finished)
-    for group in groups { group.leave() }
   }
 }
 
@@ -37,8 +33,7 @@ extension CALayer {
   public func add(_ anim: CAAnimation, forKey key: String?) {
     guard let animation = anim.copy() as? CAAnimation else { return }
     let clock = _Clock._current
-    if animation.duration == 0 { animation.duration = CATransaction.animationDuration() }
-    if let pace = CATransaction.animationTimingFunction() { animation.timingFunction = pace }
+    if animation.duration == 0 { animation.duration = 0.25 }
     if animation.beginTime == 0 { animation.beginTime = clock._now }
     let key = animation is CATransition ? kCATransition : key
     if let key { removeAnimation(forKey: key) }
@@ -71,11 +66,6 @@ extension CALayer {
     for record in removed { record.end(finished: false) }
   }
 
-  /// The animation with a key.
-  public func animation(forKey key: String) -> CAAnimation? {
-    records.last { $0.key == key }?.animation
-  }
-
   /// The keys of all animations.
   public func animationKeys() -> [String]? {
     let keys = records.compactMap(\.key)
@@ -90,33 +80,9 @@ extension CALayer {
     for child in children { child._removeAnimationsInTree() }
   }
 
-  /// The opacity that shows at this time of the clock.
-  public var _presentationOpacity: Float {
-    _number(value(forKey: "opacity", model: opacity)).map { Float($0) } ?? opacity
-  }
-
-  /// The contents that show at this time of the clock.
-  public var _presentationContents: Any? {
-    value(forKey: "contents", model: contents)
-  }
-
-  /// A copy of the layer as it shows at this time of the clock.
-  public func presentation() -> Self? {
-    let copy = Self(_presenting: self)
-    CATransaction.begin()
-    CATransaction.setDisableActions(true)
-    copy.opacity = _presentationOpacity
-    copy.contents = _presentationContents
-    CATransaction.commit()
-    return copy
-  }
-
-  /// The layer itself: it is the model.
-  public func model() -> Self { self }
-
   func changed(_ key: String, from oldValue: Any?) {
     _Clock._current._requestUpdate()
-    guard superlayer != nil || _isBackingLayer, !CATransaction.disableActions() else { return }
+    guard superlayer != nil || _isBackingLayer else { return }
     guard let action = action(forKey: key) else { return }
     if let animation = action as? CABasicAnimation, animation.keyPath == key, animation.fromValue == nil {
       animation.fromValue = value(forKey: key, model: oldValue)

@@ -22,22 +22,6 @@ public struct CAMediaTimingFillMode: Hashable, Equatable, RawRepresentable, Send
 
 /// The timing that animations have.
 public protocol CAMediaTiming {
-  /// When it begins, where zero means at once.
-  var beginTime: CFTimeInterval { get set }
-  /// How long one run takes.
-  var duration: CFTimeInterval { get set }
-  /// How fast time passes.
-  var speed: Float { get set }
-  /// Where in the run it begins.
-  var timeOffset: CFTimeInterval { get set }
-  /// How often it runs, where zero means once.
-  var repeatCount: Float { get set }
-  /// For how long it repeats.
-  var repeatDuration: CFTimeInterval { get set }
-  /// Whether each run goes back again.
-  var autoreverses: Bool { get set }
-  /// What shows before and after.
-  var fillMode: CAMediaTimingFillMode { get set }
 }
 
 /// The name of a pace.

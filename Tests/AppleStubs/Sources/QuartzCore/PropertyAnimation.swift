@@ -57,65 +57,6 @@ open class CABasicAnimation: CAPropertyAnimation {
   }
 }
 
-/// How a keyframe animation goes from value to value.
-public struct CAAnimationCalculationMode: Hashable, Equatable, RawRepresentable, Sendable {
-  /// The name Core Animation knows it by.
-  public let rawValue: String
-
-  /// Makes a mode from its name.
-  public init(rawValue: String) {
-    self.rawValue = rawValue
-  }
-
-  /// In a straight line.
-  public static let linear = CAAnimationCalculationMode(rawValue: "linear")
-  /// In jumps.
-  public static let discrete = CAAnimationCalculationMode(rawValue: "discrete")
-  /// At a steady speed.
-  public static let paced = CAAnimationCalculationMode(rawValue: "paced")
-  /// In a curve.
-  public static let cubic = CAAnimationCalculationMode(rawValue: "cubic")
-  /// In a curve, at a steady speed.
-  public static let cubicPaced = CAAnimationCalculationMode(rawValue: "cubicPaced")
-}
-
-/// An animation through several values.
-open class CAKeyframeAnimation: CAPropertyAnimation {
-  /// The values.
-  open var values: [Any]?
-  /// When each is reached, from 0 to 1.
-  ///
-  /// A discrete animation has one time more than values, and the last one is 1.
-  open var keyTimes: [NSNumber]?
-  /// The pace between each two values.
-  open var timingFunctions: [CAMediaTimingFunction]?
-  /// How it goes from value to value.
-  open var calculationMode = CAAnimationCalculationMode.linear
-
-  open override func _copyValues(to copy: CAAnimation) {
-    super._copyValues(to: copy)
-    guard let copy = copy as? CAKeyframeAnimation else { return }
-    copy.values = values
-    copy.keyTimes = keyTimes
-    copy.timingFunctions = timingFunctions
-    copy.calculationMode = calculationMode
-  }
-
-  override func value(at time: TimeInterval, model: Any?) -> Any?? {
-    guard let progress = progress(at: time), let values, !values.isEmpty else { return nil }
-    let isDiscrete = calculationMode == .discrete
-    let spans = Double(isDiscrete ? values.count : max(1, values.count - 1))
-    let times = keyTimes?.map(\.doubleValue) ?? values.indices.map { Double($0) / spans }
-    let index = min(times.lastIndex { $0 <= progress } ?? 0, values.count - 1)
-    guard !isDiscrete, index + 1 < min(values.count, times.count),
-      let low = _number(values[index]), let high = _number(values[index + 1])
-    else { return .some(values[index]) }
-    let span = times[index + 1] - times[index]
-    let part = span > 0 ? (progress - times[index]) / span : 1
-    return .some(low + (high - low) * part)
-  }
-}
-
 /// The number in a value, if it is one.
 func _number(_ value: Any?) -> Double? {
   switch value {

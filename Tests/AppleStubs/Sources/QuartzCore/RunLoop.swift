@@ -45,19 +45,10 @@ public enum _RunLoop {
     observers.append(WeakObserver(observer: observer))
   }
 
-  /// Turns the loop once.
-  ///
-  /// Runs the frame observers, lays out all windows, commits the transactions, and runs the
-  /// completions that are due.
-  public static func turn() {
-    frame(interval: 0)
-  }
-
   /// Moves the clock on, with a turn for each frame.
   public static func _advance(by seconds: TimeInterval, frames: Int = 1) {
     let interval = seconds / Double(max(1, frames))
     for _ in 0..<max(1, frames) {
-      CATransaction.flush()
       _Clock._current._advance(by: interval)
       frame(interval: interval)
     }
@@ -71,7 +62,6 @@ public enum _RunLoop {
       observer._beforeCommit(time: clock._now, interval: interval, isUpdate: isUpdate)
     }
     for root in _roots { root._layoutTree() }
-    CATransaction.flush()
     for observer in present { observer._afterCommit() }
     clock._deliverDue()
   }

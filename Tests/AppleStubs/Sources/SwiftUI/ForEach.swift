@@ -14,31 +14,6 @@ extension ForEach: View where Content: View {
   public typealias Body = Never
 }
 
-extension ForEach where ID == Data.Element.ID, Content: View, Data.Element: Identifiable {
-  /// Makes views of elements that name themselves.
-  nonisolated public init(_ data: Data, @ViewBuilder content: @escaping (Data.Element) -> Content) {
-    self.init(data: data, content: content, name: { $0.id })
-  }
-}
-
-extension ForEach where Content: View {
-  /// Makes views of elements that a key path names.
-  nonisolated public init(
-    _ data: Data,
-    id: KeyPath<Data.Element, ID>,
-    @ViewBuilder content: @escaping (Data.Element) -> Content,
-  ) {
-    self.init(data: data, content: content, name: { $0[keyPath: id] })
-  }
-}
-
-extension ForEach where Data == Range<Int>, ID == Int, Content: View {
-  /// Makes a view for each number of a range that does not change.
-  nonisolated public init(_ data: Range<Int>, @ViewBuilder content: @escaping (Int) -> Content) {
-    self.init(data: data, content: content, name: { $0 })
-  }
-}
-
 extension ForEach: Primitive, Transparent where Content: View {
   @MainActor
   func render(_ pass: Pass, _ node: Node, _ context: Context) {

@@ -43,10 +43,6 @@ final class LazyRows {
 nonisolated enum Key: Hashable {
   case slot(Int)
   case id(AnyHashable, copy: Int)
-
-  static func id(_ value: some Hashable) -> Key {
-    .id(AnyHashable(value), copy: 0)
-  }
 }
 
 /// What lives as long as the identity of a view.

@@ -58,20 +58,8 @@ public final class _Host<Root: View> {
 
   /// The texts that are shown, in order.
   public var texts: [String] { output.texts.map(\.string) }
-  /// The texts that are shown, with what modifiers say about them.
-  public var textElements: [_RenderedText] { output.texts }
   /// The pictures that are shown, in order.
   public var images: [_RenderedImage] { output.images }
-  /// The buttons that are shown, in order.
-  public var buttons: [_RenderedButton] { output.buttons }
-  /// The colors that are shown, in order.
-  public var colors: [String] { output.colors }
-  /// How far the progress views have come; nil if unknown.
-  public var progress: [Double?] { output.progress }
-  /// The names of the types of the views and modifiers, in order.
-  public var kinds: [String] { output.kinds }
-  /// The animation of the last change.
-  public var animation: Animation? { transaction.animation }
   /// Misuses that the real framework would log.
   public var faults: [String] { invalidation.faults }
   /// Whether a change waits for a walk.
@@ -129,16 +117,6 @@ public final class _Host<Root: View> {
     guard isMounted else { return }
     if isTimed { invalidation.mark() }
     flush()
-  }
-
-  /// Takes the views away: tasks are cancelled, and the disappearance closures run.
-  public func unmount() {
-    guard isMounted else { return }
-    isMounted = false
-    top.leave(nil)
-    top.disconnect()
-    top.children = [:]
-    output = _Output()
   }
 
   private func render() {

@@ -2,8 +2,6 @@ import Foundation
 
 /// What modifiers say about a text or a picture that is shown.
 public struct _Attributes: Equatable, Sendable {
-  /// The opacity of the view and all around it.
-  public var opacity = 1.0
   /// The width of the innermost frame that has one.
   public var width: CGFloat?
   /// The height of the innermost frame that has one.
@@ -12,20 +10,6 @@ public struct _Attributes: Equatable, Sendable {
   public var aspectRatio: CGFloat?
   /// How the content fits, if said.
   public var contentMode: ContentMode?
-  /// Whether the view is clipped to its frame.
-  public var isClipped = false
-  /// The shape the view is clipped to.
-  public var clipShape: String?
-  /// The style of the foreground.
-  public var foregroundStyle: String?
-  /// The label for assistive software.
-  public var accessibilityLabel: String?
-  /// Whether assistive software does not see the view.
-  public var accessibilityHidden = false
-  /// How the view comes and goes.
-  public var transition: String?
-  /// How the symbol is animated.
-  public var symbolEffect: String?
 }
 
 /// A text that is shown.
@@ -68,8 +52,6 @@ public struct _RenderedImage: Equatable, Sendable {
   public var resizingMode = Image.ResizingMode.stretch
   /// Whether the colors are used.
   public var renderingMode: Image.TemplateRenderingMode?
-  /// How the symbol is drawn.
-  public var symbolRenderingMode: SymbolRenderingMode?
   /// How good a change of size is.
   public var interpolation: Image.Interpolation?
   /// Whether edges are smooth.
@@ -87,7 +69,7 @@ public struct _RenderedImage: Equatable, Sendable {
       && lhs.scale == rhs.scale && lhs.orientation == rhs.orientation && lhs.label == rhs.label
       && lhs.isDecorative == rhs.isDecorative && lhs.isResizable == rhs.isResizable
       && lhs.capInsets == rhs.capInsets && lhs.resizingMode == rhs.resizingMode
-      && lhs.renderingMode == rhs.renderingMode && lhs.symbolRenderingMode == rhs.symbolRenderingMode
+      && lhs.renderingMode == rhs.renderingMode
       && lhs.interpolation == rhs.interpolation && lhs.isAntialiased == rhs.isAntialiased
       && lhs.dynamicRange == rhs.dynamicRange && lhs.attributes == rhs.attributes
       && lhs.animation == rhs.animation
@@ -100,11 +82,6 @@ public struct _RenderedButton {
   /// The texts and labels in the button.
   public let label: String
   let action: @MainActor () -> Void
-
-  /// Does what the button does.
-  public func tap() {
-    action()
-  }
 }
 
 /// What one walk has found.

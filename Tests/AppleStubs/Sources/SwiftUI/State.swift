@@ -13,11 +13,6 @@ public struct State<Value>: DynamicProperty {
     seed = value
   }
 
-  /// Makes state with a first value.
-  public init(initialValue value: Value) {
-    seed = value
-  }
-
   /// The value.
   ///
   /// Outside a view that is shown it is the first value, and a write has no effect.
@@ -32,15 +27,6 @@ public struct State<Value>: DynamicProperty {
     return Binding(getter: { store.value }, setter: { value, _ in store.set(value) })
   }
 }
-
-extension State where Value: ExpressibleByNilLiteral {
-  /// Makes state that is nil at first.
-  public init() {
-    self.init(wrappedValue: nil)
-  }
-}
-
-extension State: Sendable where Value: Sendable {}
 
 extension State: Installable {
   mutating func install(_ installer: Installer) {

@@ -37,11 +37,6 @@ extension _ConditionalContent: View where TrueContent: View, FalseContent: View 
   public typealias Body = Never
 }
 
-extension Optional: View where Wrapped: View {
-  /// A basic view has no body.
-  public typealias Body = Never
-}
-
 /// A view whose type is hidden.
 ///
 /// Its state is dropped when a view of another type takes its place.
@@ -55,11 +50,6 @@ nonisolated public struct AnyView: View {
   public init<V>(_ view: V) where V: View {
     self.view = (view as? AnyView)?.view ?? view
   }
-
-  /// Hides the type of a view that is known at run time only.
-  public init<V>(erasing view: V) where V: View {
-    self.init(view)
-  }
 }
 
 /// Several views that are treated as one.
@@ -70,11 +60,6 @@ nonisolated public struct Group<Content> {
 extension Group: View where Content: View {
   /// A basic view has no body.
   public typealias Body = Never
-
-  /// Makes a group of views.
-  nonisolated public init(@ViewBuilder content: () -> Content) {
-    self.content = content()
-  }
 }
 
 // Structural views take no row of their own in a lazy container.
@@ -100,13 +85,6 @@ extension _ConditionalContent: Primitive, Transparent where TrueContent: View, F
     case .first(let view): pass.visit(view, .slot(0), in: node, context)
     case .second(let view): pass.visit(view, .slot(1), in: node, context)
     }
-  }
-}
-
-extension Optional: Primitive, Transparent where Wrapped: View {
-  @MainActor
-  func render(_ pass: Pass, _ node: Node, _ context: Context) {
-    if let self { pass.visit(self, .slot(0), in: node, context) }
   }
 }
 

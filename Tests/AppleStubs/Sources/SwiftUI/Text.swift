@@ -4,11 +4,6 @@ import Foundation
 public struct LocalizedStringKey: Equatable, ExpressibleByStringInterpolation, Sendable {
   let key: String
 
-  /// Makes a key of a text.
-  public init(_ value: String) {
-    key = value
-  }
-
   /// Makes a key of a literal.
   public init(stringLiteral value: String) {
     key = value
@@ -22,17 +17,6 @@ nonisolated public struct Text: View, Equatable, Sendable {
 
   /// The text that is shown.
   public let _string: String
-
-  /// Makes a text that is not translated.
-  public init(verbatim content: String) {
-    _string = content
-  }
-
-  /// Makes a text that is not translated.
-  @_disfavoredOverload
-  public init<S>(_ content: S) where S: StringProtocol {
-    _string = String(content)
-  }
 
   /// Makes a text that may be translated.
   public init(

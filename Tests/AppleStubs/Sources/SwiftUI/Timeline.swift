@@ -77,22 +77,12 @@ public struct PeriodicTimelineSchedule: TimelineSchedule, Sendable {
 }
 
 extension TimelineSchedule where Self == AnimationTimelineSchedule {
-  /// A schedule of an animation.
-  public static var animation: AnimationTimelineSchedule { AnimationTimelineSchedule() }
-
   /// A schedule of an animation that may be slow or paused.
   public static func animation(
     minimumInterval: Double? = nil,
     paused: Bool = false,
   ) -> AnimationTimelineSchedule {
     AnimationTimelineSchedule(minimumInterval: minimumInterval, paused: paused)
-  }
-}
-
-extension TimelineSchedule where Self == PeriodicTimelineSchedule {
-  /// A schedule of dates at an interval.
-  public static func periodic(from startDate: Date, by interval: TimeInterval) -> PeriodicTimelineSchedule {
-    PeriodicTimelineSchedule(from: startDate, by: interval)
   }
 }
 
@@ -121,9 +111,6 @@ public typealias TimelineViewDefaultContext = TimelineView<EveryMinuteTimelineSc
 
 /// A schedule of the starts of minutes.
 public struct EveryMinuteTimelineSchedule: TimelineSchedule, Sendable {
-  /// Makes a schedule.
-  public init() {}
-
   /// The dates from the start of a date's minute on.
   public func entries(from startDate: Date, mode: TimelineScheduleMode) -> PeriodicTimelineSchedule.Entries {
     PeriodicTimelineSchedule(from: Date(timeIntervalSinceReferenceDate: 0), by: 60).entries(

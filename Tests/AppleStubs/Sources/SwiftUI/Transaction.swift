@@ -18,12 +18,6 @@ public struct Transaction {
     self.animation = animation
   }
 
-  /// The value of a key.
-  public subscript<K>(key: K.Type) -> K.Value where K: TransactionKey {
-    get { values[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
-    set { values[ObjectIdentifier(key)] = newValue }
-  }
-
   var isPlain: Bool {
     animation == nil && !disablesAnimations && !isContinuous && values.isEmpty
   }
@@ -33,8 +27,6 @@ public struct Transaction {
 public protocol TransactionKey {
   /// The kind of value.
   associatedtype Value
-  /// The value where none is set.
-  static var defaultValue: Value { get }
 }
 
 // The transaction that is current on a thread, while `withTransaction` runs.
@@ -60,25 +52,4 @@ public func withTransaction<Result>(
   _ body: () throws -> Result,
 ) rethrows -> Result {
   try Transaction.with(transaction, body)
-}
-
-/// Runs a closure, whose changes get a transaction with one value set.
-public func withTransaction<R, V>(
-  _ keyPath: WritableKeyPath<Transaction, V>,
-  _ value: V,
-  _ body: () throws -> R,
-) rethrows -> R {
-  var transaction = Transaction()
-  transaction[keyPath: keyPath] = value
-  return try Transaction.with(transaction, body)
-}
-
-/// Runs a closure, whose changes get an animation.
-public func withAnimation<Result>(
-  _ animation: Animation? = .default,
-  _ body: () throws -> Result,
-) rethrows -> Result {
-  var transaction = Transaction.current
-  transaction.animation = animation
-  return try Transaction.with(transaction, body)
 }

@@ -16,6 +16,3 @@ extension IndexPath {
     set { item = newValue }
   }
 }
-
-/// How strongly a constraint holds.
-public typealias UILayoutPriority = _LayoutPriority

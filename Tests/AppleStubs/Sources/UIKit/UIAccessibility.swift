@@ -6,17 +6,9 @@ public struct UIAccessibility {
   @MainActor
   public private(set) static var isReduceMotionEnabled = false
 
-  /// Whether moving pictures may start by themselves.
-  @MainActor
-  public private(set) static var isVideoAutoplayEnabled = true
-
   /// The wish for less motion has changed.
   public static let reduceMotionStatusDidChangeNotification =
     NSNotification.Name("UIAccessibilityReduceMotionStatusDidChangeNotification")
-
-  /// The wish for moving pictures has changed.
-  public static let videoAutoplayStatusDidChangeNotification =
-    NSNotification.Name("UIAccessibilityVideoAutoplayStatusDidChangeNotification")
 
   /// Sets whether people want less motion, and tells everybody.
   @MainActor
@@ -24,13 +16,5 @@ public struct UIAccessibility {
     guard isEnabled != isReduceMotionEnabled else { return }
     isReduceMotionEnabled = isEnabled
     NotificationCenter.default.post(name: reduceMotionStatusDidChangeNotification, object: nil)
-  }
-
-  /// Sets whether moving pictures may start by themselves, and tells everybody.
-  @MainActor
-  public static func _setVideoAutoplayEnabled(_ isEnabled: Bool) {
-    guard isEnabled != isVideoAutoplayEnabled else { return }
-    isVideoAutoplayEnabled = isEnabled
-    NotificationCenter.default.post(name: videoAutoplayStatusDidChangeNotification, object: nil)
   }
 }

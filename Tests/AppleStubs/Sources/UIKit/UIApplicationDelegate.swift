@@ -25,10 +25,3 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?,
   ) -> Bool
 }
-
-extension UIApplicationDelegate {
-  /// Runs no app: a test makes the delegate and tells it of the launch.
-  public static func main() {
-    print("The stubs of UIKit run no apps, and have no screen to show them on.")
-  }
-}

@@ -44,18 +44,6 @@ open class UICollectionView: UIScrollView {
     collectionViewLayout.collectionView = self
   }
 
-  /// How many cells ahead of the scroll it asks the prefetch source for.
-  public var _prefetchDistance: Int {
-    get { cells.prefetchDistance }
-    set { cells.prefetchDistance = newValue }
-  }
-
-  /// How many cells ahead of the scroll it makes.
-  public var _cellsAhead: Int {
-    get { cellsAhead }
-    set { cellsAhead = newValue }
-  }
-
   /// Makes a class known under a name.
   open func register(_ cellClass: AnyClass?, forCellWithReuseIdentifier identifier: String) {
     guard let type = cellClass as? UICollectionViewCell.Type else { return cells.register(identifier, nil) }
@@ -81,13 +69,6 @@ open class UICollectionView: UIScrollView {
     setNeedsLayout()
   }
 
-  /// Asks for some cells again.
-  open func reloadItems(at indexPaths: [IndexPath]) {
-    for path in indexPaths { cells.remove(path, hooks) }
-    setNeedsLayout()
-    layoutIfNeeded()
-  }
-
   /// How many sections there are.
   open var numberOfSections: Int { dataSource?.numberOfSections(in: self) ?? 0 }
 
@@ -95,22 +76,6 @@ open class UICollectionView: UIScrollView {
   open func numberOfItems(inSection section: Int) -> Int {
     dataSource?.collectionView(self, numberOfItemsInSection: section) ?? 0
   }
-
-  /// The cell at a place, if it shows.
-  open func cellForItem(at indexPath: IndexPath) -> UICollectionViewCell? { cells.visible[indexPath] }
-
-  /// The place of a cell, if it shows.
-  open func indexPath(for cell: UICollectionViewCell) -> IndexPath? {
-    cells.visible.first { $0.value === cell }?.key
-  }
-
-  /// The cells that show.
-  open var visibleCells: [UICollectionViewCell] {
-    cells.visible.sorted { $0.key < $1.key }.map(\.value)
-  }
-
-  /// The places of the cells that show.
-  open var indexPathsForVisibleItems: [IndexPath] { cells.visible.keys.sorted() }
 
   open override func layoutSubviews() {
     super.layoutSubviews()

@@ -20,31 +20,6 @@ open class UIColor: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// The same colour for Core Graphics.
-  open var cgColor: CGColor {
-    CGColor(red: _parts[0], green: _parts[1], blue: _parts[2], alpha: _parts[3])
-  }
-
-  /// The same colour with another alpha.
-  open func withAlphaComponent(_ alpha: CGFloat) -> UIColor {
-    UIColor(red: _parts[0], green: _parts[1], blue: _parts[2], alpha: alpha)
-  }
-
-  /// Writes the parts to where the pointers lead.
-  @discardableResult
-  open func getRed(
-    _ red: UnsafeMutablePointer<CGFloat>?,
-    green: UnsafeMutablePointer<CGFloat>?,
-    blue: UnsafeMutablePointer<CGFloat>?,
-    alpha: UnsafeMutablePointer<CGFloat>?,
-  ) -> Bool {
-    red?.pointee = _parts[0]
-    green?.pointee = _parts[1]
-    blue?.pointee = _parts[2]
-    alpha?.pointee = _parts[3]
-    return true
-  }
-
   open override func isEqual(_ object: Any?) -> Bool {
     (object as? UIColor)?._parts == _parts
   }
@@ -80,44 +55,8 @@ extension UIColor {
     stock[name] ?? UIColor(white: 0, alpha: 1)
   }
 
-  /// Black.
-  public class var black: UIColor { stock() }
-  /// White.
-  public class var white: UIColor { stock() }
-  /// Grey.
-  public class var gray: UIColor { stock() }
-  /// Light grey.
-  public class var lightGray: UIColor { stock() }
-  /// Dark grey.
-  public class var darkGray: UIColor { stock() }
-  /// Nothing at all.
-  public class var clear: UIColor { stock() }
-  /// Red.
-  public class var red: UIColor { stock() }
-  /// Green.
-  public class var green: UIColor { stock() }
-  /// Blue.
-  public class var blue: UIColor { stock() }
   /// The system's red.
   public class var systemRed: UIColor { stock() }
-  /// The system's green.
-  public class var systemGreen: UIColor { stock() }
   /// The system's blue.
   public class var systemBlue: UIColor { stock() }
-  /// The system's orange.
-  public class var systemOrange: UIColor { stock() }
-  /// The system's yellow.
-  public class var systemYellow: UIColor { stock() }
-  /// The system's grey.
-  public class var systemGray: UIColor { stock() }
-  /// The colour of text.
-  public class var label: UIColor { stock() }
-  /// The colour of lesser text.
-  public class var secondaryLabel: UIColor { stock() }
-  /// The colour behind everything.
-  public class var systemBackground: UIColor { stock() }
-  /// The colour behind groups.
-  public class var secondarySystemBackground: UIColor { stock() }
-  /// The colour of shapes.
-  public class var systemFill: UIColor { stock() }
 }

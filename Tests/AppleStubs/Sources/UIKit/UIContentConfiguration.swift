@@ -9,23 +9,12 @@ public struct UIConfigurationStateCustomKey: Hashable, RawRepresentable, Sendabl
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
-
-  /// Makes a key from its name.
-  public init(_ rawValue: String) {
-    self.rawValue = rawValue
-  }
 }
 
 /// The state a content is made for.
 @MainActor
 @preconcurrency
 public protocol UIConfigurationState {
-  /// The traits.
-  var traitCollection: UITraitCollection { get set }
-  /// A custom state.
-  subscript(key: UIConfigurationStateCustomKey) -> AnyHashable? { get set }
-  /// Makes a plain state for traits.
-  init(traitCollection: UITraitCollection)
 }
 
 /// The state of a cell.
@@ -34,29 +23,14 @@ public protocol UIConfigurationState {
 public struct UICellConfigurationState: UIConfigurationState {
   /// The traits.
   public var traitCollection: UITraitCollection
-  /// Whether it is off.
-  public var isDisabled = false
   /// Whether it is highlighted.
   public var isHighlighted = false
   /// Whether it is selected.
   public var isSelected = false
-  /// Whether it has the focus.
-  public var isFocused = false
-  /// Whether it is edited.
-  public var isEditing = false
-  /// Whether it is expanded.
-  public var isExpanded = false
-  private var custom: [UIConfigurationStateCustomKey: AnyHashable] = [:]
 
   /// Makes a plain state for traits.
   public init(traitCollection: UITraitCollection) {
     self.traitCollection = traitCollection
-  }
-
-  /// A custom state.
-  public subscript(key: UIConfigurationStateCustomKey) -> AnyHashable? {
-    get { custom[key] }
-    set { custom[key] = newValue }
   }
 }
 

@@ -77,23 +77,6 @@ open class UIImage: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Makes a picture from an encoded file, with the help of `_decoder`.
-  public convenience init?(data: Data) {
-    self.init(data: data, scale: 1)
-  }
-
-  /// Makes a picture from an encoded file, with the help of `_decoder`.
-  public convenience init?(data: Data, scale: CGFloat) {
-    guard let image = UIImage._decoder?(data) else { return nil }
-    self.init(cgImage: image, scale: scale, orientation: .up)
-  }
-
-  /// Makes a picture from a file, with the help of `_decoder`.
-  public convenience init?(contentsOfFile path: String) {
-    guard let data = FileManager.default.contents(atPath: path) else { return nil }
-    self.init(data: data)
-  }
-
   /// Makes a picture from the app's catalogue, which is `_assets` here.
   public convenience init?(named name: String) {
     self.init(named: name, in: nil, compatibleWith: nil)
@@ -107,15 +90,6 @@ open class UIImage: NSObject, @unchecked Sendable {
     self.init(_facts: facts)
   }
 
-  /// Makes a picture from a catalogue, which is `_assets` here.
-  public convenience init?(named name: String, in bundle: Bundle?, with configuration: UIImage.Configuration?) {
-    guard let asset = UIImage._assets[name] else { return nil }
-    var facts = asset._facts
-    facts.assetName = name
-    if let configuration { facts.configuration = configuration }
-    self.init(_facts: facts)
-  }
-
   /// The pixels.
   open var cgImage: CGImage? { _facts.cgImage }
 
@@ -125,60 +99,6 @@ open class UIImage: NSObject, @unchecked Sendable {
   /// How the pixels are turned.
   open var imageOrientation: UIImage.Orientation { _facts.orientation }
 
-  /// Where the colours come from.
-  open var renderingMode: UIImage.RenderingMode { _facts.renderingMode }
-
   /// The size in points, as it stands on the screen.
   open var size: CGSize { _facts.size }
-
-  /// Whether it has values brighter than white.
-  open var isHighDynamicRange: Bool { _facts.isHighDynamicRange }
-
-  /// The frames, if it moves.
-  open var images: [UIImage]? { _facts.frames }
-
-  /// How long all frames take together.
-  open var duration: TimeInterval { _facts.duration }
-
-  /// A picture that moves.
-  open class func animatedImage(with images: [UIImage], duration: TimeInterval) -> UIImage? {
-    guard var facts = images.first?._facts else { return nil }
-    facts.frames = images
-    facts.duration = duration
-    return UIImage(_facts: facts)
-  }
-
-  /// The same picture with its colours from elsewhere.
-  open func withRenderingMode(_ renderingMode: UIImage.RenderingMode) -> UIImage {
-    _changed { $0.renderingMode = renderingMode }
-  }
-
-  /// The same picture in a colour, which a template has for a tint.
-  open func withTintColor(_ color: UIColor) -> UIImage {
-    _changed { $0.tintColor = color }
-  }
-
-  /// The same picture in a colour, with its colours from elsewhere.
-  open func withTintColor(_ color: UIColor, renderingMode: UIImage.RenderingMode) -> UIImage {
-    _changed {
-      $0.tintColor = color
-      $0.renderingMode = renderingMode
-    }
-  }
-
-  /// The same picture without values brighter than white.
-  open func imageRestrictedToStandardDynamicRange() -> UIImage {
-    _changed { $0.isHighDynamicRange = false }
-  }
-
-  /// The same picture, marked as one with values brighter than white.
-  public func _markedHighDynamicRange() -> UIImage {
-    _changed { $0.isHighDynamicRange = true }
-  }
-
-  func _changed(_ change: (inout _Facts) -> Void) -> UIImage {
-    var facts = _facts
-    change(&facts)
-    return UIImage(_facts: facts)
-  }
 }

@@ -14,19 +14,9 @@ extension UIImage {
       super.init()
     }
 
-    /// Makes settings for traits.
-    public convenience init(traitCollection: UITraitCollection?) {
-      self.init(_traits: traitCollection)
-    }
-
     /// These settings with those of another one on top.
     open func applying(_ otherConfiguration: UIImage.Configuration?) -> Self {
       _combined(with: otherConfiguration) as? Self ?? self
-    }
-
-    /// These settings for other traits.
-    open func withTraitCollection(_ traitCollection: UITraitCollection?) -> Self {
-      _combined(with: Configuration(_traits: traitCollection)) as? Self ?? self
     }
 
     func _combined(with other: UIImage.Configuration?) -> UIImage.Configuration {

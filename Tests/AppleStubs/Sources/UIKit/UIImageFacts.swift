@@ -13,8 +13,6 @@ extension UIImage {
     public var orientation = UIImage.Orientation.up
     /// Where the colours come from.
     public var renderingMode = UIImage.RenderingMode.automatic
-    /// The colour it was given.
-    public var tintColor: UIColor?
     /// The name in the catalogue.
     public var assetName: String?
     /// The name of the symbol.
@@ -23,16 +21,8 @@ extension UIImage {
     public var variableValue: Double?
     /// The settings.
     public var configuration: UIImage.Configuration?
-    /// Whether it has values brighter than white.
-    public var isHighDynamicRange = false
-    /// Whether it is decoded and ready.
-    public var isPrepared = false
     /// The size that was asked of a thumbnail.
     public var thumbnailSize: CGSize?
-    /// The frames.
-    public var frames: [UIImage]?
-    /// How long all frames take together.
-    public var duration: TimeInterval = 0
 
     /// Makes the facts of pixels.
     public init(cgImage: CGImage? = nil) {
@@ -58,7 +48,6 @@ extension UIImage {
   private struct Registry: Sendable {
     var assets: [String: UIImage] = [:]
     var symbolNames: Set<String>?
-    var decoder: (@Sendable (Data) -> CGImage?)?
   }
 
   private static let registry = Mutex(Registry())
@@ -78,11 +67,5 @@ extension UIImage {
   public static var _symbolNames: Set<String>? {
     get { registry.withLock { $0.symbolNames } }
     set { registry.withLock { $0.symbolNames = newValue } }
-  }
-
-  /// What decodes the data given to `init(data:)`.
-  public static var _decoder: (@Sendable (Data) -> CGImage?)? {
-    get { registry.withLock { $0.decoder } }
-    set { registry.withLock { $0.decoder = newValue } }
   }
 }

@@ -75,11 +75,6 @@ extension UIImage {
       self.init(_values: values, traits: nil)
     }
 
-    /// Makes settings with a size beside text.
-    public convenience init(scale: UIImage.SymbolScale) {
-      self.init { $0.scale = scale }
-    }
-
     /// Makes settings with a size in points.
     public convenience init(pointSize: CGFloat) {
       self.init { $0.pointSize = pointSize }
@@ -88,11 +83,6 @@ extension UIImage {
     /// Makes settings with a boldness.
     public convenience init(weight: UIImage.SymbolWeight) {
       self.init { $0.weight = weight }
-    }
-
-    /// Makes settings with a size in points and a boldness.
-    public convenience init(pointSize: CGFloat, weight: UIImage.SymbolWeight) {
-      self.init(pointSize: pointSize, weight: weight, scale: .unspecified)
     }
 
     /// Makes settings with a size in points, a boldness, and a size beside text.
@@ -117,20 +107,6 @@ extension UIImage {
       }
     }
 
-    /// Makes settings with the size of a font.
-    public convenience init(font: UIFont) {
-      self.init(font: font, scale: .unspecified)
-    }
-
-    /// Makes settings with the size of a font, and a size beside it.
-    public convenience init(font: UIFont, scale: UIImage.SymbolScale) {
-      self.init {
-        $0.pointSize = font._textStyle == nil ? font.pointSize : nil
-        $0.textStyle = font._textStyle
-        $0.scale = scale
-      }
-    }
-
     /// Makes settings with colours made from one.
     public convenience init(hierarchicalColor: UIColor) {
       self.init { $0.hierarchicalColor = hierarchicalColor }
@@ -141,16 +117,6 @@ extension UIImage {
       self.init { $0.paletteColors = paletteColors }
     }
 
-    /// Makes settings with a way to show the variable value.
-    public convenience init(variableValueMode: UIImage.SymbolVariableValueMode) {
-      self.init { $0.variableValueMode = variableValueMode }
-    }
-
-    /// Makes settings with a way to colour.
-    public convenience init(colorRenderingMode: UIImage.SymbolColorRenderingMode) {
-      self.init { $0.colorRenderingMode = colorRenderingMode }
-    }
-
     /// Settings with the symbol's own colours.
     open class func preferringMulticolor() -> Self {
       var values = _Values()
@@ -158,21 +124,9 @@ extension UIImage {
       return Self(_values: values, traits: nil)
     }
 
-    /// Settings with one colour.
-    open class func preferringMonochrome() -> Self {
-      var values = _Values()
-      values.prefersMonochrome = true
-      return Self(_values: values, traits: nil)
-    }
-
     /// Settings of which none is set.
     open class var unspecified: UIImage.SymbolConfiguration {
       SymbolConfiguration(_values: _Values(), traits: nil)
-    }
-
-    /// Whether other settings are the same.
-    open func isEqual(to otherConfiguration: UIImage.SymbolConfiguration?) -> Bool {
-      isEqual(otherConfiguration)
     }
 
     override func _combined(with other: UIImage.Configuration?) -> UIImage.Configuration {

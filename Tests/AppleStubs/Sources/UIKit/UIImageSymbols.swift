@@ -12,11 +12,6 @@ extension UIImage {
     self.init(_facts: facts)
   }
 
-  /// Makes a picture of a system symbol for the traits of a view.
-  public convenience init?(systemName name: String, compatibleWith traitCollection: UITraitCollection?) {
-    self.init(systemName: name, withConfiguration: nil)
-  }
-
   /// Makes a picture of a system symbol that shows a value from 0 to 1.
   public convenience init?(
     systemName name: String,
@@ -30,23 +25,9 @@ extension UIImage {
   /// Whether it is a symbol.
   public var isSymbolImage: Bool { _facts.symbolName != nil }
 
-  /// The settings.
-  public var configuration: UIImage.Configuration? { _facts.configuration }
-
   /// The settings, if it is a symbol.
   public var symbolConfiguration: UIImage.SymbolConfiguration? {
     isSymbolImage ? _facts.configuration as? UIImage.SymbolConfiguration : nil
-  }
-
-  /// The same picture with other settings.
-  public func withConfiguration(_ configuration: UIImage.Configuration) -> UIImage {
-    _changed { $0.configuration = configuration }
-  }
-
-  /// The same symbol with more settings, or nothing if it is no symbol.
-  public func applyingSymbolConfiguration(_ configuration: UIImage.SymbolConfiguration) -> UIImage? {
-    guard isSymbolImage else { return nil }
-    return _changed { $0.configuration = symbolConfiguration?.applying(configuration) ?? configuration }
   }
 
   private static func symbolFacts(

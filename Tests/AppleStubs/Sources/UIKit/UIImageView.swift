@@ -25,34 +25,11 @@ open class UIImageView: UIView {
   open var preferredSymbolConfiguration: UIImage.SymbolConfiguration?
   /// How bright the picture may show.
   open var preferredImageDynamicRange = UIImage.DynamicRange.unspecified
-  /// The frames of a moving picture.
-  open var animationImages: [UIImage]?
-  /// How long all frames take together.
-  open var animationDuration: TimeInterval = 0
-  /// How often they run, where zero means without end.
-  open var animationRepeatCount = 0
-  /// Whether they run now.
-  open private(set) var isAnimating = false
 
   /// Makes a view without a picture.
   public override init(frame: CGRect) {
     super.init(frame: frame)
     isUserInteractionEnabled = false
-  }
-
-  /// Makes a view the size of a picture.
-  public init(image: UIImage?) {
-    super.init(frame: CGRect(origin: .zero, size: image?.size ?? .zero))
-    isUserInteractionEnabled = false
-    start(with: image)
-  }
-
-  /// Makes a view the size of a picture, with another one for when it is highlighted.
-  public init(image: UIImage?, highlightedImage: UIImage?) {
-    super.init(frame: CGRect(origin: .zero, size: image?.size ?? .zero))
-    isUserInteractionEnabled = false
-    start(with: image)
-    self.highlightedImage = highlightedImage
   }
 
   /// Makes an empty view: these stubs read no archives.
@@ -61,29 +38,8 @@ open class UIImageView: UIView {
     isUserInteractionEnabled = false
   }
 
-  /// How bright the picture shows, from the view's wish and its traits.
-  open var imageDynamicRange: UIImage.DynamicRange {
-    if preferredImageDynamicRange != .unspecified { return preferredImageDynamicRange }
-    let range = traitCollection.imageDynamicRange
-    return range == .unspecified ? .standard : range
-  }
-
-  /// Starts the frames.
-  open func startAnimating() {
-    isAnimating = animationImages != nil || image?.images != nil
-  }
-
-  /// Stops the frames.
-  open func stopAnimating() {
-    isAnimating = false
-  }
-
   open override var intrinsicContentSize: CGSize {
     shown?.size ?? super.intrinsicContentSize
-  }
-
-  open override func sizeThatFits(_ size: CGSize) -> CGSize {
-    shown?.size ?? super.sizeThatFits(size)
   }
 
   /// The settings that a symbol in this view is drawn with.
@@ -95,10 +51,6 @@ open class UIImageView: UIView {
 
   private var shown: UIImage? {
     isHighlighted ? highlightedImage ?? image : image
-  }
-
-  private func start(with image: UIImage?) {
-    self.image = image
   }
 
   private func show() {

@@ -29,16 +29,6 @@ open class UISymbolEffectCompletionContext: NSObject {
 public typealias UISymbolEffectCompletion = (UISymbolEffectCompletionContext) -> Void
 
 extension UIImageView {
-  /// Adds an effect that runs once for an event.
-  public func addSymbolEffect(
-    _ effect: some DiscreteSymbolEffect & SymbolEffect,
-    options: SymbolEffectOptions = .default,
-    animated: Bool = true,
-    completion: UISymbolEffectCompletion? = nil,
-  ) {
-    play(effect, options, animated, completion)
-  }
-
   /// Adds an effect that goes on until it is removed.
   public func addSymbolEffect(
     _ effect: some IndefiniteSymbolEffect & SymbolEffect,
@@ -49,71 +39,9 @@ extension UIImageView {
     play(effect, options, animated, completion)
   }
 
-  /// Adds an effect that can do both.
-  public func addSymbolEffect(
-    _ effect: some DiscreteSymbolEffect & IndefiniteSymbolEffect & SymbolEffect,
-    options: SymbolEffectOptions = .default,
-    animated: Bool = true,
-    completion: UISymbolEffectCompletion? = nil,
-  ) {
-    play(effect, options, animated, completion)
-  }
-
-  /// Removes the effects of the same kind.
-  public func removeSymbolEffect(
-    ofType effect: some DiscreteSymbolEffect & SymbolEffect,
-    options: SymbolEffectOptions = .default,
-    animated: Bool = true,
-    completion: UISymbolEffectCompletion? = nil,
-  ) {
-    remove(effect, completion)
-  }
-
-  /// Removes the effects of the same kind.
-  public func removeSymbolEffect(
-    ofType effect: some IndefiniteSymbolEffect & SymbolEffect,
-    options: SymbolEffectOptions = .default,
-    animated: Bool = true,
-    completion: UISymbolEffectCompletion? = nil,
-  ) {
-    remove(effect, completion)
-  }
-
-  /// Removes the effects of the same kind.
-  public func removeSymbolEffect(
-    ofType effect: some DiscreteSymbolEffect & IndefiniteSymbolEffect & SymbolEffect,
-    options: SymbolEffectOptions = .default,
-    animated: Bool = true,
-    completion: UISymbolEffectCompletion? = nil,
-  ) {
-    remove(effect, completion)
-  }
-
   /// Removes all effects.
   public func removeAllSymbolEffects(options: SymbolEffectOptions = .default, animated: Bool = true) {
     _symbolEffects.remove { _ in true }
-  }
-
-  /// Puts another symbol in place of the one that shows.
-  ///
-  /// The view has it at once. The transition takes one second at the usual speed.
-  public func setSymbolImage(
-    _ image: UIImage,
-    contentTransition: some ContentTransitionSymbolEffect & SymbolEffect,
-    options: SymbolEffectOptions = .default,
-    completion: UISymbolEffectCompletion? = nil,
-  ) {
-    self.image = image
-    _symbolEffects.replace(contentTransition, options: options) { [weak self] finished in
-      completion?(
-        UISymbolEffectCompletionContext(
-          sender: self,
-          effect: nil,
-          contentTransition: contentTransition,
-          isFinished: finished,
-        )
-      )
-    }
   }
 
   private func play(
@@ -127,12 +55,5 @@ extension UIImageView {
         UISymbolEffectCompletionContext(sender: self, effect: effect, contentTransition: nil, isFinished: finished)
       )
     }
-  }
-
-  private func remove(_ effect: any SymbolEffect, _ completion: UISymbolEffectCompletion?) {
-    _symbolEffects.remove { type(of: $0) == type(of: effect) }
-    completion?(
-      UISymbolEffectCompletionContext(sender: self, effect: effect, contentTransition: nil, isFinished: true)
-    )
   }
 }

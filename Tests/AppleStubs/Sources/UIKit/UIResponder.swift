@@ -7,7 +7,4 @@ open class UIResponder: NSObject {
   public override init() {
     super.init()
   }
-
-  /// The one to ask next.
-  open var next: UIResponder? { nil }
 }

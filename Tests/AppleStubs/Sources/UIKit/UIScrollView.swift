@@ -21,14 +21,6 @@ extension UIScrollViewDelegate {
 @MainActor
 public protocol _ScrollDelegating: UIScrollView {}
 
-extension _ScrollDelegating {
-  /// Who hears of scrolling.
-  public var delegate: (any UIScrollViewDelegate)? {
-    get { _scrollDelegate }
-    set { _scrollDelegate = newValue }
-  }
-}
-
 /// A view on a larger content.
 @MainActor
 open class UIScrollView: UIView, _ScrollDelegating {
@@ -36,12 +28,8 @@ open class UIScrollView: UIView, _ScrollDelegating {
   public weak var _scrollDelegate: (any UIScrollViewDelegate)?
   /// The size of the content.
   open var contentSize = CGSize.zero
-  /// The space around the content.
-  open var contentInset = UIEdgeInsets.zero
   /// Whether a finger moves it.
   open private(set) var isDragging = false
-  /// Whether it still moves after it was thrown.
-  open private(set) var isDecelerating = false
 
   /// The corner of the content that shows.
   open var contentOffset: CGPoint {
@@ -52,11 +40,6 @@ open class UIScrollView: UIView, _ScrollDelegating {
       setNeedsLayout()
       _scrollDelegate?.scrollViewDidScroll(self)
     }
-  }
-
-  /// Moves the content, at once here.
-  open func setContentOffset(_ contentOffset: CGPoint, animated: Bool) {
-    self.contentOffset = contentOffset
   }
 
   /// Scrolls as a finger does, and lays out.

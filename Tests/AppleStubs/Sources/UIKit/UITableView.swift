@@ -14,16 +14,6 @@ open class UITableView: UIScrollView {
     case insetGrouped = 2
   }
 
-  /// How rows come and go.
-  public enum RowAnimation: Int, Sendable {
-    /// They fade.
-    case fade = 0
-    /// They change at once.
-    case none = 5
-    /// As the system likes.
-    case automatic = 100
-  }
-
   /// The height of rows that find their own.
   public nonisolated static let automaticDimension: CGFloat = -1
 
@@ -41,8 +31,6 @@ open class UITableView: UIScrollView {
   open weak var delegate: (any UITableViewDelegate)? { didSet { _scrollDelegate = delegate } }
   /// The height of a row.
   open var rowHeight = UITableView.automaticDimension { didSet { reloadData() } }
-  /// The height a row is thought to have.
-  open var estimatedRowHeight = UITableView.automaticDimension
 
   /// Makes a table.
   public init(frame: CGRect, style: UITableView.Style) {
@@ -61,12 +49,6 @@ open class UITableView: UIScrollView {
     super.init(coder: coder)
   }
 
-  /// How many rows ahead of the scroll it asks the prefetch source for.
-  public var _prefetchDistance: Int {
-    get { cells.prefetchDistance }
-    set { cells.prefetchDistance = newValue }
-  }
-
   /// Makes a class known under a name.
   open func register(_ cellClass: AnyClass?, forCellReuseIdentifier identifier: String) {
     guard let type = cellClass as? UITableViewCell.Type else { return cells.register(identifier, nil) }
@@ -81,23 +63,10 @@ open class UITableView: UIScrollView {
     return cell
   }
 
-  /// A row to use again, or a new one if the name is known.
-  open func dequeueReusableCell(withIdentifier identifier: String) -> UITableViewCell? {
-    cells.dequeue(identifier)
-  }
-
   /// Asks for all rows again, at the next layout.
   open func reloadData() {
     dataIsDue = true
     setNeedsLayout()
-  }
-
-  /// Asks for some rows again.
-  open func reloadRows(at indexPaths: [IndexPath], with animation: UITableView.RowAnimation) {
-    for path in indexPaths { cells.remove(path, hooks) }
-    measure()
-    setNeedsLayout()
-    layoutIfNeeded()
   }
 
   /// How many sections there are.
@@ -111,25 +80,9 @@ open class UITableView: UIScrollView {
   /// The row at a place, if it shows.
   open func cellForRow(at indexPath: IndexPath) -> UITableViewCell? { cells.visible[indexPath] }
 
-  /// The place of a row, if it shows.
-  open func indexPath(for cell: UITableViewCell) -> IndexPath? {
-    cells.visible.first { $0.value === cell }?.key
-  }
-
   /// The rows that show.
   open var visibleCells: [UITableViewCell] {
     cells.visible.sorted { $0.key < $1.key }.map(\.value)
-  }
-
-  /// The places of the rows that show.
-  open var indexPathsForVisibleRows: [IndexPath]? {
-    cells.visible.isEmpty ? nil : cells.visible.keys.sorted()
-  }
-
-  /// The rectangle of a row.
-  open func rectForRow(at indexPath: IndexPath) -> CGRect {
-    if dataIsDue { measure() }
-    return places.first { $0.path == indexPath }?.frame ?? .zero
   }
 
   open override func layoutSubviews() {

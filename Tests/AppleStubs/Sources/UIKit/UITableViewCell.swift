@@ -29,8 +29,6 @@ open class UITableViewCell: UIView, _RecycledCell {
   open private(set) lazy var imageView: UIImageView? = add(UIImageView())
   /// The text.
   open private(set) lazy var textLabel: UILabel? = add(UILabel())
-  /// The lesser text, which the default style has not.
-  open private(set) lazy var detailTextLabel: UILabel? = style == .default ? nil : add(UILabel())
   /// Whether it is selected.
   open var isSelected = false { didSet { setNeedsUpdateConfiguration() } }
   /// Whether it is highlighted.
@@ -74,17 +72,6 @@ open class UITableViewCell: UIView, _RecycledCell {
     _reuseCount += 1
     isSelected = false
     isHighlighted = false
-  }
-
-  /// The description of the content.
-  open var contentConfiguration: (any UIContentConfiguration)? {
-    get { content.configuration }
-    set { content.apply(newValue, in: self) }
-  }
-
-  /// The description that suits the row.
-  open func defaultContentConfiguration() -> UIListContentConfiguration {
-    style == .subtitle ? .subtitleCell() : style == .default ? .cell() : .valueCell()
   }
 
   /// The state.

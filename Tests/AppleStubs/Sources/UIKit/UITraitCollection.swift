@@ -38,16 +38,6 @@ open class UITraitCollection: NSObject, @unchecked Sendable {
     self.init(displayScale: displayScale, style: .unspecified, range: .unspecified)
   }
 
-  /// Makes a collection with only a style.
-  public convenience init(userInterfaceStyle: UIUserInterfaceStyle) {
-    self.init(displayScale: 0, style: userInterfaceStyle, range: .unspecified)
-  }
-
-  /// Makes a collection with only a brightness of images.
-  public convenience init(imageDynamicRange: UIImage.DynamicRange) {
-    self.init(displayScale: 0, style: .unspecified, range: imageDynamicRange)
-  }
-
   /// Makes a collection from several, of which the later ones win.
   public convenience init(traitsFrom traitCollections: [UITraitCollection]) {
     self.init(
@@ -76,38 +66,12 @@ open class UITraitCollection: NSObject, @unchecked Sendable {
 public protocol UITraitDefinition<Value> {
   /// The type of its values.
   associatedtype Value
-  /// The value where nobody set one.
-  static var defaultValue: Value { get }
   /// Its value in a collection, for comparison.
   static func _value(in traits: UITraitCollection) -> AnyHashable
 }
 
 /// The type of a trait.
 public typealias UITrait = any UITraitDefinition.Type
-
-/// The scale of the display.
-public struct UITraitDisplayScale: UITraitDefinition {
-  /// The value where nobody set one.
-  public static var defaultValue: CGFloat { 0 }
-  /// Its value in a collection, for comparison.
-  public static func _value(in traits: UITraitCollection) -> AnyHashable { traits.displayScale }
-}
-
-/// Light or dark.
-public struct UITraitUserInterfaceStyle: UITraitDefinition {
-  /// The value where nobody set one.
-  public static var defaultValue: UIUserInterfaceStyle { .unspecified }
-  /// Its value in a collection, for comparison.
-  public static func _value(in traits: UITraitCollection) -> AnyHashable { traits.userInterfaceStyle }
-}
-
-/// How bright images may show.
-public struct UITraitImageDynamicRange: UITraitDefinition {
-  /// The value where nobody set one.
-  public static var defaultValue: UIImage.DynamicRange { .unspecified }
-  /// Its value in a collection, for comparison.
-  public static func _value(in traits: UITraitCollection) -> AnyHashable { traits.imageDynamicRange }
-}
 
 /// A handler that was registered.
 public protocol UITraitChangeRegistration: NSObjectProtocol {}
@@ -145,17 +109,6 @@ extension UITraitChangeObservable {
   public typealias TraitChangeHandler<TraitEnvironment> = (
     _ traitEnvironment: TraitEnvironment, _ previousTraitCollection: UITraitCollection
   ) -> Void
-
-  /// Has a handler run after one of the traits changed.
-  @discardableResult
-  public func registerForTraitChanges(
-    _ traits: [UITrait],
-    handler: @escaping TraitChangeHandler<Self>,
-  ) -> any UITraitChangeRegistration {
-    _register(traits) { [weak self] previous in
-      if let self { handler(self, previous) }
-    }
-  }
 }
 
 /// A screen.
@@ -170,21 +123,9 @@ open class UIScreen: NSObject {
   public internal(set) var bounds = CGRect(x: 0, y: 0, width: 390, height: 844)
   /// How many frames a second it can show.
   public internal(set) var maximumFramesPerSecond = 60
-  /// How much brighter than white it can be.
-  public internal(set) var potentialEDRHeadroom: CGFloat = 1
-  /// How much brighter than white it is now.
-  public internal(set) var currentEDRHeadroom: CGFloat = 1
 
   /// Its traits.
   open var traitCollection: UITraitCollection {
     UITraitCollection(displayScale: scale, style: .light, range: .standard)
-  }
-
-  /// Sets what the device can do.
-  public func _set(scale: CGFloat? = nil, maximumFramesPerSecond: Int? = nil, headroom: CGFloat? = nil) {
-    self.scale = scale ?? self.scale
-    self.maximumFramesPerSecond = maximumFramesPerSecond ?? self.maximumFramesPerSecond
-    potentialEDRHeadroom = headroom ?? potentialEDRHeadroom
-    currentEDRHeadroom = headroom ?? currentEDRHeadroom
   }
 }

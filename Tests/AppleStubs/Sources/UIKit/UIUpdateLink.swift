@@ -10,22 +10,10 @@ open class UIUpdateActionPhase: NSObject, @unchecked Sendable {
     self.order = order
   }
 
-  /// After the update was planned.
-  public static let afterUpdateScheduled = UIUpdateActionPhase(0)
-  /// Before the events are handed out.
-  public static let beforeEventDispatch = UIUpdateActionPhase(1)
-  /// After the events were handed out.
-  public static let afterEventDispatch = UIUpdateActionPhase(2)
   /// Before the display links run.
   public static let beforeCADisplayLinkDispatch = UIUpdateActionPhase(3)
-  /// After the display links ran.
-  public static let afterCADisplayLinkDispatch = UIUpdateActionPhase(4)
   /// Before the transaction is committed.
   public static let beforeCATransactionCommit = UIUpdateActionPhase(5)
-  /// After the transaction was committed.
-  public static let afterCATransactionCommit = UIUpdateActionPhase(6)
-  /// After everything else.
-  public static let afterUpdateComplete = UIUpdateActionPhase(7)
 }
 
 /// What is known of an update of the screen.
@@ -39,8 +27,6 @@ open class UIUpdateInfo: NSObject {
   open internal(set) var estimatedPresentationTime: TimeInterval = 0
   /// Whether it should be seen before the next refresh.
   open internal(set) var isImmediatePresentationExpected = false
-  /// Whether late events are taken in.
-  open internal(set) var isPerformingLowLatencyPhases = false
 
   init(time: TimeInterval, interval: TimeInterval) {
     modelTime = time
@@ -72,8 +58,6 @@ open class UIUpdateLink: NSObject, _FrameObserver {
   open var isEnabled = false
   /// Whether it wants updates even if nothing else changes.
   open var requiresContinuousUpdates = false
-  /// Whether late events should be taken in.
-  open var wantsLowLatencyEventDispatch = false
   /// Whether it should be seen before the next refresh.
   open var wantsImmediatePresentation = false
   /// How many updates a second it wants.
@@ -85,9 +69,6 @@ open class UIUpdateLink: NSObject, _FrameObserver {
     super.init()
     _RunLoop._add(self)
   }
-
-  /// The update that runs now.
-  open var currentUpdateInfo: UIUpdateInfo? { pending }
 
   /// Adds something to run before the display links.
   open func addAction(handler: @escaping (UIUpdateLink, UIUpdateInfo) -> Void) {

@@ -11,8 +11,6 @@ open class UIView: UIResponder, UITraitEnvironment, UITraitChangeObservable, _As
   open class var layerClass: AnyClass { CALayer.self }
 
   private lazy var ownLayer = makeLayer()
-  private(set) lazy var guide = UILayoutGuide(_in: self)
-  private var ownTint: UIColor?
   var children: [UIView] = []
   weak var parent: UIView?
   weak var ownWindow: UIWindow?
@@ -37,12 +35,6 @@ open class UIView: UIResponder, UITraitEnvironment, UITraitChangeObservable, _As
       setNeedsLayout()
     }
   }
-  /// The colour behind the contents.
-  open var backgroundColor: UIColor? { didSet { layer.backgroundColor = backgroundColor?.cgColor } }
-  /// Whether it promises to have no holes.
-  open var isOpaque = true
-  /// A number of its own.
-  open var tag = 0
   /// Whether it answers to touches.
   open var isUserInteractionEnabled = true
   /// What gives way when the superview changes its size.
@@ -51,20 +43,6 @@ open class UIView: UIResponder, UITraitEnvironment, UITraitChangeObservable, _As
   open var autoresizesSubviews = true
   /// Whether the frame, and not constraints, places it.
   open var translatesAutoresizingMaskIntoConstraints = true
-  /// Whether assistive technology sees it.
-  open var isAccessibilityElement = false
-  /// Its name for assistive technology.
-  open var accessibilityLabel: String?
-  /// A hint for assistive technology.
-  open var accessibilityHint: String?
-  /// Its value for assistive technology.
-  open var accessibilityValue: String?
-  /// What it is, for assistive technology.
-  open var accessibilityTraits: UIAccessibilityTraits = .none
-  /// Whether it keeps its colours when the screen turns them round.
-  open var accessibilityIgnoresInvertColors = false
-  /// A name for tests of the app.
-  open var accessibilityIdentifier: String?
 
   /// Makes a view.
   public init(frame: CGRect) {
@@ -82,8 +60,6 @@ open class UIView: UIResponder, UITraitEnvironment, UITraitChangeObservable, _As
     super.init()
   }
 
-  open override var next: UIResponder? { controller ?? parent }
-
   /// The layer it draws through.
   open var layer: CALayer { ownLayer }
 
@@ -97,12 +73,6 @@ open class UIView: UIResponder, UITraitEnvironment, UITraitChangeObservable, _As
   open var bounds: CGRect {
     get { layer.bounds }
     set { resize { layer.bounds = newValue } }
-  }
-
-  /// The middle, in the superview.
-  open var center: CGPoint {
-    get { layer.position }
-    set { layer.position = newValue }
   }
 
   /// How much shows, from 0 to 1.
@@ -122,22 +92,6 @@ open class UIView: UIResponder, UITraitEnvironment, UITraitChangeObservable, _As
     get { layer.masksToBounds }
     set { layer.masksToBounds = newValue }
   }
-
-  // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-  /// The colour for accents, which comes from the superview unless it is set.
-  open var tintColor: UIColor! {
-    get { ownTint ?? parent?.tintColor ?? UIColor.systemBlue }
-    set {
-      ownTint = newValue
-      forEachInTree { $0.tintColorDidChange() }
-    }
-  }
-
-  /// Hears that the colour for accents has changed.
-  open func tintColorDidChange() {}
-
-  /// The views inside, from back to front.
-  open var subviews: [UIView] { children }
 
   /// The view around it.
   open var superview: UIView? { parent }
@@ -215,14 +169,6 @@ open class UIView: UIResponder, UITraitEnvironment, UITraitChangeObservable, _As
   /// Brings the contents of the layer up to date.
   open func display(_ layer: CALayer) {
     draw(bounds)
-  }
-
-  /// The size that fits best into another one.
-  open func sizeThatFits(_ size: CGSize) -> CGSize { bounds.size }
-
-  /// Takes the size that fits best.
-  open func sizeToFit() {
-    bounds.size = sizeThatFits(bounds.size)
   }
 
   /// The size it has by itself.

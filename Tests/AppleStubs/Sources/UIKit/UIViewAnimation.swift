@@ -17,27 +17,6 @@ extension UIView {
   @MainActor
   private static var enabled = true
 
-  /// Whether animations run.
-  public class var areAnimationsEnabled: Bool { enabled }
-
-  /// Sets whether animations run.
-  public class func setAnimationsEnabled(_ enabled: Bool) {
-    self.enabled = enabled
-  }
-
-  /// Makes changes that do not animate.
-  public class func performWithoutAnimation(_ actionsWithoutAnimation: () -> Void) {
-    let old = enabled
-    enabled = false
-    plainly(actionsWithoutAnimation)
-    enabled = old
-  }
-
-  /// The length of the surrounding animation.
-  public class var inheritedAnimationDuration: TimeInterval {
-    _Clock._current._animationContext?.duration ?? 0
-  }
-
   /// Animates changes.
   ///
   /// The completion hears whether all animations came to their end.
@@ -62,28 +41,6 @@ extension UIView {
       completion: completion,
     )
     context.run(animations)
-  }
-
-  /// Animates changes.
-  public class func animate(
-    withDuration duration: TimeInterval,
-    animations: @escaping () -> Void,
-    completion: ((Bool) -> Void)? = nil,
-  ) {
-    animate(withDuration: duration, delay: 0, options: [], animations: animations, completion: completion)
-  }
-
-  /// Animates changes with a spring, which has no bounce here.
-  public class func animate(
-    withDuration duration: TimeInterval,
-    delay: TimeInterval,
-    usingSpringWithDamping dampingRatio: CGFloat,
-    initialSpringVelocity velocity: CGFloat,
-    options: UIView.AnimationOptions = [],
-    animations: @escaping () -> Void,
-    completion: ((Bool) -> Void)? = nil,
-  ) {
-    animate(withDuration: duration, delay: delay, options: options, animations: animations, completion: completion)
   }
 
   /// Makes changes to a view behind a transition.

@@ -8,12 +8,6 @@ open class UIViewController: UIResponder, UITraitEnvironment, UITraitChangeObser
   private var isAppearing = false
   private var isAnimated = false
   private var registrations: [_TraitRegistration] = []
-  /// The controller around it.
-  open private(set) weak var parent: UIViewController?
-  /// The controllers inside.
-  open private(set) var children: [UIViewController] = []
-  /// The title.
-  open var title: String?
 
   /// Makes a controller, without a file.
   public init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) {
@@ -29,8 +23,6 @@ open class UIViewController: UIResponder, UITraitEnvironment, UITraitChangeObser
   public required init?(coder: NSCoder) {
     super.init()
   }
-
-  open override var next: UIResponder? { ownView?.superview }
 
   // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
   /// The view, which is made when somebody asks for it.
@@ -48,9 +40,6 @@ open class UIViewController: UIResponder, UITraitEnvironment, UITraitChangeObser
 
   /// The view, if it is made.
   open var viewIfLoaded: UIView? { ownView }
-
-  /// Whether the view is made.
-  open var isViewLoaded: Bool { ownView != nil }
 
   /// Makes the view.
   open func loadView() {
@@ -84,10 +73,6 @@ open class UIViewController: UIResponder, UITraitEnvironment, UITraitChangeObser
   open func didReceiveMemoryWarning() {}
   /// Hears that traits have changed.
   open func traitCollectionDidChange(_ previousTraitCollection: UITraitCollection?) {}
-  /// Hears that it will have another parent.
-  open func willMove(toParent parent: UIViewController?) {}
-  /// Hears that it has another parent.
-  open func didMove(toParent parent: UIViewController?) {}
 
   /// Its traits, which are those of the view.
   open var traitCollection: UITraitCollection {
@@ -114,22 +99,6 @@ open class UIViewController: UIResponder, UITraitEnvironment, UITraitChangeObser
     } else {
       viewDidDisappear(isAnimated)
     }
-  }
-
-  /// Adds a controller inside.
-  open func addChild(_ childController: UIViewController) {
-    childController.removeFromParent()
-    childController.willMove(toParent: self)
-    childController.parent = self
-    children.append(childController)
-  }
-
-  /// Takes the controller out of its parent.
-  open func removeFromParent() {
-    guard let parent else { return }
-    parent.children.removeAll { $0 === self }
-    self.parent = nil
-    didMove(toParent: nil)
   }
 
   func traitsChanged(from old: UITraitCollection) {

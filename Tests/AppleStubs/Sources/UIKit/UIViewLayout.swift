@@ -28,12 +28,6 @@ extension UIView: _LayoutItem {
     setNeedsLayout()
   }
 
-  /// The part that nothing covers, which is all of it here.
-  public var safeAreaLayoutGuide: UILayoutGuide { guide }
-
-  /// The part inside the margins, which is all of it here.
-  public var layoutMarginsGuide: UILayoutGuide { guide }
-
   func resizeChildren(from old: CGSize, to new: CGSize) {
     for child in children where child.translatesAutoresizingMaskIntoConstraints && !child.autoresizingMask.isEmpty {
       let mask = child.autoresizingMask
@@ -55,50 +49,5 @@ extension UIView: _LayoutItem {
     guard count > 0 else { return (start, length) }
     let share = change / CGFloat(count)
     return (start + (gives[0] ? share : 0), max(0, length + (gives[1] ? share : 0)))
-  }
-}
-
-/// A rectangle in a view that constraints can use.
-@MainActor
-open class UILayoutGuide: NSObject, _LayoutItem {
-  /// The view it is in.
-  open private(set) weak var owningView: UIView?
-
-  /// Makes a guide that covers a view.
-  public init(_in view: UIView) {
-    owningView = view
-    super.init()
-  }
-
-  /// The rectangle of the view, which nothing can set.
-  public var _layoutFrame: CGRect {
-    get { owningView?.bounds ?? .zero }
-    set {}
-  }
-
-  /// The view it is in.
-  public var _layoutParent: (any _LayoutItem)? { owningView }
-
-  /// The rectangle of the view.
-  public var _layoutBounds: CGRect { owningView?.bounds ?? .zero }
-
-  /// Nothing.
-  public var _intrinsicSize: CGSize { CGSize(width: -1, height: -1) }
-
-  /// Never.
-  public var _usesConstraints: Bool { false }
-
-  /// The constraints of the view.
-  public var _heldConstraints: [NSLayoutConstraint] {
-    get { owningView?._heldConstraints ?? [] }
-    set { owningView?._heldConstraints = newValue }
-  }
-
-  /// The view it is in.
-  public var _guideOwner: (any _LayoutItem)? { owningView }
-
-  /// Notes that the layout of the view is out of date.
-  public func _layoutChanged() {
-    owningView?.setNeedsLayout()
   }
 }

@@ -7,50 +7,6 @@ extension UIView {
     insert(view) { max(0, min(index, $0.count)) }
   }
 
-  /// Adds a view behind another one.
-  public func insertSubview(_ view: UIView, belowSubview siblingSubview: UIView) {
-    insert(view) { others in others.firstIndex { $0 === siblingSubview } ?? 0 }
-  }
-
-  /// Adds a view in front of another one.
-  public func insertSubview(_ view: UIView, aboveSubview siblingSubview: UIView) {
-    insert(view) { others in others.firstIndex { $0 === siblingSubview }.map { $0 + 1 } ?? others.count }
-  }
-
-  /// Moves a view to the front.
-  public func bringSubviewToFront(_ view: UIView) {
-    guard let index = children.firstIndex(where: { $0 === view }) else { return }
-    children.append(children.remove(at: index))
-    layer.addSublayer(view.layer)
-  }
-
-  /// Moves a view to the back.
-  public func sendSubviewToBack(_ view: UIView) {
-    guard let index = children.firstIndex(where: { $0 === view }) else { return }
-    children.insert(children.remove(at: index), at: 0)
-    layer.insertSublayer(view.layer, at: 0)
-  }
-
-  /// Whether it is inside another view, or is that view.
-  public func isDescendant(of view: UIView) -> Bool {
-    self === view || (parent?.isDescendant(of: view) ?? false)
-  }
-
-  /// A rectangle of its own in the coordinates of another view.
-  ///
-  /// Without another view they are the coordinates of the window.
-  public func convert(_ rect: CGRect, to view: UIView?) -> CGRect {
-    let here = rootOffset
-    let there = view?.rootOffset ?? .zero
-    return rect.offsetBy(dx: here.x - there.x, dy: here.y - there.y)
-  }
-
-  private var rootOffset: CGPoint {
-    guard let parent else { return CGPoint(x: -bounds.minX, y: -bounds.minY) }
-    let outer = parent.rootOffset
-    return CGPoint(x: outer.x + frame.minX - bounds.minX, y: outer.y + frame.minY - bounds.minY)
-  }
-
   func insert(_ view: UIView, at place: ([UIView]) -> Int) {
     precondition(view !== self, "Can't add self as subview")
     let oldWindow = view.ownWindow
@@ -133,10 +89,5 @@ extension UIView {
     let registration = _TraitRegistration(traits: traits, run: run)
     registrations.append(registration)
     return registration
-  }
-
-  /// Removes a handler of trait changes.
-  public func unregisterForTraitChanges(_ registration: any UITraitChangeRegistration) {
-    registrations.removeAll { $0 === registration }
   }
 }

@@ -29,36 +29,6 @@ public struct UIEdgeInsets: Hashable, Sendable {
   }
 }
 
-/// What a thing is, for assistive technology.
-public struct UIAccessibilityTraits: OptionSet, Sendable {
-  /// The bits.
-  public let rawValue: UInt64
-
-  /// Makes traits from their bits.
-  public init(rawValue: UInt64) {
-    self.rawValue = rawValue
-  }
-
-  /// Nothing.
-  public static let none: UIAccessibilityTraits = []
-  /// A button.
-  public static let button = UIAccessibilityTraits(rawValue: 1 << 0)
-  /// A link.
-  public static let link = UIAccessibilityTraits(rawValue: 1 << 1)
-  /// A picture.
-  public static let image = UIAccessibilityTraits(rawValue: 1 << 2)
-  /// Selected.
-  public static let selected = UIAccessibilityTraits(rawValue: 1 << 3)
-  /// Text that stays.
-  public static let staticText = UIAccessibilityTraits(rawValue: 1 << 6)
-  /// Not enabled.
-  public static let notEnabled = UIAccessibilityTraits(rawValue: 1 << 8)
-  /// Something that changes often.
-  public static let updatesFrequently = UIAccessibilityTraits(rawValue: 1 << 9)
-  /// A heading.
-  public static let header = UIAccessibilityTraits(rawValue: 1 << 16)
-}
-
 extension UIView {
   /// How a view's contents fit.
   public enum ContentMode: Int, Sendable {
@@ -141,48 +111,16 @@ extension UIView {
       self.rawValue = rawValue
     }
 
-    /// Subviews are laid out along with it.
-    public static let layoutSubviews = AnimationOptions(rawValue: 1 << 0)
     /// Touches go through meanwhile.
     public static let allowUserInteraction = AnimationOptions(rawValue: 1 << 1)
-    /// It begins with what shows.
-    public static let beginFromCurrentState = AnimationOptions(rawValue: 1 << 2)
     /// It repeats without end.
     public static let `repeat` = AnimationOptions(rawValue: 1 << 3)
     /// It runs back again.
     public static let autoreverse = AnimationOptions(rawValue: 1 << 4)
-    /// It keeps its own length.
-    public static let overrideInheritedDuration = AnimationOptions(rawValue: 1 << 5)
-    /// It keeps its own pace.
-    public static let overrideInheritedCurve = AnimationOptions(rawValue: 1 << 6)
     /// The views change all along a transition.
     public static let allowAnimatedContent = AnimationOptions(rawValue: 1 << 7)
-    /// Views are shown and hidden rather than added and removed.
-    public static let showHideTransitionViews = AnimationOptions(rawValue: 1 << 8)
-    /// It keeps its own options.
-    public static let overrideInheritedOptions = AnimationOptions(rawValue: 1 << 9)
-    /// Slow at both ends.
-    public static let curveEaseInOut: AnimationOptions = []
-    /// Slow at first.
-    public static let curveEaseIn = AnimationOptions(rawValue: 1 << 16)
-    /// Slow at last.
-    public static let curveEaseOut = AnimationOptions(rawValue: 2 << 16)
-    /// The same pace throughout.
-    public static let curveLinear = AnimationOptions(rawValue: 3 << 16)
-    /// A flip from the left.
-    public static let transitionFlipFromLeft = AnimationOptions(rawValue: 1 << 20)
-    /// A flip from the right.
-    public static let transitionFlipFromRight = AnimationOptions(rawValue: 2 << 20)
-    /// A page curled up.
-    public static let transitionCurlUp = AnimationOptions(rawValue: 3 << 20)
-    /// A page curled down.
-    public static let transitionCurlDown = AnimationOptions(rawValue: 4 << 20)
     /// A crossfade.
     public static let transitionCrossDissolve = AnimationOptions(rawValue: 5 << 20)
-    /// A flip from the top.
-    public static let transitionFlipFromTop = AnimationOptions(rawValue: 6 << 20)
-    /// A flip from the bottom.
-    public static let transitionFlipFromBottom = AnimationOptions(rawValue: 7 << 20)
 
     /// Whether the transition is a crossfade.
     public var _isCrossDissolve: Bool { (rawValue >> 20) & 7 == 5 }

@@ -6,8 +6,6 @@ import Foundation
 open class UIWindow: UIView, _Root {
   private var isShown = false
   private var traits = UIScreen.main.traitCollection
-  /// The screen it is on.
-  open var screen: UIScreen { .main }
   /// Whether it takes the keys.
   open private(set) var isKeyWindow = false
 

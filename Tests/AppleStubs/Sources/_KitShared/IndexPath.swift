@@ -6,12 +6,6 @@ extension IndexPath {
     self.init(indexes: [section, item])
   }
 
-  /// The number of the section.
-  public var section: Int {
-    get { self[0] }
-    set { self[0] = newValue }
-  }
-
   /// The number of the item in its section.
   public var item: Int {
     get { self[1] }

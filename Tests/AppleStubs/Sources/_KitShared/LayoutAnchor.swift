@@ -24,32 +24,6 @@ open class NSLayoutAnchor<AnchorType: AnyObject>: NSObject {
     relate(.equal, anchor, 1, c)
   }
 
-  /// At least another measure.
-  public func constraint(greaterThanOrEqualTo anchor: NSLayoutAnchor<AnchorType>) -> NSLayoutConstraint {
-    relate(.greaterThanOrEqual, anchor, 1, 0)
-  }
-
-  /// At least another measure and a constant.
-  public func constraint(
-    greaterThanOrEqualTo anchor: NSLayoutAnchor<AnchorType>,
-    constant c: CGFloat,
-  ) -> NSLayoutConstraint {
-    relate(.greaterThanOrEqual, anchor, 1, c)
-  }
-
-  /// At most another measure.
-  public func constraint(lessThanOrEqualTo anchor: NSLayoutAnchor<AnchorType>) -> NSLayoutConstraint {
-    relate(.lessThanOrEqual, anchor, 1, 0)
-  }
-
-  /// At most another measure and a constant.
-  public func constraint(
-    lessThanOrEqualTo anchor: NSLayoutAnchor<AnchorType>,
-    constant c: CGFloat,
-  ) -> NSLayoutConstraint {
-    relate(.lessThanOrEqual, anchor, 1, c)
-  }
-
   func relate(
     _ relation: NSLayoutConstraint.Relation,
     _ other: NSLayoutAnchor<AnchorType>?,
@@ -82,29 +56,5 @@ open class NSLayoutDimension: NSLayoutAnchor<NSLayoutDimension> {
   /// Equal to a constant.
   public func constraint(equalToConstant c: CGFloat) -> NSLayoutConstraint {
     relate(.equal, nil, 1, c)
-  }
-
-  /// At least a constant.
-  public func constraint(greaterThanOrEqualToConstant c: CGFloat) -> NSLayoutConstraint {
-    relate(.greaterThanOrEqual, nil, 1, c)
-  }
-
-  /// At most a constant.
-  public func constraint(lessThanOrEqualToConstant c: CGFloat) -> NSLayoutConstraint {
-    relate(.lessThanOrEqual, nil, 1, c)
-  }
-
-  /// Equal to a multiple of another measure.
-  public func constraint(equalTo anchor: NSLayoutDimension, multiplier m: CGFloat) -> NSLayoutConstraint {
-    relate(.equal, anchor, m, 0)
-  }
-
-  /// Equal to a multiple of another measure and a constant.
-  public func constraint(
-    equalTo anchor: NSLayoutDimension,
-    multiplier m: CGFloat,
-    constant c: CGFloat,
-  ) -> NSLayoutConstraint {
-    relate(.equal, anchor, m, c)
   }
 }

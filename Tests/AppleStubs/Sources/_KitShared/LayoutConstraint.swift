@@ -55,31 +55,6 @@ open class NSLayoutConstraint: NSObject {
   public let multiplier: CGFloat
   /// What is added to it.
   open var constant: CGFloat { didSet { if isActive { container?._layoutChanged() } } }
-  /// How strongly it holds.
-  open var priority = _LayoutPriority.required
-  /// A name.
-  open var identifier: String?
-
-  /// Makes a relation between two measures.
-  public convenience init(
-    item view1: Any,
-    attribute attr1: Attribute,
-    relatedBy relation: Relation,
-    toItem view2: Any?,
-    attribute attr2: Attribute,
-    multiplier: CGFloat,
-    constant c: CGFloat,
-  ) {
-    self.init(
-      _first: view1 as? any _LayoutItem,
-      attr1,
-      relation,
-      second: view2 as? any _LayoutItem,
-      attr2,
-      multiplier: multiplier,
-      constant: c,
-    )
-  }
 
   init(
     _first first: (any _LayoutItem)?,
@@ -100,12 +75,6 @@ open class NSLayoutConstraint: NSObject {
     super.init()
   }
 
-  /// The view on the left.
-  public var firstItem: AnyObject? { first }
-
-  /// The view on the right.
-  public var secondItem: AnyObject? { second }
-
   /// Whether it takes part in the layout.
   open var isActive: Bool {
     get { holder?._heldConstraints.contains { $0 === self } ?? false }
@@ -123,11 +92,6 @@ open class NSLayoutConstraint: NSObject {
   /// Makes constraints take part in the layout.
   open class func activate(_ constraints: [NSLayoutConstraint]) {
     for constraint in constraints { constraint.isActive = true }
-  }
-
-  /// Makes constraints take part no longer.
-  open class func deactivate(_ constraints: [NSLayoutConstraint]) {
-    for constraint in constraints { constraint.isActive = false }
   }
 
   private var holder: (any _LayoutItem)? { first?._guideOwner ?? first }

@@ -23,20 +23,10 @@ public protocol _LayoutItem: AnyObject {
 }
 
 extension _LayoutItem {
-  /// The left edge.
-  public var leftAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .left) }
-  /// The right edge.
-  public var rightAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .right) }
   /// The edge where text begins.
   public var leadingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .leading) }
   /// The edge where text ends.
   public var trailingAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .trailing) }
-  /// The middle, across.
-  public var centerXAnchor: NSLayoutXAxisAnchor { NSLayoutXAxisAnchor(_of: self, .centerX) }
-  /// The top edge.
-  public var topAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .top) }
-  /// The bottom edge.
-  public var bottomAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .bottom) }
   /// The middle, down.
   public var centerYAnchor: NSLayoutYAxisAnchor { NSLayoutYAxisAnchor(_of: self, .centerY) }
   /// The width.
@@ -54,16 +44,4 @@ public struct _LayoutPriority: Hashable, RawRepresentable, Sendable {
   public init(rawValue: Float) {
     self.rawValue = rawValue
   }
-
-  /// Makes a priority.
-  public init(_ rawValue: Float) {
-    self.rawValue = rawValue
-  }
-
-  /// It always holds.
-  public static let required = _LayoutPriority(1_000)
-  /// It holds if it can.
-  public static let defaultHigh = _LayoutPriority(750)
-  /// It holds if nothing minds.
-  public static let defaultLow = _LayoutPriority(250)
 }

@@ -57,20 +57,6 @@ public final class _SymbolEffectPlayer {
     }
   }
 
-  /// Shows the change from one symbol to another.
-  public func replace(
-    _ transition: any SymbolEffect,
-    options: SymbolEffectOptions,
-    completion: ((Bool) -> Void)?,
-  ) {
-    let number = history.count
-    history.append(_PlayedSymbolEffect(effect: transition, options: options, isAnimated: true))
-    completions[number] = completion
-    _Clock._current._schedule(after: 1 / max(options._speed, 0.001)) { [weak self] in
-      MainActor.assumeIsolated { self?.end(number, leaves: true, finished: true) }
-    }
-  }
-
   /// Removes the effects that fit a condition.
   public func remove(where isGone: (any SymbolEffect) -> Bool) {
     for number in history.indices where history[number].isActive && isGone(history[number].effect) {

@@ -16,12 +16,8 @@ public struct _TextStyle: Hashable, Equatable, RawRepresentable, Sendable {
   public static let title2 = _TextStyle(rawValue: "UICTFontTextStyleTitle2")
   /// A small title.
   public static let title3 = _TextStyle(rawValue: "UICTFontTextStyleTitle3")
-  /// A heading.
-  public static let headline = _TextStyle(rawValue: "UICTFontTextStyleHeadline")
   /// A lesser heading.
   public static let subheadline = _TextStyle(rawValue: "UICTFontTextStyleSubhead")
-  /// Running text.
-  public static let body = _TextStyle(rawValue: "UICTFontTextStyleBody")
   /// A remark.
   public static let callout = _TextStyle(rawValue: "UICTFontTextStyleCallout")
   /// A note.

@@ -102,23 +102,6 @@ struct WholeFileTests {
     #expect(shown[3, 0] == SIMD4(0, 0, 0, 255))
   }
 
-  @Test(arguments: names + ["animation"])
-  func eachFrameIsTheOneThatLinuxShows(name: String) throws {
-    let whole = try Self.data(name)
-    let frames = try DecoderRegistry.standard.info(of: whole).frameCount
-    for frame in 0..<frames {
-      let shown = try decode(whole) { $0.frame = frame }.bitmap
-      let expected = try #require(StillCheck.pixels(of: whole, frame: frame))
-      let difference = zip(shown.pixels, expected).map { own, other in
-        // What cannot be seen may differ.
-        own.w == 0 && other.w == 0 ? 0 : (0..<4).map { abs(Int(own[$0]) - Int(other[$0])) }.max() ?? 0
-      }.max()
-      #expect(shown.pixels.count == expected.count)
-      // Blending rounds in two ways.
-      #expect(difference ?? 0 <= 1, "frame \(frame)")
-    }
-  }
-
   @Test
   func anAnimationsDelaysAndLoopsAreThoseOfTheFile() throws {
     let file = try Fixture.data("animated.webp")
