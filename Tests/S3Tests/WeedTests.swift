@@ -12,7 +12,7 @@ import VitrineTesting
 /// The client and the cache over a real server, which checks every signature.
 @Suite(
   .enabled(if: Weed.isInstalled, "SeaweedFS is not installed: Scripts/setup.sh test"),
-  .timeLimit(.minutes(5)),
+  .timeLimit(.minutes(20)),
 )
 struct WeedTests {
   private let weed: Weed

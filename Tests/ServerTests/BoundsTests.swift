@@ -6,7 +6,7 @@ import VitrineTesting
 
 @testable import VitrineServing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct BoundsTests {
   private func url(_ name: String) -> String { "http://images.invalid/\(name)" }
 

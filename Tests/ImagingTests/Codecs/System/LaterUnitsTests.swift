@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// The second half of a baseline file, decoded by another thread.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct LaterUnitsTests {
   private static let decoder = JPEGDecoder(ownDecoderMinimum: 0, secondThreadMinimum: 0)
 
