@@ -47,6 +47,12 @@ final class PictureView: DrawnWidget {
   private var icon: UnsafeMutablePointer<GtkWidget>?
   private var watch: WindowWatch?
   private var fade = Fade()
+  /// The time of the frame that is drawn, in microseconds.
+  ///
+  /// Defaults to that of the frame clock.
+  var frameTime: @MainActor (UnsafeMutablePointer<GtkWidget>) -> gint64 = { widget in
+    unsafe gdk_frame_clock_get_frame_time(gtk_widget_get_frame_clock(widget))
+  }
   private var isLeaving = false
 
   enum Beneath {
@@ -354,8 +360,7 @@ final class PictureView: DrawnWidget {
   /// It fades out where the image does not cover it, so that nothing vanishes at once.
   private func drawBeneath(_ what: Beneath, into snapshot: OpaquePointer) {
     guard let image else { return unsafe draw(what, into: snapshot) }
-    let now = unsafe gdk_frame_clock_get_frame_time(gtk_widget_get_frame_clock(widget))
-    guard let progress = fade.progress(at: now) else {
+    guard let progress = unsafe fade.progress(at: frameTime(widget)) else {
       beneath = nil
       return
     }

@@ -83,6 +83,11 @@ public final class Sandbox: Sendable {
     /// Defaults to none: a layer that the system lacks is left out, and listed in ``Sandbox/missingLayers``.
     public var requiredLayers: Set<Layer> = []
 
+    /// The time for which a process may reach its next check after it was told to stop.
+    ///
+    /// Defaults to 100 ms. A process that exceeds it is killed.
+    package var grace = Duration.milliseconds(100)
+
     /// Makes the default settings.
     public init() {}
   }
@@ -127,6 +132,7 @@ public final class Sandbox: Sendable {
       pool: pool,
       killers: Killers(lifetime: configuration.refusalTime),
       timeLimit: configuration.timeLimit,
+      grace: configuration.grace,
     )
     guard configuration.formats != .none else { return }
     if !configuration.requiredLayers.isEmpty {

@@ -7,6 +7,7 @@ struct SandboxDecoder: RemoteDecoder {
   let pool: WorkerPool
   let killers: Killers
   let timeLimit: Duration
+  let grace: Duration
 
   /// The number of workers that may end before they have an image.
   static let attemptLimit = 3
@@ -29,7 +30,7 @@ struct SandboxDecoder: RemoteDecoder {
       let worker = try take(WorkerKind(decoding: format), question)
       // Only now, since it may have waited for the worker.
       question.threadCount = question.options.coreShare?.extend(to: DecodeThreads.limit(of: format)) ?? 1
-      var conversation = Conversation(worker, question, format)
+      var conversation = Conversation(worker, question, format, grace: grace)
       do throws(Conversation.Failure) {
         let answer = try unsafe conversation.run(bytes)
         finish(worker, question.session)

@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Names that lead to a FIFO, a device or an open descriptor and not to a file.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct SpecialFileTests {
   private let tool: Tool
 

@@ -182,7 +182,7 @@ struct ThumbnailCommandTests {
     #expect(try tool.data("20.jpg").count * 2 < tool.data("90.jpg").count)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(20)))
   func ofAnAddressNoMoreIsFetchedThanAFastThumbnailTakes() async throws {
     let server = try LoopbackServer()
     let gate = server.makeGate()

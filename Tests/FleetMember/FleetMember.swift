@@ -19,20 +19,20 @@ struct FleetMember {
     guard arguments.count == 4, let count = Int(arguments[2]) else { exit(64) }
     // A test's machine is busy, and what is asked here is an exact count.
     var options = RedisCache.Options()
-    (options.queueLimit, options.connectTimeout, options.commandTimeout) = (100_000, .seconds(60), .seconds(60))
+    (options.queueLimit, options.connectTimeout, options.commandTimeout) = (100_000, .seconds(600), .seconds(600))
     let redis = RedisCache(try RedisServer(arguments[0]), options: options)
     var limits = TieredDataCache.RemoteLimits()
-    (limits.headDeadline, limits.bodyDeadline, limits.writeDeadline) = (.seconds(60), .seconds(60), .seconds(60))
+    (limits.headDeadline, limits.bodyDeadline, limits.writeDeadline) = (.seconds(600), .seconds(600), .seconds(600))
     // A thousand at once wait for one another, on a busy machine too.
-    (limits.headPatience, limits.bodyPatience) = (.seconds(60) ... .seconds(60), .seconds(60) ... .seconds(60))
+    (limits.headPatience, limits.bodyPatience) = (.seconds(600) ... .seconds(600), .seconds(600) ... .seconds(600))
     (limits.queuedEntries, limits.queuedBytes) = (100_000, 1 << 30)
     let cache = TieredDataCache([.remote(redis, limits: limits)])
     let pipeline = ImagePipeline {
       $0.memoryCache = nil
       $0.diskCache = cache
       $0.coordination = WorkCoordination(cache)
-      $0.coordination?.maxWait = .seconds(600)
-      $0.coordination?.leaseTime = .seconds(60)
+      $0.coordination?.maxWait = .seconds(6000)
+      $0.coordination?.leaseTime = .seconds(600)
       $0.maxResponseBytes = 1 << 20
     }
     let ready = Array("ready\n".utf8)

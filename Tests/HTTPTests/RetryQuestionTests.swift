@@ -4,7 +4,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Policies of one's own, which are asked where no transfer waits for them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct RetryQuestionTests {
   private let url = "http://a.example/a"
   private let clock = ManualClock()

@@ -5,7 +5,7 @@ import VitrineTesting
 @testable import VitrineImaging
 
 /// What is not Vitrine's may call back wherever it is called or released.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ForeignCodeTests {
   @Test
   func theBytesOfAProfileMayBeFreedByWhoUsesProfiles() {

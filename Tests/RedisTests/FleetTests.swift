@@ -9,7 +9,7 @@ import VitrineTesting
 @testable import VitrineRedis
 
 /// Processes that share a server.
-@Suite(.needsRedis, .serialized, .timeLimit(.minutes(10)))
+@Suite(.needsRedis, .serialized, .timeLimit(.minutes(20)))
 struct FleetTests {
   /// A process, from its start to its end.
   private final class Member: @unchecked Sendable {

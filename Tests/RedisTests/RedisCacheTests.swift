@@ -5,7 +5,7 @@ import VitrineTesting
 
 @testable import VitrineRedis
 
-@Suite(.needsRedis, .timeLimit(.minutes(2)))
+@Suite(.needsRedis, .timeLimit(.minutes(20)))
 struct RedisCacheTests {
   private let redis: RedisProcess
   private let cache: RedisCache

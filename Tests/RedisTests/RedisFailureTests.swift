@@ -7,7 +7,7 @@ import VitrineTesting
 @testable import VitrineRedis
 
 /// Servers that are gone, slow, full or not what they seem.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct RedisFailureTests {
   // MARK: No server
 
@@ -251,7 +251,7 @@ struct RedisFailureTests {
 }
 
 /// A tier over a server, as pipelines use it.
-@Suite(.needsRedis, .timeLimit(.minutes(2)))
+@Suite(.needsRedis, .timeLimit(.minutes(20)))
 struct RedisTierTests {
   private let redis: RedisProcess
   private let clock = ManualClock()

@@ -4,7 +4,7 @@ import VitrineRuntime
 
 @testable import VitrineRedis
 
-@Suite(.needsRedis, .timeLimit(.minutes(2)))
+@Suite(.needsRedis, .timeLimit(.minutes(20)))
 struct RedisLeaseTests {
   private let redis: RedisProcess
   private let caches: [RedisCache]

@@ -6,7 +6,7 @@ import VitrineTesting
 @testable import VitrineRedis
 
 /// Writes that arrive late, as from a server that was paused or from another machine's queue.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct RedisOrderTests {
   private let clock = ManualClock()
 

@@ -7,7 +7,7 @@ import VitrineTesting
 @testable import VitrineS3
 
 /// The cache over a server within the process: what it stores, and what comes of faults.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct CacheTests {
   private let server: FakeS3
 

@@ -6,7 +6,7 @@ import VitrineTesting
 @testable import VitrineS3
 
 /// What servers say about a request that they refuse, and what is made of it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct CorrectionTests {
   private let server: FakeS3
   private let object = ObjectURL(bucket: "photos", key: "cat.jpg")

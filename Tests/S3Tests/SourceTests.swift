@@ -9,7 +9,7 @@ import VitrineTesting
 @testable import VitrineS3
 
 /// `s3://` as the source of images.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct SourceTests {
   private let server: FakeS3
   private let picture: Data

@@ -7,7 +7,7 @@ import VitrineTesting
 @testable import VitrineS3
 
 /// A bucket as a tier: failures are counted, and it is left alone when they go on.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(20)))
 struct TierTests {
   private let server: FakeS3
   private let clock = ManualClock()

@@ -192,6 +192,8 @@ struct EncoderTests {
   func cancellingEndsAnEncoderThatCannotBeStopped(_ action: String) throws {
     let sandbox = try Sandbox.rogue()
     let encoder = try Self.encoder(sandbox)
+    // The process is ready, so that what is cancelled is the encoding.
+    #expect(try encoder.encode(Self.input(xmp: "nothing"), SandboxEncodingOptions()) == Data([0]))
     let calls = Lock(0)
     let input = Self.input(xmp: action) {
       calls.withLock {

@@ -75,9 +75,10 @@ struct RogueTests {
 
   @Test
   func aLongerTimeLimitIsAnotherTry() throws {
-    let sandbox = try Sandbox.rogue { $0.timeLimit = .milliseconds(300) }
+    // The process must have begun before it is told to stop, or it would stop.
+    let sandbox = try Sandbox.rogue { $0.timeLimit = .milliseconds(700) }
     var options = DecodeOptions()
-    options.limits.timeLimit = .milliseconds(50)
+    options.limits.timeLimit = .milliseconds(400)
 
     _ = failure { try sandbox.decoders.decode(Self.file("sleep"), options) }
     _ = failure { try sandbox.decoders.decode(Self.file("sleep"), options) }
@@ -116,12 +117,14 @@ struct RogueTests {
   @Test(arguments: ["sleep", "spin"])
   func whatIsCancelledIsKilledAndNotRemembered(action: String) throws {
     let sandbox = try Sandbox.rogue()
+    // The process is ready, so that what is cancelled is the image, which has begun after so many questions.
+    #expect(try Self.code("nothing", in: sandbox) == 0)
     let questions = Lock(0)
     var options = DecodeOptions()
     options.isCancelled = {
       questions.withLock {
         $0 += 1
-        return $0 > 5
+        return $0 > 12
       }
     }
 
@@ -203,7 +206,8 @@ struct RogueTests {
 
   @Test
   func aHeaderOverTheLimitIsRefusedByTheProgramItself() throws {
-    let (sandbox, folder) = try Self.liar("hugeHeader")
+    // However late the process replies to the refusal, it is not killed.
+    let (sandbox, folder) = try Self.liar("hugeHeader") { $0.grace = .seconds(3600) }
     defer { try? FileManager.default.removeItem(at: folder) }
 
     let error = failure { try sandbox.decoders.decode(Self.file("nothing")) }

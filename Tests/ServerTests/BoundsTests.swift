@@ -6,7 +6,7 @@ import VitrineTesting
 
 @testable import VitrineServing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct BoundsTests {
   private func url(_ name: String) -> String { "http://images.invalid/\(name)" }
 
@@ -74,7 +74,8 @@ struct BoundsTests {
   @Test
   func halfARequestIsCutWhenItsTimeIsOver() async throws {
     let clock = ManualClock()
-    let server = try TestServer { ($0.clock, $0.headTime) = (clock, .seconds(10)) }
+    // One thread, which accepts connections in the order in which they come.
+    let server = try TestServer { ($0.clock, $0.headTime, $0.threads) = (clock, .seconds(10), 1) }
     let connection = try RawConnection(to: server.server.port)
     connection.send("GET /health HTTP/1.1\r\nHost: a\r\nX-Dr")
     // It has been accepted once another one, which came later, is answered.

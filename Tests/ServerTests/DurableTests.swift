@@ -10,7 +10,7 @@ import VitrineTesting
 @testable import VitrineServing
 
 /// Servers whose cache is durable in a bucket.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct DurableTests {
   /// A server of objects within the process.
   private final class Bucket: Sendable {

@@ -6,7 +6,7 @@ import VitrineTesting
 
 @testable import VitrineServing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct KeepingTests {
   private let cat = TestServer.source
 

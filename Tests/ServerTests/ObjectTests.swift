@@ -8,7 +8,7 @@ import VitrineTesting
 @testable import VitrineServing
 
 /// Objects in buckets as sources of a server.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct ObjectTests {
   @Test
   func aThumbnailIsMadeOfAnObjectInANamedBucket() async throws {

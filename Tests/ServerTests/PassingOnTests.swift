@@ -8,7 +8,7 @@ import VitrineTesting
 @testable import VitrineServing
 
 /// The words of a source's server that reach the clients, and those of a client's that reach no other server.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct PassingOnTests {
   private let cat = TestServer.source
 

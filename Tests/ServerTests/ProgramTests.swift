@@ -4,7 +4,7 @@ import VitrineTesting
 
 private let program = BuiltProgram.path("vitrine-server")
 
-@Suite(.enabled(if: program != nil), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: program != nil), .timeLimit(.minutes(20)))
 struct ProgramTests {
   private func launch(_ arguments: [String], _ settings: [String: String]) throws -> (Process, FileHandle) {
     let (process, output) = (Process(), Pipe())

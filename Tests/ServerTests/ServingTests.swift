@@ -7,7 +7,7 @@ import VitrineTesting
 
 @testable import VitrineServing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct ServingTests {
   private let cat = TestServer.source
 

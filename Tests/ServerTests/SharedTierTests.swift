@@ -7,7 +7,7 @@ import VitrineTesting
 @testable import VitrineServing
 
 /// Servers that share a tier.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct SharedTierTests {
   private let remote = FakeRemoteCache()
   private let loader = FakeLoader()

@@ -6,7 +6,7 @@ import VitrineTesting
 
 /// The threads that a pipeline lends to decodes: all of them to a lone image, one to each of many.
 @Suite(
-  .timeLimit(.minutes(5)),
+  .timeLimit(.minutes(20)),
   .enabled(if: CoreBudget.machine.count > 1, "a machine with one core has none to lend"),
 )
 struct DecodeCoreTests {

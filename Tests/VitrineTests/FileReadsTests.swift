@@ -5,7 +5,7 @@ import VitrineTesting
 @testable import Vitrine
 
 /// Reads that do not return, as those of a dead network file system.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct FileReadsTests {
   private let clock = ManualClock()
   private let begun = Watched(0)

@@ -22,6 +22,7 @@ struct MemoryFreshnessTests {
     file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     pipeline = ImagePipeline { [decoder, clock, disk] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
+      $0.memoryPressure = nil
       $0.diskCache = disk
       $0.decoders = DecoderRegistry([decoder])
       $0.loader = PatientLoader()
@@ -155,6 +156,7 @@ struct MemoryFreshnessTests {
     serve(file)
     let pipeline = ImagePipeline { [clock] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
+      $0.memoryPressure = nil
       $0.loader = PatientLoader()
       $0.clock = clock
       $0.retryPolicy = .never

@@ -6,7 +6,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// A format that Vitrine does not know, from a decoder that is added to one pipeline.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct OwnFormatTests {
   private static let url = "https://example.org/a.strip"
   private let parts = PipelineParts()

@@ -22,6 +22,7 @@ struct PipelineCacheTests {
     url = try #require(URL(string: server.url("/a.png")))
     pipeline = ImagePipeline { [disk] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
+      $0.memoryPressure = nil
       $0.diskCache = disk
       $0.loader = PatientLoader()
     }

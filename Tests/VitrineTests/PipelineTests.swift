@@ -18,6 +18,7 @@ struct PipelineTests {
     file = try picture.encoded(as: .png)
     pipeline = ImagePipeline { [decoder, memory] in
       $0.memoryCache = memory
+      $0.memoryPressure = nil
       $0.decoders = DecoderRegistry([decoder])
     }
   }

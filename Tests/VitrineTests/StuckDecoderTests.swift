@@ -5,7 +5,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// A decoder that does not come back, whatever its time limit.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct StuckDecoderTests {
   /// Does not return from one file until the test opens the gate.
   private struct StuckDecoder: ImageDecoder {

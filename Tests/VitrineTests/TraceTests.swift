@@ -19,6 +19,7 @@ struct TraceTests {
     self.recorder = recorder
     pipeline = ImagePipeline { [clock] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
+      $0.memoryPressure = nil
       $0.clock = clock
       $0.recorder = recorder
     }
@@ -180,7 +181,10 @@ struct TraceTests {
 
 @Suite(.timeLimit(.minutes(20)))
 struct EncodedDataTests {
-  private let pipeline = ImagePipeline { $0.memoryCache = MemoryCache(costLimit: 10 << 20) }
+  private let pipeline = ImagePipeline {
+    $0.memoryCache = MemoryCache(costLimit: 10 << 20)
+    $0.memoryPressure = nil
+  }
 
   @Test
   func whoWantsTheEncodedBytesGetsThemAlsoWhenTheImageIsInMemory() async throws {

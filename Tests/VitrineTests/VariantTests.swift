@@ -16,6 +16,7 @@ struct VariantTests {
   init() throws {
     pipeline = ImagePipeline { [decoder] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
+      $0.memoryPressure = nil
       $0.decoders = DecoderRegistry([decoder])
     }
     source.open(try Self.file.get())

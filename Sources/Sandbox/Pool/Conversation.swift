@@ -17,8 +17,6 @@ struct Conversation {
     case noMemory
   }
 
-  /// The time for which a worker may reach its next check after it was told to stop.
-  static let grace = Duration.milliseconds(100)
   /// The bytes that most decodes do not exceed.
   private static let usualByteCount = 32 << 20
   /// The number of times that a worker may ask for permission for one image.
@@ -27,6 +25,8 @@ struct Conversation {
   let worker: WorkerProcess
   let question: DecodeQuestion
   let format: ImageFormat
+  /// The time for which the worker may reach its next check after it was told to stop.
+  private let grace: Duration
   private var control: DecodeControl
   /// The output, once there is one.
   private var output: SharedMapping?
@@ -34,8 +34,8 @@ struct Conversation {
   private var stop: (error: ImageError, deadline: ContinuousClock.Instant)?
 
   /// `question` has a time limit.
-  init(_ worker: WorkerProcess, _ question: DecodeQuestion, _ format: ImageFormat) {
-    (self.worker, self.question, self.format) = (worker, question, format)
+  init(_ worker: WorkerProcess, _ question: DecodeQuestion, _ format: ImageFormat, grace: Duration) {
+    (self.worker, self.question, self.format, self.grace) = (worker, question, format, grace)
     control = DecodeControl(
       isCancelled: question.options.isCancelled,
       timeLimit: question.options.limits.timeLimit,
@@ -193,7 +193,7 @@ struct Conversation {
 
   private mutating func beginStop(_ error: ImageError) {
     worker.control.flag = true
-    stop = (error, .now + Self.grace)
+    stop = (error, .now + grace)
   }
 
   private func lies<Value>(_ body: () throws(Malformed) -> Value) throws(Failure) -> Value {

@@ -263,15 +263,18 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     return plan
   }
 
-  /// Returns the hook before sending, which then also looks whether the request has failed before as it is now.
+  /// Returns the hook before sending, which then also looks whether the request has failed before as it is now, and
+  /// whether it is still wanted.
   private func watching(
     _ willSend: @escaping @Sendable (inout HTTPRequest) async throws -> Void,
     changes: Lock<RequestChange?>,
     _ fields: HTTPFields,
   ) -> @Sendable (inout HTTPRequest) async throws -> Void {
-    { [request, source, context] http in
+    { [self, request, source, context] http in
       let before = http
       try await willSend(&http)
+      // The hook may end before the loader learns that the job was cancelled.
+      guard context.turn({ _ in isRunning }) else { throw CancellationError() }
       let change = RequestChange(from: before, to: http)
       changes.withLock { $0 = change }
       let (failures, clock) = (context.network.failures, context.clock)

@@ -4,7 +4,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Folders in which something else stands in place of a file, and files that cannot be opened for now.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct DiskFileKindTests {
   private static let count = 4
 

@@ -5,7 +5,7 @@ import VitrineTesting
 @testable import VitrineCaching
 
 /// Whatever of a user's the cache calls or releases may call the cache.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct EvictionTurnsTests {
   /// Calls the cache whenever it is called, and sees to it that it is called by one thread at a time.
   private final class Meddling: EvictionPolicy, @unchecked Sendable {

@@ -5,7 +5,7 @@ import VitrineTesting
 @testable import VitrineCaching
 
 /// Tiers that answer, but late; and entries that only this machine may keep.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct SlowTierTests {
   /// A tier whose first look-up of an entry never ends, until it is cancelled.
   private final class Forgetful: FallibleDataCaching {

@@ -5,7 +5,7 @@ import VitrineTesting
 @testable import VitrineCaching
 
 /// Leases of a remote tier.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct TierLeaseTests {
   private let clock = ManualClock()
   private let remote = FakeRemoteCache()

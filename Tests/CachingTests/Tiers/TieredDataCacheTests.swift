@@ -3,7 +3,7 @@ import VitrineCaching
 import VitrineRuntime
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(20)))
 struct TieredDataCacheTests {
   private let clock = ManualClock()
   private let near = CountingDataCache()

@@ -5,7 +5,7 @@ import VitrineTesting
 @testable import VitrineHTTP
 
 /// What is not Vitrine's may call back, block, or go for good, wherever it is called or released.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ForeignCodeTests {
   private let url = "http://a.example/a"
   private let retries = RetryPolicy.exponential(base: .seconds(1), random: { 1 })

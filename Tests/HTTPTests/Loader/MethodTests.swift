@@ -182,34 +182,10 @@ struct MethodTests {
     #expect(server.requests.count { $0.method == "POST" } == 1)
   }
 
-  /// A port that takes connections and reads nothing.
-  private final class DeafPort {
-    let number: Int
-    private let socket: CInt
-
-    init() throws {
-      socket = try #require(openStreamSocket())
-      var address = sockaddr_in()
-      (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
-      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-      // The address outlives the calls, and a `sockaddr_in` is a `sockaddr` to those who read its family.
-      let status = unsafe withUnsafeMutablePointer(to: &address) { [socket] pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-          guard unsafe bind(socket, address, size) == 0, listen(socket, 8) == 0 else { return CInt(-1) }
-          return unsafe getsockname(socket, address, &size)
-        }
-      }
-      try #require(status == 0)
-      number = Int(UInt16(bigEndian: address.sin_port))
-    }
-
-    deinit { close(socket) }
-  }
-
   @Test
   func anUploadThatNobodyReadsIsIdle() async throws {
     let port = try DeafPort()
-    let error = try await loader.failure("http://127.0.0.1:\(port.number)/") {
+    let error = try await loader.failure(port.url) {
       ($0.method, $0.body, $0.timeouts.idle) = (.post, bytes(16_000_000), .milliseconds(300))
     }
     #expect((error.code, error.timeout) == (.timedOut, .idle))
@@ -223,4 +199,30 @@ struct MethodTests {
     let response: HTTPResponse? = try? await loader.data(for: request).0
     #expect(response?.contentLength == (method == .head ? 10 : nil))
   }
+}
+
+/// A port that takes connections and reads nothing, or takes none.
+final class DeafPort {
+  let url: String
+  private let socket: CInt
+
+  init(takesConnections: Bool = true) throws {
+    socket = try #require(openStreamSocket())
+    var address = sockaddr_in()
+    (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    // The address outlives the calls, and a `sockaddr_in` is a `sockaddr` to those who read its family.
+    let status = unsafe withUnsafeMutablePointer(to: &address) { [socket] pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        guard unsafe bind(socket, address, size) == 0, !takesConnections || listen(socket, 8) == 0 else {
+          return CInt(-1)
+        }
+        return unsafe getsockname(socket, address, &size)
+      }
+    }
+    try #require(status == 0)
+    url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"
+  }
+
+  deinit { close(socket) }
 }

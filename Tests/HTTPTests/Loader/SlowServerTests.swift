@@ -34,7 +34,7 @@ struct SlowServerTests {
       }
       exchange.waitForDisconnect()
     }
-    var request = try HTTPRequest(server.url("/a"))
+    var request = try HTTPRequest.patient(server.url("/a"))
     request.timeouts.minimumRate = 1_000_000
     request.timeouts.minimumRateWindow = .milliseconds(50)
 
@@ -51,18 +51,20 @@ struct SlowServerTests {
     let gate = server.makeGate()
     server.route("/slow") { exchange in
       gate.wait()
-      exchange.respond(LoopbackResponse(body: Data("a".utf8)))
+      // In one piece: the window begins with the first byte, and the server may be held up before the next one.
+      exchange.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na".utf8))
+      exchange.complete()
     }
     server.route("/trickle") { exchange in
       exchange.sendHead(200, [("Content-Length", "100000")])
       exchange.waitForDisconnect()
     }
     let loader = makeLoader()
-    var (slow, trickle) = (try HTTPRequest(server.url("/slow")), try HTTPRequest(server.url("/trickle")))
-    for path in [\HTTPRequest.timeouts] {
-      slow[keyPath: path].minimumRateWindow = .milliseconds(20)
-      trickle[keyPath: path].minimumRateWindow = .milliseconds(60)
-    }
+    var (slow, trickle) = (
+      try HTTPRequest.patient(server.url("/slow")), try HTTPRequest.patient(server.url("/trickle")),
+    )
+    (slow.timeouts.minimumRate, slow.timeouts.minimumRateWindow) = (1024, .milliseconds(20))
+    (trickle.timeouts.minimumRate, trickle.timeouts.minimumRateWindow) = (1024, .milliseconds(60))
     async let answer = loader.data(for: slow)
     await server.wait(forRequests: 1)
 
@@ -83,7 +85,7 @@ struct SlowServerTests {
     var sinks: [DataSink] = []
     for (index, server) in slow.enumerated() {
       for number in 0..<10 {
-        let request = try HTTPRequest(server.url("/\(number)"))
+        let request = try HTTPRequest.patient(server.url("/\(number)"))
         let sink = DataSink(request, LoadHooks())
         sink.attach(loader.load(request, into: sink))
         sinks.append(sink)
@@ -93,7 +95,7 @@ struct SlowServerTests {
     }
 
     for priority in [Priority.veryHigh, .normal, .veryLow] {
-      var request = try HTTPRequest(quick.url("/\(priority)"))
+      var request = try HTTPRequest.patient(quick.url("/\(priority)"))
       request.priority = priority
       #expect(try await loader.data(for: request).1 == Data("a".utf8))
     }
@@ -110,7 +112,7 @@ struct SlowServerTests {
     }
 
     let error = await #expect(throws: HTTPError.self) {
-      try await makeLoader().data(for: try HTTPRequest(server.url("/a")))
+      try await makeLoader().data(server.url("/a"))
     }
 
     #expect(error?.code == .protocolError)

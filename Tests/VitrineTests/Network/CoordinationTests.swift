@@ -8,7 +8,7 @@ import VitrineRuntime
 import VitrineTesting
 
 /// Pipelines of several machines over one remote tier: they share entries, and the work to make them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct CoordinationTests {
   private static let url = "https://example.org/a.png"
   private static let plain = ImageRequest(url: url)

@@ -85,8 +85,60 @@ struct PipelineHookTests {
     task.cancel()
     let error = await #expect(throws: LoadError.self) { try await task.image }
     #expect(error?.isCancellation == true)
-    gate.open(true)
+    // The task ends first, and then the loader is told.
     await parts.loader.wait { $0.preparing == 0 && $0.cancelled == 1 }
+    gate.open(true)
+    #expect(parts.loader.counts.loads == 0)
+    #expect(pipeline.jobCount == 0)
+  }
+
+  /// A loader that does not learn of a cancellation before the hook has ended.
+  private struct DeafLoader: DataLoader {
+    let inner: FakeLoader
+    let ended = Deferred<Void>()
+
+    private final class Sink: LoadSink {
+      let (inner, ended): (any LoadSink, Deferred<Void>)
+
+      init(_ inner: any LoadSink, _ ended: Deferred<Void>) { (self.inner, self.ended) = (inner, ended) }
+
+      var hooks: LoadHooks { inner.hooks }
+
+      func begin() { inner.begin() }
+
+      func receive(_ response: HTTPResponse) -> LoadFlow { inner.receive(response) }
+
+      func receive(_ bytes: RawSpan) -> LoadFlow { inner.receive(bytes) }
+
+      func finish(_ error: HTTPError?) {
+        inner.finish(error)
+        ended.resolve(())
+      }
+    }
+
+    func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
+      inner.load(request, into: Sink(sink, ended))
+      return NoLoadHandle()
+    }
+  }
+
+  @Test
+  func cancelledDuringTheHookNothingIsSentEvenIfTheLoaderLearnsOfItTooLate() async throws {
+    let loader = DeafLoader(inner: parts.loader)
+    let (gate, asked) = (Gate<Bool>(), Gate<Bool>())
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.loader = loader
+      $0.willSend = { _ in
+        asked.open(true)
+        _ = await gate.value()
+      }
+    }
+    parts.loader.answer(url, with: file)
+    let task = pipeline.imageTask(for: request)
+    _ = await asked.value()
+    task.cancel()
+    gate.open(true)
+    await loader.ended.value()
     #expect(parts.loader.counts.loads == 0)
     #expect(pipeline.jobCount == 0)
   }
@@ -129,19 +181,19 @@ struct PipelineHookTests {
         return ["Authorization": "Bearer \(challenge.previousAnswers)"]
       }
     }
-    parts.loader.answer(url) { [file] request in
-      switch request.headers["Authorization"] {
-      // Fresh, so that a task that comes after the end asks no more.
-      case "Bearer 1": FakeResponse(headers: ["Cache-Control": "public, max-age=60"], body: file)
-      default: FakeResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"], body: Data("who are you?".utf8))
-      }
-    }
+    let refusal = FakeResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"], body: Data("who are you?".utf8))
     let tasks = [8.0, 16].map { side in
       var request = ImageRequest(url: url, size: .pixels(side, side))
       // So that both wait for the bytes as soon as they are asked for.
       request.storagePolicy = .original
       return pipeline.imageTask(for: request)
     }
+    // Answered once both wait.
+    let first = try await parts.loader.nextLoad(of: url)
+    parts.loader.answer(url) { [file] request in
+      request.headers["Authorization"] == "Bearer 1" ? FakeResponse(body: file) : refusal
+    }
+    first.respond(with: refusal)
     for task in tasks { _ = try await task.image }
     #expect(parts.loader.requests.map { $0.headers["Authorization"] } == [nil, "Bearer 0", "Bearer 1"])
     await parts.loader.wait { $0.running == 0 }

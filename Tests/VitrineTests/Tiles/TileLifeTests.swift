@@ -6,7 +6,7 @@ import VitrineTesting
 @testable import Vitrine
 
 /// Tiles that are cancelled, become more urgent, get stuck or are evicted.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct TileLifeTests {
   /// A drawing of one colour, whose tiles wait until the test lets them go on.
   private struct HeldDrawing: VitrineDecoder {

@@ -6,7 +6,7 @@ import VitrineTesting
 
 @testable import Vitrine
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(20)))
 struct TiledImageTests {
   private static let photographs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Examples/Photographs")

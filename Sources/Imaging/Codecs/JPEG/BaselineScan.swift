@@ -1,3 +1,12 @@
+/// The use of a second thread for a baseline file.
+enum SecondThread {
+  case none
+  /// A thread that is not waited for: where processors are busy, it may begin too late to be of use.
+  case hasty
+  /// A thread that is waited for, so that a test gets the same result every time.
+  case awaited
+}
+
 /// Decodes the only scan of a baseline file, one row of units at a time, into a band of cells for each component.
 ///
 /// A second thread decodes half of the scan ahead; see ``LaterUnits``.
@@ -17,15 +26,18 @@ final class BaselineScan {
 
   /// Returns `nil` if the script has no such scan; `bytes` must outlive the object.
   ///
-  /// With `hasSecondThread` it may use one, which changes no cell.
-  init?(_ bytes: UnsafeRawBufferPointer, _ script: JPEGScript, hasSecondThread: Bool) {
+  /// A second thread changes no cell.
+  init?(_ bytes: UnsafeRawBufferPointer, _ script: JPEGScript, _ secondThread: SecondThread) {
     guard let scan = script.scans.first, !script.frame.isProgressive, let plan = UnitPlan(scan, script.frame) else {
       return nil
     }
     let components = script.frame.components.count
     self.plan = plan
     (unitsAcross, unitColumns) = (script.frame.unitsAcross, script.frame.unitColumns)
-    later = unsafe hasSecondThread ? LaterUnits(bytes, scan, plan, components: components) : nil
+    let isAwaited = secondThread == .awaited
+    later =
+      unsafe secondThread == .none
+      ? nil : LaterUnits(bytes, scan, plan, components: components, isAwaited: isAwaited)
     first = unsafe UnitLane(
       bytes,
       scan.data,

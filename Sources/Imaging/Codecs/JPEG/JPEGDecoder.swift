@@ -10,6 +10,7 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   private let ownDecoderMinimum: Int
   /// The minimum length of a file, in bytes, for which a second thread pays off.
   private let secondThreadMinimum: Int
+  private let secondThread: SecondThread
 
   /// Makes the decoder.
   public init() {
@@ -20,8 +21,11 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
   static let ownDecoderMinimum = 100_000
 
   /// Makes a decoder that leaves images of fewer stored pixels to the system's at every scale.
-  package init(ownDecoderMinimum: Int, secondThreadMinimum: Int = 256 << 10) {
+  ///
+  /// With `awaitsSecondThread` a second thread is used however late it begins.
+  package init(ownDecoderMinimum: Int, secondThreadMinimum: Int = 256 << 10, awaitsSecondThread: Bool = false) {
     (self.ownDecoderMinimum, self.secondThreadMinimum) = (ownDecoderMinimum, secondThreadMinimum)
+    secondThread = awaitsSecondThread ? .awaited : .hasty
   }
 
   /// JPEG.
@@ -69,7 +73,8 @@ public struct JPEGDecoder: ImageDecoder, VitrineDecoder, PrefixDecoding {
     if let script = unsafe reducedScript(bytes, request, eighths) {
       if eighths > 1 { try unsafe Self.checkScans(bytes, request) }
       let hasSecondThread = request.threadCount > 1 && bytes.count >= secondThreadMinimum
-      return unsafe ReducedRows(bytes, script, request, hasSecondThread: hasSecondThread) { () throws(ImageError) in
+      let secondThread = hasSecondThread ? secondThread : .none
+      return unsafe ReducedRows(bytes, script, request, secondThread: secondThread) { () throws(ImageError) in
         // The system's decoder takes over in the middle of the picture, whose rows are whole.
         try unsafe Self.resumeSystem(bytes, request.ofWhole, eighths: eighths)
       }

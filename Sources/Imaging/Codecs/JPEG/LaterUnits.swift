@@ -101,9 +101,10 @@ final class LaterUnits: @unchecked Sendable {
 
   /// Starts the thread; ``end()`` must be called.
   ///
+  /// The first half waits for the thread to begin if `isAwaited`, for tests. Otherwise it does without one that is late.
   /// Returns `nil` if nothing in the scan shows where units begin, or if there is no thread. `bytes` must outlive the
   /// call of ``end()``.
-  init?(_ bytes: UnsafeRawBufferPointer, _ scan: JPEGScan, _ plan: UnitPlan, components: Int) {
+  init?(_ bytes: UnsafeRawBufferPointer, _ scan: JPEGScan, _ plan: UnitPlan, components: Int, isAwaited: Bool) {
     guard plan.showsPhase || scan.restartInterval > 0 else { return nil }
     var start = scan.data.lowerBound + scan.data.count / 2
     var restarts = 0
@@ -127,6 +128,7 @@ final class LaterUnits: @unchecked Sendable {
       restarts: restarts,
     )
     guard startThread(named: "jpeg", { [self] in run() }) else { return nil }
+    if isAwaited { monitor.wait { $0.hasBegun ? .leave(()) : .wait } }
   }
 
   /// Returns the position after the first restart marker.
@@ -157,6 +159,7 @@ final class LaterUnits: @unchecked Sendable {
       state.hasBegun = true
       return !state.isCancelled
     }
+    monitor.broadcast()
     if goesOn {
       let (notes, chunks) = hasRestarts ? ([], []) : findUnits()
       var isComplete = !hasRestarts && notes.isEmpty

@@ -28,7 +28,7 @@ package final class ReducedRows: RowSource {
   private let script: JPEGScript
   private let bytes: UnsafeRawBufferPointer
   private let request: RowRequest
-  private let hasSecondThread: Bool
+  private let secondThread: SecondThread
   private let openFallback: () throws(ImageError) -> any RowSource
   /// True if the rows come from the half that a second thread has decoded.
   package var hasJoined: Bool { baseline?.isJoined ?? false }
@@ -44,21 +44,21 @@ package final class ReducedRows: RowSource {
 
   /// Makes the rows of `bytes`, which must outlive the object.
   ///
-  /// `fallback` opens them with libjpeg at the scale of the script's frame. With `hasSecondThread` a baseline file may be
-  /// decoded on one more thread.
+  /// `fallback` opens them with libjpeg at the scale of the script's frame. A baseline file may be decoded on a second
+  /// thread as well.
   init(
     _ bytes: UnsafeRawBufferPointer,
     _ script: JPEGScript,
     _ request: RowRequest,
     incompleteness: ImageError? = nil,
-    hasSecondThread: Bool = false,
+    secondThread: SecondThread = .none,
     fallback: @escaping () throws(ImageError) -> any RowSource,
   ) {
     unsafe self.bytes = bytes
     self.script = script
     self.request = request
     self.incompleteness = incompleteness
-    self.hasSecondThread = hasSecondThread
+    self.secondThread = secondThread
     openFallback = fallback
     let eighths = script.frame.eighths
     width = JPEGFrame.divided(script.frame.width * eighths, by: 8)
@@ -96,7 +96,7 @@ package final class ReducedRows: RowSource {
       return true
     }
     if baseline == nil {
-      baseline = unsafe BaselineScan(bytes, script, hasSecondThread: hasSecondThread)
+      baseline = unsafe BaselineScan(bytes, script, secondThread)
       planes = baseline?.bands ?? []
     }
     guard let baseline, baseline.decodeBand() else { return false }
