@@ -19,7 +19,7 @@ enum CommandLineTool {
     let images: [any Command.Type] = [
       InfoCommand.self, ThumbnailCommand.self, ThumbnailerCommand.self, FetchCommand.self, CacheCommand.self,
     ]
-    #if SERVING
+    #if !VITRINE_APPLE
     return images + [SignCommand.self]
     #else
     return images

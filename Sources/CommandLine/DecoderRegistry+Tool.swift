@@ -1,6 +1,6 @@
 import VitrineImaging
 
-#if SANDBOX
+#if !VITRINE_APPLE
 import VitrineSandbox
 
 /// The sandbox of the tool, for formats whose libraries would slow down every start of it.
@@ -43,7 +43,7 @@ enum ToolSandbox {
 extension DecoderRegistry {
   /// The decoders of the tool: for heavy formats those of a sandbox, unless its program is not beside this one.
   static let ofTool: DecoderRegistry = {
-    #if SANDBOX
+    #if !VITRINE_APPLE
     guard case .success(let sandbox) = ToolSandbox.made else { return .standard }
     return sandbox.decoders
     #else
@@ -57,7 +57,7 @@ extension EncoderRegistry {
   ///
   /// If its program is not beside this one, they fail, and say so.
   static let ofTool: EncoderRegistry = {
-    #if SANDBOX
+    #if !VITRINE_APPLE
     return ToolSandbox.encoders(ToolSandbox.made)
     #else
     return .standard

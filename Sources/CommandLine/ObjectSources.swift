@@ -1,6 +1,6 @@
 import VitrineHTTP
 import VitrineRuntime
-#if OBJECTS
+#if !VITRINE_APPLE
 import VitrineS3
 #endif
 
@@ -10,7 +10,7 @@ enum ObjectSources {
   ///
   /// It reads the buckets that the sources name: whoever runs the tool has the keys, and has named them.
   static func loader(for sources: [Source], others: any DataLoader) -> any DataLoader {
-    #if OBJECTS
+    #if !VITRINE_APPLE
     let buckets = Set(sources.compactMap { $0.object?.bucket })
     guard !buckets.isEmpty else { return others }
     do throws(S3Error) {

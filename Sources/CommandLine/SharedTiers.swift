@@ -2,14 +2,14 @@ import Vitrine
 import VitrineCaching
 import VitrineRuntime
 
-#if TIERS
+#if !VITRINE_APPLE
 import VitrineRedis
 import VitrineS3
 #endif
 
 /// The caches that machines share, from the options or the environment.
 struct SharedTiers {
-  #if TIERS
+  #if !VITRINE_APPLE
   static let options: [Option] = [.shared, .durable]
   #else
   static let options: [Option] = []
@@ -28,7 +28,7 @@ struct SharedTiers {
 
   /// Reads the options; `isOff` if the command line turns caches off.
   init(_ arguments: Arguments, isOff: Bool) throws(UsageError) {
-    #if TIERS
+    #if !VITRINE_APPLE
     if let (url, source) = try Self.value(.shared, "VITRINE_SHARED", arguments, isOff: isOff) {
       tiers.append(Named(tier: try Self.redis(url, source), source: source))
       coordinates = true
@@ -39,7 +39,7 @@ struct SharedTiers {
     #endif
   }
 
-  #if TIERS
+  #if !VITRINE_APPLE
   /// Returns the value of an option, or else of a variable, and which of the two it is; `nil` for none.
   private static func value(
     _ option: Option,

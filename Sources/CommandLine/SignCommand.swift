@@ -1,4 +1,4 @@
-#if SERVING
+#if !VITRINE_APPLE
 import VitrineRuntime
 import VitrineServingRequests
 

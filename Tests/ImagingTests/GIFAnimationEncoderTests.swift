@@ -74,7 +74,9 @@ struct GIFAnimationEncoderTests {
   ) {
     #expect(seen.count == wanted.count, sourceLocation: sourceLocation)
     for (index, (one, other)) in zip(seen, wanted).enumerated() {
-      let isEqual = zip(one.pixels, other.pixels).allSatisfy { $0 == $1 || $0.w == 0 && $1.w == 0 }
+      let isEqual = zip(one.pixels, other.pixels).allSatisfy { (one: SIMD4<UInt8>, other: SIMD4<UInt8>) -> Bool in
+        one == other || (one.w == 0 && other.w == 0)
+      }
       #expect(isEqual, "frame \(index)", sourceLocation: sourceLocation)
     }
   }

@@ -6,7 +6,10 @@ import VitrineTesting
 struct GIFEncoderTests {
   /// Different colours far apart, some of which differ in their lowest bits only.
   static func colors(_ count: Int) -> [SIMD4<UInt8>] {
-    (0..<count).map { SIMD4(UInt8($0 * 7 & 255), UInt8($0 * $0 & 255), UInt8(truncatingIfNeeded: $0), 255) }
+    (0..<count).map { index -> SIMD4<UInt8> in
+      let (red, green) = (UInt8(truncatingIfNeeded: index * 7), UInt8(truncatingIfNeeded: index * index))
+      return SIMD4(red, green, UInt8(truncatingIfNeeded: index), 255)
+    }
   }
 
   /// A picture of some of the colours, in no order.

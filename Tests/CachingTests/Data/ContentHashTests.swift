@@ -3,7 +3,7 @@ import VitrineCaching
 import VitrineRuntime
 
 struct ContentHashTests {
-  private func bytes(_ count: Int) -> Data { Data((0..<count).map { UInt8(($0 * 7 + 3) & 255) }) }
+  private func bytes(_ count: Int) -> Data { Data((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) }) }
 
   /// What another program says of the same bytes under the two seeds.
   @Test(

@@ -131,7 +131,8 @@ struct ICOTests {
   func manyEntriesOfOnePictureCostLittle() throws {
     let picture = Self.picture(bits: 24, [9, 9, 9, 0], mask: [0, 0, 0, 0])
     var bytes: [UInt8] = .little16(0) + .little16(1) + .little16(5000)
-    for _ in 0..<5000 { bytes += [1, 1, 0, 0, 1, 0, 24, 0] + .little32(picture.count) + .little32(6 + 5000 * 16) }
+    let sizes: [UInt8] = .little32(picture.count) + .little32(6 + 5000 * 16)
+    for _ in 0..<5000 { bytes += [1, 1, 0, 0, 1, 0, 24, 0] + sizes }
 
     #expect(try decode(Data(bytes + picture)).bitmap.pixels == [SIMD4(9, 9, 9, 255)])
   }

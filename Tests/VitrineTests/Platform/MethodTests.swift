@@ -146,7 +146,7 @@ struct PipelineMethodTests {
     let impatient = pipeline.imageTask(for: post("a") { $0.timeouts.total = .seconds(1) })
     for _ in 0..<3 { try await parts.loader.nextLoad(of: Self.url).respond(with: FakeResponse(body: file)) }
     for task in tasks + [impatient] { #expect(try await task.image.width == 64) }
-    #expect(parts.loader.requests.map(\.timeouts.total).filter { $0 != nil } == [.seconds(1)])
+    #expect(parts.loader.requests.compactMap(\.timeouts.total) == [Duration.seconds(1)])
     #expect(loads == 3)
   }
 

@@ -17,7 +17,7 @@ struct InkTableTests {
 
   /// Each ink takes away one colour, and black takes an eighth of all.
   private static func linear(_ inks: SIMD4<UInt16>) -> SIMD4<UInt16> {
-    func level(_ ink: UInt16) -> UInt16 { UInt16(65_535 - (Int(ink) * 7 + Int(inks.w)) / 8) }
+    func level(_ ink: UInt16) -> UInt16 { UInt16(65_535 - (Int(ink) * 7 + Int(inks.w)) / 8 as Int) }
     return SIMD4(level(inks.x), level(inks.y), level(inks.z), 9)
   }
 
