@@ -76,7 +76,7 @@ let package = Package(
     // The rooms of the house; ARCHITECTURE.md says what each may import.
     .target(
       name: "VitrineRuntime",
-      dependencies: frameworks("UIKit"),
+      dependencies: frameworks("URLLoading", "UIKit"),
       path: "Sources/Runtime",
       swiftSettings: strict,
     ),
@@ -203,7 +203,7 @@ if hasStubs {
   // Modules with the names of Apple's frameworks; the README of their folder says what they are for. `_KitShared` is what
   // UIKit and AppKit have in common.
   let stubs: [(name: String, dependencies: [Target.Dependency])] = [
-    ("CoreGraphics", []), ("ImageIO", ["CoreGraphics"]), ("Network", []), ("Combine", []),
+    ("CoreGraphics", []), ("ImageIO", ["CoreGraphics"]), ("URLLoading", []), ("Network", []), ("Combine", []),
     ("SwiftUI", ["CoreGraphics"]), ("QuartzCore", ["CoreGraphics"]), ("Symbols", []),
     ("_KitShared", ["CoreGraphics", "QuartzCore", "Symbols"]), ("UIKit", ["_KitShared"]), ("AppKit", ["_KitShared"]),
   ]
@@ -217,6 +217,7 @@ if hasStubs {
       dependencies: ["VitrineImaging", "CVitrineCodecs", "CLibWebP", "CLibGIF", "CLibLCMS"]
         + frameworks("CoreGraphics", "ImageIO"),
       path: "Tests/StubCodecs",
+      exclude: ["System/EncoderMemory.swift", "System/PlatformCodecs.swift"],
       swiftSettings: plain + [.unsafeFlags(["-Xfrontend", "-testable-import-module", "-Xfrontend", "VitrineImaging"])],
     ),
     .target(name: "StubStart", dependencies: ["StubCodecs"], path: "Tests/StubStart"),
