@@ -37,6 +37,11 @@ extension _ConditionalContent: View where TrueContent: View, FalseContent: View 
   public typealias Body = Never
 }
 
+extension Optional: View where Wrapped: View {
+  /// A basic view has no body.
+  public typealias Body = Never
+}
+
 /// A view whose type is hidden.
 ///
 /// Its state is dropped when a view of another type takes its place.
@@ -85,6 +90,13 @@ extension _ConditionalContent: Primitive, Transparent where TrueContent: View, F
     case .first(let view): pass.visit(view, .slot(0), in: node, context)
     case .second(let view): pass.visit(view, .slot(1), in: node, context)
     }
+  }
+}
+
+extension Optional: Primitive, Transparent where Wrapped: View {
+  @MainActor
+  func render(_ pass: Pass, _ node: Node, _ context: Context) {
+    if let self { pass.visit(self, .slot(0), in: node, context) }
   }
 }
 
