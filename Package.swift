@@ -95,6 +95,7 @@ let unused = [
   "Tests/ImagingTests": ["Fixtures", isApple ? "Codecs/System" : "Codecs/ImageIO"]
     + (isApple && !hasStubs ? ["Codecs/ImageIO/Stubs"] : []),
   "Tests/ServerTests": ["Requests"],
+  "Tests/StubCodecs": ["System/EncoderMemory.swift", "System/PlatformCodecs.swift"],
   "Fuzz": ["Package.swift", "Seeds"]
     + ["CFuzzer", "hostile-images", "mutate", "sandbox-faults", "vitrine-fuzz/main.swift"].map { "Sources/\($0)" },
 ]
@@ -107,12 +108,12 @@ let extras = isApple ? "" : "VitrineS3 VitrineRedis VitrineSandbox VitrineServin
 var libraries = "Vitrine VitrineImaging VitrineCaching VitrineHTTP VitrineTesting"
 var programs = [("vitrine", "VitrineCommandLine")]
 var targets = [
-  room("VitrineRuntime", "Sources/Runtime", frameworks("UIKit"), isHot: true),
+  room("VitrineRuntime", "Sources/Runtime", frameworks("URLLoading UIKit"), isHot: true),
   room("VitrineImaging", "Sources/Imaging", "VitrineRuntime CVitrineKernels \(pictures)", isHot: true),
   room("VitrineCaching", "Sources/Caching", "VitrineRuntime CVitrineCaching"),
   room("VitrineHTTP", "Sources/HTTP", isApple ? "VitrineRuntime" : "VitrineRuntime CVitrineCurl"),
   room("Vitrine", "Sources/Vitrine", "VitrineRuntime VitrineImaging VitrineCaching VitrineHTTP"),
-  room("VitrineTesting", "Sources/Testing", core),
+  room("VitrineTesting", "Sources/Testing", core, isHot: true),
   program("VitrineCommandLine", "Sources/CommandLine", "\(core) \(extras)"),
   shim("CVitrineKernels"), shim("CVitrineCaching"),
   tests("HTTPTests"), tests("ImagingTests", isApple ? "" : "CLibLCMS"), tests("VitrineTests"),
@@ -157,7 +158,8 @@ if hasStubs {
   // Modules with the names of Apple's frameworks; the README of their folder says what they are for. `_KitShared` is what
   // UIKit and AppKit have in common.
   let stubs: KeyValuePairs = [
-    "CoreGraphics": "", "ImageIO": "CoreGraphics", "Network": "", "Combine": "", "SwiftUI": "CoreGraphics",
+    "CoreGraphics": "", "ImageIO": "CoreGraphics", "URLLoading": "", "Network": "", "Combine": "",
+    "SwiftUI": "CoreGraphics",
     "QuartzCore": "CoreGraphics", "Symbols": "", "_KitShared": "CoreGraphics QuartzCore Symbols",
     "UIKit": "_KitShared", "AppKit": "_KitShared",
   ]

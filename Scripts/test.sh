@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# Builds all tests and runs them, those of widgets on a virtual display.
+# Builds all tests and runs them: those of widgets on a virtual display, beside the others.
 source "$(dirname "$0")/lib/common.sh"
 source Scripts/lib/tests.sh
 setup test
 build_tests
 limited=(Scripts/lib/limited.sh 1500)
-if [ "$(uname)" = Linux ]; then
-  xctests
-  GDK_SCALE=2 xctests --filter GoldenTests
-fi
-# shellcheck disable=SC2046
-swift_tests $(width)
+[ "$(uname)" = Linux ] || { swift_tests; exit; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+(check_snippets && xctests && GDK_SCALE=2 xctests GTKTests.GoldenTests) >"$log" 2>&1 &
+widgets=$!
+status=0
+swift_tests || status=$?
+wait "$widgets" || { status=1; cat "$log"; }
+grep -E 'Executed [0-9]+ tests?|error:' "$log" || true
+exit "$status"

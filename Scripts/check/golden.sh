@@ -9,7 +9,7 @@ build_tests
 rm -rf .build/golden
 failed=0
 for scale in 1 2; do
-  GDK_SCALE=$scale VITRINE_GOLDEN_OUTPUT=.build/golden xctests --filter GoldenTests || failed=1
+  GDK_SCALE=$scale VITRINE_GOLDEN_OUTPUT=.build/golden xctests GTKTests.GoldenTests || failed=1
 done
 ls .build/golden
 exit $failed

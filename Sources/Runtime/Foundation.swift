@@ -12,7 +12,7 @@
 // Where Apple's shape is tested on Linux, URLSession has a module of its own, and Foundation makes Dispatch the owner of
 // some of the C library.
 @_exported public import CDispatch
-@_exported public import FoundationNetworking
+@_exported public import URLLoading
 #endif
 #else
 @_exported public import FoundationEssentials

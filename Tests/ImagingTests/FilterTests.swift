@@ -18,7 +18,7 @@ struct FilterTests {
     for alpha in [true, false] {
       // Up to three times the size no blocks are averaged first.
       let side = size.min() == 1 ? 3 : 38
-      let picture = ResamplerTests.busy(width: min(50, side + 12), height: side, alpha: alpha)
+      let picture = Bitmap.busy(width: min(50, side + 12), height: side, alpha: alpha)
       guard picture.width < size[0] * 4, picture.height < size[1] * 4 else { continue }
 
       let result = try picture.resized(to: Self.size(size), filter: filter)
@@ -30,7 +30,7 @@ struct FilterTests {
 
   @Test(arguments: ResamplingFilter.allCases, sizes)
   func everyFilterAddsLightAsTheBooksDo(filter: ResamplingFilter, size: [Int]) throws {
-    let picture = ResamplerTests.busy(width: 40, height: 30, alpha: false)
+    let picture = Bitmap.busy(width: 40, height: 30, alpha: false)
     guard picture.width < size[0] * 4, picture.height < size[1] * 4 else { return }
 
     let result = try picture.resized(to: Self.size(size), filter: filter, usesLinearLight: true)
@@ -42,7 +42,7 @@ struct FilterTests {
 
   @Test
   func lightWithCoverageIsThatOfTheBooks() throws {
-    let picture = ResamplerTests.busy(width: 40, height: 30, alpha: true)
+    let picture = Bitmap.busy(width: 40, height: 30, alpha: true)
 
     let result = try picture.resized(to: Self.size([21, 17]), usesLinearLight: true)
 
@@ -52,7 +52,7 @@ struct FilterTests {
 
   @Test(arguments: ResamplingFilter.allCases, [true, false])
   func averagingBlocksFirstIsThatOfTheBooksForEveryFilter(filter: ResamplingFilter, light: Bool) throws {
-    let picture = ResamplerTests.busy(width: 120, height: 120, alpha: false)
+    let picture = Bitmap.busy(width: 120, height: 120, alpha: false)
 
     let result = try picture.resized(to: .pixels(20, 20), filter: filter, usesLinearLight: light)
 
@@ -102,7 +102,7 @@ struct FilterTests {
 
   @Test
   func aBoxEnlargesPixelsToSquares() throws {
-    let picture = ResamplerTests.busy(width: 7, height: 5, alpha: false)
+    let picture = Bitmap.busy(width: 7, height: 5, alpha: false)
 
     let result = try picture.resized(to: .pixels(21, 15, enlarges: true), filter: .box)
 
@@ -123,7 +123,7 @@ struct FilterTests {
 
   @Test(arguments: ResamplingFilter.allCases)
   func decodingUsesTheFilterAskedFor(filter: ResamplingFilter) throws {
-    let picture = ResamplerTests.busy(width: 60, height: 44, alpha: false)
+    let picture = Bitmap.busy(width: 60, height: 44, alpha: false)
     // No decoder makes it smaller.
     let file = try picture.encoded(as: .qoi)
 

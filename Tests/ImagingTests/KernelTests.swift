@@ -112,7 +112,7 @@ struct KernelTests {
 
   @Test(arguments: ResamplingFilter.allCases, [PixelLayout.color, .colorAndAlpha, .ink])
   func picturesAreResampledAlike(filter: ResamplingFilter, layout: PixelLayout) {
-    let picture = ResamplerTests.busy(width: 61, height: 43, alpha: true)
+    let picture = Bitmap.busy(width: 61, height: 43, alpha: true)
     for (width, height) in [(20, 15), (61, 20), (7, 40), (100, 60), (1, 1)] {
       for light in [true, false] {
         let results = [PixelKernels.best, .scalar].map { kernels in

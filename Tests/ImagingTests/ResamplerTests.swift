@@ -74,23 +74,12 @@ struct ResamplerTests {
     #expect(result.largestDifference(from: .solid(SIMD4(10, 200, 30, 128), width: 8, height: 8)) <= 2)
   }
 
-  /// Something of every kind: gradients, edges, noise, coverage.
-  static func busy(width: Int, height: Int, alpha: Bool) -> Bitmap {
-    var generator = SeededGenerator(seed: 5)
-    return .pixels(width: width, height: height, alpha: alpha ? .straight : .opaque) { x, y in
-      let noise = UInt8.random(in: 0...60, using: &generator)
-      let edge: UInt8 = (x / 9 + y / 7).isMultiple(of: 2) ? 190 : 10
-      let coverage = alpha ? UInt8(min(255, (x * 11 + y * 5) % 400)) : 255
-      return SIMD4(edge &+ noise, UInt8(x * 255 / width), UInt8(y * 255 / height), coverage)
-    }
-  }
-
   @Test(
     arguments: [(49, 37), (40, 37), (23, 19), (49, 12), (16, 37), (120, 90), (50, 80)],
     [true, false],
   )
   func theResultIsThatOfTheBooks(size: (width: Int, height: Int), alpha: Bool) throws {
-    let picture = Self.busy(width: 50, height: 38, alpha: alpha)
+    let picture = Bitmap.busy(width: 50, height: 38, alpha: alpha)
 
     let result = try Self.resampled(
       picture,
@@ -104,7 +93,7 @@ struct ResamplerTests {
 
   @Test
   func theResultOfACropIsThatOfTheBooks() throws {
-    let picture = Self.busy(width: 60, height: 38, alpha: false)
+    let picture = Bitmap.busy(width: 60, height: 38, alpha: false)
 
     let result = try Self.resampled(picture, .pixels(15, 15, .fill))
 
@@ -114,7 +103,7 @@ struct ResamplerTests {
 
   @Test(arguments: [2, 3, 5])
   func averagingBlocksFirstIsThatOfTheBooks(factor: Int) throws {
-    let picture = Self.busy(width: 120, height: 120, alpha: false)
+    let picture = Bitmap.busy(width: 120, height: 120, alpha: false)
     let side = 60 / factor
 
     let result = try Self.resampled(picture, .pixels(Double(side), Double(side)))

@@ -110,7 +110,11 @@ struct UIKitTests {
       let view = UIView(frame: window.bounds)
       window.addSubview(view)
       var ends: [Bool] = []
-      UIView.animate(withDuration: 1, delay: 0) { view.alpha = 0 } completion: { ends.append($0) }
+      UIView.animate(withDuration: 1, delay: 0) {
+        view.alpha = 0
+      } completion: {
+        ends.append($0)
+      }
       _RunLoop._advance(by: 0.5)
       #expect(ends.isEmpty)
       if isRemoved { view.layer.removeAllAnimations() }

@@ -19,7 +19,7 @@ struct DamageTests {
         PNGTests.file(PNGTests.Kind(colorType: .rgb, depth: 8, isInterlaced: true), width: 75, height: 75).data
       case "tall.png":
         PNGTests.file(PNGTests.Kind(colorType: .rgba, depth: 8, isInterlaced: false), width: 75, height: 75).data
-      case "tall.jpg": try ResamplerTests.busy(width: 75, height: 100, alpha: false).encoded(as: .jpeg)
+      case "tall.jpg": try Bitmap.busy(width: 75, height: 100, alpha: false).encoded(as: .jpeg)
       case "palette.png": PNGTests.file(PNGTests.Kind(colorType: .palette, depth: 4, isInterlaced: false)).data
       case "profile.png":
         try Bitmap.testPattern(width: 9, height: 9).encoded(as: .png)
@@ -244,7 +244,7 @@ struct DamageTests {
 
   @Test(.enabled(if: !Shape.isApple))
   func tooManyFaultsMakeAFileCorrupt() throws {
-    var file = try ResamplerTests.busy(width: 120, height: 120, alpha: false).encoded(as: .jpeg)
+    var file = try Bitmap.busy(width: 120, height: 120, alpha: false).encoded(as: .jpeg)
     // Markers that do not belong there: each is a warning.
     for offset in stride(from: file.count / 4, to: file.count - 2, by: 40) {
       file[offset] = 0xFF

@@ -73,7 +73,7 @@ struct EncoderTests {
 
   @Test(arguments: Shape.written([.jpeg, .webp]))
   func higherQualityTakesMoreBytes(format: ImageFormat) throws {
-    let picture = ResamplerTests.busy(width: 120, height: 90, alpha: false)
+    let picture = Bitmap.busy(width: 120, height: 90, alpha: false)
 
     let sizes = try [10, 40, 70, 85, 100].map { try picture.encoded(as: ImageEncoding(format, quality: $0)).count }
 

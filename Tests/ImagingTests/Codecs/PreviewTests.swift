@@ -147,7 +147,7 @@ struct PreviewTests {
 
   @Test(.enabled(if: !Shape.isApple))
   func whatIsTurnedByItsLastChunkHasNoPreviews() throws {
-    let picture = try ResamplerTests.busy(width: 200, height: 160, alpha: false).encoded(as: .webp)
+    let picture = try Bitmap.busy(width: 200, height: 160, alpha: false).encoded(as: .webp)
     #expect(try !Feeding.of(picture, pieces: 50, policy: .eager).previews.isEmpty)
 
     let turned = try Feeding.of(picture.withTrailingEXIF(.right, width: 200, height: 160), pieces: 50, policy: .eager)

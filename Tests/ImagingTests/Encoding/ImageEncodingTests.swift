@@ -168,7 +168,7 @@ struct ImageEncodingTests {
   @Test(arguments: EncoderRegistry.standard.formats)
   func encodingStopsHalfWay(format: ImageFormat) {
     // Large enough for every encoder to ask more than once.
-    let picture = ResamplerTests.busy(width: 700, height: 600, alpha: false)
+    let picture = Bitmap.busy(width: 700, height: 600, alpha: false)
     let asked = Lock(0)
     let error = failure {
       try EncoderRegistry.standard.encode(picture, as: ImageEncoding(format)) {

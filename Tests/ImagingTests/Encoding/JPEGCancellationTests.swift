@@ -11,7 +11,7 @@ struct JPEGCancellationTests {
     var file = EXIFFile()
     let text = String(repeating: "n", count: exifByteCount - 100)
     file.main = [file.text(0x010F, "Vitrine Optics"), file.text(0x010E, text)]
-    var image = ImageContainer(ResamplerTests.busy(width: 300, height: 200, alpha: false))
+    var image = ImageContainer(Bitmap.busy(width: 300, height: 200, alpha: false))
     image.metadata = .made(exif: file.data)
     return image
   }

@@ -61,7 +61,7 @@ struct RoundTripTests {
 
   @Test
   func noiseComesBackFromEveryLosslessFormat() throws {
-    let picture = ResamplerTests.busy(width: 311, height: 207, alpha: false)
+    let picture = Bitmap.busy(width: 311, height: 207, alpha: false)
     for encoding in Self.exact {
       #expect(try decode(picture.encoded(as: encoding)).bitmap.largestDifference(from: picture) == 0, "\(encoding)")
     }

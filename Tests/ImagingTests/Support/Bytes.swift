@@ -225,3 +225,16 @@ enum ICCProfile {
     return header + .big32(1) + .text("desc") + .big32(144) + .big32(description.count) + description
   }
 }
+
+extension Bitmap {
+  /// Something of every kind: gradients, edges, noise, coverage.
+  static func busy(width: Int, height: Int, alpha: Bool) -> Bitmap {
+    var generator = SeededGenerator(seed: 5)
+    return .pixels(width: width, height: height, alpha: alpha ? .straight : .opaque) { x, y in
+      let noise = UInt8.random(in: 0...60, using: &generator)
+      let edge: UInt8 = (x / 9 + y / 7).isMultiple(of: 2) ? 190 : 10
+      let coverage = alpha ? UInt8(min(255, (x * 11 + y * 5) % 400)) : 255
+      return SIMD4(edge &+ noise, UInt8(x * 255 / width), UInt8(y * 255 / height), coverage)
+    }
+  }
+}

@@ -112,8 +112,3 @@ final class EncoderCancellation {
     return unsafe Unmanaged.fromOpaque(pointer).takeUnretainedValue()
   }
 }
-
-extension JPEGEncoder: MeasuredEncoder {
-  /// The picture over white, and coefficients of two bytes, with full resolution of colour.
-  package var byteCountPerPixel: Int { 11 }
-}

@@ -252,8 +252,3 @@ private final class ZeroCounter: PNGCompressor {
     return Double(zeros) / Double(max(1, total))
   }
 }
-
-extension PNGEncoder: MeasuredEncoder {
-  /// The file, at most.
-  package var byteCountPerPixel: Int { 4 }
-}

@@ -200,8 +200,3 @@ extension WebPPicture {
     }
   }
 }
-
-extension WebPEncoder: MeasuredEncoder {
-  /// libwebp's copy of the picture, and for lossless files its references and two hash chains.
-  package var byteCountPerPixel: Int { 24 }
-}

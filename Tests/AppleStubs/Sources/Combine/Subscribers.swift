@@ -62,7 +62,9 @@ final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
 
   func cancel() { end().subscription?.cancel() }
 
-  /// Ends the sink once. What it held is released outside the lock.
+  /// Ends the sink once.
+  ///
+  /// The caller releases what it held, without the lock.
   private func end() -> (
     actions: (value: (Input) -> Void, completion: (Subscribers.Completion<Failure>) -> Void)?,
     subscription: (any Subscription)?,

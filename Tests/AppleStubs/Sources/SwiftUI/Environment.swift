@@ -60,7 +60,7 @@ extension View {
     _ keyPath: WritableKeyPath<EnvironmentValues, V>,
     _ value: V,
   ) -> some View {
-    changing("environment") { $0.environment[keyPath: keyPath] = value }
+    changing { $0.environment[keyPath: keyPath] = value }
   }
 
   /// Changes a value of the environment.
@@ -68,6 +68,6 @@ extension View {
     _ keyPath: WritableKeyPath<EnvironmentValues, V>,
     transform: @escaping (inout V) -> Void,
   ) -> some View {
-    changing("transformEnvironment") { transform(&$0.environment[keyPath: keyPath]) }
+    changing { transform(&$0.environment[keyPath: keyPath]) }
   }
 }

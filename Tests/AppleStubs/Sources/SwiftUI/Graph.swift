@@ -4,9 +4,6 @@ protocol Primitive: View where Body == Never {
   func render(_ pass: Pass, _ node: Node, _ context: Context)
 }
 
-/// A view that is not a row by itself in a lazy container.
-protocol Transparent {}
-
 /// A modifier that the host knows how to apply.
 @MainActor
 protocol PrimitiveModifier: ViewModifier where Body == Never {
@@ -19,30 +16,11 @@ nonisolated struct Context {
   var transaction: Transaction
   var attributes = _Attributes()
   var size: CGSize
-  var rows: LazyRows?
-}
-
-/// Counts the rows of a lazy container.
-@MainActor
-final class LazyRows {
-  private let window: Range<Int>
-  private var count = 0
-
-  init(window: Range<Int>) {
-    self.window = window
-  }
-
-  /// Whether the next row is in sight.
-  func next() -> Bool {
-    defer { count += 1 }
-    return window.contains(count)
-  }
 }
 
 /// The identity of a view within its parent.
 nonisolated enum Key: Hashable {
   case slot(Int)
-  case id(AnyHashable, copy: Int)
 }
 
 /// What lives as long as the identity of a view.
@@ -54,8 +32,6 @@ final class Node {
   var pass = 0
   /// Whether the view is shown: it has appeared and not disappeared.
   var isPresent = false
-  /// Whether the view is kept for later, out of sight of a lazy container.
-  var isHidden = false
   /// What the dynamic properties keep, in the order of the properties.
   var slots: [AnyObject] = []
   /// What a modifier or basic view keeps.
@@ -114,39 +90,29 @@ final class Pass {
   let number: Int
   let invalidation: Invalidation
   let now: Date
-  let window: Range<Int>?
   var output = _Output()
   /// What is done after the walk, in this order.
   var entering: [() -> Void] = []
   var leaving: [() -> Void] = []
   var isTimed = false
 
-  init(number: Int, invalidation: Invalidation, now: Date, window: Range<Int>?) {
+  init(number: Int, invalidation: Invalidation, now: Date) {
     self.number = number
     self.invalidation = invalidation
     self.now = now
-    self.window = window
   }
 
   /// Visits a view whose identity is a key within its parent.
   func visit<V: View>(_ view: V, _ key: Key, in parent: Node, _ context: Context) {
-    var context = context
     let node = node(for: V.self, key, in: parent)
-    if let rows = context.rows, !(V.self is any Transparent.Type) {
-      context.rows = nil
-      if !rows.next() { return hide(key, node, in: parent) }
-    }
     parent.children[key] = node
     node.pass = number
-    node.isHidden = false
-    output.kinds.append(Self.name(of: view))
     if let type = V.self as? any Primitive.Type {
       render(view, as: type, node, context)
     } else {
       var copy = view
       install(into: &copy, node, context)
       let body = track(node) { copy.body }
-      output.bodies[Self.name(of: view), default: 0] += 1
       visit(body, .slot(0), in: node, context)
     }
     node.isPresent = true
@@ -165,14 +131,6 @@ final class Pass {
     return Node(type: type)
   }
 
-  // A row that was in sight is kept with its state; one that was not is not made.
-  private func hide(_ key: Key, _ node: Node, in parent: Node) {
-    guard parent.children[key] != nil else { return }
-    node.leave(self)
-    node.isHidden = true
-    node.pass = number
-  }
-
   private func remove(_ node: Node) {
     node.leave(self)
     node.disconnect()
@@ -184,7 +142,7 @@ final class Pass {
       if child.pass != number {
         remove(child)
         node.children[key] = nil
-      } else if !child.isHidden {
+      } else {
         sweep(child)
       }
     }
@@ -199,19 +157,4 @@ final class Pass {
       token.fire()
     }
   }
-
-  static func name(of view: some View) -> String {
-    if let named = view as? any Named { return named.kindName }
-    return name(ofType: type(of: view))
-  }
-
-  static func name(ofType type: Any.Type) -> String {
-    String(describing: type).prefix { $0 != "<" }.description
-  }
-}
-
-/// A view that is listed under a name of its own.
-@MainActor
-protocol Named {
-  var kindName: String { get }
 }

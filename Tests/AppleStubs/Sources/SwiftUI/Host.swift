@@ -17,8 +17,6 @@ public final class _Host<Root: View> {
 
   /// How many times the views have been walked through.
   public private(set) var renders = 0
-  /// How often each kind of view has made its body, by the name of its type.
-  public private(set) var bodies: [String: Int] = [:]
   /// The transaction of the last walk.
   public private(set) var transaction = Transaction()
   /// The date of the clock.
@@ -34,25 +32,15 @@ public final class _Host<Root: View> {
     didSet { invalidation.mark() }
   }
 
-  /// The rows of lazy containers that are in sight, or nil for all.
-  ///
-  /// Each lazy container counts its own rows. A row that goes out of sight
-  /// disappears and keeps its state; one that was never in sight is not made.
-  public var visibleRows: Range<Int>? {
-    didSet { if visibleRows != oldValue { invalidation.mark() } }
-  }
-
   /// Shows a view.
   public init(
     _ root: Root,
     size: CGSize = CGSize(width: 320, height: 480),
     environment: EnvironmentValues = EnvironmentValues(),
-    visibleRows: Range<Int>? = nil,
   ) {
     self.root = root
     self.size = size
     self.environment = environment
-    self.visibleRows = visibleRows
     render()
   }
 
@@ -124,12 +112,11 @@ public final class _Host<Root: View> {
     isRendering = true
     renders += 1
     transaction = invalidation.take() ?? Transaction()
-    let pass = Pass(number: renders, invalidation: invalidation, now: now, window: visibleRows)
+    let pass = Pass(number: renders, invalidation: invalidation, now: now)
     let context = Context(environment: environment, transaction: transaction, size: size)
     pass.visit(root, .slot(0), in: top, context)
     pass.sweep(top)
     output = pass.output
-    bodies.merge(pass.output.bodies, uniquingKeysWith: +)
     isTimed = pass.isTimed
     isRendering = false
     for action in pass.entering { action() }

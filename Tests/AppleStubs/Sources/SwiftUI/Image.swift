@@ -17,18 +17,6 @@ nonisolated public struct Image: View, Equatable, Sendable {
     case tile, stretch
   }
 
-  /// Whether the colors of a picture are used.
-  public enum TemplateRenderingMode: Hashable, Sendable {
-    /// As a mask, or as it is.
-    case template, original
-  }
-
-  /// How good a change of size is.
-  public enum Interpolation: Hashable, Sendable {
-    /// The levels.
-    case none, low, medium, high
-  }
-
   /// How much brighter than white a picture may be.
   public struct DynamicRange: Hashable, Sendable, CustomStringConvertible {
     /// What the range is, in words.
@@ -72,11 +60,7 @@ nonisolated public struct Image: View, Equatable, Sendable {
     capInsets: EdgeInsets = EdgeInsets(),
     resizingMode: Image.ResizingMode = .stretch,
   ) -> Image {
-    with {
-      $0.isResizable = true
-      $0.capInsets = capInsets
-      $0.resizingMode = resizingMode
-    }
+    with { $0.isResizable = true }
   }
 
   /// Says how bright the picture may be.

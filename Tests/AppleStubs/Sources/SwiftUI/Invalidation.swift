@@ -32,7 +32,7 @@ nonisolated final class Invalidation: @unchecked Sendable {
     let current = Transaction.current
     lock.withLock {
       // A later change without an animation does not undo an earlier animation.
-      if transaction == nil || current.animation != nil || current.disablesAnimations { transaction = current }
+      if transaction == nil || current.animation != nil { transaction = current }
     }
   }
 

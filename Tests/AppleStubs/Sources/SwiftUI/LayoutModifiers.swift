@@ -5,12 +5,12 @@ extension View {
     height: CGFloat? = nil,
     alignment: Alignment = .center,
   ) -> some View {
-    changing("frame") { $0.setFrame(width, height) }
+    changing { $0.setFrame(width, height) }
   }
 
   /// Keeps a proportion.
   nonisolated public func aspectRatio(_ aspectRatio: CGFloat? = nil, contentMode: ContentMode) -> some View {
-    changing("aspectRatio") { context in
+    changing { context in
       context.attributes.aspectRatio = aspectRatio
       context.attributes.contentMode = contentMode
     }

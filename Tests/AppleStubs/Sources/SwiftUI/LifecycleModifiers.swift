@@ -1,6 +1,5 @@
 /// Runs closures when a view appears and disappears.
-nonisolated struct AppearanceModifier: PrimitiveModifier, Named {
-  let kindName: String
+nonisolated struct AppearanceModifier: PrimitiveModifier {
   let onAppear: (() -> Void)?
   let onDisappear: (() -> Void)?
 
@@ -13,12 +12,10 @@ nonisolated struct AppearanceModifier: PrimitiveModifier, Named {
 }
 
 /// Runs a closure when a value is not what it was.
-nonisolated struct ChangeModifier<Value: Equatable>: PrimitiveModifier, Named {
+nonisolated struct ChangeModifier<Value: Equatable>: PrimitiveModifier {
   let value: Value
   let initial: Bool
   let action: (Value, Value) -> Void
-
-  var kindName: String { "onChange" }
 
   @MainActor
   func apply<Content: View>(to content: Content, _ pass: Pass, _ node: Node, _ context: Context) {
@@ -36,12 +33,12 @@ nonisolated struct ChangeModifier<Value: Equatable>: PrimitiveModifier, Named {
 extension View {
   /// Runs a closure before the view is first shown.
   nonisolated public func onAppear(perform action: (() -> Void)? = nil) -> some View {
-    modifier(AppearanceModifier(kindName: "onAppear", onAppear: action, onDisappear: nil))
+    modifier(AppearanceModifier(onAppear: action, onDisappear: nil))
   }
 
   /// Runs a closure after the view is no longer shown.
   nonisolated public func onDisappear(perform action: (() -> Void)? = nil) -> some View {
-    modifier(AppearanceModifier(kindName: "onDisappear", onAppear: nil, onDisappear: action))
+    modifier(AppearanceModifier(onAppear: nil, onDisappear: action))
   }
 
   /// Runs a closure when a value changes.

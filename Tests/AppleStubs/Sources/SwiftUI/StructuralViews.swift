@@ -37,39 +37,17 @@ extension _ConditionalContent: View where TrueContent: View, FalseContent: View 
   public typealias Body = Never
 }
 
-/// A view whose type is hidden.
-///
-/// Its state is dropped when a view of another type takes its place.
-nonisolated public struct AnyView: View {
-  /// A basic view has no body.
-  public typealias Body = Never
-
-  let view: any View
-
-  /// Hides the type of a view.
-  public init<V>(_ view: V) where V: View {
-    self.view = (view as? AnyView)?.view ?? view
-  }
-}
-
-/// Several views that are treated as one.
-nonisolated public struct Group<Content> {
-  let content: Content
-}
-
-extension Group: View where Content: View {
+extension Optional: View where Wrapped: View {
   /// A basic view has no body.
   public typealias Body = Never
 }
 
-// Structural views take no row of their own in a lazy container.
-
-extension EmptyView: Primitive, Transparent {
+extension EmptyView: Primitive {
   @MainActor
   func render(_ pass: Pass, _ node: Node, _ context: Context) {}
 }
 
-extension TupleView: Primitive, Transparent {
+extension TupleView: Primitive {
   @MainActor
   func render(_ pass: Pass, _ node: Node, _ context: Context) {
     for (index, view) in views.enumerated() {
@@ -78,7 +56,7 @@ extension TupleView: Primitive, Transparent {
   }
 }
 
-extension _ConditionalContent: Primitive, Transparent where TrueContent: View, FalseContent: View {
+extension _ConditionalContent: Primitive where TrueContent: View, FalseContent: View {
   @MainActor
   func render(_ pass: Pass, _ node: Node, _ context: Context) {
     switch storage {
@@ -88,16 +66,9 @@ extension _ConditionalContent: Primitive, Transparent where TrueContent: View, F
   }
 }
 
-extension AnyView: Primitive, Transparent {
+extension Optional: Primitive where Wrapped: View {
   @MainActor
   func render(_ pass: Pass, _ node: Node, _ context: Context) {
-    pass.visit(view, .slot(0), in: node, context)
-  }
-}
-
-extension Group: Primitive, Transparent where Content: View {
-  @MainActor
-  func render(_ pass: Pass, _ node: Node, _ context: Context) {
-    pass.visit(content, .slot(0), in: node, context)
+    if let self { pass.visit(self, .slot(0), in: node, context) }
   }
 }

@@ -3,14 +3,6 @@ import Foundation
 /// A color or another way to fill a shape.
 public protocol ShapeStyle: Sendable {}
 
-/// The style of the foreground.
-nonisolated public struct ForegroundStyle: ShapeStyle {
-}
-
-/// A level of the foreground style.
-nonisolated public struct HierarchicalShapeStyle: ShapeStyle {
-}
-
 /// A color.
 nonisolated public struct Color: View, ShapeStyle, Hashable, Sendable, CustomStringConvertible {
   /// A basic view has no body.
@@ -29,7 +21,5 @@ nonisolated public struct Color: View, ShapeStyle, Hashable, Sendable, CustomStr
 
 extension Color: Primitive {
   @MainActor
-  func render(_ pass: Pass, _ node: Node, _ context: Context) {
-    pass.output.colors.append(description)
-  }
+  func render(_ pass: Pass, _ node: Node, _ context: Context) {}
 }

@@ -4,11 +4,6 @@ import Foundation
 public struct Transaction {
   /// The animation of the change, if any.
   public var animation: Animation?
-  /// Whether animations that views define are left out.
-  public var disablesAnimations = false
-  /// Whether the change is part of a continuous gesture.
-  public var isContinuous = false
-  private var values: [ObjectIdentifier: Any] = [:]
 
   /// Makes a transaction without animation.
   public init() {}
@@ -19,14 +14,8 @@ public struct Transaction {
   }
 
   var isPlain: Bool {
-    animation == nil && !disablesAnimations && !isContinuous && values.isEmpty
+    animation == nil
   }
-}
-
-/// A key for a value of a transaction.
-public protocol TransactionKey {
-  /// The kind of value.
-  associatedtype Value
 }
 
 // The transaction that is current on a thread, while `withTransaction` runs.

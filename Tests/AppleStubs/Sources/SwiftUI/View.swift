@@ -71,9 +71,4 @@ public struct ViewBuilder {
   ) -> _ConditionalContent<TrueContent, FalseContent> where TrueContent: View, FalseContent: View {
     _ConditionalContent(storage: .second(second))
   }
-
-  /// Hides the type of a view that some systems do not know.
-  public static func buildLimitedAvailability<Content>(_ content: Content) -> AnyView where Content: View {
-    AnyView(content)
-  }
 }

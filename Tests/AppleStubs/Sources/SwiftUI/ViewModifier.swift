@@ -80,16 +80,8 @@ extension ModifiedContent: Primitive where Content: View, Modifier: ViewModifier
   }
 }
 
-extension ModifiedContent: Named where Content: View, Modifier: ViewModifier {
-  @MainActor
-  var kindName: String {
-    (modifier as? any Named)?.kindName ?? Pass.name(ofType: Modifier.self)
-  }
-}
-
 /// A modifier that changes what the view inherits.
-nonisolated struct ContextModifier: PrimitiveModifier, Named {
-  let kindName: String
+nonisolated struct ContextModifier: PrimitiveModifier {
   let change: (inout Context) -> Void
 
   @MainActor
@@ -101,11 +93,10 @@ nonisolated struct ContextModifier: PrimitiveModifier, Named {
 }
 
 extension View {
-  /// Changes what the view inherits; the name is listed among the kinds.
+  /// Changes what the view inherits.
   nonisolated func changing(
-    _ name: String,
-    _ change: @escaping (inout Context) -> Void,
+    _ change: @escaping (inout Context) -> Void
   ) -> ModifiedContent<Self, ContextModifier> {
-    modifier(ContextModifier(kindName: name, change: change))
+    modifier(ContextModifier(change: change))
   }
 }

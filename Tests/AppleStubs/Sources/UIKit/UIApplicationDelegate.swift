@@ -25,3 +25,8 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?,
   ) -> Bool
 }
+
+extension UIApplicationDelegate {
+  /// Runs no app: a test makes the delegate and tells it of the launch.
+  public static func main() {}
+}
