@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Resampling seen from outside: through QOI, which loses nothing and is never shrunk by its decoder.
@@ -76,7 +77,7 @@ struct ResamplerTests {
 
   /// Something of every kind: gradients, edges, noise, coverage.
   static func busy(width: Int, height: Int, alpha: Bool) -> Bitmap {
-    var generator = SeededGenerator(seed: 5)
+    var generator = SplitMix64(seed: 5)
     return .pixels(width: width, height: height, alpha: alpha ? .straight : .opaque) { x, y in
       let noise = UInt8.random(in: 0...60, using: &generator)
       let edge: UInt8 = (x / 9 + y / 7).isMultiple(of: 2) ? 190 : 10
