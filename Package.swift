@@ -40,12 +40,13 @@ func program(_ name: String, _ path: String, _ needs: String) -> Target {
   return .executableTarget(name: name, dependencies: needs, path: path, exclude: unused, swiftSettings: settings())
 }
 
-// Tests of the core, and of what else they need; those of a guest see what is public, as other packages do.
+// Tests of the core, and of what else they need, with what tests share; those of a guest see what is public, as other
+// packages do.
 func tests(_ name: String, _ needs: String = "", at path: String? = nil, isGuest: Bool = false) -> Target {
   let path = path ?? "Tests/\(name)"
   return .testTarget(
     name: name,
-    dependencies: list("\(core) VitrineTesting \(needs)"),
+    dependencies: list("\(core) VitrineTesting \(isGuest ? "" : "VitrineTestSupport") \(needs)"),
     path: path,
     exclude: unused[path] ?? [],
     packageAccess: !isGuest,
@@ -116,6 +117,7 @@ var targets = [
   room("VitrineTesting", "Sources/Testing", core, isHot: true),
   program("VitrineCommandLine", "Sources/CommandLine", "\(core) \(extras)"),
   shim("CVitrineKernels"), shim("CVitrineCaching"),
+  room("VitrineTestSupport", "Tests/Support", "\(core) VitrineTesting", isHot: true),
   tests("HTTPTests"), tests("ImagingTests", isApple ? "" : "CLibLCMS"), tests("VitrineTests"),
 ]
 

@@ -4,14 +4,14 @@ import VitrineImaging
 
 extension HostileImage {
   /// An animated WebP of one pixel at a corner of 10,000 x 10,000, in 90 bytes.
-  public static let canvas = HostileImage("animated-10000x10000.webp", webp(10_000, frames: 1), nil)
+  package static let canvas = HostileImage("animated-10000x10000.webp", webp(10_000, frames: 1), nil)
 
   static let lateWebP = HostileImage("late-frame-10000x10000.webp", webp(10_000, frames: 2), .memoryByteCount)
   static let lateGIF = HostileImage("late-frame-10000x10000.gif", gif(10_000), .memoryByteCount)
   static let latePNG = HostileImage("late-frame-10000x10000.png", png(10_000), .memoryByteCount)
 
   /// Animations of a canvas of which a first frame needs nothing: large beside any limit, and quick to read.
-  public static let canvases = [
+  package static let canvases = [
     HostileImage("animated-3000x3000.webp", webp(3000, frames: 1), nil),
     HostileImage("late-frame-3000x3000.webp", webp(3000, frames: 2), .memoryByteCount),
     HostileImage("late-frame-3000x3000.gif", gif(3000), .memoryByteCount),

@@ -20,7 +20,7 @@ final class LoopbackConnection: @unchecked Sendable {
   func serve() {
     blockBrokenPipes()
     while isOpen, let request = readRequest() {
-      let route: LoopbackServer.Route? = state.change { state in
+      let route: LoopbackServer.Route? = state.shared.change { state in
         state.requests.append(request)
         state.counts.requests += 1
         state.counts.running += 1
@@ -31,7 +31,7 @@ final class LoopbackConnection: @unchecked Sendable {
       if let route { route(exchange) } else { exchange.respond(LoopbackResponse(status: 404)) }
       // After an incomplete response there cannot be another.
       if !exchange.isComplete || request["Connection"] == "close" { isOpen = false }
-      state.change { $0.counts.running -= 1 }
+      state.shared.change { $0.counts.running -= 1 }
     }
     end()
   }
@@ -42,7 +42,7 @@ final class LoopbackConnection: @unchecked Sendable {
       // `option` outlives the call, which copies it. Closing with a linger time of zero sends a reset.
       unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
-    state.change { [socket] state in
+    state.shared.change { [socket] state in
       state.sockets.remove(socket)
       state.counts.openConnections -= 1
       close(socket)

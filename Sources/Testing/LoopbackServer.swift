@@ -51,10 +51,10 @@ public final class LoopbackServer: Sendable {
   public var port: Int { state.port }
 
   /// The counts so far.
-  public var counts: Counts { state.monitor.withLock { $0.counts } }
+  public var counts: Counts { state.shared.value.counts }
 
   /// The requests so far, in order.
-  public var requests: [LoopbackRequest] { state.monitor.withLock { $0.requests } }
+  public var requests: [LoopbackRequest] { state.shared.value.requests }
 
   /// Returns the URL of a path, such as `http://127.0.0.1:40123/cat.jpg`.
   public func url(_ path: String) -> String {
@@ -67,7 +67,7 @@ public final class LoopbackServer: Sendable {
   ///
   /// Data that is not HTTP, such as the beginning of TLS, counts as a request with an empty method and path.
   public func route(_ path: String, _ route: @escaping Route) {
-    state.monitor.withLock { $0.routes[path] = route }
+    state.shared.change { $0.routes[path] = route }
   }
 
   /// Sets a fixed response for a path.
@@ -80,7 +80,7 @@ public final class LoopbackServer: Sendable {
   /// It opens when the server stops.
   public func makeGate() -> LoopbackGate {
     let gate = LoopbackGate()
-    let isStopped = state.monitor.withLock { state in
+    let isStopped = state.shared.change { state in
       state.gates.append(gate)
       return state.isStopped
     }
@@ -90,15 +90,9 @@ public final class LoopbackServer: Sendable {
 
   /// Waits, without a clock and without blocking a thread, until the counts satisfy `condition`.
   ///
-  /// It never returns if they do not: give the test a time limit.
+  /// Returns early if the awaiting task is cancelled, as by a test's time limit.
   public func wait(until condition: @escaping @Sendable (Counts) -> Bool) async {
-    let arrived = Deferred<Void>()
-    let isSatisfied = state.monitor.withLock { state in
-      if condition(state.counts) { return true }
-      state.waiters.append(LoopbackState.Waiter(condition: condition, arrived: arrived))
-      return false
-    }
-    if !isSatisfied { await arrived.value() }
+    await state.shared.wait { condition($0.counts) }
   }
 
   /// Waits until `count` requests have arrived.

@@ -2,22 +2,16 @@ import VitrineRuntime
 
 /// The state shared by the threads of a ``LoopbackServer``, which outlive it for a moment.
 final class LoopbackState: Sendable {
-  struct Waiter {
-    let condition: @Sendable (LoopbackServer.Counts) -> Bool
-    let arrived: Deferred<Void>
-  }
-
-  struct Shared {
+  struct Shared: Sendable {
     var routes: [String: LoopbackServer.Route] = [:]
     var counts = LoopbackServer.Counts()
     var requests: [LoopbackRequest] = []
     var gates: [LoopbackGate] = []
-    var waiters: [Waiter] = []
     var sockets: Set<CInt> = []
     var isStopped = false
   }
 
-  let monitor = Monitor(Shared())
+  let shared = Watched(Shared())
   let port: Int
   private let listener: CInt
 
@@ -51,7 +45,7 @@ final class LoopbackState: Sendable {
         break
       }
       _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-      let number: Int? = change { state in
+      let number: Int? = shared.change { state in
         guard !state.isStopped else { return nil }
         state.sockets.insert(socket)
         state.counts.connections += 1
@@ -69,7 +63,7 @@ final class LoopbackState: Sendable {
   }
 
   func stop() {
-    let gates = monitor.withLock { state in
+    let gates = shared.change { state in
       guard !state.isStopped else { return [LoopbackGate]() }
       state.isStopped = true
       // Wakes the threads that read or accept; they close. Within the lock, because they close within it too.
@@ -79,18 +73,5 @@ final class LoopbackState: Sendable {
       return state.gates
     }
     for gate in gates { gate.open() }
-  }
-
-  /// Changes the shared state, and notifies those who wait for it.
-  func change<Answer: Sendable>(_ body: (inout Shared) -> Answer) -> Answer {
-    let (answer, satisfied) = monitor.withLock { state in
-      let answer = body(&state)
-      let counts = state.counts
-      let satisfied = state.waiters.filter { $0.condition(counts) }.map(\.arrived)
-      if !satisfied.isEmpty { state.waiters.removeAll { $0.condition(counts) } }
-      return (answer, satisfied)
-    }
-    for waiter in satisfied { waiter.resolve(()) }
-    return answer
   }
 }

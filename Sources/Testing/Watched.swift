@@ -1,16 +1,16 @@
 import VitrineRuntime
 
-/// State that a test can wait for: waiters are resumed, without a clock, when it satisfies their condition.
+/// State that a test can wait for: tasks and threads go on, without a clock, when it satisfies their condition.
 package final class Watched<State: Sendable>: Sendable {
   private struct Guarded {
     var state: State
     var waiters: [(condition: @Sendable (State) -> Bool, arrived: Deferred<Void>)] = []
   }
 
-  private let guarded: Lock<Guarded>
+  private let guarded: Monitor<Guarded>
 
   package init(_ state: State) {
-    guarded = Lock(Guarded(state: state))
+    guarded = Monitor(Guarded(state: state))
   }
 
   package var value: State { guarded.withLock { $0.state } }
@@ -26,6 +26,7 @@ package final class Watched<State: Sendable>: Sendable {
       if !satisfied.isEmpty { guarded.waiters.removeAll { $0.condition(state) } }
       return (answer, satisfied)
     }
+    guarded.broadcast()
     for waiter in satisfied { waiter.resolve(()) }
     return answer
   }
@@ -46,5 +47,13 @@ package final class Watched<State: Sendable>: Sendable {
     } onCancel: {
       arrived.resolve(())
     }
+  }
+
+  /// Blocks the thread until the state satisfies `condition`; it must not be one of Swift's.
+  ///
+  /// - Returns: The state that satisfies it.
+  @discardableResult
+  package func block(until condition: (State) -> Bool) -> State {
+    guarded.wait { condition($0.state) ? .leave($0.state) : .wait }
   }
 }

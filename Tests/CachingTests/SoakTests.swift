@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineCaching
@@ -16,7 +17,6 @@ struct SoakTests {
   @Test
   func theDiskCacheAgreesWithItselfUnderEverythingAtOnce() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let limit = 4 << 20
     var options = DiskOptions(sizeLimit: limit)
     options.syncInterval = .milliseconds(2)
@@ -25,7 +25,7 @@ struct SoakTests {
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<8 {
         group.addTask {
-          var random = SplitMix(state: UInt64(task))
+          var random = SplitMix64(seed: UInt64(task))
           var number = 0
           while Self.goesOn(number, start) {
             await Self.step(cache, &random)
@@ -48,7 +48,7 @@ struct SoakTests {
     #expect(Set(await again.entries().map(\.key)) == Set(kept.map(\.key)))
   }
 
-  private static func step(_ cache: DiskCache, _ random: inout SplitMix) async {
+  private static func step(_ cache: DiskCache, _ random: inout SplitMix64) async {
     let number = Int.random(in: 0..<200, using: &random)
     let version = Int.random(in: 0..<3, using: &random)
     switch Int.random(in: 0..<1000, using: &random) {
@@ -91,7 +91,7 @@ struct SoakTests {
     let cache = MemoryCache<Int>(costLimit: 50_000, countLimit: 300)
     let start = ContinuousClock.now
     onThreads(8) { thread in
-      var random = SplitMix(state: UInt64(thread))
+      var random = SplitMix64(seed: UInt64(thread))
       var number = 0
       while Self.goesOn(number / 30, start) {
         number += 1
@@ -106,7 +106,7 @@ struct SoakTests {
     #expect((cache.statistics.count, cache.statistics.cost) == (0, 0))
   }
 
-  private static func step(_ cache: MemoryCache<Int>, _ random: inout SplitMix) {
+  private static func step(_ cache: MemoryCache<Int>, _ random: inout SplitMix64) {
     let number = Int.random(in: 0..<500, using: &random)
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<45: if let value = cache.value(for: key(number)), value != number { Issue.record("a wrong value") }

@@ -1,4 +1,5 @@
 import Testing
+import VitrineTestSupport
 @testable import VitrineAVIF
 import VitrineImaging
 import VitrineRuntime

@@ -2,6 +2,7 @@ import Testing
 import VitrineAVIF
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Thumbnails of AVIF, whose planes are shrunk before they become RGB: the picture that RGB shrunk would be.

@@ -1,7 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
-import VitrineTesting
+import VitrineTestSupport
 
 /// Files whose boxes say another size than the codec's own header.
 struct CodedSizeTests {

@@ -4,6 +4,7 @@ import VitrineHEIF
 import VitrineImaging
 import VitrineJXL
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The heavy formats that are encoded, for tests of what both must do.
@@ -38,7 +39,7 @@ let encoders: EncoderRegistry = {
 extension Bitmap {
   /// Noise on a slope: no two rows are alike, and no codec finds it easy.
   static func noisy(width: Int, height: Int, alpha: Alpha = .opaque, seed: UInt64 = 1) -> Bitmap {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     return pixels(width: width, height: height, alpha: alpha) { x, y in
       let level = UInt8(truncatingIfNeeded: 40 + (x + 2 * y) % 160)
       let noise = UInt8.random(in: 0...40, using: &generator)

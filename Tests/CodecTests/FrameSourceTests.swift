@@ -1,7 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
-import VitrineTesting
+import VitrineTestSupport
 
 struct FrameSourceTests {
   @Test(arguments: ["animated.avif", "animated.jxl"])
@@ -73,9 +73,4 @@ struct FrameSourceTests {
       }
     }
   }
-}
-
-extension Bitmap {
-  /// The bytes of the pixels.
-  fileprivate var content: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
 }

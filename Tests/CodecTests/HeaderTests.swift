@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 
 /// What headers say, without a pixel decoded.
 struct HeaderTests {

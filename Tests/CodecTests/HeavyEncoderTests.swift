@@ -3,6 +3,7 @@ import VitrineAVIF
 import VitrineImaging
 import VitrineJXL
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What the encoders of AVIF and JPEG XL have in common.

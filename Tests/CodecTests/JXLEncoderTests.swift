@@ -1,5 +1,6 @@
 import Testing
 import VitrineImaging
+import VitrineTestSupport
 @testable import VitrineJXL
 import VitrineRuntime
 import VitrineTesting

@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 
 /// Small drawings for which librsvg holds many surfaces, large ones, or many dashes.
 ///

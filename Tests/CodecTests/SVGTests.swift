@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct SVGTests {
@@ -81,7 +82,7 @@ struct SVGTests {
 
   @Test
   func noOtherFileIsLoaded() throws {
-    let picture = Fixture.folder.appending(path: "picture.reference.png")
+    let picture = Fixture.url("picture.reference.png")
     #expect(FileManager.default.fileExists(atPath: picture.path))
     for address in [picture.absoluteString, picture.path, "picture.reference.png"] {
       let file = Self.data(
@@ -108,7 +109,7 @@ struct SVGTests {
 
   @Test
   func anEntityOutsideTheFileIsNotLoaded() throws {
-    let secret = Fixture.folder.appending(path: "README.md").absoluteString
+    let secret = Fixture.url("README.md").absoluteString
     let file = Data(#"<!DOCTYPE svg [<!ENTITY x SYSTEM "\#(secret)">]>"#.utf8) + Self.data("><text>&x;</text>")
 
     #expect(failure { try decode(file) }?.code == .corrupt)
@@ -165,7 +166,7 @@ struct SVGTests {
 
   @Test
   func spoiledBytesNeverDoHarm() {
-    var generator = SeededGenerator(seed: 1_999)
+    var generator = SplitMix64(seed: 1_999)
     for _ in 0..<300 {
       var spoiled = Self.shapes
       for _ in 0..<Int.random(in: 1...4, using: &generator) {

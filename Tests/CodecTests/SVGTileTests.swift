@@ -3,6 +3,7 @@ import Vitrine
 import VitrineImaging
 import VitrineRuntime
 import VitrineSVG
+import VitrineTestSupport
 import VitrineTesting
 
 /// Drawings a tile at a time.

@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Pictures of one column and of one row of 37 pixels, red at their beginning and blue at their end.

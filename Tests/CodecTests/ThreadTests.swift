@@ -4,6 +4,7 @@ import VitrineHEIF
 import VitrineImaging
 import VitrineJXL
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Codecs that decode one picture on several threads: the same answers as on one.
@@ -71,7 +72,7 @@ struct ThreadTests {
     #expect(try Self.rows(of: file, threadCount: 8) == Self.rows(of: file, threadCount: 1))
   }
 
-  @Test(.enabled(if: Corpus.folder != nil, "VITRINE_CORPUS is not set"))
+  @Test(.needsCorpus)
   func tilesOfAPhotographAreTheSame() throws {
     let file = try Corpus.data("photos/heic/IMG_5195.HEIC")
 
@@ -81,7 +82,7 @@ struct ThreadTests {
   @Test(arguments: ["avif", "jxl", "lossless jxl"])
   func damageIsTheSameError(name: String) throws {
     let file = try #require(Self.large.first { $0.name == name }).file
-    var generator = SeededGenerator(seed: 26)
+    var generator = SplitMix64(seed: 26)
     for _ in 0..<8 {
       var spoiled = file.prefix(Int.random(in: file.count / 3...file.count, using: &generator))
       for _ in 0..<4 { spoiled[Int.random(in: 200..<spoiled.count, using: &generator)] ^= 0x55 }

@@ -2,9 +2,10 @@ import Foundation
 import Testing
 import VitrineCaching
 import VitrineImaging
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct CacheCommandTests {
   let tool: Tool
   let server: LoopbackServer
@@ -18,7 +19,7 @@ struct CacheCommandTests {
   private func fill(_ count: Int = 3) async throws {
     for index in 0..<count {
       let file = try Bitmap.gradient(width: 100 + index, height: 100).encoded(as: .png)
-      server.route("/\(index).png", Photographs.response(file))
+      server.route("/\(index).png", Photograph.response(file))
       #expect(try await tool.run("fetch", server.url("/\(index).png"), "--cache-dir", "cache").status == 0)
     }
   }
@@ -132,8 +133,8 @@ struct CacheCommandTests {
 
   @Test
   func trimmingKeepsToTheLimit() async throws {
-    try Photographs.serve(on: server)
-    let addresses = Photographs.names.map { server.url("/\($0)") }
+    try Photograph.serve(on: server)
+    let addresses = Photograph.names.map { server.url("/\($0)") }
     #expect(try await tool.run(["fetch", "--cache-dir", "cache"] + addresses).status == 0)
     #expect(try await cache("trim", "--size-limit", "1G", "--json").json.first?["entries"] as? Int == 24)
 

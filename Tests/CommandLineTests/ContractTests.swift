@@ -2,10 +2,11 @@ import Foundation
 import Testing
 import VitrineCaching
 import VitrineImaging
+import VitrineTestSupport
 import VitrineTesting
 
 /// What scripts rely on: the keys of JSON, exit statuses, what `--help` says, and what becomes of standard output.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ContractTests {
   let tool: Tool
   let server: LoopbackServer
@@ -15,7 +16,7 @@ struct ContractTests {
     server = try LoopbackServer()
     let file = try Bitmap.gradient(width: 40, height: 20).encoded(as: .png)
     try tool.write(file, to: "a.png")
-    server.route("/a.png", Photographs.response(file))
+    server.route("/a.png", Photograph.response(file))
   }
 
   // MARK: - JSON
@@ -187,7 +188,7 @@ struct ContractTests {
   func outputThatIsClosedHurtsNothingThatPrintsNothing() async throws {
     let outcome = try await tool.shell(#""$vitrine" thumbnail a.png -o b.png <&- >&- 2>&-"#)
     #expect(outcome.status == 0)
-    #expect(try tool.image("b.png").bitmap.sides == [40, 20])
+    #expect(try tool.image("b.png").bitmap.size == [40, 20])
   }
 
   @Test

@@ -1,7 +1,6 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
-import VitrineTesting
 
 @testable import VitrineCommandLine
 

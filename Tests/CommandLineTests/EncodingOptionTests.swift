@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VitrineImaging
+import VitrineTestSupport
 import VitrineTesting
 
 /// What the tool writes: formats, their options, and metadata.
@@ -19,7 +20,7 @@ struct EncodingOptionTests {
     #expect((named.status, extended.status) == (0, 0))
     let made = try tool.image("b")
     #expect(made.info.format.name == format)
-    #expect(made.bitmap.sides == [60, 40])
+    #expect(made.bitmap.size == [60, 40])
     #expect(try tool.data("b") == tool.data("c.\(format)"))
   }
 

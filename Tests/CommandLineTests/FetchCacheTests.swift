@@ -3,10 +3,11 @@ import Testing
 import VitrineCaching
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What `fetch` does with its cache, from one run to the next.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct FetchCacheTests {
   let tool: Tool
   let server: LoopbackServer
@@ -25,8 +26,8 @@ struct FetchCacheTests {
 
   @Test
   func aSecondRunMakesNoRequestAndOneWithoutTheServerIsTheSame() async throws {
-    try Photographs.serve(on: server)
-    let names = Photographs.names
+    try Photograph.serve(on: server)
+    let names = Photograph.names
     let arguments = ["fetch", "-o", "out/", "--json"] + names.map { server.url("/\($0)") }
     #expect(try await tool.run(arguments).json.allSatisfy { $0["from"] as? String == "network" })
     let count = server.counts.requests
@@ -38,12 +39,12 @@ struct FetchCacheTests {
     server.stop()
     try FileManager.default.removeItem(at: tool.folder.appending(path: "out"))
     #expect(try await tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
-    for name in names { #expect(try tool.data("out/\(name)") == Photographs.data(name), "\(name)") }
+    for name in names { #expect(try tool.data("out/\(name)") == Photograph.data(name), "\(name)") }
   }
 
   @Test
   func whatIsOverButUnchangedIsOnlyAskedAbout() async throws {
-    server.route("/a.png", Photographs.response(try png(), cacheControl: "max-age=0", tag: "\"1\""))
+    server.route("/a.png", Photograph.response(try png(), cacheControl: "max-age=0", tag: "\"1\""))
     #expect(try await fetch("/a.png")["from"] as? String == "network")
     let again = try await fetch("/a.png")
     #expect(again["from"] as? String == "revalidated")
@@ -53,7 +54,7 @@ struct FetchCacheTests {
 
   @Test
   func whatIsOverIsServedWhileTheServerIsDownAndSaysSo() async throws {
-    server.route("/a.png", Photographs.response(try png(), cacheControl: "max-age=0"))
+    server.route("/a.png", Photograph.response(try png(), cacheControl: "max-age=0"))
     _ = try await fetch("/a.png")
     server.stop()
     let again = try await fetch("/a.png")
@@ -64,7 +65,7 @@ struct FetchCacheTests {
 
   @Test
   func reloadAsksForAllOfItAgain() async throws {
-    server.route("/a.png", Photographs.response(try png(), tag: "\"1\""))
+    server.route("/a.png", Photograph.response(try png(), tag: "\"1\""))
     _ = try await fetch("/a.png")
     #expect(try await fetch("/a.png", "--reload")["from"] as? String == "network")
     #expect(server.counts.requests == 2)
@@ -72,7 +73,7 @@ struct FetchCacheTests {
 
   @Test
   func offlineAsksNoServer() async throws {
-    server.route("*", Photographs.response(try png(), cacheControl: "max-age=0"))
+    server.route("*", Photograph.response(try png(), cacheControl: "max-age=0"))
     _ = try await fetch("/a.png")
     let known = try await fetch("/a.png", "--offline")
     #expect(known["from"] as? String == "disk")
@@ -85,7 +86,7 @@ struct FetchCacheTests {
 
   @Test
   func withoutAnOutputTheCacheIsWarmed() async throws {
-    server.route("/a.png", Photographs.response(try png()))
+    server.route("/a.png", Photograph.response(try png()))
     let outcome = try await tool.run("fetch", server.url("/a.png"), "--json")
     #expect(outcome.status == 0)
     #expect(try outcome.json.first?["output"] is NSNull)
@@ -95,14 +96,14 @@ struct FetchCacheTests {
 
   @Test
   func withoutACacheNothingIsKept() async throws {
-    server.route("/a.png", Photographs.response(try png()))
+    server.route("/a.png", Photograph.response(try png()))
     #expect(try await fetch("/a.png", "--no-cache")["from"] as? String == "network")
     #expect(!FileManager.default.fileExists(atPath: tool.caches.path))
   }
 
   @Test
   func theCacheIsInTheUsersFolderUnlessNamed() async throws {
-    server.route("/a.png", Photographs.response(try png()))
+    server.route("/a.png", Photograph.response(try png()))
     _ = try await fetch("/a.png")
     _ = try await fetch("/a.png", "--cache-dir", "my cache")
     #expect(FileManager.default.fileExists(atPath: tool.caches.appending(path: "vitrine/format").path))
@@ -112,16 +113,16 @@ struct FetchCacheTests {
 
   @Test
   func theLimitIsKept() async throws {
-    try Photographs.serve(on: server)
+    try Photograph.serve(on: server)
     let arguments = ["fetch", "--cache-dir", "cache", "--size-limit", "600K"]
-    #expect(try await tool.run(arguments + Photographs.names.map { server.url("/\($0)") }).status == 0)
+    #expect(try await tool.run(arguments + Photograph.names.map { server.url("/\($0)") }).status == 0)
     let bytes = try tool.files("cache").reduce(0) { try $0 + tool.data("cache/\($1)").count }
     #expect(bytes > 100 << 10 && bytes < 645_120)
   }
 
   @Test
   func aFolderOfOtherFilesIsNotTakenForACache() async throws {
-    server.route("/a.png", Photographs.response(try png()))
+    server.route("/a.png", Photograph.response(try png()))
     try tool.write(Data("mine".utf8), to: "mine/index")
     let outcome = try await tool.run("fetch", server.url("/a.png"), "-o", "out/", "--cache-dir", "mine")
     #expect(outcome.status == 1)
@@ -132,7 +133,7 @@ struct FetchCacheTests {
 
   @Test
   func aCacheThatAnotherProcessUsesIsReadAndItSaysWhatIsNotKept() async throws {
-    server.route("*", Photographs.response(try png()))
+    server.route("*", Photograph.response(try png()))
     let directory = tool.folder.appending(path: "cache")
     #expect(try await tool.run("fetch", server.url("/a.png"), "--cache-dir", "cache").status == 0)
     let other = try DiskCache(directory: directory, sizeLimit: 1 << 20)
@@ -155,7 +156,7 @@ struct FetchCacheTests {
 
   @Test
   func whereNoCacheCanBeMadeItSaysSoAndGoesOnUnlessTheCacheIsAllThatItIsAbout() async throws {
-    server.route("/a.png", Photographs.response(try png()))
+    server.route("/a.png", Photograph.response(try png()))
     try Data().write(to: tool.caches)
     let path = tool.caches.appending(path: "vitrine").path
 
@@ -178,15 +179,15 @@ struct FetchCacheTests {
   /// whole.
   @Test(arguments: [0, 1, 9, 23])
   func killedAtAnyRequestNothingIsWrongAndASecondRunMakesItWhole(answered: Int) async throws {
-    let names = Photographs.names
+    let names = Photograph.names
     let started = server.makeGate()
     let pid = Lock<Int32?>(nil)
-    let files = try Dictionary(uniqueKeysWithValues: names.map { ("/\($0)", try Photographs.data($0)) })
+    let files = try Dictionary(uniqueKeysWithValues: names.map { ("/\($0)", try Photograph.data($0)) })
     let order = names.map { "/\($0)" }
     server.route("*") { exchange in
       let file = files[exchange.request.path] ?? Data()
       guard order.firstIndex(of: exchange.request.path) == answered else {
-        return _ = exchange.respond(Photographs.response(file))
+        return _ = exchange.respond(Photograph.response(file))
       }
       exchange.sendHead(200, [("Content-Length", "\(file.count)"), ("Cache-Control", "max-age=3600")])
       exchange.send(file.prefix(file.count / 2))
@@ -202,20 +203,20 @@ struct FetchCacheTests {
     #expect(process.terminationReason == .uncaughtSignal)
 
     let written = (try? tool.files("out")) ?? []
-    for name in written where !name.hasPrefix(".") { #expect(try tool.data("out/\(name)") == Photographs.data(name)) }
+    for name in written where !name.hasPrefix(".") { #expect(try tool.data("out/\(name)") == Photograph.data(name)) }
 
-    try Photographs.serve(on: server)
+    try Photograph.serve(on: server)
     let again = try await tool.run(arguments)
     #expect(again.status == 0)
     #expect(again.errors.isEmpty)
-    for name in names { #expect(try tool.data("out/\(name)") == Photographs.data(name), "\(name)") }
+    for name in names { #expect(try tool.data("out/\(name)") == Photograph.data(name), "\(name)") }
     #expect(try await tool.run("cache", "verify").status == 0)
     #expect(try await tool.run(arguments).json.allSatisfy { $0["from"] as? String == "disk" })
   }
 
   @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
   func aSignalEndsItWithItsNumberAndKeepsWhatWasComplete(signal: Int32, status: Int32) async throws {
-    server.route("/a.png", Photographs.response(try png()))
+    server.route("/a.png", Photograph.response(try png()))
     server.route("/b.png") { $0.waitForDisconnect() }
     let output = Pipe()
     let urls = ["/a.png", "/b.png"].map { server.url($0) }

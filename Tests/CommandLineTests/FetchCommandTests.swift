@@ -2,9 +2,10 @@ import Foundation
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct FetchCommandTests {
   let tool: Tool
   let server: LoopbackServer
@@ -22,8 +23,8 @@ struct FetchCommandTests {
 
   @Test
   func bytesAreWrittenAsTheyCameUnderTheExtensionOfTheirOwnFormat() async throws {
-    try Photographs.serve(on: server)
-    let names = Photographs.names
+    try Photograph.serve(on: server)
+    let names = Photograph.names
     #expect(names.count == 24)
 
     let outcome = try await tool.run(["fetch", "-o", "out/", "--json"] + names.map { server.url("/\($0)") })
@@ -31,7 +32,7 @@ struct FetchCommandTests {
     #expect(outcome.status == 0)
     #expect(outcome.errors.isEmpty)
     #expect(try tool.files("out") == names)
-    for name in names { #expect(try tool.data("out/\(name)") == Photographs.data(name), "\(name)") }
+    for name in names { #expect(try tool.data("out/\(name)") == Photograph.data(name), "\(name)") }
     let json = try outcome.json
     #expect(json.map { $0["source"] as? String } == names.map { server.url("/\($0)") })
     #expect(json.map { $0["output"] as? String } == names.map { "out/\($0)" })
@@ -40,7 +41,7 @@ struct FetchCommandTests {
   @Test
   func everyMemberOfTheContractIsThere() async throws {
     let file = try Bitmap.gradient(width: 30, height: 20).encoded(as: .png)
-    server.route("/a", Photographs.response(file))
+    server.route("/a", Photograph.response(file))
 
     let json = try #require(try await tool.run("fetch", server.url("/a"), "-o", "b.bin", "--json").json.first)
 
@@ -61,7 +62,7 @@ struct FetchCommandTests {
 
   @Test
   func aSizeOrAFormatMakesAnImageOfItsOwn() async throws {
-    server.route("/a.png", Photographs.response(try png(100)))
+    server.route("/a.png", Photograph.response(try png(100)))
 
     let outcome = try await tool.run("fetch", server.url("/a.png"), "-o", "a.webp", "--size", "40x", "--json")
     #expect(try await tool.run("fetch", server.url("/a.png"), "-o", "b/", "--format", "jpeg").status == 0)
@@ -69,17 +70,17 @@ struct FetchCommandTests {
     #expect(try outcome.json.first?["width"] as? Int == 40)
     #expect(try outcome.json.first?["bytes"] as? Int == (try png(100).count))
     #expect(try tool.image("a.webp").info.format == .webp)
-    #expect(try tool.image("a.webp").bitmap.sides == [40, 40])
-    #expect(try tool.image("b/a.jpg").bitmap.sides == [100, 100])
+    #expect(try tool.image("a.webp").bitmap.size == [40, 40])
+    #expect(try tool.image("b/a.jpg").bitmap.size == [100, 100])
     // The original serves both.
     #expect(server.counts.requests == 1)
   }
 
   @Test
   func whatIsNoImageIsNeitherWrittenNorKept() async throws {
-    server.route("/page.jpg", Photographs.response(Data("<html>not found</html>".utf8)))
-    let half = try Photographs.data("macaws-444.jpg")
-    server.route("/cut.jpg", Photographs.response(half.prefix(half.count / 2)))
+    server.route("/page.jpg", Photograph.response(Data("<html>not found</html>".utf8)))
+    let half = try Photograph.data("macaws-444.jpg")
+    server.route("/cut.jpg", Photograph.response(half.prefix(half.count / 2)))
 
     let addresses = ["/page.jpg", "/cut.jpg"].map { server.url($0) }
     let outcome = try await tool.run(["fetch", "-o", "out/", "--json"] + addresses)
@@ -93,7 +94,7 @@ struct FetchCommandTests {
 
   @Test
   func namesAreThoseOfTheAddressDecodedAndInNoOtherFolder() async throws {
-    server.route("*", Photographs.response(try png()))
+    server.route("*", Photograph.response(try png()))
     let paths = [
       "/caf%C3%A9%20x.png?size=3", "/a/b%2F..%2Fc.png", "/a.jpg?x=1", "/a.jpg?x=2", "/", "/%2e%68idden.png",
       "/%ff%fe.png",
@@ -112,7 +113,7 @@ struct FetchCommandTests {
 
   @Test
   func aNameLongerThanFileSystemsTakeIsCut() async throws {
-    server.route("*", Photographs.response(try png()))
+    server.route("*", Photograph.response(try png()))
     let outcome = try await tool.run(
       "fetch",
       server.url("/\(String(repeating: "%C3%A9", count: 300)).png"),
@@ -125,7 +126,7 @@ struct FetchCommandTests {
 
   @Test
   func aRepeatIsLoadedAndWrittenOnceAndReportedEachTime() async throws {
-    server.route("/a.png", Photographs.response(try png(), cacheControl: "no-store"))
+    server.route("/a.png", Photograph.response(try png(), cacheControl: "no-store"))
     let url = server.url("/a.png")
     let outcome = try await tool.run("fetch", url, url, url, "-o", "a.png", "--json")
     #expect(try outcome.json.map { $0["from"] as? String } == ["network", "memory", "memory"])
@@ -135,7 +136,7 @@ struct FetchCommandTests {
 
   @Test
   func oneBadAddressIsNamedInItsPlaceAndTheOthersAreDone() async throws {
-    server.route("/a.png", Photographs.response(try png()))
+    server.route("/a.png", Photograph.response(try png()))
     let missing = server.url("/missing.png")
     let outcome = try await tool.run(
       "fetch",
@@ -167,7 +168,7 @@ struct FetchCommandTests {
     server.route("/a.png") { exchange in
       let side = exchange.request["X-Side"].flatMap { Int($0) } ?? 3
       let body = try? Bitmap.gradient(width: side, height: side).encoded(as: .png)
-      exchange.respond(Photographs.response(body ?? Data()))
+      exchange.respond(Photograph.response(body ?? Data()))
     }
     for side in [5, 7, 5] {
       let json = try await tool.run(
@@ -199,7 +200,7 @@ struct FetchCommandTests {
       // Here: the tool would give up on a test that is slow to say it.
       if count == jobs { gate.open() }
       gate.wait()
-      exchange.respond(Photographs.response(file))
+      exchange.respond(Photograph.response(file))
     }
     let addresses = (0..<12).map { server.url("/\($0).png") }
     let process = try tool.start(["fetch", "-o", "out/", "--jobs", "\(jobs)"] + addresses)
@@ -212,7 +213,7 @@ struct FetchCommandTests {
   @Test
   func aThousandAddressesAreDoneInOrder() async throws {
     let file = try png()
-    server.route("*", Photographs.response(file))
+    server.route("*", Photograph.response(file))
     let addresses = (0..<1000).map { server.url("/\($0).png") }
     let outcome = try await tool.run(["fetch", "-o", "out/", "--json", "--jobs", "16"] + addresses)
     #expect(outcome.status == 0)
@@ -222,7 +223,7 @@ struct FetchCommandTests {
 
   @Test
   func aTraceHasASpanForEveryStageOfEveryRequest() async throws {
-    server.route("/a.png", Photographs.response(try png(50)))
+    server.route("/a.png", Photograph.response(try png(50)))
     let urls = ["/a.png", "/a.png#same", "/missing.png"].map { server.url($0) }
 
     let arguments = ["fetch", "-o", "out/", "--size", "20", "--trace", "trace.json", "--jobs", "1"]
@@ -257,7 +258,7 @@ struct FetchCommandTests {
 
   @Test
   func aTraceThatCannotBeWrittenIsAnError() async throws {
-    server.route("/a.png", Photographs.response(try png()))
+    server.route("/a.png", Photograph.response(try png()))
     let outcome = try await tool.run("fetch", server.url("/a.png"), "-o", "a.png", "--trace", "no/such/trace.json")
     #expect(outcome.status == 1)
     #expect(outcome.errors == "vitrine: no/such/trace.json: the trace cannot be written: No such file or directory\n")
@@ -268,7 +269,7 @@ struct FetchCommandTests {
 
   @Test
   func infoAndThumbnailTakeAddressesAndKeepNothing() async throws {
-    server.route("/photo.png", Photographs.response(try png(60)))
+    server.route("/photo.png", Photograph.response(try png(60)))
     let url = server.url("/photo.png")
     try tool.write(try png(9), to: "b.png")
 
@@ -374,7 +375,7 @@ struct FetchCommandTests {
   func aBucketThatDeniesIsNamedAndImagesAreFetchedAllTheSame() async throws {
     let bucket = try LoopbackServer()
     bucket.route("*", LoopbackResponse(status: 403))
-    server.route("/photo.png", Photographs.response(try png()))
+    server.route("/photo.png", Photograph.response(try png()))
     let command = """
       AWS_ENDPOINT_URL=\(bucket.url("")) \(keys) "$vitrine" fetch \(server.url("/photo.png")) --cache-dir cache \
         --durable s3://thumbnails/v1

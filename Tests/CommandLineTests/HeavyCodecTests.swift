@@ -2,17 +2,15 @@
 import Foundation
 import Testing
 import VitrineImaging
+import VitrineTestSupport
 
 /// The formats that another process decodes.
 struct HeavyCodecTests {
-  static let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../CodecTests/Fixtures").standardizedFileURL.path
-
   @Test(arguments: [
     ("lossy-420.avif", "avif"), ("lossy.heic", "heic"), ("lossy.jxl", "jxl"), ("lzw.tiff", "tiff"),
   ])
   func headersAreRead(name: String, format: String) async throws {
-    let outcome = try await Tool().run("info", "--json", "\(Self.fixtures)/\(name)")
+    let outcome = try await Tool().run("info", "--json", Fixture.url(name).path)
 
     let line = try #require(try outcome.json.first)
     #expect(outcome.status == 0)
@@ -28,7 +26,7 @@ struct HeavyCodecTests {
   func thumbnailsAreThoseOfTheLibrary(name: String, size: [Int]) async throws {
     let tool = try Tool()
 
-    let outcome = try await tool.run("thumbnail", "\(Self.fixtures)/\(name)", "--size", "30", "-o", "out.png")
+    let outcome = try await tool.run("thumbnail", Fixture.url(name).path, "--size", "30", "-o", "out.png")
 
     #expect(outcome.status == 0)
     #expect(outcome.errors.isEmpty)
@@ -61,7 +59,7 @@ struct HeavyCodecTests {
     for name in ["a.svg", "b.svg"] { try tool.write(Data(noise.utf8), to: name) }
     try tool.write(try Bitmap.gradient(width: 40, height: 40).encoded(as: .jpeg), to: "c.jpg")
 
-    let sources = ["a.svg", "b.svg", "\(Self.fixtures)/lossy-420.avif", "c.jpg"]
+    let sources = ["a.svg", "b.svg", Fixture.url("lossy-420.avif").path, "c.jpg"]
     let outcome = try await tool.run(
       ["thumbnail"] + sources + ["--size", "300", "--jobs", "2", "--time-limit", "1", "-o", "out/"]
     )
@@ -82,7 +80,7 @@ struct HeavyCodecTests {
 
     let outcome = try await tool.run(
       "thumbnail",
-      "\(Self.fixtures)/pages.tiff",
+      Fixture.url("pages.tiff").path,
       "--frame",
       "1",
       "--json",
@@ -98,7 +96,7 @@ struct HeavyCodecTests {
   func manyImagesShareAFewProcesses() async throws {
     let tool = try Tool()
     let names = (1...8).flatMap { number in
-      [".avif", ".heic", ".jxl", ".tiff"].map { "\(Self.fixtures)/orientation-\(number)\($0)" }
+      [".avif", ".heic", ".jxl", ".tiff"].map { Fixture.url("orientation-\(number)\($0)").path }
     }
 
     let outcome = try await tool.run(["thumbnail", "--jobs", "4", "--json", "-o", "out/"] + names)
@@ -112,7 +110,7 @@ struct HeavyCodecTests {
   @Test
   func whatACodecPrintsAboutDamageIsNotShown() async throws {
     let tool = try Tool()
-    var file = try Data(contentsOf: URL(filePath: "\(Self.fixtures)/lossless.jxl"))
+    var file = try Fixture.data("lossless.jxl")
     for index in 300..<400 { file[index] ^= 0x5A }
 
     let outcome = try await tool.run("thumbnail", "-", "-o", "out.png", input: file)

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 import VitrineImaging
+import VitrineTestSupport
 import VitrineTesting
 
 /// Names of files in whatever encoding, and lists of them.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct NameTests {
   let tool: Tool
 
@@ -200,7 +201,7 @@ struct NameTests {
   @Test
   func namesOfURLsBeginWithNoDashAndSteerNoTerminal() async throws {
     let server = try LoopbackServer()
-    server.route("*", Photographs.response(try tool.data("a.png")))
+    server.route("*", Photograph.response(try tool.data("a.png")))
     let paths = [
       "/-rf.png", "/--help.png", "/%2Do.png", "/a%E2%80%AEgnp.png", "/b%1B%5B31m%0A.png", "/c%C2%9B2J%7F.png",
       "/d%E2%81%A6%E2%80%A8%D8%9C%E2%80%8F.png", "/\u{202E}e.png",

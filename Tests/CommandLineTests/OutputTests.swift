@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 import VitrineImaging
+import VitrineTestSupport
 import VitrineTesting
 
 /// Where results go.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct OutputTests {
   let tool: Tool
 
@@ -23,7 +24,7 @@ struct OutputTests {
     #expect(outcome.errors.isEmpty)
     let made = try DecoderRegistry.standard.decode(outcome.data)
     #expect(made.info.format == .webp)
-    #expect(made.bitmap.sides == [10, 5])
+    #expect(made.bitmap.size == [10, 5])
     #expect(try tool.files() == ["a.png"])
   }
 
@@ -39,8 +40,8 @@ struct OutputTests {
   @Test
   func fetchedBytesGoToStandardOutputAsTheyCame() async throws {
     let server = try LoopbackServer()
-    let file = try Photographs.data("macaws-444.jpg")
-    server.route("/a.jpg", Photographs.response(file))
+    let file = try Photograph.data("macaws-444.jpg")
+    server.route("/a.jpg", Photograph.response(file))
 
     let outcome = try await tool.run("fetch", server.url("/a.jpg"), "-o", "-")
 
@@ -72,7 +73,7 @@ struct OutputTests {
   @Test
   func aFileCalledDashIsWrittenUnderItsPath() async throws {
     #expect(try await tool.run("thumbnail", "a.png", "-o", "./-", "--format", "png").status == 0)
-    #expect(try tool.image("-").bitmap.sides == [40, 20])
+    #expect(try tool.image("-").bitmap.size == [40, 20])
   }
 
   // MARK: - Links
@@ -98,7 +99,7 @@ struct OutputTests {
         try FileManager.default.attributesOfItem(atPath: path("out/\(name).jpg"))[.type] as? FileAttributeType
           == .typeRegular
       )
-      #expect(try tool.image("out/\(name).jpg").bitmap.sides == [40, 20])
+      #expect(try tool.image("out/\(name).jpg").bitmap.size == [40, 20])
     }
     #expect(try tool.files("out") == [".keep", "a.jpg", "b.jpg", "c.jpg"])
   }
@@ -114,7 +115,7 @@ struct OutputTests {
 
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(try tool.data("photo.jpg") == original)
-    #expect(try tool.image("out/photo.jpg").bitmap.sides == [10, 10])
+    #expect(try tool.image("out/photo.jpg").bitmap.size == [10, 10])
   }
 
   @Test
@@ -133,7 +134,7 @@ struct OutputTests {
     try link("link.png", to: "target.png")
     #expect(try await tool.run("thumbnail", "a.png", "-o", "link.png").status == 0)
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path("link.png")) == "target.png")
-    #expect(try tool.image("target.png").bitmap.sides == [40, 20])
+    #expect(try tool.image("target.png").bitmap.size == [40, 20])
   }
 
   @Test
@@ -149,7 +150,7 @@ struct OutputTests {
   @Test(arguments: ["deep/er/b.png", "deep//er/b.png", "./deep/er/b.png", "deep/er/"])
   func foldersThatAreMissingAreMadeAlikeForFilesAndFolders(output: String) async throws {
     let server = try LoopbackServer()
-    server.route("/a.png", Photographs.response(try tool.data("a.png")))
+    server.route("/a.png", Photograph.response(try tool.data("a.png")))
     for arguments in [["thumbnail", "a.png"], ["fetch", server.url("/a.png"), "--format", "png"]] {
       let outcome = try await tool.run(arguments + ["-o", output])
       #expect(outcome.status == 0, "\(outcome.errors)")

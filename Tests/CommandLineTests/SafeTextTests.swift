@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 import VitrineImaging
+import VitrineTestSupport
 import VitrineTesting
 
 /// What files and servers say steers no terminal.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SafeTextTests {
   let tool: Tool
 
@@ -62,7 +63,7 @@ struct SafeTextTests {
 
   @Test
   func theNameOfAProfileIsShownWithoutControls() async throws {
-    var file = try Photographs.data("caps-p3-profile.jpg")
+    var file = try Photograph.data("caps-p3-profile.jpg")
     let name = Data("Wide".utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] })
     let place = try #require(file.range(of: name))
     file.replaceSubrange(place, with: [0x00, 0x1B, 0x20, 0x2E, 0x00, 0x0A, 0x00, 0x9B])
@@ -84,7 +85,7 @@ struct SafeTextTests {
       exchange.sendHead(302, [("Location", "ftp://x.invalid/\u{1B}[2J\u{202E}\u{9B}"), ("Content-Length", "0")])
       exchange.complete()
     }
-    server.route("/b", Photographs.response(Data("\u{1B}[2J\u{202E}".utf8)))
+    server.route("/b", Photograph.response(Data("\u{1B}[2J\u{202E}".utf8)))
 
     let outcome = try await tool.run("fetch", server.url("/a"), server.url("/b#\u{1B}[2J"), "-o", "out/", "--json")
 

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 import VitrineImaging
+import VitrineTestSupport
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SignalTests {
   let tool: Tool
 
@@ -43,7 +44,7 @@ struct SignalTests {
     await process.waitUntilExit()
     #expect(process.terminationReason == .exit)
     #expect(process.terminationStatus == 0)
-    #expect(try tool.image("b.png").bitmap.sides == [9, 9])
+    #expect(try tool.image("b.png").bitmap.size == [9, 9])
   }
 
   @Test

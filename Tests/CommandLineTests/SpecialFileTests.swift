@@ -2,10 +2,11 @@ import Foundation
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Names that lead to a FIFO, a device or an open descriptor and not to a file.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SpecialFileTests {
   private let tool: Tool
 

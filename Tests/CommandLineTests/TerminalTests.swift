@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 import VitrineImaging
+import VitrineTestSupport
 import VitrineTesting
 
 /// What is shown to who watches.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct TerminalTests {
   let tool: Tool
   let server: LoopbackServer
@@ -18,7 +19,7 @@ struct TerminalTests {
 
   /// Serves a photograph, the second half of it when the gate opens.
   private func serveSlowly(isChunked: Bool = false) throws -> (file: Data, gate: LoopbackGate) {
-    let file = try Photographs.data("macaws-444.jpg")
+    let file = try Photograph.data("macaws-444.jpg")
     let gate = server.makeGate()
     server.route("/a.jpg") { exchange in
       let halves = [file.prefix((file.count + 1) / 2), file.suffix(file.count / 2)]
@@ -77,8 +78,8 @@ struct TerminalTests {
 
   @Test(arguments: [1, 3])
   func quietShowsNothingButErrors(count: Int) async throws {
-    try Photographs.serve(on: server)
-    let urls = Photographs.names.prefix(count).map { server.url("/\($0)") }
+    try Photograph.serve(on: server)
+    let urls = Photograph.names.prefix(count).map { server.url("/\($0)") }
     let process = try tool.start(["fetch", "--quiet", "-o", "out/"] + urls, at: terminal)
     await process.waitUntilExit()
     #expect(process.terminationStatus == 0)
@@ -93,8 +94,8 @@ struct TerminalTests {
 
   @Test
   func ofSeveralSourcesItIsShownHowManyAreDone() async throws {
-    try Photographs.serve(on: server)
-    let urls = Photographs.names.prefix(3).map { server.url("/\($0)") }
+    try Photograph.serve(on: server)
+    let urls = Photograph.names.prefix(3).map { server.url("/\($0)") }
     let process = try tool.start(["fetch", "-o", "out/"] + urls, at: terminal)
     await process.waitUntilExit()
     let text = await terminal.end()

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VitrineImaging
+import VitrineTestSupport
 import VitrineTesting
 
 struct ThumbnailCommandTests {
@@ -18,7 +19,7 @@ struct ThumbnailCommandTests {
     #expect(outcome.errors.isEmpty)
     let made = try tool.image("b.jpg")
     #expect(made.info.orientation == .up)
-    #expect(made.bitmap.sides == [300, 200])
+    #expect(made.bitmap.size == [300, 200])
     let json = try #require(try outcome.json.first)
     #expect(Set(json.keys) == ["source", "output", "width", "height", "milliseconds", "error", "stage"])
     #expect(json["output"] as? String == "b.jpg")
@@ -36,7 +37,7 @@ struct ThumbnailCommandTests {
     let outcome = try await tool.run("thumbnail", "a.jpg", "-o", "b.png", "--size", size, "--mode", mode)
     #expect(outcome.status == 0)
     let made = try tool.image("b.png").bitmap
-    #expect(made.sides == [width, height])
+    #expect(made.size == [width, height])
   }
 
   @Test
@@ -182,11 +183,11 @@ struct ThumbnailCommandTests {
     #expect(try tool.data("20.jpg").count * 2 < tool.data("90.jpg").count)
   }
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.patient)
   func ofAnAddressNoMoreIsFetchedThanAFastThumbnailTakes() async throws {
     let server = try LoopbackServer()
     let gate = server.makeGate()
-    let file = try Photographs.data("lighthouse-progressive.jpg").withJPEGComments(ofBytes: 1 << 20, beforeScans: [2])
+    let file = try Photograph.data("lighthouse-progressive.jpg").withJPEGComments(ofBytes: 1 << 20, beforeScans: [2])
     server.route("/a.jpg") { exchange in
       exchange.sendHead(200, [("ETag", "\"1\""), ("Content-Length", "\(file.count)")])
       exchange.send(file.prefix(32 << 10))
@@ -206,6 +207,6 @@ struct ThumbnailCommandTests {
     )
 
     #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(try tool.image("a.png").bitmap.sides == [48, 32])
+    #expect(try tool.image("a.png").bitmap.size == [48, 32])
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import VitrineImaging
-import VitrineTesting
+import VitrineTestSupport
 
 struct ThumbnailerCommandTests {
   let tool: Tool
@@ -18,7 +18,7 @@ struct ThumbnailerCommandTests {
     #expect(outcome.errors.isEmpty && outcome.output.isEmpty)
     let made = try tool.image("out")
     #expect(made.info.format == .png)
-    #expect(made.bitmap.sides == [128, 85])
+    #expect(made.bitmap.size == [128, 85])
     #expect(try tool.files() == ["a.jpg", "out"])
   }
 
@@ -28,7 +28,7 @@ struct ThumbnailerCommandTests {
 
     #expect(try await tool.run("thumbnailer", "a.png", "out.png").status == 0)
 
-    #expect(try tool.image("out.png").bitmap.sides == [30, 20])
+    #expect(try tool.image("out.png").bitmap.size == [30, 20])
   }
 
   @Test(arguments: ["file://", "file://localhost", "FILE://", "file:"])
@@ -40,7 +40,7 @@ struct ThumbnailerCommandTests {
     let outcome = try await tool.run("thumbnailer", "\(start)\(tool.folder.path)/\(encoded)", "out.png")
 
     #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(try tool.image("out.png").bitmap.sides == [30, 20])
+    #expect(try tool.image("out.png").bitmap.size == [30, 20])
   }
 
   @Test(arguments: ["a:b.png", "file.png", "file:b.png"])
@@ -85,7 +85,7 @@ struct ThumbnailerCommandTests {
 
     #expect(outcome.status == 0)
     #expect(try tool.data("out.png") == outcome.data)
-    #expect(try DecoderRegistry.standard.decode(outcome.data).bitmap.sides == [30, 20])
+    #expect(try DecoderRegistry.standard.decode(outcome.data).bitmap.size == [30, 20])
   }
 
   @Test
@@ -120,10 +120,10 @@ struct ThumbnailerCommandTests {
   #if os(Linux)
   @Test(arguments: ["lossy-420.avif", "lossy.heic", "lossy.jxl", "lzw.tiff"])
   func heavyFormatsAreDecodedByTheOtherProgram(name: String) async throws {
-    let outcome = try await tool.run("thumbnailer", "\(HeavyCodecTests.fixtures)/\(name)", "out.png", "--size", "30")
+    let outcome = try await tool.run("thumbnailer", Fixture.url(name).path, "out.png", "--size", "30")
 
     #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(try tool.image("out.png").bitmap.sides == [30, 21])
+    #expect(try tool.image("out.png").bitmap.size == [30, 21])
   }
 
   @Test

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VitrineImaging
 import VitrineRuntime
-import VitrineTesting
+import VitrineTestSupport
 
 /// The built `vitrine`, run as its user would, in a folder of its own that is removed afterwards.
 final class Tool {
@@ -24,23 +24,15 @@ final class Tool {
     }
   }
 
-  static let photographs = URL(filePath: #filePath)
-    .deletingLastPathComponent().appending(path: "../../Examples/Photographs").standardizedFileURL.path
+  private let files: TemporaryFolder
+  private let cacheFiles: TemporaryFolder
 
-  let folder: URL
+  init() throws { (files, cacheFiles) = (try TemporaryFolder(), try TemporaryFolder()) }
 
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-tests-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  var folder: URL { files.url }
 
-  deinit {
-    try? FileManager.default.removeItem(at: folder)
-    try? FileManager.default.removeItem(at: caches)
-  }
-
-  /// Where caches are kept unless told; beside the folder, so that it holds only what was asked for.
-  var caches: URL { folder.deletingLastPathComponent().appending(path: folder.lastPathComponent + "-caches") }
+  /// The default folder for caches; beside the other folder, so that this holds only what was asked for.
+  var caches: URL { cacheFiles.file("caches") }
 
   /// The tool in its folder, with caches of its own and never those of whoever runs the tests.
   private func makeLaunch(_ arguments: [String], script: String? = nil) throws -> Launch {
@@ -135,21 +127,15 @@ final class Tool {
 
   func image(_ name: String) throws -> ImageContainer { try DecoderRegistry.standard.decode(try data(name)) }
 
-  func write(_ data: Data, to name: String) throws {
-    let file = folder.appending(path: name)
-    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try data.write(to: file)
-  }
+  func write(_ data: Data, to name: String) throws { try files.write(data, to: name) }
 
   /// Copies a shipped photograph into the folder.
   func photograph(_ name: String, as copy: String) throws {
-    try write(try Data(contentsOf: URL(filePath: Self.photographs + "/" + name)), to: copy)
+    try write(Photograph.data(name), to: copy)
   }
 }
 
 extension Bitmap {
-  var sides: [Int] { [width, height] }
-
   static func gradient(width: Int, height: Int, alpha: UInt8 = 255) -> Bitmap {
     unsafe Bitmap(width: width, height: height, alpha: .straight) { pixels in
       for index in 0..<width * height {

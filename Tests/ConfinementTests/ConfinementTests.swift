@@ -1,7 +1,7 @@
 import Testing
 import VitrineConfinement
 import VitrineRuntime
-import VitrineTesting
+import VitrineTestSupport
 
 /// A process that confines itself as those that decode do, and is then taken over.
 struct ConfinementTests {

@@ -1,6 +1,7 @@
 import CGTK
 import Vitrine
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineGTK
@@ -11,26 +12,24 @@ final class DesktopFolder {
   static let green = SIMD4<UInt8>(0, 255, 0, 255)
   static let blue = SIMD4<UInt8>(0, 0, 255, 255)
 
-  let root: URL
+  private let folder: TemporaryFolder
   let thumbnails: DesktopThumbnails
 
   init() throws {
-    root = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
-    let cache = root.appending(path: "cache/thumbnails")
+    folder = try TemporaryFolder()
+    let cache = folder.file("cache/thumbnails")
     for size in ["normal", "large", "x-large", "xx-large"] {
       try FileManager.default.createDirectory(at: cache.appending(path: size), withIntermediateDirectories: true)
     }
     thumbnails = DesktopThumbnails(folder: ByteString(cache.path))
   }
 
-  deinit { try? FileManager.default.removeItem(at: root) }
+  var root: URL { folder.url }
 
   /// Writes a red picture of 400 x 300 pixels, and returns its path.
   func file(_ name: String = "a.jpg", _ format: ImageFormat = .jpeg) throws -> String {
-    let path = root.appending(path: name).path
     let picture = Bitmap.solid(Self.red, width: 400, height: 300)
-    try picture.encoded(as: format).write(to: URL(filePath: path))
-    return path
+    return try folder.write(picture.encoded(as: format), to: name).path
   }
 
   /// Returns the texts of a valid thumbnail.

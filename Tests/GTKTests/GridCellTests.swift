@@ -1,6 +1,7 @@
 import CGTK
 import CVitrineGTK
 import Vitrine
+import VitrineTestSupport
 import VitrineTesting
 import XCTest
 
@@ -145,9 +146,9 @@ final class GridCellTests: WidgetTestCase {
       switch event {
       case .bind(let name): grid.jump(to: name)
       case .end(let name, let version):
-        let open = grid.loading.loads.filter { $0.request.name.hasPrefix(name) && !$0.isEnded }
+        let open = grid.loading.loads.filter { $0.request.label.hasPrefix(name) && !$0.isEnded }
         if let version, !open.isEmpty { grid.loading.remember(Character(name), version: version) }
-        for load in open { load.end(version.map { .of(load.request.name, version: $0) }) }
+        for load in open { load.finish(version.map { .of(load.request.label, version: $0) }) }
       case .hop: grid.mailbox.deliver()
       }
       return complaint(grid, after: event)
@@ -184,7 +185,7 @@ final class GridCellTests: WidgetTestCase {
     MainActor.assumeIsolated {
       let names = (0..<600).map { "\($0)" }
       let grid = Grid(names, columns: 3)
-      var random = SplitMix(state: 42)
+      var random = SplitMix64(seed: 42)
       var wrong: [String] = []
       var right = 0
       var mapped = 0
@@ -192,7 +193,7 @@ final class GridCellTests: WidgetTestCase {
         grid.position = Double(random.next() % 6000)
         // Half of what is under way comes in any order, cancelled or not, some of it after the cell was bound anew.
         let open = grid.loading.loads.filter { !$0.isEnded }.shuffled(using: &random)
-        for load in open.prefix(open.count / 2) { load.end(.of(load.request.name)) }
+        for load in open.prefix(open.count / 2) { load.finish(.of(load.request.label)) }
         grid.window.nextFrame()
         if random.next() % 2 == 0 { grid.mailbox.deliver() }
         for cell in grid.cells {
@@ -208,7 +209,7 @@ final class GridCellTests: WidgetTestCase {
       XCTAssertGreaterThan(mapped, 1000)
       // Recycled: far fewer cells than items that were bound.
       XCTAssertLessThan(grid.cells.count, 200)
-      XCTAssertGreaterThan(Set(grid.loading.loads.map(\.request.name)).count, 200)
+      XCTAssertGreaterThan(Set(grid.loading.loads.map(\.request.label)).count, 200)
       grid.window.close()
     }
   }
@@ -246,16 +247,4 @@ final class GridCellTests: WidgetTestCase {
 @MainActor
 func itemName(_ item: UnsafeMutablePointer<GObject>) -> String {
   unsafe gtk_string_object_get_string(OpaquePointer(item)).map { unsafe String(cString: $0) } ?? ""
-}
-
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
 }

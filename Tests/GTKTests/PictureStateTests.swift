@@ -1,6 +1,7 @@
 import CGTK
 import CVitrineGTK
 import Vitrine
+import VitrineTestSupport
 import VitrineTesting
 import XCTest
 
@@ -23,12 +24,12 @@ final class PictureStateTests: WidgetTestCase {
     }
 
     func fail(_ name: String) {
-      loading.oldest(name)?.end(nil)
+      loading.oldest(name)?.finish(nil)
       mailbox.deliver()
     }
 
     func succeed(_ name: String) {
-      loading.oldest(name)?.end(.of(name))
+      loading.oldest(name)?.finish(.of(name))
       mailbox.deliver()
     }
   }
@@ -171,7 +172,7 @@ final class PictureStateTests: WidgetTestCase {
       let window = unsafe TestWindow(picture.widget)
       let scale = Int(picture.view.scale)
       picture.load(.named("A"), placeholder: .color(.init(0xFFFFFF)))
-      stage.loading.oldest("A")?.end(.of("A", image: .solid(.init(0x000000), side: 20 * scale)))
+      stage.loading.oldest("A")?.finish(.of("A", image: .solid(.init(0x000000), side: 20 * scale)))
       stage.mailbox.deliver()
       var opacities: [UInt8] = []
       for step in 0...8 {

@@ -2,6 +2,7 @@ import CGTK
 import CVitrineGTK
 import Vitrine
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 import XCTest
 

@@ -1,6 +1,7 @@
 import CGTK
 import CVitrineGTK
 import Vitrine
+import VitrineTestSupport
 import VitrineTesting
 import XCTest
 
@@ -93,7 +94,7 @@ final class RemotePictureTests: WidgetTestCase {
       picture.load(.named("A"), placeholder: .cachedVariant(else: .color(.init(0x102030))))
       XCTAssertTrue(picture.view.shows("V"))
       XCTAssertFalse(picture.view.isFading)
-      loading.oldest("A")?.end(.of("A"))
+      loading.oldest("A")?.finish(.of("A"))
       mailbox.deliver()
       XCTAssertTrue(picture.view.shows("A"))
       XCTAssertFalse(picture.view.isFading)
@@ -110,7 +111,7 @@ final class RemotePictureTests: WidgetTestCase {
       let picture = Self.makePicture(loading, mailbox)
       let window = unsafe TestWindow(picture.widget)
       picture.load(.named("A"), placeholder: .color(.init(0x102030)))
-      loading.oldest("A")?.end(.of("A"))
+      loading.oldest("A")?.finish(.of("A"))
       mailbox.deliver()
       XCTAssertTrue(picture.view.shows("A"))
       XCTAssertTrue(picture.view.isFading)
@@ -134,7 +135,7 @@ final class RemotePictureTests: WidgetTestCase {
       let picture = Self.makePicture(loading, mailbox, mode: .fit)
       let window = unsafe TestWindow(picture.widget)
       picture.load(.named("A"), placeholder: .color(.init(0x102030)))
-      loading.oldest("A")?.end(.of("A"))
+      loading.oldest("A")?.finish(.of("A"))
       mailbox.deliver()
       XCTAssertNotNil(picture.view.beneath)
       MainLoop.turn { picture.view.beneath == nil }
@@ -149,7 +150,7 @@ final class RemotePictureTests: WidgetTestCase {
       let picture = Self.makePicture(loading, mailbox)
       let window = unsafe TestWindow(picture.widget)
       picture.load(.named("A"))
-      loading.oldest("A")?.end(.of("A", version: 2))
+      loading.oldest("A")?.finish(.of("A", version: 2))
       mailbox.deliver()
       XCTAssertEqual(picture.view.image?.bitmap[0, 0].z, 2)
       XCTAssertFalse(picture.view.isFading)
@@ -233,11 +234,11 @@ final class RemotePictureTests: WidgetTestCase {
       let picture = Self.makePicture(loading, mailbox)
       let window = unsafe TestWindow(picture.widget)
       picture.load(.named("A"), failure: .symbol("image-missing"))
-      loading.oldest("A")?.end(nil)
+      loading.oldest("A")?.finish(nil)
       mailbox.deliver()
       XCTAssertEqual(picture.view.iconName, "image-missing")
       picture.load(.named("A"), failure: .symbol("image-missing"))
-      loading.oldest("A")?.end(.of("A"))
+      loading.oldest("A")?.finish(.of("A"))
       mailbox.deliver()
       XCTAssertNil(picture.view.iconName)
       XCTAssertTrue(picture.view.shows("A"))
@@ -258,7 +259,7 @@ final class RemotePictureTests: WidgetTestCase {
       }
       XCTAssertNil(view)
       XCTAssertEqual(loading.loads.map(\.isCancelled), [true])
-      loading.oldest("A")?.end(.of("A"))
+      loading.oldest("A")?.finish(.of("A"))
       mailbox.deliver()
     }
   }
@@ -272,7 +273,7 @@ final class RemotePictureTests: WidgetTestCase {
         view = picture.view
         let window = unsafe TestWindow(picture.widget)
         picture.load(.named("A"))
-        loading.oldest("A")?.end(.of("A"))
+        loading.oldest("A")?.finish(.of("A"))
         mailbox.deliver()
         XCTAssertTrue(picture.view.isFading)
         window.close()
@@ -295,7 +296,7 @@ final class RemotePictureTests: WidgetTestCase {
       }
       XCTAssertNil(handle)
       let window = unsafe TestWindow(box)
-      loading.oldest("A")?.end(.of("A"))
+      loading.oldest("A")?.finish(.of("A"))
       mailbox.deliver()
       XCTAssertEqual(view?.shows("A"), true)
       XCTAssertTrue(unsafe RemotePicture(view?.widget)?.view === view)
@@ -311,7 +312,7 @@ final class RemotePictureTests: WidgetTestCase {
       let picture = Self.makePicture(loading, .gtk)
       let window = unsafe TestWindow(picture.widget)
       picture.load(.named("A"))
-      Task.detached { loading.oldest("A")?.end(.of("A")) }
+      Task.detached { loading.oldest("A")?.finish(.of("A")) }
       MainLoop.turn { picture.view.shows("A") }
       window.close()
     }

@@ -1,6 +1,6 @@
 import CGTK
 import Vitrine
-import VitrineTesting
+import VitrineTestSupport
 import VitrineRuntime
 import XCTest
 

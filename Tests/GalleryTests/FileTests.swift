@@ -2,33 +2,17 @@ import Testing
 import VitrineGalleryModel
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 
-/// A folder that is removed with its test.
-private final class Folder {
-  let path: String
-
-  init() throws {
-    let url = FileManager.default.temporaryDirectory.appending(
-      path: "gallery-tests-\(UInt64.random(in: 0...UInt64.max))"
-    )
-    path = url.path(percentEncoded: false)
-    try AtomicFile.makeFolder(ByteString(path))
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func write(_ name: String, _ text: String = "picture") throws {
-    let place = ByteString("\(path)/\(name)")
-    try AtomicFile.makeParents(of: place)
-    try AtomicFile.replace(place, with: Data(text.utf8))
-  }
+extension TemporaryFolder {
+  fileprivate func write(_ name: String, _ text: String = "picture") throws { try write(Data(text.utf8), to: name) }
 }
 
 @Suite
 struct FileTests {
   @Test
   func aFolderListsPicturesAndNeitherHiddenNorOtherFiles() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     for name in ["a.jpg", "b.PNG", ".c.jpg", "d.txt", "inner/e.jpg"] { try folder.write(name) }
     try folder.write("unnamed", "GIF89a\u{1}")
     let names = try FolderListing.items(of: folder.path).map(\.name).sorted()
@@ -42,7 +26,7 @@ struct FileTests {
 
   @Test
   func aWatchTellsOfFilesThatComeAndGo() async throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let watch = try FolderWatch(folder.path)
     var changes = watch.changes.makeAsyncIterator()
     try folder.write("a.jpg")
@@ -55,7 +39,7 @@ struct FileTests {
 
   @Test
   func aWatchEndsWithItsFolder() async throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let watch = try FolderWatch(folder.path)
     try FileManager.default.removeItem(atPath: folder.path)
     var all: [FolderWatch.Change] = []
@@ -64,7 +48,7 @@ struct FileTests {
   }
 
   /// A trash that moves files as the desktop does.
-  private func trash(_ folder: Folder) throws -> Trash {
+  private func trash(_ folder: TemporaryFolder) throws -> Trash {
     let home = "\(folder.path)/Trash"
     for name in ["files", "info"] { try AtomicFile.makeFolder(ByteString("\(home)/\(name)")) }
     return Trash(home: home) { path in
@@ -77,7 +61,7 @@ struct FileTests {
 
   @Test
   func aFileComesBackFromTheTrash() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     try folder.write("a.jpg")
     let path = "\(folder.path)/a.jpg"
     let file = try #require(try trash(folder).take(path))
@@ -88,7 +72,7 @@ struct FileTests {
 
   @Test
   func aFileFromTheTrashNeverReplacesAnother() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     try folder.write("a.jpg", "old")
     let path = "\(folder.path)/a.jpg"
     let file = try #require(try trash(folder).take(path))
@@ -99,7 +83,7 @@ struct FileTests {
 
   @Test
   func onePictureStandsForItsFolder() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     try folder.write("a.jpg")
     let sources = GallerySources(["\(folder.path)/a.jpg"])
     #expect(sources.folders == [folder.path] && sources.opened == "\(folder.path)/a.jpg")
@@ -107,7 +91,7 @@ struct FileTests {
 
   @Test
   func aFolderWithLinksAndFoldersListsFilesOnly() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     for name in ["a.jpg", "folder.jpg/b.png"] { try folder.write(name) }
     #expect(unsafe symlink("\(folder.path)/a.jpg", "\(folder.path)/link.jpg") == 0)
     #expect(unsafe symlink("/there/is/none.jpg", "\(folder.path)/broken.jpg") == 0)
@@ -129,7 +113,7 @@ struct FileTests {
   @Test
   @MainActor
   func whatIsOpenStaysIfNothingOfTheNextIsThere() async throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     try folder.write("a.jpg")
     let library = Library()
     var changes: [String] = []
@@ -149,7 +133,7 @@ struct FileTests {
   @Test
   @MainActor
   func whatWasPreparedIsOpenedLikeTheRest() async throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     for name in ["b.jpg", "a.jpg"] { try folder.write(name) }
     for prepared in [[folder.path], ["/there/is/none"]] {
       let library = Library()
@@ -185,7 +169,7 @@ struct FileTests {
 
   @Test
   func stateThatMakesNoSenseIsTheDefault() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let path = "\(folder.path)/state/window.json"
     var state = WindowState()
     (state.width, state.showsInfo, state.order) = (900, true, .newest)

@@ -1,5 +1,6 @@
 import Testing
 import VitrineGalleryModel
+import VitrineTestSupport
 
 @Suite
 struct ItemListTests {
@@ -44,7 +45,7 @@ struct ItemListTests {
 
   @Test
   func theStepsLeadToTheListWhateverChanges() {
-    var random = SplitMix(state: 7)
+    var random = SplitMix64(seed: 7)
     var list = ItemList()
     var shown: [String] = []
     for round in 0..<300 {
@@ -108,17 +109,5 @@ struct ItemListTests {
     var selected = SelectedItems(["/there/b"])
     selected.leave(["/there/b"], from: list)
     #expect(selected.ids == ["/there/c"])
-  }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
   }
 }

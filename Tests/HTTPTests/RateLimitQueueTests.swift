@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
 @testable import VitrineHTTP
 
@@ -164,7 +165,7 @@ struct RateLimitQueueTests {
 
   @Test(arguments: 0..<20)
   func itDoesWhatAPlainListWould(seed: UInt64) {
-    var random = SplitMix(state: seed)
+    var random = SplitMix64(seed: seed)
     let total = RateLimit(
       requestsPerSecond: Double.random(in: 0.5...20, using: &random),
       burst: Int.random(in: 1...10, using: &random),

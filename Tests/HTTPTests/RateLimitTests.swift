@@ -1,11 +1,12 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineHTTP
 
 /// Loads that wait for their turn, by a clock that the tests are.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct RateLimitTests {
   private let clock = ManualClock()
   private let fake = FakeLoader()

@@ -1,11 +1,12 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineHTTP
 
 /// What is sent again, by what is asked for.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct RetryMethodTests {
   private let clock = ManualClock()
   private let fake = FakeLoader()

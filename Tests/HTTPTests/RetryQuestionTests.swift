@@ -1,10 +1,11 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Policies of one's own, which are asked where no transfer waits for them.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct RetryQuestionTests {
   private let url = "http://a.example/a"
   private let clock = ManualClock()
@@ -33,7 +34,7 @@ struct RetryQuestionTests {
     let loader = RetryingLoader(makeLoader(), policy(nil))
     let sink = RecordingSink()
     loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
-    try await asked.reaches(1)
+    await asked.reaches(1)
     #expect(try await loader.data(server.url("/b")).1.count == 20)
     #expect(sink.events.isEmpty)
     question.open()
@@ -75,10 +76,10 @@ struct RetryQuestionTests {
     let sink = RecordingSink()
     _ = try start(sink, nil)
     #expect(try inner.respond(503) == .pause)
-    try await asked.reaches(1)
+    await asked.reaches(1)
     #expect(sink.events.isEmpty)
     question.open()
-    try await inner.told.reaches(1)
+    await inner.told.reaches(1)
     #expect(inner.told.events == ["resume"])
     #expect(inner.sink?.receive(bytes(7)) == .proceed)
     inner.sink?.finish(nil)
@@ -91,7 +92,7 @@ struct RetryQuestionTests {
     _ = try start(sink, .seconds(1))
     try inner.respond(503)
     question.open()
-    try await inner.told.reaches(1)
+    await inner.told.reaches(1)
     #expect(inner.sink?.receive(bytes(7)) == .proceed)
     inner.sink?.finish(nil)
     clock.advance(by: .seconds(1))
@@ -126,7 +127,7 @@ struct RetryQuestionTests {
     let sink = RecordingSink()
     let handle = try start(sink, .zero)
     try inner.respond(503)
-    try await asked.reaches(1)
+    await asked.reaches(1)
     handle.cancel()
     #expect(inner.told.events == ["cancel"])
     inner.fail(.cancelled)
@@ -142,7 +143,7 @@ struct RetryQuestionTests {
     let handle = try start(sink, .zero)
     try inner.respond(503)
     inner.sink?.finish(nil)
-    try await asked.reaches(1)
+    await asked.reaches(1)
     handle.cancel()
     #expect(await sink.end() == .cancelled)
     question.open()
@@ -154,7 +155,7 @@ struct RetryQuestionTests {
     let sink = RecordingSink()
     let handle = try start(sink, .zero)
     inner.fail(.connectionLost)
-    try await asked.reaches(1)
+    await asked.reaches(1)
     handle.cancel()
     #expect(await sink.end() == .cancelled)
     question.open()
@@ -192,7 +193,7 @@ struct RetryQuestionTests {
     _ = try start(sink, nil)
     try inner.respond(503)
     question.open()
-    try await inner.told.reaches(1)
+    await inner.told.reaches(1)
     #expect(inner.told.events == ["cancel"])
     inner.fail(.cancelled)
     #expect(sink.events == [.head(503), .end(.cancelled)])
@@ -204,14 +205,14 @@ struct RetryQuestionTests {
     let sink = RecordingSink(onHead: { .pause })
     let handle = try start(sink, nil)
     try inner.respond(503)
-    try await asked.reaches(1)
+    await asked.reaches(1)
     // It is not the sink that holds the attempt now.
     handle.resume()
     #expect(inner.told.events.isEmpty)
     question.open()
     await sink.wait { !$0.isEmpty }
     handle.resume()
-    try await inner.told.reaches(1)
+    await inner.told.reaches(1)
     inner.sink?.finish(nil)
     #expect(sink.events == [.head(503), .end(nil)])
   }

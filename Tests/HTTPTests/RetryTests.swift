@@ -1,10 +1,11 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineHTTP
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct RetryTests {
   private let clock = ManualClock()
   private let fake = FakeLoader()

@@ -1,4 +1,5 @@
 import Testing
+import VitrineTestSupport
 
 @testable import VitrineHTTP
 
@@ -13,7 +14,7 @@ struct URLTests {
 
   @Test
   func theShortWayTakesNothingThatTheLongWayWouldChange() throws {
-    var random = SplitMix(state: 7)
+    var random = SplitMix64(seed: 7)
     var taken = 0
     for _ in 0..<100_000 {
       let count = Int.random(in: 0...8, using: &random)

@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 
 /// The one value that travels from the decoder to the view.
 @Suite

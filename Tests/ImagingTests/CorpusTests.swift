@@ -1,10 +1,11 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Real files with references that other decoders made.
-@Suite(.enabled(if: Corpus.isThere, Corpus.hint))
+@Suite(.needsCorpus)
 struct CorpusTests {
   /// The reference of a file lies in a tree beside it, with another ending behind the name.
   static func reference(_ path: String) throws -> Bitmap { try Bitmap(decoding: Corpus.data(referencePath(path))) }

@@ -1,6 +1,6 @@
 import Testing
 import VitrineRuntime
-import VitrineTesting
+import VitrineTestSupport
 
 @testable import VitrineImaging
 
@@ -49,7 +49,7 @@ struct FilterKernelTests {
 
   @Test(arguments: [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 40, 3000], 1...4)
   func rowsAreFiltered(pixels: Int, components: Int) {
-    var generator = SeededGenerator(seed: UInt64(pixels))
+    var generator = SplitMix64(seed: UInt64(pixels))
     // Extremes, so that sums overflow a byte.
     for range in [0...255, 0...1, 254...255] as [ClosedRange<UInt8>] {
       let isExtreme = range.count == 2
@@ -77,7 +77,7 @@ struct FilterKernelTests {
 
   @Test(arguments: [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 40, 3000], 1...4)
   func whatFiltersLeaveIsAddedUp(pixels: Int, components: Int) {
-    var generator = SeededGenerator(seed: UInt64(pixels))
+    var generator = SplitMix64(seed: UInt64(pixels))
     // 128 is the largest size of all.
     for range in [0...255, 128...128] as [ClosedRange<UInt8>] {
       let row = (0..<pixels * 4 + 4).map { _ in UInt8.random(in: range, using: &generator) }

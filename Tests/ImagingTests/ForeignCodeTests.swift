@@ -1,11 +1,11 @@
 import Testing
 import VitrineRuntime
-import VitrineTesting
+import VitrineTestSupport
 
 @testable import VitrineImaging
 
 /// What is not Vitrine's may call back wherever it is called or released.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ForeignCodeTests {
   @Test
   func theBytesOfAProfileMayBeFreedByWhoUsesProfiles() {

@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct GIFAnimationEncoderTests {
@@ -106,7 +107,7 @@ struct GIFAnimationEncoderTests {
 
   @Test(arguments: 0..<60)
   func anythingThatAppearsAndDisappearsComesBack(seed: Int) throws {
-    var generator = SeededGenerator(seed: UInt64(seed))
+    var generator = SplitMix64(seed: UInt64(seed))
     let colors = GIFEncoderTests.colors([2, 3, 9, 255][seed % 4]) + [SIMD4()]
     let (width, height) = (Int.random(in: 1...12, using: &generator), Int.random(in: 1...12, using: &generator))
     var pixels = (0..<width * height).map { _ in colors[Int.random(in: colors.indices, using: &generator)] }
@@ -291,13 +292,13 @@ struct GIFAnimationEncoderTests {
   func encodingIsGivenUpWhenAsked() throws {
     let movie = try Self.movie(Self.wandering(5, background: SIMD4()), delays: Array(repeating: 50, count: 5))
     let questions = Counter()
-    _ = try EncoderRegistry.standard.encode(movie, as: .gif()) { questions.next() < 0 }
-    let last = questions.next() - 1
+    _ = try EncoderRegistry.standard.encode(movie, as: .gif()) { questions.increase() < 0 }
+    let last = questions.increase() - 1
     #expect(last > 12)
     for stop in 1...last {
       let asked = Counter()
       let error = failure {
-        try EncoderRegistry.standard.encode(movie, as: .gif()) { asked.next() >= stop }
+        try EncoderRegistry.standard.encode(movie, as: .gif()) { asked.increase() >= stop }
       }
       #expect(error?.code == .cancelled)
     }

@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct GIFEncoderTests {
@@ -19,7 +20,7 @@ struct GIFEncoderTests {
     _ colors: [SIMD4<UInt8>],
     seed: UInt64,
   ) -> Bitmap {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     return .pixels(width: width, height: height) { _, _ in
       colors[Int.random(in: colors.indices, using: &generator)]
     }
@@ -96,7 +97,7 @@ struct GIFEncoderTests {
 
   /// Three channels of waves and noise, with far more colours than a palette.
   static func waves(_ width: Int, _ height: Int) -> Bitmap {
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMix64(seed: 3)
     return .pixels(width: width, height: height, alpha: .opaque) { x, y in
       let noise = UInt8.random(in: 0...7, using: &generator)
       return SIMD4(UInt8(x * 5 % 240) + noise, UInt8((x + 2 * y) % 200) + noise, UInt8(y * y % 97) + noise, 255)
@@ -222,14 +223,14 @@ struct GIFEncoderTests {
     let picture = Self.waves(140, 130)
     let questions = Counter()
     _ = try EncoderRegistry.standard.encode(picture, as: .gif(dithering: dithering)) {
-      questions.next() < 0
+      questions.increase() < 0
     }
-    let last = questions.next() - 1
+    let last = questions.increase() - 1
     #expect(last > 8)
     for stop in [1, 2, last / 2, last] {
       let asked = Counter()
       let error = failure {
-        try EncoderRegistry.standard.encode(picture, as: .gif(dithering: dithering)) { asked.next() >= stop }
+        try EncoderRegistry.standard.encode(picture, as: .gif(dithering: dithering)) { asked.increase() >= stop }
       }
       #expect(error?.code == .cancelled)
     }

@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineImaging
@@ -10,7 +11,7 @@ struct KernelTests {
 
   @Test(arguments: [PixelKernels.Element.byte, .float], [1, 2, 3, 7, 8, 9, 16, 37])
   func rowsAreAddedInOrder(element: PixelKernels.Element, pixels: Int) {
-    var generator = SeededGenerator(seed: UInt64(pixels))
+    var generator = SplitMix64(seed: UInt64(pixels))
     let count = pixels * 4
     for taps in [1, 2, 5, 6, 13, 30] {
       let ring = RowRing(capacity: taps, count: count, element: element)
@@ -55,7 +56,7 @@ struct KernelTests {
 
   @Test(arguments: [1, 2, 3, 7, 8, 9, 16, 37])
   func rowsOfShortsAreAddedAndRounded(pixels: Int) {
-    var generator = SeededGenerator(seed: UInt64(pixels))
+    var generator = SplitMix64(seed: UInt64(pixels))
     let count = pixels * 4
     for taps in [2, 4, 12, 30] {
       let ring = RowRing(capacity: taps, count: count, element: .short)
@@ -91,7 +92,7 @@ struct KernelTests {
 
   @Test(arguments: ResamplingFilter.allCases, [1, 2, 3, 10, 31, 64, 150])
   func evenAndOddTapsAreAddedApart(filter: ResamplingFilter, output: Int) {
-    var generator = SeededGenerator(seed: UInt64(output))
+    var generator = SplitMix64(seed: UInt64(output))
     let weights = FilterWeights(filter, origin: 0.3, length: 60.5, sourceCount: 62, outputCount: output, averaged: 2)
     var line = (0..<62 * 4).map { _ in Float.random(in: 0...255, using: &generator) }
 

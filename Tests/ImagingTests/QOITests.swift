@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct QOITests {
@@ -40,7 +41,7 @@ struct QOITests {
 
   @Test(arguments: 0..<20)
   func anyPictureComesBack(seed: Int) throws {
-    var generator = SeededGenerator(seed: UInt64(seed))
+    var generator = SplitMix64(seed: UInt64(seed))
     // Steps of every size, from those that are coded as a difference to those that are not.
     let step = UInt8(1 << (seed % 8))
     var pixel = SIMD4<UInt8>(10, 20, 30, 255)
@@ -90,7 +91,7 @@ struct QOITests {
     let file = try Fixture.data("rgb.qoi")
     let questions = Counter()
 
-    let error = failure { try decode(file) { $0.isCancelled = { questions.next() > 2 } } }
+    let error = failure { try decode(file) { $0.isCancelled = { questions.increase() > 2 } } }
 
     #expect(error?.code == .cancelled)
   }

@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Resampling seen from outside: through QOI, which loses nothing and is never shrunk by its decoder.

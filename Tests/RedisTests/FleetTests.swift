@@ -4,12 +4,13 @@ import Vitrine
 import VitrineCaching
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineRedis
 
 /// Processes that share a server.
-@Suite(.needsRedis, .serialized, .timeLimit(.minutes(20)))
+@Suite(.needsRedis, .serialized, .patient)
 struct FleetTests {
   /// A process, from its start to its end.
   private final class Member: @unchecked Sendable {

@@ -1,11 +1,12 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineRedis
 
-@Suite(.needsRedis, .timeLimit(.minutes(20)))
+@Suite(.needsRedis, .patient)
 struct RedisCacheTests {
   private let redis: RedisProcess
   private let cache: RedisCache

@@ -2,12 +2,13 @@ import Foundation
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineRedis
 
 /// Servers that are gone, slow, full or not what they seem.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct RedisFailureTests {
   // MARK: No server
 
@@ -251,7 +252,7 @@ struct RedisFailureTests {
 }
 
 /// A tier over a server, as pipelines use it.
-@Suite(.needsRedis, .timeLimit(.minutes(20)))
+@Suite(.needsRedis, .patient)
 struct RedisTierTests {
   private let redis: RedisProcess
   private let clock = ManualClock()

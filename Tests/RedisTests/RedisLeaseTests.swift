@@ -1,10 +1,11 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 
 @testable import VitrineRedis
 
-@Suite(.needsRedis, .timeLimit(.minutes(20)))
+@Suite(.needsRedis, .patient)
 struct RedisLeaseTests {
   private let redis: RedisProcess
   private let caches: [RedisCache]

@@ -1,12 +1,13 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineRedis
 
 /// Writes that arrive late, as from a server that was paused or from another machine's queue.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct RedisOrderTests {
   private let clock = ManualClock()
 

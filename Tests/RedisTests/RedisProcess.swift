@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 
 @testable import VitrineRedis
 
@@ -10,12 +11,12 @@ final class RedisProcess: Sendable {
   /// The server: that of `VITRINE_REDIS_SERVER`, such as the path of a valkey-server, or the one that is installed.
   static let program =
     ProcessInfo.processInfo.environment["VITRINE_REDIS_SERVER"]
-    ?? ["redis-server", "valkey-server"].lazy.compactMap { find($0) }.first
+    ?? ["redis-server", "valkey-server"].lazy.compactMap { ServerProcess.find($0) }.first
   static let isInstalled = program != nil
 
   private let folder: String
   private let arguments: [String]
-  private let running: Lock<(process: pid_t, lifeline: FileHandle)?>
+  private let running = Lock<ServerProcess?>(nil)
 
   var socket: String { "\(folder)/redis.sock" }
 
@@ -24,7 +25,6 @@ final class RedisProcess: Sendable {
     // The name of a socket is short.
     folder = "/tmp/vitrine-redis-\(UInt32.random(in: 0 ... .max))"
     self.arguments = arguments.flatMap { $0.split(separator: " ").map(String.init) }
-    running = Lock(nil)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try start()
   }
@@ -37,40 +37,22 @@ final class RedisProcess: Sendable {
 
   /// Starts the server, empty, and returns when it answers.
   func start() throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", Self.script, "sh", Self.program ?? "", socket, folder] + arguments
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    let server = try #require(
-      pid_t(said.trimmingCharacters(in: .whitespacesAndNewlines)),
-      "redis-server did not start",
-    )
-    running.withLock { $0 = (server, input.fileHandleForWriting) }
+    let server = try ServerProcess(Self.script, [Self.program ?? "", socket, folder] + arguments)
+    running.withLock { $0 = server }
   }
 
   /// Kills the server, as a crash does.
   func kill() {
-    guard
-      let (process, lifeline) = running.withLock({ running in
-        defer { running = nil }
-        return running
-      })
-    else { return }
-    _ = Foundation.kill(process, SIGKILL)
-    try? lifeline.close()
+    let server = running.withLock { running in
+      defer { running = nil }
+      return running
+    }
+    server?.signal(SIGKILL)
+    server?.end()
   }
 
-  func pause() { signal(SIGSTOP) }
-  func resume() { signal(SIGCONT) }
-
-  private func signal(_ number: CInt) {
-    if let process = running.withLock({ $0?.process }) { _ = Foundation.kill(process, number) }
-  }
+  func pause() { running.withLock { $0 }?.signal(SIGSTOP) }
+  func resume() { running.withLock { $0 }?.signal(SIGCONT) }
 
   /// Makes a cache of its own, as another machine has.
   func makeCache(
@@ -85,11 +67,6 @@ final class RedisProcess: Sendable {
     options.connectTimeout = .seconds(30)
     change(&options)
     return RedisCache(try RedisServer("unix://\(user)\(socket)?db=\(database)"), options: options, clock: clock)
-  }
-
-  private static func find(_ name: String) -> String? {
-    ["/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + name }
-      .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
   /// Starts the server, says its process when it answers, and ends it with its own input.
@@ -115,23 +92,11 @@ extension Trait where Self == ConditionTrait {
   static var needsRedis: Self { .enabled(if: RedisProcess.isInstalled, "redis-server is not installed") }
 }
 
-func data(_ count: Int, seed: UInt64 = 1) -> Data {
-  var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-  return Data(
-    (0..<count).map { _ in
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      return UInt8(truncatingIfNeeded: state)
-    }
-  )
-}
-
 /// Later than any removal of a test, so that none keeps its entries out.
 let late = Date(timeIntervalSinceReferenceDate: SystemClock().now.timeIntervalSinceReferenceDate.rounded() + 10_000.25)
 
 func entry(_ count: Int = 500, seed: UInt64 = 1, expires: Date? = nil, stored: Date = late) -> CachedData {
-  let data = data(count, seed: seed)
+  let data = bytes(count, seed: seed)
   return CachedData(
     data: data,
     metadata: Data("metadata \(seed)".utf8),

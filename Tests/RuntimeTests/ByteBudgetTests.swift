@@ -1,8 +1,9 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ByteBudgetTests {
   private let budget = ByteBudget(limit: 100)
 

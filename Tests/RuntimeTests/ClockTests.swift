@@ -1,4 +1,5 @@
 import Testing
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineRuntime
@@ -29,7 +30,7 @@ struct TimelineTests {
 
   @Test(arguments: [1, 2, 3, 10, 1_000])
   func whatRemainsComesInOrder(count: Int) {
-    var random = SplitMix(state: UInt64(count))
+    var random = SplitMix64(seed: UInt64(count))
     var timeline = Timeline()
     var remaining: [Duration] = []
     for _ in 0..<count {
@@ -54,7 +55,7 @@ struct TimelineTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ManualClockTests {
   let clock = ManualClock(now: Date(timeIntervalSince1970: 1_000))
   let record = Record<String>()
@@ -174,7 +175,7 @@ struct ManualClockTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SystemClockTests {
   @Test
   func timeGoesForward() {
@@ -204,7 +205,7 @@ struct SystemClockTests {
 
   @Test
   func aCancelledActionIsLetGo() {
-    weak var captured: Gate?
+    weak var captured: Gate<Void>?
     let action: ScheduledAction
     do {
       let gate = Gate()

@@ -1,15 +1,14 @@
 import Foundation
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
 /// What can be read as a file, and what has no end or would wait for another program.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct FileContentsTests {
-  private let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
+  private let folder: TemporaryFolder
 
-  init() throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  }
+  init() throws { folder = try TemporaryFolder() }
 
   private func reason(_ path: String) -> String? {
     do throws(FileError) {
@@ -22,8 +21,7 @@ struct FileContentsTests {
 
   @Test
   func aRegularFileIsReadAlsoThroughALink() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let (file, link) = (folder.appending(path: "a"), folder.appending(path: "b"))
+    let (file, link) = (folder.file("a"), folder.file("b"))
     try Data("abc".utf8).write(to: file)
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
     #expect(try FileContents.at(file.path) == Data("abc".utf8))
@@ -36,8 +34,7 @@ struct FileContentsTests {
     5_000_000,
   ])
   func aFileOfAnySizeIsReadWhole(byteCount: Int) throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appending(path: "large")
+    let file = folder.file("large")
     var contents = Data(count: byteCount)
     for index in stride(from: 0, to: byteCount, by: 977) {
       contents[index] = UInt8(truncatingIfNeeded: index / 977 + 1)
@@ -55,8 +52,7 @@ struct FileContentsTests {
 
   @Test
   func aLargeFileIsReadFromWhereItIsOpen() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: "large").path
+    let path = folder.file("large").path
     try Data(repeating: 7, count: 3_000_000).write(to: URL(filePath: path))
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     defer { close(file) }
@@ -67,8 +63,7 @@ struct FileContentsTests {
 
   @Test
   func aFIFOIsRefusedWithoutWaitingForItsOtherEnd() {
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: "fifo").path
+    let path = folder.file("fifo").path
     #expect(unsafe mkfifo(path, 0o600) == 0)
     #expect(reason(path) == "it is a FIFO, not a regular file")
     // Also while someone holds it open for writing.
@@ -79,10 +74,9 @@ struct FileContentsTests {
 
   @Test
   func aFileWithoutAnEndAFolderAndASocketAreRefused() throws {
-    defer { try? FileManager.default.removeItem(at: folder) }
     #expect(reason("/dev/zero") == "it is a device, not a regular file")
     #expect(reason(folder.path) == "it is a folder")
-    #expect(reason(folder.appending(path: "none").path) == "No such file or directory")
+    #expect(reason(folder.file("none").path) == "No such file or directory")
 
     // A name for a socket has at most 107 bytes.
     let path = "/tmp/vitrine-\(UInt32.random(in: 0...UInt32.max))"

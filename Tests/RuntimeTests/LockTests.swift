@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
 struct LockTests {
   private struct Token: ~Copyable {
@@ -36,7 +37,7 @@ struct LockTests {
 
   @Test
   func itLetsGoOfItsValue() {
-    weak var value: Gate?
+    weak var value: Gate<Void>?
     do {
       let gate = Gate()
       value = gate

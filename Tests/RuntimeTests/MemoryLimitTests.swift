@@ -1,19 +1,17 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
 #if os(Linux)
 struct MemoryLimitTests {
-  private let root = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
+  private let root: TemporaryFolder
 
-  private func write(_ path: String, _ text: String) throws {
-    let file = root.appending(path: path)
-    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: file)
-  }
+  init() throws { root = try TemporaryFolder() }
+
+  private func write(_ path: String, _ text: String) throws { try root.write(Data(text.utf8), to: path) }
 
   @Test
   func theLeastOfAGroupAndThoseAboveItCounts() throws {
-    defer { try? FileManager.default.removeItem(at: root) }
     try write("a/memory.max", "500\n")
     try write("a/b/memory.max", "max\n")
     try write("a/b/c/memory.max", "700\n")
@@ -23,7 +21,6 @@ struct MemoryLimitTests {
 
   @Test
   func groupsOfTheFirstVersionCountToo() throws {
-    defer { try? FileManager.default.removeItem(at: root) }
     try write("memory/a/memory.limit_in_bytes", "300\n")
     try write("memory/memory.limit_in_bytes", "9223372036854771712\n")
     let membership = "5:cpu,cpuacct:/x\n4:memory:/a\n0::/\n"

@@ -1,15 +1,12 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
 #if os(Linux)
 struct MemoryPressureTests {
-  private func folder(_ files: [String: String]) throws -> URL {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "pressure-\(UUID().uuidString)")
-    for (path, text) in files {
-      let file = folder.appending(path: path)
-      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-      try Data(text.utf8).write(to: file)
-    }
+  private func folder(_ files: [String: String]) throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    for (path, text) in files { try folder.write(Data(text.utf8), to: path) }
     return folder
   }
 
@@ -22,10 +19,9 @@ struct MemoryPressureTests {
       "cgroup/app/memory.events": "low 1\nhigh 2\nmax 3\noom 4\noom_kill 5\n",
       "proc/meminfo": "MemTotal:       1000 kB\nMemFree:  10 kB\nMemAvailable:    400 kB\n",
     ])
-    defer { try? FileManager.default.removeItem(at: root) }
     func usage(_ membership: String) -> MemoryPressureFiles.Usage {
-      let groups = root.appending(path: "cgroup").path
-      return MemoryPressureFiles(root: groups, membership: membership, proc: root.appending(path: "proc").path)
+      let groups = root.file("cgroup").path
+      return MemoryPressureFiles(root: groups, membership: membership, proc: root.file("proc").path)
         .readUsage()
     }
     var expected = MemoryPressureFiles.Usage()
@@ -43,7 +39,6 @@ struct MemoryPressureTests {
       "memory/app/memory.limit_in_bytes": "1000\n",
       "memory/app/memory.stat": "total_inactive_file 100\n",
     ])
-    defer { try? FileManager.default.removeItem(at: root) }
     let files = MemoryPressureFiles(root: root.path, membership: "4:memory:/app\n0::/\n", proc: "/nowhere")
     var usage = files.readUsage()
     #expect((usage.used, usage.limit) == (800, 1000))

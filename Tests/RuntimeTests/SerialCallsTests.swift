@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
 struct SerialCallsTests {
   @Test
@@ -107,16 +108,7 @@ struct SerialCallsTests {
     _ end: @escaping @Sendable () -> Void,
     body: @escaping @Sendable () -> Void,
   ) {
-    let last = Last(end)
+    let last = ReleaseCallback(end)
     calls.add { withExtendedLifetime(last, body) }
   }
-}
-
-/// Calls back when it is released.
-private final class Last: Sendable {
-  private let body: @Sendable () -> Void
-
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-  deinit { body() }
 }

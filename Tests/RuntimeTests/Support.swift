@@ -1,37 +1,5 @@
 import VitrineRuntime
-
-/// Stops threads until the test opens it.
-final class Gate: Sendable {
-  private let monitor = Monitor(false)
-
-  func open() {
-    monitor.withLock { $0 = true }
-    monitor.broadcast()
-  }
-
-  func wait() {
-    monitor.wait { $0 ? .leave(()) : .wait }
-  }
-}
-
-/// Keeps what happened, in order, and lets the test block until enough has.
-///
-/// Only what a thread of our own records may be waited for, never what a task does.
-final class Record<Event: Sendable>: Sendable {
-  private let monitor = Monitor([Event]())
-
-  var events: [Event] { monitor.withLock { $0 } }
-
-  func add(_ event: Event) {
-    monitor.withLock { $0.append(event) }
-    monitor.broadcast()
-  }
-
-  @discardableResult
-  func wait(for count: Int) -> [Event] {
-    monitor.wait { $0.count >= count ? .leave($0) : .wait }
-  }
-}
+import VitrineTestSupport
 
 /// A queue whose slots are all taken by items that wait for a gate.
 struct BlockedQueue {
@@ -61,19 +29,6 @@ struct BlockedQueue {
   }
 }
 
-/// Starts threads, and returns when all have ended their work.
-func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
-  let ended = Record<Int>()
-  for number in 0..<count {
-    let isStarted = startThread(named: "test") {
-      body(number)
-      ended.add(number)
-    }
-    precondition(isStarted)
-  }
-  ended.wait(for: count)
-}
-
 /// Tells when threads have ended: a thread-specific value is destroyed after all that the thread did.
 final class ThreadEnds: Sendable {
   private let record = Record<Void>()
@@ -100,19 +55,6 @@ final class ThreadEnds: Sendable {
 
   func wait(for count: Int) {
     record.wait(for: count)
-  }
-}
-
-/// The same numbers in every run.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }
 

@@ -1,8 +1,9 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct WorkQueueCancellationTests {
   @Test(arguments: [0, 1, 2])
   func aCancelledPendingItemNeverRuns(place: Int) throws {
@@ -79,7 +80,7 @@ struct WorkQueueCancellationTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct WorkQueueRunTests {
   @Test
   func itReturnsTheValue() async throws {

@@ -1,7 +1,8 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct WorkQueueLifetimeTests {
   @Test(arguments: [false, true])
   func aReleasedQueueRunsWhatIsPendingAndEndsItsThreads(isSuspended: Bool) throws {
@@ -110,7 +111,7 @@ struct WorkQueueLifetimeTests {
 
   @Test(arguments: Ending.allCases)
   func nothingOfAnItemIsKeptAfterItsEnd(ending: Ending) throws {
-    weak var captured: Gate?
+    weak var captured: Gate<Void>?
     weak var item: WorkItem?
     let ends = ThreadEnds()
     do {
@@ -143,7 +144,7 @@ struct WorkQueueLifetimeTests {
 
   @Test
   func aHandleKeepsNeitherTheWorkNorTheQueue() throws {
-    weak var captured: Gate?
+    weak var captured: Gate<Void>?
     weak var released: WorkQueue?
     let ends = ThreadEnds()
     let item: WorkItem
@@ -163,7 +164,7 @@ struct WorkQueueLifetimeTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct WorkQueueStressTests {
   private struct Load {
     var items = 0
@@ -186,7 +187,7 @@ struct WorkQueueStressTests {
     let queue = WorkQueue(label: "stress", width: maxWidth, byteBudget: budget)
 
     onThreads(16) { thread in
-      var random = SplitMix(state: UInt64(thread))
+      var random = SplitMix64(seed: UInt64(thread))
       var total = Total()
       var items: [WorkItem] = []
       for _ in 0..<10_000 {

@@ -1,8 +1,9 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct WorkQueueWidthTests {
   @Test
   func anUnusedQueueHasNoThread() {
@@ -98,7 +99,7 @@ struct WorkQueueWidthTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct WorkQueueSuspensionTests {
   @Test
   func suspendedStartsNothingAndResumedDrains() throws {
@@ -138,7 +139,7 @@ struct WorkQueueSuspensionTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct WorkQueueBudgetTests {
   @Test
   func itemsRunTogetherUpToTheBudget() throws {
@@ -235,7 +236,7 @@ struct WorkQueueBudgetTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct WorkQueuePendingLimitTests {
   @Test(arguments: [0, 1, 3])
   func beyondTheLimitItFailsAtOnce(limit: Int) throws {
@@ -281,20 +282,15 @@ struct WorkQueuePendingLimitTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct WorkQueueAbandoningTests {
   private final class Held: Sendable {
-    let begun = Watched(0)
-    let isOpen = Monitor(false)
+    let begun = Counter()
+    let gate = Gate()
 
     func work(_ item: WorkItem) {
-      begun.change { $0 += 1 }
-      _ = isOpen.wait { $0 ? .leave(true) : .wait }
-    }
-
-    func open() {
-      isOpen.withLock { $0 = true }
-      isOpen.broadcast()
+      begun.increase()
+      gate.wait()
     }
   }
 
@@ -303,7 +299,7 @@ struct WorkQueueAbandoningTests {
     let queue = WorkQueue(label: "stuck", width: 1)
     let held = Held()
     let stuck = try queue.enqueue { held.work($0) }
-    await held.begun.wait { $0 == 1 }
+    await held.begun.reaches(1)
 
     let next = Task { try await queue.run { _ in 7 } }
     #expect(stuck.abandon())
@@ -311,7 +307,7 @@ struct WorkQueueAbandoningTests {
     #expect(try await next.value == 7)
     #expect(stuck.isCancelled)
     #expect(queue.runningCount == 0)
-    held.open()
+    held.gate.open()
   }
 
   @Test
@@ -319,16 +315,16 @@ struct WorkQueueAbandoningTests {
     let queue = WorkQueue(label: "stuck", width: 1)
     let held = Held()
     let first = try queue.enqueue { held.work($0) }
-    await held.begun.wait { $0 == 1 }
+    await held.begun.reaches(1)
     #expect(first.abandon())
     #expect(!first.abandon())
     let second = try queue.enqueue { held.work($0) }
-    await held.begun.wait { $0 == 2 }
+    await held.begun.reaches(2)
 
     #expect(!second.abandon())
     #expect(queue.runningCount == 1)
 
-    held.open()
+    held.gate.open()
     #expect(try await queue.run { _ in 7 } == 7)
     #expect(queue.threadCount == 1)
   }

@@ -1,7 +1,8 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct WorkQueueOrderTests {
   /// Enqueues items named by their priorities and places, and returns their handles.
   private func enqueue(

@@ -2,12 +2,13 @@ import Testing
 import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineS3
 
 /// The cache over a server within the process: what it stores, and what comes of faults.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct CacheTests {
   private let server: FakeS3
 

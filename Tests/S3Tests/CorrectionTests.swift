@@ -1,12 +1,13 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineS3
 
 /// What servers say about a request that they refuse, and what is made of it.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct CorrectionTests {
   private let server: FakeS3
   private let object = ObjectURL(bucket: "photos", key: "cat.jpg")
@@ -59,7 +60,7 @@ struct CorrectionTests {
   func aRegionThatIsNoneOrNoOtherIsNotFollowed(region: String) async throws {
     let client = try server.makeClient()
     server.fail(FakeS3.refusal(400, "AuthorizationHeaderMalformed", region: region))
-    let error = try await failure { () throws(S3Error) in
+    let error = try await s3Failure { () throws(S3Error) in
       try await client.read(ObjectURL(bucket: "photos", key: "cat.jpg")!, within: .seconds(3600))
     }
     #expect(error.serviceCode == "AuthorizationHeaderMalformed" && error.code == .refused)
@@ -73,7 +74,7 @@ struct CorrectionTests {
       FakeS3.refusal(301, "PermanentRedirect", region: "eu-west-1"),
       FakeS3.refusal(301, "PermanentRedirect", region: "us-east-1"),
     )
-    let error = try await failure { () throws(S3Error) in
+    let error = try await s3Failure { () throws(S3Error) in
       try await client.read(ObjectURL(bucket: "photos", key: "cat.jpg")!, within: .seconds(3600))
     }
     #expect(error.status == 301)
@@ -99,7 +100,7 @@ struct CorrectionTests {
   func aRedirectToAStrangerIsAnErrorAndSendsNothingThere(location: String) async throws {
     let client = try server.makeClient()
     server.fail(FakeS3.refusal(307, "TemporaryRedirect", headers: [("Location", location)]))
-    let error = try await failure { () throws(S3Error) in
+    let error = try await s3Failure { () throws(S3Error) in
       try await client.read(ObjectURL(bucket: "photos", key: "cat.jpg")!, within: .seconds(3600))
     }
     #expect(error.status == 307)
@@ -118,7 +119,7 @@ struct CorrectionTests {
     )
     // A server that is not content with its own time is not asked for ever.
     server.fail(skew)
-    let error = try await failure { () throws(S3Error) in
+    let error = try await s3Failure { () throws(S3Error) in
       try await client.read(ObjectURL(bucket: "photos", key: "cat.jpg")!, within: .seconds(3600))
     }
     #expect(error.serviceCode == "RequestTimeTooSkewed")
@@ -140,7 +141,7 @@ struct CorrectionTests {
     #expect(try await read(client) == cat)
     // Those that have just come are not asked for again at once.
     server.fail(FakeS3.refusal(400, "ExpiredToken"))
-    let early = try await failure { () throws(S3Error) in
+    let early = try await s3Failure { () throws(S3Error) in
       try await client.read(ObjectURL(bucket: "photos", key: "cat.jpg")!, within: .seconds(3600))
     }
     #expect(early.serviceCode == "ExpiredToken" && calls.withLock { $0 } == 1)
@@ -198,31 +199,17 @@ struct CorrectionTests {
     let client = try server.makeClient()
     let loader = S3Loader(client, buckets: ["photos"], others: makeLoader())
     server.fail(FakeS3.refusal(403, "AccessDenied"))
-    let sink = PausingSink()
+    let sink = pausingSink()
     let handle = loader.load(HTTPRequest(try #require(object).standIn), into: sink)
-    for step in ["head 403", "body", "end"] {
-      await sink.steps.wait { $0.last == step }
+    for count in 1...3 {
+      await sink.wait { $0.count == count }
       handle.resume()
     }
-    #expect(sink.steps.value == ["head 403", "body", "end"])
+    #expect(sink.events == [.head(403), .bytes(sink.byteCount), .end(nil)] && sink.byteCount > 0)
   }
 
-  /// A sink that pauses after everything that it gets.
-  private final class PausingSink: LoadSink {
-    let steps = Watched([String]())
-
-    func receive(_ response: HTTPResponse) -> LoadFlow {
-      steps.change { $0.append("head \(response.status)") }
-      return .pause
-    }
-
-    func receive(_ bytes: RawSpan) -> LoadFlow {
-      steps.change { $0.append("body") }
-      return .pause
-    }
-
-    func finish(_ error: HTTPError?) { steps.change { $0.append(error.map { "\($0.code)" } ?? "end") } }
-  }
+  /// Makes a sink that pauses after all it gets.
+  private func pausingSink() -> RecordingSink { RecordingSink(onHead: { .pause }, onBytes: { .pause }) }
 
   @Test
   func cancellingEndsTheLoadAtWhateverStage() async throws {
@@ -239,11 +226,11 @@ struct CorrectionTests {
       FakeS3.refusal(403, "AccessDenied"),
     )
     for stage in 0..<2 {
-      let sink = PausingSink()
+      let sink = pausingSink()
       let handle = loader.load(HTTPRequest(try #require(object).standIn), into: sink)
-      if stage == 0 { await isHeld.wait { $0 } } else { await sink.steps.wait { $0 == ["head 403"] } }
+      if stage == 0 { await isHeld.wait { $0 } } else { await sink.wait { $0 == [.head(403)] } }
       handle.cancel()
-      await sink.steps.wait { $0.last == "cancelled" }
+      #expect(await sink.end() == .cancelled)
       gate.open()
     }
   }

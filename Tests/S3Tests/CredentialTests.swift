@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineS3
@@ -61,19 +62,19 @@ struct CredentialTests {
         == S3Credentials(accessKeyID: "A/+=", secretAccessKey: "s=e c", sessionToken: "T")
     )
     #expect(
-      try await failure { () throws(S3Error) in try await load(.file(path)) }.detail.contains("has no access key")
+      try await s3Failure { () throws(S3Error) in try await load(.file(path)) }.detail.contains("has no access key")
     )
-    let missing = try await failure { () throws(S3Error) in try await load(.file(path, profile: "nobody")) }
+    let missing = try await s3Failure { () throws(S3Error) in try await load(.file(path, profile: "nobody")) }
     #expect(missing.code == .missingCredentials && missing.detail.contains("no profile 'nobody'"))
   }
 
   @Test
   func whatCannotBeHadIsAnErrorThatSaysWhy() async throws {
-    #expect(try await failure { () throws(S3Error) in try await load(.environment([:])) }.code == .missingCredentials)
-    let unreadable = try await failure { () throws(S3Error) in try await load(.file("/nonexistent/credentials")) }
+    #expect(try await s3Failure { () throws(S3Error) in try await load(.environment([:])) }.code == .missingCredentials)
+    let unreadable = try await s3Failure { () throws(S3Error) in try await load(.file("/nonexistent/credentials")) }
     #expect(unreadable.detail.contains("/nonexistent/credentials"))
     let broken = S3Credentials(accessKeyID: "A\r\nX: y", secretAccessKey: "hush")
-    let refused = try await failure { () throws(S3Error) in try await load(.fixed(broken)) }
+    let refused = try await s3Failure { () throws(S3Error) in try await load(.fixed(broken)) }
     #expect(refused.code == .missingCredentials && !refused.description.contains("hush"))
     #expect(try await load(.anonymous) == nil)
   }
@@ -125,7 +126,7 @@ struct CredentialTests {
     S3Credentials(accessKeyID: name, secretAccessKey: "s", expires: expires)
   }
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.patient)
   func allWhoWaitShareOneCall() async throws {
     let (provider, clock) = (Provider(), ManualClock())
     let store = CredentialStore(provider.source, clock)
@@ -136,7 +137,7 @@ struct CredentialTests {
     #expect(provider.count == 1)
   }
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.patient)
   func newOnesAreAskedForBeforeTheOldExpireAndNobodyWaits() async throws {
     let (provider, clock) = (Provider(), ManualClock())
     let store = CredentialStore(provider.source, clock)
@@ -156,7 +157,7 @@ struct CredentialTests {
     #expect(provider.count == 2)
   }
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test(.patient)
   func aFailedRefreshIsTriedAgainAfterAPauseAndCountsOnlyOnceTheOldOnesExpired() async throws {
     let (provider, clock) = (Provider(), ManualClock())
     let store = CredentialStore(provider.source, clock)
@@ -173,7 +174,7 @@ struct CredentialTests {
     try await provider.call(3).resolve(.failure(S3Error(.missingCredentials, "the role is still away")))
     await #expect(throws: S3Error.self) { try await late.value }
     // Within the pause the error is remembered.
-    let error = try await failure { () throws(S3Error) in try await store.current() }
+    let error = try await s3Failure { () throws(S3Error) in try await store.current() }
     #expect(error.detail == "the role is still away")
     #expect(provider.count == 3)
   }

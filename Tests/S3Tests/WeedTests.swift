@@ -5,6 +5,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineS3
@@ -12,7 +13,7 @@ import VitrineTesting
 /// The client and the cache over a real server, which checks every signature.
 @Suite(
   .enabled(if: Weed.isInstalled, "SeaweedFS is not installed: Scripts/setup.sh test"),
-  .timeLimit(.minutes(20)),
+  .patient,
 )
 struct WeedTests {
   private let weed: Weed
@@ -64,11 +65,11 @@ struct WeedTests {
       $0.credentials = .fixed(S3Credentials(accessKeyID: "AKID", secretAccessKey: "another"))
     }
     let object = try object("a")
-    let error = try await failure { () throws(S3Error) in try await other.read(object, within: .seconds(3600)) }
+    let error = try await s3Failure { () throws(S3Error) in try await other.read(object, within: .seconds(3600)) }
     #expect(error.code == .denied && error.serviceCode == "SignatureDoesNotMatch")
     #expect(!"\(error)".contains("another"))
     let anonymous = try weed.makeClient { $0.credentials = .anonymous }
-    let refused = try await failure { () throws(S3Error) in try await anonymous.read(object, within: .seconds(3600)) }
+    let refused = try await s3Failure { () throws(S3Error) in try await anonymous.read(object, within: .seconds(3600)) }
     #expect(refused.code == .denied)
   }
 

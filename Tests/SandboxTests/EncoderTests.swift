@@ -4,6 +4,7 @@ import VitrineImaging
 import VitrineJXL
 import VitrineRuntime
 import VitrineSandbox
+import VitrineTestSupport
 import VitrineTesting
 
 /// Pictures that are encoded in workers.
@@ -94,7 +95,7 @@ struct EncoderTests {
     let sandbox = try Self.sandbox()
     var options = DecodeOptions()
     options.animates = true
-    let file = try Files.data("CodecTests/Fixtures/animated.\(source)")
+    let file = try Fixture.data("animated.\(source)")
     let image = try sandbox.decoders.decode(file, options)
     #expect(image.animation != nil)
 
@@ -109,7 +110,7 @@ struct EncoderTests {
     let sandbox = try Self.sandbox()
     var options = DecodeOptions()
     options.animates = true
-    let file = try Files.data("ImagingTests/Fixtures/animated.png")
+    let file = try Fixture.data("animated.png")
     let image = try ownDecoders.decode(file.prefix(file.count * 2 / 3), options)
 
     let error = failure { try sandbox.encoders.encode(image, as: ImageEncoding(.jxl)) }
@@ -218,7 +219,7 @@ struct EncoderTests {
   @Test(arguments: ["wantsFrames", "endlessFile", "fileBehindTheEnd", "emptyFile", "secondHello", "longMessage"])
   func aWorkerThatLiesCostsOnePictureAndIsEnded(_ name: String) throws {
     let (sandbox, folder) = try RogueTests.liar(name)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { withExtendedLifetime(folder) {} }
 
     let error = failure { try sandbox.encoders.encode(Self.opaque, as: ImageEncoding(.avif)) }
 

@@ -2,18 +2,16 @@ import Testing
 import VitrineImaging
 import VitrineRuntime
 import VitrineSandbox
+import VitrineTestSupport
 import VitrineTesting
 
 /// Frames of animations, decoded in workers.
 struct FrameTests {
-  static let files = [
-    "ImagingTests/Fixtures/animated.png", "ImagingTests/Fixtures/animated.webp", "CodecTests/Fixtures/animated.avif",
-    "CodecTests/Fixtures/animated.jxl",
-  ]
+  static let files = ["animated.png", "animated.webp", "animated.avif", "animated.jxl"]
 
   @Test(arguments: files)
   func framesAreThoseOfTheDecodersThemselves(path: String) throws {
-    let file = try Files.data(path)
+    let file = try Fixture.data(path)
     let decoders = try Sandbox.built().decoders
     let options = DecodeOptions(size: .pixels(40, 40))
     var there = try FrameSource(file, options, decoders: decoders)
@@ -32,7 +30,7 @@ struct FrameTests {
   /// The limit counts what a frame costs, so that a worker that began anew would exceed it.
   @Test(arguments: files)
   func theWorkerKeepsWhatTheNextFrameBuildsOn(path: String) throws {
-    let file = try Files.data(path)
+    let file = try Fixture.data(path)
     // One process for each animation, and one for the stills: one more would end the spare one of an animation. None is
     // started ahead, since an image does not wait for such a process but starts another.
     let decoders = try Sandbox.built { ($0.processes, $0.startsAhead) = (3, false) }.decoders
@@ -46,7 +44,7 @@ struct FrameTests {
     while let frame = try first.next() {
       let other = try second.next()
       #expect(other?.bitmap.content == frame.bitmap.content)
-      _ = try decoders.decode(Files.data("ImagingTests/Fixtures/still.gif"))
+      _ = try decoders.decode(Fixture.data("still.gif"))
       count += 1
     }
     #expect(count == info.frameCount)
@@ -55,7 +53,7 @@ struct FrameTests {
   @Test
   func anAnimationTakesAnotherWorkerThanTheFirst() throws {
     let sandbox = try Sandbox.built { ($0.processes, $0.startsAhead) = (2, false) }
-    let file = try Files.data("CodecTests/Fixtures/animated.jxl")
+    let file = try Fixture.data("animated.jxl")
     let info = try sandbox.decoders.info(of: file)
     var options = DecodeOptions()
     options.limits.composedPixelCount = info.width * info.height
@@ -74,7 +72,7 @@ struct FrameTests {
 
   @Test
   func aWorkerThatIsKilledCostsOneFrameAtMost() throws {
-    let file = try Files.data("CodecTests/Fixtures/animated.avif")
+    let file = try Fixture.data("animated.avif")
     let sandbox = try Sandbox.built { $0.processes = 1 }
     var source = try FrameSource(file, decoders: sandbox.decoders)
     var here = try FrameSource(file, decoders: ownDecoders)
@@ -86,9 +84,4 @@ struct FrameTests {
       for identifier in sandbox.processIdentifiers { kill(identifier, SIGKILL) }
     }
   }
-}
-
-extension Bitmap {
-  /// The bytes of the pixels.
-  fileprivate var content: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
 }

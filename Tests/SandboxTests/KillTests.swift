@@ -2,11 +2,12 @@ import Testing
 import VitrineImaging
 import VitrineRuntime
 import VitrineSandbox
+import VitrineTestSupport
 import VitrineTesting
 
 /// Workers that somebody kills, for a moment; `make check NAME=sandbox-faults` does it for longer.
 struct KillTests {
-  private static func file() throws -> Data { try Files.data("ImagingTests/Fixtures/baseline-420.jpg") }
+  private static func file() throws -> Data { try Fixture.data("baseline-420.jpg") }
 
   /// Kills a worker and waits until it is gone, without taking its status from the sandbox.
   private static func kill(_ process: pid_t) {

@@ -3,6 +3,7 @@ import VitrineConfinement
 import VitrineImaging
 import VitrineRuntime
 import VitrineSandbox
+import VitrineTestSupport
 import VitrineTesting
 
 /// Workers whose decoder does what a stranger's file says, and workers that lie.
@@ -141,16 +142,15 @@ struct RogueTests {
     _ name: String,
     _ configure: (inout Sandbox.Configuration) -> Void = { _ in },
   ) throws
-    -> (sandbox: Sandbox, folder: URL)
+    -> (sandbox: Sandbox, folder: TemporaryFolder)
   {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-liar-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder = try TemporaryFolder()
     try FileManager.default.createSymbolicLink(
-      atPath: folder.appending(path: name).path,
+      atPath: folder.file(name).path,
       withDestinationPath: try #require(BuiltProgram.path("rogue")),
     )
     let sandbox = try Sandbox {
-      $0.program = folder.appending(path: name).path
+      $0.program = folder.file(name).path
       $0.startsAhead = false
       configure(&$0)
     }
@@ -164,7 +164,7 @@ struct RogueTests {
   ])
   func aWorkerThatLiesCostsOneImageAndIsEnded(name: String) throws {
     let (sandbox, folder) = try Self.liar(name)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { withExtendedLifetime(folder) {} }
 
     let error = failure { try sandbox.decoders.decode(Self.file("nothing")) }
 
@@ -179,7 +179,7 @@ struct RogueTests {
   @Test
   func aWorkerOfAnotherVersionIsNamed() throws {
     let (sandbox, folder) = try Self.liar("otherVersion")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { withExtendedLifetime(folder) {} }
 
     let error = failure { try sandbox.decoders.decode(Self.file("nothing")) }
 
@@ -190,7 +190,7 @@ struct RogueTests {
   @Test
   func aWorkerThatIsNeverReadyIsGivenUp() throws {
     let (sandbox, folder) = try Self.liar("noHello")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { withExtendedLifetime(folder) {} }
     let questions = Lock(0)
     var options = DecodeOptions()
     options.isCancelled = {
@@ -208,7 +208,7 @@ struct RogueTests {
   func aHeaderOverTheLimitIsRefusedByTheProgramItself() throws {
     // However late the process replies to the refusal, it is not killed.
     let (sandbox, folder) = try Self.liar("hugeHeader") { $0.grace = .seconds(3600) }
-    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { withExtendedLifetime(folder) {} }
 
     let error = failure { try sandbox.decoders.decode(Self.file("nothing")) }
 
@@ -219,7 +219,7 @@ struct RogueTests {
   @Test
   func aWorkerThatGoesOnAfterARefusalIsKilled() throws {
     let (sandbox, folder) = try Self.liar("deafToRefusal")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { withExtendedLifetime(folder) {} }
 
     #expect(failure { try sandbox.decoders.decode(Self.file("nothing")) }?.code == .overLimit)
     #expect(sandbox.counts.stopped == 1)
@@ -228,7 +228,7 @@ struct RogueTests {
   @Test
   func whatAWorkerSaysHasNoControlCharacters() throws {
     let (sandbox, folder) = try Self.liar("errorWithControls")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { withExtendedLifetime(folder) {} }
 
     let error = failure { try sandbox.decoders.decode(Self.file("nothing")) }
 
@@ -239,7 +239,7 @@ struct RogueTests {
   @Test(arguments: ["truncates", "grows", "unseals", "honest"])
   func sharedMemoryIsNotResized(name: String) throws {
     let (sandbox, folder) = try Self.liar(name)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { withExtendedLifetime(folder) {} }
 
     for _ in 0..<3 {
       let bitmap = try sandbox.decoders.decode(Self.file("nothing")).bitmap
@@ -250,7 +250,7 @@ struct RogueTests {
   @Test
   func pixelsDoNotChangeAfterTheAnswer() throws {
     let (sandbox, folder) = try Self.liar("rewrites")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { withExtendedLifetime(folder) {} }
 
     let bitmap = try sandbox.decoders.decode(Self.file("nothing")).bitmap
     let before = unsafe bitmap.withUnsafeBytes { unsafe Data($0) }
@@ -265,7 +265,7 @@ struct RogueTests {
 enum ConfinementLayers {
   static func present() throws -> Set<String> {
     let sandbox = try Sandbox.built { $0.startsAhead = false }
-    _ = try sandbox.decoders.decode(Files.data("ImagingTests/Fixtures/rgb.qoi"))
+    _ = try sandbox.decoders.decode(Fixture.data("rgb.qoi"))
     return Set(Sandbox.Layer.allCases.map(\.rawValue)).subtracting(sandbox.missingLayers.map(\.rawValue))
   }
 }

@@ -2,6 +2,7 @@ import Testing
 import VitrineImaging
 import VitrineRuntime
 import VitrineSandbox
+import VitrineTestSupport
 import VitrineTesting
 
 /// A sandbox gives the answers of the decoders themselves, to the last bit.
@@ -47,9 +48,9 @@ struct SameAnswerTests {
     ]
   }()
 
-  @Test(arguments: Files.fixtures, optionSets.map(\.name))
+  @Test(arguments: Fixture.names(), optionSets.map(\.name))
   func imagesAreTheSame(path: String, options name: String) throws {
-    let file = try Files.data(path)
+    let file = try Fixture.data(path)
     let options = try #require(Self.optionSets.first { $0.name == name }).options
     let decoders = try Self.decoders()
 
@@ -58,9 +59,9 @@ struct SameAnswerTests {
     #expect(there == Outcome.of { () throws(ImageError) in try ownDecoders.decode(file, options) })
   }
 
-  @Test(arguments: Files.fixtures)
+  @Test(arguments: Fixture.names())
   func everythingElseIsTheSameToo(path: String) throws {
-    let file = try Files.data(path)
+    let file = try Fixture.data(path)
     let decoders = try Self.decoders()
     func both<Value>(_ read: (DecoderRegistry) throws -> Value) -> [Result<Value, ImageError>] {
       [decoders, ownDecoders].map { decoders in
@@ -86,9 +87,9 @@ struct SameAnswerTests {
   }
 
   /// Damaged files, whose decoded part is a result if asked for.
-  @Test(arguments: Files.fixtures, [false, true])
+  @Test(arguments: Fixture.names(), [false, true])
   func truncatedFilesAreTheSame(path: String, acceptsPartial: Bool) throws {
-    let file = try Files.data(path)
+    let file = try Fixture.data(path)
     let decoders = try Self.decoders()
     for part in [file.count / 3, file.count * 9 / 10] {
       var options = DecodeOptions(size: .pixels(31, 31))
@@ -101,9 +102,9 @@ struct SameAnswerTests {
     }
   }
 
-  @Test(arguments: Files.fixtures, [DecodeQuality.fast, .balanced])
+  @Test(arguments: Fixture.names(), [DecodeQuality.fast, .balanced])
   func previewsAreTheSame(path: String, quality: DecodeQuality) throws {
-    let file = try Files.data(path)
+    let file = try Fixture.data(path)
     var options = DecodeOptions(size: .pixels(16, 16))
     options.quality = quality
     var policy = PreviewPolicy()
@@ -164,9 +165,27 @@ struct SameAnswerTests {
   }
 
   /// Files of others, in the folder that the environment names.
-  @Test(.enabled(if: !Files.corpus.isEmpty, "VITRINE_CORPUS names no folder of test files"), arguments: Files.corpus)
+  @Test(
+    .needsCorpus,
+    arguments: Corpus.files(
+      ending: ".jpg",
+      ".jpeg",
+      ".png",
+      ".gif",
+      ".webp",
+      ".avif",
+      ".heic",
+      ".jxl",
+      ".tiff",
+      ".tif",
+      ".bmp",
+      ".ico",
+      ".svg",
+      ".qoi",
+    ).filter { !$0.contains("/reference/") },
+  )
   func theCorpusIsTheSame(path: String) throws {
-    let file = try Files.data(path)
+    let file = try Corpus.data(path)
     let decoders = try Self.decoders()
     for options in [DecodeOptions(size: .pixels(60, 60))] {
       let there = Outcome.of { () throws(ImageError) in try decoders.decode(file, options) }

@@ -4,11 +4,12 @@ import VitrineConfinement
 import VitrineImaging
 import VitrineRuntime
 import VitrineSandbox
+import VitrineTestSupport
 import VitrineTesting
 
 /// A sandbox as a program uses it.
 struct SandboxTests {
-  private static func file() throws -> Data { try Files.data("ImagingTests/Fixtures/baseline-420.jpg") }
+  private static func file() throws -> Data { try Fixture.data("baseline-420.jpg") }
 
   @Test
   func aPipelineDecodesInASandbox() async throws {
@@ -17,10 +18,8 @@ struct SandboxTests {
       $0.decoders = try .sandboxed { $0.program = program }
       $0.diskCache = nil
     }
-    let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "ImagingTests/Fixtures/baseline-420.jpg")
-
-    let bitmap = try await pipeline.image(for: ImageRequest(url: path, size: .pixels(20, 20)))
+    let request = ImageRequest(url: Fixture.url("baseline-420.jpg"), size: .pixels(20, 20))
+    let bitmap = try await pipeline.image(for: request)
 
     #expect(max(bitmap.width, bitmap.height) == 20)
   }
@@ -28,14 +27,13 @@ struct SandboxTests {
   /// The bytes are not to blame: perhaps the system had no memory.
   @Test
   func whatIsStoredStaysWhenItsDecoderFails() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-sandbox-\(UUID())")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let sandbox = try Sandbox.rogue()
     let loader = FakeLoader()
     let pipeline = ImagePipeline {
       $0.decoders = sandbox.decoders
       $0.loader = loader
-      $0.diskCache = try? DiskCache(directory: folder, sizeLimit: 10 << 20)
+      $0.diskCache = try? folder.cache()
     }
     let url = try #require(URL(string: "https://example.invalid/a.qoi"))
     for action in ["abort", "crash"] {
@@ -90,7 +88,7 @@ struct SandboxTests {
     #expect(none.decoders.formats == DecoderRegistry.standard.formats)
     for sandbox in [all, heavy, none] { _ = try sandbox.decoders.decode(Self.file()) }
     #expect([all, heavy, none].map(\.counts.images) == [1, 0, 0])
-    _ = try heavy.decoders.decode(Files.data("CodecTests/Fixtures/lzw.tiff"))
+    _ = try heavy.decoders.decode(Fixture.data("lzw.tiff"))
     #expect(heavy.counts.images == 1)
   }
 

@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineSandbox
@@ -9,9 +10,9 @@ import VitrineTesting
 struct WorkerKindTests {
   private static func file(_ format: ImageFormat) throws -> Data {
     switch format {
-    case .avif: try Files.data("CodecTests/Fixtures/lossless.avif")
-    case .jxl: try Files.data("CodecTests/Fixtures/lossless.jxl")
-    default: try Files.data("ImagingTests/Fixtures/baseline-420.jpg")
+    case .avif: try Fixture.data("lossless.avif")
+    case .jxl: try Fixture.data("lossless.jxl")
+    default: try Fixture.data("baseline-420.jpg")
     }
   }
 

@@ -2,11 +2,12 @@ import Testing
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineServing
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct BoundsTests {
   private func url(_ name: String) -> String { "http://images.invalid/\(name)" }
 

@@ -5,12 +5,13 @@ import VitrineHTTP
 import VitrineRuntime
 import VitrineS3
 import VitrineSandbox
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineServing
 
 /// Servers whose cache is durable in a bucket.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct DurableTests {
   /// A server of objects within the process.
   private final class Bucket: Sendable {
@@ -74,7 +75,8 @@ struct DurableTests {
   func whatAServerHasMadeOutlivesIt() async throws {
     loader.answer(TestServer.source, with: TestServer.photograph, headers: ["Cache-Control": "max-age=60"])
     let bucket = try Bucket()
-    let first = try makeServer(bucket, folder: TemporaryFolder().path)
+    let folders = try (TemporaryFolder(), TemporaryFolder())
+    let first = try makeServer(bucket, folder: folders.0.path)
     let made = try await first.get()
     #expect(made.response.status == 200)
     // It stores what has been made, in the bucket, too.
@@ -82,8 +84,7 @@ struct DurableTests {
     let names = bucket.objects.withLock { $0.keys.sorted() }
     #expect(!names.isEmpty && names.allSatisfy { $0.hasPrefix("/thumbnails/v1/") })
 
-    let folder = try TemporaryFolder()
-    let other = try makeServer(bucket, folder: folder.path)
+    let other = try makeServer(bucket, folder: folders.1.path)
     let served = try await other.get()
     #expect(served.response.status == 200)
     #expect(served.body == made.body)

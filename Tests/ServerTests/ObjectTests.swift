@@ -3,12 +3,13 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 import VitrineS3
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineServing
 
 /// Objects in buckets as sources of a server.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ObjectTests {
   @Test
   func aThumbnailIsMadeOfAnObjectInANamedBucket() async throws {

@@ -3,12 +3,13 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineServing
 
 /// The words of a source's server that reach the clients, and those of a client's that reach no other server.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PassingOnTests {
   private let cat = TestServer.source
 

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
+import VitrineTestSupport
 import VitrineTesting
 
 private let program = BuiltProgram.path("vitrine-server")
 
-@Suite(.enabled(if: program != nil), .timeLimit(.minutes(20)))
+@Suite(.enabled(if: program != nil), .patient)
 struct ProgramTests {
   private func launch(_ arguments: [String], _ settings: [String: String]) throws -> (Process, FileHandle) {
     let (process, output) = (Process(), Pipe())

@@ -3,11 +3,12 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineServing
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ServingTests {
   private let cat = TestServer.source
 

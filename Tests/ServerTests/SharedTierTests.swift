@@ -2,12 +2,13 @@ import Testing
 import Vitrine
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineServing
 
 /// Servers that share a tier.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SharedTierTests {
   private let remote = FakeRemoteCache()
   private let loader = FakeLoader()

@@ -1,10 +1,11 @@
 import Testing
 import Vitrine
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The pipeline that a user's test would be written with.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PipelineTestingTests {
   private let parts = PipelineParts()
   private let url = "https://example.org/a.png"

@@ -3,12 +3,13 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// No more waits than may.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct BoundsTests {
   /// A loader whose loads wait for the test to begin them.
   private final class Waiting: DataLoader {
@@ -52,13 +53,9 @@ struct BoundsTests {
     func answer(_ index: Int, _ data: Data) { loads.withLock { $0[index] }.answer(data) }
   }
 
-  private let file: Data
+  private let file = TestPicture.png
   private let parts = PipelineParts()
   private let loader = Waiting()
-
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
-  }
 
   private func url(_ number: Int) -> String { "https://example.org/\(number).png" }
 
@@ -124,10 +121,8 @@ struct BoundsTests {
 
   @Test
   func readsOfFilesAreBoundedToo() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UInt64.random(in: 0...UInt64.max))")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let paths = (0..<3).map { folder.appending(path: "\($0).png").path }
+    let folder = try TemporaryFolder()
+    let paths = (0..<3).map { folder.file("\($0).png").path }
     for path in paths { try file.write(to: URL(filePath: path)) }
     let pipeline = start(2)
     pipeline.context.fileReads.queue.suspend()
@@ -251,8 +246,8 @@ struct BoundsTests {
 extension ImagePipeline {
   /// Waits, by the tasks' own ends, until one of two has ended.
   fileprivate func untilOnlyOneJobIsLeft(of tasks: [ImageTask]) async {
-    let ended = Gate<Bool>()
-    for task in tasks { task.whenEnded { ended.open(true) } }
-    _ = await ended.value()
+    let ended = Gate()
+    for task in tasks { task.whenEnded { ended.open() } }
+    await ended.value()
   }
 }

@@ -4,12 +4,13 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What a request says of the caches holds, whatever else is asked at the same time and wherever things are.
 ///
 /// How often each cache is used for one image is counted by `ExactCountTests`.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct CacheAccessTests {
   private static let url = "https://example.org/a.png"
   private static let values = (UInt8(0)..<16).map { CacheAccess(rawValue: $0) }

@@ -4,20 +4,20 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Images and bytes that a program stores itself.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct CacheStoringTests {
   private static let text = "https://example.org/a.png"
   private let url: URL
   private let parts = PipelineParts()
-  private let file: Data
+  private let file = TestPicture.png
   private let picture = Bitmap.testPattern(width: 32, height: 24)
 
   init() throws {
     url = try #require(URL(string: Self.text))
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     parts.loader.answer(Self.text, with: file, headers: ["Cache-Control": "max-age=60"])
   }
 
@@ -273,9 +273,8 @@ struct CacheStoringTests {
 
   @Test
   func anImageThatIsTooLargeForTheCacheIsNotSaidToBeThere() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let disk = try DiskCache(directory: folder, sizeLimit: 1 << 20)
+    let folder = try TemporaryFolder()
+    let disk = try folder.cache(sizeLimit: 1 << 20)
     let pipeline = start { $0.diskCache = disk }
     let large = Bitmap.testPattern(width: 400, height: 300)
     #expect(await pipeline.cache.store(large, for: ImageRequest(url: url, size: .pixels(400, 300))) == .memory)
@@ -285,10 +284,9 @@ struct CacheStoringTests {
 
   @Test
   func aRealDiskBringsItBackAfterARestart() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     for isFirst in [true, false] {
-      let disk = try DiskCache(directory: folder, sizeLimit: 10 << 20, clock: parts.clock)
+      let disk = try folder.cache(parts.clock, sizeLimit: 10 << 20)
       let pipeline = start { $0.diskCache = disk }
       if isFirst {
         await pipeline.cache.store(picture, for: thumbnail, expiration: .after(.seconds(12 * 3600)))

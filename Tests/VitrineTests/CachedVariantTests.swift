@@ -1,12 +1,13 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// What is in memory that is most like an image.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct CachedVariantTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline

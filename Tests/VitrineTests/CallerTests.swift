@@ -3,20 +3,20 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Callers without `await`, and what goes on when they leave.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct CallerTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
   private let decoder = CountingDecoder()
   private let pipeline: ImagePipeline
-  private let file: Data
+  private let file = TestPicture.png
   private var request = ImageRequest(url: url, size: .pixels(16, 16))
 
   init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     pipeline = .testing(parts) { [decoder] in $0.decoders = DecoderRegistry([decoder]) }
   }
 
@@ -74,7 +74,7 @@ struct CallerTests {
     let task = pipeline.loadImage(for: request, on: MainActor.shared) { results.add($0) }
     try await load().respond(with: FakeResponse(headers: ["Cache-Control": "max-age=60"], body: file))
     // However long it has been there, it is told when the main actor is free.
-    try await until { task.state != .running }
+    _ = try await task.image
     await results.wait(for: 1)
     #expect(try results.all[0].get().origin == .network)
 

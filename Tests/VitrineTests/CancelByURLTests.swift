@@ -3,10 +3,11 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Everything of a URL cancelled at once.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct CancelByURLTests {
   private struct Passes: ImageInterceptor {
     func image(for request: ImageRequest, next: InterceptorChain) async throws -> ImageResponse {
@@ -26,11 +27,10 @@ struct CancelByURLTests {
   private static let text = "https://example.org/a.png"
   private let url: URL
   private let parts = PipelineParts()
-  private let file: Data
+  private let file = TestPicture.png
 
   init() throws {
     url = try #require(URL(string: Self.text))
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
   }
 
   /// Requests for one image in all that may be different of them.
@@ -53,7 +53,7 @@ struct CancelByURLTests {
   @Test
   func aLoadThatPrefersAThumbnailBelongsToItsFile() async throws {
     let pipeline = ImagePipeline.testing(parts)
-    let (path, release) = (URL(filePath: "/nowhere/a.png"), Latch())
+    let (path, release) = (URL(filePath: "/nowhere/a.png"), Gate())
     let request = ImageRequest(url: path, size: .pixels(8, 8)).preferring {
       _ = release.wait(atMost: .seconds(60))
       return Data()

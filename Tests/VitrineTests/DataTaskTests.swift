@@ -4,19 +4,16 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Encoded bytes as a task: where they came from, how far they are, and their end.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct DataTaskTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
-  private let file: Data
+  private let file = TestPicture.png
   private let request = ImageRequest(url: url)
-
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
-  }
 
   /// A pipeline as after a start of the program.
   private func start() -> ImagePipeline { .testing(parts) }

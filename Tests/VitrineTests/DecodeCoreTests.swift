@@ -2,11 +2,12 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The threads that a pipeline lends to decodes: all of them to a lone image, one to each of many.
 @Suite(
-  .timeLimit(.minutes(20)),
+  .patient,
   .enabled(if: CoreBudget.machine.count > 1, "a machine with one core has none to lend"),
 )
 struct DecodeCoreTests {

@@ -2,10 +2,11 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The memory of all decodes of a pipeline together.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct DecodeMemoryTests {
   /// A PNG decoder that claims to hold a megabyte, and counts the open images.
   private struct HeavyDecoder: ImageDecoder {

@@ -3,12 +3,13 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// What a delegate may change: the request, the decoders, what is stored.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct DelegateTests {
   /// Does what the test says, and counts how often it was asked.
   private struct Says: PipelineDelegate {
@@ -38,11 +39,10 @@ struct DelegateTests {
   private static let asked = "https://example.org/a.png"
   private static let mirrored = "https://mirror.example.org/a.png"
   private let parts = PipelineParts()
-  private let file: Data
+  private let file = TestPicture.png
   private let headers: HTTPFields = ["Cache-Control": "max-age=60"]
 
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  init() {
     parts.loader.answer(Self.asked, with: file, headers: headers)
     parts.loader.answer(Self.mirrored, with: file, headers: headers)
   }
@@ -235,9 +235,7 @@ struct DelegateTests {
 
   @Test
   func previewsAreDecodedByWhatWasChosenOnceEnoughHasCome() async throws {
-    let photographs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Examples/Photographs")
-    let file = try Data(contentsOf: photographs.appending(path: "lighthouse-progressive.jpg"))
+    let file = try Photograph.data("lighthouse-progressive.jpg")
     parts.loader.removeAnswer(Self.asked)
     let seen = Lock<[Int]>([])
     let pipeline = ImagePipeline.testing(parts) {

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 import Vitrine
+import VitrineTestSupport
 import VitrineTesting
 
 /// What an error says to a person and to a program.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ErrorTests {
   /// An error of an app's own, as its hooks throw it.
   private struct SignedOut: LocalizedError, Equatable {

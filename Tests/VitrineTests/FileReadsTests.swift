@@ -1,28 +1,24 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Reads that do not return, as those of a dead network file system.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct FileReadsTests {
   private let clock = ManualClock()
-  private let begun = Watched(0)
-  private let isOpen = Monitor(false)
+  private let begun = Counter()
+  private let gate = Gate()
   private let reads: FileReads
 
   init() { reads = FileReads(queueLimit: nil, clock: clock) }
 
-  private func open() {
-    isOpen.withLock { $0 = true }
-    isOpen.broadcast()
-  }
-
   private func block() throws {
-    _ = try reads.enqueue(priority: .normal) { [begun, isOpen] in
-      begun.change { $0 += 1 }
-      _ = isOpen.wait { $0 ? .leave(true) : .wait }
+    _ = try reads.enqueue(priority: .normal) { [begun, gate] in
+      begun.increase()
+      gate.wait()
     }
   }
 
@@ -34,12 +30,12 @@ struct FileReadsTests {
 
   @Test
   func othersAreReadWhileManyDoNotReturn() async throws {
-    defer { open() }
+    defer { gate.open() }
     for round in 1...5 {
       // Both places are taken.
       try block()
       try block()
-      await begun.wait { $0 == 2 * round }
+      await begun.reaches(2 * round)
       await clock.pendingCount(reaches: 1)
       clock.advance(by: FileReads.patience)
       try await read()
@@ -48,12 +44,12 @@ struct FileReadsTests {
 
   @Test
   func nobodyLosesAPlaceBeforeItsTime() async throws {
-    defer { open() }
+    defer { gate.open() }
     try block()
-    await begun.wait { $0 == 1 }
+    await begun.reaches(1)
     clock.advance(by: .seconds(3))
     try block()
-    await begun.wait { $0 == 2 }
+    await begun.reaches(2)
     _ = try reads.enqueue(priority: .normal) {}
     clock.advance(by: FileReads.patience - .seconds(3) - .milliseconds(1))
     #expect(reads.queue.pendingCount == 1)

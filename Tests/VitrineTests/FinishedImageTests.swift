@@ -3,22 +3,22 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Images kept as they are shown.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct FinishedImageTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
   private let decoder = CountingDecoder()
   private let steps = Counter()
-  private let file: Data
+  private let file = TestPicture.png
   private let newer: Data
 
   init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     newer = try Bitmap.testPattern(width: 48, height: 64).encoded(as: .png)
   }
 

@@ -3,12 +3,13 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// What stands around the loading of images.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct InterceptorTests {
   /// Does what the test says, and counts how often.
   private struct Says: ImageInterceptor {
@@ -26,12 +27,8 @@ struct InterceptorTests {
   private static let url = "https://example.org/a.png"
   private static let other = "https://example.org/b.png"
   private let parts = PipelineParts()
-  private let file: Data
+  private let file = TestPicture.png
   private let headers: HTTPFields = ["Cache-Control": "max-age=60"]
-
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
-  }
 
   private func start(_ interceptors: [any ImageInterceptor]) -> ImagePipeline {
     .testing(parts) { $0.interceptors = interceptors }
@@ -203,9 +200,7 @@ struct InterceptorTests {
 
   @Test
   func progressAndPreviewsPassThrough() async throws {
-    let photographs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Examples/Photographs")
-    let file = try Data(contentsOf: photographs.appending(path: "lighthouse-progressive.jpg"))
+    let file = try Photograph.data("lighthouse-progressive.jpg")
     let pipeline = start([passes])
     let task = pipeline.imageTask(for: request)
     var events = task.events.makeAsyncIterator()
@@ -266,11 +261,11 @@ struct InterceptorTests {
 
   @Test
   func oneThatDoesNotHearOfTheCancelHoldsNobodyUp() async throws {
-    let (begun, gate, result) = (Gate<Bool>(), Gate<Bool>(), Gate<LoadError?>())
+    let (begun, gate, result) = (Gate(), Gate(), Gate<LoadError?>())
     let pipeline = start([
       Says { request, next in
-        begun.open(true)
-        _ = await gate.value()
+        begun.open()
+        await gate.value()
         do throws(LoadError) {
           let response = try await next(request)
           result.open(nil)
@@ -282,11 +277,11 @@ struct InterceptorTests {
       }
     ])
     let task = pipeline.imageTask(for: request)
-    _ = await begun.value()
+    await begun.value()
     task.cancel()
     #expect(await failure(task)?.code == .cancelled)
     #expect(pipeline.jobCount == 0)
-    gate.open(true)
+    gate.open()
     // What it then asks for is not begun.
     #expect(await result.value()?.code == .cancelled)
     #expect(parts.loader.counts.loads == 0)
@@ -294,22 +289,22 @@ struct InterceptorTests {
 
   @Test
   func cancellingByRequestEndsTasksThatAreStillWithIt() async throws {
-    let (begun, gate) = (Gate<Bool>(), Gate<Bool>())
+    let (begun, gate) = (Gate(), Gate())
     let pipeline = start([
       Says { request, next in
-        begun.open(true)
-        _ = await gate.value()
+        begun.open()
+        await gate.value()
         return try await next(request)
       }
     ])
     let task = pipeline.imageTask(for: request)
-    _ = await begun.value()
+    await begun.value()
     pipeline.cancel(for: ImageRequest(url: Self.other))
     #expect(!task.isEnded)
     pipeline.cancel(for: request)
     #expect(await failure(task)?.code == .cancelled)
     #expect(pipeline.jobCount == 0)
-    gate.open(true)
+    gate.open()
   }
 
   @Test

@@ -3,12 +3,13 @@ import Vitrine
 import VitrineCaching
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Work that ends after other work has brought something newer, each step taken by hand.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct LateWorkTests {
   /// What is where in the end.
   private struct Ends {

@@ -3,18 +3,18 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Loads that belong together.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct LoadScopeTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
   private let scope: LoadScope
-  private let file: Data
+  private let file = TestPicture.png
 
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  init() {
     pipeline = .testing(parts)
     scope = LoadScope(pipeline)
   }

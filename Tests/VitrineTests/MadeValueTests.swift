@@ -1,9 +1,10 @@
 import Testing
 import Vitrine
+import VitrineTestSupport
 import VitrineTesting
 
 /// The values that fakes and interceptors make themselves.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct MadeValueTests {
   private struct Answers: ImageInterceptor {
     let response: ImageResponse
@@ -51,7 +52,7 @@ struct MadeValueTests {
     #expect(cached.expires == expires)
     #expect(cached.status == 200)
     memory.set(cached, for: request.imageKey, cost: 192, group: request.fetchKey)
-    parts.loader.answer(Self.url, with: try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png))
+    parts.loader.answer(Self.url, with: TestPicture.png)
 
     #expect(try await pipeline.image(for: request).width == 8)
     parts.clock.advance(by: .seconds(61))

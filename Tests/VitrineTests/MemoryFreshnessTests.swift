@@ -4,13 +4,14 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What is in memory follows what the server says of the bytes it was made of.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct MemoryFreshnessTests {
   private let server: LoopbackServer
-  private let file: Data
+  private let file = TestPicture.png
   private let clock = ManualClock()
   private let decoder = CountingDecoder()
   private let steps = Counter()
@@ -19,7 +20,6 @@ struct MemoryFreshnessTests {
 
   init() throws {
     server = try LoopbackServer()
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     pipeline = ImagePipeline { [decoder, clock, disk] in
       $0.memoryCache = MemoryCache(costLimit: 10 << 20)
       $0.memoryPressure = nil

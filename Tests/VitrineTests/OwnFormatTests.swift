@@ -3,10 +3,11 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// A format that Vitrine does not know, from a decoder that is added to one pipeline.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct OwnFormatTests {
   private static let url = "https://example.org/a.strip"
   private let parts = PipelineParts()

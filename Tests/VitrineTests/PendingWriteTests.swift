@@ -2,12 +2,13 @@ import Testing
 import Vitrine
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// What is asked of the caches while something is still being written, each step taken by hand.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PendingWriteTests {
   enum Question: CaseIterable { case remove, removeAll, contains, image }
 

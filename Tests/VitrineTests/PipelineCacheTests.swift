@@ -2,13 +2,14 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The caches of a pipeline as one.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PipelineCacheTests {
   private let server: LoopbackServer
-  private let picture = Bitmap.testPattern(width: 64, height: 48)
+  private let picture = TestPicture.bitmap
   private let disk = CountingDataCache()
   private let pipeline: ImagePipeline
   private let url: URL

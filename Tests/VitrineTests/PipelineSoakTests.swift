@@ -4,13 +4,14 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// A pipeline used in every way by sixteen threads at once, for VITRINE_SOAK_SECONDS; without, for so many operations
 /// as take about a second.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PipelineSoakTests {
   private static let seconds = ProcessInfo.processInfo.environment["VITRINE_SOAK_SECONDS"].flatMap { Double($0) } ?? 0
   private static let operations = 400
@@ -66,7 +67,7 @@ struct PipelineSoakTests {
 
     static func url(_ address: Int) -> String { "https://example.org/\(address)" }
 
-    func request(_ random: inout SplitMix) -> (ImageRequest, Wish) {
+    func request(_ random: inout SplitMix64) -> (ImageRequest, Wish) {
       let wish = Wish(
         address: random.below(20) == 0 ? silent : random.below(silent),
         size: random.below(3),
@@ -115,7 +116,7 @@ struct PipelineSoakTests {
   private struct Hands {
     var tasks: [ImageTask] = []
     var awaited: [Task<Void, Never>] = []
-    var random: SplitMix
+    var random: SplitMix64
   }
 
   private static func step(_ ground: Ground, _ hands: inout Hands) {
@@ -189,7 +190,7 @@ struct PipelineSoakTests {
 
   @MainActor
   private static func use(_ ground: Ground, until isOver: () -> Bool) async {
-    var random = SplitMix(99)
+    var random = SplitMix64(seed: 99)
     let slot = ImageSlot(pipeline: ground.pipeline)
     let view = View(ground)
     slot.display = view
@@ -214,7 +215,7 @@ struct PipelineSoakTests {
       let start = ContinuousClock.now
       for thread in 0..<Self.threads {
         try queue.enqueue { _ in
-          var hands = Hands(random: SplitMix(UInt64(thread)))
+          var hands = Hands(random: SplitMix64(seed: UInt64(thread)))
           var number = 0
           while number < Self.operations || start.duration(to: .now) < .seconds(Self.seconds) {
             Self.step(ground, &hands)

@@ -3,19 +3,19 @@ import Vitrine
 import VitrineCaching
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PipelineTests {
-  private let picture = Bitmap.testPattern(width: 64, height: 48)
-  private let file: Data
+  private let picture = TestPicture.bitmap
+  private let file = TestPicture.png
   private let source = GatedSource()
   private let decoder = CountingDecoder()
   private let memory = MemoryCache<CachedImage>(costLimit: 10 << 20)
   private let pipeline: ImagePipeline
 
-  init() throws {
-    file = try picture.encoded(as: .png)
+  init() {
     pipeline = ImagePipeline { [decoder, memory] in
       $0.memoryCache = memory
       $0.memoryPressure = nil
@@ -239,10 +239,8 @@ struct PipelineTests {
 
   @Test
   func aFileIsReadAndAMissingOneSaysSo() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: "a.png").path
+    let folder = try TemporaryFolder()
+    let path = folder.file("a.png").path
     try file.write(to: URL(filePath: path))
 
     #expect(try await pipeline.image(for: ImageRequest(.file(path))).psnr(against: picture) == .infinity)

@@ -3,10 +3,11 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What is loaded ahead, and what that spares whoever asks then.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PrefetcherTests {
   /// Runs what was put off when the test says.
   private final class Turns: Sendable {
@@ -41,12 +42,11 @@ struct PrefetcherTests {
   private let parts = PipelineParts()
   private let decoder = CountingDecoder()
   private let pipeline: ImagePipeline
-  private let file: Data
+  private let file = TestPicture.png
   private let turns = Turns()
   private let results = Results()
 
   init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     pipeline = .testing(parts) { [decoder] in $0.decoders = DecoderRegistry([decoder]) }
   }
 
@@ -157,7 +157,7 @@ struct PrefetcherTests {
         },
         size: .pixels(16, 16),
       )
-      if isKnown { _ = request.name }
+      if isKnown { _ = request.fetchKey }
       prefetcher.start([request])
       #expect(prefetcher.statistics.waiting == 1)
       prefetcher.stop([request])

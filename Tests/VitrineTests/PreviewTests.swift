@@ -2,12 +2,13 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Previews on their way through a pipeline: few, one at a time, and never kept.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PreviewTests {
   private let parts = PipelineParts()
   private let decoder = StoppingDecoder()
@@ -16,16 +17,13 @@ struct PreviewTests {
   /// Progressive: its first scan ends behind 5,100 bytes, the next ones worth a look behind 14,800 and 24,700.
   private let file: Data
 
-  private static let photographs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Examples/Photographs")
-
   init() throws {
     let decoder = decoder
     pipeline = ImagePipeline.testing(parts) {
       $0.decoders = DecoderRegistry([decoder])
       $0.maxConcurrentDecodes = 2
     }
-    file = try Data(contentsOf: Self.photographs.appending(path: "lighthouse-progressive.jpg"))
+    file = try Photograph.data("lighthouse-progressive.jpg")
   }
 
   private var head: HTTPFields { ["Content-Length": "\(file.count)", "Cache-Control": "max-age=60"] }
@@ -100,7 +98,7 @@ struct PreviewTests {
 
   @Test(arguments: interlaced)
   func interlacedFilesAreSeenOnTheirWayToo(name: String) async throws {
-    let interlaced = try Data(contentsOf: Self.photographs.appending(path: name))
+    let interlaced = try Photograph.data(name)
     let pipeline = ImagePipeline.testing(parts)
     let task = pipeline.imageTask(for: ImageRequest(url: url))
     var events = task.events.makeAsyncIterator()
@@ -197,10 +195,9 @@ struct PreviewTests {
     let load = try await parts.loader.nextLoad(of: url)
     load.respond(headers: head)
     load.send(file.prefix(4200))
-    _ = await delegate.reached.value()
+    await delegate.reached.value()
     load.send(file[4200..<9000])
-    delegate.isOpen.withLock { $0 = true }
-    delegate.isOpen.broadcast()
+    delegate.gate.open()
 
     // Without any more bytes.
     guard case .preview = await next(&events) else {
@@ -212,18 +209,14 @@ struct PreviewTests {
 
   @Test
   func whileOneIsBeingProcessedNoOtherIs() async throws {
-    let (count, reached, opened) = (Lock(0), Gate<Bool>(), Monitor(false))
+    let (count, reached, opened) = (Counter(), Gate(), Gate())
     var request = ImageRequest(url: url)
     request.processors = [
       .custom(id: "slow") { bitmap in
-        let isFirst = count.withLock { count in
-          count += 1
-          return count == 1
-        }
-        if isFirst {
-          reached.open(true)
+        if count.increase() == 1 {
+          reached.open()
           // On the pipeline's own thread, which may wait.
-          opened.wait { $0 ? .leave(()) : .wait }
+          opened.wait()
         }
         return bitmap
       }
@@ -234,18 +227,17 @@ struct PreviewTests {
     let load = try await parts.loader.nextLoad(of: url)
     load.respond(headers: head)
     load.send(file.prefix(9000))
-    _ = await reached.value()
+    await reached.value()
     try await pipeline.hasLetGoOfPreviews()
     load.send(file[9000..<26_000])
     // Behind the second preview, first in one queue and then in the other.
     var other = other
     _ = try await pipeline.image(for: other)
     #expect(decoder.opened == 3)
-    opened.withLock { $0 = true }
-    opened.broadcast()
+    opened.open()
     other.processors = [.custom(id: "other") { $0 }]
     _ = try await pipeline.image(for: other)
-    #expect(count.withLock { $0 } == 1)
+    #expect(count.count == 1)
     guard case .preview = await next(&events) else {
       Issue.record("no preview")
       return
@@ -412,15 +404,15 @@ extension ImagePipeline {
 /// Says what decodes once it is let go on.
 private final class AskedDelegate: PipelineDelegate {
   let decoder: StoppingDecoder
-  let reached = Gate<Bool>()
-  let isOpen = Monitor(false)
+  let reached = Gate()
+  let gate = Gate()
 
   init(decoder: StoppingDecoder) { self.decoder = decoder }
 
   func decoders(for request: ImageRequest, firstBytes: Data) -> DecoderRegistry? {
-    reached.open(true)
+    reached.open()
     // On the pipeline's own thread, which may wait.
-    isOpen.wait { $0 ? .leave(()) : .wait }
+    gate.wait()
     return DecoderRegistry([decoder])
   }
 }
@@ -436,14 +428,14 @@ private final class StoppingDecoder: ImageDecoder {
 
   private let inner = JPEGDecoder()
   private let state = Monitor(State())
-  private let reached = Gate<Bool>()
+  private let reached = Gate()
 
   var formats: [ImageFormat] { inner.formats }
   var opened: Int { state.withLock { $0.opened } }
 
   func stop() { state.withLock { $0.isStopping = true } }
 
-  func waitUntilStopped() async { _ = await reached.value() }
+  func waitUntilStopped() async { await reached.value() }
 
   /// Lets all but the one go on that is stopped.
   func letOthersPass() { state.withLock { $0.isLettingPass = true } }
@@ -467,7 +459,7 @@ private final class StoppingDecoder: ImageDecoder {
       return state.isLettingPass || !state.isStopping
     }
     if !passes {
-      reached.open(true)
+      reached.open()
       // On the pipeline's own thread, which may wait.
       state.wait { $0.isStopping ? .wait : .leave(()) }
     }

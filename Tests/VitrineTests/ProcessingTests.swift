@@ -3,18 +3,19 @@ import Testing
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Processors in a pipeline: what they are told, and what becomes of their failures.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ProcessingTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
 
-  init() throws {
-    parts.loader.answer(Self.url, with: try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png))
+  init() {
+    parts.loader.answer(Self.url, with: TestPicture.png)
   }
 
   private func failure(
@@ -96,11 +97,10 @@ struct ProcessingTests {
   @Test
   func whoCancelsDoesNotWaitForTheStep() async throws {
     let pipeline = ImagePipeline.testing(parts)
-    let (began, isOver) = (Deferred<Void>(), Lock(false))
-    let opens = DispatchSemaphore(value: 0)
+    let (began, gate, isOver) = (Gate(), Gate(), Lock(false))
     let deaf = ImageProcessor.custom(id: "deaf") { bitmap in
-      began.resolve(())
-      opens.wait()
+      began.open()
+      gate.wait()
       isOver.withLock { $0 = true }
       return bitmap
     }
@@ -113,6 +113,6 @@ struct ProcessingTests {
     #expect(error?.isCancellation == true)
     // The processor is still at it.
     #expect(!isOver.withLock { $0 })
-    opens.signal()
+    gate.open()
   }
 }

@@ -3,12 +3,13 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// What a caller may count on however many others there are.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PromiseTests {
   private static let url = "https://example.org/0"
   private let parts = PipelineParts()
@@ -52,12 +53,12 @@ struct PromiseTests {
 
   @Test
   func twoHundredWhoComeOneAfterTheOtherGetOneErrorEachFromOneRequest() async throws {
-    let ends = Lock<[Int: Int]>([:])
+    let ends = Watched<[Int: Int]>([:])
     func ask(_ numbers: Range<Int>) -> [ImageTask] {
       numbers.map { number in
         pipeline.loadImage(for: request) { result in
           guard case .failure(let error) = result, error.code == .fetchFailed else { return }
-          ends.withLock { $0[number, default: 0] += 1 }
+          ends.change { $0[number, default: 0] += 1 }
         }
       }
     }
@@ -71,8 +72,8 @@ struct PromiseTests {
     load.fail(.connectionLost)
     for task in tasks { await #expect(throws: LoadError.self) { try await task.image } }
     // Whoever awaits the image learns of its end first.
-    try await until { ends.withLock({ $0.count }) >= 200 }
-    #expect(ends.withLock { $0.values.allSatisfy { $0 == 1 } })
+    await ends.wait { $0.count >= 200 }
+    #expect(ends.value.values.allSatisfy { $0 == 1 })
     #expect(parts.loader.counts.loads == 1)
     #expect(pipeline.jobCount == 0)
   }
@@ -102,10 +103,9 @@ struct PromiseTests {
     case .badURL: request = ImageRequest(url: "no address")
     case .file:
       isGood = true
-      let path = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString).png")
-      try file.write(to: path)
-      defer { try? FileManager.default.removeItem(at: path) }
-      #expect(try await pipeline.image(for: ImageRequest(.file(path.path))).width == 16)
+      let folder = try TemporaryFolder()
+      let path = try folder.write(file, to: "a.png").path
+      #expect(try await pipeline.image(for: ImageRequest(.file(path))).width == 16)
     case .missingFile: request = ImageRequest(.file("/nowhere/\(UUID().uuidString)"))
     case .data:
       isGood = true

@@ -2,10 +2,11 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What changes pixels keeps requests apart; what does not, does not.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct RenditionTests {
   private static let url = "https://example.org/picture.png"
   private let parts = PipelineParts()

@@ -4,20 +4,20 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What is stale may be served while its server is asked behind it, and the answer to one request is none to another.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct RevalidationTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
-  private let file: Data
+  private let file = TestPicture.png
   private let newer: Data
   private let pipeline: ImagePipeline
   private let request = ImageRequest(url: url, size: .pixels(32, 32))
 
   init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     newer = try Bitmap.testPattern(width: 48, height: 64).encoded(as: .png)
     pipeline = .testing(parts)
   }

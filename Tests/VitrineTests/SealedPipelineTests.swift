@@ -3,21 +3,21 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// A pipeline whose disk cache is sealed behaves as any other.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SealedPipelineTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
   private let decoder = CountingDecoder()
-  private let file: Data
+  private let file = TestPicture.png
   private let newer: Data
 
   init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     newer = try Bitmap.testPattern(width: 48, height: 64).encoded(as: .png)
   }
 

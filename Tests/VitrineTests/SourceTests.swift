@@ -3,18 +3,18 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Sources that are more than one address.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SourceTests {
   private let parts = PipelineParts()
   private let decoder = CountingDecoder()
   private let pipeline: ImagePipeline
-  private let file: Data
+  private let file = TestPicture.png
 
   init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     pipeline = .testing(parts) { [decoder] in $0.decoders = DecoderRegistry([decoder]) }
   }
 
@@ -138,10 +138,8 @@ struct SourceTests {
 
   @Test
   func addressesOfFilesCanBeForbidden() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UInt64.random(in: 0...UInt64.max))")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: "a.png")
+    let folder = try TemporaryFolder()
+    let path = folder.file("a.png")
     try file.write(to: path)
     let strict = ImagePipeline.testing(parts) { $0.allowsFileURLs = false }
 
@@ -162,11 +160,11 @@ struct SourceTests {
     }
     #expect(try await open.image(for: path).width == 64)
 
-    let resource = ImageRequest(.resource("a.png", in: folder))
+    let resource = ImageRequest(.resource("a.png", in: folder.url))
     #expect(try await strict.image(for: resource).width == 64)
-    for name in ["b.png", "", "../\(folder.lastPathComponent)/a.png", "/a.png", "./a.png", path.path] {
+    for name in ["b.png", "", "../\(folder.url.lastPathComponent)/a.png", "/a.png", "./a.png", path.path] {
       let error = await #expect(throws: LoadError.self) {
-        try await pipeline.image(for: ImageRequest(.resource(name, in: folder)))
+        try await pipeline.image(for: ImageRequest(.resource(name, in: folder.url)))
       }
       #expect(error?.code == .unreadable)
     }

@@ -3,21 +3,21 @@ import Testing
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// What a task says of itself while nobody awaits it.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct TaskTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
-  private let file: Data
+  private let file = TestPicture.png
   private let request = ImageRequest(url: url, size: .pixels(16, 16))
 
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  init() {
     pipeline = .testing(parts)
   }
 
@@ -137,9 +137,9 @@ struct TaskTests {
       }
     }
     let pipeline = ImagePipeline.testing(parts) { if isIntercepted { $0.interceptors = [Passes()] } }
-    let (gate, begun) = (DispatchSemaphore(value: 0), Gate<Bool>())
+    let (gate, begun) = (Gate(), Gate())
     let slow = ImageProcessor.custom(id: "slow") { bitmap in
-      begun.open(true)
+      begun.open()
       gate.wait()
       return bitmap
     }
@@ -152,9 +152,9 @@ struct TaskTests {
     load.send(file.dropFirst(10))
     load.finish()
     // All of it is there, and something is still done to it.
-    _ = await begun.value()
+    await begun.value()
     #expect(task.progress == LoadProgress(completed: file.count, total: file.count))
-    gate.signal()
+    gate.open()
     #expect(try await task.image.width == 64)
   }
 

@@ -4,17 +4,17 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct TraceTests {
   private let clock = ManualClock()
   private let recorder: TraceRecorder
   private let pipeline: ImagePipeline
-  private let file: Data
+  private let file = TestPicture.png
 
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  init() {
     let recorder = TraceRecorder(clock: clock)
     self.recorder = recorder
     pipeline = ImagePipeline { [clock] in
@@ -179,7 +179,7 @@ struct TraceTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct EncodedDataTests {
   private let pipeline = ImagePipeline {
     $0.memoryCache = MemoryCache(costLimit: 10 << 20)
@@ -188,7 +188,7 @@ struct EncodedDataTests {
 
   @Test
   func whoWantsTheEncodedBytesGetsThemAlsoWhenTheImageIsInMemory() async throws {
-    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let file = TestPicture.png
     let plain = ImageRequest(.data(file, id: "a"), size: .pixels(8, 8), processors: [Counter().processor("step")])
     var wanting = plain
     wanting.keepsEncodedData = true
@@ -204,7 +204,7 @@ struct EncodedDataTests {
 
   @Test
   func whoWantsThemSharesNoJobWithWhoDoesNot() async throws {
-    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let file = TestPicture.png
     let source = GatedSource()
     let plain = ImageRequest(source.source)
     var wanting = plain

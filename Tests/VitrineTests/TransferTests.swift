@@ -1,12 +1,13 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// What a pipeline does while bytes are on their way.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct TransferTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline

@@ -2,10 +2,11 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Turning pictures upright on their way through a pipeline: once, whichever tier they come from.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct UprightTests {
   private static let url = "https://example.org/turned.jpg"
 

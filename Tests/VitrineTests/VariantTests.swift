@@ -2,10 +2,11 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// A larger image in memory serves a smaller request; never the other way.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct VariantTests {
   private let source = GatedSource()
   private let decoder = CountingDecoder()

@@ -3,6 +3,7 @@ import UIKit
 import Vitrine
 import VitrineApple
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Tests that move the clock of all animations, so they run one by one.

@@ -3,6 +3,7 @@ import Testing
 import Vitrine
 import VitrineApple
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Shows the phase of an image as a text.

@@ -1,6 +1,7 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 
 struct ContentHashTests {
   private func bytes(_ count: Int) -> Data { Data((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) }) }

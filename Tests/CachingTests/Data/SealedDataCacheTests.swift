@@ -1,10 +1,11 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Encryption at rest.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SealedDataCacheTests {
   private static let address = "https://example.org/private/passport-of-ann.jpg"
   private let below = CountingDataCache()
@@ -145,7 +146,6 @@ struct SealedDataCacheTests {
   @Test
   func theFolderShowsNeitherAddressesNorBytes() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     for isSealed in [false, true] {
       let disk = try folder.cache()
       let cache: any DataCaching = isSealed ? try start(over: disk) : disk

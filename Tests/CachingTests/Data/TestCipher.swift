@@ -1,5 +1,6 @@
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 
 /// Stands for a cipher of the AEAD kind in tests; of no use against anybody.
 struct TestCipher: Sendable {

@@ -17,7 +17,6 @@ struct WarmDataCachingTests {
   @Test
   func theDiskAnswersFromWhatIsStagedAndFromWhatTheSystemHasInMemory() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     await cache.store(entry(1, 50_000), for: key(1))
     #expect(describe(cache.warmEntry(for: key(1))) == .some(entry(1, 50_000)))
@@ -34,7 +33,6 @@ struct WarmDataCachingTests {
   @Test
   func aBodyThatIsAFileOfItsOwnIsNotReadWithoutWaiting() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache(1 << 20)
     await cache.store(entry(1, 40_000), for: key(1))
     await cache.flush()
@@ -47,7 +45,6 @@ struct WarmDataCachingTests {
   @Test
   func oneTierAnswersAsItsCacheDoes() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let disk = try folder.cache(1 << 20)
     let tiers = TieredDataCache([.local(disk)])
     await tiers.store(entry(1), for: key(1))

@@ -1,5 +1,6 @@
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 
 /// Operations at random on keys of its own, each journaled before it begins, and each flush after it has ended.
 struct CrashWriter {
@@ -7,10 +8,10 @@ struct CrashWriter {
   let journal: CrashJournal
   let task: Int
   let tasks: Int
-  var random: SplitMix
+  var random: SplitMix64
   private var promises: Promises
 
-  init(cache: DiskCache, journal: CrashJournal, task: Int, tasks: Int, random: SplitMix) {
+  init(cache: DiskCache, journal: CrashJournal, task: Int, tasks: Int, random: SplitMix64) {
     (self.cache, self.journal, self.task, self.tasks) = (cache, journal, task, tasks)
     self.random = random
     promises = journal.promises

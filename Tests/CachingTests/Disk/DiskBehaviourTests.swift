@@ -1,6 +1,7 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Promises about the disk cache that hold at every moment, whatever is under way.
@@ -19,7 +20,7 @@ struct DiskBehaviourTests {
       files: files,
       clock: clock,
     )
-    var random = SplitMix(state: seed)
+    var random = SplitMix64(seed: seed)
     for _ in 0..<500 {
       let number = Int.random(in: 0..<120, using: &random)
       let kind: CachedData.Kind = seed % 2 == 0 && number % 3 == 0 ? .finished : .original
@@ -50,7 +51,6 @@ struct DiskBehaviourTests {
   @Test
   func whatWasBeingSyncedWhenItWasClosedChangesNothingAfterwards() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let clock = ManualClock()
     weak var left: FaultyFiles?
     var index: Data?
@@ -83,7 +83,6 @@ struct DiskBehaviourTests {
   @Test
   func onceClosedItRemovesNothingOfWhoeverHasTheFolderThen() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     // A file of its own.
     await cache.store(entry(1, 2 << 20), for: key(1))
@@ -97,7 +96,7 @@ struct DiskBehaviourTests {
 
   @Test
   func aDiskThatWasReadOnlyIsWrittenAgainAfterHalfAMinute() async throws {
-    let (files, clock, log) = (MemoryFiles(), ManualClock(), Log())
+    let (files, clock, log) = (MemoryFiles(), ManualClock(), Record<String>())
     let options = DiskOptions(sizeLimit: 16 << 20)
     let cache = try DiskCache(directory: Self.folder, options: options, files: files, clock: clock, warn: log.add)
     await cache.store(entry(1), for: key(1))
@@ -109,14 +108,14 @@ struct DiskBehaviourTests {
       await cache.flush()
     }
     #expect(await cache.entry(for: key(1)) == entry(1))
-    #expect(log.all.count == 1)
+    #expect(log.events.count == 1)
     // Nothing that was there is touched.
     #expect(files.files(in: Self.folder.path) == before)
     files.state.withLock { $0.isReadOnly = false }
     clock.advance(by: .seconds(30))
     await cache.store(entry(20, 2_000_000), for: key(20))
     await cache.close()
-    #expect(log.all.count == 2)
+    #expect(log.events.count == 2)
     let again = try DiskCache(directory: Self.folder, options: options, files: files, clock: clock)
     #expect(Set(await again.entries().map(\.key)) == [key(1), key(20)])
     #expect(await again.entry(for: key(20)) == entry(20, 2_000_000))

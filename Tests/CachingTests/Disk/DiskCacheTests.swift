@@ -1,13 +1,13 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct DiskCacheTests {
   @Test(arguments: [0, 1, 499, 500, 20_000, 1_500_000], CachedData.Kind.allCases)
   func whatIsStoredIsReadableAtOnceWrittenAndAfterARestart(count: Int, kind: CachedData.Kind) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let date = Date(timeIntervalSinceReferenceDate: 12345.678)
     let original = entry(1, count, kind: kind, metadata: "ETag: x", expires: date)
     do {
@@ -29,7 +29,6 @@ struct DiskCacheTests {
   @Test
   func itSurvivesWithoutBeingClosed() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     do {
       let cache = try folder.cache()
       for number in 0..<50 { await cache.store(entry(number), for: key(number)) }
@@ -46,7 +45,6 @@ struct DiskCacheTests {
     for history in 0..<(steps * steps * steps) {
       for isFlushed in [false, true] {
         let folder = try Folder()
-        defer { folder.remove() }
         var cache = try folder.cache()
         var expected: CachedData?
         var rest = history
@@ -87,7 +85,6 @@ struct DiskCacheTests {
         var files = Files.all(in: folder.cache)
         for _ in 0..<2 {
           let copy = try Folder()
-          defer { copy.remove() }
           try Files.write(files, to: copy.cache)
           let other = try copy.cache()
           #expect(await other.entry(for: key(1)) == expected, "history \(history)")
@@ -104,7 +101,6 @@ struct DiskCacheTests {
   func whatComesInOneBatchCountsInItsOrder() async throws {
     for isRemoved in [false, true] {
       let folder = try Folder()
-      defer { folder.remove() }
       let files = FaultyFiles()
       let options = DiskOptions(sizeLimit: 64 << 20)
       let cache = try DiskCache(directory: folder.cache, options: options, files: files, clock: ManualClock())
@@ -120,7 +116,6 @@ struct DiskCacheTests {
       files.setWriting(true)
       await cache.flush()
       let copy = try Folder()
-      defer { copy.remove() }
       try Files.write(Files.all(in: folder.cache), to: copy.cache)
       let other = try copy.cache()
       #expect(await other.entry(for: key(1)) == (isRemoved ? nil : entry(1, version: 1, metadata: "new")))
@@ -130,7 +125,6 @@ struct DiskCacheTests {
   @Test
   func removingEverythingOvertakesWhatIsBeingWritten() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let files = FaultyFiles()
     let options = DiskOptions(sizeLimit: 64 << 20)
     let cache = try DiskCache(directory: folder.cache, options: options, files: files, clock: ManualClock())
@@ -154,7 +148,6 @@ struct DiskCacheTests {
   @Test
   func keysOfAnyBytesNeverShareAnEntry() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let keys =
       [[], [0], [0, 0], [10, 13, 47], [UInt8](repeating: 46, count: 10_240), [UInt8](repeating: 46, count: 10_241)]
       .map { CacheKey(bytes: $0) }
@@ -169,7 +162,6 @@ struct DiskCacheTests {
   @Test
   func aRenewalWritesNoBodyAndOutlivesARestart() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let files = FaultyFiles()
     let date = Date(timeIntervalSinceReferenceDate: 9_000_000)
     do {
@@ -196,7 +188,6 @@ struct DiskCacheTests {
   @Test
   func manyEntriesAreSyncedTogether() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let files = FaultyFiles()
     let clock = ManualClock()
     let cache = try DiskCache(
@@ -215,7 +206,6 @@ struct DiskCacheTests {
   @Test
   func everythingRemovedIsGoneAtOnceAndForGood() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     do {
       let cache = try folder.cache()
       for number in 0..<20 { await cache.store(entry(number, 100_000), for: key(number)) }
@@ -235,7 +225,6 @@ struct DiskCacheTests {
   @Test
   func theListOfEntriesTellsWhatIsThere() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     let date = Date(timeIntervalSinceReferenceDate: 77)
     await cache.store(entry(1, 100, expires: date), for: key(1))
@@ -254,7 +243,6 @@ struct DiskCacheTests {
   @Test
   func freshnessIsKeptAndAgeCanEndAnEntry() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let clock = ManualClock(now: Date(timeIntervalSinceReferenceDate: 1000))
     let cache = try DiskCache(directory: folder.cache, sizeLimit: 1 << 20, lifetime: .seconds(3600), clock: clock)
     let expired = entry(1, expires: Date(timeIntervalSinceReferenceDate: 5))
@@ -270,7 +258,6 @@ struct DiskCacheTests {
   @Test
   func aSecondCacheReadsWhatIsThereAndKeepsItsOwnInMemory() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let first = try folder.cache()
     await first.store(entry(1), for: key(1))
     await first.flush()
@@ -298,7 +285,6 @@ struct DiskCacheTests {
   @Test
   func theFolderIsForItsOwnerAlone() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     await cache.store(entry(1), for: key(1))
     await cache.close()
@@ -312,7 +298,6 @@ struct DiskCacheTests {
   @Test
   func whatIsNoFolderIsAnErrorThatSaysSo() throws {
     let folder = try Folder()
-    defer { folder.remove() }
     try Data().write(to: folder.cache)
     let error = #expect(throws: DiskCacheError.self) { try folder.cache() }
     #expect(error?.path == folder.cache.path)
@@ -321,12 +306,11 @@ struct DiskCacheTests {
   @Test
   func sixteenThreadsAgree() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache(2 << 20)
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<16 {
         group.addTask {
-          var random = SplitMix(state: UInt64(task))
+          var random = SplitMix64(seed: UInt64(task))
           for step in 0..<150 {
             let number = Int.random(in: 0..<100, using: &random)
             switch random.next() % 12 {
@@ -363,10 +347,6 @@ struct DiskCacheTests {
   @Test
   func severalCachesAreOne() async throws {
     let (one, two) = (try Folder(), try Folder())
-    defer {
-      one.remove()
-      two.remove()
-    }
     let (front, back) = (try one.cache(), try two.cache())
     let list = TieredDataCache([.local(front), .local(back)])
     await list.store(entry(1), for: key(1))

@@ -1,6 +1,7 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 
 #if os(macOS) || os(Linux)
 /// Processes that are killed over one folder, again and again: what is found is whole, and what was flushed is there.
@@ -120,7 +121,7 @@ struct CrashPlace: Sendable {
 
   func writeUntilKilled() async throws {
     let plan = try plan()
-    var random = SplitMix(state: plan.seed)
+    var random = SplitMix64(seed: plan.seed)
     let isAtCall = Bool.random(using: &random)
     let count = isAtCall ? Int.random(in: 1...300, using: &random) : .max
     let files = KillingFiles(after: count, seed: random.next())
@@ -132,7 +133,7 @@ struct CrashPlace: Sendable {
       // As many turns as a moment has, which the scheduler makes another one each time.
       let turns = Int.random(in: 0..<60_000_000, using: &random)
       _ = startThread(named: "killer") {
-        var random = SplitMix(state: 1)
+        var random = SplitMix64(seed: 1)
         var sum: UInt64 = 0
         for _ in 0..<turns { sum ^= random.next() }
         if sum != 1 { kill(getpid(), SIGKILL) }
@@ -142,7 +143,7 @@ struct CrashPlace: Sendable {
     let tasks = Bool.random(using: &random) ? 1 : 3
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<tasks {
-        let random = SplitMix(state: random.next())
+        let random = SplitMix64(seed: random.next())
         group.addTask {
           var writer = CrashWriter(cache: cache, journal: journal, task: task, tasks: tasks, random: random)
           await writer.work()
@@ -156,7 +157,7 @@ struct CrashPlace: Sendable {
     guard let plan = try? plan() else { return }
     var options = plan.options
     options.readsOnly = true
-    var random = SplitMix(state: ~plan.seed)
+    var random = SplitMix64(seed: ~plan.seed)
     var left = Int.random(in: 1...600, using: &random)
     while true {
       let cache = try? DiskCache(directory: cache, options: options, files: SystemFiles(), clock: .system)

@@ -1,6 +1,7 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Folders as crashes, torn writes and bad disks leave them: what is found is whole and right, or it is a miss.
@@ -12,7 +13,6 @@ struct DiskDamageTests {
   /// The files of a small cache of every kind of record, closed or as a kill would leave it.
   private func files(isClosed: Bool) async throws -> [String: Data] {
     let folder = try Folder()
-    defer { folder.remove() }
     // So small that bodies of 40 KB are files of their own.
     let cache = try folder.cache(1 << 20)
     for number in 0..<4 { await cache.store(entry(number, 300 + number), for: key(number)) }
@@ -66,7 +66,6 @@ struct DiskDamageTests {
   @Test(arguments: [false, true])
   func undamagedAllIsFound(isClosed: Bool) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     var files = try await files(isClosed: isClosed)
     #expect(try await check(files, "whole", in: folder) == 5)
     files["index"] = nil
@@ -76,7 +75,6 @@ struct DiskDamageTests {
   @Test(arguments: [false, true])
   func filesCutOffAnywhere(isClosed: Bool) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let files = try await files(isClosed: isClosed)
     for (name, data) in files {
       for size in stride(from: 0, to: data.count, by: max(7, data.count / Self.steps)) {
@@ -90,7 +88,6 @@ struct DiskDamageTests {
   @Test(arguments: [false, true])
   func missingFiles(isClosed: Bool) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let files = try await files(isClosed: isClosed)
     for name in files.keys {
       var damaged = files
@@ -102,9 +99,8 @@ struct DiskDamageTests {
   @Test(arguments: [false, true])
   func bitsFlippedAnywhere(isClosed: Bool) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let files = try await files(isClosed: isClosed)
-    var random = SplitMix(state: 3)
+    var random = SplitMix64(seed: 3)
     for (name, data) in files.sorted(by: { $0.key < $1.key }) {
       for offset in stride(from: 0, to: data.count, by: max(5, data.count / Self.steps)) {
         var damaged = files
@@ -117,7 +113,6 @@ struct DiskDamageTests {
   @Test(arguments: [false, true])
   func pagesOfZerosAnywhere(isClosed: Bool) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let files = try await files(isClosed: isClosed)
     for (name, data) in files {
       for offset in stride(from: 0, to: data.count, by: max(100, data.count / 12)) {
@@ -134,7 +129,6 @@ struct DiskDamageTests {
   @Test
   func whatIsRemovedStaysRemovedWithoutTheIndex() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     var files = try await files(isClosed: true)
     files["index"] = nil
     try Files.write(files, to: folder.cache)
@@ -147,7 +141,6 @@ struct DiskDamageTests {
   @Test
   func aTornTailIsCutOffAndWrittenOver() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     var files = try await files(isClosed: false)
     let name = try #require(files.keys.first { $0.hasPrefix("o") })
     let whole = try #require(files[name])
@@ -158,7 +151,6 @@ struct DiskDamageTests {
   @Test
   func damageIsFoundNamedAndDropped() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     do {
       let cache = try folder.cache()
       for number in 0..<3 { await cache.store(entry(number, 1000), for: key(number)) }
@@ -186,7 +178,6 @@ struct DiskDamageTests {
   @Test
   func whoOnlyLooksTakesNoLockAndChangesNothing() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     for number in 0..<3 { await cache.store(entry(number, 1000), for: key(number)) }
     await cache.close()
@@ -210,7 +201,6 @@ struct DiskDamageTests {
   @Test
   func aDamagedEntryIsAMissAndDropped() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     await cache.store(entry(1, 1000), for: key(1))
     await cache.flush()
@@ -229,7 +219,6 @@ struct DiskDamageTests {
   @Test
   func anUnknownFormatIsSetAside() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     var files = try await files(isClosed: true)
     var format = try #require(files["format"])
     format[8] = 99
@@ -238,10 +227,10 @@ struct DiskDamageTests {
     for byte in 0..<4 { format[28 + byte] = UInt8(truncatingIfNeeded: checksum.value >> UInt32(8 * byte)) }
     files["format"] = format
     try Files.write(files, to: folder.cache)
-    let log = Log()
+    let log = Record<String>()
     let cache = try DiskCache(directory: folder.cache, sizeLimit: 1 << 20, clock: ManualClock(), warn: log.add)
     #expect(await cache.statistics().entries == 0)
-    #expect(log.all.count == 1)
+    #expect(log.events.count == 1)
     let aside = Files.all(in: folder.cache.appendingPathComponent("format-99"))
     #expect(aside["format"] == format)
     #expect(aside.count == files.count - 1)

@@ -1,10 +1,11 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Folders in which something else stands in place of a file, and files that cannot be opened for now.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct DiskFileKindTests {
   private static let count = 4
 
@@ -20,7 +21,6 @@ struct DiskFileKindTests {
   @Test
   func aFIFOInPlaceOfAnyFileIsNoFileAndNothingWaitsForIt() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     try await fill(folder)
     let files = Files.all(in: folder.cache)
     let names = files.keys.filter { $0 != "lock" }.sorted()
@@ -50,7 +50,6 @@ struct DiskFileKindTests {
   @Test
   func aFIFOInPlaceOfTheLockIsAnErrorThatSaysSo() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     try FileManager.default.createDirectory(at: folder.cache, withIntermediateDirectories: true)
     #expect(unsafe mkfifo(folder.cache.appendingPathComponent("lock").path, 0o600) == 0)
     let error = #expect(throws: DiskCacheError.self) { try folder.cache() }
@@ -61,7 +60,6 @@ struct DiskFileKindTests {
   @Test(arguments: ["format", ".seg"])
   func filesThatCannotBeOpenedForNowAreLeftAsTheyAre(part: String) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     try await fill(folder)
     let before = Files.all(in: folder.cache)
 

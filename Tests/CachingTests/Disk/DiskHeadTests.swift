@@ -15,7 +15,6 @@ struct DiskHeadTests {
   @Test
   func whatIsNotWrittenYetBringsItsBytesAlongAndWhatIsDoesNot() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let files = FaultyFiles()
     let cache = try DiskCache(
       directory: folder.cache,
@@ -49,7 +48,6 @@ struct DiskHeadTests {
   @Test(arguments: [true, false])
   func aRenewalCountsBeforeAndAfterItIsWritten(isWritten: Bool) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     await cache.store(entry(1), for: key(1))
     await cache.flush()
@@ -65,7 +63,6 @@ struct DiskHeadTests {
   @Test
   func whatIsOlderThanTheLifetimeIsNotThere() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let clock = ManualClock(now: Date(timeIntervalSinceReferenceDate: 1000))
     var options = DiskOptions(sizeLimit: 1 << 20)
     options.lifetime = .seconds(60)

@@ -1,15 +1,15 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct DiskLimitTests {
   @Test(arguments: [1 << 20, 4 << 20], [CachedData.Kind.original, .finished])
   func theLimitHoldsWhileFiveTimesAsMuchIsWritten(limit: Int, kind: CachedData.Kind) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache(limit)
-    var random = SplitMix(state: 5)
+    var random = SplitMix64(seed: 5)
     var written = 0
     var number = 0
     var most = 0
@@ -38,7 +38,6 @@ struct DiskLimitTests {
   @Test
   func replacingTheSameEntriesNeverOutgrowsTheLimitNorLosesThem() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let limit = 1 << 20
     let cache = try folder.cache(limit)
     var most = 0
@@ -55,7 +54,6 @@ struct DiskLimitTests {
   @Test
   func removingAndAddingForEverNeverOutgrowsTheLimit() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let limit = 256 << 10
     let cache = try folder.cache(limit)
     var most = 0
@@ -74,7 +72,6 @@ struct DiskLimitTests {
   @Test
   func largeBodiesCountAndGoInTheOrderOfTheirScores() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let limit = 8 << 20
     let cache = try folder.cache(limit)
     for number in 0..<6 { await cache.store(entry(number, 1_200_000), for: key(number)) }
@@ -92,10 +89,6 @@ struct DiskLimitTests {
   @Test
   func whatIsStoredWhileItsOlderSelfIsEvictedIsNotRemovedWithIt() async throws {
     let (folder, copy) = (try Folder(), try Folder())
-    defer {
-      folder.remove()
-      copy.remove()
-    }
     let files = FaultyFiles()
     let options = DiskOptions(sizeLimit: 1 << 20)
     let cache = try DiskCache(directory: folder.cache, options: options, files: files, clock: ManualClock())
@@ -120,7 +113,6 @@ struct DiskLimitTests {
   @Test
   func theOldGoAndTheOftenUsedStay() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache(1 << 20)
     for number in 0..<400 {
       await cache.store(entry(number, 10_000), for: key(number))
@@ -139,7 +131,6 @@ struct DiskLimitTests {
   @Test
   func underPressureOriginalsKeepFourFifths() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let limit = 2 << 20
     let cache = try folder.cache(limit)
     // Finished images may have it all while nobody else wants it.
@@ -157,7 +148,6 @@ struct DiskLimitTests {
   @Test
   func trimmingEvictsDownToASizeAndALowerLimitAtTheNextStart() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     do {
       let cache = try folder.cache(4 << 20)
       for number in 0..<200 { await cache.store(entry(number, 10_000), for: key(number)) }
@@ -178,7 +168,6 @@ struct DiskLimitTests {
   @Test
   func whatIsTooLargeIsNotKeptNorIsItsOlderSelf() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache(1 << 20)
     await cache.store(entry(1), for: key(1))
     await cache.store(entry(1, 300_000), for: key(1))
@@ -191,7 +180,6 @@ struct DiskLimitTests {
   @Test
   func aLimitOfZeroKeepsNothing() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache(0)
     await cache.store(entry(1), for: key(1))
     await cache.flush()
@@ -201,7 +189,12 @@ struct DiskLimitTests {
 
 /// A disk that refuses.
 struct DiskFailureTests {
-  private func cache(_ folder: Folder, _ files: FaultyFiles, _ clock: ManualClock, _ log: Log) throws -> DiskCache {
+  private func cache(
+    _ folder: Folder,
+    _ files: FaultyFiles,
+    _ clock: ManualClock,
+    _ log: Record<String>,
+  ) throws -> DiskCache {
     try DiskCache(
       directory: folder.cache,
       options: DiskOptions(sizeLimit: 16 << 20),
@@ -214,8 +207,7 @@ struct DiskFailureTests {
   @Test(arguments: [0, 1, 47, 48, 200, 1000, 3000])
   func aFullDiskCostsOneWarningAndIsTriedAgain(room: Int) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
-    let (files, clock, log) = (FaultyFiles(), ManualClock(), Log())
+    let (files, clock, log) = (FaultyFiles(), ManualClock(), Record<String>())
     let cache = try cache(folder, files, clock, log)
     await cache.store(entry(1), for: key(1))
     await cache.flush()
@@ -227,7 +219,7 @@ struct DiskFailureTests {
       await cache.store(entry(number), for: key(number))
       await cache.flush()
     }
-    #expect(log.all.count == 1)
+    #expect(log.events.count == 1)
     // No older self of what could not be stored.
     #expect(await cache.entry(for: key(1)) == nil)
     files.state.withLock { $0.room = .max }
@@ -237,7 +229,7 @@ struct DiskFailureTests {
     await cache.store(entry(31), for: key(31))
     await cache.flush()
     #expect(await cache.entry(for: key(31)) == entry(31))
-    #expect(log.all.count == 2)
+    #expect(log.events.count == 2)
     await cache.close()
     let again = try folder.cache(16 << 20)
     #expect(await again.entry(for: key(31)) == entry(31))
@@ -247,13 +239,12 @@ struct DiskFailureTests {
   @Test
   func aReadOnlyDiskIsDoneWithout() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     do {
       let cache = try folder.cache(16 << 20)
       await cache.store(entry(1), for: key(1))
       await cache.close()
     }
-    let (files, clock, log) = (FaultyFiles(), ManualClock(), Log())
+    let (files, clock, log) = (FaultyFiles(), ManualClock(), Record<String>())
     let cache = try cache(folder, files, clock, log)
     #expect(await cache.contains(key(1)))
     files.state.withLock { $0.isReadOnly = true }
@@ -261,13 +252,12 @@ struct DiskFailureTests {
     await cache.flush()
     #expect(await cache.entry(for: key(1)) == entry(1))
     #expect(await cache.entry(for: key(2)) == nil)
-    #expect(log.all.count == 1)
+    #expect(log.events.count == 1)
   }
 
   @Test
   func aFolderThatWasDeletedIsMadeAgain() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     for number in 0..<5 { await cache.store(entry(number), for: key(number)) }
     await cache.flush()
@@ -284,8 +274,7 @@ struct DiskFailureTests {
   @Test
   func aTornLargeBodyIsNeverNamed() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
-    let (files, clock, log) = (FaultyFiles(), ManualClock(), Log())
+    let (files, clock, log) = (FaultyFiles(), ManualClock(), Record<String>())
     let cache = try cache(folder, files, clock, log)
     #expect(await !cache.contains(key(1)))
     files.state.withLock { $0.room = 1_000_000 }

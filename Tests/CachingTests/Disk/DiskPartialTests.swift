@@ -39,7 +39,6 @@ struct DiskPartialTests {
   @Test(arguments: [16_384, 100_000, 300_000, 1_500_000], [false, true])
   func aBrokenDownloadIsResumedAndWhole(count: Int, isRestarted: Bool) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     var cache = try folder.cache()
     #expect(try await leave(count, in: cache))
     #expect(await cache.statistics().partials == 1)
@@ -63,7 +62,6 @@ struct DiskPartialTests {
   @Test
   func aSmallBodyIsResumedIntoASegment() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     #expect(try await leave(100_000, in: cache))
     try await complete(cache, Self.body.prefix(400_000))
@@ -74,7 +72,6 @@ struct DiskPartialTests {
   @Test
   func whatIsNotWorthARequestIsNotKept() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     #expect(try await !leave(16_383, in: cache))
     #expect(await cache.partial(for: key(1)) == nil)
@@ -84,7 +81,6 @@ struct DiskPartialTests {
   @Test
   func aDownloadMayBreakOffAgainAndAgain() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     var cache = try folder.cache()
     #expect(try await leave(300_000, in: cache))
     for turn in 1...4 {
@@ -103,10 +99,6 @@ struct DiskPartialTests {
   @Test
   func whatHadReachedTheFileOutlivesAKill() async throws {
     let (folder, copy) = (try Folder(), try Folder())
-    defer {
-      folder.remove()
-      copy.remove()
-    }
     let cache = try folder.cache()
     let writer = try #require(await cache.partialWriter(for: key(1), metadata: Self.validators, after: nil))
     #expect(await writer.append(Self.body.prefix(1_000_000)))
@@ -122,10 +114,6 @@ struct DiskPartialTests {
   @Test
   func aTornTailIsCutOffAtTheLastThatIsWhole() async throws {
     let (folder, copy) = (try Folder(), try Folder())
-    defer {
-      folder.remove()
-      copy.remove()
-    }
     let cache = try folder.cache()
     #expect(try await leave(1_500_000, in: cache))
     await cache.close()
@@ -161,7 +149,6 @@ struct DiskPartialTests {
   @Test
   func whatLacksItsOtherHalfIsRemoved() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     for suffix in [".partial", ".progress"] {
       var cache = try folder.cache()
       #expect(try await leave(500_000, in: cache))
@@ -179,7 +166,6 @@ struct DiskPartialTests {
   @Test
   func aNewDownloadDropsTheOldPart() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     #expect(try await leave(1_000_000, in: cache))
     let old = try #require(await cache.partial(for: key(1)))
@@ -197,7 +183,6 @@ struct DiskPartialTests {
   @Test
   func afterADayItIsGone() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let clock = ManualClock(now: Self.date)
     var cache = try folder.cache(clock: clock)
     #expect(try await leave(500_000, in: cache))
@@ -215,7 +200,6 @@ struct DiskPartialTests {
   @Test
   func partsKeepToTheirShareAndTheFolderToItsLimit() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let limit = 8 << 20
     let cache = try folder.cache(limit)
     for number in 0..<4 { #expect(try await leave(400_000, in: cache, for: key(100 + number))) }
@@ -235,7 +219,6 @@ struct DiskPartialTests {
   @Test
   func partsAreNoEntriesAndBelongToTheirKey() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     await cache.store(entry(1), for: key(1))
     #expect(try await leave(500_000, in: cache))

@@ -1,6 +1,7 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Power cuts at every moment of a history: each state that one can leave is opened, and what was flushed must be
@@ -128,7 +129,7 @@ struct DiskPowerTests {
 
   /// Returns how many states were opened.
   private static func cut(_ history: [Step], limit: Int = 1 << 20, seed: UInt64) async throws -> Int {
-    var random = SplitMix(state: seed)
+    var random = SplitMix64(seed: seed)
     var count = 0
     for (number, moment) in try await play(history, limit: limit).enumerated() {
       let all = moment.stateCount
@@ -185,7 +186,7 @@ struct DiskPowerTests {
     let count = environment["VITRINE_POWER_HISTORIES"].flatMap { Int($0) } ?? 12
     var states = 0
     for number in 0..<count {
-      var random = SplitMix(state: seed &+ UInt64(number))
+      var random = SplitMix64(seed: seed &+ UInt64(number))
       let history = (0..<Int.random(in: 4...9, using: &random)).map { _ in Self.step(&random) }
       states += try await Self.cut(history, limit: number % 3 == 2 ? 16 << 10 : 1 << 20, seed: seed &+ UInt64(number))
     }
@@ -193,7 +194,7 @@ struct DiskPowerTests {
     #expect(states > count * 20)
   }
 
-  private static func step(_ random: inout SplitMix) -> Step {
+  private static func step(_ random: inout SplitMix64) -> Step {
     let (number, size) = (Int.random(in: 1...4, using: &random), Int.random(in: 1...1900, using: &random))
     switch Int.random(in: 0..<20, using: &random) {
     case 0..<6: return .put(number, size)

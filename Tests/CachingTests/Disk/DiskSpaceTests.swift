@@ -19,7 +19,6 @@ struct DiskSpaceTests {
   @Test
   func theCacheShrinksWhileTheDiskIsNearlyFullAndGrowsAgain() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let (files, limit, total) = (FaultyFiles(), 4 << 20, 100 << 30)
     let cache = try cache(folder, files, limit: limit)
     func fill(_ numbers: Range<Int>) async {
@@ -50,7 +49,6 @@ struct DiskSpaceTests {
   @Test
   func aCacheThatIsOpenedOnAFullDiskGivesUpWhatItHas() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let (files, limit) = (FaultyFiles(), 4 << 20)
     do {
       let cache = try cache(folder, files, limit: limit)

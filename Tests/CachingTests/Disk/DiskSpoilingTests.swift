@@ -1,6 +1,7 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Every file that the cache has, spoiled at every region: what is found is whole, and it works on.
@@ -80,7 +81,7 @@ struct DiskSpoilingTests {
 
   /// What can happen to a file: a name, and what is left of it.
   private static func variants(_ data: Data, _ name: String, steps: Int) -> [(String, Data)] {
-    var random = SplitMix(state: 3)
+    var random = SplitMix64(seed: 3)
     var variants: [(String, Data)] = [
       ("longer by garbage", data + content(77, 700)), ("longer by itself", data + data),
     ]

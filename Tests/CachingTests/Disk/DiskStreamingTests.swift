@@ -1,10 +1,11 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Bodies that come piece by piece.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct DiskStreamingTests {
   private static let date = Date(timeIntervalSinceReferenceDate: 1000)
 
@@ -22,7 +23,6 @@ struct DiskStreamingTests {
   @Test(arguments: [0, 100, 262_144, 300_000, 2_000_000], CachedData.Kind.allCases)
   func aBodyInPiecesIsFoundWhenItIsSealed(count: Int, kind: CachedData.Kind) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let expected = entry(1, count, kind: kind, metadata: "ETag: x", expires: Self.date)
     do {
       let cache = try folder.cache()
@@ -45,7 +45,6 @@ struct DiskStreamingTests {
   @Test(arguments: [100, 300_000, 2_000_000])
   func aBodyThatIsDroppedOrReleasedLeavesNothingAndTheOlderEntryStays(count: Int) async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     await cache.store(entry(1), for: key(1))
     await cache.flush()
@@ -69,7 +68,6 @@ struct DiskStreamingTests {
   @Test
   func whoeverOffersMoreThanTheDiskTakesIsToldToWait() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let files = FaultyFiles()
     let options = DiskOptions(sizeLimit: 64 << 20)
     let cache = try DiskCache(directory: folder.cache, options: options, files: files, clock: ManualClock())
@@ -93,7 +91,6 @@ struct DiskStreamingTests {
   func aSealTakesItsPlaceInTheOrderOfWhatIsStored() async throws {
     for isSpilled in [false, true] {
       let folder = try Folder()
-      defer { folder.remove() }
       let count = isSpilled ? 2_000_000 : 300_000
       let cache = try folder.cache()
       await cache.store(entry(1, kind: .finished), for: key(1))
@@ -107,7 +104,6 @@ struct DiskStreamingTests {
       #expect(await second.seal(stored: Self.date) != nil)
       #expect(await cache.entry(for: key(1))?.data == content(1, count, version: 2))
       let copy = try Folder()
-      defer { copy.remove() }
       await cache.flush()
       var files = Files.all(in: folder.cache)
       files["index"] = nil
@@ -123,7 +119,6 @@ struct DiskStreamingTests {
   @Test
   func aBodyThatOutgrowsTheCacheIsRefusedAndReplacesWhatThereWas() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache(4 << 20)
     await cache.store(entry(1), for: key(1))
     let writer = await cache.bodyWriter(for: key(1))
@@ -138,7 +133,6 @@ struct DiskStreamingTests {
   @Test
   func manyBodiesAtOnceNeverOutgrowTheLimit() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let limit = 8 << 20
     let cache = try folder.cache(limit)
     for number in 0..<300 { await cache.store(entry(number, 30_000), for: key(number)) }
@@ -163,8 +157,7 @@ struct DiskStreamingTests {
   @Test
   func aDiskThatIsFullEndsABodyWithOneWarning() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
-    let (files, log) = (FaultyFiles(), Log())
+    let (files, log) = (FaultyFiles(), Record<String>())
     let cache = try DiskCache(
       directory: folder.cache,
       options: DiskOptions(sizeLimit: 64 << 20),
@@ -176,7 +169,7 @@ struct DiskStreamingTests {
     files.state.withLock { $0.room = 500_000 }
     await feed(writer, content(1, 5_000_000))
     #expect(await writer.seal(stored: Self.date) == nil)
-    #expect(log.all.count == 1)
+    #expect(log.events.count == 1)
     await cache.flush()
     #expect(!Files.all(in: folder.cache).keys.contains { $0.hasSuffix(".tmp") || $0.hasSuffix(".body") })
   }
@@ -184,7 +177,6 @@ struct DiskStreamingTests {
   @Test
   func removingEverythingEndsBodiesThatAreUnderWay() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     let writer = await cache.bodyWriter(for: key(1))
     let partial = try #require(await cache.partialWriter(for: key(2), metadata: Data(), after: nil))
@@ -203,7 +195,6 @@ struct DiskStreamingTests {
   @Test
   func aFolderThatIsDeletedUnderABodyLosesOnlyThat() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let cache = try folder.cache()
     let writer = await cache.bodyWriter(for: key(1))
     await feed(writer, content(1, 2_000_000))
@@ -221,7 +212,6 @@ struct DiskStreamingTests {
   @Test
   func aSecondCacheKeepsItsBodiesInMemory() async throws {
     let folder = try Folder()
-    defer { folder.remove() }
     let first = try folder.cache()
     await first.store(entry(1), for: key(1))
     await first.flush()
@@ -241,10 +231,6 @@ struct DiskStreamingTests {
   @Test
   func aBodyThatIsWrittenWhenTheProcessEndsIsGone() async throws {
     let (folder, copy) = (try Folder(), try Folder())
-    defer {
-      folder.remove()
-      copy.remove()
-    }
     let cache = try folder.cache()
     let writer = await cache.bodyWriter(for: key(1))
     await feed(writer, content(1, 2_000_000))

@@ -1,26 +1,21 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// A folder of a test's own, which removes it at its end.
 final class Folder: Sendable {
-  let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent("vitrine-\(UInt64.random(in: 0...UInt64.max))")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
+  private let folder: TemporaryFolder
   private let made = Lock([FaultyFiles]())
 
-  func remove() {
-    // A cache that was not closed may be writing still.
-    for files in made.withLock({ $0 }) { files.end() }
-    try? FileManager.default.removeItem(at: url)
-  }
+  init() throws { folder = try TemporaryFolder() }
 
-  var cache: URL { url.appendingPathComponent("cache") }
+  // A cache that was not closed may be writing still.
+  deinit { for files in made.withLock({ $0 }) { files.end() } }
+
+  var url: URL { folder.url }
+  var cache: URL { folder.file("cache") }
 
   func cache(_ limit: Int = 64 << 20, clock: any TimeSource = ManualClock()) throws -> DiskCache {
     // Not of the machine's disk, which may be nearly full.
@@ -190,12 +185,7 @@ final class FaultyFile: DiskFile {
 
 /// Bytes that tell what they belong to.
 func content(_ number: Int, _ count: Int = 500, version: Int = 0) -> Data {
-  var random = SplitMix(state: UInt64(number) << 20 ^ UInt64(version))
-  var data = Data(capacity: count + 8)
-  while data.count < count {
-    unsafe withUnsafeBytes(of: random.next().littleEndian) { unsafe data.append(contentsOf: $0) }
-  }
-  return data.prefix(count)
+  bytes(count, seed: UInt64(number) << 20 ^ UInt64(version))
 }
 
 func entry(
@@ -215,13 +205,4 @@ func entry(
     expires: expires,
     stored: Date(timeIntervalSinceReferenceDate: 1000),
   )
-}
-
-/// Keeps what was said.
-final class Log: Sendable {
-  private let lines = Lock([String]())
-
-  var all: [String] { lines.withLock { $0 } }
-
-  func add(_ line: String) { lines.withLock { $0.append(line) } }
 }

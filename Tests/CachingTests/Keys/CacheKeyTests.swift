@@ -1,6 +1,7 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 
 struct CacheKeyTests {
   @Test
@@ -95,7 +96,7 @@ struct CacheKeyTests {
 
   @Test
   func theTableAndTheInstructionAgreeForAnySplit() {
-    var random = SplitMix(state: 1)
+    var random = SplitMix64(seed: 1)
     for turn in 0..<200 {
       // The long ones are taken by three at once.
       let count = Int.random(in: 0...(turn % 2 == 0 ? 100 : 10_000), using: &random)

@@ -1,6 +1,7 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 
 /// Each policy beside what its paper says, one entry leaving at a time.
 struct EvictionPolicyTests {
@@ -17,7 +18,7 @@ struct EvictionPolicyTests {
 
   /// Some are wanted far more often than others.
   private func requests(_ count: Int, among kinds: Int) -> [Int] {
-    var random = SplitMix(state: 3)
+    var random = SplitMix64(seed: 3)
     return (0..<count).map { _ in Int(Double(kinds) * pow(Double.random(in: 0..<1, using: &random), 3)) }
   }
 
@@ -75,7 +76,7 @@ struct EvictionPolicyTests {
 
   @Test
   func greedyDualSizeFrequencyEvictsTheLowestValue() {
-    var random = SplitMix(state: 5)
+    var random = SplitMix64(seed: 5)
     let sizes = (0..<100).map { _ in Int.random(in: 1_000...2_000_000, using: &random) }
     let numbers = requests(3000, among: 100)
     // By the paper: the value of an entry is set when it is used, from the inflation at that time.

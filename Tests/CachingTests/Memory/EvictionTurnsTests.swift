@@ -1,11 +1,12 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineCaching
 
 /// Whatever of a user's the cache calls or releases may call the cache.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct EvictionTurnsTests {
   /// Calls the cache whenever it is called, and sees to it that it is called by one thread at a time.
   private final class Meddling: EvictionPolicy, @unchecked Sendable {
@@ -72,7 +73,7 @@ struct EvictionTurnsTests {
     let cache = MemoryCache<Value>(costLimit: 1000, countLimit: 100, eviction: Eviction { policy })
     policy.state.withLock { $0.cache = cache }
     onThreads(4) { thread in
-      var random = SplitMix(state: UInt64(thread))
+      var random = SplitMix64(seed: UInt64(thread))
       for _ in 0..<500 {
         let number = Int.random(in: 0..<200, using: &random)
         switch Int.random(in: 0..<8, using: &random) {
@@ -133,13 +134,11 @@ struct EvictionTurnsTests {
   @Test
   func whileAPolicyBlocksOthersGoOnWithinALittleMoreThanTheLimit() {
     final class Blocking: EvictionPolicy, @unchecked Sendable {
-      // Sendable, since it has nothing but monitors, which are locks.
-      let isOpen = Monitor(false)
-      let isReached = Monitor(false)
+      // Sendable, since it has nothing but gates.
+      let (reached, gate) = (Gate(), Gate())
       func insert(_ entry: EvictionCandidate, into place: Int) {
-        isReached.withLock { $0 = true }
-        isReached.broadcast()
-        isOpen.wait { $0 ? .leave(()) : .wait }
+        reached.open()
+        gate.wait()
       }
       func remove(_ place: Int) {}
       func victims(freeing cost: Int, count: Int, among candidates: EvictionCandidates) -> [Int] { [] }
@@ -151,14 +150,13 @@ struct EvictionTurnsTests {
         cache.set(0, for: key(-1), cost: 1)
         return
       }
-      policy.isReached.wait { $0 ? .leave(()) : .wait }
+      policy.reached.wait()
       for number in 0..<500 {
         cache.set(number, for: key(number), cost: 10)
         #expect(cache.value(for: key(number)) == number)
         #expect(cache.statistics.cost <= 900)
       }
-      policy.isOpen.withLock { $0 = true }
-      policy.isOpen.broadcast()
+      policy.gate.open()
     }
     #expect(cache.statistics.cost <= 800)
   }

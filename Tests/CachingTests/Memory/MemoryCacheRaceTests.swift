@@ -1,7 +1,7 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
-import VitrineTesting
+import VitrineTestSupport
 
 struct MemoryCacheRaceTests {
   private static let soakSeconds = ProcessInfo.processInfo.environment["VITRINE_SOAK_SECONDS"].flatMap { Int($0) }
@@ -22,7 +22,7 @@ struct MemoryCacheRaceTests {
   private func run(_ policy: String, until isOver: @escaping @Sendable (Int) -> Bool) {
     let cache = MemoryCache<Int>(costLimit: 20_000, countLimit: 300, eviction: eviction(policy))
     onThreads(16) { thread in
-      var random = SplitMix(state: UInt64(thread))
+      var random = SplitMix64(seed: UInt64(thread))
       var holds: [MemoryCacheHold] = []
       var step = 0
       while !isOver(step) {

@@ -1,6 +1,7 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct MemoryCacheTests {
@@ -63,7 +64,7 @@ struct MemoryCacheTests {
   @Test
   func theOrderOfEvictionIsThatOfTheScores() {
     // Sizes, and how often each is used afterwards; the last use of all is at a different time each.
-    var random = SplitMix(state: 7)
+    var random = SplitMix64(seed: 7)
     let costs = (0..<60).map { _ in Int.random(in: 1_000...2_000_000, using: &random) }
     let cache = MemoryCache<Int>(costLimit: .max)
     var uses: [(last: Int, hits: Int)] = []

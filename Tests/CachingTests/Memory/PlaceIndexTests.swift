@@ -1,4 +1,5 @@
 import Testing
+import VitrineTestSupport
 
 @testable import VitrineCaching
 
@@ -38,7 +39,7 @@ struct PlaceIndexTests {
   /// Hashes that want few slots, and those beside them, and those at the seam: every order of coming and going.
   @Test(arguments: [1, 2, 3, 8, 100, 100_000] as [UInt64])
   func whateverComesAndGoesItAgreesWithADictionary(spread: UInt64) {
-    var random = SplitMix(state: spread)
+    var random = SplitMix64(seed: spread)
     var index = PlaceIndex()
     // The places of the keys, which are hashes here, and the other way around.
     var places: [UInt64: Int] = [:]

@@ -1,11 +1,12 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineCaching
 
 /// Tiers that answer, but late; and entries that only this machine may keep.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SlowTierTests {
   /// A tier whose first look-up of an entry never ends, until it is cancelled.
   private final class Forgetful: FallibleDataCaching {

@@ -1,11 +1,12 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineCaching
 
 /// Leases of a remote tier.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct TierLeaseTests {
   private let clock = ManualClock()
   private let remote = FakeRemoteCache()

@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineCaching
@@ -60,7 +61,7 @@ struct TierOrderTests {
 
   @Test(arguments: 0..<300, Change.allCases)
   func inNoOrderDoesAnOldEntryComeBack(seed: Int, change: Change) {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     let (clock, executor) = (ManualClock(), StepExecutor())
     let (memory, disk, remote) = (StepTier(), StepTier(), StepTier())
     var limits = TieredDataCache.RemoteLimits()

@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
 @testable import VitrineCaching
 
@@ -229,7 +230,7 @@ struct TierQueueTests {
   /// A tier that carries out what the queue says, a few at a time and in any order, with failures.
   @Test(arguments: 0..<200)
   mutating func afterAnyHistoryTheTierHasNothingThatWasRemovedOrReplaced(seed: Int) throws {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     queue = TierQueue(Self.limits(entries: 4, bytes: 3_000, width: 3))
     var tier: [CacheKey: CachedData] = [:]
     /// The latest that was asked for each key; `nil` for a removal.

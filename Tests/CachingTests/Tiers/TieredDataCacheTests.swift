@@ -1,9 +1,10 @@
 import Testing
 import VitrineCaching
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct TieredDataCacheTests {
   private let clock = ManualClock()
   private let near = CountingDataCache()

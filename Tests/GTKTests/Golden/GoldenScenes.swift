@@ -2,6 +2,7 @@ import CGTK
 import Foundation
 import Vitrine
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineGTK
@@ -214,11 +215,8 @@ enum GoldenScenes {
 
   // MARK: Pictures
 
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../../Examples/Photographs").standardized
-
   private static func photo(_ name: String) -> ImageRequest {
-    ImageRequest(.file(folder.appending(path: name).path))
+    ImageRequest(.file(Photograph.folder.appending(path: name).path))
   }
 
   /// A picture of 64x48 pixels, smaller than the widgets, with a disc at the upper left.
@@ -240,7 +238,7 @@ enum GoldenScenes {
   }
 
   private static func decoded(_ name: String) -> Bitmap {
-    let data = try? Data(contentsOf: folder.appending(path: name))
+    let data = try? Photograph.data(name)
     return (try? Bitmap(decoding: data ?? Data(), size: .pixels(64, 64))) ?? .disc(width: 1, height: 1)
   }
 

@@ -1,5 +1,6 @@
 @testable import Vitrine
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineGTK
@@ -198,16 +199,16 @@ final class FakeOpener: PictureOpening {
 
   func open(_ request: ImageRequest) async throws(LoadError) -> any TileProviding {
     let picture = state.withLock { state in
-      state.opened.append(request.name)
-      return state.pictures[request.name]
+      state.opened.append(request.label)
+      return state.pictures[request.label]
     }
-    guard let picture else { throw LoadError(.fetchFailed, .fetch, request.name, "failed") }
+    guard let picture else { throw LoadError(.fetchFailed, .fetch, request.label, "failed") }
     return picture
   }
 
   func cachedVariant(for request: ImageRequest) -> CachedVariant? { variant }
 
-  func forgetFailure(of request: ImageRequest) { state.withLock { $0.forgotten.append(request.name) } }
+  func forgetFailure(of request: ImageRequest) { state.withLock { $0.forgotten.append(request.label) } }
 }
 
 /// Pictures that are easily told from others.

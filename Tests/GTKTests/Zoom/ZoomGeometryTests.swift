@@ -1,27 +1,16 @@
 import Vitrine
+import VitrineTestSupport
 import XCTest
 
 @testable import VitrineGTK
 
 /// What holds for any picture in any window, after any moves.
 final class ZoomGeometryTests: XCTestCase {
-  /// A generator that gives the same numbers each time.
-  private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   private typealias Point = ZoomGeometry.Point
 
   /// Calls `body` with places of many pictures, each of them zoomed, moved and turned.
-  private func forEachGeometry(_ body: (inout ZoomGeometry, inout Numbers) -> Void) {
-    var numbers = Numbers(state: 23)
+  private func forEachGeometry(_ body: (inout ZoomGeometry, inout SplitMix64) -> Void) {
+    var numbers = SplitMix64(seed: 23)
     for round in 0..<600 {
       let longest = [3, 60, 700, 5000, 20_000, 200_000][round % 6]
       let isDrawing = round % 7 == 0
@@ -40,14 +29,14 @@ final class ZoomGeometryTests: XCTestCase {
     }
   }
 
-  private static func point(_ geometry: ZoomGeometry, _ numbers: inout Numbers) -> Point {
+  private static func point(_ geometry: ZoomGeometry, _ numbers: inout SplitMix64) -> Point {
     Point(
       x: Double.random(in: 0...Double(geometry.width), using: &numbers),
       y: Double.random(in: 0...Double(geometry.height), using: &numbers),
     )
   }
 
-  private static func move(_ geometry: inout ZoomGeometry, _ numbers: inout Numbers) {
+  private static func move(_ geometry: inout ZoomGeometry, _ numbers: inout SplitMix64) {
     switch Int.random(in: 0..<6, using: &numbers) {
     case 0: geometry.rotate(quarters: Int.random(in: -5...5, using: &numbers))
     case 1:

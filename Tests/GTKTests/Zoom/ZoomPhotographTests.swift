@@ -1,5 +1,6 @@
 import Foundation
 import Vitrine
+import VitrineTestSupport
 import VitrineTesting
 import XCTest
 
@@ -9,8 +10,7 @@ import XCTest
 final class ZoomPhotographTests: WidgetTestCase {
   func testAPhotographIsItsCropAtEachPlace() throws {
     try MainActor.assumeIsolated {
-      let file = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../Examples/Photographs/macaws-444.jpg").standardized
+      let file = Photograph.folder.appending(path: "macaws-444.jpg")
       let whole = try Bitmap(decoding: try Data(contentsOf: file))
       let picture = ZoomPicture(.testing(), width: 320, height: 240)
       let window = unsafe TestWindow(picture.widget)

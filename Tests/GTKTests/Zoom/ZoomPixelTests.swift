@@ -1,5 +1,6 @@
 import CGTK
 import Vitrine
+import VitrineTestSupport
 import VitrineTesting
 import XCTest
 
@@ -134,7 +135,7 @@ final class ZoomPixelTests: WidgetTestCase {
 
   func testWhileTilesArriveInAnyOrderThePictureIsTheSame() throws {
     try MainActor.assumeIsolated {
-      var numbers = SystemRandomNumberGenerator.Seeded(state: 5)
+      var numbers = SplitMix64(seed: 5)
       let shown = FakePicture(width: 4000, height: 3000, isAutomatic: false, color: FakeColors.slow(4000, 3000))
       let stage = ZoomStage(shown, width: 701, height: 523)
       MainLoop.turn { shown.waitsForOverview }
@@ -249,17 +250,6 @@ final class ZoomPixelTests: WidgetTestCase {
       try check()
       XCTAssertTrue(stage.picture.isFitting)
       stage.close()
-    }
-  }
-}
-
-extension SystemRandomNumberGenerator {
-  /// A generator that gives the same numbers each time.
-  struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return state ^ state >> 29
     }
   }
 }

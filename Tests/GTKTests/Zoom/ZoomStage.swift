@@ -1,6 +1,7 @@
 import CGTK
 import CVitrineGTK
 import Vitrine
+import VitrineTestSupport
 import VitrineTesting
 import XCTest
 

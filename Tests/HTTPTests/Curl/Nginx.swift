@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VitrineHTTP
+import VitrineTestSupport
 import VitrineTesting
 
 /// A real server with certificates of its own, for all tests of a run; it ends with the process that started it.
@@ -12,8 +13,8 @@ final class Nginx: Sendable {
     case plain, http2, tls, expired, wrongHost, clientCertificate
   }
 
-  static let program = find("nginx")
-  static let isInstalled = program != nil && find("openssl") != nil
+  static let program = ServerProcess.find("nginx")
+  static let isInstalled = program != nil && ServerProcess.find("openssl") != nil
   /// Nil where it did not start, which the tests that want it report.
   static let shared: Nginx? = {
     // A port may be taken just before the server takes it.
@@ -27,30 +28,19 @@ final class Nginx: Sendable {
 
   let folder: String
   private let ports: [Int]
-  /// While it is open the server runs.
-  private let lifeline: FileHandle
+  private let process: ServerProcess
 
   /// The certificate that the server's are signed with.
   var authority: String { "\(folder)/ca.pem" }
 
   private init() throws {
     folder = NSTemporaryDirectory() + "vitrine-nginx-\(UUID().uuidString)"
-    ports = try Self.freePorts(Listener.allCases.count)
+    ports = try ServerProcess.freePorts(Listener.allCases.count)
     try FileManager.default.createDirectory(atPath: folder + "/www", withIntermediateDirectories: true)
     try Self.file.write(to: URL(filePath: folder + "/www/file"))
     try Data("me:{PLAIN}secret\n".utf8).write(to: URL(filePath: folder + "/passwords"))
     try Data(Self.configuration(folder, ports).utf8).write(to: URL(filePath: folder + "/nginx.conf"))
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", Self.script, "sh", folder, Self.program ?? ""]
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    lifeline = input.fileHandleForWriting
-    // Said when the server listens, or, with nothing, that it does not.
-    guard !output.fileHandleForReading.availableData.isEmpty else { throw Unexpected() }
+    process = try ServerProcess(Self.script, [folder, Self.program ?? ""])
   }
 
   func url(_ path: String, _ listener: Listener = .plain) -> String {
@@ -60,22 +50,10 @@ final class Nginx: Sendable {
 
   /// A loader that trusts this server's certificates.
   func makeLoader(_ change: (inout CurlLoader.Options) -> Void = { _ in }) -> CurlLoader {
-    HTTPTests.makeLoader {
+    VitrineTestSupport.makeLoader {
       $0.certificateFile = authority
       change(&$0)
     }
-  }
-
-  private static func find(_ name: String) -> String? {
-    ["/usr/sbin/", "/usr/bin/", "/opt/homebrew/bin/", "/usr/local/bin/"].map { $0 + name }
-      .first { FileManager.default.isExecutableFile(atPath: $0) }
-  }
-
-  private static func freePorts(_ count: Int) throws -> [Int] {
-    // Held until all are known, so that they differ; then they are free, if nobody is faster.
-    let servers = try (0..<count).map { _ in try LoopbackServer() }
-    defer { for server in servers { server.stop() } }
-    return servers.map(\.port)
   }
 
   /// Makes the certificates, starts the server, says so, and ends it with its own input.

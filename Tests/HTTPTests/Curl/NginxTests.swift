@@ -1,9 +1,10 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 
 /// What a real server has to say, over HTTP/1.1 and HTTP/2, plain and over TLS.
-@Suite(.timeLimit(.minutes(20)), .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed: make setup"))
+@Suite(.patient, .enabled(if: Nginx.isInstalled, "nginx or openssl is not installed: make setup"))
 struct NginxTests {
   let nginx: Nginx
   let loader: CurlLoader

@@ -1,9 +1,10 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct CookieTests {
   private let clock = ManualClock()
   private let jar: CookieJar

@@ -1,10 +1,11 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What servers and networks do wrong: a typed error each, that names the URL.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct FaultTests {
   let server: LoopbackServer
   let loader = makeLoader()
@@ -211,7 +212,7 @@ struct FaultTests {
 }
 
 /// Answers that are wrong in a way that only bytes can say.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct MalformedAnswerTests {
   let server: LoopbackServer
   let loader = makeLoader()

@@ -1,11 +1,12 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineHTTP
 
 /// What is not Vitrine's may call back, block, or go for good, wherever it is called or released.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ForeignCodeTests {
   private let url = "http://a.example/a"
   private let retries = RetryPolicy.exponential(base: .seconds(1), random: { 1 })
@@ -85,7 +86,7 @@ struct ForeignCodeTests {
     let load = RetryingLoader(inner, retries).load(try HTTPRequest(url), into: RecordingSink())
     inner.onPriority = { if $0 == .low { gate.wait() } }
     let first = Task { await blocking { load.priority = .low } }
-    try await inner.told.reaches(1)
+    await inner.told.reaches(1)
     // The one that is told is still at it.
     load.priority = .high
     load.resume()
@@ -186,7 +187,7 @@ struct ForeignCodeTests {
     }
     let sink = RecordingSink(hooks: hooks)
     loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
-    try await entered.reaches(1)
+    await entered.reaches(1)
     #expect(try await loader.data(server.url("/b")).1.count == 20)
     #expect(sink.ends.isEmpty)
     gate.open()
@@ -239,10 +240,10 @@ struct ForeignCodeTests {
     }
     let sink = RecordingSink(hooks: hooks)
     let handle = loader.load(try HTTPRequest.patient(server.url("/a")), into: sink)
-    try await entered.reaches(1)
+    await entered.reaches(1)
     handle.cancel()
     #expect(await sink.end() == .cancelled)
-    try await entered.reaches(2)
+    await entered.reaches(2)
     #expect(try await loader.data(server.url("/b")).1.count == 20)
     gate.open()
   }
@@ -307,7 +308,7 @@ private final class CallingClock: TimeSource {
   func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
     onSchedule?()
     state.withLock { $0.actions.append(action) }
-    let last = Last { [weak self] in self?.onRelease?() }
+    let last = ReleaseCallback { [weak self] in self?.onRelease?() }
     return ScheduledAction { [self] in
       withExtendedLifetime(last) {
         state.withLock { $0.cancelCount += 1 }
@@ -329,9 +330,9 @@ private final class CallingClock: TimeSource {
 
 /// A sink that does nothing until it is released.
 private final class ReleasingSink: LoadSink {
-  private let last: Last
+  private let last: ReleaseCallback
 
-  init(_ body: @escaping @Sendable () -> Void) { last = Last(body) }
+  init(_ body: @escaping @Sendable () -> Void) { last = ReleaseCallback(body) }
 
   func receive(_ response: HTTPResponse) -> LoadFlow { .proceed }
 

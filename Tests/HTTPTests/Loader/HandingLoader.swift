@@ -1,5 +1,6 @@
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 
 /// A loader that keeps nothing of the handles that it gives, and says what becomes of them.
 final class HandingLoader: DataLoader {

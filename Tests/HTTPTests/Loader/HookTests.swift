@@ -1,9 +1,10 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct HookTests {
   let server: LoopbackServer
 
@@ -194,7 +195,7 @@ struct HookTests {
     let sink = sink {
       $0.willSend = { _ in
         entered.resolve(())
-        while !Task.isCancelled { await Task.yield() }
+        await untilCancelled()
       }
     }
     do {

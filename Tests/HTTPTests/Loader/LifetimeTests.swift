@@ -1,9 +1,10 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct LifetimeTests {
   @Test
   func releasingTheLoaderEndsWhatRunsAndWhatWaits() async throws {

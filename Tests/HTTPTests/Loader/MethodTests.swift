@@ -1,11 +1,12 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineHTTP
 
 /// Methods and bodies of requests, as they arrive at a server.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct MethodTests {
   private let server: LoopbackServer
   private let loader = makeLoader()

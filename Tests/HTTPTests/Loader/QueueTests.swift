@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineHTTP
@@ -93,7 +94,7 @@ struct AdmissionQueueTests {
   /// Whatever is added, removed, changed and released: everything that was not removed starts once, within the limits.
   @Test(arguments: 0..<20)
   func nothingIsLostAndNoLimitIsPassed(seed: Int) {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     var queue = AdmissionQueue<Int>(limit: 5, hostLimit: 2)
     var (hosts, waiting, running) = ([Int: String](), Set<Int>(), [Int]())
     var started = Set<Int>()
@@ -134,7 +135,7 @@ struct AdmissionQueueTests {
   }
 }
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct QueueTests {
   let server: LoopbackServer
 
@@ -209,18 +210,5 @@ struct QueueTests {
     for sink in sinks { #expect(await sink.end() == nil) }
     #expect(server.counts.mostRunning <= 3)
     #expect(server.counts.connections <= 3)
-  }
-}
-
-/// The same numbers in every run.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,11 +1,12 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineHTTP
 
 /// Servers that hold connections for as long as they can.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SlowServerTests {
   private func makeLoader(_ configure: (inout SystemLoader.Options) -> Void = { _ in }) -> SystemLoader {
     var options = SystemLoader.Options()

@@ -1,10 +1,11 @@
 import Testing
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What only URLSession does, or does in its own way.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SessionTests {
   @Test
   func itObeysTheGuardThatItWasMadeWith() {

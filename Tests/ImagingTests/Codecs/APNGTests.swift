@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct APNGTests {
@@ -175,7 +176,7 @@ struct APNGTests {
     let error = failure {
       try decode(file) { options in
         options.frame = 4
-        options.isCancelled = { questions.next() > 4 }
+        options.isCancelled = { questions.increase() > 4 }
       }
     }
 
@@ -199,7 +200,7 @@ struct APNGTests {
   // What was taken back, taken away or covered must not be read for nothing, and must not be missed.
   @Test(arguments: 0..<60)
   func aFrameIsTheSameWhereverComposingBegins(seed: Int) throws {
-    var generator = SeededGenerator(seed: UInt64(seed))
+    var generator = SplitMix64(seed: UInt64(seed))
     var frames: [RandomFrame] = []
     for index in 0..<6 {
       frames.append(RandomFrame(index == 0, &generator))
@@ -225,7 +226,7 @@ private struct RandomFrame {
   var blend: Int
   var pixels: [SIMD4<UInt8>]
 
-  init(_ isFirst: Bool, _ generator: inout SeededGenerator) {
+  init(_ isFirst: Bool, _ generator: inout SplitMix64) {
     if !isFirst, Bool.random(using: &generator) {
       (left, top) = (.random(in: 0..<4, using: &generator), .random(in: 0..<3, using: &generator))
       (width, height) = (.random(in: 1...4 - left, using: &generator), .random(in: 1...3 - top, using: &generator))

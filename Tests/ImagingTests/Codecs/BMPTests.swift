@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct BMPTests {
@@ -199,21 +200,9 @@ struct BMPTests {
     let questions = Counter()
 
     let error = failure {
-      try decode(file) { $0.isCancelled = { questions.next() > 3 } }
+      try decode(file) { $0.isCancelled = { questions.increase() > 3 } }
     }
 
     #expect(error?.code == .cancelled)
-  }
-}
-
-/// Counts how often it was asked.
-final class Counter: Sendable {
-  private let count = Lock(0)
-
-  func next() -> Int {
-    count.withLock { value in
-      value += 1
-      return value
-    }
   }
 }

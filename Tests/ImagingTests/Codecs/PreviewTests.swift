@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What can be seen of an image while it arrives.
@@ -209,7 +210,7 @@ struct PreviewTests {
   @Test(arguments: progressive + rows)
   func damageInWhatCameShowsNothingWrong(name: String) throws {
     let file = try Photograph.data(name)
-    var generator = SeededGenerator(seed: 60)
+    var generator = SplitMix64(seed: 60)
     for _ in 0..<10 {
       var damaged = file
       for _ in 0..<40 {
@@ -224,7 +225,7 @@ struct PreviewTests {
     }
   }
 
-  @Test(.enabled(if: Corpus.isThere, Corpus.hint))
+  @Test(.needsCorpus)
   func realProgressiveFilesHavePreviewsThatLookLikeThem() throws {
     let names = ["formats", "photos"].flatMap { Corpus.files(in: $0, ending: ".jpg") }
     var count = 0

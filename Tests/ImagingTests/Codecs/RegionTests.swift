@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Parts of images: the same pixels as in the whole, for less work.
@@ -18,7 +19,7 @@ struct RegionTests {
 
   /// Regions all over the picture, and at its edges.
   static func regions(_ width: Int, _ height: Int, count: Int) -> [PixelRegion] {
-    var generator = SeededGenerator(seed: UInt64(width * height))
+    var generator = SplitMix64(seed: UInt64(width * height))
     let random = (0..<count).map { _ in
       let (x, y) = (Int.random(in: 0..<width, using: &generator), Int.random(in: 0..<height, using: &generator))
       return PixelRegion(

@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 
 struct SniffingTests {
   static func mediaFile(_ brands: String...) -> [UInt8] {

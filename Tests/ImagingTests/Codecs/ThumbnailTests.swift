@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct ThumbnailTests {
@@ -133,7 +134,7 @@ struct ThumbnailTests {
     let error = failure {
       try decode(file, .pixels(80, 80)) { options in
         options.quality = .fast
-        options.isCancelled = { questions.next() > 1 }
+        options.isCancelled = { questions.increase() > 1 }
       }
     }
 

@@ -1,7 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
-import VitrineTesting
+import VitrineTestSupport
 
 /// EXIF of an original, changed in place.
 struct WrittenEXIFTests {
@@ -178,7 +178,7 @@ struct WrittenEXIFTests {
 
   @Test
   func spoiledBlocksAreReadWithoutHarm() throws {
-    var generator = SeededGenerator(seed: 5)
+    var generator = SplitMix64(seed: 5)
     for original in try Self.blocks.get() {
       for _ in 0..<2000 {
         var block = original
@@ -232,7 +232,7 @@ struct WrittenEXIFTests {
   }
 
   @Test(
-    .enabled(if: Corpus.isThere, Corpus.hint),
+    .needsCorpus,
     arguments: Corpus.files(in: "photos/jpg", ending: ".jpg"),
   )
   func realBlocksKeepTheirBytes(path: String) throws {

@@ -1,6 +1,6 @@
 import Testing
 import VitrineRuntime
-import VitrineTesting
+import VitrineTestSupport
 
 @testable import VitrineImaging
 

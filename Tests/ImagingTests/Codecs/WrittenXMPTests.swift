@@ -1,7 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
-import VitrineTesting
+import VitrineTestSupport
 
 /// A packet of XMP made by hand.
 enum XMPFile {
@@ -132,7 +132,7 @@ struct WrittenXMPTests {
           + "<!-- x --><![CDATA[y]]>",
       ).utf8
     )
-    var generator = SeededGenerator(seed: 8)
+    var generator = SplitMix64(seed: 8)
     let end = try #require(packet.firstRange(of: Data("</x:xmpmeta>".utf8))).upperBound
     for count in 0..<end { #expect(Self.keep(packet.prefix(count)) == nil) }
     for _ in 0..<2000 {

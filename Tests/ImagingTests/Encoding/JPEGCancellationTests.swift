@@ -1,7 +1,6 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
-import VitrineTesting
 
 /// JPEGs that nobody wants any more while they are written, by libjpeg.
 @Suite(.enabled(if: !Shape.isApple))

@@ -2,6 +2,7 @@ import Dispatch
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct AnimatedImageTests {
@@ -129,19 +130,19 @@ struct AnimatedImageTests {
   /// The first caller leaves while the frame is decoded, and another asks for it before the decoder stops.
   @Test
   func whoAsksWhileAFrameIsGivenUpGetsIt() async throws {
-    let gate = GatedFrames.Gate()
+    let gates = GatedFrames.Gates()
     var registry = DecoderRegistry.standard
-    registry.add(GatedFrames(gate: gate))
+    registry.add(GatedFrames(gates: gates))
     let image = try AnimatedImage(GatedFrames.file, decoders: registry, budget: FrameBudget(memoryPressure: nil))
     let first = Task { try await image.frame(at: 1) }
-    _ = await gate.hasBegun.value()
+    await gates.begun.value()
     first.cancel()
     await #expect(throws: ImageError.self) { try await first.value }
-    _ = await gate.wasStopped.value()
+    await gates.stopped.value()
 
     let second = Task { try await image.frame(at: 1) }
     try await until { image.waitingCount != 0 }
-    gate.opens.signal()
+    gates.mayReturn.open()
 
     #expect(try await second.value.size == [4, 4])
     #expect(image.frameCount == 3)
@@ -151,7 +152,7 @@ struct AnimatedImageTests {
   @Test
   func aDecoderThatIsCancelledByNobodyFails() async throws {
     var registry = DecoderRegistry.standard
-    registry.add(GatedFrames(gate: nil))
+    registry.add(GatedFrames(gates: nil))
     let image = try AnimatedImage(GatedFrames.file, decoders: registry, budget: FrameBudget(memoryPressure: nil))
     let player = AnimationPlayer(image)
     player.play()
@@ -397,17 +398,17 @@ struct AnimatedImageTests {
 /// Three frames; decoding the second one is stopped the first time.
 private struct GatedFrames: ImageDecoder {
   /// What a test and the decoder tell each other.
-  final class Gate: Sendable {
-    let hasBegun = Deferred<Bool>()
-    let wasStopped = Deferred<Bool>()
-    let opens = DispatchSemaphore(value: 0)
+  struct Gates {
+    let begun = Gate()
+    let stopped = Gate()
+    let mayReturn = Gate()
   }
 
   static let format = ImageFormat(name: "gated", mediaType: "image/x-gated", fileExtension: "gated")
   static let file = Data("GATED frames".utf8)
 
   /// With `nil` it says that it was cancelled, although nobody did that.
-  let gate: Gate?
+  let gates: Gates?
 
   var formats: [ImageFormat] { [Self.format] }
 
@@ -427,14 +428,14 @@ private struct GatedFrames: ImageDecoder {
 
   func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
     if request.frame == 1 {
-      guard let gate else { throw ImageError(.cancelled, "cancelled") }
-      if gate.hasBegun.resolve(true) {
+      guard let gates else { throw ImageError(.cancelled, "cancelled") }
+      if gates.begun.open() {
         while true {
           do throws(ImageError) {
             try request.control.check()
           } catch {
-            gate.wasStopped.resolve(true)
-            gate.opens.wait()
+            gates.stopped.open()
+            gates.mayReturn.wait()
             throw error
           }
         }

@@ -1,12 +1,13 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct FrameSourceTests {
   /// Frames of all disposals at places of their own, some interlaced, some transparent.
   static func animation(seed: UInt64, frameCount: Int = 12) -> Data {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix64(seed: seed)
     let frames = (0..<frameCount).map { number in
       let (width, height) = (Int.random(in: 1...20, using: &generator), Int.random(in: 1...14, using: &generator))
       let shift = Int.random(in: 0...3, using: &generator)
@@ -56,7 +57,7 @@ struct FrameSourceTests {
     let file = try Self.data(name)
     var source = try FrameSource(file)
     let pictures = try (0..<source.info.frameCount).map { index in try decode(file) { $0.frame = index }.bitmap.seen }
-    var generator = SeededGenerator(seed: 7)
+    var generator = SplitMix64(seed: 7)
 
     for _ in 0..<40 {
       let index = Int.random(in: pictures.indices, using: &generator)

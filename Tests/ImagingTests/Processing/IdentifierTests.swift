@@ -1,4 +1,5 @@
 import Testing
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineImaging
@@ -36,7 +37,7 @@ struct IdentifierTests {
         #expect((StepName.number(first) == StepName.number(second)) == (first == second))
       }
     }
-    var generator = SeededGenerator(seed: 1)
+    var generator = SplitMix64(seed: 1)
     for _ in 0..<2000 {
       let number = Double(bitPattern: generator.next())
       guard !number.isNaN else { continue }
@@ -56,7 +57,7 @@ struct IdentifierTests {
 
   @Test
   func equalParametersMakeEqualNamesAndOthersNever() {
-    var generator = SeededGenerator(seed: 2)
+    var generator = SplitMix64(seed: 2)
     var known: [String: String] = [:]
     for _ in 0..<20_000 {
       let parameters = Parameters(using: &generator)
@@ -188,7 +189,7 @@ private struct Parameters {
   let units: [Int]
   let choice: Int
 
-  init(using generator: inout SeededGenerator) {
+  init(using generator: inout SplitMix64) {
     kind = Int.random(in: 0..<10, using: &generator)
     numbers = (0..<4).map { _ in [0, 0.5, 1, 2, 10, 0.1][Int.random(in: 0..<6, using: &generator)] }
     units = (0..<4).map { _ in Int.random(in: 0..<3, using: &generator) }

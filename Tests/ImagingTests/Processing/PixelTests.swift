@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineImaging
@@ -79,7 +80,7 @@ struct PixelTests {
   /// An independent blur: sums in double precision over the mirrored picture.
   @Test(arguments: [0.4, 1, 2.4, 2.55, 2.7, 4, 5.2, 5.4, 7, 13, 29] as [Double], [(97, 61), (130, 33), (40, 200)])
   func aBlurIsAGaussianWhateverItsRadius(sigma: Double, size: (Int, Int)) throws {
-    var generator = SeededGenerator(seed: 7)
+    var generator = SplitMix64(seed: 7)
     // Noise, bars of full contrast and a single bright pixel.
     let picture = Bitmap.pixels(width: size.0, height: size.1, alpha: .opaque) { x, y in
       let noise = UInt8.random(in: 0...255, using: &generator)
@@ -137,7 +138,7 @@ struct PixelTests {
 
   @Test(arguments: ImageProcessor.Interest.allCases, [(0, 0), (150, 10), (80, 100)])
   func aSmartCropFindsWhatThereIsToSee(interest: ImageProcessor.Interest, place: (Int, Int)) throws {
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMix64(seed: 3)
     // A patch of noise on plain gray.
     let picture = Bitmap.pixels(width: 200, height: 150, alpha: .opaque) { x, y in
       let isPatch = (place.0..<place.0 + 40).contains(x) && (place.1..<place.1 + 40).contains(y)

@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineImaging

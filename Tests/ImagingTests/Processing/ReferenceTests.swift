@@ -1,5 +1,6 @@
 import Testing
 import VitrineImaging
+import VitrineTestSupport
 import VitrineTesting
 
 /// Processors beside pictures that other programs have made.

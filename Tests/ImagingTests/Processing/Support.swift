@@ -1,5 +1,6 @@
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The pictures of Fixtures/processing; make.py there says how they were made.

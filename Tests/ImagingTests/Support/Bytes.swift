@@ -1,5 +1,6 @@
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 
 extension [UInt8] {
   static func big16(_ value: Int) -> [UInt8] { [UInt8(value >> 8 & 255), UInt8(value & 255)] }
@@ -229,7 +230,7 @@ enum ICCProfile {
 extension Bitmap {
   /// Something of every kind: gradients, edges, noise, coverage.
   static func busy(width: Int, height: Int, alpha: Bool) -> Bitmap {
-    var generator = SeededGenerator(seed: 5)
+    var generator = SplitMix64(seed: 5)
     return .pixels(width: width, height: height, alpha: alpha ? .straight : .opaque) { x, y in
       let noise = UInt8.random(in: 0...60, using: &generator)
       let edge: UInt8 = (x / 9 + y / 7).isMultiple(of: 2) ? 190 : 10

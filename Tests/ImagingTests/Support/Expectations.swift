@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Decodes with the standard decoders.
@@ -18,18 +19,7 @@ func info(_ data: Data, limits: DecodeLimits = DecodeLimits()) throws(ImageError
   try DecoderRegistry.standard.info(of: data, limits: limits)
 }
 
-/// The reason for which `body` fails; `nil`, and a failed test, when it does not.
-func failure<R>(
-  sourceLocation: SourceLocation = #_sourceLocation,
-  _ body: () throws -> R,
-) -> ImageError? {
-  #expect(throws: ImageError.self, sourceLocation: sourceLocation) { _ = try body() }
-}
-
 extension Bitmap {
-  /// The size, to compare in one expectation.
-  var size: [Int] { [width, height] }
-
   /// The pixels, row by row.
   var pixels: [SIMD4<UInt8>] { (0..<height).flatMap { y in (0..<width).map { self[$0, y] } } }
 
@@ -61,26 +51,5 @@ extension Bitmap {
       let place = orientation.upright(x: x, y: y, width: width, height: height)
       return self[place.x, place.y]
     }
-  }
-}
-
-extension SIMD4<UInt8> {
-  func isWithin(_ tolerance: Int, of other: Self) -> Bool {
-    indices.allSatisfy { abs(Int(self[$0]) - Int(other[$0])) <= tolerance }
-  }
-}
-
-/// The same random numbers every time: Vigna's SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-    return z ^ z >> 31
   }
 }

@@ -1,7 +1,6 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
-import VitrineTesting
 
 /// A file given to a decoder piece by piece, as it would arrive.
 struct Feeding {
@@ -52,29 +51,5 @@ extension PreviewPolicy {
     policy.interval = 1
     policy.showsRows = true
     return policy
-  }
-}
-
-/// Another decoder, and how often it is called.
-struct CountingDecoder: ImageDecoder {
-  struct Calls { var info = 0, open = 0 }
-
-  let base: any ImageDecoder
-  let calls = Lock(Calls())
-
-  var formats: [ImageFormat] { base.formats }
-
-  func info(
-    of bytes: UnsafeRawBufferPointer,
-    format: ImageFormat,
-    limits: DecodeLimits,
-  ) throws(ImageError) -> ImageInfo? {
-    calls.withLock { $0.info += 1 }
-    return try unsafe base.info(of: bytes, format: format, limits: limits)
-  }
-
-  func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
-    calls.withLock { $0.open += 1 }
-    return try unsafe base.open(bytes, request)
   }
 }

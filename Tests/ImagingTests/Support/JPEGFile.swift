@@ -1,5 +1,6 @@
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 
 /// A JPEG file made by hand of random coefficients: any sampling, restart interval and order of scans.
 ///
@@ -123,7 +124,7 @@ struct JPEGFile: CustomStringConvertible {
       let isSingle = file.sampling.count == 1
       let (columns, rows) = isSingle ? (1, 1) : (most, high)
       units = ((file.width + 8 * columns - 1) / (8 * columns), (file.height + 8 * rows - 1) / (8 * rows))
-      var generator = SeededGenerator(seed: file.seed)
+      var generator = SplitMix64(seed: file.seed)
       for factor in file.sampling {
         let (across, down) = isSingle ? (1, 1) : (factor.columns, factor.rows)
         blocks.append(
@@ -135,7 +136,7 @@ struct JPEGFile: CustomStringConvertible {
     }
 
     /// Smooth, busy and full blocks, and such as have nothing but their mean.
-    static func block(_ generator: inout SeededGenerator) -> [Int] {
+    static func block(_ generator: inout SplitMix64) -> [Int] {
       var block = [Int](repeating: 0, count: 64)
       block[0] = .random(in: -150...150, using: &generator)
       let count = [0, 0, 2, 6, 20, 63].randomElement(using: &generator) ?? 0

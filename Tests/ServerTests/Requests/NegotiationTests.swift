@@ -3,6 +3,7 @@ import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
 import VitrineServingRequests
+import VitrineTestSupport
 
 /// What a client gets, and what it depends on.
 @Suite
@@ -130,7 +131,7 @@ struct NegotiationTests {
   /// A shared cache that keys by `Vary` never gives one client's response to another for whom it would differ.
   @Test
   func clientsWithEqualVaryFieldsGetTheSame() {
-    var numbers = SeededNumbers(5)
+    var numbers = SplitMix64(seed: 5)
     let values: [String: [String]] = [
       "Accept": ["image/avif", "image/webp,image/jxl;q=0.5", "*/*"], "Sec-CH-Width": ["100", "640", "x"],
       "Width": ["100", "1280"], "Sec-CH-DPR": ["1", "2"], "DPR": ["1.5", "3"], "Save-Data": ["on", "off"],

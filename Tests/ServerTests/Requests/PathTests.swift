@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 @testable import VitrineServingRequests
 
 /// URLs in imgproxy's syntax, and what they mean.
@@ -222,9 +223,8 @@ struct PathTests {
 struct DocumentedOptionTests {
   @Test
   func everyOptionIsDocumented() throws {
-    let page = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../../Sources/Server/Requests/VitrineServingRequests.docc/OptionsOfURLs.md").standardized
-    let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
+    let page = "Sources/Server/Requests/VitrineServingRequests.docc/OptionsOfURLs.md"
+    let text = try String(decoding: Data(contentsOf: Repository.folder.appending(path: page)), as: UTF8.self)
     let parts = text.split(separator: "These options of imgproxy are refused")
     try #require(parts.count == 2)
     for name in OptionTable.options.keys { #expect(parts[0].contains("`\(name)`"), "\(name)") }

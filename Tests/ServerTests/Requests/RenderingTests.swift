@@ -3,6 +3,7 @@ import Vitrine
 import VitrineImaging
 import VitrineRuntime
 import VitrineServingRequests
+import VitrineTestSupport
 import VitrineTesting
 
 /// What the options make of an image.
@@ -155,7 +156,7 @@ struct RenderingTests {
 
   @Test
   func otherOptionsHaveOtherKeys() throws {
-    var numbers = SeededNumbers(3)
+    var numbers = SplitMix64(seed: 3)
     var requests: [ImageRequest: ThumbnailOptions] = [:]
     for _ in 0..<300 {
       var options = ThumbnailOptions.random(&numbers)

@@ -2,6 +2,7 @@ import Testing
 import VitrineImaging
 import VitrineRuntime
 import VitrineServingRequests
+import VitrineTestSupport
 
 /// What is written is read back.
 @Suite
@@ -9,7 +10,7 @@ struct RoundTripTests {
   @Test
   func optionsAreReadBackAsTheyAreWritten() throws {
     let urls = try ThumbnailURLs { ($0.maxSide, $0.maxPixels) = (1_000_000, .max) }
-    var numbers = SeededNumbers(7)
+    var numbers = SplitMix64(seed: 7)
     var texts: [String: ThumbnailOptions] = [:]
     for _ in 0..<(Situations.areAllWanted ? 5000 : 400) {
       let options = ThumbnailOptions.random(&numbers)
@@ -29,7 +30,7 @@ struct RoundTripTests {
     let urls = try ThumbnailURLs()
     let options = ["rt:fill", "w:300", "h:200", "q:70", "g:sm", "bl:2", "pd:1:2:3:4", "dpr:2", "bg:102030"]
     let usual = try urls.request(path: "/_/\(options.joined(separator: "/"))/plain/http://example.com/")
-    var numbers = SeededNumbers(8)
+    var numbers = SplitMix64(seed: 8)
     for _ in 0..<50 {
       let text = options.shuffled(using: &numbers).joined(separator: "/")
       #expect(try urls.request(path: "/_/\(text)/plain/http://example.com/") == usual)
@@ -123,14 +124,14 @@ struct RoundTripTests {
 
 extension ThumbnailOptions {
   /// Makes options of which each value has its default half of the time.
-  static func random(_ numbers: inout SeededNumbers) -> ThumbnailOptions {
+  static func random(_ numbers: inout SplitMix64) -> ThumbnailOptions {
     var options = ThumbnailOptions()
-    func rarely(_ change: (inout SeededNumbers) -> Void) { if Bool.random(using: &numbers) { change(&numbers) } }
-    func number(_ range: ClosedRange<Int>, _ numbers: inout SeededNumbers) -> Double {
+    func rarely(_ change: (inout SplitMix64) -> Void) { if Bool.random(using: &numbers) { change(&numbers) } }
+    func number(_ range: ClosedRange<Int>, _ numbers: inout SplitMix64) -> Double {
       Double(Int.random(in: range, using: &numbers))
         / [1, 10, 1000, 1_000_000][Int.random(in: 0..<4, using: &numbers)]
     }
-    func gravity(_ numbers: inout SeededNumbers, crops: Bool = true) -> Gravity {
+    func gravity(_ numbers: inout SplitMix64, crops: Bool = true) -> Gravity {
       switch Int.random(in: 0..<(crops ? 4 : 2), using: &numbers) {
       case 0: .center
       case 1:

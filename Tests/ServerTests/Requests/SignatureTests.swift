@@ -1,6 +1,7 @@
 import Testing
 import VitrineRuntime
 import VitrineServingRequests
+import VitrineTestSupport
 
 @Suite
 struct SignatureTests {
@@ -127,7 +128,7 @@ struct SignatureTests {
     let whole = Array(usual.utf8)
     let now = Date(timeIntervalSince1970: 1_000_000_000)
     #expect(urls.refusal(of: usual, at: now) == nil)
-    var numbers = SeededNumbers(24)
+    var numbers = SplitMix64(seed: 24)
     for _ in 0..<Mutants.count {
       let mutant = Mutants.mutant(of: whole, &numbers)
       let text = String(decoding: mutant, as: UTF8.self)
@@ -149,7 +150,7 @@ struct SignatureTests {
       "/_/pd:1:2:3:4/fq:webp:70:avif:50/fn:Y2F0:1/bg:1:2:3/rc:1:2:3:4/aHR0cDovL2V4YW1wbGUuY29tL2NhdC5qcGc.png",
       "/info/_/dpr:2.5/g:fp:0.5:0.25/plain/http%3A%2F%2Fexample.com%2Fcat.jpg%3Fa%3Db",
     ].map { Array($0.utf8) }
-    var numbers = SeededNumbers(42)
+    var numbers = SplitMix64(seed: 42)
     for index in 0..<Mutants.count {
       let mutant = String(decoding: Mutants.mutant(of: paths[index % 3], &numbers), as: UTF8.self)
       guard let request = try? urls.request(path: mutant) else { continue }
@@ -171,7 +172,7 @@ enum Mutants {
   ].map { Array($0.utf8) }
 
   /// Returns a text with one to three changes.
-  static func mutant(of text: [UInt8], _ numbers: inout SeededNumbers) -> [UInt8] {
+  static func mutant(of text: [UInt8], _ numbers: inout SplitMix64) -> [UInt8] {
     var text = text
     for _ in 0..<Int.random(in: 1...3, using: &numbers) {
       let place = Int.random(in: 0..<text.count, using: &numbers)

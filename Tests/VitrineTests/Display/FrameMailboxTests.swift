@@ -1,6 +1,7 @@
 import Testing
 import Vitrine
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @MainActor

@@ -4,20 +4,20 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// State that views bind to.
 @MainActor
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ImageLoaderTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
-  private let file: Data
+  private let file = TestPicture.png
   private let delivered = AsyncStream<Void>.makeStream()
   private let mailbox: FrameMailbox
 
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  init() {
     pipeline = .testing(parts)
     mailbox = FrameMailbox { [delivered] mailbox in
       Task { @MainActor in
@@ -139,6 +139,4 @@ struct ImageLoaderTests {
     await second.wait { $0.isCancelled }
     #expect(pipeline.jobCount == 0)
   }
-
-  private struct Unexpected: Error {}
 }

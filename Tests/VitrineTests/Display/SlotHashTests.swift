@@ -1,13 +1,14 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// A hash as the placeholder of an image.
 @MainActor
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SlotHashTests {
   private let loading = FakeLoading()
   private let mailbox = FrameMailbox.manual()

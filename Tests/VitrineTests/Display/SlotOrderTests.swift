@@ -1,4 +1,5 @@
 import Testing
+import VitrineTestSupport
 @testable import Vitrine
 import VitrineImaging
 import VitrineRuntime
@@ -203,11 +204,6 @@ struct SlotOrderTests {
     for _ in 1..<5 { sequences = sequences.flatMap { sequence in events.map { sequence + [$0] } } }
     await check(orders: sequences, expected: 29_282, [SlotSetup(memory: ["B": .stale], stand: .keepCurrent)])
   }
-}
-
-extension FakeLoading {
-  /// The oldest load of a name that has not ended, cancelled or not.
-  func oldest(_ name: String) -> Load? { loads.first { $0.name == name && !$0.isEnded } }
 }
 
 /// All orders of the elements of several lanes, each lane in its own order.

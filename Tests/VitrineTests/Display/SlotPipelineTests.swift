@@ -3,12 +3,13 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// A slot over a real pipeline.
 // It shares the main actor with tests that keep it busy for long.
 @MainActor
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SlotPipelineTests {
   /// A view that says when it was told something.
   private final class AwaitedView: ImageDisplay {
@@ -52,12 +53,11 @@ struct SlotPipelineTests {
   }
 
   private let source = GatedSource()
-  private let file: Data
+  private let file = TestPicture.png
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
 
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  init() {
     pipeline = .testing(parts)
   }
 

@@ -2,6 +2,7 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @MainActor

@@ -1,13 +1,14 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// A picture out of the cache as the placeholder of an image.
 @MainActor
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct SlotVariantTests {
   private let loading = FakeLoading()
   private let mailbox = FrameMailbox.manual()
@@ -141,7 +142,7 @@ struct SlotVariantTests {
 
   @Test
   func itIsFoundInARealPipelineAndInAScope() async throws {
-    let request = ImageRequest(.data(try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png), id: "a"))
+    let request = ImageRequest(.data(TestPicture.png, id: "a"))
     var small = request
     small.size = .pixels(16, 16)
     for isScoped in [false, true] {

@@ -3,13 +3,14 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// For everything that can be where, how often an encoded image is fetched, decoded and encoded, and that this is what
 /// `explain` says.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct EncodedCountTests {
   private static let url = "https://example.org/a.png"
 
@@ -205,7 +206,7 @@ struct EncodedCountTests {
       results.append(try await pipeline.encoded(for: request, as: Scene.encoding(wish)).data)
     }
     // Of large ones a third, the same each time, unless all situations are to be played.
-    var random = SplitMix(1)
+    var random = SplitMix64(seed: 1)
     for test in Case.all(wish) where !wish.isLarge || ExactCountTests.playsAll || random.chance(1, in: 3) {
       let scene = try await Scene(test, file, changed)
       let before = scene.work

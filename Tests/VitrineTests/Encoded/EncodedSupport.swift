@@ -1,6 +1,7 @@
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 
 /// An encoder of PNG that counts how often it runs.
 struct CountingEncoder: ImageEncoder {

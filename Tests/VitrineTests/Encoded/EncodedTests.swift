@@ -5,21 +5,18 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Images as files: who shares them, where they are kept, and what goes wrong.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct EncodedTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
   private let decoder = CountingDecoder()
   private let encoder = CountingEncoder()
-  private let file: Data
+  private let file = TestPicture.png
   private let request = ImageRequest(url: url, size: .pixels(32, 32))
-
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
-  }
 
   /// A pipeline as after a start of the program.
   private func start(_ configure: (inout ImagePipeline.Configuration) -> Void = { _ in }) -> ImagePipeline {
@@ -460,10 +457,10 @@ struct EncodedTests {
   @Test
   func encodingStopsWhenNobodyWantsItAnyMore() async throws {
     serve()
-    let (hasBegun, mayGoOn) = (Gate<Bool>(), DispatchSemaphore(value: 0))
+    let (hasBegun, mayGoOn) = (Gate(), Gate())
     var slow = encoder
     slow.before = {
-      hasBegun.open(true)
+      hasBegun.open()
       mayGoOn.wait()
     }
     let pipeline = start { [slow] in
@@ -471,12 +468,11 @@ struct EncodedTests {
       $0.maxConcurrentDecodes = 1
     }
     let caller = Task { try await pipeline.encoded(for: request, as: .png()) }
-    _ = await hasBegun.value()
+    await hasBegun.value()
     caller.cancel()
     _ = await caller.result
     #expect(pipeline.jobCount == 0)
-    mayGoOn.signal()
-    mayGoOn.signal()
+    mayGoOn.open()
     // Encoded by the same worker, after the first.
     _ = try await pipeline.encoded(for: ImageRequest(url: Self.url, size: .pixels(8, 8)), as: .png())
     await pipeline.cache.flush()

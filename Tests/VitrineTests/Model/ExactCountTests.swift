@@ -4,13 +4,14 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// For everything that can be where, how often each layer is used.
 // One after the other: they keep a thread busy each, and other suites wait for a core.
-@Suite(.serialized, .timeLimit(.minutes(20)))
+@Suite(.serialized, .patient)
 struct ExactCountTests {
   private static let url = "https://example.org/0"
   private static let lifetime = 60.0
@@ -19,7 +20,7 @@ struct ExactCountTests {
 
   private static func situations(_ memory: Situation.Memory, _ caches: CacheAccess, oneIn many: Int) -> [Situation] {
     let number = Situation.Memory.allCases.firstIndex(of: memory) ?? 0
-    var random = SplitMix(UInt64(caches.rawValue) * 8 + UInt64(number) + 1)
+    var random = SplitMix64(seed: UInt64(caches.rawValue) * 8 + UInt64(number) + 1)
     return Situation.all(caches).filter { $0.memory == memory && (playsAll || random.chance(1, in: many)) }
   }
 
@@ -88,7 +89,7 @@ struct ExactCountTests {
       ($0.retryPolicy, $0.remembersFailures) = (.never, false)
       $0.storagePolicy = situation.storage
       $0.stepper = executor
-      $0.decoders = DecoderRegistry([StepDecoder { _ in counted.value.decodes += 1 }])
+      $0.decoders = DecoderRegistry([CountingDecoder { _ in counted.value.decodes += 1 }])
     }
     var request = request(situation.asked) { counted.value.processed += 1 }
     (request.cachePolicy, request.cacheAccess) = (situation.policy, situation.caches)

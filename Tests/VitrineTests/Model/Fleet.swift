@@ -3,6 +3,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
@@ -162,7 +163,7 @@ final class Fleet: @unchecked Sendable {
   static let addresses = 3
 
   let options: Options
-  var random: SplitMix
+  var random: SplitMix64
   let executor = StepExecutor()
   let clock = ManualClock()
   let shared: SharedTier
@@ -188,7 +189,7 @@ final class Fleet: @unchecked Sendable {
   var loadCount: Int { machines.reduce(0) { $0 + $1.loader.count } }
 
   init(seed: UInt64, isTraced: Bool = false) {
-    var random = SplitMix(seed)
+    var random = SplitMix64(seed: seed)
     var options = Options(isTraced: isTraced)
     options.machines = random.chance(1, in: 4) ? 3 : 2
     options.hasMemory = random.chance(1, in: 2)

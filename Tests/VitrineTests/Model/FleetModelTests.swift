@@ -1,10 +1,11 @@
 import Testing
 import Vitrine
 import VitrineRuntime
+import VitrineTestSupport
 
 /// Random histories of several pipelines over one shared tier, each step taken by hand, against a model of what must
 /// hold: nobody is served what is older than the request allows, whatever the tier does.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct FleetModelTests {
   private static let steps = 400
   private static let ruins = Lock<[Fleet]>([])

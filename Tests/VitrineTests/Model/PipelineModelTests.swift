@@ -1,10 +1,11 @@
 import Testing
 import Vitrine
 import VitrineRuntime
+import VitrineTestSupport
 
 /// Random histories of everything that can happen to a pipeline, each step taken by hand, against a model of what must
 /// hold.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PipelineModelTests {
   private static let steps = 250
   private static let ruins = Lock<[World]>([])

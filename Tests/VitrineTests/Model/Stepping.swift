@@ -145,46 +145,6 @@ final class StepDisk: DataCaching, @unchecked Sendable {
   func flush() async {}
 }
 
-/// Decodes PNG and says so before it does.
-struct StepDecoder: ImageDecoder {
-  let inner = PNGDecoder()
-  let whenOpened: @Sendable (Data) -> Void
-
-  var formats: [ImageFormat] { inner.formats }
-
-  func info(
-    of bytes: UnsafeRawBufferPointer,
-    format: ImageFormat,
-    limits: DecodeLimits,
-  ) throws(ImageError) -> ImageInfo? {
-    try unsafe inner.info(of: bytes, format: format, limits: limits)
-  }
-
-  func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
-    unsafe whenOpened(Data(bytes))
-    return try unsafe inner.open(bytes, request)
-  }
-}
-
-/// The same random numbers every time: Vigna's SplitMix64.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-    return word ^ (word >> 31)
-  }
-
-  mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
-
-  mutating func chance(_ one: Int, in many: Int) -> Bool { below(many) < one }
-}
-
 /// A variable that one thread uses.
 final class Box<Value>: @unchecked Sendable {
   // @unchecked: everything in these suites happens on the thread of the test.

@@ -2,6 +2,7 @@ import Vitrine
 import VitrineCaching
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine

@@ -1,6 +1,7 @@
 import Vitrine
 import VitrineHTTP
 import VitrineRuntime
+import VitrineTestSupport
 
 @testable import Vitrine
 

@@ -3,6 +3,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
@@ -116,7 +117,7 @@ final class World: @unchecked Sendable {
   static let whileRevalidating = 60.0
 
   let options: Options
-  var random: SplitMix
+  var random: SplitMix64
   let executor = StepExecutor()
   let loader = StepLoader()
   let disk = StepDisk()
@@ -157,7 +158,7 @@ final class World: @unchecked Sendable {
   var exactPriorities = 0
 
   init(seed: UInt64, isTraced: Bool = false) {
-    var random = SplitMix(seed)
+    var random = SplitMix64(seed: seed)
     var options = Options(isTraced: isTraced)
     options.hasMemory = random.chance(3, in: 4)
     options.hasDisk = random.chance(3, in: 4)
@@ -179,7 +180,7 @@ final class World: @unchecked Sendable {
       $0.maxConcurrentDecodes = options.width
       $0.storagePolicy = options.storage
       $0.stepper = executor
-      $0.decoders = DecoderRegistry([StepDecoder { hook.value($0) }])
+      $0.decoders = DecoderRegistry([CountingDecoder { hook.value($0) }])
     }
     self.pipeline = pipeline
     scope = LoadScope(pipeline)

@@ -5,10 +5,11 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Pipelines of several machines over one remote tier: they share entries, and the work to make them.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct CoordinationTests {
   private static let url = "https://example.org/a.png"
   private static let plain = ImageRequest(url: url)
@@ -17,12 +18,11 @@ struct CoordinationTests {
   private let remote = FakeRemoteCache()
   private let loader = FakeLoader()
   private let clock = ManualClock()
-  private let file: Data
+  private let file = TestPicture.png
   private let newer: Data
   private let request = ImageRequest(url: url, size: .pixels(16, 16))
 
   init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     newer = try Bitmap.testPattern(width: 48, height: 64).encoded(as: .png)
   }
 
@@ -187,10 +187,10 @@ struct CoordinationTests {
   @Test
   func aCallerThatLeavesBeforeTheBytesAreDecodedLeavesTheWorkToOthers() async throws {
     loader.answer(Self.url, with: file, headers: Self.fresh)
-    let (begun, gate) = (Deferred<Void>(), DispatchSemaphore(value: 0))
+    let (begun, gate) = (Gate(), Gate())
     let machine = makeMachine(
-      decoder: StepDecoder { _ in
-        begun.resolve(())
+      decoder: CountingDecoder { _ in
+        begun.open()
         gate.wait()
       }
     )
@@ -199,7 +199,7 @@ struct CoordinationTests {
     #expect(remote.leasedKeys.count == 2)
     task.cancel()
     _ = await task.result
-    gate.signal()
+    gate.open()
     await remote.waitForNoLease()
     // Whoever waits need not work alone.
     #expect(remote.vainKeys.isEmpty)

@@ -3,16 +3,17 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Downloads that stop when what is shown needs no more, and go on for who needs all.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct EarlyStopTests {
   private let loader = FakeLoader()
   private let clock = ManualClock()
-  private let folder = Folder()
+  private let folder: TemporaryFolder
   private let url = "https://example.org/a.jpg"
   /// Progressive, 768x512, its first scan within 8 KiB, and 400 KiB of comments behind that; a disk keeps
   /// no beginnings below 16 KiB.
@@ -20,9 +21,8 @@ struct EarlyStopTests {
   private static let beginning = 20 << 10
 
   init() throws {
-    let photographs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Examples/Photographs")
-    file = try Data(contentsOf: photographs.appending(path: "lighthouse-progressive.jpg"))
+    folder = try TemporaryFolder()
+    file = try Photograph.data("lighthouse-progressive.jpg")
       .withJPEGComments(ofBytes: 400 << 10, beforeScans: [2])
   }
 

@@ -3,18 +3,18 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What has failed is not asked for again for a while.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct RecentFailureTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
   private let url = "https://example.org/a.png"
-  private let file: Data
+  private let file = TestPicture.png
 
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  init() {
     pipeline = .testing(parts) { $0.remembersFailures = true }
   }
 

@@ -2,17 +2,17 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Images that are written in their address.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct InlineTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
-  private let file: Data
+  private let file = TestPicture.png
 
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  init() {
     pipeline = .testing(parts)
   }
 

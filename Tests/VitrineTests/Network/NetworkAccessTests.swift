@@ -3,20 +3,17 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Without a network, or with one that costs.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct NetworkAccessTests {
   private let parts = PipelineParts()
   private let access = Lock(NetworkAccess.full)
   private let asked = Counter()
   private let url = "https://example.org/a.png"
-  private let file: Data
-
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
-  }
+  private let file = TestPicture.png
 
   private var request: ImageRequest { ImageRequest(url: url) }
 

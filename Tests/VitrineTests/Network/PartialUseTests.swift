@@ -4,10 +4,11 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What is left of downloads that break off, where a request says what the disk is for.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PartialUseTests {
   private let parts = PipelineParts()
   private let url = "https://example.org/a.png"
@@ -33,9 +34,8 @@ struct PartialUseTests {
 
   /// Runs a test over a disk cache of its own.
   private func withCache(_ body: (ImagePipeline, DiskCache) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let cache = try DiskCache(directory: folder, sizeLimit: 64 << 20, clock: parts.clock)
+    let folder = try TemporaryFolder()
+    let cache = try folder.cache(parts.clock)
     try await body(ImagePipeline.testing(parts) { $0.diskCache = cache }, cache)
     await cache.close()
   }

@@ -2,18 +2,18 @@ import Testing
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Pipelines that send so many requests a second.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PipelineRateLimitTests {
   private let parts = PipelineParts()
-  private let file: Data
+  private let file = TestPicture.png
 
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  init() {
     parts.loader.answer("*", with: file, headers: ["Cache-Control": "max-age=60"])
   }
 

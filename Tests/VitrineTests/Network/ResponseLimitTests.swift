@@ -2,20 +2,17 @@ import Testing
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Responses of more bytes than may come.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ResponseLimitTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
-  private let file: Data
-
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
-  }
+  private let file = TestPicture.png
 
   private func makePipeline(_ limit: Int, over loader: (any DataLoader)? = nil) -> ImagePipeline {
     .testing(parts) {
@@ -133,7 +130,7 @@ struct ResponseLimitTests {
   @Test
   func whatIsContinuedCountsWithItsBeginning() async throws {
     let long = try Bitmap.noise(width: 500, height: 480, seed: 1).encoded(as: .png)
-    let (folder, clock) = (Folder(), parts.clock)
+    let (folder, clock) = (try TemporaryFolder(), parts.clock)
     let cache = try folder.cache(clock)
     func makePipeline(_ limit: Int) -> ImagePipeline {
       .testing(parts) { ($0.diskCache, $0.maxResponseBytes) = (cache, limit) }

@@ -3,18 +3,18 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What a pipeline does with loads that fail: it tries them again, and then the next source.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PipelineRetryTests {
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
   private let url = "https://example.org/a.png"
-  private let file: Data
+  private let file = TestPicture.png
 
   init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     pipeline = .testing(parts) { $0.retryPolicy = .exponential(maxAttempts: 3, random: { 0.5 }) }
   }
 

@@ -3,10 +3,11 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Responses to one URL that `Vary` (RFC 9111 4.1), kept side by side.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct VariationTests {
   private static let url = "https://example.org/a.png"
   private static let languages = ["de", "en", "eo", "fr", "it", "nl"]

@@ -4,10 +4,11 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What is explained is what then happens, wherever things are.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ExplainTests {
   private static let url = "https://example.org/a.png"
 
@@ -144,11 +145,11 @@ struct ExplainTests {
 
   @Test(arguments: Memory.allCases)
   func whatIsExplainedIsWhatThenHappensWhereverThingsAre(_ memory: Memory) async throws {
-    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let file = TestPicture.png
     let changed = try Bitmap.testPattern(width: 60, height: 44).encoded(as: .png)
     var kinds: Set<String> = []
     // Half of them, the same each time, unless all situations are to be played.
-    var random = SplitMix(1)
+    var random = SplitMix64(seed: 1)
     for test in Self.cases(memory) where ExactCountTests.playsAll || random.chance(1, in: 2) {
       let scene = try await Scene(test, file, changed)
       let before = scene.counts
@@ -216,7 +217,7 @@ struct ExplainTests {
 
   @Test
   func ofSeveralSourcesTheOneThatIsServedIsExplained() async throws {
-    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let file = TestPicture.png
     let pipeline = ImagePipeline.testing(parts)
     let bad = ImageSource.url("no address")
     let local = ImageSource.data(file, id: "a")
@@ -235,9 +236,8 @@ struct ExplainTests {
 
   @Test
   func aPartOfABrokenDownloadIsNamed() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let cache = try DiskCache(directory: folder, sizeLimit: 50 << 20)
+    let folder = try TemporaryFolder()
+    let cache = try folder.cache(sizeLimit: 50 << 20)
     let pipeline = ImagePipeline.testing(parts) { $0.diskCache = cache }
     let request = ImageRequest(url: Self.url)
     let writer = try #require(await cache.partialWriter(for: request.fetchKey, metadata: Data(), after: nil))
@@ -255,7 +255,7 @@ struct ExplainTests {
 
   @Test
   func whatIsNotAskedOfAServerIsSaidWithTheReason() async throws {
-    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let file = TestPicture.png
     let isOnline = Watched(true)
     let pipeline = ImagePipeline.testing(parts) {
       $0.remembersFailures = true
@@ -294,7 +294,7 @@ struct ExplainTests {
 
   @Test
   func anImageMadeOfOtherBytesIsNoneAndDamageIsNamed() async throws {
-    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let file = TestPicture.png
     parts.loader.answer(Self.url, with: file, headers: ["Cache-Control": "max-age=60"])
     let request = ImageRequest(url: Self.url, processors: [Counter().processor("one")])
     let first = ImagePipeline.testing(parts)
@@ -317,7 +317,7 @@ struct ExplainTests {
 
   @Test
   func itReadsAsAnExplanation() async throws {
-    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    let file = TestPicture.png
     let headers: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
     parts.loader.answer(Self.url, with: file, headers: headers)
     let request = ImageRequest(url: Self.url, processors: [Counter().processor("one")])

@@ -4,20 +4,20 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct LogTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
   private let lines = Watched<[LogEntry]>([])
   private let pipeline: ImagePipeline
-  private let file: Data
+  private let file = TestPicture.png
   private var size: String { "\((file.count + 500) / 1000) KB" }
 
   init() throws {
     let lines = lines
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     pipeline = .testing(parts) { $0.log = { entry in lines.change { $0.append(entry) } } }
   }
 
@@ -152,10 +152,9 @@ struct LogTests {
   func aDiskThatRefusesIsAWarning() async throws {
     let warnings = Watched<[String]>([])
     let files = RefusingFiles()
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let cache = try DiskCache(
-      directory: folder,
+      directory: folder.url,
       options: DiskOptions(sizeLimit: 10 << 20),
       files: files,
       clock: parts.clock,

@@ -3,17 +3,17 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct MetricsTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
-  private let file: Data
+  private let file = TestPicture.png
 
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+  init() {
     pipeline = .testing(parts) { $0.collectsMetrics = true }
   }
 
@@ -146,12 +146,15 @@ struct MetricsTests {
 private struct BlockedQueue {
   let pipeline: ImagePipeline
   let request: ImageRequest
-  private let decoder: BlockingDecoder
+  private let begun = Counter()
+  private let gate = Gate()
   private let blocker: ImageTask
 
   init(_ parts: PipelineParts, _ file: Data) {
-    let decoder = BlockingDecoder()
-    self.decoder = decoder
+    let decoder = CountingDecoder(onInfo: { [begun, gate] in
+      begun.increase()
+      gate.wait()
+    })
     pipeline = .testing(parts) {
       $0.collectsMetrics = true
       $0.maxConcurrentDecodes = 1
@@ -161,34 +164,7 @@ private struct BlockedQueue {
     blocker = pipeline.imageTask(for: ImageRequest(.data(file, id: "blocker")))
   }
 
-  func hasBegun() async { await decoder.begun.wait { $0 } }
+  func hasBegun() async { await begun.reaches(1) }
 
-  func open() { decoder.open() }
-}
-
-private struct BlockingDecoder: ImageDecoder {
-  let begun = Watched(false)
-  private let isOpen = Monitor(false)
-  private let inner = PNGDecoder()
-
-  var formats: [ImageFormat] { inner.formats }
-
-  func open() {
-    isOpen.withLock { $0 = true }
-    isOpen.broadcast()
-  }
-
-  func info(
-    of bytes: UnsafeRawBufferPointer,
-    format: ImageFormat,
-    limits: DecodeLimits,
-  ) throws(ImageError) -> ImageInfo? {
-    begun.change { $0 = true }
-    _ = isOpen.wait { $0 ? .leave(true) : .wait }
-    return try unsafe inner.info(of: bytes, format: format, limits: limits)
-  }
-
-  func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
-    try unsafe inner.open(bytes, request)
-  }
+  func open() { gate.open() }
 }

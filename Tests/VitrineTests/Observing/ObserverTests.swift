@@ -3,19 +3,19 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ObserverTests {
   private static let url = "https://example.org/a.png"
   private let parts = PipelineParts()
   private let observer = RecordingObserver()
   private let pipeline: ImagePipeline
-  private let file: Data
+  private let file = TestPicture.png
 
-  init() throws {
+  init() {
     let observer = observer
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     pipeline = .testing(parts) { $0.observer = observer }
   }
 
@@ -135,9 +135,9 @@ struct ObserverTests {
   func whoIsTooSlowMissesWholeRequestsAndIsTold() async throws {
     final class Slow: PipelineObserver {
       let inner = RecordingObserver()
-      let mayGoOn = Monitor(false)
+      let gate = Gate()
       func requestBegan(_ request: ImageRequest, _ event: PipelineEvent) {
-        _ = mayGoOn.wait { $0 ? .leave(true) : .wait }
+        gate.wait()
         inner.requestBegan(request, event)
       }
       func requestEnded(_ outcome: PipelineOutcome, _ event: PipelineEvent) { inner.requestEnded(outcome, event) }
@@ -148,8 +148,7 @@ struct ObserverTests {
     let request = ImageRequest(.data(file, id: "a"))
     // What is in memory is two events each.
     for _ in 0..<6000 { _ = try await pipeline.imageTask(for: request).image }
-    slow.mayGoOn.withLock { $0 = true }
-    slow.mayGoOn.broadcast()
+    slow.gate.open()
     await pipeline.flushEvents()
     _ = try await pipeline.imageTask(for: request).image
     await pipeline.flushEvents()

@@ -1,12 +1,13 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Animations in a pipeline: who gets one, where it is kept, and what it is never made of.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct AnimationTests {
   private static let url = "https://example.org/a.gif"
   private let parts = PipelineParts()

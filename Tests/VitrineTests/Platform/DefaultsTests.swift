@@ -2,7 +2,6 @@ import Testing
 @testable import Vitrine
 import VitrineImaging
 import VitrineRuntime
-import VitrineTesting
 
 /// Every default that a doc comment states.
 struct DefaultsTests {

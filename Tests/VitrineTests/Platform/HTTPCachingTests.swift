@@ -3,22 +3,20 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The rules of HTTP caching, over a real server.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct HTTPCachingTests {
   private let server: LoopbackServer
   private let parts = PipelineParts()
   private let loader: SystemLoader
-  private let file: Data
+  private let file = TestPicture.png
 
   init() throws {
     server = try LoopbackServer()
-    var options = SystemLoader.Options()
-    options.usesProxiesOfEnvironment = false
-    loader = SystemLoader(options)
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
+    loader = makeLoader()
   }
 
   private func makePipeline(_ configure: (inout ImagePipeline.Configuration) -> Void = { _ in }) -> ImagePipeline {

@@ -3,18 +3,15 @@ import Vitrine
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Hooks and guards of a pipeline.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PipelineHookTests {
   private let parts = PipelineParts()
   private let url = "https://example.org/a.png"
-  private let file: Data
-
-  init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
-  }
+  private let file = TestPicture.png
 
   private var request: ImageRequest { ImageRequest(url: url) }
 
@@ -73,21 +70,21 @@ struct PipelineHookTests {
 
   @Test
   func cancelledDuringTheHookNothingIsSent() async throws {
-    let (gate, asked) = (Gate<Bool>(), Gate<Bool>())
+    let (gate, asked) = (Gate(), Gate())
     let pipeline = ImagePipeline.testing(parts) {
       $0.willSend = { _ in
-        asked.open(true)
-        _ = await gate.value()
+        asked.open()
+        await gate.value()
       }
     }
     let task = pipeline.imageTask(for: request)
-    _ = await asked.value()
+    await asked.value()
     task.cancel()
     let error = await #expect(throws: LoadError.self) { try await task.image }
     #expect(error?.isCancellation == true)
     // The task ends first, and then the loader is told.
     await parts.loader.wait { $0.preparing == 0 && $0.cancelled == 1 }
-    gate.open(true)
+    gate.open()
     #expect(parts.loader.counts.loads == 0)
     #expect(pipeline.jobCount == 0)
   }
@@ -125,19 +122,19 @@ struct PipelineHookTests {
   @Test
   func cancelledDuringTheHookNothingIsSentEvenIfTheLoaderLearnsOfItTooLate() async throws {
     let loader = DeafLoader(inner: parts.loader)
-    let (gate, asked) = (Gate<Bool>(), Gate<Bool>())
+    let (gate, asked) = (Gate(), Gate())
     let pipeline = ImagePipeline.testing(parts) {
       $0.loader = loader
       $0.willSend = { _ in
-        asked.open(true)
-        _ = await gate.value()
+        asked.open()
+        await gate.value()
       }
     }
     parts.loader.answer(url, with: file)
     let task = pipeline.imageTask(for: request)
-    _ = await asked.value()
+    await asked.value()
     task.cancel()
-    gate.open(true)
+    gate.open()
     await loader.ended.value()
     #expect(parts.loader.counts.loads == 0)
     #expect(pipeline.jobCount == 0)
@@ -148,25 +145,22 @@ struct PipelineHookTests {
   func cancelledDuringTheHookItsSlotIsFree() async throws {
     let server = try LoopbackServer()
     server.route("*", LoopbackResponse(body: file))
-    var options = SystemLoader.Options()
-    options.usesProxiesOfEnvironment = false
-    options.connectionLimitPerHost = 2
-    let loader = SystemLoader(options)
-    let (gate, asked) = (Gate<Bool>(), Counter())
+    let loader = makeLoader { $0.connectionLimitPerHost = 2 }
+    let (gate, asked) = (Gate(), Counter())
     let pipeline = ImagePipeline.testing(parts) {
       $0.loader = loader
       $0.willSend = { request in
         guard request.url.string.contains("/slow") else { return }
         asked.increase()
-        _ = await gate.value()
+        await gate.value()
       }
     }
     let tasks = (1...2).map { pipeline.imageTask(for: ImageRequest(url: server.url("/slow\($0)"))) }
-    try await until { asked.count >= 2 }
+    await asked.reaches(2)
     let other = pipeline.imageTask(for: ImageRequest(url: server.url("/other")))
     for task in tasks { task.cancel() }
     #expect(try await other.image.width == 64)
-    gate.open(true)
+    gate.open()
     #expect(server.requests.map(\.path) == ["/other"])
     #expect(pipeline.jobCount == 0)
   }
@@ -221,20 +215,20 @@ struct PipelineHookTests {
 
   @Test
   func cancelledWhileAChallengeIsAnsweredNothingMoreIsSent() async throws {
-    let (gate, asked) = (Gate<Bool>(), Gate<Bool>())
+    let (gate, asked) = (Gate(), Gate())
     let pipeline = ImagePipeline.testing(parts) {
       $0.challenge = { _ in
-        asked.open(true)
-        _ = await gate.value()
+        asked.open()
+        await gate.value()
         return ["Authorization": "late"]
       }
     }
     parts.loader.answer(url, FakeResponse(status: 401))
     let task = pipeline.imageTask(for: request)
-    _ = await asked.value()
+    await asked.value()
     task.cancel()
     await parts.loader.wait { $0.running == 0 && $0.cancelled == 1 }
-    gate.open(true)
+    gate.open()
     #expect(parts.loader.counts.loads == 1)
     #expect(pipeline.jobCount == 0)
   }
@@ -295,11 +289,8 @@ struct PipelineHookTests {
     var addressGuard = AddressGuard()
     addressGuard.ports = nil
     addressGuard.allowed = [try #require(IPNetwork("127.0.0.0/8"))]
-    var options = SystemLoader.Options()
-    options.usesProxiesOfEnvironment = false
     for isGuarded in [false, true] {
-      options.addressGuard = isGuarded ? addressGuard : nil
-      let loader = SystemLoader(options)
+      let loader = makeLoader { $0.addressGuard = isGuarded ? addressGuard : nil }
       let pipeline = ImagePipeline {
         $0.loader = loader
         $0.addressGuard = addressGuard

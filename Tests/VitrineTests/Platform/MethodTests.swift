@@ -3,20 +3,21 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Images that are asked for with a method and a body: what is sent, what is kept under which name, what is sent again.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct PipelineMethodTests {
   private static let url = "https://example.org/render"
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
-  private let (file, other): (Data, Data)
+  private let file = TestPicture.png
+  private let other: Data
 
   init() throws {
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
     other = try Bitmap.testPattern(width: 32, height: 24).encoded(as: .png)
     pipeline = .testing(parts)
   }
@@ -241,7 +242,7 @@ struct PipelineMethodTests {
 
   @Test
   func aBrokenDownloadOfAPostStartsOver() async throws {
-    let (clock, folder) = (parts.clock, Folder())
+    let (clock, folder) = (parts.clock, try TemporaryFolder())
     let cache = try folder.cache(clock)
     let pipeline = ImagePipeline.testing(parts) { $0.diskCache = cache }
     let long = try Bitmap.noise(width: 500, height: 480, seed: 1).encoded(as: .png)

@@ -1,4 +1,5 @@
 import VitrineHTTP
+import VitrineTestSupport
 
 /// The loader over libcurl, with requests that no slow machine runs out of time with.
 struct PatientLoader: DataLoader {
@@ -7,7 +8,7 @@ struct PatientLoader: DataLoader {
   @discardableResult
   func load(_ request: HTTPRequest, into sink: any LoadSink) -> any LoadHandle {
     var request = request
-    request.timeouts = HTTPTimeouts(connect: .seconds(3600), idle: .seconds(3600), minimumRate: 0)
+    request.timeouts = .patient
     return loader.load(request, into: sink)
   }
 }

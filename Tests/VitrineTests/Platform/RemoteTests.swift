@@ -4,19 +4,19 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct RemoteTests {
   private let server: LoopbackServer
-  private let file: Data
+  private let file = TestPicture.png
   private let disk = CountingDataCache()
   private let clock = ManualClock()
   private let loader = PatientLoader()
 
   init() throws {
     server = try LoopbackServer()
-    file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .png)
   }
 
   /// A pipeline as after a start of the program: nothing in memory, the disk as it was.
@@ -142,11 +142,10 @@ struct RemoteTests {
   func afterARestartTheRealDiskBringsItBackWithoutARequest() async throws {
     // By the time of the machine, which may be a slow one.
     server.route("/a.png", response(maxAge: 86_400))
-    let folder = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = try TemporaryFolder()
     let request = ImageRequest(url: server.url("/a.png"), size: .pixels(32, 32))
     for origin in [ImageResponse.Origin.network, .disk, .disk] {
-      let cache = try DiskCache(directory: folder, sizeLimit: 4 << 20)
+      let cache = try folder.cache(sizeLimit: 4 << 20)
       let pipeline = ImagePipeline { [loader] in
         $0.diskCache = cache
         $0.loader = loader

@@ -4,19 +4,21 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Downloads that broke off, or that nobody wanted any more, and others that go on from them.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ResumeTests {
   private let loader = FakeLoader()
   private let clock = ManualClock()
-  private let folder = Folder()
+  private let folder: TemporaryFolder
   private let url = "https://example.org/a.png"
   /// 720,000 bytes of noise.
   private let file: Data
 
   init() throws {
+    folder = try TemporaryFolder()
     file = try Bitmap.noise(width: 500, height: 480, seed: 1).encoded(as: .png)
   }
 
@@ -119,7 +121,7 @@ struct ResumeTests {
   func itOutlivesTheProcess(isClosed: Bool) async throws {
     let cache = try folder.cache(clock)
     let pipeline = makePipeline(on: cache)
-    let copy = Folder()
+    let copy = try TemporaryFolder()
     let other: DiskCache
     if isClosed {
       try await leave(in: pipeline)
@@ -578,9 +580,7 @@ struct ResumeTests {
       exchange.send(file.prefix(600_000))
       gate.wait()
     }
-    var options = SystemLoader.Options()
-    options.usesProxiesOfEnvironment = false
-    let curl = SystemLoader(options)
+    let curl = makeLoader()
     let cache = try folder.cache(clock)
     let pipeline = makePipeline(on: cache) { $0.loader = curl }
     let request = ImageRequest(url: server.url("/a.png"))
@@ -602,30 +602,15 @@ struct ResumeTests {
   }
 }
 
-/// A folder for a disk cache, gone at the end.
-final class Folder: Sendable {
-  private let path = FileManager.default.temporaryDirectory.appending(path: "vitrine-\(UUID().uuidString)")
-
-  deinit { try? FileManager.default.removeItem(at: path) }
-
-  func cache(_ clock: any TimeSource) throws -> DiskCache {
-    try DiskCache(directory: path, sizeLimit: 64 << 20, clock: clock)
-  }
-
-  /// What a process would leave that is killed now.
-  func copy(to other: Folder) throws {
-    try FileManager.default.copyItem(at: path, to: other.path)
-  }
-
+extension TemporaryFolder {
   /// Changes a byte of every file whose name ends so.
   func damage(_ suffix: String, at place: Int) throws {
-    let names = try FileManager.default.subpathsOfDirectory(atPath: path.path).filter { $0.hasSuffix(suffix) }
+    let names = try FileManager.default.subpathsOfDirectory(atPath: path).filter { $0.hasSuffix(suffix) }
     #expect(!names.isEmpty)
     for name in names {
-      let file = path.appending(path: name)
-      var data = try Data(contentsOf: file)
+      var data = try Data(contentsOf: file(name))
       data[place] ^= 1
-      try data.write(to: file)
+      try write(data, to: name)
     }
   }
 }

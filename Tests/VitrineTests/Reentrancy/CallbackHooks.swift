@@ -1,6 +1,7 @@
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
@@ -203,9 +204,5 @@ extension Scene {
   }
 
   /// A photograph whose first scan ends behind 5,100 bytes.
-  static func progressiveFile() throws -> Data {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    return try Data(contentsOf: root.appending(path: "Examples/Photographs/lighthouse-progressive.jpg"))
-  }
+  static func progressiveFile() throws -> Data { try Photograph.data("lighthouse-progressive.jpg") }
 }

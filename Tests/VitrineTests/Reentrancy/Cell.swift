@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 
 /// The hooks of one topic: each knows how to have itself called while a ``Scene`` is played.
 protocol Hook: Codable, CaseIterable, Sendable {
@@ -31,7 +32,7 @@ enum Cell {
 
   /// Plays anything in this process, likewise.
   static func play(_ name: String = "it", _ body: () async throws -> Void) async {
-    let isOver = Latch()
+    let isOver = Gate()
     let hasThread = startThread(named: "watchdog") {
       guard !isOver.wait(atMost: .seconds(120)) else { return }
       Issue.record("\(name) hangs: \(Scene.latest.withLock { $0 }?.whereItStands ?? "it did not end in time")")
@@ -40,29 +41,6 @@ enum Cell {
     #expect(hasThread)
     do { try await body() } catch { Issue.record(error) }
     isOver.open()
-  }
-}
-
-/// Holds threads up until it is opened; the one place of these tests where a thread is blocked.
-final class Latch: Sendable {
-  private let monitor = Monitor(false)
-
-  var isOpen: Bool { monitor.withLock { $0 } }
-
-  func open() {
-    monitor.withLock { $0 = true }
-    monitor.broadcast()
-  }
-
-  /// Blocks the thread.
-  ///
-  /// - Returns: Whether it was opened in time.
-  func wait(atMost limit: Duration) -> Bool {
-    let deadline = systemUptime() + limit
-    return monitor.wait { isOpen in
-      if isOpen { return .leave(true) }
-      return systemUptime() < deadline ? .waitUntil(deadline) : .leave(false)
-    }
   }
 }
 

@@ -1,12 +1,13 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// What a program does first in a callback, spelled out; each in a process of its own, which ends if it hangs.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct HangTests {
   @Test
   func aCompletionMayBeginALoad() async {

@@ -3,12 +3,13 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Answers are ordered by when they were asked for: what was asked earlier never replaces what was asked later.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct LateAnswerTests {
   /// What keeps images, and where the late answer is held up.
   struct Setting: Sendable, CustomTestStringConvertible {
@@ -43,44 +44,18 @@ struct LateAnswerTests {
     }
   }
 
-  /// Holds up the decode of one version of an image.
-  private struct HeldDecoder: ImageDecoder {
-    let inner = PNGDecoder()
-    let file: Data
-    let hasBegun = Watched(false)
-    let gate = Latch()
-
-    var formats: [ImageFormat] { inner.formats }
-
-    func info(
-      of bytes: UnsafeRawBufferPointer,
-      format: ImageFormat,
-      limits: DecodeLimits,
-    ) throws(ImageError) -> ImageInfo? {
-      try unsafe inner.info(of: bytes, format: format, limits: limits)
-    }
-
-    func open(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest) throws(ImageError) -> (any RowSource)? {
-      if unsafe Data(bytes) == file, !gate.isOpen {
-        hasBegun.change { $0 = true }
-        // Longer than any machine takes for the rest; whoever forgets to open it learns so by the assertions.
-        _ = gate.wait(atMost: .seconds(600))
-      }
-      return try unsafe inner.open(bytes, request)
-    }
-  }
-
   private static let colors: [SIMD4<UInt8>] = [SIMD4(200, 0, 0, 255), SIMD4(0, 0, 200, 255)]
   private let loader = FakeLoader()
   private let clock = ManualClock()
-  private let folder = Folder()
+  private let folder: TemporaryFolder
   private let url = Scene.url("late")
   private let files: [Data]
   private let decoder: HeldDecoder
 
   init() throws {
     files = try Self.colors.map { try Bitmap.solid($0, width: 64, height: 48).encoded(as: .png) }
-    decoder = HeldDecoder(file: files[0])
+    decoder = HeldDecoder(of: files[0])
+    folder = try TemporaryFolder()
   }
 
   private func request(_ policy: CachePolicy = .standard) -> ImageRequest {
@@ -97,7 +72,7 @@ struct LateAnswerTests {
       $0.clock = clock
       $0.storagePolicy = setting.storage
       $0.maxConcurrentDecodes = 2
-      $0.decoders = DecoderRegistry([decoder])
+      $0.decoders = DecoderRegistry([decoder.decoder])
     }
   }
 
@@ -145,7 +120,7 @@ struct LateAnswerTests {
     let load = try await loader.nextLoad(of: url)
     if setting.isInDecode {
       load.respond(with: response(1))
-      await decoder.hasBegun.wait { $0 }
+      await decoder.begun.reaches(1)
     }
 
     try await reload(pipeline)
@@ -181,7 +156,7 @@ struct LateAnswerTests {
     let answer = response(1, status: isConditional ? 304 : 200)
     if setting.isInDecode {
       load.respond(with: answer)
-      await decoder.hasBegun.wait { $0 }
+      await decoder.begun.reaches(1)
     }
     try await reload(pipeline)
     if !setting.isInDecode { load.respond(with: answer) }

@@ -3,12 +3,13 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// What tasks, prefetchers and broken downloads must not leave behind, and what they may cost.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct LeftoverTests {
   private struct Passing: ImageInterceptor {
     func image(for request: ImageRequest, next: InterceptorChain) async throws -> ImageResponse {
@@ -71,7 +72,7 @@ struct LeftoverTests {
 
   @Test(arguments: [false, true])
   func whatIsRemovedIsNotGoneOnWith(isRemoved: Bool) async throws {
-    let (parts, folder) = (PipelineParts(), Folder())
+    let (parts, folder) = (PipelineParts(), try TemporaryFolder())
     let disk = try folder.cache(parts.clock)
     let pipeline = ImagePipeline.testing(parts) { $0.diskCache = disk }
     let url = Scene.url("broken")

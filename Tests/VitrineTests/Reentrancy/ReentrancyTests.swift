@@ -1,12 +1,12 @@
 import Testing
-import VitrineTesting
+import VitrineTestSupport
 
 /// Every hook with everything that it may do: nothing hangs, every task ends once and in order, nothing is left over,
 /// and nobody else waits.
 ///
 /// Each hook is played in a process of its own, one action after the other, since a pipeline that hangs takes the
 /// threads of whoever else runs with it.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct ReentrancyTests {
   @Test(arguments: CallbackHook.allCases)
   func callbacksMayDoAnything(hook: CallbackHook) async {

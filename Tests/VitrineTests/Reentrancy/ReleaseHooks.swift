@@ -1,6 +1,7 @@
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
@@ -24,7 +25,7 @@ enum ReleaseHook: String, Hook {
 
   func play(_ action: Action) async throws {
     let trigger = Trigger()
-    let gate = Gate<Bool>()
+    let gate = Gate()
     let scene = try await Scene(action, trigger) {
       if self == .ofAnInterceptedRequest { $0.interceptors = [Passing()] }
     }
@@ -42,12 +43,12 @@ enum ReleaseHook: String, Hook {
     }
     if isCancelled { scene.pipeline.cancel(for: keyed(scene, gate)) }
     // A closure that runs keeps what it refers to until it returns.
-    gate.open(true)
+    gate.open()
     try await scene.end()
   }
 
   /// Begins what refers to the object, in a scope that ends before anything else does.
-  private func begin(_ scene: Scene, _ gate: Gate<Bool>) throws {
+  private func begin(_ scene: Scene, _ gate: Gate<Void>) throws {
     let cargo = Cargo(scene.trigger)
     let file = try Scene.file()
     if !isCancelled { try scene.answer("subject") }
@@ -90,7 +91,7 @@ enum ReleaseHook: String, Hook {
       }
     case .ofAClosureSourceThatIsCancelled:
       request.source = .closure(id: "held") {
-        _ = await gate.value()
+        await gate.value()
         cargo.travel()
         return file
       }
@@ -106,11 +107,11 @@ enum ReleaseHook: String, Hook {
   }
 
   /// What is begun, without the object; where it is to be cancelled, it waits for the gate.
-  private func keyed(_ scene: Scene, _ gate: Gate<Bool>) -> ImageRequest {
+  private func keyed(_ scene: Scene, _ gate: Gate<Void>) -> ImageRequest {
     guard isCancelled else { return scene.request }
     var request = Scene.request("held")
     request.source = .closure(id: "held") {
-      _ = await gate.value()
+      await gate.value()
       return Data()
     }
     if self == .ofAProcessorThatIsCancelled { request.processors = [.custom(id: "cargo") { $0 }] }

@@ -2,6 +2,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
@@ -124,7 +125,7 @@ enum ObservingHook: String, Hook {
 
   func play(_ action: Action) async throws {
     let trigger = Trigger()
-    let isTold = Latch()
+    let isTold = Gate()
     let scene = try await Scene(action, trigger) { configuration in
       if self == .log { configuration.log = { _ in trigger.pull() } }
       if self != .log {
@@ -150,7 +151,7 @@ enum ObservingHook: String, Hook {
   }
 
   /// Has more happen than can wait for an observer.
-  private func miss(_ scene: Scene, _ isTold: Latch) async throws {
+  private func miss(_ scene: Scene, _ isTold: Gate<Void>) async throws {
     let known = Scene.request("known")
     scene.pipeline.cache[known] = .solid(SIMD4(1, 2, 3, 255), width: 4, height: 4)
     for _ in 0..<6000 { _ = scene.pipeline.imageTask(for: known) }

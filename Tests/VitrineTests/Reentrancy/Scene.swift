@@ -3,6 +3,7 @@ import VitrineCaching
 import VitrineHTTP
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
@@ -13,7 +14,7 @@ final class Scene: Sendable {
   private struct State {
     var isCalled = false
     var hasActed = false
-    var records: [Record] = []
+    var records: [TaskRecord] = []
     var endedCount = 0
     var isUnrelatedEnded = false
     /// What an action has begun beside loads.
@@ -34,8 +35,8 @@ final class Scene: Sendable {
   let parts: PipelineParts
   let pipeline: ImagePipeline
   private let state = Watched(State())
-  private let called = Latch()
-  private let unrelatedEnded = Latch()
+  private let called = Gate()
+  private let unrelatedEnded = Gate()
   private let bystanderLoad: FakeLoad
 
   /// Makes a pipeline whose hooks pull `trigger`, which does nothing yet, and begins to load the bystander.
@@ -51,7 +52,7 @@ final class Scene: Sendable {
       configure(&$0)
     }
     for name in ["another", "last", "unrelated"] { try Self.answer(name, parts.loader) }
-    let record = Record("bystander")
+    let record = TaskRecord("bystander")
     let (pipeline, state) = (pipeline, state)
     let load = pipeline.startLoading(Self.request("bystander"), isWatching: true, in: nil) { event in
       Self.note(event, record, state)
@@ -163,14 +164,14 @@ final class Scene: Sendable {
 
   /// Notes what a task of its own tells; its end counts when ``ended()`` says so.
   func record(_ name: String) -> @Sendable (ImageEvent) -> Void {
-    let record = Record(name)
+    let record = TaskRecord(name)
     state.change { $0.records.append(record) }
     return { record.note($0) }
   }
 
   func ended() { state.change { $0.endedCount += 1 } }
 
-  private static func note(_ event: ImageEvent, _ record: Record, _ state: Watched<State>) {
+  private static func note(_ event: ImageEvent, _ record: TaskRecord, _ state: Watched<State>) {
     record.note(event)
     if case .finished = event { state.change { $0.endedCount += 1 } }
   }

@@ -2,17 +2,15 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The pixels of all levels, beside averages of the whole picture in floating point.
 struct TileLevelTests {
-  private static let photographs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Examples/Photographs")
-
   private let pipeline = ImagePipeline.testing()
 
   private func image(_ name: String) async throws -> (tiled: TiledImage, whole: Bitmap) {
-    let data = try Data(contentsOf: Self.photographs.appending(path: name))
+    let data = try Photograph.data(name)
     let request = ImageRequest(.data(data, id: name))
     return (try await pipeline.tiledImage(for: request), try await pipeline.image(for: request))
   }

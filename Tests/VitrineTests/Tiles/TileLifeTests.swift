@@ -1,12 +1,13 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
 /// Tiles that are cancelled, become more urgent, get stuck or are evicted.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct TileLifeTests {
   /// A drawing of one colour, whose tiles wait until the test lets them go on.
   private struct HeldDrawing: VitrineDecoder {
@@ -113,8 +114,8 @@ struct TileLifeTests {
     let made = Gate<Result<Bitmap, LoadError>>()
     let begun = Gate<TileUrgency>()
     let queue = WorkQueue(label: "tiles", width: 1)
-    let isHeld = Monitor(true)
-    try queue.enqueue(priority: .high) { _ in _ = isHeld.wait { $0 ? .wait : .leave(true) } }
+    let gate = Gate()
+    try queue.enqueue(priority: .high) { _ in gate.wait() }
     let work = try queue.enqueue(priority: .low) { _ in }
     let first = Task {
       try await loads.value(of: place, "picture", .low) { (urgency) throws(LoadError) in
@@ -137,8 +138,7 @@ struct TileLifeTests {
     made.open(.success(.testPattern(width: 3, height: 2)))
     #expect(try await first.value.width == 3)
     #expect(try await second.value.width == 3)
-    isHeld.withLock { $0 = false }
-    isHeld.broadcast()
+    gate.open()
   }
 
   @Test
@@ -157,9 +157,7 @@ struct TileLifeTests {
   /// A tile that was evicted is made by another pass, which stores nothing else anew.
   @Test
   func evictedTilesAreMadeAnew() async throws {
-    let photographs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Examples/Photographs")
-    let data = try Data(contentsOf: photographs.appending(path: "white-lighthouse-adam7.png"))
+    let data = try Photograph.data("white-lighthouse-adam7.png")
     let pipeline = ImagePipeline.testing(parts)
     let request = ImageRequest(.data(data, id: "lighthouse"))
     let image = try await pipeline.tiledImage(for: request)

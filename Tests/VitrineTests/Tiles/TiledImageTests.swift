@@ -2,22 +2,20 @@ import Testing
 import Vitrine
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import Vitrine
 
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct TiledImageTests {
-  private static let photographs = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Examples/Photographs")
-
   private let parts = PipelineParts()
   private let pipeline: ImagePipeline
 
   init() { pipeline = ImagePipeline.testing(parts) }
 
   private func request(_ name: String) throws -> ImageRequest {
-    ImageRequest(.data(try Data(contentsOf: Self.photographs.appending(path: name)), id: name))
+    ImageRequest(.data(try Photograph.data(name), id: name))
   }
 
   static let files = [
@@ -84,7 +82,7 @@ struct TiledImageTests {
 
   @Test
   func ofADamagedFileThereAreTilesOnlyIfAskedFor() async throws {
-    let file = try Data(contentsOf: Self.photographs.appending(path: "white-lighthouse-adam7.png"))
+    let file = try Photograph.data("white-lighthouse-adam7.png")
     let request = ImageRequest(.data(file.prefix(file.count / 2), id: "damaged"))
     let tile = TiledImage.Tile(level: 0, column: 0, row: 0)
     let strict = try await pipeline.tiledImage(for: request)

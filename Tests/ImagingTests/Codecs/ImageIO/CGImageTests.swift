@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 struct CGImageTests {

@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The JPEG decoder of our own against libjpeg's 1/8.
@@ -130,7 +131,7 @@ struct EighthTests {
   func damageIsWhatLibjpegMakesOfIt(scans: [JPEGFile.Scan]) throws {
     let file = JPEGFile(width: 83, height: 61, sampling: Self.quarter, restartInterval: 7, scans: scans).data
     let data = try #require(file.firstRange(of: Data([0xFF, 0xDA]))).upperBound
-    var generator = SeededGenerator(seed: 5)
+    var generator = SplitMix64(seed: 5)
 
     for round in 0..<600 {
       var spoiled = file
@@ -254,7 +255,7 @@ struct EighthTests {
     #expect(try EighthDecoding.picture(large, JPEGDecoder()).isOwn)
   }
 
-  @Test(.enabled(if: Corpus.isThere, Corpus.hint))
+  @Test(.needsCorpus)
   func aCorpusFileGivesTheBitsOfLibjpeg() throws {
     var (equal, others) = (0, 0)
     for path in Corpus.files(in: "", ending: ".jpg") + Corpus.files(in: "", ending: ".jpeg") {

@@ -2,10 +2,11 @@ import Foundation
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The second half of a baseline file, decoded by another thread.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.patient)
 struct LaterUnitsTests {
   /// A decoder whose second thread is late where processors are busy.
   private static let hasty = JPEGDecoder(ownDecoderMinimum: 0, secondThreadMinimum: 0)
@@ -14,10 +15,9 @@ struct LaterUnitsTests {
 
   /// A part of a photograph: codes that are read from anywhere are soon the right ones.
   private static func photograph(_ width: Int, _ height: Int) throws -> Bitmap {
-    let file = repository.appending(path: "Examples/Photographs/waterfall-cliff-large.jpg")
     var options = DecodeOptions()
     options.region = PixelRegion(x: 300, y: 200, width: width, height: height)
-    return try DecoderRegistry.standard.decode(Data(contentsOf: file), options).bitmap
+    return try DecoderRegistry.standard.decode(Photograph.data("waterfall-cliff-large.jpg"), options).bitmap
   }
 
   /// Expects the pixels of one thread, and returns whether the halves have met.
@@ -92,7 +92,7 @@ struct LaterUnitsTests {
       file = JPEGFile(width: 300, height: 210, sampling: EighthTests.quarter, restartInterval: restartInterval).data
     }
     let data = try #require(file.firstRange(of: Data([0xFF, 0xDA]))).upperBound
-    var generator = SeededGenerator(seed: 11)
+    var generator = SplitMix64(seed: 11)
 
     for round in 0..<400 {
       var spoiled = file

@@ -1,5 +1,6 @@
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineImaging
@@ -19,7 +20,7 @@ struct PNGEncoderTests {
     }
 
     func picture(width: Int, height: Int, seed: UInt64 = 1) -> Bitmap {
-      var generator = SeededGenerator(seed: seed)
+      var generator = SplitMix64(seed: seed)
       func random(_ limit: Int = 255) -> UInt8 { UInt8.random(in: 0...UInt8(limit), using: &generator) }
       return .pixels(width: width, height: height, alpha: isOpaque ? .opaque : .straight) { x, y in
         switch self {
@@ -148,7 +149,7 @@ struct PNGEncoderTests {
 
   @Test(arguments: [2, 3, 4, 5, 16, 17, 255, 256, 257])
   func asManyColorsAsThereAreGetAPaletteOfTheirNumber(count: Int) throws {
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMix64(seed: 3)
     let picture = Bitmap.pixels(width: 128, height: 128, alpha: .opaque) { x, y in
       let color = x + 128 * y < count ? x + 128 * y : Int.random(in: 0..<count, using: &generator)
       return SIMD4(UInt8(color & 255), UInt8(color >> 8 + 40), 77, 255)
@@ -277,7 +278,7 @@ struct PNGEncoderTests {
     }
   }
 
-  @Test(.enabled(if: Corpus.isThere, Corpus.hint))
+  @Test(.needsCorpus)
   func photographsComeBackExactly() throws {
     for name in ["01", "13", "15", "20"] {
       let picture = try Bitmap(decoding: Corpus.data("kodak/PhotoCD_PCD0992/\(name).png"))

@@ -1,6 +1,7 @@
 import CLibLCMS
 import Testing
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import VitrineImaging
@@ -237,7 +238,7 @@ struct ProfileTests {
     let png = try Bitmap.testPattern(width: 6, height: 5).encoded(as: .png)
     let inks = try Fixture.data("cmyk.jpg")
     let gray = try Fixture.data("grey.jpg")
-    var generator = SeededGenerator(seed: UInt64(index))
+    var generator = SplitMix64(seed: UInt64(index))
 
     for round in 0..<12 {
       var mutated = profile

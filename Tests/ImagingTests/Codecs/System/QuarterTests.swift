@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// The JPEG decoder of our own against libjpeg's 1/4 of progressive files.
@@ -109,7 +110,7 @@ struct QuarterTests {
       scans: JPEGFile.usualScans,
     ).data
     let data = try #require(file.firstRange(of: Data([0xFF, 0xDA]))).upperBound
-    var generator = SeededGenerator(seed: 6)
+    var generator = SplitMix64(seed: 6)
     var pictureCount = 0
 
     for _ in 0..<400 {
@@ -125,7 +126,7 @@ struct QuarterTests {
     #expect(pictureCount > 0)
   }
 
-  @Test(.enabled(if: Corpus.isThere, Corpus.hint))
+  @Test(.needsCorpus)
   func aCorpusFileLooksAsLibjpegShowsIt() throws {
     var ownCount = 0
     for path in Corpus.files(in: "", ending: ".jpg") + Corpus.files(in: "", ending: ".jpeg") {

@@ -4,6 +4,7 @@ import ImageIO
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 import struct StubCodecs.StubFile

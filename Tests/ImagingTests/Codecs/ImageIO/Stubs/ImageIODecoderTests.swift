@@ -1,5 +1,6 @@
 import Foundation
 import ImageIO
+import VitrineTestSupport
 import struct StubCodecs.StubFile
 import Testing
 import VitrineImaging

@@ -1,5 +1,6 @@
 import Foundation
 import ImageIO
+import VitrineTestSupport
 import enum StubCodecs.StillCheck
 import Testing
 import VitrineImaging
@@ -73,7 +74,7 @@ struct WholeFileTests {
   @Test(arguments: ["still.gif", "interlaced.gif", "animation"])
   func aGIFWhoseFramesLackPixelsDoesNotReachIt(name: String) throws {
     let whole = try Self.data(name)
-    var generator = SeededGenerator(seed: 17)
+    var generator = SplitMix64(seed: 17)
     for _ in 0..<600 {
       var damaged = whole
       for _ in 0..<Int.random(in: 1...3, using: &generator) {

@@ -3,7 +3,7 @@ import VitrineRuntime
 @testable import Vitrine
 
 /// What one task has told, in order.
-final class Record: Sendable {
+final class TaskRecord: Sendable {
   private enum Line: Hashable, CustomStringConvertible {
     case progress(Int)
     case preview

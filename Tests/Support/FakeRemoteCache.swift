@@ -1,5 +1,6 @@
-public import VitrineCaching
+package import VitrineCaching
 import VitrineRuntime
+import VitrineTesting
 
 /// A cache elsewhere that works, fails, refuses or hangs, as a test says.
 ///
@@ -8,9 +9,9 @@ import VitrineRuntime
 /// let cache = TieredDataCache([.local(memory), .remote(remote)], clock: clock)
 /// remote.condition = .hanging
 /// ```
-public final class FakeRemoteCache: FallibleDataCaching {
+package final class FakeRemoteCache: FallibleDataCaching {
   /// The condition of the cache.
-  public enum Condition: Sendable, Hashable, CaseIterable {
+  package enum Condition: Sendable, Hashable, CaseIterable {
     /// Every call is answered.
     case working
     /// Every call throws a ``Failure``.
@@ -24,7 +25,7 @@ public final class FakeRemoteCache: FallibleDataCaching {
   }
 
   /// A kind of call.
-  public enum Call: Sendable, Hashable {
+  package enum Call: Sendable, Hashable {
     /// A call of ``FakeRemoteCache/read(_:)``.
     case read
     /// A call of ``FakeRemoteCache/readHeads(of:)``.
@@ -46,9 +47,9 @@ public final class FakeRemoteCache: FallibleDataCaching {
   }
 
   /// The error of a call that fails.
-  public struct Failure: DataCacheFailure {
+  package struct Failure: DataCacheFailure {
     /// A Boolean value that indicates whether the cache refused the call.
-    public let isRefusal: Bool
+    package let isRefusal: Bool
   }
 
   private struct State: Sendable {
@@ -72,10 +73,10 @@ public final class FakeRemoteCache: FallibleDataCaching {
   private let state = Watched(State())
 
   /// Creates an empty cache that works.
-  public init() {}
+  package init() {}
 
   /// The condition; calls that wait go on by the new one.
-  public var condition: Condition {
+  package var condition: Condition {
     get { state.value.condition }
     set {
       let gates = state.change { state in
@@ -88,30 +89,30 @@ public final class FakeRemoteCache: FallibleDataCaching {
   }
 
   /// The calls so far, in the order of their beginning.
-  public var calls: [Call] { state.value.begun }
+  package var calls: [Call] { state.value.begun }
 
   /// Returns the number of calls of one kind.
-  public func count(of call: Call) -> Int { state.value.begun.count { $0 == call } }
+  package func count(of call: Call) -> Int { state.value.begun.count { $0 == call } }
 
   /// The keys that have an entry.
-  public var keys: Set<CacheKey> { Set(state.value.entries.keys) }
+  package var keys: Set<CacheKey> { Set(state.value.entries.keys) }
 
   /// Waits, without a clock, until `count` calls of a kind have begun.
   ///
   /// Returns early if the awaiting task is cancelled, as by a test's time limit.
-  public func wait(forBegun call: Call, count: Int = 1) async {
+  package func wait(forBegun call: Call, count: Int = 1) async {
     await state.wait { $0.begun.count { $0 == call } >= count }
   }
 
   /// Waits, without a clock, until `count` calls of a kind have ended, however they did.
   ///
   /// Returns early if the awaiting task is cancelled, as by a test's time limit.
-  public func wait(forEnded call: Call, count: Int = 1) async {
+  package func wait(forEnded call: Call, count: Int = 1) async {
     await state.wait { $0.ended.count { $0 == call } >= count }
   }
 
   /// Sets or removes an entry as another machine would, whatever the condition.
-  public func put(_ entry: CachedData?, for key: CacheKey) {
+  package func put(_ entry: CachedData?, for key: CacheKey) {
     let old = state.change { state in
       defer { state.entries[key] = entry }
       return state.entries[key]
@@ -120,7 +121,7 @@ public final class FakeRemoteCache: FallibleDataCaching {
   }
 
   /// Returns the entry for a key, whatever the condition, as another machine would see it.
-  public func stored(_ key: CacheKey) -> CachedData? { state.value.entries[key] }
+  package func stored(_ key: CacheKey) -> CachedData? { state.value.entries[key] }
 
   private func perform<Answer: Sendable>(
     _ call: Call,
@@ -157,10 +158,10 @@ public final class FakeRemoteCache: FallibleDataCaching {
   // MARK: The cache
 
   /// Returns the entry for a key.
-  public func read(_ key: CacheKey) async throws -> CachedData? { try await perform(.read) { $0[key] } }
+  package func read(_ key: CacheKey) async throws -> CachedData? { try await perform(.read) { $0[key] } }
 
   /// Returns the heads of the entries for these keys, without their bytes.
-  public func readHeads(of keys: [CacheKey]) async throws -> [CachedDataHead?] {
+  package func readHeads(of keys: [CacheKey]) async throws -> [CachedDataHead?] {
     try await perform(.heads) { entries in
       keys.map { key in
         guard let entry = entries[key] else { return nil }
@@ -172,7 +173,7 @@ public final class FakeRemoteCache: FallibleDataCaching {
   }
 
   /// Stores an entry.
-  public func write(_ entry: CachedData, for key: CacheKey) async throws {
+  package func write(_ entry: CachedData, for key: CacheKey) async throws {
     try await perform(.write) {
       $0[key] = nil
     } _: {
@@ -181,7 +182,7 @@ public final class FakeRemoteCache: FallibleDataCaching {
   }
 
   /// Renews the entry for a key, if it still has that content.
-  public func rewrite(
+  package func rewrite(
     _ key: CacheKey,
     contentID: ContentID,
     expires: Date?,
@@ -196,57 +197,57 @@ public final class FakeRemoteCache: FallibleDataCaching {
   }
 
   /// Removes the entry for a key.
-  public func erase(_ key: CacheKey) async throws { try await perform(.erase) { $0[key] = nil } }
+  package func erase(_ key: CacheKey) async throws { try await perform(.erase) { $0[key] = nil } }
 
   /// Removes the entries whose keys extend a key.
-  public func erase(extending key: CacheKey) async throws {
+  package func erase(extending key: CacheKey) async throws {
     try await perform(.sweep) { entries in
       for other in entries.keys where other.isExtension(of: key) { entries[other] = nil }
     }
   }
 
   /// Removes all entries.
-  public func eraseAll() async throws { try await perform(.sweep) { $0 = [:] } }
+  package func eraseAll() async throws { try await perform(.sweep) { $0 = [:] } }
 
   /// Returns all entries, without their bytes.
-  public func entries() async -> [DataCacheEntry] {
+  package func entries() async -> [DataCacheEntry] {
     state.value.entries.map { key, data in DataCacheEntry(data, for: key, hits: 1) }
   }
 
   /// Returns the number of entries.
-  public func statistics() async -> DataCacheStatistics {
+  package func statistics() async -> DataCacheStatistics {
     var statistics = DataCacheStatistics()
     statistics.entries = state.value.entries.count
     return statistics
   }
 
   /// Returns at once.
-  public func flush() async {}
+  package func flush() async {}
 }
 
 /// Leases that end when a test says so, and not by time.
 extension FakeRemoteCache: KeyLeasing {
   /// The keys on which somebody holds a lease.
-  public var leasedKeys: Set<CacheKey> { Set(state.value.leases.filter { $0.value != 0 }.keys) }
+  package var leasedKeys: Set<CacheKey> { Set(state.value.leases.filter { $0.value != 0 }.keys) }
 
   /// The keys for which waiting is in vain.
-  public var vainKeys: Set<CacheKey> { Set(state.value.leases.filter { $0.value == 0 }.keys) }
+  package var vainKeys: Set<CacheKey> { Set(state.value.leases.filter { $0.value == 0 }.keys) }
 
   /// Waits, without a clock, until nobody holds a lease.
   ///
   /// Returns early if the awaiting task is cancelled, as by a test's time limit.
-  public func waitForNoLease() async {
+  package func waitForNoLease() async {
     await state.wait { state in state.leases.values.allSatisfy { $0 == 0 } }
   }
 
   /// Ends all leases, as time does with those of holders that have died.
-  public func expireLeases() { state.change { $0.leases = [:] } }
+  package func expireLeases() { state.change { $0.leases = [:] } }
 
   /// Gives the leases on some keys to somebody who never ends them.
-  public func occupy(_ keys: CacheKey...) { state.change { for key in keys { $0.leases[key] = .max } } }
+  package func occupy(_ keys: CacheKey...) { state.change { for key in keys { $0.leases[key] = .max } } }
 
   /// Acquires a lease.
-  public func acquire(_ lease: KeyLease, for duration: Duration) async throws -> LeaseAnswer {
+  package func acquire(_ lease: KeyLease, for duration: Duration) async throws -> LeaseAnswer {
     _ = try await perform(.acquire) { _ in }
     return state.change { state in
       switch state.leases[lease.key] {
@@ -260,13 +261,13 @@ extension FakeRemoteCache: KeyLeasing {
   }
 
   /// Does nothing to the holder's own lease.
-  public func extend(_ lease: KeyLease, for duration: Duration) async throws -> Bool {
+  package func extend(_ lease: KeyLease, for duration: Duration) async throws -> Bool {
     _ = try await perform(.extend) { _ in }
     return state.value.leases[lease.key] == lease.token
   }
 
   /// Ends a lease.
-  public func release(_ lease: KeyLease, inVainFor vainTime: Duration?) async throws {
+  package func release(_ lease: KeyLease, inVainFor vainTime: Duration?) async throws {
     _ = try await perform(.release) { _ in }
     state.change { state in
       guard state.leases[lease.key] == lease.token else { return }

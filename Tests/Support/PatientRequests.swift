@@ -1,0 +1,24 @@
+package import VitrineHTTP
+import VitrineRuntime
+
+extension HTTPTimeouts {
+  /// Time-outs that no slow machine reaches.
+  package static let patient = HTTPTimeouts(connect: .seconds(3600), idle: .seconds(3600), minimumRate: 0)
+}
+
+extension HTTPRequest {
+  /// Makes a request with time-outs that no slow machine reaches.
+  package static func patient(_ url: String, headers: HTTPFields = [:]) throws(HTTPError) -> HTTPRequest {
+    var request = try HTTPRequest(url, headers: headers)
+    request.timeouts = .patient
+    return request
+  }
+}
+
+/// Makes a loader that ignores the machine's proxies.
+package func makeLoader(_ change: (inout SystemLoader.Options) -> Void = { _ in }) -> SystemLoader {
+  var options = SystemLoader.Options()
+  options.usesProxiesOfEnvironment = false
+  change(&options)
+  return SystemLoader(options)
+}
