@@ -1,6 +1,7 @@
 import VitrineImaging
 import VitrineRuntime
 import VitrineTestSupport
+import VitrineTesting
 
 extension [UInt8] {
   static func big16(_ value: Int) -> [UInt8] { [UInt8(value >> 8 & 255), UInt8(value & 255)] }
