@@ -171,6 +171,8 @@ struct PrefetcherTests {
     prefetcher.start(requests(0..<4), onResult: results.note)
     turns.run()
     #expect(prefetcher.statistics == ImagePrefetcher.Statistics(waiting: 2, running: 2))
+    // The second one is sent, too, before the first is answered.
+    await parts.loader.wait { $0.loads == 2 }
 
     for number in 0..<4 {
       try await parts.loader.nextLoad(of: url(number)).respond(with: FakeResponse(body: file))
