@@ -10,9 +10,9 @@ if [ "$(uname)" != Linux ]; then
 fi
 export VITRINE_APPLE=1
 folder=.build/apple
-# Not the snippets, which are built for Linux. No XCTest has to be found, which takes an index.
-build --product VitrinePackageTests --scratch-path "$folder" --disable-index-store -Xswiftc -gnone
-build --product vitrine --scratch-path "$folder" --disable-index-store -Xswiftc -gnone
+# Not the snippets, which are built for Linux.
+build --product VitrinePackageTests --scratch-path "$folder" -Xswiftc -gnone
+build --product vitrine --scratch-path "$folder" -Xswiftc -gnone
 # The tool links all of the core, and nothing of the stubs' codecs.
 libraries=$(readelf -d "$folder/debug/vitrine" | grep -oE 'lib(jpeg|png|webp|gif|lcms|curl|z)[a-z0-9]*\.so' || true)
 if [ -n "$libraries" ]; then
