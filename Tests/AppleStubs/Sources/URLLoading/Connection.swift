@@ -24,7 +24,11 @@ final class Connection {
   private(set) var remoteAddress: String?
 
   /// Connects to the first address that answers.
-  static func open(to origin: Origin, _ watch: Watch, _ transaction: inout Transaction)
+  static func open(
+    to origin: Origin,
+    _ watch: Watch,
+    _ transaction: inout Transaction,
+  )
     throws(Failure) -> Connection
   {
     var hints = addrinfo()
@@ -45,7 +49,12 @@ final class Connection {
       guard try connection.connect(info, watch) else { continue }
       var one: Int32 = 1
       setsockopt(
-        descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        descriptor,
+        Int32(IPPROTO_TCP),
+        TCP_NODELAY,
+        &one,
+        socklen_t(MemoryLayout<Int32>.size),
+      )
       transaction.connectEnd = Date()
       connection.remoteAddress = Self.name(of: info)
       return connection
@@ -58,7 +67,14 @@ final class Connection {
     host.withUnsafeMutableBytes { host in
       let start = host.baseAddress?.assumingMemoryBound(to: CChar.self)
       _ = getnameinfo(
-        info.ai_addr, info.ai_addrlen, start, socklen_t(host.count), nil, 0, NI_NUMERICHOST)
+        info.ai_addr,
+        info.ai_addrlen,
+        start,
+        socklen_t(host.count),
+        nil,
+        0,
+        NI_NUMERICHOST,
+      )
     }
     return String(decoding: host.prefix { $0 != 0 }, as: UTF8.self)
   }

@@ -128,7 +128,11 @@ final class Exchange {
     job.session.tell { [session = job.session, task = job.task] delegate in
       guard !task.control.isCancelled else { return answer.give(.cancel) }
       delegate.urlSession(
-        session, dataTask: task, didReceive: response, completionHandler: { answer.give($0) })
+        session,
+        dataTask: task,
+        didReceive: response,
+        completionHandler: { answer.give($0) },
+      )
     }
     guard try answer.wait(for: job.task) == .allow else { throw Failure(.cancelled) }
     watch.touch()

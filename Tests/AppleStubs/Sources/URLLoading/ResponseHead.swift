@@ -41,8 +41,7 @@ struct ResponseHead {
     }
   }
 
-  private static func nextLine(_ connection: Connection, _ watch: Watch) throws(Failure) -> [UInt8]
-  {
+  private static func nextLine(_ connection: Connection, _ watch: Watch) throws(Failure) -> [UInt8] {
     guard let line = try connection.takeLine(atMost: maximumSize, watch) else {
       throw Failure(.networkConnectionLost)
     }

@@ -88,7 +88,10 @@ open class URLSession: NSObject, @unchecked Sendable {
       let error = task.settle(failure)
       engine.forget(task)
       delegate.urlSession(
-        self, task: task, didFinishCollecting: URLSessionTaskMetrics(transactions))
+        self,
+        task: task,
+        didFinishCollecting: URLSessionTaskMetrics(transactions),
+      )
       delegate.urlSession(self, task: task, didCompleteWithError: error)
       // Released without the lock.
       let last = values.withLock { $0.tasks.removeValue(forKey: task.taskIdentifier) }

@@ -16,11 +16,17 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
 
   /// Tells the metrics of a task that is about to complete.
   func urlSession(
-    _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
+    _ session: URLSession,
+    task: URLSessionTask,
+    didFinishCollecting metrics: URLSessionTaskMetrics,
+  )
 
   /// Tells that a task ended, as the last call about it.
   func urlSession(
-    _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+    _ session: URLSession,
+    task: URLSessionTask,
+    didCompleteWithError error: (any Error)?,
+  )
 }
 
 /// The calls about data tasks.

@@ -38,7 +38,9 @@ final class Waker: Sendable {
 
   /// Waits until a socket is ready, unless it is -1, or until somebody wakes this thread.
   func wait(
-    for socket: Int32 = -1, _ events: Int32 = POLLIN, atMost seconds: TimeInterval = .infinity
+    for socket: Int32 = -1,
+    _ events: Int32 = POLLIN,
+    atMost seconds: TimeInterval = .infinity,
   ) -> Event {
     let own = pipe.withLock { $0.first ?? -1 }
     var list = [
