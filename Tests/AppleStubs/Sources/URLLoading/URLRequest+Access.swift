@@ -1,6 +1,5 @@
-@_exported public import FoundationNetworking
-
 import Foundation
+@_exported public import FoundationNetworking
 
 extension URLRequest {
   private static let key = "allowsExpensiveNetworkAccess"
@@ -9,7 +8,9 @@ extension URLRequest {
   public var allowsExpensiveNetworkAccess: Bool {
     get { URLProtocol.property(forKey: Self.key, in: self) as? Bool ?? true }
     set {
-      guard let request = (self as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return }
+      guard let request = (self as NSURLRequest).mutableCopy() as? NSMutableURLRequest else {
+        return
+      }
       URLProtocol.setProperty(newValue, forKey: Self.key, in: request)
       self = request as URLRequest
     }
