@@ -165,12 +165,15 @@ if hasStubs {
     "QuartzCore": "CoreGraphics", "Symbols": "", "_KitShared": "CoreGraphics QuartzCore Symbols",
     "UIKit": "_KitShared", "AppKit": "_KitShared",
   ]
+  // They draw pixel by pixel.
+  let fast = [SwiftSetting.unsafeFlags(["-O"])]
   targets += stubs.map {
-    .target(name: $0.key, dependencies: list($0.value), path: "Tests/AppleStubs/Sources/\($0.key)")
+    let (path, settings) = ("Tests/AppleStubs/Sources/\($0.key)", $0.key == "CoreGraphics" ? fast : [])
+    return .target(name: $0.key, dependencies: list($0.value), path: path, swiftSettings: settings)
   }
   let seesInternals = ["-Xfrontend", "-testable-import-module", "-Xfrontend", "VitrineImaging"]
   let stubCodecs = room("StubCodecs", "Tests/StubCodecs", "VitrineImaging CoreGraphics ImageIO \(systemCodecs)")
-  stubCodecs.swiftSettings? += [.unsafeFlags(seesInternals)]
+  stubCodecs.swiftSettings? += [.unsafeFlags(seesInternals)] + fast
   let stubTests = tests("AppleStubsTests", stubs.map(\.key).joined(separator: " "), at: "Tests/AppleStubs/Tests")
   stubTests.swiftSettings = withoutOverlays
   targets += [

@@ -8,7 +8,7 @@ if [ "$(uname)" != Linux ]; then
   echo "test-apple: this is not Linux; 'swift test' builds for this machine with Apple's own frameworks"
   exit 0
 fi
-export VITRINE_APPLE=1
+export VITRINE_APPLE=1 VITRINE_TEST_BUILD=1
 folder=.build/apple
 # Not the snippets, which are built for Linux.
 build --product VitrinePackageTests --scratch-path "$folder" -Xswiftc -gnone
