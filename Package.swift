@@ -144,6 +144,15 @@ if isApple {
 }
 
 if hasStubs {
+  // Modules with the names of Apple's frameworks; the README of their folder says what they are for. `_KitShared` is what
+  // UIKit and AppKit have in common.
+  let stubs: KeyValuePairs = [
+    "CoreGraphics": "", "ImageIO": "CoreGraphics", "URLLoading": "", "Network": "", "Combine": "", "Symbols": "",
+    "SwiftUI": "CoreGraphics", "QuartzCore": "CoreGraphics", "_KitShared": "CoreGraphics QuartzCore Symbols",
+    "UIKit": "_KitShared", "AppKit": "_KitShared",
+  ]
+  let all = stubs.map(\.key).joined(separator: " ")
+  targets.append(tests("AppleStubsTests", all, at: "Tests/AppleStubs/Tests", isGuest: true))
   // The tests of what differs between the shapes; the rest is tested in Linux's.
   let sources = [
     "HTTPTests": ["Loader", "URLSession"],
@@ -157,14 +166,6 @@ if hasStubs {
     target.dependencies += list("StubStart StubCodecs CoreGraphics ImageIO")
     target.swiftSettings? += withoutOverlays
   }
-  // Modules with the names of Apple's frameworks; the README of their folder says what they are for. `_KitShared` is what
-  // UIKit and AppKit have in common.
-  let stubs: KeyValuePairs = [
-    "CoreGraphics": "", "ImageIO": "CoreGraphics", "URLLoading": "", "Network": "", "Combine": "",
-    "SwiftUI": "CoreGraphics",
-    "QuartzCore": "CoreGraphics", "Symbols": "", "_KitShared": "CoreGraphics QuartzCore Symbols",
-    "UIKit": "_KitShared", "AppKit": "_KitShared",
-  ]
   // They draw pixel by pixel.
   let fast = [SwiftSetting.unsafeFlags(["-O"])]
   targets += stubs.map {
@@ -174,14 +175,9 @@ if hasStubs {
   let seesInternals = ["-Xfrontend", "-testable-import-module", "-Xfrontend", "VitrineImaging"]
   let stubCodecs = room("StubCodecs", "Tests/StubCodecs", "VitrineImaging CoreGraphics ImageIO \(systemCodecs)")
   stubCodecs.swiftSettings? += [.unsafeFlags(seesInternals)] + fast
-  let stubTests = tests("AppleStubsTests", stubs.map(\.key).joined(separator: " "), at: "Tests/AppleStubs/Tests")
-  stubTests.swiftSettings = withoutOverlays
-  targets += [
-    stubCodecs, stubTests,
-    .target(name: "StubStart", dependencies: ["StubCodecs"], path: "Tests/StubStart"),
-    // An app, which AppleTests launch.
-    program("PhotosTable", "Examples/PhotosTable/Sources", "VitrineApple UIKit"),
-  ]
+  // The stub of ImageIO is given them at the start. The program is an app, which AppleTests launch.
+  targets += [stubCodecs, .target(name: "StubStart", dependencies: ["StubCodecs"], path: "Tests/StubStart")]
+  targets.append(program("PhotosTable", "Examples/PhotosTable/Sources", "VitrineApple UIKit"))
 }
 
 // MARK: On Linux
