@@ -3,11 +3,12 @@ import Testing
 import UIKit
 import Vitrine
 import VitrineApple
+import VitrineTestSupport
 import VitrineTesting
 
 /// Pictures of the asset catalogue that stand for an image, by their names.
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.patient)
 struct CatalogueTests {
   private let setting: Setting
   private let history = History()

@@ -3,11 +3,12 @@ import UIKit
 import Vitrine
 import VitrineApple
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// `UIImageView.vitrine`, as a row of a table uses it.
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.patient)
 struct ImageViewTests {
   private let setting: Setting
   private let view = UIImageView(frame: CGRect(x: 0, y: 0, width: 20, height: 15))

@@ -5,11 +5,12 @@ import UIKit
 import Vitrine
 import VitrineApple
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Answers that are on their way to the main thread while a view is bound to something else.
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.patient)
 struct LateAnswerTests {
   private let setting: Setting
   private let slow = ImageRequest(url: Setting.slow, size: .pixels(20, 20))
@@ -108,7 +109,7 @@ struct LateAnswerTests {
 
 /// The same of a view of SwiftUI.
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.patient)
 struct LateAnswerInSwiftUITests {
   @Test
   func anotherURLDoesNotShowIt() async throws {

@@ -13,7 +13,7 @@ enum ClockTests {}
 extension ClockTests {
   /// Animated images on the display link.
   @MainActor
-  @Suite(.timeLimit(.minutes(5)))
+  @Suite(.patient)
   struct MotionTests {
     private let setting: Setting
     private let history = History()

@@ -4,13 +4,14 @@ import UIKit
 import Vitrine
 import VitrineApple
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 @testable import PhotosTable
 
 /// The app of Examples/PhotosTable.
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.patient)
 struct PhotoTableTests {
   private let setting: Setting
   private let history = History()
@@ -75,7 +76,7 @@ struct PhotoTableTests {
 extension SystemTests {
   /// What the app loads before it is seen.
   @MainActor
-  @Suite(.timeLimit(.minutes(5)))
+  @Suite(.patient)
   struct PhotoPrefetchTests {
     @Test
     func aRowThatWasPrefetchedHasItsImageAtOnce() async throws {

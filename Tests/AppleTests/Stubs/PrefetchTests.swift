@@ -4,12 +4,13 @@ import UIKit
 import Vitrine
 import VitrineApple
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 extension SystemTests {
   /// `ImagePrefetchSource` of tables and collections; power is the whole program's.
   @MainActor
-  @Suite(.timeLimit(.minutes(5)))
+  @Suite(.patient)
   struct PrefetchTests {
     private let setting: Setting
     private let table = UITableView(frame: .zero, style: .plain)

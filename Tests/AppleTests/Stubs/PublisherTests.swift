@@ -3,6 +3,7 @@ import Testing
 import Vitrine
 import VitrineApple
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// Takes note of what is received, and asks for values when the test does.
@@ -32,7 +33,7 @@ private final class Taker: Subscriber, @unchecked Sendable {
   func cancel() { subscription?.cancel() }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.patient)
 struct PublisherTests {
   private let setting: Setting
 

@@ -31,7 +31,7 @@ private struct Page: View {
 }
 
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.patient)
 struct RemoteImageTests {
   private let setting: Setting
   private var environment = EnvironmentValues()
@@ -210,7 +210,7 @@ struct RemoteImageTests {
 
 extension ClockTests {
   @MainActor
-  @Suite(.timeLimit(.minutes(5)))
+  @Suite(.patient)
   struct RemoteImageMotionTests {
     /// A file that plays once shows its last frame from then on.
     @Test

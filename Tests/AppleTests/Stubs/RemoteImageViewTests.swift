@@ -4,12 +4,13 @@ import UIKit
 import Vitrine
 import VitrineApple
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 extension ClockTests {
   /// The views of Vitrine's own, of UIKit and of AppKit.
   @MainActor
-  @Suite(.timeLimit(.minutes(5)))
+  @Suite(.patient)
   struct RemoteImageViewTests {
     private let setting: Setting
     private let history = History()

@@ -2,11 +2,12 @@ import Testing
 import UIKit
 import Vitrine
 import VitrineApple
+import VitrineTestSupport
 import VitrineTesting
 
 /// One view that is bound to several images, whose answers come in every order.
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.patient)
 struct ReuseTests {
   private let setting: Setting
   private let history = History()

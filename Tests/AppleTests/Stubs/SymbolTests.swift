@@ -4,11 +4,12 @@ import Testing
 import UIKit
 import Vitrine
 import VitrineApple
+import VitrineTestSupport
 import VitrineTesting
 
 /// Symbols that stand for an image, with their configuration.
 @MainActor
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.patient)
 struct SymbolTests {
   private let setting: Setting
 

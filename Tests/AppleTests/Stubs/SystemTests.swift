@@ -4,13 +4,14 @@ import UIKit
 import Vitrine
 import VitrineApple
 import VitrineRuntime
+import VitrineTestSupport
 import VitrineTesting
 
 /// What the system tells of memory, network and power.
 ///
 /// It is one for the whole program, so the tests run one by one.
 @MainActor
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .patient)
 struct SystemTests {
   private let setting: Setting
 
