@@ -4,9 +4,15 @@ import VitrineRuntime
 enum SystemPicture {
   /// Reads the facts.
   static func info(of data: Data) throws(ImageError) -> ImageInfo {
-    let format = ImageFormat.sniff(data)
-    guard format == .png || format == .apng else { return try DecoderRegistry.standard.info(of: data) }
-    return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
+    switch ImageFormat.sniff(data) {
+    case .png, .apng: try pngInfo(of: data)
+    case .jpeg, .gif, .webp: try DecoderRegistry.standard.info(of: data)
+    case let format: throw ImageError(.unsupported, format: format, "not one of Linux's formats")
+    }
+  }
+
+  private static func pngInfo(of data: Data) throws(ImageError) -> ImageInfo {
+    try unsafe data.withImageBytes { (bytes) throws(ImageError) in
       let header = try unsafe PNGHeader(ByteReader(bytes))
       var info = ImageInfo(
         format: .png,
