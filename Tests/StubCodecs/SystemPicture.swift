@@ -4,14 +4,15 @@ import VitrineRuntime
 enum SystemPicture {
   /// Reads the facts.
   static func info(of data: Data) throws(ImageError) -> ImageInfo {
-    let format = ImageFormat.sniff(data)
-    // The registry has the decoder that asks for this as well: no other format may get there.
-    let registered: [ImageFormat] = [.jpeg, .gif, .webp, .bmp, .ico, .qoi]
-    if let format, registered.contains(format) { return try DecoderRegistry.standard.info(of: data) }
-    guard format == .png || format == .apng else {
-      throw ImageError(.unsupported, format: format, "not one of Linux's formats")
+    switch ImageFormat.sniff(data) {
+    case .png, .apng: try pngInfo(of: data)
+    case .jpeg, .gif, .webp: try DecoderRegistry.standard.info(of: data)
+    case let format: throw ImageError(.unsupported, format: format, "not one of Linux's formats")
     }
-    return try unsafe data.withImageBytes { (bytes) throws(ImageError) in
+  }
+
+  private static func pngInfo(of data: Data) throws(ImageError) -> ImageInfo {
+    try unsafe data.withImageBytes { (bytes) throws(ImageError) in
       let header = try unsafe PNGHeader(ByteReader(bytes))
       var info = ImageInfo(
         format: .png,
