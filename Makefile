@@ -49,7 +49,6 @@ lint: ## Checks formatting, comments and the project's own rules.
 format: ## Formats all Swift code in place.
 	swift format --in-place --recursive --parallel $(SWIFT_SOURCES)
 
-
 .PHONY: docs
 docs: setup ## Builds the documentation into site/.
 	@Scripts/docs.sh

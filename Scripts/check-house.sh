@@ -48,7 +48,7 @@ complain "A file has one subject; these have over 450 lines:" \
   "$(wc -l $sources | awk '$2 != "total" && $1 > 450 { print $2 ": " $1 }')"
 
 complain "Tests do not sleep:" \
-  "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -v 'sleep(for:' )"
+  "$(git ls-files --cached --others --exclude-standard 'Tests/*.swift' | xargs -r grep -sHnE 'Task\.sleep|Thread\.sleep|\b(u|nano)?sleep\(' | grep -vE '[cC]lock(\(\))?\.sleep\(for:')"
 
 # Code in the README, the recipes, VitrineApple.md and comments of Sources/Apple is compiled: as a snippet, or in
 # Tests/AppleTests/Documented. Only the lines of a manifest do not stand alone.

@@ -8,8 +8,12 @@ limited=(Scripts/lib/limited.sh 1500)
 [ "$(uname)" = Linux ] || { swift_tests; exit; }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# In a group of its own, which Ctrl-C ends: what is in the background does not hear of it otherwise.
+set -m
 (check_snippets && xctests && GDK_SCALE=2 xctests GTKTests.GoldenTests) >"$log" 2>&1 &
 widgets=$!
+set +m
+trap 'kill -- "-$widgets" 2>/dev/null; exit 130' INT TERM
 status=0
 swift_tests || status=$?
 wait "$widgets" || { status=1; cat "$log"; }

@@ -15,10 +15,11 @@ setup() { Scripts/setup.sh "${1:-$script}"; }
 # Runs Debian's Python, for which setup installs modules, whatever comes first in PATH.
 python() { /usr/bin/python3 "$@"; }
 
-# `build ARGUMENT...`: runs swift build. On a terminal it shows how far it is, elsewhere only what is wrong.
+# `build ARGUMENT...`: runs swift build. On a terminal it shows how far it is, elsewhere only what is wrong. With colours there, it
+# would build all anew whenever one follows the other.
 build() {
   if [ -t 1 ]; then
-    swift build "$@" || exit 1
+    swift build --no-color-diagnostics "$@" || exit 1
     return
   fi
   local log

@@ -16,8 +16,6 @@ extension ImageTask {
   /// cancelled, as by a test's time limit.
   public func hasBytes() async {
     // No event tells, since a task with a listener would make previews.
-    while state == .running, progress.completed == 0 {
-      do { try await Task.sleep(for: .milliseconds(1)) } catch { return }
-    }
+    while state == .running, progress.completed == 0, !Task.isCancelled { await Task.yield() }
   }
 }

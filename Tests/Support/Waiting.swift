@@ -2,8 +2,8 @@ import VitrineRuntime
 
 /// Waits for a condition that nothing reports, such as an object's release.
 ///
-/// It looks often at first, and then now and then, so that it takes little of the machine. Where something reports the
-/// change, wait for that with `Watched`, ``Record`` or ``Gate`` instead.
+/// The other tasks run meanwhile, and it takes a processor's time. Where something reports the change, wait for that with
+/// `Watched`, ``Record`` or ``Gate`` instead.
 ///
 /// - Throws: `CancellationError` if the awaiting task is cancelled, as by a test's time limit; the error of the
 ///   condition.
@@ -11,10 +11,9 @@ package func until(
   isolation: isolated (any Actor)? = #isolation,
   _ condition: () async throws -> Bool,
 ) async throws {
-  var pause = Duration.zero
   while try await !condition() {
-    try await Task.sleep(for: pause)
-    pause = min(pause + .microseconds(100), .milliseconds(10))
+    try Task.checkCancellation()
+    await Task.yield()
   }
 }
 

@@ -238,6 +238,13 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     if let willSend = plan.hooks.willSend {
       plan.hooks.willSend = watching(willSend, changes: question.change, fields)
     }
+    if let challenge = plan.hooks.challenge {
+      plan.hooks.challenge = { [self] in
+        let answer = try await challenge($0)
+        try checkIsWanted()
+        return answer
+      }
+    }
     if let trace {
       plan.hooks.didTransfer = { trace.add($0) }
       plan.hooks.measuresInPlace = true
@@ -263,6 +270,11 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     return plan
   }
 
+  /// Throws if the job was cancelled: a hook may end before the loader learns of that, and nothing must be sent then.
+  private func checkIsWanted() throws {
+    guard context.turn({ _ in isRunning }) else { throw CancellationError() }
+  }
+
   /// Returns the hook before sending, which then also looks whether the request has failed before as it is now, and
   /// whether it is still wanted.
   private func watching(
@@ -270,11 +282,10 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     changes: Lock<RequestChange?>,
     _ fields: HTTPFields,
   ) -> @Sendable (inout HTTPRequest) async throws -> Void {
-    { [self, request, source, context] http in
+    { [self] http in
       let before = http
       try await willSend(&http)
-      // The hook may end before the loader learns that the job was cancelled.
-      guard context.turn({ _ in isRunning }) else { throw CancellationError() }
+      try checkIsWanted()
       let change = RequestChange(from: before, to: http)
       changes.withLock { $0 = change }
       let (failures, clock) = (context.network.failures, context.clock)

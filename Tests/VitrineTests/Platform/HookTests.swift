@@ -193,6 +193,28 @@ struct PipelineHookTests {
     await parts.loader.wait { $0.running == 0 }
   }
 
+  @Test
+  func cancelledWhileItIsAnsweredNothingMoreIsSentEvenIfTheLoaderLearnsOfItTooLate() async throws {
+    let loader = DeafLoader(inner: parts.loader)
+    let (gate, asked) = (Gate(), Gate())
+    let pipeline = ImagePipeline.testing(parts) {
+      $0.loader = loader
+      $0.challenge = { _ in
+        asked.open()
+        await gate.value()
+        return ["Authorization": "Bearer 0"]
+      }
+    }
+    parts.loader.answer(url, FakeResponse(status: 401, headers: ["WWW-Authenticate": "Bearer"]))
+    let task = pipeline.imageTask(for: request)
+    await asked.value()
+    task.cancel()
+    gate.open()
+    await loader.ended.value()
+    #expect(parts.loader.requests.count == 1)
+    #expect(pipeline.jobCount == 0)
+  }
+
   @Test(arguments: [true, false])
   func aChallengeThatNobodyMeetsIsTheError(isThrown: Bool) async throws {
     let pipeline = ImagePipeline.testing(parts) {

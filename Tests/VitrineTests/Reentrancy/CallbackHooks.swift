@@ -172,6 +172,10 @@ extension Scene {
   /// Sends what is left when the hook has acted, to whoever has joined meanwhile.
   func finish(_ load: FakeLoad) async {
     await hasActed()
+    send(to: load)
+  }
+
+  func send(to load: FakeLoad) {
     load.respond(with: FakeResponse(headers: Self.headers, body: (try? Self.file()) ?? Data()))
   }
 

@@ -14,17 +14,19 @@ enum DisplayHook: String, Hook {
     let scene = try await Scene(action, trigger)
     let view = await View(self, scene)
     switch self {
-    case .displayOfAnImage, .requestDelivery, .displayOfAPlaceholder: try scene.answer("subject")
+    case .displayOfAnImage, .displayOfAPlaceholder: try scene.answer("subject")
     case .displayOfAnImageInMemory:
       try scene.answer("subject")
       scene.pipeline.cache[scene.request] = .testPattern(width: 16, height: 12)
     case .displayOfAFailure: scene.parts.loader.answer(Scene.url("subject"), failing: .cannotConnect)
-    case .slotProgress, .displayOfAPreview: break
+    case .slotProgress, .displayOfAPreview, .requestDelivery: break
     }
     let isInParts = self == .slotProgress || self == .displayOfAPreview
     if !isInParts { scene.arm() }
     await view.load(scene.request)
     if isInParts { try await scene.sendInTwo() }
+    // What comes while the call lasts is shown within it, without a delivery.
+    if self == .requestDelivery { try await scene.send(to: scene.held()) }
     try await scene.end()
     await view.rest()
   }

@@ -204,7 +204,7 @@ final class Scene: Sendable {
   func end() async throws {
     await hasActed()
     await state.wait { $0.isUnrelatedEnded }
-    bystanderLoad.respond(with: FakeResponse(headers: Self.headers, body: (try? Self.file()) ?? Data()))
+    send(to: bystanderLoad)
     await state.wait { $0.endedCount >= $0.records.count && $0.errands == 0 }
     await pipeline.cache.flush()
     // A job may be about to be forgotten by its pool.

@@ -103,6 +103,18 @@ struct WholeFileTests {
     #expect(shown[3, 0] == SIMD4(0, 0, 0, 255))
   }
 
+  /// Frames of fixtures are compared with those of other programs in `GIFTests`, `APNGTests` and `WebPTests`.
+  @Test(arguments: 0..<3)
+  func eachFrameOfTheAnimationIsDrawnOverThoseBefore(frame: Int) throws {
+    let shown = try decode(Self.animation) { $0.frame = frame }.bitmap
+
+    #expect(shown.size == [20, 14])
+    for (index, pixel) in shown.pixels.enumerated() {
+      let isRed = (index % 20 + index / 20).isMultiple(of: 2)
+      #expect(pixel == (isRed ? SIMD4(255, 0, 0, 255) : SIMD4(0, 255, 0, 255)), "pixel \(index)")
+    }
+  }
+
   @Test
   func anAnimationsDelaysAndLoopsAreThoseOfTheFile() throws {
     let file = try Fixture.data("animated.webp")
