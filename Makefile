@@ -16,7 +16,7 @@ name = $(if $(filter command,$(firstword $(origin NAME))),$(NAME))
 
 .PHONY: help
 help: ## Lists the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\n'
 	@printf '%s\n' "Parameters are variables: make check NAME=hostile-files COUNT=100." \
 		"make demo shows PHOTOS=folder; make bench writes its results to RESULTS=folder." \
@@ -35,7 +35,7 @@ test: ## Runs all tests, those of widgets on a virtual display.
 	@Scripts/test.sh
 
 .PHONY: test-apple
-test-apple: setup ## Builds and tests what is for Apple's platforms, over stubs.
+test-apple: setup ## Tests the code for Apple's platforms over stubs of their frameworks.
 	@Scripts/test-apple.sh
 
 SWIFT_SOURCES := Package.swift Sources Tests Examples Benchmarks Snippets Fuzz
@@ -58,11 +58,11 @@ demo: ## Shows photographs. NAME=server, fleet or hello: other demos.
 	@Scripts/lib/named.sh demo $(or $(name),gallery)
 
 .PHONY: bench
-bench: ## Measures what NAME says, often beside peers, or lists NAMEs.
+bench: ## Runs benchmark NAME, often beside peers; alone it lists them.
 	@Scripts/lib/named.sh bench $(name)
 
 .PHONY: check
-check: ## Checks what is too slow for make test, or lists NAMEs.
+check: ## Runs a slow check, such as NAME=sanitizers; alone it lists them.
 	@Scripts/lib/named.sh check $(name)
 
 # Separate from the build, so that only copying needs the rights of root.

@@ -10,12 +10,12 @@ let (isApple, hasStubs) = Context.environment["VITRINE_APPLE"] == "1" ? (true, t
 let (isApple, hasStubs) = (true, false)
 #endif
 
-// `make test` sets it. No package with unsafe flags can be a dependency, so they are for tests of this one alone.
+// `make test` sets it. SwiftPM refuses a dependency with unsafe flags, so only tests of this package have them.
 let isTestBuild = Context.environment["VITRINE_TEST_BUILD"] == "1"
 
-// Unsafe code is marked. Warnings are errors, but not with Apple's own frameworks, with which nobody has built Vitrine
-// yet. Tests run hot code over millions of pixels and bytes, so a test build optimises it, and keeps the checks of a debug
-// build: those of the bounds of unsafe buffers, too.
+// Unsafe code is marked. Warnings are errors, except on a real Mac, where nobody has built Vitrine yet. Tests run hot code
+// over millions of pixels and bytes, so a test build optimises it, and keeps a debug build's checks, including those of
+// the bounds of unsafe buffers.
 func settings(isHot: Bool = false) -> [SwiftSetting] {
   let imports = ["InternalImportsByDefault", "MemberImportVisibility"]
   let features = imports + ["ExistentialAny", "NonisolatedNonsendingByDefault"]
@@ -25,10 +25,10 @@ func settings(isHot: Bool = false) -> [SwiftSetting] {
     + (isHot && isTestBuild ? [.unsafeFlags(["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"])] : [])
 }
 
-// Dependencies, from names with spaces between.
+// Turns names separated by spaces into dependencies.
 func list(_ names: String) -> [Target.Dependency] { names.split(separator: " ").map { .target(name: String($0)) } }
 
-// A room of the house: a module of ours. ARCHITECTURE.md says what each may import.
+// A room of the house: a module of ours. ARCHITECTURE.md says what each may import, and CONTRIBUTING.md how to add one.
 func room(_ name: String, _ path: String, _ needs: String, isHot: Bool = false) -> Target {
   let (needs, exclude, settings) = (list(needs), unused[path] ?? [], settings(isHot: isHot))
   return .target(name: name, dependencies: needs, path: path, exclude: exclude, swiftSettings: settings)
@@ -40,8 +40,8 @@ func program(_ name: String, _ path: String, _ needs: String) -> Target {
   return .executableTarget(name: name, dependencies: needs, path: path, exclude: unused, swiftSettings: settings())
 }
 
-// Tests of the core, and of what else they need, with what tests share; those of a guest see what is public, as other
-// packages do.
+// A target of tests. It sees the core, Tests/Support and what it needs; a guest sees only what is public, as another
+// package does, and not Tests/Support.
 func tests(_ name: String, _ needs: String = "", at path: String? = nil, isGuest: Bool = false) -> Target {
   let path = path ?? "Tests/\(name)"
   return .testTarget(
@@ -57,23 +57,22 @@ func tests(_ name: String, _ needs: String = "", at path: String? = nil, isGuest
 // C that turns macros, `setjmp` and variadic functions into plain functions, or that needs special instructions.
 func shim(_ name: String, _ needs: String = "", links: [String] = []) -> Target {
   let (path, settings) = ("Sources/Shims/\(name)", isTestBuild ? [CSetting.unsafeFlags(["-O2"])] : [])
-  // Swift links what it imports, and C does not.
+  // A module map links its library where Swift imports it; what only C uses is linked here.
   let links = links.map { LinkerSetting.linkedLibrary($0) }
   return .target(name: name, dependencies: list(needs), path: path, cSettings: settings, linkerSettings: links)
 }
 
-// A library of the system; `make setup` installs it.
+// A library of the system. Its row in Scripts/packages.txt lets `make setup` install it; its module map links it.
 //
-// SwiftPM reads the pkg-config files of all targets of a package, whichever products are used, and each file that is
-// missing or has flags that SwiftPM does not pass on is a warning in every package that depends on this one. So a
-// file is named only for headers that compilers do not find, and it is ours, in the module's folder.
-// `PKG_CONFIG_PATH` says that the libraries are elsewhere; then their own files are read.
+// SwiftPM reads the pkg-config file of every target, used or not, and in every package that depends on this one it warns
+// of a file that is missing or has a flag it does not know. So a file is named only where the compiler would not find the
+// headers, and it is ours, in the module's folder. With `PKG_CONFIG_PATH` set, the libraries' own files are read.
 func library(_ module: String, _ pkgConfig: String, apt: String, needsFlags: Bool = false) -> Target {
   let path = "Sources/System/\(module)"
   var file: String? = pkgConfig
   if Context.environment["PKG_CONFIG_PATH"] == nil {
     let own = "\(Context.packageDirectory)/\(path)/\(pkgConfig).pc"
-    // SwiftPM takes what is behind a space for another file.
+    // SwiftPM splits the path at spaces.
     file = !needsFlags ? nil : own.contains(" ") ? pkgConfig : own
   }
   return .systemLibrary(name: module, path: path, pkgConfig: file, providers: [.apt([apt])])
@@ -82,7 +81,7 @@ func library(_ module: String, _ pkgConfig: String, apt: String, needsFlags: Boo
 // Frameworks of Apple's; dependencies only where stubs stand in for them.
 func frameworks(_ names: String) -> String { hasStubs ? names : "" }
 
-// Files of a folder that are no sources of its target in this shape.
+// Files of a target's folder that this shape leaves out.
 let unused = [
   "Sources/Imaging": [isApple ? "Codecs/System" : "Codecs/ImageIO"],
   "Sources/Caching": ["Disk/DiskFormat.md"],
@@ -153,7 +152,7 @@ if hasStubs {
   ]
   let all = stubs.map(\.key).joined(separator: " ")
   targets.append(tests("AppleStubsTests", all, at: "Tests/AppleStubs/Tests", isGuest: true))
-  // The tests of what differs between the shapes; the rest is tested in Linux's.
+  // Tests of what differs between the shapes; all else is tested by `make test`.
   let sources = [
     "HTTPTests": ["Loader", "URLSession"],
     "ImagingTests": ["Codecs", "Support", "Frames/AnimatedImageTests.swift", "Frames/FrameSourceTests.swift"],
@@ -175,7 +174,7 @@ if hasStubs {
   let seesInternals = ["-Xfrontend", "-testable-import-module", "-Xfrontend", "VitrineImaging"]
   let stubCodecs = room("StubCodecs", "Tests/StubCodecs", "VitrineImaging CoreGraphics ImageIO \(systemCodecs)")
   stubCodecs.swiftSettings? += [.unsafeFlags(seesInternals)] + fast
-  // The stub of ImageIO is given them at the start. The program is an app, which AppleTests launch.
+  // StubStart hands the codecs to the stub of ImageIO at launch. The program is an app, which AppleTests launch.
   targets += [stubCodecs, .target(name: "StubStart", dependencies: ["StubCodecs"], path: "Tests/StubStart")]
   targets.append(program("PhotosTable", "Examples/PhotosTable/Sources", "VitrineApple UIKit"))
 }
@@ -226,7 +225,7 @@ if !isApple {
     shim("CVitrineMHD", "CLibMicroHTTPD", links: ["microhttpd"]),
     library("CLibMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
-    // Programs of tests: a window for screen readers, a decoder that has been taken over, a pipeline among several.
+    // Programs of tests: a window for screen readers, a hijacked decoder, one of several pipelines that share a cache.
     program("accessible-window", "Tests/AccessibleWindow", "Vitrine VitrineRuntime VitrineGTK CGTK"),
     program("rogue", "Tests/Rogue", "\(sandboxed) CVitrineSandbox"),
     program("fleet-member", "Tests/FleetMember", "\(core) VitrineRedis"),
@@ -240,9 +239,9 @@ if !isApple {
     tests("S3Tests", "VitrineS3"),
     tests("ServerTests", "VitrineSandbox VitrineS3 VitrineServing vitrine-server"),
     tests("ServerRequestTests", "VitrineServingRequests", at: "Tests/ServerTests/Requests"),
-    // XCTest, since only that runs on the main thread. The programs with windows are built beside it.
+    // XCTest, since only that runs on the main thread. It names the programs with windows so that they are built, too.
     tests("GTKTests", "VitrineGTK CVitrineGTK CGTK VitrineGallery accessible-window"),
-    // What a fuzzer does for hours, for a moment; and users' scenarios, which are a package as well.
+    // A moment of fuzzing (`make check NAME=fuzzing` is longer), and users' scenarios; both are packages of their own, too.
     tests("FuzzTests", "VitrineSandbox \(codecs)", at: "Fuzz", isGuest: true),
     tests("Scenarios", at: "Examples/Scenarios/Tests", isGuest: true),
   ]

@@ -2,7 +2,7 @@
 # Makes a photograph of 100 megapixels in a folder, as JPEG, progressive JPEG, PNG and TIFF: a mosaic of photographs of
 # VITRINE_CORPUS, or of Examples/Photographs. Does nothing if it is there.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 folder=${1:?the folder}
 mkdir -p "$folder"
 [ -f "$folder/photo-lzw.tif" ] && exit 0
