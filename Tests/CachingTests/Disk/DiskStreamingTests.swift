@@ -57,7 +57,8 @@ struct DiskStreamingTests {
       let released = await cache.bodyWriter(for: key(1))
       await feed(released, content(2, count))
     }
-    // The writer's thread may be the last that holds what is released.
+    // All of it has been written by then, and the writer's thread may be the last that holds what is released.
+    await cache.flush()
     try await until { Files.all(in: folder.cache) == before }
     #expect(await cache.verify().damaged.isEmpty)
     #expect(Files.all(in: folder.cache) == before)
