@@ -3,6 +3,8 @@
 
 # What stops tests that hang, and names them: `make test` sets it.
 limited=()
+# Caches would be trimmed when something else takes the machine's memory.
+export VITRINE_MEMORY_PRESSURE=ignore
 # The folder of the build.
 folder=.build
 

@@ -72,7 +72,9 @@ package final class MemoryPressureObservers: Sendable {
 /// - Apple's platforms: the kernel's warnings. Where there is UIKit, its memory warning is critical pressure, and an app
 ///   that enters the background has low pressure, since the system ends large apps there first.
 ///
-/// On Linux one thread watches for the whole process. It starts with the first observer.
+/// On Linux one thread watches for the whole process. It starts with the first observer. With
+/// `VITRINE_MEMORY_PRESSURE=ignore` in the environment nothing is reported there, so that tests and measurements do not
+/// depend on what else the machine does.
 public struct SystemMemoryPressure: MemoryPressureSource {
   #if VITRINE_APPLE
   private static let watcher = MemoryPressureWarnings()
@@ -85,7 +87,11 @@ public struct SystemMemoryPressure: MemoryPressureSource {
 
   /// Calls `body` on the watcher's thread whenever memory is scarce, for the life of the returned observation.
   public func observe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureObservation {
-    Self.watcher.observe(body)
+    #if !VITRINE_APPLE
+    let isIgnored = ProcessInfo.processInfo.environment["VITRINE_MEMORY_PRESSURE"] == "ignore"
+    guard !isIgnored else { return MemoryPressureObservation {} }
+    #endif
+    return Self.watcher.observe(body)
   }
 }
 

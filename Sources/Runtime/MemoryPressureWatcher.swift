@@ -1,10 +1,12 @@
 #if os(Linux)
 /// Watches Linux's reports of memory pressure, on one thread that sleeps in between.
-final class MemoryPressureWatcher: Sendable {
+package final class MemoryPressureWatcher: Sendable {
   private let observers = MemoryPressureObservers()
   private let hasThread = Lock(false)
 
-  func observe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureObservation {
+  package init() {}
+
+  package func observe(_ body: @escaping @Sendable (MemoryPressure) -> Void) -> MemoryPressureObservation {
     let observation = observers.add(body)
     hasThread.withLock { hasThread in
       guard !hasThread else { return }

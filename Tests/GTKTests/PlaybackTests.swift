@@ -19,7 +19,8 @@ final class PlaybackTests: WidgetTestCase {
 
     init(frames: Int = 4, delay: Int = 2) throws {
       picture = RemotePicture(slot: ImageSlot(loader: loading, mailbox: mailbox), width: 32, height: 32, mode: .fill)
-      let animation = try AnimatedImage(Self.gif(frames, delay: delay))
+      let budget = FrameBudget(memoryPressure: nil)
+      let animation = try AnimatedImage(Self.gif(frames, delay: delay), budget: budget)
       var container = ImageContainer(animation.poster, info: animation.info)
       container.animation = animation
       loading[memory: "A"] = .of(container, origin: .memory)
