@@ -386,6 +386,11 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
     var validity = context.validity(of: stored, at: turn.now)
     // Responses to other requests need an explicit lifetime (RFC 9110, section 9.3.3).
     if !request.isPlainGet, !stored.hasExplicitLifetime { validity.isKept = false }
+    let (request, record) = context.place(of: stored.variation, request, record)
+    let isElsewhere = request.keys.fetch != self.request.keys.fetch
+    if isElsewhere, let recording = body.recording {
+      turn.afterwards { [pending = context.settlement.pending] in pending.add { await recording.drop() } }
+    }
     let whole = Settlement.Body(
       data: body.data,
       contentID: body.contentID,
@@ -393,7 +398,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
       validity: validity,
       time: turn.now,
       response: body.response,
-      recording: body.recording,
+      recording: isElsewhere ? nil : body.recording,
       ask: ask,
       record: record,
     )
@@ -408,7 +413,7 @@ final class FetchJob: Job<FetchedBytes>, @unchecked Sendable {
           status: stored.status,
           headers: body.response.headers,
           url: body.response.url.string,
-          answer: Answer { [request, settlement = context.settlement] word in
+          answer: Answer { [settlement = context.settlement] word in
             settlement.settle(whole, of: request, word)
             switch word {
             case .keep: lease?.finish()

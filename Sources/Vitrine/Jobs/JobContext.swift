@@ -74,7 +74,7 @@ final class JobContext: Sendable {
     // Nothing is stored that a delegate has not seen, so no partial downloads either.
     partials = configuration.delegate == nil ? Partials(in: configuration.diskCache) : nil
     variations = Variations()
-    settlement = Settlement(configuration, partials, variations, decoders, processQueue)
+    settlement = Settlement(configuration, partials, variations, sources, decoders, processQueue)
     recorder = StageRecorder(configuration)
     coordinator = WorkCoordinator(configuration, settlement.pending)
     decodeWatch = DecodeWatch(configuration, recorder?.feed)

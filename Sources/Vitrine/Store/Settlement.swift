@@ -11,6 +11,7 @@ final class Settlement: Sendable {
   private let disk: (any DataCaching)?
   private let partials: Partials?
   private let variations: Variations
+  private let sources: SourceRecords
   let pending: PendingWrites
   private let delegate: (any PipelineDelegate)?
   private let decoders: DecoderChoice
@@ -23,12 +24,14 @@ final class Settlement: Sendable {
     _ configuration: ImagePipeline.Configuration,
     _ partials: Partials?,
     _ variations: Variations,
+    _ sources: SourceRecords,
     _ decoders: DecoderChoice,
     _ queue: WorkQueue,
   ) {
     (memory, disk) = (configuration.memoryCache, configuration.diskCache)
     (delegate, defaultStorage, clock) = (configuration.delegate, configuration.storagePolicy, configuration.clock)
-    (self.partials, self.variations, self.decoders, self.queue) = (partials, variations, decoders, queue)
+    (self.partials, self.variations, self.sources) = (partials, variations, sources)
+    (self.decoders, self.queue) = (decoders, queue)
     pending = PendingWrites(configuration.stepper)
   }
 
@@ -228,11 +231,11 @@ final class Settlement: Sendable {
   /// A new image and its origin.
   struct Made {
     let image: LoadedImage
-    let request: ImageRequest
+    var request: ImageRequest
     /// The number of processors it has been through.
     let step: Int
     let ask: SourceRecord.Ask
-    let record: SourceRecord
+    var record: SourceRecord
     /// True if anyone wants the image itself, not only what is encoded of it.
     let isWanted: Bool
 
@@ -244,12 +247,21 @@ final class Settlement: Sendable {
   func keep(_ made: Made, from origin: ImageResponse.Origin) {
     keepInMemory(made)
     guard made.isFinal, made.isWanted else { return }
-    keepFinished(made, from: origin)
+    keepFinished(placed(made), from: origin)
+  }
+
+  /// Returns what was made with the keys and the record of its variant.
+  private func placed(_ made: Made) -> Made {
+    let request = variations.place(of: made.image.validity.variation, made.request)
+    guard request.keys.fetch != made.request.keys.fetch else { return made }
+    var made = made
+    (made.request, made.record) = (request, sources.record(of: request.keys.fetch))
+    return made
   }
 
   /// Stores an image in memory, unless newer bytes of its source have come.
   func keepInMemory(_ made: Made) {
-    let image = made.image
+    let (made, image) = (placed(made), made.image)
     guard image.validity.isKept, made.request.cacheAccess.contains(.memoryWrites), !made.request.keepsEncodedData,
       let memory, !isOutdated(made)
     else { return }

@@ -1,4 +1,5 @@
 import VitrineCaching
+import VitrineHTTP
 import VitrineRuntime
 
 /// The latest response of one source, kept while any work on that source is running.
@@ -35,6 +36,15 @@ final class SourceRecord: Sendable {
     }
   }
 
+  /// Notes the values of the request fields that a response's `Vary` names, and returns those of the first that did so.
+  func first(_ variation: HTTPFields) -> HTTPFields {
+    records.state.withLock { state in
+      let first = state.entries[source]?.variation ?? variation
+      state.entries[source]?.variation = first
+      return first
+    }
+  }
+
   /// Returns true if a later request has brought other content.
   func isOutdated(_ ask: Ask, _ contentID: ContentID) -> Bool {
     let latest = latest
@@ -48,6 +58,8 @@ final class SourceRecords: Sendable {
     var holds = 1
     var ask: SourceRecord.Ask = 0
     var contentID = ContentID.none
+    /// The values for which the response is that has the plain key of the URL, as far as it came meanwhile.
+    var variation: HTTPFields?
   }
 
   fileprivate struct State {

@@ -67,6 +67,16 @@ final class Variations: Sendable {
     }
   }
 
+  /// Returns a request with the keys of the response that came to it, for which its own may be those of another variant.
+  func place(of variation: HTTPFields, _ request: ImageRequest) -> ImageRequest {
+    guard !variation.isEmpty, !isEmpty, request.variation.isEmpty, request.keys.url != nil else { return request }
+    let own = self.variation(of: variation, under: request.keys.plain)
+    guard !own.isEmpty else { return request }
+    var request = request
+    request.variation = own
+    return request
+  }
+
   /// Returns the keys of all variants of a URL: the plain one, and those that extend it.
   func keys(under plain: CacheKey) -> [CacheKey] {
     [plain] + (state.withLock { $0.entries[plain]?.others } ?? []).map { plain.extended(by: $0) }
@@ -121,5 +131,20 @@ extension JobContext {
     if request.variation.isEmpty { variations.note(found, under: request.keys.plain) }
     let other = varied(request, isInTurn: true)
     return other.keys.fetch == request.keys.fetch ? nil : other
+  }
+
+  /// Returns the request whose keys a response of these values has, and its record: another variant may have come to the
+  /// plain keys since this one was asked for.
+  func place(
+    of variation: HTTPFields,
+    _ request: ImageRequest,
+    _ record: SourceRecord,
+  ) -> (ImageRequest, SourceRecord) {
+    guard !variation.isEmpty, request.variation.isEmpty else { return (request, record) }
+    let first = record.first(variation)
+    guard first != variation else { return (request, record) }
+    variations.note(first, under: request.keys.plain)
+    let place = variations.place(of: variation, request)
+    return place.keys.fetch == request.keys.fetch ? (request, record) : (place, sources.record(of: place.keys.fetch))
   }
 }

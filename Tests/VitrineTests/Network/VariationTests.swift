@@ -12,12 +12,13 @@ struct VariationTests {
   private static let url = "https://example.org/a.png"
   private static let languages = ["de", "en", "eo", "fr", "it", "nl"]
   private let parts = PipelineParts()
+  private let answer: @Sendable (HTTPRequest) -> FakeResponse
 
   init() throws {
     let files = try Self.languages.indices.map { index in
       try Bitmap.testPattern(width: 16 + index, height: 16).encoded(as: .png)
     }
-    parts.loader.answer(Self.url) { request in
+    answer = { request in
       let language = request.headers["Accept-Language"] ?? ""
       guard let index = Self.languages.firstIndex(of: language) else { return FakeResponse(status: 404) }
       let headers: HTTPFields = [
@@ -25,6 +26,7 @@ struct VariationTests {
       ]
       return FakeResponse(headers: headers, body: files[index])
     }
+    parts.loader.answer(Self.url, answer)
   }
 
   enum Caches: CaseIterable { case both, memory, disk }
@@ -57,6 +59,30 @@ struct VariationTests {
   func eachVariantIsLoadedOnce(caches: Caches) async throws {
     let pipeline = makePipeline(caches)
     for _ in 0..<3 { try await load(["de", "en", "eo"], pipeline) }
+    #expect(loads == 3)
+  }
+
+  /// Whichever comes first.
+  @Test(arguments: Caches.allCases, [["de", "en", "eo"], ["eo", "de", "en"], ["en", "eo", "de"]])
+  func thoseThatAreAskedForAtOnceAreAllKept(caches: Caches, order: [String]) async throws {
+    let pipeline = makePipeline(caches)
+    let answer = answer
+    parts.loader.removeAnswer(Self.url)
+    let tasks = ["de", "en", "eo"].map { pipeline.imageTask(for: request($0)) }
+    var waiting: [String: FakeLoad] = [:]
+    for _ in tasks {
+      let load = try await parts.loader.nextLoad(of: Self.url)
+      waiting[load.request.headers["Accept-Language"] ?? ""] = load
+    }
+    for language in order {
+      let load = try #require(waiting[language])
+      load.respond(with: answer(load.request))
+      let index = try #require(["de", "en", "eo"].firstIndex(of: language))
+      #expect(try await tasks[index].image.width == 16 + (Self.languages.firstIndex(of: language) ?? 0))
+      await pipeline.cache.flush()
+    }
+    parts.loader.answer(Self.url, answer)
+    for _ in 0..<2 { try await load(["de", "en", "eo"], pipeline) }
     #expect(loads == 3)
   }
 
