@@ -45,6 +45,11 @@ struct ProgressLoader: DataLoader {
       return sink.receive(bytes)
     }
 
+    func startOver() -> Bool {
+      received = 0
+      return sink.startOver()
+    }
+
     func finish(_ error: HTTPError?) { sink.finish(error) }
   }
 }

@@ -68,6 +68,14 @@ public protocol LoadSink: AnyObject, Sendable {
   ///   ``LoadHandle/resume()``. If the server keeps sending, the data stays in the connection and not in memory.
   func receive(_ bytes: RawSpan) -> LoadFlow
 
+  /// Tells the sink that what it has received is of no use: another head follows, and the body from its beginning.
+  ///
+  /// A ``RetryingLoader`` calls it when a response was interrupted and cannot be continued. Defaults to returning
+  /// `false`. A sink that passes its calls on to another one passes this on, too.
+  ///
+  /// - Returns: A Boolean value that indicates whether the sink can begin anew. Otherwise the load fails.
+  func startOver() -> Bool
+
   /// Tells the sink that the load has ended.
   ///
   /// The last of all calls.
@@ -82,6 +90,9 @@ extension LoadSink {
 
   /// Does nothing.
   public func begin() {}
+
+  /// Returns `false`.
+  public func startOver() -> Bool { false }
 
   /// Receives the next bytes of the body as data, for fakes.
   ///

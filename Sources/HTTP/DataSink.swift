@@ -55,6 +55,11 @@ final class DataSink: LoadSink, @unchecked Sendable {
     return .proceed
   }
 
+  func startOver() -> Bool {
+    (response, body) = (nil, Data())
+    return true
+  }
+
   func finish(_ error: HTTPError?) {
     if let error {
       outcome.resolve(.failure(error))

@@ -554,6 +554,7 @@ struct HTTPDateTests {
   ])
   func allThreeFormatsAreRead(text: String) {
     #expect(HTTPDate.parse(text, now: noon) == Date(timeIntervalSince1970: 784_111_777))
+    #expect(HTTPDate.parseStrictly(text, now: noon) == Date(timeIntervalSince1970: 784_111_777))
   }
 
   @Test(arguments: [
@@ -583,5 +584,17 @@ struct HTTPDateTests {
   ])
   func whatIsNoneIsNotGuessed(text: String) {
     #expect(HTTPDate.parse(text, now: noon) == nil)
+    #expect(HTTPDate.parseStrictly(text, now: noon) == nil)
+  }
+
+  @Test(arguments: [
+    "Sun, 06 Nov 94 08:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT", "Sun, 06-Nov-1994 08:49:37 GMT",
+    "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
+    "Sun, 06  Nov 1994 08:49:37 GMT", "Sun,06 Nov 1994 08:49:37 GMT", "Sunday, 06 Nov 1994 08:49:37 GMT",
+    "06 Nov 1994 08:49:37 GMT", "Sun Nov 6 08:49:37 1994",
+    "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT",
+  ])
+  func whereItMattersADateIsAsTheRFCWritesIt(text: String) {
+    #expect(HTTPDate.parseStrictly(text, now: noon) == nil)
   }
 }

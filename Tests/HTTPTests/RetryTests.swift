@@ -304,6 +304,115 @@ struct RetryTests {
     #expect(sink.byteCount == 60)
   }
 
+  // MARK: Beginning anew
+
+  /// Whether the policy is known to be short; one that may block is asked on a thread of its own.
+  private func loader(_ maxAttempts: Int = 3, isShort: Bool) -> RetryingLoader {
+    guard !isShort else { return loader(maxAttempts) }
+    return RetryingLoader(fake, RetryPolicy { $0.number < maxAttempts ? .seconds(1) : nil }, clock: clock)
+  }
+
+  /// Waits until an attempt waits for its time, and lets that pass.
+  private func pass() async throws {
+    try await until { clock.pendingCount == 1 }
+    clock.advance(by: .seconds(10))
+  }
+
+  @Test(arguments: [
+    HTTPFields(dictionaryLiteral: ("ETag", "\"2\"")), [:], ["ETag": "W/\"1\""],
+    ["ETag": "\"1\"", "Content-Length": "90"],
+  ])
+  func aWholeResponseToARequestForTheRestIsTheFile(headers: HTTPFields) async throws {
+    let sink = RecordingSink(startsOver: true)
+    let loader = loader()
+    let load = try await second(sink, on: loader)
+    load.respond(headers: headers)
+    load.send(bytes(90))
+    load.finish()
+    #expect(sink.events == [.head(200), .bytes(60), .again, .head(200), .bytes(90), .end(nil)])
+    #expect(sink.body == bytes(90))
+    #expect(fake.counts.loads == 2)
+    #expect(clock.pendingCount == 0)
+  }
+
+  @Test(
+    arguments: [
+      (206, "bytes 59-99/100", "\"1\""), (206, "bytes 60-199/200", "\"1\""), (206, "nonsense", "\"1\""),
+      (206, "bytes 60-100/100", "\"1\""), (206, "bytes 60-99/*x", "\"1\""), (206, "bytes 60-99/100", "\"2\""),
+      (206, "bytes 60-99/100", nil), (416, "bytes */100", "\"1\""),
+    ],
+    [true, false],
+  )
+  func afterAPartThatDoesNotFitTheWholeIsAskedFor(answer: (Int, String, String?), isShort: Bool) async throws {
+    let sink = RecordingSink(startsOver: true)
+    let loader = loader(isShort: isShort)
+    _ = try start(sink, on: loader)
+    let first = try await fake.nextLoad(of: url)
+    first.respond(headers: ["ETag": "\"1\"", "Content-Length": "100"])
+    first.send(bytes(60))
+    first.fail(.connectionLost)
+    try await pass()
+    let load = try await fake.nextLoad(of: url)
+    #expect(load.request.headers["Range"] == "bytes=60-")
+    var fields: HTTPFields = ["Content-Range": answer.1]
+    fields["ETag"] = answer.2
+    load.respond(status: answer.0, headers: fields)
+    load.finish()
+    try await pass()
+    let third = try await fake.nextLoad(of: url)
+    #expect(third.request.headers["Range"] == nil)
+    #expect(third.request.headers["If-Range"] == nil)
+    third.respond(headers: ["ETag": "\"2\""])
+    third.send(bytes(80))
+    third.finish()
+    #expect(await sink.end() == nil)
+    #expect(sink.events == [.head(200), .bytes(60), .again, .head(200), .bytes(80), .end(nil)])
+    #expect(sink.body == bytes(80))
+  }
+
+  @Test
+  func beginningAnewIsAnAttemptLikeOthers() async throws {
+    let sink = RecordingSink(startsOver: true)
+    let loader = loader(2)
+    let load = try await second(sink, on: loader)
+    load.respond(status: 416, headers: ["Content-Range": "bytes */100"])
+    load.finish()
+    #expect(await sink.end() == .connectionLost)
+    #expect(sink.byteCount == 60)
+    #expect(clock.pendingCount == 0)
+  }
+
+  @Test(arguments: [HTTPFields(), ["ETag": "W/\"1\""]], [true, false])
+  func withoutAStrongTagABodyThatHasBegunBeginsAnew(headers: HTTPFields, isShort: Bool) async throws {
+    let sink = RecordingSink(startsOver: true)
+    let loader = loader(isShort: isShort)
+    _ = try start(sink, on: loader)
+    let first = try await fake.nextLoad(of: url)
+    first.respond(headers: headers)
+    first.send(bytes(10))
+    first.fail(.connectionLost)
+    try await pass()
+    let second = try await fake.nextLoad(of: url)
+    #expect(second.request.headers["Range"] == nil)
+    second.respond(headers: headers)
+    second.send(bytes(50))
+    second.finish()
+    #expect(await sink.end() == nil)
+    #expect(sink.body == bytes(50))
+  }
+
+  @Test(arguments: [404, 403, 304, 204])
+  func anAnswerThatIsNoFileIsNotTakenForOne(status: Int) async throws {
+    let sink = RecordingSink(startsOver: true)
+    let loader = loader()
+    let load = try await second(sink, on: loader)
+    load.respond(status: status, headers: ["ETag": "\"1\""])
+    #expect(await sink.end() == .connectionLost)
+    #expect(sink.events == [.head(200), .bytes(60), .end(.connectionLost)])
+  }
+
+  // MARK: Going on, once more
+
   @Test
   func aServerThatIsDownInBetweenIsAskedOnceMore() async throws {
     let sink = RecordingSink()

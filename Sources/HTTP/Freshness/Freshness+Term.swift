@@ -85,9 +85,9 @@ extension Freshness {
     func fresh(for lifetime: Double) -> Date { stored.received.addingTimeInterval(lifetime - age) }
 
     if let maxAge = control.maxAge { return (fresh(for: Double(maxAge)), .maxAge) }
-    if let expires = stored.headers.values(for: "Expires").first {
-      // An invalid date, most often "0", is in the past (RFC 9111 5.3).
-      let end = HTTPDate.parse(expires, now: stored.received)
+    if let expires = stored.headers["Expires"] {
+      // An invalid date, most often "0", is in the past, and so are several (RFC 9111 5.3).
+      let end = HTTPDate.parseStrictly(expires, now: stored.received)
       return (fresh(for: end.map { $0.timeIntervalSince(date ?? stored.received) } ?? 0), .expires)
     }
     // A status that is not heuristically cacheable has no lifetime of its own (RFC 9110 15.1).

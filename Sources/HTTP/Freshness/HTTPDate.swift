@@ -25,6 +25,22 @@ package enum HTTPDate {
     }
   }
 
+  /// Parses a date that is written as the RFC says, where another one has a meaning of its own, as in `Expires`.
+  ///
+  /// The parameters and the result are those of ``parse(_:now:)``.
+  package static func parseStrictly(_ text: String, now: Date) -> Date? {
+    let (digit, letter) = (UInt8(ascii: "0"), UInt8(ascii: "a"))
+    let shape = String(decoding: text.utf8.map { $0.isDigit ? digit : $0.isLetter ? letter : $0 }, as: UTF8.self)
+    let name = shape.prefix { $0 == "a" }
+    switch shape.dropFirst(name.count) {
+    case ", 00 aaa 0000 00:00:00 aaa" where name.count == 3, ", 00-aaa-00 00:00:00 aaa" where name.count > 3,
+      " aaa 00 00:00:00 0000" where name.count == 3, " aaa  0 00:00:00 0000" where name.count == 3:
+      return parse(text, now: now)
+    default:
+      return nil
+    }
+  }
+
   private static func number(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
     guard text.utf8.allSatisfy(\.isDigit), let number = Int(text), range.contains(number) else { return nil }
     return number

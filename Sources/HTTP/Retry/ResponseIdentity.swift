@@ -22,8 +22,30 @@ struct ResponseIdentity {
         .allSatisfy { other.headers[$0] == head.headers[$0] }
   }
 
+  /// What a response is to the one that was interrupted.
+  enum Answer {
+    /// Its body goes on where the sink is, after as many bytes as the sink already has.
+    case rest(skipping: Int)
+    /// It is another one, whole.
+    case whole
+    /// It shows that the rest cannot be had.
+    case misfit
+    /// It says nothing about the one that was interrupted, as an error page does.
+    case refusal
+  }
+
+  /// Returns what a response is to this one, of whose body the sink has so many bytes.
+  func answer(_ response: HTTPResponse, delivered: Int) -> Answer {
+    if let skipped = overlap(of: response, delivered: delivered) { return .rest(skipping: skipped) }
+    switch response.status {
+    case 206, 416: return .misfit
+    case 200, 203: return .whole
+    default: return .refusal
+    }
+  }
+
   /// Returns the number of bytes that the sink already has of a response's body, or `nil` if it is not a continuation.
-  func overlap(of response: HTTPResponse, delivered: Int) -> Int? {
+  private func overlap(of response: HTTPResponse, delivered: Int) -> Int? {
     guard delivered > 0 else { return hasSameFields(as: response) ? 0 : nil }
     guard validator != nil, head.headers.isSameVersion(as: response.headers) else { return nil }
     let old = ContentRange(head)

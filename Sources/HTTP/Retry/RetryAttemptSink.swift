@@ -30,13 +30,7 @@ extension RetryingLoad {
   // MARK: The head
 
   fileprivate func receive(_ response: HTTPResponse) -> LoadFlow {
-    guard !response.isSuccess, response.status >= 400, request.isIdempotent else { return accept(response) }
-    let error = HTTPError(
-      .badStatus,
-      url: request.url.string,
-      status: response.status,
-      "the server answered with status \(response.status)",
-    )
+    guard let error = failure(of: response), request.isIdempotent else { return accept(response) }
     guard policy.isShort else {
       let number = state.withLock { state in
         state.stage = .asking
@@ -45,14 +39,38 @@ extension RetryingLoad {
       ask(error, response) { self.decide(on: response, $0, of: number) }
       return .pause
     }
-    guard let wait = delay(after: error, response) else { return accept(response) }
+    guard let wait = delay(after: error, response), isLeft(behind: response) else { return accept(response) }
     // Reading the body to its end keeps the connection usable.
     state.withLock { $0.mode = .drop(wait: wait, count: 0) }
     return .proceed
   }
 
+  /// Returns the error after which the policy may let another attempt follow; `nil` if the response is to be delivered.
+  private func failure(of response: HTTPResponse) -> HTTPError? {
+    let interruption = state.withLock { $0.isMisfit(response) ? $0.failure : nil }
+    if let interruption { return interruption }
+    guard response.status >= 400 else { return nil }
+    let detail = "the server answered with status \(response.status)"
+    return HTTPError(.badStatus, url: request.url.string, status: response.status, detail)
+  }
+
+  /// Has the next attempt begin anew, if a response shows that the rest of the earlier one cannot be had.
+  ///
+  /// - Returns: `false` if the sink cannot begin anew.
+  private func isLeft(behind response: HTTPResponse) -> Bool {
+    !state.withLock { $0.isMisfit(response) } || startOver()
+  }
+
+  /// Has the sink begin anew, if it can.
+  fileprivate func startOver() -> Bool {
+    guard let sink = state.withLock({ $0.sink }), sink.startOver() else { return false }
+    state.withLock { ($0.identity, $0.delivered) = (nil, 0) }
+    return true
+  }
+
   /// Applies the policy's decision to a response, in place of the loader, which is paused.
   private func decide(on response: HTTPResponse, _ delay: Duration?, of number: Int) {
+    let delay = delay.flatMap { isLeft(behind: response) ? $0 : nil }
     let (isDelivered, end) = state.withLock { state -> (Bool, AttemptEnd?) in
       guard state.attempt == number, state.stage == .asking else { return (false, nil) }
       guard let delay else {
@@ -91,20 +109,24 @@ extension RetryingLoad {
 
   private func accept(_ response: HTTPResponse) -> LoadFlow {
     let now = wallClock
-    let (sink, isRefused): ((any LoadSink)?, Bool) = state.withLock { state in
-      guard let identity = state.identity else {
-        state.identity = ResponseIdentity(response, now: now)
-        return (state.sink, false)
-      }
-      guard let skipped = identity.overlap(of: response, delivered: state.delivered) else {
-        state.mode = .refuse
-        return (nil, true)
-      }
-      state.mode = .deliver(skipping: skipped)
-      return (nil, false)
+    let answer = state.withLock { state -> ResponseIdentity.Answer in
+      guard let identity = state.identity else { return .whole }
+      return identity.answer(response, delivered: state.delivered)
     }
-    if let sink { return deliver { sink.receive(response) } }
-    return isRefused ? .stop : .proceed
+    switch answer {
+    case .rest(let skipped):
+      state.withLock { $0.mode = .deliver(skipping: skipped) }
+      return .proceed
+    case .whole where state.withLock({ $0.identity == nil }) || startOver():
+      let sink = state.withLock { state in
+        state.identity = ResponseIdentity(response, now: now)
+        return state.sink
+      }
+      return sink.map { sink in deliver { sink.receive(response) } } ?? .proceed
+    case .whole, .misfit, .refusal:
+      state.withLock { $0.mode = .refuse }
+      return .stop
+    }
   }
 
   // MARK: The body
@@ -175,7 +197,7 @@ extension RetryingLoad {
         guard rest > 0 else { return end(nil) }
         return end(earlier ?? HTTPError(.truncated, url: request.url.string, "the body is shorter than before"))
       }
-      guard !isCancelled, !error.isCancellation, request.isIdempotent, canGoOn() else { return end(error) }
+      guard !isCancelled, !error.isCancellation, request.isIdempotent else { return end(error) }
       goOn(after: error)
     }
   }
@@ -183,14 +205,14 @@ extension RetryingLoad {
   /// Retries if the policy says so.
   private func goOn(after error: HTTPError) {
     if policy.isShort {
-      guard let delay = delay(after: error) else { return end(error) }
+      guard let delay = delay(after: error), canGoOn() || startOver() else { return end(error) }
       guard let number = beginWaiting() else { return end(cancellation) }
       noteFailure(error)
       return schedule(delay, after: number)
     }
     guard let number = beginWaiting() else { return end(cancellation) }
     ask(error) { [self] delay in
-      guard let delay else {
+      guard let delay, canGoOn() || startOver() else {
         if endWaiting(after: number) { end(error) }
         return
       }
@@ -209,5 +231,12 @@ extension RetryingLoad {
       guard let identity = state.identity, state.delivered > 0 else { return true }
       return request.isPlainGet && identity.validator != nil
     }
+  }
+}
+
+extension RetryingLoad.State {
+  /// Returns `true` if the response shows that the rest of the interrupted one cannot be had.
+  fileprivate func isMisfit(_ response: HTTPResponse) -> Bool {
+    if case .misfit = identity?.answer(response, delivered: delivered) { true } else { false }
   }
 }

@@ -3,9 +3,12 @@ public import VitrineRuntime
 /// A loader that retries failed loads of another loader, by a ``RetryPolicy``.
 ///
 /// Its sink sees a single response. An attempt that delivered nothing is simply repeated. Later attempts request the
-/// missing bytes (`Range`, `If-Range`) if the response had a strong entity tag, and continue where the last one ended.
-/// Bytes that the server repeats are skipped. If the file has changed, or might have, the load fails with the first
-/// error.
+/// missing bytes (`Range`, `If-Range`) if the response had a strong validator, and continue where the last one ended.
+/// Bytes that the server repeats are skipped.
+///
+/// If the file has changed, or might have, the sink begins anew (``LoadSink/startOver()``): with the response, if that is
+/// whole, and otherwise with that of one more attempt, for the whole. A load whose sink cannot begin anew fails with the
+/// first error, and so does one that is answered by an error.
 ///
 /// A request that is not idempotent (``HTTPRequest/isIdempotent``) has one attempt, whatever the policy.
 ///

@@ -146,6 +146,8 @@ struct BudgetedLoader: DataLoader {
       return sink.receive(bytes)
     }
 
+    func startOver() -> Bool { sink.startOver() }
+
     func finish(_ error: HTTPError?) {
       guard isOver.load(ordering: .relaxed) else { return sink.finish(error) }
       sink.finish(HTTPError(.overloaded, url: url, "the sources that are held take up all memory"))

@@ -54,5 +54,7 @@ private final class RuledSink: LoadSink {
 
   func receive(_ bytes: RawSpan) -> LoadFlow { sink.receive(bytes) }
 
+  func startOver() -> Bool { sink.startOver() }
+
   func finish(_ error: HTTPError?) { sink.finish(error) }
 }

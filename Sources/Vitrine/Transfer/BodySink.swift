@@ -224,6 +224,25 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
   }
 
+  func startOver() -> Bool {
+    guard let old = arrival.take() else { return true }
+    guard old.head.resumption == nil else {
+      // The request is for the rest; the job asks for the whole.
+      mustStartOver = true
+      return false
+    }
+    body = Data()
+    if let recording = old.recording { plan.pending.add { await recording.drop() } }
+    // What follows is another image.
+    let feeds = progress.withLock { progress in
+      let feeds = progress.feeds
+      (progress.completed, progress.told, progress.feeds) = (0, 0, [])
+      return feeds
+    }
+    for feed in feeds { feed.stop() }
+    return true
+  }
+
   /// Keeps the recording for a later download, if that could use it.
   private func leave(after error: HTTPError) {
     guard let arrival, let recording = arrival.recording else { return }

@@ -55,6 +55,8 @@ struct BoundedLoader: DataLoader {
 
     func receive(_ bytes: RawSpan) -> LoadFlow { sink.receive(bytes) }
 
+    func startOver() -> Bool { sink.startOver() }
+
     func finish(_ error: HTTPError?) {
       leave()
       sink.finish(error)

@@ -170,6 +170,8 @@ final class S3Load: LoadHandle {
 
     func receive(_ bytes: RawSpan) -> LoadFlow { load.receive(bytes) }
 
+    func startOver() -> Bool { load.state.withLock { $0.sink }?.startOver() ?? false }
+
     func finish(_ error: HTTPError?) { load.finish(error) }
   }
 
