@@ -59,6 +59,28 @@ struct DiskPartialTests {
     #expect(await cache.entry(for: key(1))?.data == Self.body)
   }
 
+  #if os(Linux)
+  /// A child has copies of all descriptors from its fork until it is another program.
+  @Test
+  func aFolderThatIsClosedCanBeWrittenToWhileAChildIsBeingStarted() async throws {
+    let folder = try Folder()
+    var cache = try folder.cache()
+    #expect(try await leave(300_000, in: cache))
+    let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name -> CInt? in
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+      guard target == folder.cache.appending(path: "lock").path, let descriptor = CInt(name) else { return nil }
+      return dup(descriptor)
+    }
+    #expect(!copies.isEmpty)
+    defer { for copy in copies { close(copy) } }
+
+    await cache.close()
+    cache = try folder.cache()
+    try await complete(cache)
+    await cache.close()
+  }
+  #endif
+
   @Test
   func aSmallBodyIsResumedIntoASegment() async throws {
     let folder = try Folder()

@@ -1,4 +1,5 @@
 import CVitrineCaching
+import Synchronization
 package import VitrineRuntime
 
 /// The file system as the disk cache uses it, so that a test can simulate a full or torn disk.
@@ -115,13 +116,17 @@ extension SystemFiles {
 
 private final class SystemFile: DiskFile {
   let descriptor: Int32
+  private let isLocked = Atomic(false)
 
   init(_ descriptor: Int32) {
     self.descriptor = descriptor
   }
 
   deinit {
-    if descriptor >= 0 { close(descriptor) }
+    guard descriptor >= 0 else { return }
+    // A child that is being started has a copy of the descriptor for a moment, and would keep the lock by it.
+    if isLocked.load(ordering: .relaxed) { flock(descriptor, LOCK_UN) }
+    close(descriptor)
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
@@ -167,7 +172,9 @@ private final class SystemFile: DiskFile {
   }
 
   func tryLock() -> Bool {
-    flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+    isLocked.store(true, ordering: .relaxed)
+    return true
   }
 
   var isDeleted: Bool {
