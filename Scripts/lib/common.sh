@@ -15,8 +15,8 @@ setup() { Scripts/setup.sh "${1:-$script}"; }
 # Runs Debian's Python, for which setup installs modules, whatever comes first in PATH.
 python() { /usr/bin/python3 "$@"; }
 
-# `build ARGUMENT...`: runs swift build. On a terminal it shows how far it is, elsewhere only what is wrong. With colours there, it
-# would build all anew whenever one follows the other.
+# `build ARGUMENT...`: runs swift build. On a terminal it shows how far it is, elsewhere only what is wrong. Colours are a flag
+# of the compiler, so with them on a terminal only, everything would be built again after each change of place.
 build() {
   if [ -t 1 ]; then
     swift build --no-color-diagnostics "$@" || exit 1

@@ -31,11 +31,12 @@ struct ProgressLoader: DataLoader {
     }
 
     var hooks: LoadHooks { sink.hooks }
+    var canStartOver: Bool { sink.canStartOver }
 
     func begin() { sink.begin() }
 
     func receive(_ response: HTTPResponse) -> LoadFlow {
-      (total, isWanted) = (response.contentLength, response.isSuccess)
+      (received, total, isWanted) = (0, response.contentLength, response.isSuccess)
       return sink.receive(response)
     }
 
@@ -43,11 +44,6 @@ struct ProgressLoader: DataLoader {
       received += bytes.byteCount
       if isWanted { tell(received, total) }
       return sink.receive(bytes)
-    }
-
-    func startOver() -> Bool {
-      received = 0
-      return sink.startOver()
     }
 
     func finish(_ error: HTTPError?) { sink.finish(error) }

@@ -49,6 +49,13 @@ public protocol LoadSink: AnyObject, Sendable {
   /// Defaults to none. Read once, when the load is queued.
   var hooks: LoadHooks { get }
 
+  /// A Boolean value that indicates whether the sink takes another head and a whole body after an interrupted one.
+  ///
+  /// Defaults to `false`: a ``RetryingLoader`` whose response was interrupted and cannot be continued then fails. With
+  /// `true` it may deliver another head, and what came before that is of no use. Read once, when the load is queued. A
+  /// sink that passes its calls on to another one returns that one's answer.
+  var canStartOver: Bool { get }
+
   /// Tells the sink that the load has left the queue.
   ///
   /// Defaults to doing nothing. Called at most once, before anything else. A load that is cancelled in the queue ends
@@ -68,14 +75,6 @@ public protocol LoadSink: AnyObject, Sendable {
   ///   ``LoadHandle/resume()``. If the server keeps sending, the data stays in the connection and not in memory.
   func receive(_ bytes: RawSpan) -> LoadFlow
 
-  /// Tells the sink that what it has received is of no use: another head follows, and the body from its beginning.
-  ///
-  /// A ``RetryingLoader`` calls it when a response was interrupted and cannot be continued. Defaults to returning
-  /// `false`. A sink that passes its calls on to another one passes this on, too.
-  ///
-  /// - Returns: A Boolean value that indicates whether the sink can begin anew. Otherwise the load fails.
-  func startOver() -> Bool
-
   /// Tells the sink that the load has ended.
   ///
   /// The last of all calls.
@@ -88,11 +87,11 @@ extension LoadSink {
   /// No hooks.
   public var hooks: LoadHooks { LoadHooks() }
 
+  /// `false`.
+  public var canStartOver: Bool { false }
+
   /// Does nothing.
   public func begin() {}
-
-  /// Returns `false`.
-  public func startOver() -> Bool { false }
 
   /// Receives the next bytes of the body as data, for fakes.
   ///

@@ -12,6 +12,7 @@ final class DataSink: LoadSink, @unchecked Sendable {
 
   let outcome = Deferred<Result<(HTTPResponse, Data), HTTPError>>()
   let hooks: LoadHooks
+  var canStartOver: Bool { true }
   private let handle = Lock(Handle.none)
   private let maxResponseBytes: Int
   private let url: String
@@ -43,7 +44,7 @@ final class DataSink: LoadSink, @unchecked Sendable {
   }
 
   func receive(_ response: HTTPResponse) -> LoadFlow {
-    self.response = response
+    (self.response, body) = (response, Data())
     // The announced length is not trusted: bytes are counted as they arrive.
     if let length = response.contentLength { body.reserveCapacity(min(length, maxResponseBytes, 16 << 20)) }
     return .proceed
@@ -53,11 +54,6 @@ final class DataSink: LoadSink, @unchecked Sendable {
     // The pointer is used only within the closure.
     unsafe bytes.withUnsafeBytes { unsafe body.append(contentsOf: $0) }
     return .proceed
-  }
-
-  func startOver() -> Bool {
-    (response, body) = (nil, Data())
-    return true
   }
 
   func finish(_ error: HTTPError?) {

@@ -141,6 +141,22 @@ struct Rule: Sendable, CustomTestStringConvertible {
       reason: .expires,
     ),
     Rule(
+      name: "9111 5.3: a date that is not written as one is the past",
+      headers: ["Expires": "Sun 06 Nov 2050 12:01:00 GMT", "ETag": "\"1\""],
+      after: 0,
+      action: .revalidate,
+      reason: .expires,
+    ),
+    Rule(
+      name: "9111 5.3: several dates are none",
+      headers: [
+        "Expires": "Sun, 06 Nov 2050 12:01:00 GMT", "Expires": "Sun, 06 Nov 2050 12:01:00 GMT", "ETag": "\"1\"",
+      ],
+      after: 0,
+      action: .revalidate,
+      reason: .expires,
+    ),
+    Rule(
       name: "9111 4.2.1: Expires counts from the server's Date",
       headers: ["Date": "Sun, 06 Nov 1994 13:00:00 GMT", "Expires": "Sun, 06 Nov 1994 13:01:00 GMT"],
       after: 59,

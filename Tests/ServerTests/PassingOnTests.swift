@@ -55,6 +55,9 @@ struct PassingOnTests {
     #expect(try await first.get(TestServer.target(), ["If-Modified-Since": date]).response.status == 304)
     let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"
     #expect(try await first.get(TestServer.target(), ["If-Modified-Since": earlier]).response.status == 200)
+    // RFC 9110 13.1.3: what is no date is ignored.
+    let wrong = "Sun, 6 Nov 1994 08:49:37 GMT"
+    #expect(try await first.get(TestServer.target(), ["If-Modified-Since": wrong]).response.status == 200)
     await first.server.stop()
     let second = try start(FakeLoader())
     #expect(try await second.get().response.headers["Last-Modified"] == date)

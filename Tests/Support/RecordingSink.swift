@@ -7,15 +7,12 @@ package final class RecordingSink: LoadSink {
   package enum Event: Sendable, Equatable, CustomStringConvertible {
     case head(Int)
     case bytes(Int)
-    /// It was told to begin anew.
-    case again
     case end(HTTPError.Code?)
 
     package var description: String {
       switch self {
       case .head(let status): "head \(status)"
       case .bytes(let count): "\(count) bytes"
-      case .again: "again"
       case .end(let code): code.map { "\($0)" } ?? "end"
       }
     }
@@ -33,17 +30,17 @@ package final class RecordingSink: LoadSink {
   private let state = Watched(State())
   private let onHead: @Sendable () -> LoadFlow
   private let onBytes: @Sendable () -> LoadFlow
-  private let startsOver: Bool
   package let hooks: LoadHooks
+  package let canStartOver: Bool
 
-  /// Creates a sink that answers the head and the bytes as the closures say, and begins anew if it `startsOver`.
+  /// Creates a sink that answers the head and the bytes as the closures say.
   package init(
     onHead: @escaping @Sendable () -> LoadFlow = { .proceed },
     onBytes: @escaping @Sendable () -> LoadFlow = { .proceed },
     hooks: LoadHooks = LoadHooks(),
-    startsOver: Bool = false,
+    canStartOver: Bool = false,
   ) {
-    (self.onHead, self.onBytes, self.hooks, self.startsOver) = (onHead, onBytes, hooks, startsOver)
+    (self.onHead, self.onBytes, self.hooks, self.canStartOver) = (onHead, onBytes, hooks, canStartOver)
   }
 
   /// Creates a sink that answers the head and the bytes with `flows`, in order, and then with `.proceed`.
@@ -92,18 +89,14 @@ package final class RecordingSink: LoadSink {
 
   package func begin() { state.change { $0.beginCount += 1 } }
 
-  package func receive(_ response: HTTPResponse) -> LoadFlow { note(.head(response.status), onHead) }
+  package func receive(_ response: HTTPResponse) -> LoadFlow {
+    note(.head(response.status), onHead) { $0.body = Data() }
+  }
 
   package func receive(_ bytes: RawSpan) -> LoadFlow {
     // The pointer is used within the closure only.
     let data = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
     return note(.bytes(data.count), onBytes) { $0.body += data }
-  }
-
-  package func startOver() -> Bool {
-    guard startsOver else { return false }
-    _ = note(.again, { .proceed }) { $0.body = Data() }
-    return true
   }
 
   package func finish(_ error: HTTPError?) {

@@ -89,6 +89,34 @@ struct PreviewTests {
     #expect(parts.diskCache.counts.writes <= 1)
   }
 
+  /// A file that is replaced while it comes is seen no more on its way, and comes whole.
+  @Test
+  func afterABeginningOfAnotherVersionComesTheImage() async throws {
+    let pipeline = ImagePipeline.testing(parts) { $0.retryPolicy = .exponential(maxAttempts: 2, random: { 1 }) }
+    let task = pipeline.imageTask(for: ImageRequest(url: url))
+    var events = task.events.makeAsyncIterator()
+    let first = try await parts.loader.nextLoad(of: url)
+    first.respond(headers: ["ETag": "\"1\"", "Content-Length": "\(file.count)"])
+    for start in stride(from: 0, to: 9000, by: 500) { first.send(file[start..<start + 500]) }
+    guard case .preview = await next(&events) else {
+      Issue.record("no preview")
+      return
+    }
+    first.fail(.connectionLost)
+    await parts.clock.pendingCount(reaches: 1)
+    parts.clock.advance(by: .seconds(1))
+    let second = try await parts.loader.nextLoad(of: url)
+    second.respond(headers: ["ETag": "\"2\"", "Content-Length": "\(TestPicture.png.count)"])
+    second.send(TestPicture.png)
+    second.finish()
+    guard case .finished(let result) = await next(&events) else {
+      Issue.record("another preview")
+      return
+    }
+    #expect(try result.get().image.largestDifference(from: Bitmap(decoding: TestPicture.png)) == 0)
+    #expect(parts.loader.counts.loads == 2)
+  }
+
   #if VITRINE_APPLE
   // ImageIO is given no GIF that is cut.
   private static let interlaced = ["white-lighthouse-adam7.png"]

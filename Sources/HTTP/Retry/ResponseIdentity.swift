@@ -22,19 +22,19 @@ struct ResponseIdentity {
         .allSatisfy { other.headers[$0] == head.headers[$0] }
   }
 
-  /// What a response is to the one that was interrupted.
+  /// The relation of a response to the interrupted one.
   enum Answer {
     /// Its body goes on where the sink is, after as many bytes as the sink already has.
     case rest(skipping: Int)
-    /// It is another one, whole.
+    /// It replaces the interrupted one, from the beginning.
     case whole
-    /// It shows that the rest cannot be had.
+    /// It shows that the server does not send the rest.
     case misfit
-    /// It says nothing about the one that was interrupted, as an error page does.
+    /// It is no body of the file at all, such as an error page.
     case refusal
   }
 
-  /// Returns what a response is to this one, of whose body the sink has so many bytes.
+  /// Returns the relation of a response to this one, of which the sink has received `delivered` bytes.
   func answer(_ response: HTTPResponse, delivered: Int) -> Answer {
     if let skipped = overlap(of: response, delivered: delivered) { return .rest(skipping: skipped) }
     switch response.status {

@@ -39,9 +39,9 @@ extension RetryingLoad {
       ask(error, response) { self.decide(on: response, $0, of: number) }
       return .pause
     }
-    guard let wait = delay(after: error, response), isLeft(behind: response) else { return accept(response) }
-    // Reading the body to its end keeps the connection usable.
-    state.withLock { $0.mode = .drop(wait: wait, count: 0) }
+    guard let wait = delay(after: error, response), state.withLock({ drops(response, wait, &$0) }) else {
+      return accept(response)
+    }
     return .proceed
   }
 
@@ -54,30 +54,31 @@ extension RetryingLoad {
     return HTTPError(.badStatus, url: request.url.string, status: response.status, detail)
   }
 
-  /// Has the next attempt begin anew, if a response shows that the rest of the earlier one cannot be had.
+  /// Drops a response, since another attempt follows: for the whole, if this one shows that the rest cannot be had.
   ///
   /// - Returns: `false` if the sink cannot begin anew.
-  private func isLeft(behind response: HTTPResponse) -> Bool {
-    !state.withLock { $0.isMisfit(response) } || startOver()
+  private func drops(_ response: HTTPResponse, _ wait: Duration, _ state: inout State) -> Bool {
+    guard !state.isMisfit(response) || startsOver(&state) else { return false }
+    // Reading the body to its end keeps the connection usable.
+    state.mode = .drop(wait: wait, count: 0)
+    return true
   }
 
-  /// Has the sink begin anew, if it can.
-  fileprivate func startOver() -> Bool {
-    guard let sink = state.withLock({ $0.sink }), sink.startOver() else { return false }
-    state.withLock { ($0.identity, $0.delivered) = (nil, 0) }
+  /// Has the next head be the first again, if the sink can begin anew.
+  private func startsOver(_ state: inout State) -> Bool {
+    guard canStartOver else { return false }
+    (state.identity, state.delivered) = (nil, 0)
     return true
   }
 
   /// Applies the policy's decision to a response, in place of the loader, which is paused.
   private func decide(on response: HTTPResponse, _ delay: Duration?, of number: Int) {
-    let delay = delay.flatMap { isLeft(behind: response) ? $0 : nil }
     let (isDelivered, end) = state.withLock { state -> (Bool, AttemptEnd?) in
       guard state.attempt == number, state.stage == .asking else { return (false, nil) }
-      guard let delay else {
+      guard let delay, drops(response, delay, &state) else {
         state.stage = .delivering
         return (true, nil)
       }
-      state.mode = .drop(wait: delay, count: 0)
       state.stage = .loading
       if state.end == nil { goOn(&state) }
       return (false, state.end.take())
@@ -109,24 +110,21 @@ extension RetryingLoad {
 
   private func accept(_ response: HTTPResponse) -> LoadFlow {
     let now = wallClock
-    let answer = state.withLock { state -> ResponseIdentity.Answer in
-      guard let identity = state.identity else { return .whole }
-      return identity.answer(response, delivered: state.delivered)
-    }
-    switch answer {
-    case .rest(let skipped):
-      state.withLock { $0.mode = .deliver(skipping: skipped) }
-      return .proceed
-    case .whole where state.withLock({ $0.identity == nil }) || startOver():
-      let sink = state.withLock { state in
+    let (sink, unseen): ((any LoadSink)?, LoadFlow) = state.withLock { state in
+      switch state.identity?.answer(response, delivered: state.delivered) {
+      case .rest(let skipped):
+        state.mode = .deliver(skipping: skipped)
+        return (nil, .proceed)
+      case .whole where !startsOver(&state), .misfit, .refusal:
+        state.mode = .refuse
+        return (nil, .stop)
+      case nil, .whole:
         state.identity = ResponseIdentity(response, now: now)
-        return state.sink
+        return (state.sink, .proceed)
       }
-      return sink.map { sink in deliver { sink.receive(response) } } ?? .proceed
-    case .whole, .misfit, .refusal:
-      state.withLock { $0.mode = .refuse }
-      return .stop
     }
+    guard let sink else { return unseen }
+    return deliver { sink.receive(response) }
   }
 
   // MARK: The body
@@ -205,14 +203,14 @@ extension RetryingLoad {
   /// Retries if the policy says so.
   private func goOn(after error: HTTPError) {
     if policy.isShort {
-      guard let delay = delay(after: error), canGoOn() || startOver() else { return end(error) }
+      guard let delay = delay(after: error), canGoOn() else { return end(error) }
       guard let number = beginWaiting() else { return end(cancellation) }
       noteFailure(error)
       return schedule(delay, after: number)
     }
     guard let number = beginWaiting() else { return end(cancellation) }
     ask(error) { [self] delay in
-      guard let delay, canGoOn() || startOver() else {
+      guard let delay, canGoOn() else {
         if endWaiting(after: number) { end(error) }
         return
       }
@@ -225,11 +223,11 @@ extension RetryingLoad {
     state.withLock { $0.failure = $0.failure ?? error }
   }
 
-  /// Returns `true` if another attempt could continue where the sink is.
+  /// Returns `true` if another attempt can continue where the sink is, or the sink begins anew.
   private func canGoOn() -> Bool {
     state.withLock { state in
       guard let identity = state.identity, state.delivered > 0 else { return true }
-      return request.isPlainGet && identity.validator != nil
+      return request.isPlainGet && identity.validator != nil || startsOver(&state)
     }
   }
 }

@@ -64,13 +64,14 @@ final class RetryingLoad: LoadHandle {
 
   let request: HTTPRequest
   let hooks: LoadHooks
+  let canStartOver: Bool
   let state: Lock<State>
   private let owner: RetryingLoader
   private let started: Duration
 
   init(_ request: HTTPRequest, sink: any LoadSink, of owner: RetryingLoader) {
     (self.request, self.owner) = (request, owner)
-    hooks = sink.hooks
+    (hooks, canStartOver) = (sink.hooks, sink.canStartOver)
     started = owner.clock.uptime
     state = Lock(State(priority: request.priority, sink: sink))
   }

@@ -6,9 +6,9 @@ public import VitrineRuntime
 /// missing bytes (`Range`, `If-Range`) if the response had a strong validator, and continue where the last one ended.
 /// Bytes that the server repeats are skipped.
 ///
-/// If the file has changed, or might have, the sink begins anew (``LoadSink/startOver()``): with the response, if that is
-/// whole, and otherwise with that of one more attempt, for the whole. A load whose sink cannot begin anew fails with the
-/// first error, and so does one that is answered by an error.
+/// If the file has changed, or might have, the sink begins anew with another head, if it can (``LoadSink/canStartOver``):
+/// that of the response, if it is whole, and otherwise that of one more attempt, for the whole. A load whose sink cannot
+/// begin anew fails with the first error, and so does one that is answered by an error.
 ///
 /// A request that is not idempotent (``HTTPRequest/isIdempotent``) has one attempt, whatever the policy.
 ///

@@ -133,6 +133,7 @@ struct BudgetedLoader: DataLoader {
     }
 
     var hooks: LoadHooks { sink.hooks }
+    var canStartOver: Bool { sink.canStartOver }
 
     func begin() { sink.begin() }
 
@@ -145,8 +146,6 @@ struct BudgetedLoader: DataLoader {
       }
       return sink.receive(bytes)
     }
-
-    func startOver() -> Bool { sink.startOver() }
 
     func finish(_ error: HTTPError?) {
       guard isOver.load(ordering: .relaxed) else { return sink.finish(error) }

@@ -42,6 +42,8 @@ private final class RuledSink: LoadSink {
     (self.sink, self.objection) = (sink, objection)
   }
 
+  var canStartOver: Bool { sink.canStartOver }
+
   var hooks: LoadHooks {
     var hooks = sink.hooks
     hooks.redirectObjection = objection
@@ -53,8 +55,6 @@ private final class RuledSink: LoadSink {
   func receive(_ response: HTTPResponse) -> LoadFlow { sink.receive(response) }
 
   func receive(_ bytes: RawSpan) -> LoadFlow { sink.receive(bytes) }
-
-  func startOver() -> Bool { sink.startOver() }
 
   func finish(_ error: HTTPError?) { sink.finish(error) }
 }

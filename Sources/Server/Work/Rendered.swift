@@ -84,7 +84,7 @@ struct Conditions: Sendable {
   func isMet(by rendered: Rendered) -> Bool {
     guard let list = ifNoneMatch else {
       guard let modified = rendered.modified,
-        let since = ifModifiedSince.flatMap({ HTTPDate.parse($0, now: modified) })
+        let since = ifModifiedSince.flatMap({ HTTPDate.parseStrictly($0, now: modified) })
       else { return false }
       // The field has whole seconds.
       return modified.timeIntervalSince1970.rounded(.down) <= since.timeIntervalSince1970

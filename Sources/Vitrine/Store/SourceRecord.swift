@@ -36,7 +36,9 @@ final class SourceRecord: Sendable {
     }
   }
 
-  /// Notes the values of the request fields that a response's `Vary` names, and returns those of the first that did so.
+  /// Records the values of the request fields that a response's `Vary` names, unless another response came before.
+  ///
+  /// - Returns: The values of the first response.
   func first(_ variation: HTTPFields) -> HTTPFields {
     records.state.withLock { state in
       let first = state.entries[source]?.variation ?? variation
@@ -58,7 +60,7 @@ final class SourceRecords: Sendable {
     var holds = 1
     var ask: SourceRecord.Ask = 0
     var contentID = ContentID.none
-    /// The values for which the response is that has the plain key of the URL, as far as it came meanwhile.
+    /// The values of the first response with a `Vary`, which has the plain key; `nil` before one has come.
     var variation: HTTPFields?
   }
 

@@ -67,7 +67,7 @@ final class Variations: Sendable {
     }
   }
 
-  /// Returns a request with the keys of the response that came to it, for which its own may be those of another variant.
+  /// Returns a request with the keys of the variant that a response to it is.
   func place(of variation: HTTPFields, _ request: ImageRequest) -> ImageRequest {
     guard !variation.isEmpty, !isEmpty, request.variation.isEmpty, request.keys.url != nil else { return request }
     let own = self.variation(of: variation, under: request.keys.plain)
@@ -133,8 +133,9 @@ extension JobContext {
     return other.keys.fetch == request.keys.fetch ? nil : other
   }
 
-  /// Returns the request whose keys a response of these values has, and its record: another variant may have come to the
-  /// plain keys since this one was asked for.
+  /// Returns a request with the keys of the variant that a response to it is, and the record of these keys.
+  ///
+  /// If another variant took the plain keys while this one was on its way, they are keys of its own.
   func place(
     of variation: HTTPFields,
     _ request: ImageRequest,

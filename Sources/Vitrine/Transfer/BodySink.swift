@@ -109,6 +109,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
   }
 
   var hooks: LoadHooks { plan.hooks }
+  var canStartOver: Bool { true }
 
   /// The progress so far; `nil` before the first byte.
   var known: LoadProgress? {
@@ -132,6 +133,7 @@ final class BodySink: LoadSink, @unchecked Sendable {
 
   func receive(_ response: HTTPResponse) -> LoadFlow {
     trace?.enter("body")
+    startOver()
     var total = response.contentLength ?? 0
     var resumption: Resumption?
     var wholeCount: Int?
@@ -142,9 +144,12 @@ final class BodySink: LoadSink, @unchecked Sendable {
         return response.status == 416 && total <= 64 << 10 ? .proceed : .stop
       }
       resumption = known
-      body = known.takePrefix()
+      // A head that follows another one finds it here.
+      if body.isEmpty { body = known.takePrefix() }
       wholeCount = ContentRange(response)?.total ?? known.total
       total = wholeCount ?? 0
+    } else {
+      body = Data()
     }
     guard total <= plan.limit || !response.isSuccess else {
       return refuse("the response has \(total) bytes", response)
@@ -224,14 +229,10 @@ final class BodySink: LoadSink, @unchecked Sendable {
     }
   }
 
-  func startOver() -> Bool {
-    guard let old = arrival.take() else { return true }
-    guard old.head.resumption == nil else {
-      // The request is for the rest; the job asks for the whole.
-      mustStartOver = true
-      return false
-    }
-    body = Data()
+  /// Drops an interrupted body in whose place another comes, but for what was on disk or in memory before.
+  private func startOver() {
+    guard let old = arrival.take() else { return }
+    body = Data(body.prefix(old.head.resumption?.count ?? 0))
     if let recording = old.recording { plan.pending.add { await recording.drop() } }
     // What follows is another image.
     let feeds = progress.withLock { progress in
@@ -240,7 +241,6 @@ final class BodySink: LoadSink, @unchecked Sendable {
       return feeds
     }
     for feed in feeds { feed.stop() }
-    return true
   }
 
   /// Keeps the recording for a later download, if that could use it.

@@ -38,6 +38,7 @@ struct BoundedLoader: DataLoader {
     init(_ sink: any LoadSink, _ waiting: Lock<Int>) { (self.sink, self.waiting) = (sink, waiting) }
 
     var hooks: LoadHooks { sink.hooks }
+    var canStartOver: Bool { sink.canStartOver }
 
     func leave() {
       if isWaiting.exchange(false, ordering: .relaxed) { waiting.withLock { $0 -= 1 } }
@@ -54,8 +55,6 @@ struct BoundedLoader: DataLoader {
     }
 
     func receive(_ bytes: RawSpan) -> LoadFlow { sink.receive(bytes) }
-
-    func startOver() -> Bool { sink.startOver() }
 
     func finish(_ error: HTTPError?) {
       leave()

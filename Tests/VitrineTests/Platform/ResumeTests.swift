@@ -399,6 +399,48 @@ struct ResumeTests {
     }
   }
 
+  /// What goes on breaks off as well, and is answered by the whole, or by what does not fit and then by the rest.
+  @Test(arguments: [200, 206, 416], [true, false])
+  func aResumedDownloadThatBreaksOffTooComesWhole(status: Int, hasDisk: Bool) async throws {
+    let cache = try folder.cache(clock)
+    let pipeline = ImagePipeline.testing {
+      $0.diskCache = hasDisk ? cache : nil
+      $0.loader = loader
+      $0.clock = clock
+      $0.retryPolicy = RetryPolicy { $0.error.code == .timedOut ? .seconds(1) : nil }
+    }
+    try await leave(in: pipeline)
+    let task = pipeline.imageTask(for: request)
+    let second = try await loader.nextLoad(of: url)
+    var fields = head(["Content-Length": "\(file.count - 600_000)"])
+    fields["Content-Range"] = "bytes 600000-\(file.count - 1)/\(file.count)"
+    second.respond(status: 206, headers: fields)
+    second.send(file[600_000..<650_000])
+    second.fail(.timedOut)
+    await clock.pendingCount(reaches: 1)
+    clock.advance(by: .seconds(1))
+
+    let third = try await loader.nextLoad(of: url)
+    #expect(third.request.headers["Range"] == "bytes=650000-\(file.count - 1)")
+    if status == 200 {
+      third.respond(with: FakeResponse(headers: head(["ETag": "\"b\""]), body: file))
+    } else {
+      third.respond(with: FakeResponse(status: status, headers: ["ETag": "\"b\""]))
+      await clock.pendingCount(reaches: 1)
+      clock.advance(by: .seconds(1))
+      let fourth = try await loader.nextLoad(of: url)
+      #expect(fourth.request.headers["Range"] == "bytes=600000-")
+      goOn(fourth, from: 600_000)
+    }
+    let response = try await task.response
+    try expectWhole(response.image)
+    #expect(response.byteCount == file.count)
+    #expect(loader.counts.loads == (status == 200 ? 3 : 4))
+    await pipeline.cache.flush()
+    if hasDisk { #expect(await stored(in: cache)?.data == file) }
+    await cache.close()
+  }
+
   @Test(arguments: [false, true])
   func withoutADiskTheBeginningIsKeptInMemory(isCancelled: Bool) async throws {
     let pipeline = makePipelineWithoutDisk()

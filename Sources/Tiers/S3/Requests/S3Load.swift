@@ -45,11 +45,12 @@ final class S3Load: LoadHandle {
   private let target: S3Target
   private let transport: S3Transport
   private let hooks: LoadHooks
+  private let canStartOver: Bool
   private let state: Lock<State>
 
   init(_ request: HTTPRequest, _ target: S3Target, _ sink: any LoadSink, _ transport: S3Transport) {
     (self.request, self.target, self.transport) = (request, target, transport)
-    hooks = sink.hooks
+    (hooks, canStartOver) = (sink.hooks, sink.canStartOver)
     state = Lock(State(sink: sink, priority: request.priority))
   }
 
@@ -109,7 +110,7 @@ final class S3Load: LoadHandle {
     withExtendedLifetime(old) {}
     guard let next else { return end(cancellation) }
     let region = state.withLock { $0.region }
-    let handle = transport.loader.load(next, into: AttemptSink(self, hooks(number, region)))
+    let handle = transport.loader.load(next, into: AttemptSink(self, hooks(number, region), canStartOver))
     attach(handle, number)
   }
 
@@ -161,16 +162,17 @@ final class S3Load: LoadHandle {
   private final class AttemptSink: LoadSink {
     private let load: S3Load
     let hooks: LoadHooks
+    let canStartOver: Bool
 
-    init(_ load: S3Load, _ hooks: LoadHooks) { (self.load, self.hooks) = (load, hooks) }
+    init(_ load: S3Load, _ hooks: LoadHooks, _ canStartOver: Bool) {
+      (self.load, self.hooks, self.canStartOver) = (load, hooks, canStartOver)
+    }
 
     func begin() { load.begin() }
 
     func receive(_ response: HTTPResponse) -> LoadFlow { load.receive(response) }
 
     func receive(_ bytes: RawSpan) -> LoadFlow { load.receive(bytes) }
-
-    func startOver() -> Bool { load.state.withLock { $0.sink }?.startOver() ?? false }
 
     func finish(_ error: HTTPError?) { load.finish(error) }
   }
