@@ -185,6 +185,7 @@ if !isApple {
   // Each heavy codec is a library of its own, so that a program builds only those that it names.
   let codecs = "VitrineAVIF VitrineHEIF VitrineJXL VitrineSVG VitrineTIFF"
   let sandboxed = "VitrineRuntime VitrineImaging VitrineConfinement VitrineSandbox"
+  let windows = "VitrineSandbox VitrineTesting VitrineGTK VitrineGalleryModel"
   libraries += " VitrineGTK VitrineSandbox VitrineRedis VitrineS3 VitrineServing \(codecs)"
   programs += ["vitrine-codecs", "vitrine-server"].map { ($0, $0) } + [("vitrine-gallery", "VitrineGallery")]
   for name in ["AVIF", "HEIF", "JXL", "SVG", "TIFF"] {
@@ -202,7 +203,7 @@ if !isApple {
     // Windows. The gallery without its windows is a room of its own, so that it is tested without GTK.
     room("VitrineGTK", "Sources/GTK", "Vitrine VitrineRuntime CVitrineGTK CGTK"),
     room("VitrineGalleryModel", "Sources/Gallery/Model", "VitrineRuntime VitrineImaging"),
-    program("VitrineGallery", "Sources/Gallery", "\(core) \(codecs) VitrineTesting VitrineGTK VitrineGalleryModel"),
+    program("VitrineGallery", "Sources/Gallery", "\(core) \(windows)"),
     shim("CVitrineGTK", "CGTK"),
     library("CGTK", "gtk4", apt: "libgtk-4-dev", needsFlags: true),
 

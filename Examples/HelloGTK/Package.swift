@@ -8,7 +8,12 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "hello-gtk",
-      dependencies: [.product(name: "VitrineGTK", package: "Vitrine")],
+      dependencies: [
+        .product(name: "VitrineGTK", package: "Vitrine"),
+        .product(name: "VitrineSandbox", package: "Vitrine"),
+        // The program that decodes, which is built beside this one.
+        .product(name: "vitrine-codecs", package: "Vitrine"),
+      ],
       path: "Sources",
       swiftSettings: [.treatAllWarnings(as: .error)],
     )

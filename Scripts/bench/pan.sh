@@ -2,7 +2,7 @@
 # 100 megapixels moved about in a window: frames, memory.
 source "$(dirname "$0")/../lib/common.sh"
 setup
-release vitrine-gallery
+release vitrine-gallery vitrine-codecs
 Scripts/lib/large-photographs.sh .build/large
 cache=$(mktemp -d)
 trap 'rm -rf "$cache"' EXIT

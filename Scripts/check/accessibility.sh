@@ -18,6 +18,7 @@ for part in ${PARTS:-window gallery}; do
       ;;
     gallery)
       build --product vitrine-gallery
+      build --product vitrine-codecs
       listen accessible-gallery .build/debug/vitrine-gallery "$photographs"
       ;;
   esac

@@ -3,5 +3,5 @@
 # On a virtual display. Screenshots are in .build/gallery-session. PHOTOS is the folder of pictures.
 source "$(dirname "$0")/../lib/common.sh"
 setup
-release vitrine-gallery
+release vitrine-gallery vitrine-codecs
 python Scripts/check/gallery-session.py .build/release/vitrine-gallery "$photographs"

@@ -3,7 +3,7 @@
 # PHOTOS (Examples/Photographs) is the folder.
 source "$(dirname "$0")/../lib/common.sh"
 setup
-release vitrine-gallery
+release vitrine-gallery vitrine-codecs
 gallery=.build/release/vitrine-gallery
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
   exec "$gallery" "$photographs" --cache-dir demo/cache

@@ -15,7 +15,7 @@ import VitrineTIFF
 @main
 enum CodecWorker {
   static func main() {
-    guard let kind = CommandLine.arguments.dropFirst().first.flatMap({ WorkerKind(rawValue: $0) }) else {
+    guard let kind = StartedProgram.arguments.first?.text.flatMap({ WorkerKind(rawValue: $0) }) else {
       return print("vitrine-codecs decodes images for programs with Vitrine, which start it.")
     }
     let (decoders, encoders) = open(kind)

@@ -120,6 +120,11 @@ struct Arguments {
     return choice
   }
 
+  /// Parses the format of outputs, of which `jpg` is another name of `jpeg`.
+  func format() throws(UsageError) -> OutputPlan.Format? {
+    try text(.format) == "jpg" ? .jpeg : choice(.format)
+  }
+
   /// Parses a size: `400`, `400x300`, `400x` or `x300`.
   func size(_ mode: TargetSize.Mode) throws(UsageError) -> TargetSize? {
     guard let text = try text(.size) else { return nil }
@@ -167,17 +172,20 @@ extension Arguments {
       let reason = list == "-" ? error.ofStandardFile : error.description
       throw UsageError("--files-from \(list.readable): \(reason)", exitCode: ExitCode.failure)
     }
-    let end: UInt8 = has(.zero) ? 0 : UInt8(ascii: "\n")
-    let names = data.split(separator: end).map { ByteString(bytes: $0) }
-    guard has(.zero) || !data.contains(0) else {
+    guard !has(.zero) else { return data.split(separator: 0).map { ByteString(bytes: $0) } }
+    guard !data.contains(0) else {
       throw UsageError("--files-from \(list.readable): the list contains zero bytes; use -0 to read it")
     }
-    guard !has(.zero) else { return names }
-    return names.compactMap { name in
-      // A list written by hand may have blank lines, and carriage returns from other systems, which no URL contains.
-      let isURL = Source(name).isURL
-      let trimmed = isURL || name == "\r" ? ByteString(bytes: name.bytes.filter { $0 != UInt8(ascii: "\r") }) : name
-      return trimmed.isEmpty ? nil : trimmed
+    let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+    let lines = data.split(separator: lineFeed)
+    // Lines of another system all end with a carriage return. In other lists it is a part of a name, but of no URL's.
+    let areForeign = lines.dropLast(data.last == lineFeed ? 0 : 1).allSatisfy { $0.last == carriageReturn }
+    return lines.compactMap { line in
+      let name = line.last == carriageReturn && areForeign ? line.dropLast() : line
+      // A list written by hand may have blank lines.
+      guard name.contains(where: { $0 != carriageReturn }) else { return nil }
+      let isURL = Source(ByteString(bytes: name)).isURL
+      return isURL ? ByteString(bytes: name.filter { $0 != carriageReturn }) : ByteString(bytes: name)
     }
   }
 }

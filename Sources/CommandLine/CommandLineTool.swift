@@ -1,5 +1,9 @@
 import VitrineRuntime
 
+#if !VITRINE_APPLE
+import VitrineSandbox
+#endif
+
 /// A command of `vitrine`, named by its first argument.
 protocol Command {
   static var manual: Manual { get }
@@ -29,18 +33,16 @@ enum CommandLineTool {
   static func main() {
     reserveStandardFiles()
     Signals.install()
-    Signals.exit(Console.exitCode(run(Array(arguments.dropFirst()))))
+    Signals.exit(Console.exitCode(run(arguments)))
   }
 
-  /// The arguments as bytes.
-  ///
-  /// Swift's own are text, which loses bytes that are not UTF-8.
+  /// The arguments behind the program's name, as bytes.
   private static var arguments: [ByteString] {
-    // There are `argc` arguments, each terminated by a zero.
-    (0..<Int(CommandLine.argc)).compactMap { index in
-      guard let argument = unsafe CommandLine.unsafeArgv[index] else { return nil }
-      return unsafe ByteString(bytes: UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
-    }
+    #if !VITRINE_APPLE
+    return StartedProgram.arguments
+    #else
+    return CommandLine.arguments.dropFirst().map { ByteString($0) }
+    #endif
   }
 
   /// Opens placeholders for closed standard files, so that no other file takes their numbers and gets printed into.

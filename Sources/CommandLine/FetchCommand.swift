@@ -40,7 +40,7 @@ struct FetchCommand: Command {
     arguments = try parsed.allSources(of: "fetch")
     let sources = Source.different(among: arguments)
     size = try parsed.size(parsed.choice(.mode) ?? .fit)
-    let format = try parsed.choice(.format, OutputPlan.Format.self)
+    let format = try parsed.format()
     let (isEncoding, isJSON) = (size != nil || format != nil, parsed.has(.json))
     (self.isEncoding, self.isJSON, isQuiet) = (isEncoding, isJSON, parsed.has(.quiet))
     guard parsed.bytes(.output) != "" else { throw UsageError("-o takes a file or a folder") }
@@ -159,11 +159,9 @@ struct FetchCommand: Command {
     do throws(FileError) {
       let cache = try folder.open(limit: folder.limit, warn: warn)
       guard cache.isReadOnly, policy != .cacheOnly else { return cache }
-      guard !isNeeded else { throw FileError("another process is using this cache, so nothing can be stored") }
-      console.error(
-        ByteString(folder.path),
-        "another process is using this cache; reading it without storing anything",
-      )
+      let reason = cache.refusal.map { "the cache cannot be written: \($0)" } ?? "another process is using this cache"
+      guard !isNeeded else { throw FileError("\(reason), so nothing can be stored") }
+      console.error(ByteString(folder.path), "\(reason); reading it without storing anything")
       return cache
     } catch {
       // A named folder with other files is probably a mistake.

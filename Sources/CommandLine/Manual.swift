@@ -1,5 +1,9 @@
 import VitrineImaging
 
+#if !VITRINE_APPLE
+import VitrineSandbox
+#endif
+
 /// The text of a command's `--help`.
 struct Manual {
   let name: String
@@ -36,11 +40,14 @@ struct Manual {
 
   /// The formats that this installation can read, as listed by its decoders.
   static var formats: String {
-    let here = DecoderRegistry.ofTool.formats
-    var text = "Reads \(listed(here)).\nThe format is detected from the bytes, not from the name."
-    let missing = ImageFormat.heavy.filter { !here.contains($0) }
-    if !missing.isEmpty { text += "\n\(listed(missing)) need the program vitrine-codecs next to this one." }
-    return text
+    var (here, rest) = (DecoderRegistry.ofTool.formats, "")
+    #if !VITRINE_APPLE
+    if toolWorkers.missing != nil {
+      here = DecoderRegistry.standard.formats
+      rest = "\n\(listed(ImageFormat.heavy)) need the program vitrine-codecs next to this one."
+    }
+    #endif
+    return "Reads \(listed(here)).\nThe format is detected from the bytes, not from the name." + rest
   }
 
   private static func listed(_ formats: [ImageFormat]) -> String {

@@ -90,14 +90,24 @@ struct OutputPlan {
   mutating func name(for source: Source, _ format: ImageFormat) -> ByteString {
     guard isFolder else { return path }
     let stem = source.stem
-    let first = stem + ".\(format.fileExtension)"
+    let first = Self.name(stem, ".\(format.fileExtension)")
     var name = first
     while !given.insert(name).inserted {
       let number = numbers[first, default: 1] + 1
       numbers[first] = number
-      name = stem + "-\(number).\(format.fileExtension)"
+      name = Self.name(stem, "-\(number).\(format.fileExtension)")
     }
     return path.ends(with: "/") ? path + name : path + "/" + name
+  }
+
+  /// Returns a name that fits the limit of file systems: the end of the stem is left out where it does not.
+  private static func name(_ stem: ByteString, _ ending: String) -> ByteString {
+    var bytes = stem.bytes.prefix(255 - ending.utf8.count)
+    // Not within a character of UTF-8.
+    if bytes.count < stem.bytes.count {
+      while !bytes.isEmpty, stem.bytes[bytes.count] & 0xC0 == 0x80 { bytes.removeLast() }
+    }
+    return ByteString(bytes: bytes) + ByteString(ending)
   }
 
   func write(_ data: Data, to output: ByteString) throws(Failure) {

@@ -17,6 +17,8 @@ enum Signals {
   static func install() {
     // A write to a closed pipe then returns EPIPE, and the process can end in an orderly way.
     signal(SIGPIPE, SIG_IGN)
+    // So does one beyond the limit of a file's size, EFBIG.
+    signal(SIGXFSZ, SIG_IGN)
     var set = sigset_t()
     unsafe sigemptyset(&set)
     for number in [SIGHUP, SIGINT, SIGTERM] where !isIgnored(number) { unsafe sigaddset(&set, number) }

@@ -14,7 +14,7 @@ enum Source: Hashable {
     } else if ["http://", "https://", "s3://"].contains(where: { start.hasPrefix($0) }) {
       self = .url(argument)
     } else {
-      self = .file(argument)
+      self = .file(start.hasPrefix("file:/") ? Self.path(ofURL: argument) ?? argument : argument)
     }
   }
 
@@ -42,6 +42,17 @@ enum Source: Hashable {
     case .url(let url):
       Self.safeName(Self.stem(of: object.map { ByteString($0.key).lastComponent } ?? Self.lastComponent(of: url)))
     }
+  }
+
+  /// Returns the path of a file URL of this machine (RFC 8089); `nil` for one of another.
+  private static func path(ofURL url: ByteString) -> ByteString? {
+    var path = url.bytes.dropFirst("file:".utf8.count)
+    if path.starts(with: "//".utf8) {
+      let host = path.dropFirst(2).prefix { $0 != UInt8(ascii: "/") }
+      guard host.isEmpty || String(decoding: host, as: UTF8.self).lowercased() == "localhost" else { return nil }
+      path = path.dropFirst(2 + host.count)
+    }
+    return decoded(path.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
   }
 
   private static func stem(of name: ByteString) -> ByteString {

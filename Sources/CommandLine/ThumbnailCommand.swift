@@ -39,7 +39,7 @@ struct ThumbnailCommand: Command {
     options.cores = CoreBudget(count: min(jobs, CoreBudget.machine.count))
     self.options = options
     (isJSON, isQuiet) = (parsed.has(.json), parsed.has(.quiet))
-    plan = try OutputPlan(output, format: parsed.choice(.format), sources: sources, isJSON: isJSON)
+    plan = try OutputPlan(output, format: parsed.format(), sources: sources, isJSON: isJSON)
     encoding = try EncodingChoice(parsed, format: plan.format)
   }
 

@@ -4,16 +4,17 @@ extension ImageFormat {
   /// Returns the format of an encoded image by its first bytes; `nil` if it is not known.
   ///
   /// For all formats but two, 32 bytes are enough. APNG differs from PNG by an `acTL` chunk before the first `IDAT`,
-  /// so `data` must contain that chunk. SVG is recognised by an `<svg` element within the first 4,096 bytes.
+  /// so `data` must contain that chunk. SVG is an XML document whose root is `svg`, so `data` must reach that; it may be
+  /// compressed (gzip, RFC 1952), and then must begin within the first 256 KiB of the text.
   ///
-  /// Complexity: O(number of chunks) for PNG, O(1) for all others.
+  /// Complexity: O(number of chunks) for PNG, O(bytes before the root) for SVG, O(1) for all others.
   public static func sniff(_ data: Data) -> ImageFormat? {
     // The bytes are only read while the closure runs.
     unsafe data.withUnsafeBytes { unsafe sniff(ByteReader($0)) }
   }
 
   static func sniff(_ bytes: ByteReader) -> ImageFormat? {
-    if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return .jpeg }
+    if bytes.starts(with: [0xFF, 0xD8]), isJPEG(bytes) { return .jpeg }
     if bytes.starts(with: PNGHeader.signature) { return PNGHeader.isAnimated(bytes) ? .apng : .png }
     if bytes.starts(with: "GIF87a") || bytes.starts(with: "GIF89a") { return .gif }
     if bytes.starts(with: "RIFF"), bytes.matches("WEBP", at: 8) { return .webp }
@@ -50,7 +51,7 @@ extension ImageFormat {
     if start.hasPrefix("{") || start.hasPrefix("[") { return "JSON or plain text" }
     if start.hasPrefix("<?xml") { return "an XML document" }
     if bytes.matches("ftyp", at: 4) { return "a video or other ISO media file" }
-    if bytes.starts(with: [0x1F, 0x8B]) { return "gzip-compressed data" }
+    if bytes.starts(with: gzipSignature) { return "gzip-compressed data" }
     if bytes.starts(with: [0x50, 0x4B, 3, 4]) { return "a ZIP archive" }
     return nil
   }
@@ -74,6 +75,21 @@ extension ImageFormat {
     return nil
   }
 
+  /// A file may have other bytes between its first two markers, which libjpeg passes over; two segments follow them.
+  private static func isJPEG(_ bytes: ByteReader) -> Bool {
+    guard let byte = bytes.byte(at: 2), byte != 0xFF else { return bytes.count > 2 }
+    let head = bytes.slice(0, 4096)
+    var next = head.firstOffset(of: UInt8(0xFF), from: 2)
+    while let offset = next {
+      if let marker = head.byte(at: offset + 1), let length = head.bigEndian16(at: offset + 2) {
+        let isSegment = marker == 0xDB || marker == 0xFE || (0xE0...0xEF).contains(marker)
+        if isSegment, length > 2, bytes.byte(at: offset + 2 + Int(length)) == 0xFF { return true }
+      }
+      next = head.firstOffset(of: UInt8(0xFF), from: offset + 1)
+    }
+    return false
+  }
+
   /// Many texts begin with "BM", so the size of the following header must be a valid one.
   private static func isBMPHeader(_ bytes: ByteReader) -> Bool {
     guard let size = bytes.littleEndian32(at: 14) else { return false }
@@ -86,8 +102,11 @@ extension ImageFormat {
   }
 
   private static func isSVG(_ bytes: ByteReader) -> Bool {
-    let start = bytes.textStart(limit: 4096)
-    guard start.hasPrefix("<") else { return false }
-    return start.contains("<svg") && !start.lowercased().contains("<html")
+    guard bytes.starts(with: gzipSignature) else { return XMLRoot(bytes)?.name == "svg" }
+    let start = PlatformCodecs.inflatedStart(of: bytes, limit: 1 << 18)
+    // The reader lives within the closure.
+    return unsafe start.withUnsafeBytes { XMLRoot(unsafe ByteReader($0))?.name == "svg" }
   }
+
+  package static let gzipSignature: [UInt8] = [0x1F, 0x8B]
 }

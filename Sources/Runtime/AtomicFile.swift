@@ -49,7 +49,8 @@ extension FileError: LocalizedError {
 package enum AtomicFile {
   /// Replaces the file at `path` with `data`, by renaming a complete file.
   ///
-  /// The new file has the permissions of a newly created one. Nothing is synced to the disk. Blocks.
+  /// The new file has the permissions and, as far as the process may give them, the owner and the group of a regular
+  /// file that it replaces. Nothing is synced to the disk. Blocks.
   ///
   /// - Parameters:
   ///   - path: The path of the file, which need not exist.
@@ -72,7 +73,7 @@ package enum AtomicFile {
     let unique = ".\(getpid())-\(UInt32.random(in: 0...UInt32.max)).tmp"
     let temporary = folder + "." + ByteString(bytes: name.bytes.prefix(100)) + ByteString(unique)
     do throws(FileError) {
-      try writeNew(data, temporary, folder: folder)
+      try writeNew(data, temporary, folder: folder, like: info?.kind == S_IFREG ? info : nil)
       let status = unsafe temporary.withCString { old in unsafe target.withCString { new in unsafe rename(old, new) } }
       guard status == 0 else { throw FileError(code: errno) }
     } catch {
@@ -153,13 +154,19 @@ package enum AtomicFile {
   }
 
   /// Writes a file that appears under its name only when it is complete.
-  private static func writeNew(_ data: Data, _ path: ByteString, folder: ByteString) throws(FileError) {
+  private static func writeNew(
+    _ data: Data,
+    _ path: ByteString,
+    folder: ByteString,
+    like old: stat?,
+  ) throws(FileError) {
     #if os(Linux)
     // A file without a name vanishes when the process is killed. Some file systems do not support it.
     let temporaryFile: Int32 = 0o20_000_000 | O_DIRECTORY
     if let unnamed = try? opened(folder.isEmpty ? "." : folder, temporaryFile | O_WRONLY) {
       defer { close(unnamed) }
       try fill(unnamed, with: data)
+      if let old { imitate(old, unnamed) }
       let link = unsafe path.withCString { name in
         unsafe linkat(AT_FDCWD, "/proc/self/fd/\(unnamed)", AT_FDCWD, name, AT_SYMLINK_FOLLOW)
       }
@@ -169,6 +176,14 @@ package enum AtomicFile {
     let file = try opened(path, O_WRONLY | O_CREAT | O_EXCL)
     defer { close(file) }
     try fill(file, with: data)
+    if let old { imitate(old, file) }
+  }
+
+  /// Gives a file the owner, the group and the permissions of another, as far as the process may.
+  private static func imitate(_ old: stat, _ file: Int32) {
+    // Only root gives files away; a group is given by its members. The permissions last, since these clear some.
+    if fchown(file, old.st_uid, old.st_gid) != 0 { _ = fchown(file, uid_t.max, old.st_gid) }
+    _ = fchmod(file, old.st_mode & 0o7777)
   }
 
   /// Writes to an existing file, pipe or device.

@@ -1,3 +1,4 @@
+import CVitrineSandbox
 public import VitrineImaging
 public import VitrineRuntime
 
@@ -208,7 +209,11 @@ public final class Sandbox: Sendable {
   private static var folderOfProgram: ByteString {
     var path = [CChar](repeating: 0, count: 4096)
     // The given count leaves room for the terminating zero.
-    let count = unsafe readlink("/proc/self/exe", &path, path.count - 1)
+    var count = unsafe readlink("/proc/self/exe", &path, path.count - 1)
+    // Without /proc. A resolved path has at most PATH_MAX bytes, which are 4096 with its zero.
+    if count < 0, let started = unsafe vitrine_started_path(), unsafe realpath(started, &path) != nil {
+      count = unsafe strlen(path)
+    }
     guard count > 0, let slash = path[..<count].lastIndex(of: CChar(UInt8(ascii: "/"))) else { return ByteString("./") }
     return ByteString(bytes: path[...slash].map { UInt8(bitPattern: $0) })
   }

@@ -25,12 +25,15 @@ struct SandboxDecoder: RemoteDecoder {
       throw known
     }
     var attempts = 0
+    // What a decode needs is told from its header, which says little of a drawing: a worker that was refused memory is
+    // followed by one that may have all.
+    var holdsAll = false
     while true {
       attempts += 1
       let worker = try take(WorkerKind(decoding: format), question)
       // Only now, since it may have waited for the worker.
       question.threadCount = question.options.coreShare?.extend(to: DecodeThreads.limit(of: format)) ?? 1
-      var conversation = Conversation(worker, question, format, grace: grace)
+      var conversation = Conversation(worker, question, format, grace: grace, holdsAll: holdsAll)
       do throws(Conversation.Failure) {
         let answer = try unsafe conversation.run(bytes)
         finish(worker, question.session)
@@ -39,10 +42,17 @@ struct SandboxDecoder: RemoteDecoder {
         switch error {
         case .image(let error):
           finish(worker, nil)
-          throw error
+          guard error.code == .decoderFailed, error.limit == .memoryByteCount else { throw error }
+          guard !holdsAll else { throw outOfMemory(limit: question.options.limits, format) }
+          holdsAll = true
         // It may have been killed while it was idle, which costs no image.
         case .ended(hasImage: false) where attempts < Self.attemptLimit: pool.retire(worker)
-        case .ended: throw unsafe end(of: worker, bytes, format)
+        case .ended:
+          let status = worker.end()
+          guard WorkerProcess.isOutOfMemory(status) else { throw unsafe end(of: worker, status, bytes, format) }
+          pool.retire(worker)
+          guard !holdsAll else { throw outOfMemory(limit: question.options.limits, format) }
+          holdsAll = true
         case .stuck(let error):
           pool.count { $0.stopped += 1 }
           pool.retire(worker)
@@ -83,9 +93,22 @@ struct SandboxDecoder: RemoteDecoder {
     pool.giveBack(worker)
   }
 
+  private func outOfMemory(limit: DecodeLimits, _ format: ImageFormat) -> ImageError {
+    ImageError(
+      .overLimit,
+      format: format,
+      limit: .memoryByteCount,
+      "\(format) that needs more memory than the limit of \(limit.memoryByteCount / 1_000_000) MB",
+    )
+  }
+
   /// Returns the error of a worker that ended while it decoded.
-  private func end(of worker: WorkerProcess, _ bytes: UnsafeRawBufferPointer, _ format: ImageFormat) -> ImageError {
-    let status = worker.end()
+  private func end(
+    of worker: WorkerProcess,
+    _ status: Int32?,
+    _ bytes: UnsafeRawBufferPointer,
+    _ format: ImageFormat,
+  ) -> ImageError {
     pool.count { $0.crashed += 1 }
     pool.retire(worker)
     let signal = status.map { $0 & 0x7F } ?? 0

@@ -161,6 +161,20 @@ struct HeavyEncoderTests {
     #expect(try registry.info(of: file).loopCount == count)
   }
 
+  /// As writers say it, in the duration of the track: all ones, and the largest numbers with a sign; and beyond counting.
+  @Test(arguments: [UInt64.max, .init(Int64.max), .init(UInt32.max), .init(Int32.max), 1 << 60])
+  func anAVIFMayRepeatForEver(duration: UInt64) throws {
+    var moving = Self.moving
+    moving.loopCount = 3
+    var file = try encoders.encode(moving.container, as: Written.avif.fast).data
+    let header = try #require(file.firstRange(of: Data("tkhd".utf8)))
+    // Version 1: behind the flags and four fields of 8, 8, 4 and 4 bytes.
+    let place = header.upperBound + 28
+    file.replaceSubrange(place..<place + 8, with: (0..<8).map { UInt8(truncatingIfNeeded: duration >> (56 - 8 * $0)) })
+
+    #expect(try registry.info(of: file).loopCount == 0)
+  }
+
   @Test(arguments: Written.allCases)
   func aFrameMayBecomeTransparentAfterAnOpaqueOne(_ written: Written) throws {
     let moving = MovingPicture(delays: [0.1, 0.1, 0.1], hasAlpha: true, width: 16, height: 16) { frame, x, _ in

@@ -24,6 +24,31 @@ struct JXLTests {
     #expect(info.colorProfile != nil)
   }
 
+  /// Columns of 1, 20, 100 and 203 candelas a square metre in PQ, written by libjxl: by its own rendering for a screen of 255
+  /// where it stores light, and as stored where it stores the curve.
+  @Test(arguments: [
+    (
+      "/wpP8JOQR48AEogCAGQDXeUSAAAVKqOMG7yc6/nyQ4fFtI3rDG21bWFJosg4NkkncAgpkK47kdTd"
+        + "xTuSpESS8Rjv4jGgIgIAivJUwoBzgGnCiD8Rh38/j0UXoeKDUmGNkIXF41ChoZlgAxA6gYc7uyewtJDgZRK+T24y2DDQWhACXkgI6fjgaGraCewMTMt02x+zWQd2rpAC6TmZ+R//Y/wY48cYZ2bmP/7H+IKSAQD9VwiQCKPsD4z9tBIhUYvIPSBilYVAQbZQ3XBEwWAq9+a/kWZgcWHAluUZXIxCLOB9BrlQVNNEAw==",
+      [12, 79, 168, 231],
+    ),
+    (
+      "AAAADEpYTCANCocKAAAAFGZ0eXBqeGwgAAAAAGp4bCAAAAAJanhsbAoAAABIanhsY/8KTwT8AOTR"
+        + "Iw4HAAAAgAgCAQCsAEs4aZjKg/crKAiA68ePMVjtXyAIAMDzYAHAA2KGQAW4x2rCjFyKk2WJ4gA=",
+      [38, 91, 130, 148],
+    ),
+  ])
+  func highDynamicRangeIsNotBlack(text: String, levels: [UInt8]) throws {
+    let file = try #require(Data(base64Encoded: text))
+
+    let bitmap = try decode(file).bitmap
+
+    #expect(bitmap.size == [64, 64])
+    for (index, level) in levels.enumerated() {
+      #expect(bitmap[8 + 16 * index, 10].isWithin(2, of: SIMD4(level, level, level, 255)))
+    }
+  }
+
   @Test
   func aProfileOverTheLimitIsLeftOut() throws {
     var limits = DecodeLimits()

@@ -86,24 +86,6 @@ struct SVGTileTests {
     #expect([last.width, last.height] == [512, 512])
   }
 
-  /// Where the surfaces of effects are over the limits, tiles are enlarged from the finest level that is within them.
-  @Test
-  func whatCannotBeDrawnSoLargeIsEnlarged() async throws {
-    let pipeline = ImagePipeline.testing {
-      $0.decoders.add(.svg)
-      $0.decodeLimits.memoryByteCount = 20_000_000
-    }
-    let image = try await tiled(Self.withEffect, pipeline)
-    let fine = try await image.tile(.init(level: -6, column: 3, row: 3))
-    let coarse = try await image.tile(.init(level: -3, column: 0, row: 0))
-
-    #expect([fine.width, fine.height] == [512, 512])
-    // The middle of the tile, in pixels of level -3.
-    let middle = (3 * 512 + 256) >> 3
-    #expect(fine[256, 256].isWithin(3, of: coarse[middle, middle]))
-    #expect(fine[256, 256].w > 100)
-  }
-
   /// FreeType refuses letters of more than some ten thousand pixels.
   @Test
   func lettersOfAnySizeHaveTiles() async throws {

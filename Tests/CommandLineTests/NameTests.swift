@@ -131,8 +131,61 @@ struct NameTests {
   func aListOfAnotherSystemMayHaveItsLineEndsBehindURLs() async throws {
     #expect(
       try await sources("--files-from", "-", input: "http://x.invalid/a.png\r\n\r\nb.png\r\n")
-        == ["http://x.invalid/a.png", "b.png\r"]
+        == ["http://x.invalid/a.png", "b.png"]
     )
+  }
+
+  @Test
+  func aCarriageReturnThatNotAllLinesHaveIsAPartOfTheName() async throws {
+    #expect(try await sources("--files-from", "-", input: "a.png\nb.png\r\n") == ["a.png", "b.png\r"])
+    // The last line need not end.
+    #expect(try await sources("--files-from", "-", input: "a.png\r\nb.png") == ["a.png", "b.png"])
+  }
+
+  @Test(arguments: ["file:///%s/a%%20b.png", "file://localhost/%s/a%%20b.png", "FILE:/%s/a%%20b.png#x"])
+  func aFileURLIsAFile(form: String) async throws {
+    try tool.write(try tool.data("a.png"), to: "a b.png")
+    let outcome = try await tool.shell(
+      #"url=$(printf '\#(form)' "${PWD#/}"); "$vitrine" info --json "$url"; "$vitrine" thumbnail "$url" -o out/"#
+    )
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try outcome.json.first?["width"] as? Int == 40)
+    #expect((try outcome.json.first?["source"] as? String)?.lowercased().hasPrefix("file:/") == true)
+    #expect(try tool.files("out") == ["a b.jpg"])
+  }
+
+  @Test
+  func aFileURLOfAnotherMachineIsNone() async throws {
+    let outcome = try await tool.run("info", "file://elsewhere.invalid/a.png")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors == "vitrine: file://elsewhere.invalid/a.png: No such file or directory\n")
+  }
+
+  @Test
+  func aNameThatIsCutKeepsItsLetters() async throws {
+    // `.jpeg` in place of `.q`, in the middle of a letter of two bytes.
+    let name = "x" + String(repeating: "é", count: 125)
+    try tool.write(try tool.data("a.png"), to: "\(name).q")
+    let outcome = try await tool.run("thumbnail", "\(name).q", "-o", "out/", "--format", "webp")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try tool.files("out") == ["x" + String(repeating: "é", count: 124) + ".webp"])
+  }
+
+  @Test
+  func twoNamesOfTheLimitAreTwoFiles() async throws {
+    let name = String(repeating: "n", count: 251)
+    for folder in ["one", "two"] { try tool.write(try tool.data("a.png"), to: "\(folder)/\(name).png") }
+    let outcome = try await tool.run(
+      "thumbnail",
+      "one/\(name).png",
+      "two/\(name).png",
+      "-o",
+      "out/",
+      "--format",
+      "webp",
+    )
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try tool.files("out").map(\.utf8.count) == [255, 255])
   }
 
   @Test

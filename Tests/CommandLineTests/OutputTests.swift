@@ -172,6 +172,41 @@ struct OutputTests {
     #expect(outcome.errors == "vitrine: a.png: cannot write 'a.png/b.png': Not a directory\n")
   }
 
+  // MARK: - What stays of the file that is replaced
+
+  @Test(arguments: ["b.png", "folder/"])
+  func aFileThatIsReplacedKeepsItsModeAndGroup(output: String) async throws {
+    let file = output.hasSuffix("/") ? output + "a.jpg" : output
+    let outcome = try await tool.shell(
+      #"""
+      mkdir folder; touch "\#(file)"; chmod 604 "\#(file)"; chgrp 4242 "\#(file)" 2>/dev/null
+      stat -c '%a %g' "\#(file)"; "$vitrine" thumbnail a.png -o "\#(output)"; stat -c '%a %g' "\#(file)"
+      umask 027; "$vitrine" thumbnail a.png -o new.png; stat -c %a new.png
+      """#
+    )
+    let lines = outcome.output.split(separator: "\n")
+    #expect(outcome.errors.isEmpty)
+    #expect(lines.count == 3 && lines[0].hasPrefix("604 ") && lines[1] == lines[0] && lines[2] == "640")
+    #expect(try tool.image(file).bitmap.size == [40, 20])
+  }
+
+  @Test
+  func aLimitOfFilesIsAnErrorAndTheOldFileStays() async throws {
+    try tool.photograph("macaws-444.jpg", as: "photo.jpg")
+    let outcome = try await tool.shell(
+      #"echo old > b.png; ulimit -f 8; "$vitrine" thumbnail photo.jpg -o b.png; echo $?; cat b.png"#
+    )
+    #expect(outcome.errors == "vitrine: photo.jpg: cannot write 'b.png': File too large\n")
+    #expect(outcome.output == "1\nold\n")
+    #expect(try tool.files() == ["a.png", "b.png", "photo.jpg"])
+  }
+
+  @Test
+  func jpgIsAnotherNameOfJPEG() async throws {
+    #expect(try await tool.run("thumbnail", "a.png", "--format", "jpg", "-o", "b").status == 0)
+    #expect(try tool.image("b").info.format == .jpeg)
+  }
+
   private func path(_ name: String) -> String { tool.folder.appending(path: name).path }
 
   private func link(_ name: String, to target: String) throws {

@@ -1,6 +1,7 @@
 import Testing
 import VitrineImaging
 import VitrineRuntime
+import VitrineSandbox
 import VitrineTesting
 
 @testable import VitrineCommandLine
@@ -20,7 +21,7 @@ struct ToolEncoderTests {
 
   @Test(arguments: [ImageFormat.avif, .jxl])
   func withoutTheOtherProgramTheErrorSaysWhatToInstall(_ format: ImageFormat) {
-    let encoders = ToolSandbox.encoders(ToolSandbox.make(program: "/nowhere/vitrine-codecs"))
+    let encoders = HeavyWorkers(program: "/nowhere/vitrine-codecs").encoders
 
     let error = #expect(throws: ImageError.self) { try encoders.encode(Self.bitmap, as: ImageEncoding(format)) }
 
@@ -31,8 +32,20 @@ struct ToolEncoderTests {
   }
 
   @Test
+  func withoutTheOtherProgramADrawingIsAnErrorThatSaysSo() throws {
+    let decoders = HeavyWorkers(program: "/nowhere/vitrine-codecs").decoders
+    let drawing = Data(#"<svg xmlns="http://www.w3.org/2000/svg"/>"#.utf8)
+
+    let error = #expect(throws: ImageError.self) { try decoders.decode(drawing) }
+
+    #expect(error?.code == .unsupported)
+    #expect(error?.detail.hasPrefix("svg images cannot be decoded: the program /nowhere/vitrine-codecs") == true)
+    #expect(throws: Never.self) { try decoders.decode(Self.bitmap.encoded(as: .png)) }
+  }
+
+  @Test
   func otherFormatsNeedNoOtherProgram() {
-    let encoders = ToolSandbox.encoders(ToolSandbox.make(program: "/nowhere/vitrine-codecs"))
+    let encoders = HeavyWorkers(program: "/nowhere/vitrine-codecs").encoders
 
     #expect(throws: Never.self) { try encoders.encode(Self.bitmap, as: .webp()) }
   }

@@ -1,11 +1,14 @@
 import Foundation
 import VitrineGTK
+import VitrineSandbox
 
 /// A list of pictures beside the selected one, of the folders, files and URLs that are the arguments.
 @main
 @MainActor
 enum HelloGTK {
-  static func main() {
+  static func main() throws {
+    // A file that takes over its decoder has taken over a process that can do nothing else.
+    try ImagePipeline.configureShared { $0.decoders = try .sandboxed() }
     let app = Application("org.example.HelloGTK")
     app.onOpen = { app, files in show(files.flatMap(pictures), in: app) }
     exit(app.run { _ in print("usage: hello-gtk FOLDER, FILE OR URL...") })
@@ -53,7 +56,7 @@ enum HelloGTK {
 
   static func pictures(of place: URL) -> [URL] {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: place.path) else { return [place] }
-    let pictures = names.filter { [".jpg", ".png", ".gif", ".webp"].contains(where: $0.hasSuffix) }
+    let pictures = names.filter { [".jpg", ".png", ".gif", ".webp", ".avif", ".svg"].contains(where: $0.hasSuffix) }
     return pictures.sorted().map { place.appending(path: $0) }
   }
 }

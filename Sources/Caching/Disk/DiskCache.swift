@@ -40,6 +40,8 @@ public final class DiskCache: DataCaching {
   let reading: WorkQueue
   let waiters = Lock(Waiters())
   private let warnings: DiskWarnings
+  /// The reason why this cache may not write to the folder; `nil` if another one writes to it, or it does so itself.
+  package let refusal: FileError?
 
   /// The maximum length of a record that is read on the caller's thread, in bytes.
   ///
@@ -63,7 +65,8 @@ public final class DiskCache: DataCaching {
   ///     `nil`, no limit.
   ///   - clock: The clock. Defaults to the system clock.
   ///   - warn: A closure that receives a message when the disk fails and when it works again. Defaults to none.
-  /// - Throws: ``DiskCacheError`` if the folder or its lock file cannot be created.
+  /// - Throws: ``DiskCacheError`` if the folder or its lock file cannot be created. A cache that may be read and not
+  ///   written is opened, see ``isReadOnly``.
   public convenience init(
     directory: URL,
     sizeLimit: Int,
@@ -90,14 +93,20 @@ public final class DiskCache: DataCaching {
     let warnings = DiskWarnings(warn)
     self.warnings = warnings
     var lockFile: (any DiskFile)?
+    var refusal: FileError?
     do throws(FileError) {
       if !options.readsOnly {
         try files.makeFolder(folder.path)
         lockFile = try files.open(folder.path("lock"), isWritable: true, isCreated: true)
       }
     } catch {
-      throw DiskCacheError(path: folder.path, reason: error.description)
+      // What may be read is read, as if another cache wrote to it.
+      guard [EACCES, EPERM, EROFS].contains(error.code), case .known = (try? folder.readFormat()) ?? .missing else {
+        throw DiskCacheError(path: folder.path, reason: error.description)
+      }
+      refusal = error
     }
+    self.refusal = refusal
     var state = DiskState()
     state.isReader = lockFile?.tryLock() != true
     let isReader = state.isReader
@@ -277,9 +286,9 @@ public final class DiskCache: DataCaching {
     }
   }
 
-  /// A Boolean value that indicates whether another cache writes to the folder.
+  /// A Boolean value that indicates whether another cache writes to the folder, or this one may not.
   ///
-  /// If so, this one reads the folder and stores its own entries in memory.
+  /// If so, it reads the folder and stores its own entries in memory.
   public var isReadOnly: Bool { shared.withLock { $0.isReader } }
 
   /// Waits until everything that was stored has reached the device.

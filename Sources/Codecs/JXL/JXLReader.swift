@@ -93,8 +93,11 @@ final class JXLReader {
     guard try next("inside its header") == JXL_DEC_COLOR_ENCODING else {
       throw ImageError(.corrupt, format: .jxl, "corrupt: the file does not declare its colours")
     }
-    // For colours that only a profile describes, libjxl would deliver linear light, which is too coarse for 8 bits.
-    if header.uses_original_profile == 0, unsafe vitrine_jxl_knows_colors(decoder) == 0 {
+    let curve = unsafe vitrine_jxl_curve(decoder)
+    let isHighRange = [JXL_TRANSFER_FUNCTION_PQ, JXL_TRANSFER_FUNCTION_HLG].contains { Int($0.rawValue) == Int(curve) }
+    // For colours that only a profile describes, libjxl would deliver linear light, which is too coarse for 8 bits. Those
+    // of high dynamic range it can show on an ordinary screen.
+    if header.uses_original_profile == 0, curve < 0 || isHighRange {
       var encoding = JxlColorEncoding()
       encoding.color_space = header.num_color_channels == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB
       encoding.white_point = JXL_WHITE_POINT_D65
@@ -103,6 +106,8 @@ final class JXLReader {
       encoding.rendering_intent = JXL_RENDERING_INTENT_RELATIVE
       unsafe JxlDecoderSetPreferredColorProfile(decoder, &encoding)
     }
+    // Pixels that are stored with such a curve are shown as they are, as those of AVIF: by the profile they are black.
+    if header.uses_original_profile != 0, isHighRange { return nil }
     var size = 0
     guard unsafe vitrine_jxl_profile_size(decoder, &size) == JXL_DEC_SUCCESS, size > 0, size <= byteLimit else {
       return nil

@@ -9,6 +9,8 @@ final class SVGDocument {
 
   // Owned: made in init, freed in deinit, used by one thread at a time.
   private let document: OpaquePointer
+  /// The size in pixels, above 0.
+  let size: (width: Double, height: Double)
 
   init(_ bytes: UnsafeRawBufferPointer) throws(ImageError) {
     try SVGDecoder.library.check()
@@ -23,21 +25,38 @@ final class SVGDocument {
       )
     else { throw unsafe Self.error(message, isWhole: Self.hasEnd(ByteReader(bytes))) }
     unsafe self.document = document
+    let reader = unsafe ByteReader(bytes)
+    size = unsafe Self.size(of: document, XMLRoot(reader))
   }
 
   deinit { unsafe vitrine_svg_destroy(document) }
 
-  /// The size in pixels, above 0.
-  var size: (width: Double, height: Double) {
+  /// The size of a browser's font, in pixels.
+  private static let usualFontSize = 16.0
+
+  /// Returns the size that CSS gives to a drawing where nothing around it says one (CSS Images 3, 4.3 and 5.1).
+  private static func size(of document: OpaquePointer, _ root: XMLRoot?) -> (Double, Double) {
     var size = vitrine_svg_size()
     unsafe vitrine_svg_get_size(document, &size)
+    func length(_ property: String) -> SVGLength? { root.flatMap { SVGLength(property, of: $0) } }
+    let fontSize = length("font-size")?.pixels(fontSize: usualFontSize, rootSize: usualFontSize) ?? usualFontSize
+    let (width, height) = (length("width"), length("height"))
+    func side(_ known: Double, _ length: SVGLength?) -> Double? {
+      if known > 0 { return known }
+      // In a unit that depends on the font, or that librsvg does not know.
+      return length?.pixels(fontSize: fontSize, rootSize: fontSize).flatMap { $0 > 0 ? $0 : nil }
+    }
     let hasView = size.view_width > 0 && size.view_height > 0
-    let aspect = hasView ? size.view_width / size.view_height : 2
-    if size.width > 0, size.height > 0 { return (size.width, size.height) }
-    if size.width > 0 { return (size.width, size.width / aspect) }
-    if size.height > 0 { return (size.height * aspect, size.height) }
-    // CSS's size of a replaced element without a size of its own.
-    return hasView ? (size.view_width, size.view_height) : (300, 150)
+    // What cannot be told, as a percentage of something around it, is as long as CSS's ratio of what has none says.
+    func ratio(without property: String) -> Double? {
+      hasView ? size.view_width / size.view_height : root?.attribute(property) == nil ? nil : 2
+    }
+    switch (side(size.width, width), side(size.height, height)) {
+    case (let width?, let height?): return (width, height)
+    case (let width?, nil): return (width, ratio(without: "height").map { width / $0 } ?? 150)
+    case (nil, let height?): return (ratio(without: "width").map { height * $0 } ?? 300, height)
+    case (nil, nil): return hasView ? (size.view_width, size.view_height) : (300, 150)
+    }
   }
 
   /// Draws a part into `4 * part.width * part.height` bytes, which must be zero, as RGBA with premultiplied colours.
@@ -51,7 +70,6 @@ final class SVGDocument {
   ) throws(ImageError) {
     precondition(pixels.count == 4 * part.width * part.height && part.width <= 32_767 && part.height <= 32_767)
     var message = [CChar](repeating: 0, count: Self.messageSize)
-    let size = size
     // The precondition guarantees the room; the message is truncated to its room.
     let status = unsafe vitrine_svg_draw(
       document,
@@ -81,11 +99,14 @@ final class SVGDocument {
     }
   }
 
-  /// Returns `true` if the root element is closed.
+  /// Returns `true` if the root element is closed, or nothing tells whether it is.
   private static func hasEnd(_ file: ByteReader) -> Bool {
-    (0..<file.count).reversed().contains { offset in
-      guard file.byte(at: offset) == 0x3C, file.matches("</", at: offset) else { return false }
-      let tag = file.slice(offset, 64).textStart(limit: 64)
+    if file.starts(with: ImageFormat.gzipSignature) { return true }
+    // Without the zeros of UTF-16.
+    let text = file.copy().filter { $0 != 0 }
+    return text.indices.reversed().contains { offset in
+      guard text[offset] == 0x3C, text[offset...].starts(with: "</".utf8) else { return false }
+      let tag = String(decoding: text[offset...].prefix(64), as: UTF8.self)
       return tag.contains("svg") && tag.contains(">")
     }
   }
@@ -96,7 +117,14 @@ final class SVGDocument {
     guard isWhole else {
       return ImageError(.truncated, format: .svg, "truncated: the file ends inside the drawing")
     }
-    // librsvg's own limits on elements and references.
+    // cairo's errors, and librsvg's own limits on elements and references.
+    if text.contains("NoMemory") || text.contains("out of memory") {
+      let detail = "svg that needs more memory than there is"
+      return ImageError(.decoderFailed, format: .svg, limit: .memoryByteCount, detail)
+    }
+    if text.contains("InvalidSize") || text.contains("invalid value (typically too big)") {
+      return ImageError(.overLimit, format: .svg, limit: .side, "svg with a part of more than 32767 pixels on a side")
+    }
     if text.contains("exceeded") || text.contains("limit") {
       return ImageError(.overLimit, format: .svg, "svg over the limit: \(text)")
     }

@@ -9,8 +9,8 @@ public import VitrineImaging
 /// let pipeline = try ImagePipeline { $0.decoders.add(.tiff) }
 /// ```
 /// Pages are frames, each with its own size, orientation and profile. These samples are supported:
-/// - Up to 16 bits: grey, RGB, palettes, CMYK, YCbCr and Lab, in all compressions that libtiff was built with.
-/// - Floating point of 32 bits in strips: grey and RGB. Values from 0 to 1 are taken as encoded values, others are
+/// - Up to 16 bits: grey, RGB, palettes, CMYK, YCbCr and Lab (to sRGB), in all compressions that libtiff was built with.
+/// - Floating point of 32 bits: grey and RGB. Values from 0 to 1 are taken as encoded values, others are
 ///   clamped; a profile defines their meaning.
 ///
 /// All others are `.unsupported`. A file whose picture is one large strip is held as a whole.

@@ -9,7 +9,7 @@ struct TIFFDirectories {
     var isCut: Bool
   }
 
-  /// The pages, without smaller copies and masks.
+  /// The pages, without smaller copies and masks; the first directory if there is nothing else.
   private(set) var pages: [Page] = []
 
   /// Follows the chain from the first directory, up to one page more than `limit`.
@@ -20,6 +20,7 @@ struct TIFFDirectories {
     }
     var seen: Set<Int> = []
     var entries = 0
+    var first: Page?
     while offset != 0, pages.count <= limit {
       guard seen.insert(offset).inserted else {
         throw ImageError(.corrupt, format: .tiff, "corrupt: a directory refers to an earlier one")
@@ -35,7 +36,8 @@ struct TIFFDirectories {
       }
       guard let directory = Directory(at: offset, layout) else {
         // Damage after a readable page does not affect that page.
-        if pages.isEmpty { throw Self.truncated }
+        guard let first else { throw Self.truncated }
+        if pages.isEmpty { pages = [first] }
         return
       }
       // Directories may overlap, so a small file may have thousands of 65,535 entries.
@@ -43,10 +45,13 @@ struct TIFFDirectories {
       guard entries <= 1_000_000 else {
         throw ImageError(.overLimit, format: .tiff, limit: .frameCount, "over the limit of 1000000 directory entries")
       }
-      if pages.isEmpty || directory.isPage { pages.append(Page(offset: offset, isCut: directory.isCut)) }
+      let page = Page(offset: offset, isCut: directory.isCut)
+      first = first ?? page
+      if directory.isPage { pages.append(page) }
       offset = directory.next
     }
-    guard !pages.isEmpty else { throw ImageError(.corrupt, format: .tiff, "corrupt: the file has no directory") }
+    guard let first else { throw ImageError(.corrupt, format: .tiff, "corrupt: the file has no directory") }
+    if pages.isEmpty { pages = [first] }
   }
 
   private static var truncated: ImageError {
@@ -93,10 +98,10 @@ struct TIFFDirectories {
       guard offset < layout.file.count, let count = layout.integer(at: offset, size: layout.countSize), count <= 65_535
       else { return nil }
       let entries = offset + layout.countSize
-      guard let next = layout.integer(at: entries + count * layout.entrySize, size: layout.offsetSize) else {
-        return nil
-      }
-      self.next = next
+      let end = entries + count * layout.entrySize
+      guard end <= layout.file.count else { return nil }
+      // Some writers end the file right behind the last directory.
+      next = layout.integer(at: end, size: layout.offsetSize) ?? 0
       entryCount = count
       // Entries are in the order of their tags, and NewSubfileType has the smallest.
       let kind =

@@ -11,6 +11,10 @@ final class TIFFReader {
   // Owned: made in init, destroyed in deinit, used by one thread at a time.
   private let reader: OpaquePointer
   private let page: vitrine_tiff_info
+  /// `nil` if libtiff converts the samples.
+  private let samples: TIFFSamples?
+  /// The samples of a band.
+  private var band: [UInt8] = []
   private let isCut: Bool
 
   /// `bytes` must stay in place for the life of the reader.
@@ -31,6 +35,7 @@ final class TIFFReader {
     var page = unsafe vitrine_tiff_info()
     let status = unsafe vitrine_tiff_read_directory(reader, UInt64(directory.offset), &page)
     unsafe self.page = page
+    samples = unsafe TIFFSamples(page)
     // Everything is initialised here, so throwing runs deinit.
     if status != 0 { throw error(status, "inside its directory") }
   }
@@ -54,12 +59,12 @@ final class TIFFReader {
 
   /// True if the fourth sample is delivered (for whole numbers, if libtiff's `PickContigCase` uses it).
   private var hasAlpha: Bool {
+    if let samples { return samples.hasAlpha }
     // 1 is premultiplied alpha, 2 is straight alpha.
     guard unsafe page.extra_samples > 0, unsafe page.extra_sample == 1 || page.extra_sample == 2 else { return false }
     let bits = unsafe page.bits
     switch unsafe page.photometric {
-    case 2: return unsafe page.samples >= 4 && (bits == 8 || bits == 16 || page.is_float != 0)
-    case 0 where unsafe page.is_float != 0, 1 where unsafe page.is_float != 0: return unsafe page.samples >= 2
+    case 2: return unsafe page.samples >= 4 && (bits == 8 || bits == 16)
     case 1: return unsafe page.samples == 2 && bits == 8 && page.is_separate == 0
     default: return false
     }
@@ -93,7 +98,8 @@ final class TIFFReader {
   }
 
   func start() throws(ImageError) {
-    let status = unsafe withUnsafePointer(to: page) { unsafe vitrine_tiff_start(reader, $0) }
+    guard samples == nil else { return }
+    let status = unsafe vitrine_tiff_start(reader)
     guard status == 0 else { throw error(status, "inside its directory") }
   }
 
@@ -101,8 +107,10 @@ final class TIFFReader {
   func read(_ rows: Range<Int>, into pixels: inout [UInt32]) throws(ImageError) {
     precondition(rows.count * width <= pixels.count && rows.upperBound <= height)
     let status = unsafe pixels.withUnsafeMutableBufferPointer { target in
+      let target = unsafe UnsafeMutableBufferPointer(rebasing: target[..<(rows.count * width)])
+      if let samples { return unsafe read(rows, samples, into: target) }
       // `rows.count` rows of the page's width, for which there is room.
-      unsafe vitrine_tiff_read_rows(reader, UInt32(rows.lowerBound), UInt32(rows.count), target.baseAddress)
+      return unsafe vitrine_tiff_read_rows(reader, UInt32(rows.lowerBound), UInt32(rows.count), target.baseAddress)
     }
     guard status == 0 else { throw error(status, "at row \(rows.lowerBound) of \(height)") }
     let isAssociated = unsafe page.extra_sample == 1
@@ -112,6 +120,28 @@ final class TIFFReader {
         return
       }
       if isAssociated { unsafe bytes.unpremultiply() }
+    }
+  }
+
+  private func read(
+    _ rows: Range<Int>,
+    _ samples: TIFFSamples,
+    into pixels: UnsafeMutableBufferPointer<UInt32>,
+  ) -> Int32 {
+    let size = samples.rowSize(width: width)
+    if band.count < size * rows.count { band = [UInt8](repeating: 0, count: size * rows.count) }
+    return unsafe band.withUnsafeMutableBytes { bytes in
+      let target = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      // There is room for `rows.count` rows of `size` bytes.
+      let status = unsafe vitrine_tiff_read_samples(
+        reader,
+        UInt32(rows.lowerBound),
+        UInt32(rows.count),
+        target,
+        size,
+      )
+      if status == 0 { unsafe samples.convert(UnsafeRawBufferPointer(bytes), into: pixels) }
+      return status
     }
   }
 

@@ -1,7 +1,7 @@
 import Vitrine
-import VitrineAVIF
 import VitrineImaging
 import VitrineRuntime
+import VitrineSandbox
 import VitrineTesting
 
 /// The animations that are measured: the files that were given, and some of 25 frames a second that are made here, one in each
@@ -29,7 +29,7 @@ struct AnimationFiles {
     for path in paths {
       do {
         let data = try FileContents.at(path)
-        guard try DecoderRegistry.gallery.info(of: data).frameCount > 1 else { continue }
+        guard try GalleryPipeline.decoders.info(of: data).frameCount > 1 else { continue }
         all.append(File(name: path.split(separator: "/").last.map(String.init) ?? path, data: data))
       } catch {
         throw Options.Mistake(message: "\(path): \(error)")
@@ -42,9 +42,9 @@ struct AnimationFiles {
       var options = DecodeOptions()
       options.animates = true
       let image = try DecoderRegistry.standard.decode(apng, options)
-      var encoders = EncoderRegistry.standard
-      encoders.add(.avif)
-      for (name, encoding) in [("gif", .gif()), ("webp", .webp()), ("avif", .avif())] as [(String, ImageEncoding)] {
+      let encoders = HeavyWorkers().encoders
+      let others: [(String, ImageEncoding)] = [("gif", .gif()), ("webp", .webp()), ("avif", ImageEncoding(.avif))]
+      for (name, encoding) in others {
         all.append(File(name: "moving.\(name), made here", data: try encoders.encode(image, as: encoding).data))
       }
     } catch {
@@ -125,13 +125,4 @@ struct AnimationFiles {
     }
     file.append(contentsOf: bytes(UInt32(body.count)) + content + bytes(~crc))
   }
-}
-
-extension DecoderRegistry {
-  /// The decoders of what the gallery shows: with AVIF, all formats that move among them.
-  static let gallery: DecoderRegistry = {
-    var registry = DecoderRegistry.standard
-    registry.add(.avif)
-    return registry
-  }()
 }

@@ -155,7 +155,7 @@ final class AnimationRun {
     let pipeline = ImagePipeline {
       $0.memoryCache = MemoryCache(costLimit: 128 << 20)
       $0.diskCache = nil
-      $0.decoders = .gallery
+      $0.decoders = GalleryPipeline.decoders
     }
     let box = unsafe gtk_flow_box_new()
     unsafe gtk_flow_box_set_max_children_per_line(cast(box), 10)

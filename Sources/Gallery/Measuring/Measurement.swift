@@ -175,7 +175,7 @@ enum Measurement {
     let pipeline = ImagePipeline {
       $0.memoryCache = MemoryCache(costLimit: style == .memory ? 8 << 30 : 128 << 20)
       $0.diskCache = disk
-      $0.decoders = .gallery
+      $0.decoders = GalleryPipeline.decoders
     }
     return (pipeline, disk)
   }

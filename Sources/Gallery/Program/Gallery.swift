@@ -14,6 +14,8 @@ enum Gallery {
       return
     }
     if arguments.first == PictureServer.option { PictureServer.serve() }
+    // A write beyond the limit of a file's size is an error.
+    signal(SIGXFSZ, SIG_IGN)
     // Each keeps what its threads have freed: 15 MB less.
     vitrine_gtk_limit_heaps(2)
     do throws(Options.Mistake) {

@@ -1,14 +1,10 @@
 import Vitrine
-import VitrineAVIF
 import VitrineCaching
 import VitrineGalleryModel
-import VitrineHEIF
-import VitrineJXL
 import VitrineRuntime
-import VitrineSVG
-import VitrineTIFF
+import VitrineSandbox
 
-/// The pipeline of the gallery, with all formats that there are.
+/// The pipelines of the gallery, with all formats that there are, over the same caches.
 struct GalleryPipeline {
   /// The pixels that are kept in memory, in bytes: those of the cache and those of an open photograph.
   static let memoryLimit = 128 << 20
@@ -16,32 +12,39 @@ struct GalleryPipeline {
   static let photographLimit = 64 << 20
   /// The tiles of a photograph of 100 megapixels take about 200 MB.
   private static let diskLimit = 1 << 30
+  /// The time that a picture of the grid may take: a file that a decoder does not get done with holds nobody up.
+  private static let cellTimeLimit = Duration.seconds(5)
 
+  /// That of the grid.
   let pipeline: ImagePipeline
+  /// That of an open photograph, which may take longer.
+  let photographs: ImagePipeline
   let memory: MemoryCache<CachedImage>
   /// The cache to close before the program ends; `nil` if the folder cannot be used.
   let disk: DiskCache?
 
   init(cacheFolder: URL) {
-    var decoders = DecoderRegistry.standard
-    decoders.add(.avif)
-    decoders.add(.heif)
-    decoders.add(.jxl)
-    decoders.add(.tiff)
-    decoders.add(.svg)
     let memory = MemoryCache<CachedImage>(costLimit: Self.memoryLimit)
     // Another gallery may be using the folder; pictures are shown without it, too.
     let disk = try? DiskCache(directory: cacheFolder, sizeLimit: Self.diskLimit)
     (self.memory, self.disk) = (memory, disk)
-    pipeline = ImagePipeline {
-      $0.memoryCache = memory
-      $0.diskCache = disk
-      $0.decoders = decoders
-      // Photographs of any kind: all coefficients of a progressive JPEG of 100 megapixels take 300 to 600 MB.
-      $0.decodeLimits.pixelCount = 250_000_000
-      $0.decodeLimits.memoryByteCount = min(1_000_000_000, MemoryLimit.bytes / 2)
+    func make(timeLimit: Duration?) -> ImagePipeline {
+      ImagePipeline {
+        $0.memoryCache = memory
+        $0.diskCache = disk
+        $0.decoders = Self.decoders
+        // Photographs of any kind: all coefficients of a progressive JPEG of 100 megapixels take 300 to 600 MB.
+        $0.decodeLimits.pixelCount = 250_000_000
+        $0.decodeLimits.memoryByteCount = min(1_000_000_000, MemoryLimit.bytes / 2)
+        $0.decodeLimits.timeLimit = timeLimit
+      }
     }
+    pipeline = make(timeLimit: Self.cellTimeLimit)
+    photographs = make(timeLimit: nil)
   }
+
+  /// The decoders of the gallery: in the program, and of heavy formats in workers.
+  static let decoders = HeavyWorkers().decoders
 
   /// Makes room in memory for an open photograph, or gives it back to the pictures of the grid.
   func makeRoom(forPhotograph isOpen: Bool) {

@@ -56,7 +56,7 @@ final class GalleryWindow {
       application.window(title: translated("Gallery"), width: state.width, height: state.height)
     )
     grid = GridPage(parts.pipeline, cellSize: state.cellSize, width: state.width)
-    photo = PhotoPage(parts.pipeline)
+    photo = PhotoPage(parts.photographs)
     info = InfoPanel(parts.pipeline)
     statistics = StatisticsPanel(parts)
     emptyText = .label(translated("Open a folder, or drop pictures here"), "empty", "title-2")

@@ -20,8 +20,6 @@ public struct BlurHash: Hashable, Sendable, CustomStringConvertible {
   /// The values of the digits.
   private let digits: [Int]
 
-  /// The longer side at which an image is hashed.
-  private static let hashedSide = 100.0
   /// The longest side of a decoded hash, in pixels.
   private static let longestSide = 1024
   /// The digits of base 83, which need no escape in JSON.
@@ -65,7 +63,8 @@ public struct BlurHash: Hashable, Sendable, CustomStringConvertible {
 
   /// Makes the hash of an image.
   ///
-  /// The image is resized to at most 100 pixels on its longer side, converted to sRGB and laid over white first.
+  /// The image is resized to at most 100 pixels on its longer side, and at least 32 on the other if it has as many,
+  /// converted to sRGB and laid over white first.
   /// Complexity: O(pixels).
   ///
   /// - Parameters:
@@ -77,9 +76,7 @@ public struct BlurHash: Hashable, Sendable, CustomStringConvertible {
     guard (1...9).contains(columns), (1...9).contains(rows) else {
       throw ImageError(.invalidSize, "a BlurHash has 1 to 9 components on a side, and not \(columns)x\(rows)")
     }
-    // It fails for no bitmap; a large one would only take longer.
-    let small = (try? bitmap.resized(to: .pixels(Self.hashedSide))) ?? bitmap
-    digits = Self.encode(small.converted(to: .sRGB).flattenedOverWhite(), columns, rows)
+    digits = Self.encode(bitmap.reducedForHashing().flattenedOverWhite(), columns, rows)
     string = String(decoding: digits.map { Self.alphabet[$0] }, as: UTF8.self)
     (self.columns, self.rows) = (columns, rows)
   }

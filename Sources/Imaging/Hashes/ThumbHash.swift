@@ -14,8 +14,6 @@ public struct ThumbHash: Hashable, Sendable, CustomStringConvertible {
   /// The bytes, at most 25.
   public let bytes: [UInt8]
 
-  /// The longer side at which an image is hashed.
-  private static let hashedSide = 100.0
   /// The longer side of ``bitmap``.
   private static let shownSide = 32.0
 
@@ -57,11 +55,10 @@ public struct ThumbHash: Hashable, Sendable, CustomStringConvertible {
 
   /// Makes the hash of an image.
   ///
-  /// The image is resized to at most 100 pixels on its longer side and converted to sRGB first. Complexity: O(pixels).
+  /// The image is resized to at most 100 pixels on its longer side, and at least 32 on the other if it has as many, and
+  /// converted to sRGB first. Complexity: O(pixels).
   public init(_ bitmap: Bitmap) {
-    // It fails for no bitmap; a large one would only take longer.
-    let small = (try? bitmap.resized(to: .pixels(Self.hashedSide))) ?? bitmap
-    bytes = Self.encode(small.converted(to: .sRGB).straightened())
+    bytes = Self.encode(bitmap.reducedForHashing().straightened(), of: (bitmap.width, bitmap.height))
   }
 
   /// The bytes in base64, with padding.
@@ -243,8 +240,8 @@ extension ThumbHash {
     }
   }
 
-  /// The image is small, with straight alpha or opaque.
-  private static func encode(_ bitmap: Bitmap) -> [UInt8] {
+  /// The image is small, with straight alpha or opaque, and stands for one of another size.
+  private static func encode(_ bitmap: Bitmap, of size: (width: Int, height: Int)) -> [UInt8] {
     let (width, height) = (bitmap.width, bitmap.height)
     let pixels = (0..<height).flatMap { y in (0..<width).map { SIMD4<Double>(bitmap[$0, y]) / 255 } }
     // Colours count as far as they are visible.
@@ -258,9 +255,10 @@ extension ThumbHash {
     }
     let most = hasAlpha ? 5 : 7
     func side(_ length: Int) -> Int {
-      max(1, Int((Double(most * length) / Double(max(width, height))).rounded()))
+      max(1, Int((Double(most * length) / Double(max(size.width, size.height))).rounded()))
     }
-    let grid = Grid(across: max(3, side(width)), down: max(3, side(height)))
+    let (across, down) = (side(size.width), side(size.height))
+    let grid = Grid(across: max(3, across), down: max(3, down))
     func channel(_ grid: Grid, _ level: (SIMD4<Double>) -> Double) -> Channel {
       Channel(colors.map(level), width: width, height: height, grid)
     }
@@ -271,12 +269,12 @@ extension ThumbHash {
     func bits(_ value: Double, _ most: Double, _ shift: Int) -> Int {
       Int(min(max(value.rounded(), 0), most)) << shift
     }
-    let isLandscape = width > height
+    let isLandscape = size.width > size.height
     let first =
       bits(63 * l.mean, 63, 0) | bits(31.5 + 31.5 * p.mean, 63, 6) | bits(31.5 + 31.5 * q.mean, 63, 12)
       | bits(31 * l.scale, 31, 18) | (hasAlpha ? 1 << 23 : 0)
     let second =
-      (isLandscape ? side(height) : side(width)) | bits(63 * p.scale, 63, 3) | bits(63 * q.scale, 63, 9)
+      (isLandscape ? down : across) | bits(63 * p.scale, 63, 3) | bits(63 * q.scale, 63, 9)
       | (isLandscape ? 1 << 15 : 0)
     var bytes = [first, first >> 8, first >> 16, second, second >> 8].map { UInt8(truncatingIfNeeded: $0) }
     if let a { bytes.append(UInt8(bits(15 * a.mean, 15, 0) | bits(15 * a.scale, 15, 4))) }

@@ -80,6 +80,25 @@ package struct ByteReader {
   }
 
   package func copy() -> [UInt8] { unsafe Array(bytes) }
+
+  package func firstOffset(of byte: UInt8, from start: Int) -> Int? {
+    guard start >= 0, start < count, let base = unsafe bytes.baseAddress else { return nil }
+    // In bounds: from `start` to the end of the bytes.
+    return unsafe memchr(base + start, Int32(byte), count - start).map { unsafe UnsafeRawPointer($0) - base }
+  }
+
+  package func firstOffset(of text: StaticString, from start: Int) -> Int? {
+    // By the last byte, which is rarer than the first: many texts begin with `<`.
+    let last = text.utf8CodeUnitCount - 1
+    // A static string has at least one byte here.
+    let byte = unsafe text.utf8Start[last]
+    var offset = firstOffset(of: byte, from: start + last)
+    while let found = offset {
+      if matches(text, at: found - last) { return found - last }
+      offset = firstOffset(of: byte, from: found + 1)
+    }
+    return nil
+  }
 }
 
 extension [UInt8] {

@@ -40,7 +40,7 @@ struct GIFHeader {
         loopCount = Self.loopCount(bytes, offset) ?? loopCount
         offset = Self.afterSubBlocks(bytes, offset + 2)
       case 0x2C:
-        guard let left = bytes.littleEndian16(at: offset + 1), let top = bytes.littleEndian16(at: offset + 3),
+        guard var left = bytes.littleEndian16(at: offset + 1), var top = bytes.littleEndian16(at: offset + 3),
           let frameWidth = bytes.littleEndian16(at: offset + 5), let frameHeight = bytes.littleEndian16(at: offset + 7),
           let packed = bytes.byte(at: offset + 9)
         else { break walk }
@@ -49,6 +49,9 @@ struct GIFHeader {
           (self.width, self.height) = (Int(left) + Int(frameWidth), Int(top) + Int(frameHeight))
         }
         if frameCount == 0 {
+          if Self.exceedsScreen(bytes, Int(frameWidth), Int(frameHeight)) {
+            (self.width, self.height, left, top) = (Int(frameWidth), Int(frameHeight), 0, 0)
+          }
           let covers = left == 0 && top == 0 && Int(frameWidth) >= self.width && Int(frameHeight) >= self.height
           if !covers { hasAlpha = true }
           beginsInterlaced = packed & 0x40 != 0
@@ -63,6 +66,13 @@ struct GIFHeader {
       }
     }
     if frameCount <= 1 { duration = 0 }
+  }
+
+  /// Returns `true` if a first frame is larger than the screen, which then is as large as the frame, as in browsers.
+  static func exceedsScreen(_ bytes: ByteReader, _ frameWidth: Int, _ frameHeight: Int) -> Bool {
+    guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8), width > 0, height > 0
+    else { return false }
+    return frameWidth > Int(width) || frameHeight > Int(height)
   }
 
   /// Returns the loop count of Netscape's extension, which counts the repetitions after the first time.

@@ -57,9 +57,13 @@ package enum ISOMediaFile {
     }
     // The lowest flag says that the edit repeats to the end of the track.
     guard let flags = list.bigEndian32(at: 0), flags & 1 == 1 else { return 1 }
-    guard let whole = duration(header, at: (20, 28)), let once = duration(list, at: (8, 8)), once > 0, whole < .max
+    guard let whole = duration(header, at: (20, 28)), let once = duration(list, at: (8, 8)), once > 0,
+      // What writers write for a sequence without an end, in numbers of 32 and of 64 bits.
+      ![UInt64.max, UInt64(Int64.max), UInt64(UInt32.max), UInt64(Int32.max)].contains(whole)
     else { return 0 }
-    return Int(clamping: (whole / once) + (whole % once == 0 ? 0 : 1))
+    let count = whole / once + (whole % once == 0 ? 0 : 1)
+    // Nobody sees the end of that.
+    return count < Int32.max ? Int(count) : 0
   }
 
   /// Returns the content of the first box of a type.

@@ -19,7 +19,7 @@ struct JPEGHeader {
   var isOneScan: Bool { !isProgressive && componentsInFirstScan >= components }
 
   init(_ bytes: ByteReader, metadataLimit: Int) throws(ImageError) {
-    var profileParts: [UInt8: ByteReader] = [:]
+    var profileParts: [(number: UInt8, count: UInt8, bytes: ByteReader)] = []
     var foundEXIF = false
     var orientations: (exif: Orientation?, xmp: Orientation?)
     var offset = 2
@@ -59,7 +59,9 @@ struct JPEGHeader {
       case 0xE1 where orientations.xmp == nil && segment.starts(with: JPEGMetadata.xmpName):
         orientations.xmp = XMP.orientation(segment)
       case 0xE2 where segment.matches("ICC_PROFILE", at: 0):
-        if let number = segment.byte(at: 12) { profileParts[number] = segment.slice(14, segment.count) }
+        if let number = segment.byte(at: 12), let count = segment.byte(at: 13) {
+          profileParts.append((number, count, segment.slice(14, segment.count)))
+        }
       default: break
       }
     }
@@ -67,10 +69,20 @@ struct JPEGHeader {
     guard frameMarker != 0 else {
       throw ImageError(.corrupt, format: .jpeg, "corrupt: a scan begins before the frame's header")
     }
-    guard profileParts.values.reduce(0, { $0 + $1.count }) <= metadataLimit else { return }
-    var profile: [UInt8] = []
-    for part in profileParts.sorted(by: { $0.key < $1.key }) { profile += part.value.copy() }
-    if !profile.isEmpty { self.profile = ColorProfile(data: Data(profile)) }
+    profile = Self.profile(profileParts.sorted { $0.number < $1.number }, limit: metadataLimit)
+  }
+
+  /// Returns the profile of the parts in order; `nil` if one is missing, or they disagree (ICC.1:2022, B.4).
+  private static func profile(
+    _ parts: [(number: UInt8, count: UInt8, bytes: ByteReader)],
+    limit: Int,
+  ) -> ColorProfile? {
+    guard parts.reduce(0, { $0 + $1.bytes.count }) <= limit else { return nil }
+    for (index, part) in parts.enumerated() where Int(part.number) != index + 1 || Int(part.count) != parts.count {
+      return nil
+    }
+    let profile = parts.reduce(into: [UInt8]()) { $0 += $1.bytes.copy() }
+    return profile.isEmpty ? nil : ColorProfile(data: Data(profile))
   }
 
   /// Returns the number of coefficients of a frame, whose blocks fill whole units.

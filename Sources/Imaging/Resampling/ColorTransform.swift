@@ -53,8 +53,8 @@ struct ColorTransform: Sendable {
   private static func kind(of profile: ColorProfile, _ model: ColorModel, _ target: ColorSpace) -> Kind? {
     switch profile.kind {
     case .matrix(let shaper): return kind(shaper, target)
-    // A curve does no harm to rows that are not declared gray; a table would remove their colour.
-    case .gray(let curve):
+    // One that is made for other pixels is ignored.
+    case .gray(let curve) where model == .gray:
       return kind(MatrixShaper(curves: [curve, curve, curve], matrix: nil), target)
     case .table(.gray) where model == .gray:
       if let transform = ProfileTransform.cached(profile, .gray, to: target) {

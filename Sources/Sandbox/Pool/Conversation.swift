@@ -27,6 +27,10 @@ struct Conversation {
   let format: ImageFormat
   /// The time for which the worker may reach its next check after it was told to stop.
   private let grace: Duration
+  /// True if the worker may hold all that the image may, and not only what it asks for.
+  private let holdsAll: Bool
+  /// The bytes that are kept for the next frames of an animation.
+  private var kept = 0
   private var control: DecodeControl
   /// The output, once there is one.
   private var output: SharedMapping?
@@ -34,8 +38,15 @@ struct Conversation {
   private var stop: (error: ImageError, deadline: ContinuousClock.Instant)?
 
   /// `question` has a time limit.
-  init(_ worker: WorkerProcess, _ question: DecodeQuestion, _ format: ImageFormat, grace: Duration) {
-    (self.worker, self.question, self.format, self.grace) = (worker, question, format, grace)
+  init(
+    _ worker: WorkerProcess,
+    _ question: DecodeQuestion,
+    _ format: ImageFormat,
+    grace: Duration,
+    holdsAll: Bool,
+  ) {
+    (self.worker, self.question, self.format) = (worker, question, format)
+    (self.grace, self.holdsAll) = (grace, holdsAll)
     control = DecodeControl(
       isCancelled: question.options.isCancelled,
       timeLimit: question.options.limits.timeLimit,
@@ -48,13 +59,16 @@ struct Conversation {
     worker.control.flag = false
     // A worker that decodes frames keeps what the next ones build on, also while it decodes something else.
     let keepsFrames = question.session != nil || worker.state.withLock { $0.session != nil }
-    let kept = keepsFrames ? limits.memoryByteCount : 0
-    worker.limit(memory: limits.memoryByteCount.addingSaturating(kept), time: limits.timeLimit ?? .seconds(60))
+    kept = keepsFrames ? limits.memoryByteCount : 0
     guard let input = worker.mapping(.input, bytes.count) else { throw noMapping }
     // `input` has room for them.
     unsafe input.bytes.copyMemory(from: bytes)
     try provideOutput(1)
-    var (question, byteCount, allowance) = (question, bytes.count, allowance)
+    var (question, byteCount, allowance) = (question, bytes.count, try hold())
+    worker.limit(
+      memory: max(allowance, bytes.count).addingSaturating(kept),
+      time: limits.timeLimit ?? .seconds(60),
+    )
     try send(.question) { (message) throws(Malformed) in
       try message.code(&question, byteCount: &byteCount, allowance: &allowance)
     }
@@ -94,10 +108,19 @@ struct Conversation {
     }
   }
 
-  /// The bytes that the worker may hold without asking, which are held for it from the start.
-  private var allowance: Int {
-    let count = min(Self.usualByteCount, question.options.limits.memoryByteCount)
-    return question.options.memoryShare?.tryHold(count) ?? true ? count : 0
+  /// Holds the bytes that the worker may hold without asking, and returns their number.
+  private mutating func hold() throws(Failure) -> Int {
+    let (all, share) = (question.options.limits.memoryByteCount, question.options.memoryShare)
+    guard holdsAll else {
+      let count = min(Self.usualByteCount, all)
+      return share?.tryHold(count) ?? true ? count : 0
+    }
+    do throws(ImageError) {
+      if try share?.hold(all, control) ?? false { control = control.restarted() }
+    } catch {
+      throw .image(error)
+    }
+    return all
   }
 
   /// Answers a worker that has read the header.
@@ -131,9 +154,12 @@ struct Conversation {
       throw ImageError(.corrupt, format: format, "corrupt: a profile of \(needs.extra) bytes")
     }
     let pixels = plan.width * plan.height * options.bytesPerPixel
+    guard !holdsAll else { return (pixels, false) }
     // The pixels are held twice for a moment.
     let held = needs.memory.addingSaturating(pixels)
-    return (pixels, try options.memoryShare?.hold(held, control) ?? false)
+    let hasWaited = try options.memoryShare?.hold(held, control) ?? false
+    worker.limit(memory: held.addingSaturating(kept), time: options.limits.timeLimit ?? .seconds(60))
+    return (pixels, hasWaited)
   }
 
   /// The largest output that an answer can need.

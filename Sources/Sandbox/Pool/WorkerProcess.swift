@@ -111,7 +111,8 @@ final class WorkerProcess: Sendable {
   ) {
     (self.kind, self.channel, self.identifier) = (kind, channel, identifier)
     (self.control, self.missingLayers) = (control, missingLayers)
-    initialByteCount = ProcessMemory(identifier)?.data ?? 0
+    // Without /proc, more than any has.
+    initialByteCount = ProcessMemory(identifier)?.data ?? 128 << 20
     state = Lock(State())
   }
 
@@ -216,6 +217,9 @@ final class WorkerProcess: Sendable {
 
   /// The private memory that is in use, in bytes.
   var residentByteCount: Int { ProcessMemory(identifier)?.resident ?? 0 }
+
+  /// Returns `true` if a worker ended with this status because it was refused memory.
+  static func isOutOfMemory(_ status: Int32?) -> Bool { status == VITRINE_OUT_OF_MEMORY << 8 }
 
   // MARK: Limits
 

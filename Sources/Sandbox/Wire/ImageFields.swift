@@ -26,7 +26,7 @@ extension Message {
     try code(&height, "height", in: Self.sides)
     try code(&orientation, "orientation")
     var other = ImageInfo(format: format, storedWidth: width, storedHeight: height, orientation: orientation)
-    if isWriting { other = info }
+    if isWriting { other = info.inRange }
     try code(&other.frameCount, "number of frames", in: Self.sides)
     try code(&other.duration, "duration", in: 0...1e12)
     try code(&other.loopCount, "number of loops", in: 0...Int(Int32.max))
@@ -155,5 +155,18 @@ extension Message {
     var bits = Int(bitPattern: UInt(number.bitPattern))
     try code(&bits, field)
     number = Double(bitPattern: UInt64(UInt(bitPattern: bits)))
+  }
+}
+
+extension ImageInfo {
+  /// The facts with numbers that a message can have: no picture is lost for one that means nothing.
+  fileprivate var inRange: ImageInfo {
+    var info = self
+    info.frameCount = min(max(1, frameCount), Int(Int32.max))
+    info.duration = duration >= 0 ? min(duration, 1e12) : 0
+    info.loopCount = min(max(0, loopCount), Int(Int32.max))
+    info.bitsPerComponent = min(max(1, bitsPerComponent), 64)
+    info.workingByteCount = workingByteCount.map { max(0, $0) }
+    return info
   }
 }

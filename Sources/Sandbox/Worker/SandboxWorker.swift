@@ -1,3 +1,4 @@
+import CVitrineSandbox
 package import VitrineImaging
 import VitrineRuntime
 
@@ -37,6 +38,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   /// - Parameter missingLayers: The layers that the system lacks.
   package func run(missingLayers: Set<Sandbox.Layer>) {
     var hello = Hello(missingLayers: missingLayers)
+    vitrine_end_when_out_of_memory()
     do {
       try send(.hello) { (message) throws(Malformed) in try message.code(&hello) }
       while true {

@@ -182,6 +182,8 @@ struct TerminationSignals {
     for number in [SIGINT, SIGTERM] { unsafe sigaddset(&set, number) }
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     signal(SIGPIPE, SIG_IGN)
+    // A write beyond the limit of a file's size is an error, too.
+    signal(SIGXFSZ, SIG_IGN)
   }
 
   /// Blocks the main thread until the first signal.

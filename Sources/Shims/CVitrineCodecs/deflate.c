@@ -41,6 +41,17 @@ int vitrine_deflate(vitrine_deflater *deflater, const uint8_t *bytes, size_t *le
   return status == Z_STREAM_END;
 }
 
+size_t vitrine_gunzip_start(const uint8_t *bytes, size_t length, uint8_t *out, size_t room) {
+  z_stream stream = {.next_in = (z_const Bytef *)bytes, .avail_in = length > INT_MAX ? INT_MAX : (uInt)length};
+  stream.next_out = out;
+  stream.avail_out = room > INT_MAX ? INT_MAX : (uInt)room;
+  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return 0;
+  inflate(&stream, Z_SYNC_FLUSH);
+  size_t count = stream.total_out;
+  inflateEnd(&stream);
+  return count;
+}
+
 uint32_t vitrine_adler32(uint32_t checksum, const uint8_t *bytes, size_t length) {
   return (uint32_t)adler32_z(checksum, bytes, length);
 }

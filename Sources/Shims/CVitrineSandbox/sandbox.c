@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -68,6 +70,19 @@ ssize_t vitrine_receive_message(int socket, void *bytes, size_t count, int *desc
   return -1;
 }
 
+static int argument_count;
+static char **arguments;
+
+// Glibc calls constructors with the arguments of `main`.
+__attribute__((constructor)) static void keep_arguments(int count, char **values) {
+  argument_count = count;
+  arguments = values;
+}
+
+const char *vitrine_argument(int index) { return index >= 0 && index < argument_count ? arguments[index] : NULL; }
+
+const char *vitrine_started_path(void) { return (const char *)getauxval(AT_EXECFN); }
+
 static int limit(pid_t process, int resource, uint64_t count) {
   struct rlimit limits;
   if (prlimit(process, resource, NULL, &limits) != 0) return -1;
@@ -78,6 +93,23 @@ static int limit(pid_t process, int resource, uint64_t count) {
 int vitrine_limit_memory(pid_t process, uint64_t bytes) { return limit(process, RLIMIT_DATA, bytes); }
 
 int vitrine_limit_processor_time(pid_t process, uint64_t seconds) { return limit(process, RLIMIT_CPU, seconds); }
+
+static void aborted(int signal) {
+  (void)signal;
+  struct rlimit limits;
+  if (errno != ENOMEM) {
+    // All but the system calls of a signal handler is left alone. Returning ends the process by the same signal.
+    if (getrlimit(RLIMIT_DATA, &limits) != 0 || limits.rlim_cur == RLIM_INFINITY) return;
+    if (mmap(NULL, limits.rlim_cur / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) return;
+  }
+  _exit(VITRINE_OUT_OF_MEMORY);
+}
+
+void vitrine_end_when_out_of_memory(void) {
+  struct sigaction action = {.sa_handler = aborted, .sa_flags = SA_RESETHAND};
+  static const int signals[] = {SIGABRT, SIGTRAP, SIGILL, SIGSEGV, SIGBUS};
+  for (size_t index = 0; index < sizeof signals / sizeof *signals; index++) sigaction(signals[index], &action, NULL);
+}
 
 int64_t vitrine_processor_time(pid_t process) {
   clockid_t clock;

@@ -14,7 +14,8 @@
   F(TIFFGetStrileOffsetWithErr) F(TIFFIsTiled) F(TIFFNumberOfStrips) F(TIFFNumberOfTiles) F(TIFFOpenOptionsAlloc) \
   F(TIFFOpenOptionsFree) F(TIFFOpenOptionsSetErrorHandlerExtR) F(TIFFOpenOptionsSetMaxSingleMemAlloc) \
   F(TIFFOpenOptionsSetWarningHandlerExtR) F(TIFFRGBAImageBegin) F(TIFFRGBAImageEnd) F(TIFFRGBAImageGet) \
-  F(TIFFRGBAImageOK) F(TIFFReadScanline) F(TIFFScanlineSize) F(TIFFSetField) F(TIFFSetSubDirectory)
+  F(TIFFRGBAImageOK) F(TIFFReadScanline) F(TIFFReadTile) F(TIFFScanlineSize) F(TIFFSetField) F(TIFFSetSubDirectory) F(TIFFTileRowSize) \
+  F(TIFFTileSize)
 
 VITRINE_TIFF_FUNCTIONS(VITRINE_RENAMED)
 VITRINE_LIBRARY(VITRINE_TIFF_FUNCTIONS, vitrine_tiff_open, "libtiff.so.6")
@@ -23,10 +24,6 @@ struct vitrine_tiff_reader {
   TIFF *tiff;
   TIFFRGBAImage image;
   int has_image;
-  // One row of floating-point samples, which TIFFRGBAImage does not support.
-  float *line;
-  uint32_t width;
-  uint16_t samples, colors, has_alpha, is_white_zero;
   const uint8_t *data;
   size_t length;
   uint64_t offset;
@@ -110,7 +107,6 @@ vitrine_tiff_reader *vitrine_tiff_create(const uint8_t *data, size_t length, siz
 void vitrine_tiff_destroy(vitrine_tiff_reader *reader) {
   if (!reader) return;
   if (reader->has_image) TIFFRGBAImageEnd(&reader->image);
-  free(reader->line);
   TIFFClose(reader->tiff);
   free(reader);
 }
@@ -120,7 +116,7 @@ int vitrine_tiff_read_directory(vitrine_tiff_reader *reader, uint64_t offset, vi
   memset(out, 0, sizeof *out);
   reader->message[0] = 0;
   if (!TIFFSetSubDirectory(tiff, offset)) return -1;
-  uint16_t bits, samples, photometric = PHOTOMETRIC_MINISWHITE, orientation, planes, kind, extra = 0, *meanings = NULL;
+  uint16_t bits, samples, photometric = PHOTOMETRIC_MINISWHITE, orientation, planes, kind, inks, extra = 0, *meanings = NULL;
   if (!TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &out->width) || !TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &out->height)) return -1;
   TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &samples);
@@ -129,6 +125,7 @@ int vitrine_tiff_read_directory(vitrine_tiff_reader *reader, uint64_t offset, vi
   TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &kind);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &extra, &meanings);
   TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric);
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_INKSET, &inks);
   out->band = out->height;
   TIFFGetFieldDefaulted(tiff, TIFFIsTiled(tiff) ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, &out->band);
   out->bits = bits;
@@ -136,10 +133,8 @@ int vitrine_tiff_read_directory(vitrine_tiff_reader *reader, uint64_t offset, vi
   out->photometric = photometric;
   out->orientation = orientation;
   out->is_separate = planes == PLANARCONFIG_SEPARATE;
-  uint16_t colors = photometric == PHOTOMETRIC_RGB ? 3 : photometric <= PHOTOMETRIC_MINISBLACK ? 1 : 0;
-  // libtiff reads single rows of strips, but not of tiles.
-  out->is_float = kind == SAMPLEFORMAT_IEEEFP && bits == 32 && colors > 0 && samples >= colors && samples <= 8 && !TIFFIsTiled(tiff) &&
-                  (planes == PLANARCONFIG_CONTIG || samples == 1);
+  out->sample_format = kind;
+  out->ink_set = inks;
   out->extra_samples = extra;
   out->extra_sample = extra > 0 && meanings ? meanings[0] : 0;
   void *profile;
@@ -147,41 +142,6 @@ int vitrine_tiff_read_directory(vitrine_tiff_reader *reader, uint64_t offset, vi
   if (TIFFGetField(tiff, TIFFTAG_ICCPROFILE, &profile_length, &profile)) {
     out->profile = profile;
     out->profile_length = profile_length;
-  }
-  return 0;
-}
-
-static int start_float(vitrine_tiff_reader *reader, const vitrine_tiff_info *page) {
-  tmsize_t size = TIFFScanlineSize(reader->tiff);
-  if (size <= 0 || (uint64_t)size < (uint64_t)page->width * page->samples * sizeof(float)) return -1;
-  reader->line = malloc((size_t)size);
-  if (!reader->line) return -1;
-  reader->width = page->width;
-  reader->samples = (uint16_t)page->samples;
-  reader->colors = page->photometric == PHOTOMETRIC_RGB ? 3 : 1;
-  reader->is_white_zero = page->photometric == PHOTOMETRIC_MINISWHITE;
-  reader->has_alpha = page->samples > reader->colors && (page->extra_sample == EXTRASAMPLE_ASSOCALPHA ||
-                                                         page->extra_sample == EXTRASAMPLE_UNASSALPHA);
-  return 0;
-}
-
-static uint8_t level(float value) {
-  // NaN fails both comparisons.
-  return value >= 1 ? 255 : value > 0 ? (uint8_t)(value * 255 + 0.5f) : 0;
-}
-
-static int read_float_rows(vitrine_tiff_reader *reader, uint32_t row, uint32_t count, uint32_t *pixels) {
-  uint8_t *target = (uint8_t *)pixels;
-  for (uint32_t end = row + count; row < end; row++) {
-    if (TIFFReadScanline(reader->tiff, reader->line, row, 0) < 0) return -1;
-    const float *sample = reader->line;
-    for (uint32_t x = 0; x < reader->width; x++, sample += reader->samples, target += 4) {
-      for (int index = 0; index < 3; index++) {
-        uint8_t value = level(sample[reader->colors == 3 ? index : 0]);
-        target[index] = reader->is_white_zero ? (uint8_t)(255 - value) : value;
-      }
-      target[3] = reader->has_alpha ? level(sample[reader->colors]) : 255;
-    }
   }
   return 0;
 }
@@ -194,8 +154,7 @@ static void replace_empty_coefficients(TIFF *tiff) {
   }
 }
 
-int vitrine_tiff_start(vitrine_tiff_reader *reader, const vitrine_tiff_info *page) {
-  if (page->is_float) return start_float(reader, page);
+int vitrine_tiff_start(vitrine_tiff_reader *reader) {
   replace_empty_coefficients(reader->tiff);
   uint16_t extra, *meanings;
   if (TIFFGetField(reader->tiff, TIFFTAG_EXTRASAMPLES, &extra, &meanings) && extra > 0 && meanings[0] == EXTRASAMPLE_UNASSALPHA) {
@@ -225,10 +184,42 @@ int vitrine_tiff_start(vitrine_tiff_reader *reader, const vitrine_tiff_info *pag
 }
 
 int vitrine_tiff_read_rows(vitrine_tiff_reader *reader, uint32_t row, uint32_t count, uint32_t *pixels) {
-  if (reader->line) return read_float_rows(reader, row, count, pixels);
   reader->image.row_offset = (int)row;
   reader->image.col_offset = 0;
   return TIFFRGBAImageGet(&reader->image, pixels, reader->image.width, count) ? 0 : -1;
+}
+
+static int read_tiles(TIFF *tiff, uint32_t row, uint32_t count, uint8_t *samples, size_t row_size) {
+  uint32_t width, height;
+  if (!TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &width) || !TIFFGetField(tiff, TIFFTAG_TILELENGTH, &height)) return -1;
+  tmsize_t size = TIFFTileSize(tiff), line = TIFFTileRowSize(tiff);
+  if (size <= 0 || line <= 0 || height == 0 || size / line < height) return -1;
+  uint8_t *tile = malloc((size_t)size);
+  if (!tile) return -1;
+  int status = 0;
+  for (uint32_t done = 0; done < count && status == 0; done += height) {
+    uint32_t x = 0;
+    for (size_t start = 0; start < row_size; start += (size_t)line, x += width) {
+      if (TIFFReadTile(tiff, tile, x, row + done, 0, 0) < 0) {
+        status = -1;
+        break;
+      }
+      size_t length = row_size - start < (size_t)line ? row_size - start : (size_t)line;
+      for (uint32_t y = 0; y < height && done + y < count; y++)
+        memcpy(samples + (size_t)(done + y) * row_size + start, tile + (size_t)y * (size_t)line, length);
+    }
+  }
+  free(tile);
+  return status;
+}
+
+int vitrine_tiff_read_samples(vitrine_tiff_reader *reader, uint32_t row, uint32_t count, uint8_t *samples, size_t row_size) {
+  if (TIFFIsTiled(reader->tiff)) return read_tiles(reader->tiff, row, count, samples, row_size);
+  tmsize_t size = TIFFScanlineSize(reader->tiff);
+  if (size < 0 || (size_t)size != row_size) return -1;
+  for (uint32_t index = 0; index < count; index++)
+    if (TIFFReadScanline(reader->tiff, samples + (size_t)index * row_size, row + index, 0) < 0) return -1;
+  return 0;
 }
 
 int vitrine_tiff_is_truncated(vitrine_tiff_reader *reader) {

@@ -48,10 +48,13 @@ static inline JxlDecoderStatus vitrine_jxl_profile(const JxlDecoder *decoder, ui
   return JxlDecoderGetColorAsICCProfile(decoder, VITRINE_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_DATA, profile, size);
 }
 
-/// Whether the file names its colours in a way that libjxl can bring pixels to.
-static inline int vitrine_jxl_knows_colors(const JxlDecoder *decoder) {
-  return JxlDecoderGetColorAsEncodedProfile(decoder, VITRINE_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_ORIGINAL, NULL) ==
-         JXL_DEC_SUCCESS;
+/// The curve of the file's colours (`JxlTransferFunction`); -1 if it does not name them in a way that libjxl can bring
+/// pixels to.
+static inline int vitrine_jxl_curve(const JxlDecoder *decoder) {
+  JxlColorEncoding encoding;
+  JxlDecoderStatus status =
+      JxlDecoderGetColorAsEncodedProfile(decoder, VITRINE_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_ORIGINAL, &encoding);
+  return status == JXL_DEC_SUCCESS ? (int)encoding.transfer_function : -1;
 }
 
 /// Has coverage encoded without loss. libjxl 0.8 has a function for that. Before, coverage loses little if it is not

@@ -22,6 +22,19 @@ public final class ImagePipeline: Sendable {
     set { precondition(chosenShared.set(newValue), "ImagePipeline.shared was set after its first use") }
   }
 
+  /// Changes the configuration of ``shared`` before its first use.
+  ///
+  /// ```swift
+  /// try ImagePipeline.configureShared { $0.decoders = try .sandboxed() }
+  /// ```
+  /// - Parameter configure: Changes the settings, which are those that ``shared`` has.
+  public static func configureShared(_ configure: (inout Configuration) throws -> Void) rethrows {
+    shared = try ImagePipeline {
+      $0.diskCache = PlatformDefaults.diskCache()
+      try configure(&$0)
+    }
+  }
+
   // Made once; a look-up costs no lock.
   private static let usedShared = chosenShared.use() ?? ImagePipeline { $0.diskCache = PlatformDefaults.diskCache() }
   private static let chosenShared = ChosenPipeline()

@@ -56,6 +56,44 @@ struct DiskFileKindTests {
     #expect(error?.reason == "it is a FIFO, not a regular file")
   }
 
+  @Test(arguments: [EACCES, EROFS])
+  func aCacheThatMayBeReadAndNotWrittenServes(code: Int32) async throws {
+    let folder = try Folder()
+    try await fill(folder)
+    let before = Files.all(in: folder.cache)
+    let files = FaultyFiles()
+    files.state.withLock { $0.unmakeable = code }
+    let cache = try DiskCache(
+      directory: folder.cache,
+      options: DiskOptions(sizeLimit: 1 << 20),
+      files: files,
+      clock: ManualClock(),
+    )
+
+    #expect(cache.isReadOnly && cache.refusal?.code == code)
+    for number in 0..<Self.count {
+      #expect(await cache.entry(for: key(number)) == entry(number, number == 3 ? 40_000 : 300))
+    }
+    await cache.store(entry(9, 100), for: key(9))
+    await cache.remove(key(0))
+    await cache.flush()
+    await cache.close()
+    #expect(Files.all(in: folder.cache) == before)
+  }
+
+  @Test
+  func aFolderThatMayNotBeWrittenAndIsNoCacheIsAnError() throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(at: folder.cache, withIntermediateDirectories: true)
+    let files = FaultyFiles()
+    files.state.withLock { $0.unmakeable = EROFS }
+
+    let error = #expect(throws: DiskCacheError.self) {
+      try DiskCache(directory: folder.cache, options: DiskOptions(sizeLimit: 1), files: files, clock: ManualClock())
+    }
+    #expect(error?.reason == FileError(code: EROFS).description)
+  }
+
   /// As with a program that has too many files open when it starts.
   @Test(arguments: ["format", ".seg"])
   func filesThatCannotBeOpenedForNowAreLeftAsTheyAre(part: String) async throws {

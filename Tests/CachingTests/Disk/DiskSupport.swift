@@ -58,6 +58,8 @@ final class FaultyFiles: DiskFileSystem {
     var written = 0
     var syncs = 0
     var isReadOnly = false
+    /// The error of opening a file for writing; `nil` for none.
+    var unmakeable: Int32?
     var isOver = false
     /// What the disk says that it has.
     var space: DiskSpace?
@@ -109,6 +111,7 @@ final class FaultyFiles: DiskFileSystem {
     if let (name, code) = state.withLock({ $0.unopenable }), path.contains(name), !isCreated {
       throw FileError(code: code)
     }
+    if isWritable, let code = state.withLock({ $0.unmakeable }) { throw FileError(code: code) }
     guard isCreated else {
       return FaultyFile(try system.open(path, isWritable: isWritable, isCreated: false), self)
     }

@@ -54,6 +54,23 @@ struct ColorSpaceTests {
   }
 
   @Test
+  func aProfileOfGraysIsIgnoredInColours() throws {
+    let gray = ICCFile(space: "GRAY", connection: "XYZ ", deviceClass: "mntr", tags: [("kTRC", ICCFile.gamma(1))]).bytes
+    let plain = Bitmap.testPattern(width: 8, height: 8)
+
+    for (format, file) in [
+      (ImageEncoding.jpeg(), try plain.encoded(as: .jpeg()).withJPEGProfile(gray)),
+      (.png(), try plain.encoded(as: .png()).withPNGProfile(gray)),
+    ] {
+      #expect(try Bitmap(decoding: file).pixels == Bitmap(decoding: plain.encoded(as: format)).pixels)
+    }
+    // Grays are changed by it; ImageIO writes colours.
+    guard !Shape.isApple else { return }
+    let step = Bitmap.solid(SIMD4(100, 100, 100, 255), width: 8, height: 8)
+    #expect(try Bitmap(decoding: step.encoded(as: .png()).withPNGProfile(gray))[0, 0].x > 150)
+  }
+
+  @Test
   func theColourSpaceStaysThroughChanges() throws {
     let picture = try Self.inP3(Bitmap.testPattern(width: 20, height: 10).encoded(as: .png))
     let soft = try Self.inP3(Bitmap.solid(SIMD4(200, 30, 90, 128), width: 20, height: 10).encoded(as: .png))

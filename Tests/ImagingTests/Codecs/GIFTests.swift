@@ -142,13 +142,19 @@ struct GIFTests {
     #expect(try Self.seen(file, frame: 3) == Self.picture("wrrr rrrr rrr."))
   }
 
-  @Test
-  func aFirstFrameLargerThanTheCanvasIsCut() throws {
+  /// As in browsers.
+  @Test(arguments: [(6, 7), (6, 2), (1, 5)])
+  func aFirstFrameLargerThanTheCanvasIsTheCanvas(width: Int, height: Int) throws {
     let file = Self.file(
-      GIFFile.Frame(left: 2, top: 1, width: 6, height: 7) { x, y in x == 0 && y == 0 ? 1 : 0 }
+      GIFFile.Frame(left: 2, top: 1, width: width, height: height) { x, y in x == 0 && y == 0 ? 1 : 0 },
+      Self.frame(2, left: 0, top: 1, width: 1, height: 1),
     )
+    let (first, second) = (try decode(file).bitmap, try decode(file) { $0.frame = 1 }.bitmap)
 
-    #expect(try Self.seen(file) == Self.picture(".... ..gr ..rr"))
+    #expect(first.size == [width, height] && second.size == [width, height])
+    #expect(first.pixels == [Self.green] + [SIMD4<UInt8>](repeating: Self.red, count: width * height - 1))
+    #expect(second[0, 0] == Self.green && second[0, 1] == Self.blue)
+    #expect(try decode(file, .pixels(1, 1)).bitmap[0, 0].x > 100)
   }
 
   @Test(arguments: [0, 1, 2, 3])

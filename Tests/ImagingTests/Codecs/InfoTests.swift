@@ -62,6 +62,21 @@ struct InfoTests {
     #expect(try info(file).colorProfile?.data == Data(profile))
   }
 
+  /// As libjpeg and browsers have it.
+  @Test(arguments: [
+    [(1, 2)], [(0, 1)], [(1, 0)], [(1, 2), (3, 2)], [(1, 2), (1, 2)], [(1, 2), (2, 3)], [(2, 2), (3, 2)],
+  ])
+  func aProfileWhosePartsAreWronglyNumberedIsIgnored(numbers: [(UInt8, UInt8)]) throws {
+    var file = try Bitmap.testPattern(width: 8, height: 8).encoded(as: .jpeg)
+    let profile = ICCProfile.version2("In parts")
+    for (number, count) in numbers {
+      file = file.withJPEGSegment(0xE2, .text("ICC_PROFILE\0") + [number, count] + profile)
+    }
+
+    #expect(try info(file).colorProfile == nil)
+    #expect(throws: Never.self) { try decode(file) }
+  }
+
   @Test
   func theProfileOfAPhotographIsNamed() throws {
     let profile = try #require(try info(Photograph.data("caps-p3-profile.jpg")).colorProfile)

@@ -5,6 +5,16 @@ import VitrineTestSupport
 import VitrineTesting
 
 struct JPEGTests {
+  @Test(arguments: [[0], [0x41, 0xFF, 0, 0x42], [UInt8](repeating: 0xD8, count: 999)] as [[UInt8]])
+  func bytesBehindTheFirstMarkerArePassedOver(bytes: [UInt8]) throws {
+    let file = try Bitmap.testPattern(width: 64, height: 48).encoded(as: .jpeg)
+    let spoiled = file.prefix(2) + bytes + file.dropFirst(2)
+
+    #expect(ImageFormat.sniff(spoiled) == .jpeg)
+    #expect(try decode(spoiled).bitmap.pixels == decode(file).bitmap.pixels)
+    #expect(try decode(spoiled, .pixels(8, 8)).bitmap.pixels == decode(file, .pixels(8, 8)).bitmap.pixels)
+  }
+
   static let fixtures = [
     "baseline-420", "baseline-444", "baseline-422", "baseline-411", "baseline-440", "progressive-420", "restart-420",
     "rgb", "arithmetic", "grey", "grey-progressive", "cmyk", "ycck", "cmyk-plain",

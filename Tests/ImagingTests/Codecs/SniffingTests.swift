@@ -65,7 +65,9 @@ struct SniffingTests {
 
   @Test(arguments: [
     "BMW sells cars, and this is a text that begins with BM", "MM", "II*", "GIF88a", "RIFF....WAVE", "<p>svg</p>",
-    "<html><body><svg></svg></body></html>", " ", "\0\0\0\0\0\0\0\0",
+    "<html><body><svg></svg></body></html>", "<!-- <svg> -->", "<!-- <svg>", "<a><svg/></a>", "<svgs/>",
+    "<!DOCTYPE svg [", "<", "<!", "<?", "</svg>", "< svg>", "<:>", "<a:/>", "\u{1F}\u{8B}<svg>", " ",
+    "\0\0\0\0\0\0\0\0",
   ])
   func whatOnlyResemblesAFormatIsNone(text: String) {
     #expect(ImageFormat.sniff(Data(text.utf8)) == nil)

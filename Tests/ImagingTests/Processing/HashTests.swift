@@ -60,6 +60,24 @@ struct HashTests {
     #expect(try ThumbHash(base64: "HDiCHIJGcZ9J5rJc+kjIjU+HgId4OJiIBg==").hasAlpha)
   }
 
+  /// At a hundred pixels on its longer side it would be one pixel high.
+  @Test(arguments: [(4000, 40), (40, 4000)])
+  func aThinPictureKeepsItsColoursAcross(width: Int, height: Int) throws {
+    let (red, blue) = (SIMD4<UInt8>(200, 30, 30, 255), SIMD4<UInt8>(30, 30, 200, 255))
+    let picture = Bitmap.pixels(width: width, height: height, alpha: .opaque) { x, y in min(x, y) < 20 ? red : blue }
+    let shown = try BlurHash(picture).bitmap(width: 40, height: 40)
+    let thumb = ThumbHash(picture).bitmap
+
+    let isWide = width > height
+    for (start, end) in [
+      (shown[20, 0], shown[39, 39]), (thumb[0, 0], thumb[thumb.width - 1, thumb.height - 1]),
+    ] where isWide {
+      #expect(start.x > start.z &+ 80 && end.z > end.x &+ 80)
+    }
+    let (left, right) = (shown[0, 20], shown[39, 20])
+    #expect(isWide || left.x > left.z &+ 80 && right.z > right.x &+ 80)
+  }
+
   @Test
   func base64IsReadInBothAlphabetsWithAndWithoutPadding() throws {
     let hash = try ThumbHash(base64: "HDiCHIJGcZ9J5rJc+kjIjU+HgId4OJiIBg==")

@@ -82,10 +82,11 @@ struct GIFFrames {
     let isWhole = end <= bytes.count && bytes.byte(at: end - 1) == 0
     // Without a transparent colour it hides what is below, unless pixels are missing.
     let isOpaque = transparent == nil && isWhole
+    let isScreen = frames.isEmpty && GIFHeader.exceedsScreen(bytes, Int(width), Int(height))
     return Frame(
       place: FramePlace(
-        left: Int(left),
-        top: Int(top),
+        left: isScreen ? 0 : Int(left),
+        top: isScreen ? 0 : Int(top),
         width: Int(width),
         height: Int(height),
         disposal: disposal,

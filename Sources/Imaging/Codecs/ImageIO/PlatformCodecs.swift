@@ -16,6 +16,9 @@ enum PlatformCodecs {
     if scale < 1 { memory.transient = width.multipliedSaturating(by: height).multipliedSaturating(by: 4) }
     return memory
   }
+
+  /// Nothing: what is compressed as a file is a drawing, which ImageIO does not read.
+  static func inflatedStart(of file: ByteReader, limit: Int) -> [UInt8] { [] }
 }
 
 extension ImageFormat {
