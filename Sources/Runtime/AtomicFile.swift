@@ -183,7 +183,7 @@ package enum AtomicFile {
   private static func imitate(_ old: stat, _ file: Int32) {
     // Only root gives files away; a group is given by its members. The permissions last, since these clear some.
     if fchown(file, old.st_uid, old.st_gid) != 0 { _ = fchown(file, uid_t.max, old.st_gid) }
-    _ = fchmod(file, old.st_mode & 0o7777)
+    _ = fchmod(file, old.st_mode & 0o777)
   }
 
   /// Writes to an existing file, pipe or device.

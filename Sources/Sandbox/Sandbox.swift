@@ -1,4 +1,3 @@
-import CVitrineSandbox
 public import VitrineImaging
 public import VitrineRuntime
 
@@ -193,7 +192,7 @@ public final class Sandbox: Sendable {
   }
 
   private static func program(_ configuration: Configuration) throws(SandboxError) -> ByteString {
-    let path = configuration.program.map { ByteString($0) } ?? folderOfProgram + "vitrine-codecs"
+    let path = configuration.program.map { ByteString($0) } ?? StartedProgram.folder + "vitrine-codecs"
     guard configuration.formats != .none else { return path }
     guard unsafe path.withCString({ unsafe access($0, X_OK) }) == 0 else {
       let reason = unsafe String(cString: strerror(errno))
@@ -204,18 +203,6 @@ public final class Sandbox: Sendable {
       )
     }
     return path
-  }
-
-  private static var folderOfProgram: ByteString {
-    var path = [CChar](repeating: 0, count: 4096)
-    // The given count leaves room for the terminating zero.
-    var count = unsafe readlink("/proc/self/exe", &path, path.count - 1)
-    // Without /proc. A resolved path has at most PATH_MAX bytes, which are 4096 with its zero.
-    if count < 0, let started = unsafe vitrine_started_path(), unsafe realpath(started, &path) != nil {
-      count = unsafe strlen(path)
-    }
-    guard count > 0, let slash = path[..<count].lastIndex(of: CChar(UInt8(ascii: "/"))) else { return ByteString("./") }
-    return ByteString(bytes: path[...slash].map { UInt8(bitPattern: $0) })
   }
 }
 

@@ -24,55 +24,73 @@ struct SandboxDecoder: RemoteDecoder {
       pool.count { $0.refused += 1 }
       throw known
     }
-    var attempts = 0
-    // What a decode needs is told from its header, which says little of a drawing: a worker that was refused memory is
-    // followed by one that may have all.
-    var holdsAll = false
+    var attempt = Attempt()
     while true {
-      attempts += 1
+      attempt.number += 1
       let worker = try take(WorkerKind(decoding: format), question)
       // Only now, since it may have waited for the worker.
       question.threadCount = question.options.coreShare?.extend(to: DecodeThreads.limit(of: format)) ?? 1
-      var conversation = Conversation(worker, question, format, grace: grace, holdsAll: holdsAll)
+      var conversation = Conversation(worker, question, format, grace: grace, holdsAll: attempt.holdsAll)
       do throws(Conversation.Failure) {
         let answer = try unsafe conversation.run(bytes)
         finish(worker, question.session)
         return answer
       } catch {
-        switch error {
-        case .image(let error):
-          finish(worker, nil)
-          guard error.code == .decoderFailed, error.limit == .memoryByteCount else { throw error }
-          guard !holdsAll else { throw outOfMemory(limit: question.options.limits, format) }
-          holdsAll = true
-        // It may have been killed while it was idle, which costs no image.
-        case .ended(hasImage: false) where attempts < Self.attemptLimit: pool.retire(worker)
-        case .ended:
-          let status = worker.end()
-          guard WorkerProcess.isOutOfMemory(status) else { throw unsafe end(of: worker, status, bytes, format) }
-          pool.retire(worker)
-          guard !holdsAll else { throw outOfMemory(limit: question.options.limits, format) }
-          holdsAll = true
-        case .stuck(let error):
-          pool.count { $0.stopped += 1 }
-          pool.retire(worker)
-          if error.code == .outOfTime { unsafe killers.remember(bytes, error, timeLimit: limit) }
-          throw error
-        case .lied(let field):
-          pool.count { $0.crashed += 1 }
-          pool.retire(worker)
-          let error = ImageError(
-            .decoderFailed,
-            format: format,
-            "the process that decodes \(format) images answered with an impossible \(field)",
-          )
-          unsafe killers.remember(bytes, error, timeLimit: nil)
-          throw error
-        case .noMemory:
-          pool.retire(worker)
-          throw ImageError(.decoderFailed, format: format, "the system has no memory to share with the decoder")
-        }
+        try unsafe prepare(&attempt, after: error, of: worker, bytes, question, format)
       }
+    }
+  }
+
+  private struct Attempt {
+    var number = 0
+    /// True if the worker may hold all that the image may.
+    ///
+    /// What a decode needs is told from its header, which says little of a drawing: a worker that was refused memory is
+    /// followed by one that may have all.
+    var holdsAll = false
+  }
+
+  /// Prepares another attempt after one that has failed, or throws the error of the image.
+  private func prepare(
+    _ attempt: inout Attempt,
+    after failure: Conversation.Failure,
+    of worker: WorkerProcess,
+    _ bytes: UnsafeRawBufferPointer,
+    _ question: DecodeQuestion,
+    _ format: ImageFormat,
+  ) throws(ImageError) {
+    let limits = question.options.limits
+    func holdAll() throws(ImageError) {
+      guard !attempt.holdsAll else { throw outOfMemory(limits, format) }
+      attempt.holdsAll = true
+    }
+    switch failure {
+    case .image(let error):
+      finish(worker, nil)
+      guard error.code == .decoderFailed, error.limit == .memoryByteCount else { throw error }
+      try holdAll()
+    // It may have been killed while it was idle, which costs no image.
+    case .ended(hasImage: false) where attempt.number < Self.attemptLimit: pool.retire(worker)
+    case .ended:
+      let status = worker.end()
+      guard WorkerProcess.isOutOfMemory(status) else { throw unsafe end(of: worker, status, bytes, format) }
+      pool.retire(worker)
+      try holdAll()
+    case .stuck(let error):
+      pool.count { $0.stopped += 1 }
+      pool.retire(worker)
+      if error.code == .outOfTime { unsafe killers.remember(bytes, error, timeLimit: limits.timeLimit) }
+      throw error
+    case .lied(let field):
+      pool.count { $0.crashed += 1 }
+      pool.retire(worker)
+      let detail = "the process that decodes \(format) images answered with an impossible \(field)"
+      let error = ImageError(.decoderFailed, format: format, detail)
+      unsafe killers.remember(bytes, error, timeLimit: nil)
+      throw error
+    case .noMemory:
+      pool.retire(worker)
+      throw ImageError(.decoderFailed, format: format, "the system has no memory to share with the decoder")
     }
   }
 
@@ -93,12 +111,12 @@ struct SandboxDecoder: RemoteDecoder {
     pool.giveBack(worker)
   }
 
-  private func outOfMemory(limit: DecodeLimits, _ format: ImageFormat) -> ImageError {
+  private func outOfMemory(_ limits: DecodeLimits, _ format: ImageFormat) -> ImageError {
     ImageError(
       .overLimit,
       format: format,
       limit: .memoryByteCount,
-      "\(format) that needs more memory than the limit of \(limit.memoryByteCount / 1_000_000) MB",
+      "\(format) that needs more memory than the limit of \(limits.memoryByteCount / 1_000_000) MB",
     )
   }
 

@@ -14,4 +14,17 @@ package enum StartedProgram {
     }
     return words
   }
+
+  /// The folder of the program's file, with a slash at its end.
+  static var folder: ByteString {
+    var path = [CChar](repeating: 0, count: 4096)
+    // The given count leaves room for the terminating zero.
+    var count = unsafe readlink("/proc/self/exe", &path, path.count - 1)
+    // Without /proc. A resolved path has at most PATH_MAX bytes, which are 4096 with its zero.
+    if count < 0, let started = unsafe vitrine_started_path(), unsafe realpath(started, &path) != nil {
+      count = unsafe strlen(path)
+    }
+    guard count > 0, let slash = path[..<count].lastIndex(of: CChar(UInt8(ascii: "/"))) else { return ByteString("./") }
+    return ByteString(bytes: path[...slash].map { UInt8(bitPattern: $0) })
+  }
 }
