@@ -41,7 +41,11 @@ enum CommandLineTool {
     #if !VITRINE_APPLE
     return StartedProgram.arguments
     #else
-    return CommandLine.arguments.dropFirst().map { ByteString($0) }
+    // There are `argc` arguments, each terminated by a zero.
+    return (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+      guard let argument = unsafe CommandLine.unsafeArgv[index] else { return nil }
+      return unsafe ByteString(bytes: UnsafeRawBufferPointer(start: argument, count: strlen(argument)))
+    }
     #endif
   }
 

@@ -179,17 +179,6 @@ extension DecodeLimits {
     )
   }
 
-  /// Checks the bytes that a drawing needs at any size.
-  package func check(memory count: Int, ofDrawing format: ImageFormat) throws(ImageError) {
-    guard count > memoryByteCount else { return }
-    throw ImageError(
-      .overLimit,
-      format: format,
-      limit: .memoryByteCount,
-      "\(format) that needs \(count / 1_000_000) MB to decode, over the limit of \(memoryByteCount / 1_000_000) MB",
-    )
-  }
-
   package func check(warnings: Int, first: @autoclosure () -> String, format: ImageFormat) throws(ImageError) {
     guard warnings > warningCount else { return }
     throw ImageError(

@@ -37,7 +37,7 @@ extension ImageFormat {
     {
       return .jpeg2000
     }
-    if isSVG(bytes) { return .svg }
+    if XMLRoot(bytes)?.name == "svg" { return .svg }
     return nil
   }
 
@@ -51,7 +51,7 @@ extension ImageFormat {
     if start.hasPrefix("{") || start.hasPrefix("[") { return "JSON or plain text" }
     if start.hasPrefix("<?xml") { return "an XML document" }
     if bytes.matches("ftyp", at: 4) { return "a video or other ISO media file" }
-    if bytes.starts(with: gzipSignature) { return "gzip-compressed data" }
+    if bytes.starts(with: XMLRoot.gzipSignature) { return "gzip-compressed data" }
     if bytes.starts(with: [0x50, 0x4B, 3, 4]) { return "a ZIP archive" }
     return nil
   }
@@ -100,13 +100,4 @@ extension ImageFormat {
     guard let count = bytes.littleEndian16(at: 4), count > 0, let reserved = bytes.byte(at: 9) else { return false }
     return reserved == 0 || reserved == 255
   }
-
-  private static func isSVG(_ bytes: ByteReader) -> Bool {
-    guard bytes.starts(with: gzipSignature) else { return XMLRoot(bytes)?.name == "svg" }
-    let start = PlatformCodecs.inflatedStart(of: bytes, limit: 1 << 18)
-    // The reader lives within the closure.
-    return unsafe start.withUnsafeBytes { XMLRoot(unsafe ByteReader($0))?.name == "svg" }
-  }
-
-  package static let gzipSignature: [UInt8] = [0x1F, 0x8B]
 }

@@ -45,8 +45,8 @@ struct SandboxDecoder: RemoteDecoder {
     var number = 0
     /// True if the worker may hold all that the image may.
     ///
-    /// What a decode needs is told from its header, which says little of a drawing: a worker that was refused memory is
-    /// followed by one that may have all.
+    /// The header of a drawing says little of the memory that it needs. After a worker that was refused memory comes one
+    /// with the whole limit.
     var holdsAll = false
   }
 

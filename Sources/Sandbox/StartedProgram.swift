@@ -1,7 +1,7 @@
 import CVitrineSandbox
 package import VitrineRuntime
 
-/// What the system told the program at its start.
+/// The command line of the running program, and the folder of its file.
 package enum StartedProgram {
   /// The words of the command line behind the program's name, as bytes.
   ///

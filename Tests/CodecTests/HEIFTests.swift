@@ -5,6 +5,11 @@ import VitrineTestSupport
 import VitrineTesting
 
 struct HEIFTests {
+  @Test(arguments: [("grey.heic", ColorModel.gray), ("alpha.heic", .rgb), ("10-bit.heic", .rgb)])
+  func greysAreTold(name: String, model: ColorModel) throws {
+    #expect(try registry.info(of: Fixture.data(name)).colorModel == model)
+  }
+
   @Test
   func theThumbnailServesARequestThatItIsLargeEnoughFor() throws {
     let file = try Fixture.data("thumbnail.heic")

@@ -116,6 +116,15 @@ struct SVGTests {
     let info = try registry.info(of: file)
     #expect([info.width, info.height] == [40, 40])
     #expect(try decode(file).bitmap[20, 20].isWithin(1, of: SIMD4(200, 50, 50, 255)))
+    // Of 10em by 5em.
+    let other = try #require(
+      Data(
+        base64Encoded: "H4sIAAAAAAACA7MpLktXqMjNySu2VcooKSmw0tcvLy/XKzfWyy9K1zcyMDDQB6pQUijPTC"
+          + "nJsFUyNEjNVVLISM1MzyixVTIFcvTtAOMpwzZDAAAA"
+      )
+    )
+    let size = try registry.info(of: other)
+    #expect([size.width, size.height] == [160, 80])
     // What it is a part of cannot be told.
     for count in 2..<file.count { _ = try? decode(file.prefix(count)) }
     #expect(failure { try decode(file.prefix(90)) }?.code == .corrupt)

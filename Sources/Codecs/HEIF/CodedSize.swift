@@ -8,6 +8,9 @@ import VitrineRuntime
 struct CodedSize {
   /// In pixels; 0 if no parameter set can be read.
   private(set) var (width, height) = (0, 0)
+  /// True if a picture has colours, or nothing says that none has.
+  var hasColors: Bool { chromaFormats.isEmpty || chromaFormats != [0] }
+  private var chromaFormats: Set<UInt8> = []
   /// The number of coded pictures.
   private var count = 0
   /// True if a picture is put together from tiles.
@@ -72,7 +75,8 @@ struct CodedSize {
 
   /// Reads an `HEVCDecoderConfigurationRecord`.
   private mutating func add(configuration: ByteReader) {
-    guard let arrays = configuration.byte(at: 22) else { return }
+    guard let arrays = configuration.byte(at: 22), let chroma = configuration.byte(at: 16) else { return }
+    chromaFormats.insert(chroma & 3)
     var offset = 23
     for _ in 0..<arrays {
       guard let type = configuration.byte(at: offset), let count = configuration.bigEndian16(at: offset + 1) else {

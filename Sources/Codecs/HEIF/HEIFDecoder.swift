@@ -31,13 +31,15 @@ public struct HEIFDecoder: ImageDecoder, VitrineDecoder {
   ) throws(ImageError) -> ImageInfo? {
     let file = try unsafe HEIFFile(bytes)
     let image = try file.primaryImage()
-    guard unsafe !CodedSize(ByteReader(bytes)).isExceeded(by: image.width, image.height) else {
+    let coded = unsafe CodedSize(ByteReader(bytes))
+    guard !coded.isExceeded(by: image.width, image.height) else {
       let size = "\(image.width)x\(image.height)"
       throw ImageError(.corrupt, format: .heic, "corrupt: the header says \(size) pixels, and the picture has fewer")
     }
     var info = ImageInfo(format: .heic, storedWidth: image.width, storedHeight: image.height)
     info.hasAlpha = image.hasAlpha
     info.bitsPerComponent = image.bitsPerComponent
+    info.colorModel = coded.hasColors ? .rgb : .gray
     info.colorProfile = image.profile(byteLimit: limits.metadataByteCount)
     let pixels = image.width.multipliedSaturating(by: image.height)
     info.workingByteCount = pixels.multipliedSaturating(by: image.hasAlpha ? 4 : 3)

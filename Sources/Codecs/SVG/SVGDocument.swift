@@ -101,7 +101,7 @@ final class SVGDocument {
 
   /// Returns `true` if the root element is closed, or nothing tells whether it is.
   private static func hasEnd(_ file: ByteReader) -> Bool {
-    if file.starts(with: ImageFormat.gzipSignature) { return true }
+    if file.starts(with: XMLRoot.gzipSignature) { return true }
     // Without the zeros of UTF-16.
     let text = file.copy().filter { $0 != 0 }
     return text.indices.reversed().contains { offset in

@@ -3,7 +3,8 @@ import VitrineRuntime
 /// The start tag of the root of an XML document (XML 1.0, 2.8), which tells what kind of document it is.
 ///
 /// Comments, instructions and a document type before it may be of any length. The text is UTF-8 or another extension of
-/// ASCII, or UTF-16 with a byte order mark; of that the first mebibyte is read.
+/// ASCII, or UTF-16 with a byte order mark; of that the first mebibyte is read. It may be compressed (gzip, RFC 1952); then
+/// 256 KiB are.
 ///
 /// Complexity: O(bytes before the root and in its start tag).
 package struct XMLRoot {
@@ -11,8 +12,22 @@ package struct XMLRoot {
   package let name: String
   private let tag: [UInt8]
 
+  /// The first bytes of a compressed file.
+  package static let gzipSignature: [UInt8] = [0x1F, 0x8B]
+
   /// Finds the start tag; `nil` if the bytes are no XML, or end before it.
   package init?(_ bytes: ByteReader) {
+    guard bytes.starts(with: Self.gzipSignature) else {
+      self.init(text: bytes)
+      return
+    }
+    let start = PlatformCodecs.inflatedStart(of: bytes, limit: 1 << 18)
+    // The reader lives within the closure.
+    guard let root = unsafe start.withUnsafeBytes({ XMLRoot(text: unsafe ByteReader($0)) }) else { return nil }
+    self = root
+  }
+
+  private init?(text bytes: ByteReader) {
     let isBig = bytes.starts(with: [0xFE, 0xFF])
     if isBig || bytes.starts(with: [0xFF, 0xFE]) {
       let units = stride(from: 2, to: min(bytes.count - 1, 1 << 20), by: 2).map { offset in

@@ -98,7 +98,7 @@ static void aborted(int signal) {
   (void)signal;
   struct rlimit limits;
   if (errno != ENOMEM) {
-    // All but the system calls of a signal handler is left alone. Returning ends the process by the same signal.
+    // Only system calls, as in any signal handler. After the return the process ends by the same signal.
     if (getrlimit(RLIMIT_DATA, &limits) != 0 || limits.rlim_cur == RLIM_INFINITY) return;
     if (mmap(NULL, limits.rlim_cur / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) return;
   }
