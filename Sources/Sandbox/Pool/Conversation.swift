@@ -67,6 +67,7 @@ struct Conversation {
     var (question, byteCount, allowance) = (question, bytes.count, try hold())
     worker.limit(
       memory: max(allowance, bytes.count).addingSaturating(kept),
+      isEstimate: !holdsAll,
       time: limits.timeLimit ?? .seconds(60),
     )
     try send(.question) { (message) throws(Malformed) in
@@ -158,7 +159,8 @@ struct Conversation {
     // The pixels are held twice for a moment.
     let held = needs.memory.addingSaturating(pixels)
     let hasWaited = try options.memoryShare?.hold(held, control) ?? false
-    worker.limit(memory: held.addingSaturating(kept), time: options.limits.timeLimit ?? .seconds(60))
+    let time = options.limits.timeLimit ?? .seconds(60)
+    worker.limit(memory: held.addingSaturating(kept), isEstimate: true, time: time)
     return (pixels, hasWaited)
   }
 

@@ -24,7 +24,7 @@ struct EncodeConversation {
   /// Sends the picture and returns the file; blocks until done.
   mutating func run() throws(Conversation.Failure) -> Data {
     // The pixels are the program's own. An encoder takes what it takes.
-    worker.limit(memory: .max, time: Self.timeLimit)
+    worker.limit(memory: .max, isEstimate: true, time: Self.timeLimit)
     try begin()
     var frames: AnimatedImageFrames?
     while true {

@@ -229,8 +229,10 @@ final class WorkerProcess: Sendable {
   private static let coreCount = ProcessInfo.processInfo.activeProcessorCount
 
   /// Limits the memory of the next image, and the processor time of the next ones.
-  func limit(memory: Int, time: Duration) {
-    let most = initialByteCount.addingSaturating(memory).addingSaturating(Self.overhead)
+  ///
+  /// `isEstimate` says that threads and libraries need memory beside that of the decode.
+  func limit(memory: Int, isEstimate: Bool, time: Duration) {
+    let most = initialByteCount.addingSaturating(memory).addingSaturating(isEstimate ? Self.overhead : 0)
     let used = Double(max(0, vitrine_processor_time(identifier))) / 1e9
     let needed = Double(Self.coreCount) * (time / .seconds(1)) + 2
     let (isNewMemory, newTime) = state.withLock { state -> (Bool, Double?) in
