@@ -26,9 +26,12 @@ help: ## Lists the targets.
 setup: ## Installs missing system libraries, and says which and why.
 	@Scripts/setup.sh
 
+# What install.sh installs. Apple's systems have the tool alone.
+programs := vitrine $(if $(filter Linux,$(shell uname)),vitrine-codecs vitrine-gallery vitrine-server)
+
 .PHONY: build
-build: setup ## Builds everything in release mode: .build/release/vitrine.
-	@source Scripts/lib/common.sh && release
+build: setup ## Builds the programs in release mode: .build/release/vitrine.
+	@source Scripts/lib/common.sh && release $(or $(PRODUCTS),$(programs))
 
 .PHONY: test
 test: ## Runs all tests, those of widgets on a virtual display.

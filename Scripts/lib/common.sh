@@ -33,12 +33,11 @@ build() {
   rm -f "$log"
 }
 
-# `release [PRODUCT...]`: builds products, or all, in release mode. With Swift's own libraries linked in, a program starts in half
+# `release PRODUCT...`: builds products in release mode. With Swift's own libraries linked in, a program starts in half
 # the time and runs without a Swift installation; there is no folder beside it in which each library would be looked for first.
 release() {
   local flags=(-c release --disable-local-rpath) product
   [ "$(uname)" != Linux ] || flags+=(--static-swift-stdlib)
-  [ $# -gt 0 ] || build "${flags[@]}"
   for product; do build "${flags[@]}" --product "$product"; done
 }
 
