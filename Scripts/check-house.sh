@@ -119,5 +119,12 @@ for package in $(grep -ohE '[a-z0-9-]+-dev\b' Package.swift Sources/System/*/shi
 done
 complain "README.md and Package.swift must list the packages of Scripts/packages.txt:" "$wrong"
 
+# Results that can be believed, and repeated; none is edited by hand.
+nameless=""
+for file in Benchmarks/Results/*.txt; do
+  [ "$(head -n 4 "$file" | cut -d : -f 1 | paste -sd ' ')" = "commit date machine command" ] || nameless+="$file"$'\n'
+done
+complain "Results of benchmarks begin with commit, date, machine and command, as record in Scripts/lib/common.sh writes them:" "$nameless"
+
 [ "$failures" -eq 0 ] && echo "All project rules are kept."
 exit $((failures > 0))

@@ -50,17 +50,13 @@ struct InfoCommand: Command {
     hashes: Bool,
   ) -> Result<Report, Failure> {
     do throws(Failure) {
-      let data = try reader.read(source)
-      do throws(ImageError) {
-        var limits = DecodeLimits()
-        limits.timeLimit = Arguments.standardTimeLimit
-        let info = try DecoderRegistry.ofTool.info(of: data, limits: limits)
-        return .success(
-          Report(info: info, bytes: data.count, hashes: hashes ? try Hashes(data, limits) : nil)
-        )
-      } catch {
-        throw Failure(error)
-      }
+      let encoded = try reader.read(source)
+      var limits = DecodeLimits()
+      limits.timeLimit = Arguments.standardTimeLimit
+      let info = try encoded.info(limits)
+      return .success(
+        Report(info: info, bytes: encoded.byteCount, hashes: hashes ? try Hashes(encoded, limits) : nil)
+      )
     } catch {
       return .failure(error)
     }
@@ -98,13 +94,17 @@ struct InfoCommand: Command {
     let thumb: ThumbHash
     let blur: BlurHash
 
-    init(_ data: Data, _ limits: DecodeLimits) throws(ImageError) {
+    init(_ encoded: EncodedImage, _ limits: DecodeLimits) throws(Failure) {
       // As many pixels as a hash looks at.
       var options = DecodeOptions(size: .pixels(100))
       options.limits = limits
-      let bitmap = try DecoderRegistry.ofTool.decode(data, options).bitmap
+      let bitmap = try encoded.image(options).bitmap
       thumb = ThumbHash(bitmap)
-      blur = try BlurHash(bitmap)
+      do throws(ImageError) {
+        blur = try BlurHash(bitmap)
+      } catch {
+        throw Failure(error)
+      }
     }
   }
 

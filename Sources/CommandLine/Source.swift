@@ -103,16 +103,24 @@ enum Source: Hashable {
   }
 }
 
-extension FileContents {
-  /// Reads a file, or what an open descriptor leads to if the path names one: `/dev/stdin`, `/dev/fd/63`.
+extension ByteString {
+  /// The open descriptor that a path names: `/dev/stdin`, `/dev/fd/63`.
   ///
   /// A shell's `<(command)` is such a path. Its pipe is open already, so nothing can be waited for but its bytes.
-  static func named(_ path: ByteString) throws(FileError) -> Data {
-    let name = path.readable
-    if name == "/dev/stdin" { return try of(0) }
+  var descriptor: Int32? {
+    let name = readable
+    if name == "/dev/stdin" { return 0 }
     for folder in ["/dev/fd/", "/proc/self/fd/"] where name.hasPrefix(folder) {
-      if let number = Int32(name.dropFirst(folder.count)), number >= 0 { return try of(number) }
+      if let number = Int32(name.dropFirst(folder.count)), number >= 0 { return number }
     }
-    return try at(path)
+    return nil
+  }
+}
+
+extension FileContents {
+  /// Reads a file, or what an open descriptor leads to if the path names one.
+  static func named(_ path: ByteString) throws(FileError) -> Data {
+    guard let descriptor = path.descriptor else { return try at(path) }
+    return try of(descriptor)
   }
 }

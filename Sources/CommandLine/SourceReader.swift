@@ -24,22 +24,24 @@ struct SourceReader: Sendable {
     }
   }
 
-  /// Returns all bytes of a source.
+  /// Returns the encoded image of a source.
   ///
   /// Blocks.
-  func read(_ source: Source) throws(Failure) -> Data {
+  func read(_ source: Source) throws(Failure) -> EncodedImage {
     do throws(FileError) {
       switch source {
-      case .standardInput: return try FileContents.of(0)
-      case .file(let path): return try FileContents.named(path)
+      case .standardInput: return EncodedImage(try FileContents.of(0))
+      case .file(let path): return try EncodedImage(path)
       case .url: break
       }
     } catch {
       throw Failure(stage: .fetch, source == .standardInput ? error.ofStandardFile : error.description)
     }
-    return try load(source) { (pipeline, address) throws(LoadError) in
-      try await pipeline.data(for: ImageRequest(url: address))
-    }
+    return EncodedImage(
+      try load(source) { (pipeline, address) throws(LoadError) in
+        try await pipeline.data(for: ImageRequest(url: address))
+      }
+    )
   }
 
   /// Returns the image of a source, with its metadata if wanted.
@@ -59,26 +61,18 @@ struct SourceReader: Sendable {
       }
       return readsMetadata ? try Self.adding(image.encodedData, to: image) : image
     }
-    let data = try read(source)
-    let image: ImageContainer
-    do throws(ImageError) {
-      image = try DecoderRegistry.ofTool.decode(data, options)
-    } catch {
-      throw Failure(error)
-    }
-    return readsMetadata ? try Self.adding(data, to: image) : image
+    let encoded = try read(source)
+    var image = try encoded.image(options)
+    if readsMetadata { image.metadata = try encoded.metadata() }
+    return image
   }
 
   /// Returns an image with the metadata of its file.
   static func adding(_ data: Data?, to image: ImageContainer) throws(Failure) -> ImageContainer {
     guard let data else { return image }
-    do throws(ImageError) {
-      var image = image
-      image.metadata = try DecoderRegistry.ofTool.metadata(of: data)
-      return image
-    } catch {
-      throw Failure(error)
-    }
+    var image = image
+    image.metadata = try EncodedImage(data).metadata()
+    return image
   }
 
   private func load<Value: Sendable>(

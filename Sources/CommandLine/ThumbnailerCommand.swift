@@ -68,22 +68,14 @@ struct ThumbnailerCommand: Command {
   }
 
   private func makeThumbnail() throws(Failure) -> Data {
-    // Checked before it is read: a sparse file costs whoever sends it nothing.
-    let byteCount = Int(path.status()?.st_size ?? 0)
-    guard byteCount <= options.limits.memoryByteCount else {
-      throw Failure(
-        stage: .fetch,
-        "its \(byteCount.asBytes) are more than the limit of \(options.limits.memoryByteCount.asBytes)",
-      )
-    }
-    let data: Data
+    let encoded: EncodedImage
     do throws(FileError) {
-      data = try FileContents.at(path)
+      encoded = try EncodedImage(path)
     } catch {
       throw Failure(stage: .fetch, error.description)
     }
+    let image = try encoded.image(options)
     do throws(ImageError) {
-      let image = try DecoderRegistry.ofTool.decode(data, options)
       return try EncoderRegistry.standard.encode(image.bitmap, as: .png())
     } catch {
       throw Failure(error)

@@ -128,7 +128,7 @@ extension DecodeOptions {
       plan.width == info.width && plan.height == info.height && info.orientation == .up && bytesPerPixel == 4
       && plan.crop.width == Double(info.width) && plan.crop.height == Double(info.height)
     var total = memory.total(output: output, decodesInPlace: isWhole)
-      .addingSaturating(bytes.count)
+      .addingSaturating(host?.holdsInput ?? true ? bytes.count : 0)
       .addingSaturating(4 * (info.colorProfile?.data.count ?? 0))
     let threads = total.addingSaturating((threadCount - 1) * DecodeThreads.byteCount)
     if threads <= limits.memoryByteCount { total = threads } else { threadCount = 1 }

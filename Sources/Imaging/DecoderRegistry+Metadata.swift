@@ -14,7 +14,7 @@ extension DecoderRegistry {
         bytes,
         limits,
         remote: { (decoder, format) throws(ImageError) in
-          try unsafe decoder.answer(DecodeQuestion(.metadata, limits), about: bytes, of: format).metadata
+          try unsafe decoder.answer(DecodeQuestion(.metadata, limits), about: .bytes(bytes), of: format).metadata
         },
       ) { (decoder, info) throws(ImageError) in
         try unsafe decoder.metadata(of: bytes, info, limits: limits)
@@ -41,7 +41,7 @@ extension DecoderRegistry {
         limits,
         remote: { (decoder, format) throws(ImageError) -> (ImageInfo, [Double])? in
           func ask(_ kind: DecodeQuestion.Kind) throws(ImageError) -> DecodeAnswer {
-            try unsafe decoder.answer(DecodeQuestion(kind, limits), about: bytes, of: format)
+            try unsafe decoder.answer(DecodeQuestion(kind, limits), about: .bytes(bytes), of: format)
           }
           let header = known == nil ? try ask(.info).info : known
           guard let info = header else { return nil }

@@ -19,7 +19,7 @@ extension DecoderRegistry {
         bytes,
         limits,
         remote: { (decoder, format) throws(ImageError) in
-          try unsafe decoder.answer(DecodeQuestion(.embeddedThumbnail, limits), about: bytes, of: format).image
+          try unsafe decoder.answer(DecodeQuestion(.embeddedThumbnail, limits), about: .bytes(bytes), of: format).image
         },
       ) { (decoder, header) throws(ImageError) -> ImageContainer?? in
         guard let file = try unsafe decoder.metadata(of: bytes, header, limits: limits).exifThumbnail else {
@@ -135,7 +135,8 @@ extension DecoderRegistry {
         bytes,
         options.limits,
         remote: { (decoder, format) throws(ImageError) in
-          try unsafe decoder.answer(DecodeQuestion(.usesThumbnail, options), about: bytes, of: format).usesThumbnail
+          try unsafe decoder.answer(DecodeQuestion(.usesThumbnail, options), about: .bytes(bytes), of: format)
+            .usesThumbnail
         },
       ) { (decoder, info) throws(ImageError) -> Bool? in
         try unsafe thumbnail(of: bytes, decoder, info, options.plan(for: info), options) != nil

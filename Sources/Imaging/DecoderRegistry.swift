@@ -77,6 +77,12 @@ public struct DecoderRegistry: Sendable {
     if !(decoder is any VitrineDecoder) { hasForeignDecoders = true }
   }
 
+  /// Returns the decoder that is asked first, if it works elsewhere.
+  func remote(for format: ImageFormat) -> (any RemoteDecoder)? {
+    guard case .remote(let decoder)? = entries.first(where: { $0.formats.contains(format) }) else { return nil }
+    return decoder
+  }
+
   /// Adds a decoder that is asked before those already there.
   package mutating func add(_ decoder: some RemoteDecoder) { entries.insert(.remote(decoder), at: 0) }
 
@@ -98,7 +104,7 @@ public struct DecoderRegistry: Sendable {
         bytes,
         limits,
         remote: { (decoder, format) throws(ImageError) in
-          try unsafe decoder.answer(DecodeQuestion(.info, limits), about: bytes, of: format).info
+          try unsafe decoder.answer(DecodeQuestion(.info, limits), about: .bytes(bytes), of: format).info
         },
       ) { (decoder, info) throws(ImageError) in info }
     }
@@ -153,7 +159,7 @@ public struct DecoderRegistry: Sendable {
         bytes,
         options.limits,
         remote: { (decoder, format) throws(ImageError) in
-          take(try unsafe decoder.answer(question, about: bytes, of: format))
+          take(try unsafe decoder.answer(question, about: .bytes(bytes), of: format))
         },
       ) { (decoder, header) throws(ImageError) -> R? in
         guard options.frame >= 0 else { throw .noSuchFrame(options.frame, of: header) }

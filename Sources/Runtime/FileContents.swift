@@ -7,7 +7,7 @@ package enum FileContents {
   private static let leastHuge = 1 << 20
 
   // A FIFO is opened without waiting for its other end, and a terminal does not become the program's own.
-  private static let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+  static let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
 
   /// Reads the regular file at `path` into private memory.
   ///

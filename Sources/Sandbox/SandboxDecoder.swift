@@ -14,13 +14,13 @@ struct SandboxDecoder: RemoteDecoder {
 
   func answer(
     _ question: DecodeQuestion,
-    about bytes: UnsafeRawBufferPointer,
+    about input: DecodeInput,
     of format: ImageFormat,
   ) throws(ImageError) -> DecodeAnswer {
     var question = question
     let limit = min(question.options.limits.timeLimit ?? timeLimit, timeLimit)
     question.options.limits.timeLimit = limit
-    if let known = unsafe killers.error(of: bytes, timeLimit: limit) {
+    if let known = unsafe killers.error(of: input, timeLimit: limit) {
       pool.count { $0.refused += 1 }
       throw known
     }
@@ -32,11 +32,11 @@ struct SandboxDecoder: RemoteDecoder {
       question.threadCount = question.options.coreShare?.extend(to: DecodeThreads.limit(of: format)) ?? 1
       var conversation = Conversation(worker, question, format, grace: grace, holdsAll: attempt.holdsAll)
       do throws(Conversation.Failure) {
-        let answer = try unsafe conversation.run(bytes)
+        let answer = try unsafe conversation.run(input)
         finish(worker, question.session)
         return answer
       } catch {
-        try unsafe prepare(&attempt, after: error, of: worker, bytes, question, format)
+        try unsafe prepare(&attempt, after: error, of: worker, input, question, format)
       }
     }
   }
@@ -55,7 +55,7 @@ struct SandboxDecoder: RemoteDecoder {
     _ attempt: inout Attempt,
     after failure: Conversation.Failure,
     of worker: WorkerProcess,
-    _ bytes: UnsafeRawBufferPointer,
+    _ input: DecodeInput,
     _ question: DecodeQuestion,
     _ format: ImageFormat,
   ) throws(ImageError) {
@@ -73,20 +73,20 @@ struct SandboxDecoder: RemoteDecoder {
     case .ended(hasImage: false) where attempt.number < Self.attemptLimit: pool.retire(worker)
     case .ended:
       let status = worker.end()
-      guard WorkerProcess.isOutOfMemory(status) else { throw unsafe end(of: worker, status, bytes, format) }
+      guard WorkerProcess.isOutOfMemory(status) else { throw unsafe end(of: worker, status, input, format) }
       pool.retire(worker)
       try holdAll()
     case .stuck(let error):
       pool.count { $0.stopped += 1 }
       pool.retire(worker)
-      if error.code == .outOfTime { unsafe killers.remember(bytes, error, timeLimit: limits.timeLimit) }
+      if error.code == .outOfTime { unsafe killers.remember(input, error, timeLimit: limits.timeLimit) }
       throw error
     case .lied(let field):
       pool.count { $0.crashed += 1 }
       pool.retire(worker)
       let detail = "the process that decodes \(format) images answered with an impossible \(field)"
       let error = ImageError(.decoderFailed, format: format, detail)
-      unsafe killers.remember(bytes, error, timeLimit: nil)
+      unsafe killers.remember(input, error, timeLimit: nil)
       throw error
     case .noMemory:
       pool.retire(worker)
@@ -124,7 +124,7 @@ struct SandboxDecoder: RemoteDecoder {
   private func end(
     of worker: WorkerProcess,
     _ status: Int32?,
-    _ bytes: UnsafeRawBufferPointer,
+    _ input: DecodeInput,
     _ format: ImageFormat,
   ) -> ImageError {
     pool.count { $0.crashed += 1 }
@@ -136,7 +136,7 @@ struct SandboxDecoder: RemoteDecoder {
       "the process that decodes \(format) images \(Self.cause(signal))",
     )
     // A kill comes from outside: from a person, or from a system that is out of memory.
-    if signal != SIGKILL, signal != SIGTERM { unsafe killers.remember(bytes, error, timeLimit: nil) }
+    if signal != SIGKILL, signal != SIGTERM { unsafe killers.remember(input, error, timeLimit: nil) }
     return error
   }
 

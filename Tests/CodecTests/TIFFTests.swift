@@ -233,6 +233,23 @@ struct TIFFTests {
     #expect(try decode(Self.file(tags: [(254, 4, 1, 1)])).bitmap.size == [2, 2])
   }
 
+  /// Compression 6 of TIFF 6.0, whose strip is a JPEG file, as scanners of the nineties wrote it.
+  @Test
+  func oldStyleJPEGIsThatPicture() throws {
+    let picture = Bitmap.pixels(width: 32, height: 16, alpha: .opaque) {
+      SIMD4(UInt8($0 * 8), UInt8($1 * 16), 128, 255)
+    }
+    let jpeg = try picture.encoded(as: .jpeg(quality: 95))
+    let tags = [
+      (256, 3, 1, 32), (257, 3, 1, 16), (259, 3, 1, 6), (262, 3, 1, 6), (277, 3, 1, 3), (278, 3, 1, 16),
+      (279, 4, 1, jpeg.count), (513, 4, 1, 8), (514, 4, 1, jpeg.count), (530, 3, 2, 0x20002),
+    ]
+
+    let bitmap = try decode(Self.file([UInt8](jpeg), tags)).bitmap
+
+    #expect(try bitmap.largestDifference(from: Bitmap(decoding: jpeg)) <= 24)
+  }
+
   @Test
   func aPictureInFloatingPointIsThatPicture() throws {
     let reference = try Fixture.reference("grey.tiff")

@@ -47,6 +47,24 @@ struct HeavyCodecTests {
     #expect(bitmap[150, 100] == SIMD4<UInt8>(0, 0, 0, 255))
   }
 
+  @Test
+  func aLargeScanIsNotReadAsAWhole() async throws {
+    let tool = try Tool()
+    try LargeScan.write(to: tool.folder.appending(path: "scan.tif").path)
+
+    let facts = try #require(try await tool.run("info", "--json", "scan.tif").json.first)
+    #expect(facts["width"] as? Int == LargeScan.width && facts["height"] as? Int == LargeScan.height)
+    #expect(facts["bytes"] as? Int ?? 0 > 32 << 20)
+    // A descriptor that a shell has opened is read from where it is.
+    let piped = try await tool.shell("cat scan.tif | \"$vitrine\" info /dev/stdin")
+    #expect(piped.status == 0 && piped.output.contains("/dev/stdin: tiff 8192x4096"), "\(piped.errors)")
+
+    let outcome = try await tool.run("thumbnail", "scan.tif", "--size", "100", "-o", "out.png")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let bitmap = try Bitmap(decoding: Data(contentsOf: tool.folder.appending(path: "out.png")))
+    #expect(bitmap.width == 100 && bitmap.height == 50)
+  }
+
   /// On both threads of a machine with two cores, where each would hold one for ever.
   @Test
   func drawingsThatNeverEndAreStoppedAndTheOthersAreServed() async throws {

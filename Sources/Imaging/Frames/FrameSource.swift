@@ -97,7 +97,7 @@ public struct FrameSource: ~Copyable, @unchecked Sendable {
       limits,
       remote: { (decoder, format) throws(ImageError) -> (ImageInfo, Composed?)? in
         let question = DecodeQuestion(.info, limits)
-        return try unsafe decoder.answer(question, about: pinned.bytes, of: format).info.map { ($0, nil) }
+        return try unsafe decoder.answer(question, about: .bytes(pinned.bytes), of: format).info.map { ($0, nil) }
       },
     ) { (decoder, info) throws(ImageError) in
       guard let frames = decoder as? any FrameDecoding,

@@ -41,7 +41,7 @@ package struct PendingPreview: Sendable {
           bytes,
           options.limits,
           remote: { (decoder, format) throws(ImageError) in
-            try unsafe decoder.answer(question, about: bytes, of: format).preview
+            try unsafe decoder.answer(question, about: .bytes(bytes), of: format).preview
           },
         ) { (decoder, info) throws(ImageError) -> ImagePreview?? in
           let plan = try options.plan(for: info)

@@ -1,5 +1,8 @@
 /// The program on whose behalf a process decodes: it permits the work, and provides the memory of the result.
 package protocol DecodeHost: AnyObject, Sendable {
+  /// A Boolean value that indicates whether the bytes of the file are held in memory.
+  var holdsInput: Bool { get }
+
   /// Asks for permission to decode an image; blocks until there is an answer.
   ///
   /// It is called when the header has been read and before memory for pixels is allocated.

@@ -39,7 +39,7 @@ package struct DecodeQuestion: Sendable {
     return question
   }
 
-  init(_ kind: Kind, _ limits: DecodeLimits) {
+  package init(_ kind: Kind, _ limits: DecodeLimits) {
     var options = DecodeOptions()
     options.limits = limits
     self.init(kind, options)
@@ -96,6 +96,15 @@ extension DecodeAnswer {
   }
 }
 
+/// The encoded image that a question is about.
+@unsafe
+package enum DecodeInput {
+  /// The file, or its beginning, valid until the call returns.
+  case bytes(UnsafeRawBufferPointer)
+  /// A file of which the process that decodes it reads what it needs.
+  case file(LargeFile)
+}
+
 /// A decoder that does all work on an image elsewhere: it takes the file's bytes, and answers with upright pixels.
 package protocol RemoteDecoder: Sendable {
   /// The formats it can decode.
@@ -105,18 +114,35 @@ package protocol RemoteDecoder: Sendable {
   ///
   /// - Parameters:
   ///   - question: The question; its ``DecodeOptions/isCancelled`` and time limit apply.
-  ///   - bytes: The file, or its beginning, valid until the call returns.
+  ///   - input: The encoded image.
   ///   - format: The format by the first bytes.
   /// - Returns: The answer of the kind that belongs to the question. It is checked against the limits.
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.
   func answer(
     _ question: DecodeQuestion,
-    about bytes: UnsafeRawBufferPointer,
+    about input: DecodeInput,
     of format: ImageFormat,
   ) throws(ImageError) -> DecodeAnswer
 }
 
 extension DecoderRegistry {
+  /// Answers a question about a large file of which no more than the beginning is read here; blocks until done.
+  ///
+  /// - Returns: `nil` if the file must be read as a whole: it is decoded in this process, or needs several questions.
+  /// - Throws: ``ImageError`` of any code but `.notEncodable`.
+  package func answer(_ question: DecodeQuestion, about file: LargeFile) throws(ImageError) -> DecodeAnswer? {
+    var options = question.options
+    // The bytes are only read while the closure runs.
+    let format = unsafe file.beginning.withUnsafeBytes { unsafe ImageFormat.sniff(ByteReader($0)) }
+    guard !options.animates, options.dynamicRange == .standard, let format, let decoder = remote(for: format) else {
+      return nil
+    }
+    let share = options.takeCore()
+    defer { share.leave() }
+    try DecodeControl(isCancelled: options.isCancelled, timeLimit: options.limits.timeLimit).check()
+    return try unsafe decoder.answer(question.with(options), about: .file(file), of: format)
+  }
+
   /// Answers a question with the decoders of this registry; blocks until done.
   ///
   /// - Throws: ``ImageError`` of any code but `.notEncodable`.

@@ -103,7 +103,8 @@ extension DecoderRegistry {
     _ options: DecodeOptions,
     _ taker: inout some RowTaking,
   ) throws(ImageError) -> Result<Void, ImageError>? {
-    guard let info = try unsafe decoder.answer(DecodeQuestion(.info, options), about: bytes, of: format).info else {
+    guard let info = try unsafe decoder.answer(DecodeQuestion(.info, options), about: .bytes(bytes), of: format).info
+    else {
       return nil
     }
     var options = options
@@ -117,7 +118,8 @@ extension DecoderRegistry {
     while row < height {
       options.region = rowCount >= height ? nil : PixelRegion(x: 0, y: row, width: info.width, height: rowCount)
       guard
-        let image = try unsafe decoder.answer(DecodeQuestion(.image, options), about: bytes, of: format).image ?? nil
+        let image = try unsafe decoder.answer(DecodeQuestion(.image, options), about: .bytes(bytes), of: format).image
+          ?? nil
       else { return nil }
       if !hasBegun {
         let head = RowHead(

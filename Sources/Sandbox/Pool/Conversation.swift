@@ -53,20 +53,18 @@ struct Conversation {
     )
   }
 
-  /// Asks about `bytes` and returns the answer; blocks until done.
-  mutating func run(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> DecodeAnswer {
+  /// Asks about `input` and returns the answer; blocks until done.
+  mutating func run(_ input: DecodeInput) throws(Failure) -> DecodeAnswer {
     let limits = question.options.limits
     worker.control.flag = false
     // A worker that decodes frames keeps what the next ones build on, also while it decodes something else.
     let keepsFrames = question.session != nil || worker.state.withLock { $0.session != nil }
     kept = keepsFrames ? limits.memoryByteCount : 0
-    guard let input = worker.mapping(.input, bytes.count) else { throw noMapping }
-    // `input` has room for them.
-    unsafe input.bytes.copyMemory(from: bytes)
+    let (inputByteCount, heldByteCount) = try unsafe provide(input)
     try provideOutput(1)
-    var (question, byteCount, allowance) = (question, bytes.count, try hold())
+    var (question, byteCount, allowance) = (question, inputByteCount, try hold())
     worker.limit(
-      memory: max(allowance, bytes.count).addingSaturating(kept),
+      memory: max(allowance, heldByteCount).addingSaturating(kept),
       isEstimate: !holdsAll,
       time: limits.timeLimit ?? .seconds(60),
     )
@@ -103,9 +101,23 @@ struct Conversation {
         let content = unsafe output?.bytes ?? UnsafeMutableRawBufferPointer(start: nil, count: 0)
         // The mapping is held until the answer has been read.
         var fields = unsafe AnswerFields(reading: message, UnsafeRawBufferPointer(content), question.options)
-        let (kind, byteCount) = (question.kind, bytes.count)
+        let (kind, byteCount) = (question.kind, inputByteCount)
         return try lies { () throws(Malformed) in try fields.code(nil, to: kind, byteCount: byteCount) }
       }
+    }
+  }
+
+  /// Gives the worker its input; returns its size, and the bytes of it that are held in memory.
+  private func provide(_ input: DecodeInput) throws(Failure) -> (all: Int, held: Int) {
+    switch unsafe input {
+    case .bytes(let bytes):
+      guard let memory = worker.mapping(.input, bytes.count) else { throw noMapping }
+      // `memory` has room for them.
+      unsafe memory.bytes.copyMemory(from: bytes)
+      return (bytes.count, bytes.count)
+    case .file(let file):
+      guard worker.lend(file) else { throw noMapping }
+      return (file.byteCount, 0)
     }
   }
 

@@ -19,9 +19,9 @@ struct Killers: Sendable {
   init(lifetime: Duration) { self.lifetime = lifetime }
 
   /// Returns the error of a file that is remembered, if it would happen again.
-  func error(of bytes: UnsafeRawBufferPointer, timeLimit: Duration?) -> ImageError? {
+  func error(of input: DecodeInput, timeLimit: Duration?) -> ImageError? {
     guard entries.withLock({ !$0.isEmpty }) else { return nil }
-    let key = unsafe Self.key(bytes)
+    let key = unsafe Self.key(input)
     let now = ContinuousClock.now
     return entries.withLock { entries in
       guard let entry = entries[key] else { return nil }
@@ -35,9 +35,9 @@ struct Killers: Sendable {
     }
   }
 
-  func remember(_ bytes: UnsafeRawBufferPointer, _ error: ImageError, timeLimit: Duration?) {
+  func remember(_ input: DecodeInput, _ error: ImageError, timeLimit: Duration?) {
     guard lifetime > .zero else { return }
-    let key = unsafe Self.key(bytes)
+    let key = unsafe Self.key(input)
     let now = ContinuousClock.now
     entries.withLock { entries in
       if entries.count >= Self.limit { entries = entries.filter { $0.value.expiry > now } }
@@ -48,11 +48,15 @@ struct Killers: Sendable {
     }
   }
 
-  private static func key(_ bytes: UnsafeRawBufferPointer) -> Int {
+  private static func key(_ input: DecodeInput) -> Int {
     var hasher = Hasher()
-    hasher.combine(bytes.count)
-    // Only read.
-    unsafe hasher.combine(bytes: bytes)
+    switch unsafe input {
+    case .bytes(let bytes):
+      hasher.combine(bytes.count)
+      // Only read.
+      unsafe hasher.combine(bytes: bytes)
+    case .file(let file): hasher.combine(file.identity)
+    }
     return hasher.finalize()
   }
 }

@@ -159,19 +159,33 @@ final class WorkerProcess: Sendable {
 
   /// Makes a mapping and passes it to a worker; `nil` if the system refuses, or the worker is gone.
   private static func share(_ role: MemoryRole, _ byteCount: Int, _ channel: Channel) -> SharedMapping? {
-    var (isSent, role, byteCount, command) = (false, role, byteCount, Command.memory)
-    let mapping = SharedMapping(byteCount: byteCount) { descriptor in
-      var message = Message()
-      do throws(Malformed) {
-        try message.code(kind: &command)
-        try message.code(&role, byteCount: &byteCount)
-      } catch {
-        return
-      }
-      // The first messages to a worker that is ready: there is room for them.
-      if case .success = channel.send(message, descriptor, check: {}) { isSent = true }
-    }
+    var isSent = false
+    let mapping = SharedMapping(byteCount: byteCount) { isSent = send($0, role, byteCount, channel) }
     return isSent ? mapping : nil
+  }
+
+  /// Passes a descriptor to a worker; returns `false` if the worker is gone.
+  private static func send(_ descriptor: Int32, _ role: MemoryRole, _ byteCount: Int, _ channel: Channel) -> Bool {
+    var (message, command, role, byteCount) = (Message(), Command.memory, role, byteCount)
+    do throws(Malformed) {
+      try message.code(kind: &command)
+      try message.code(&role, byteCount: &byteCount)
+    } catch {
+      return false
+    }
+    // The first messages to a worker that is ready: there is room for them.
+    guard case .success = channel.send(message, descriptor, check: {}) else { return false }
+    return true
+  }
+
+  /// Gives the worker a file as its next input; returns `false` if the worker is gone.
+  func lend(_ file: LargeFile) -> Bool {
+    // The worker drops the mapping that it has.
+    let old = state.withLock { state in
+      defer { state.input = nil }
+      return state.input
+    }
+    return withExtendedLifetime((old, file)) { Self.send(file.descriptor, .file, file.byteCount, channel) }
   }
 
   /// Returns the input or output with room for `count` bytes; `nil` if the system has no memory, or the worker is gone.

@@ -4,7 +4,7 @@ import VitrineRuntime
 // The messages. A conversation about one image is
 //
 //     program                         worker
-//     memory (input, output) …
+//     memory (input or file, output) …
 //     question                 ->
 //                              <-     permit: the header, and what it needs
 //     memory (output), proceed ->             (or refuse)
@@ -12,7 +12,7 @@ import VitrineRuntime
 //
 // A worker that needs no more memory than the question allows goes on without asking. It may ask for space at any time,
 // and for permission more than once, such as after a thumbnail that could not be used. The bytes of the file, the pixels
-// and other long parts are in shared memory.
+// and other long parts are in shared memory; of a large file the worker gets a descriptor that can only be read.
 //
 // A conversation about one picture to be encoded is
 //
@@ -63,6 +63,8 @@ package enum MemoryRole: Int, CaseIterable, Sendable {
   case control
   /// The bytes of the image, which the worker only reads.
   case input
+  /// The same as a file, for one question.
+  case file
   /// The pixels, and other long parts of an answer.
   case output
 }
@@ -70,7 +72,7 @@ package enum MemoryRole: Int, CaseIterable, Sendable {
 /// The first message of a worker.
 package struct Hello: Equatable, Sendable {
   /// The version of the wire, which changes with any message, and with the kinds of workers.
-  package static let version = 5
+  package static let version = 6
 
   package var version = Hello.version
   /// The layers of confinement that the system lacks.

@@ -38,6 +38,9 @@ package final class SharedMapping: @unchecked Sendable {
 
   deinit { unsafe munmap(bytes.baseAddress, bytes.count) }
 
+  /// Gives back the memory of what has been read; it is read again from the file behind it, which must be one.
+  package func forget() { _ = unsafe madvise(bytes.baseAddress, bytes.count, MADV_DONTNEED) }
+
   /// The first bytes as a flag that both ends access at once.
   package var flag: Bool {
     get { unsafe word.pointee.load(ordering: .relaxed) != 0 }

@@ -5,7 +5,7 @@ import VitrineRuntime
 /// Answers the questions of a program about images, one after another, until the program closes the socket.
 ///
 /// It runs in the worker, with the decoders or encoders that do the work.
-// @unchecked: one thread runs it. Only `control` is read on others, by decoders that ask whether to stop.
+// @unchecked: one thread runs it. Only `control` and `file` are read on others, by decoders that ask whether to stop.
 @safe
 package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   /// The end of the work: the program is gone, or is not one of ours.
@@ -16,6 +16,8 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
   private let channel: Channel
   private var control: SharedMapping?
   private(set) var input: SharedMapping?
+  /// The input, if it is a file.
+  private var file: SharedMapping?
   private(set) var output: SharedMapping?
   /// Outputs that were replaced while pixels are in them.
   private var replaced: [SharedMapping] = []
@@ -65,7 +67,12 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     question.options.host = self
     // Those that the program lends; it runs more workers beside this one.
     question.options.cores = CoreBudget(count: question.threadCount)
-    question.options.isCancelled = { [self] in control?.flag == true || hasEnded }
+    // Decoders ask now and then while they read. Otherwise a large file would fill the memory.
+    question.options.isCancelled = { [self] in
+      file?.forget()
+      return control?.flag == true || hasEnded
+    }
+    defer { if file != nil { (self.input, file) = (nil, nil) } }
     // The program does not change the input before it has the answer.
     let data = unsafe Data(
       bytesNoCopy: UnsafeMutableRawPointer(input.bytes.baseAddress.unsafelyUnwrapped),
@@ -168,6 +175,8 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
 
   // MARK: The host of a decode
 
+  package var holdsInput: Bool { file == nil }
+
   package func permit(_ info: ImageInfo, memory: Int, output: Int) throws(ImageError) -> Bool {
     var needs = Needs()
     needs.info = info
@@ -238,7 +247,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     // The old one first, so that there are never two large ones; pixels in an output stay until they are copied.
     switch role {
     case .control: control = nil
-    case .input: input = nil
+    case .input, .file: (input, file) = (nil, nil)
     case .output:
       if let output, isPermitted { replaced.append(output) }
       output = nil
@@ -249,6 +258,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
     switch role {
     case .control: control = memory
     case .input: input = memory
+    case .file: (input, file) = (memory, memory)
     case .output: output = memory
     }
   }

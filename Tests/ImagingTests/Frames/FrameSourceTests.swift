@@ -271,7 +271,7 @@ private struct TimedElsewhere: RemoteDecoder {
 
   func answer(
     _ question: DecodeQuestion,
-    about bytes: UnsafeRawBufferPointer,
+    about input: DecodeInput,
     of format: ImageFormat,
   ) throws(ImageError) -> DecodeAnswer {
     switch question.kind {

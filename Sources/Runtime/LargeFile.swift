@@ -1,0 +1,50 @@
+/// A large regular file that is open, and of which only the beginning has been read.
+package final class LargeFile: Sendable {
+  /// The number of bytes from which a file is large: reading less takes no longer than a process that would read it.
+  package static let leastByteCount = 16 << 20
+
+  /// The open file, which may only be read.
+  package let descriptor: Int32
+  /// The size of the file when it was opened, in bytes.
+  package let byteCount: Int
+  /// The first 64 KiB.
+  package let beginning: Data
+  /// What tells two files apart, and two states of one.
+  package let identity: [Int]
+
+  /// Opens the file at `path`.
+  ///
+  /// Returns `nil` if there is none, or one that should be read as a whole.
+  package init?(_ path: ByteString) {
+    func isLarge(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG && status.st_size >= Self.leastByteCount }
+    // Not opened before: who waits at the other end of a FIFO would notice.
+    guard let status = path.status(), isLarge(status) else { return nil }
+    let file = unsafe path.withCString { unsafe open($0, FileContents.flags) }
+    guard file >= 0 else { return nil }
+    var opened = stat()
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    // `opened` outlives its call; `bytes` has room for as many as are read.
+    guard unsafe fstat(file, &opened) == 0, isLarge(opened), unsafe pread(file, &bytes, bytes.count, 0) == bytes.count
+    else {
+      close(file)
+      return nil
+    }
+    (descriptor, byteCount, beginning) = (file, Int(opened.st_size), Data(bytes))
+    #if canImport(Darwin)
+    let time = opened.st_mtimespec
+    #else
+    let time = opened.st_mtim
+    #endif
+    identity = [Int(opened.st_dev), Int(opened.st_ino), Int(opened.st_size), Int(time.tv_sec), Int(time.tv_nsec)]
+  }
+
+  deinit { close(descriptor) }
+
+  /// Reads the whole file.
+  ///
+  /// Blocks.
+  package func contents() throws(FileError) -> Data {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw FileError(code: errno) }
+    return try FileContents.of(descriptor)
+  }
+}
