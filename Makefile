@@ -19,8 +19,9 @@ help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\n'
 	@printf '%s\n' "Parameters are variables: make check NAME=hostile-files COUNT=100." \
-		"make demo shows PHOTOS=folder; make bench writes its results to RESULTS=folder." \
-		"make install takes PREFIX (/usr/local), DESTDIR, PRODUCTS and STRIP=0."
+		"make demo shows PHOTOS=folder; make bench writes to RESULTS (Benchmarks/Results)." \
+		"make install takes PREFIX (/usr/local), DESTDIR, STRIP=0 to keep symbols, and" \
+		"PRODUCTS (all: vitrine vitrine-codecs vitrine-gallery vitrine-server)."
 
 .PHONY: setup
 setup: ## Installs missing system libraries, and says which and why.
@@ -34,7 +35,7 @@ build: setup ## Builds the programs in release mode: .build/release/vitrine.
 	@source Scripts/lib/common.sh && release $(or $(PRODUCTS),$(programs))
 
 .PHONY: test
-test: ## Runs all tests, those of widgets on a virtual display.
+test: ## Runs all tests for Linux, those of widgets on a virtual display.
 	@Scripts/test.sh
 
 .PHONY: test-apple
@@ -57,15 +58,15 @@ docs: setup ## Builds the documentation into site/.
 	@Scripts/docs.sh
 
 .PHONY: demo
-demo: ## Shows photographs. NAME=server, fleet or hello: other demos.
+demo: ## Opens the gallery. NAME=server, fleet or hello: other demos.
 	@Scripts/lib/named.sh demo $(or $(name),gallery)
 
 .PHONY: bench
-bench: ## Runs benchmark NAME, often beside peers; alone it lists them.
+bench: ## Runs benchmark NAME, often beside peers; without NAME lists them.
 	@Scripts/lib/named.sh bench $(name)
 
 .PHONY: check
-check: ## Runs a slow check, such as NAME=sanitizers; alone it lists them.
+check: ## Runs slow check NAME; without NAME lists them.
 	@Scripts/lib/named.sh check $(name)
 
 # Separate from the build, so that only copying needs the rights of root.

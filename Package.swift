@@ -1,21 +1,21 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The shape of a build. For Apple's platforms Vitrine needs no library but the system's own frameworks. On Linux it
-// needs those of Debian packages, unless `VITRINE_APPLE=1` asks for Apple's shape: then the modules of Tests/AppleStubs
-// stand in for the frameworks, so that the code for Apple's platforms is compiled and tested here too.
+// There are two variants of the package. For Apple's platforms Vitrine needs no library but the system's own frameworks.
+// On Linux it needs those of Debian packages, unless `VITRINE_APPLE=1` asks for Apple's variant: then `isApple` is true,
+// and the modules of Tests/AppleStubs stand in for the frameworks, so that this code is compiled and tested here too.
 #if os(Linux)
 let (isApple, hasStubs) = Context.environment["VITRINE_APPLE"] == "1" ? (true, true) : (false, false)
 #else
 let (isApple, hasStubs) = (true, false)
 #endif
 
-// `make test` sets it. SwiftPM refuses a dependency with unsafe flags, so only tests of this package have them.
+// `make test` sets VITRINE_TEST_BUILD. SwiftPM refuses a dependency with unsafe flags, so only that build has them.
 let isTestBuild = Context.environment["VITRINE_TEST_BUILD"] == "1"
 
-// Unsafe code is marked. Warnings are errors, except on a real Mac, where nobody has built Vitrine yet. Tests run hot code
-// over millions of pixels and bytes, so a test build optimises it, and keeps a debug build's checks, including those of
-// the bounds of unsafe buffers.
+// Unsafe code is marked. Warnings are errors, except those of deprecation, and all on a real Mac, where nobody has built
+// Vitrine yet. Tests run some modules over millions of pixels, so a test build optimises these (`isHot`), and keeps a debug
+// build's checks, including those of the bounds of unsafe buffers.
 func settings(isHot: Bool = false) -> [SwiftSetting] {
   let imports = ["InternalImportsByDefault", "MemberImportVisibility"]
   let features = imports + ["ExistentialAny", "NonisolatedNonsendingByDefault"]
@@ -28,7 +28,7 @@ func settings(isHot: Bool = false) -> [SwiftSetting] {
 // Turns names separated by spaces into dependencies.
 func list(_ names: String) -> [Target.Dependency] { names.split(separator: " ").map { .target(name: String($0)) } }
 
-// A room of the house: a module of ours. ARCHITECTURE.md says what each may import, and CONTRIBUTING.md how to add one.
+// A module of Vitrine's. ARCHITECTURE.md says what each may import, and CONTRIBUTING.md how to add one.
 func room(_ name: String, _ path: String, _ needs: String, isHot: Bool = false) -> Target {
   let (needs, exclude, settings) = (list(needs), unused[path] ?? [], settings(isHot: isHot))
   return .target(name: name, dependencies: needs, path: path, exclude: exclude, swiftSettings: settings)
@@ -40,8 +40,8 @@ func program(_ name: String, _ path: String, _ needs: String) -> Target {
   return .executableTarget(name: name, dependencies: needs, path: path, exclude: unused, swiftSettings: settings())
 }
 
-// A target of tests. It sees the core, Tests/Support and what it needs; a guest sees only what is public, as another
-// package does, and not Tests/Support.
+// A target of tests. It depends on the core, Tests/Support and the targets it names. A guest sees only what is public, as
+// another package does, and not Tests/Support.
 func tests(_ name: String, _ needs: String = "", at path: String? = nil, isGuest: Bool = false) -> Target {
   let path = path ?? "Tests/\(name)"
   return .testTarget(
@@ -54,7 +54,7 @@ func tests(_ name: String, _ needs: String = "", at path: String? = nil, isGuest
   )
 }
 
-// C that turns macros, `setjmp` and variadic functions into plain functions, or that needs special instructions.
+// C that turns macros, `setjmp` and variadic functions into plain functions, or that needs vector instructions.
 func shim(_ name: String, _ needs: String = "", links: [String] = []) -> Target {
   let (path, settings) = ("Sources/Shims/\(name)", isTestBuild ? [CSetting.unsafeFlags(["-O2"])] : [])
   // A module map links its library where Swift imports it; what only C uses is linked here.
@@ -66,7 +66,7 @@ func shim(_ name: String, _ needs: String = "", links: [String] = []) -> Target 
 //
 // SwiftPM reads the pkg-config file of every target, used or not, and in every package that depends on this one it warns
 // of a file that is missing or has a flag it does not know. So a file is named only where the compiler would not find the
-// headers, and it is ours, in the module's folder. With `PKG_CONFIG_PATH` set, the libraries' own files are read.
+// headers otherwise, and then it is a copy of ours in the module's folder. With `PKG_CONFIG_PATH` set, the libraries' own files are read.
 func library(_ module: String, _ pkgConfig: String, apt: String, needsFlags: Bool = false) -> Target {
   let path = "Sources/System/\(module)"
   var file: String? = pkgConfig
@@ -81,7 +81,7 @@ func library(_ module: String, _ pkgConfig: String, apt: String, needsFlags: Boo
 // Frameworks of Apple's; dependencies only where stubs stand in for them.
 func frameworks(_ names: String) -> String { hasStubs ? names : "" }
 
-// Files of a target's folder that this shape leaves out.
+// Files of a target's folder that belong to another target, or to the other variant.
 let unused = [
   "Sources/Imaging": [isApple ? "Codecs/System" : "Codecs/ImageIO"],
   "Sources/Caching": ["Disk/DiskFormat.md"],
@@ -102,7 +102,7 @@ let unused = [
 
 // MARK: On every platform
 let core = "VitrineRuntime VitrineImaging VitrineCaching VitrineHTTP Vitrine"
-let systemCodecs = "CVitrineCodecs CLibWebP CLibGIF CLibLCMS"
+let systemCodecs = "CVitrineCodecs CLibWebP CLibGIF CLibLCMS"  // JPEG and PNG, WebP, GIF, colours
 let pictures = isApple ? frameworks("CoreGraphics ImageIO") : systemCodecs
 let extras = isApple ? "" : "VitrineS3 VitrineRedis VitrineSandbox VitrineServingRequests"
 var libraries = "Vitrine VitrineImaging VitrineCaching VitrineHTTP VitrineTesting"
@@ -152,7 +152,7 @@ if hasStubs {
   ]
   let all = stubs.map(\.key).joined(separator: " ")
   targets.append(tests("AppleStubsTests", all, at: "Tests/AppleStubs/Tests", isGuest: true))
-  // Tests of what differs between the shapes; all else is tested by `make test`.
+  // Tests of what differs between the variants; all else is tested by `make test`.
   let sources = [
     "HTTPTests": ["Loader", "URLSession"],
     "ImagingTests": ["Codecs", "Support", "Frames/AnimatedImageTests.swift", "Frames/FrameSourceTests.swift"],
@@ -165,7 +165,7 @@ if hasStubs {
     target.dependencies += list("StubStart StubCodecs CoreGraphics ImageIO")
     target.swiftSettings? += withoutOverlays
   }
-  // They draw pixel by pixel.
+  // These stubs draw pixel by pixel.
   let fast = [SwiftSetting.unsafeFlags(["-O"])]
   targets += stubs.map {
     let (path, settings) = ("Tests/AppleStubs/Sources/\($0.key)", $0.key == "CoreGraphics" ? fast : [])
@@ -174,7 +174,7 @@ if hasStubs {
   let seesInternals = ["-Xfrontend", "-testable-import-module", "-Xfrontend", "VitrineImaging"]
   let stubCodecs = room("StubCodecs", "Tests/StubCodecs", "VitrineImaging CoreGraphics ImageIO \(systemCodecs)")
   stubCodecs.swiftSettings? += [.unsafeFlags(seesInternals)] + fast
-  // StubStart hands the codecs to the stub of ImageIO at launch. The program is an app, which AppleTests launch.
+  // StubStart hands the codecs to the stub of ImageIO at launch. PhotosTable is an app, which AppleTests launch.
   targets += [stubCodecs, .target(name: "StubStart", dependencies: ["StubCodecs"], path: "Tests/StubStart")]
   targets.append(program("PhotosTable", "Examples/PhotosTable/Sources", "VitrineApple UIKit"))
 }
@@ -207,7 +207,8 @@ if !isApple {
     shim("CVitrineGTK", "CGTK"),
     library("CGTK", "gtk4", apt: "libgtk-4-dev", needsFlags: true),
 
-    // Decoding in processes that can do nothing else.
+    // Decoding in other processes: VitrineSandbox starts them and talks to them, VitrineConfinement takes from them, by
+    // seccomp and Landlock, whatever else they could do, and vitrine-codecs is their program.
     room("VitrineSandbox", "Sources/Sandbox", "VitrineRuntime VitrineImaging CVitrineSandbox"),
     room("VitrineConfinement", "Sources/Confinement", "VitrineRuntime VitrineSandbox CVitrineConfinement CLibSeccomp"),
     program("vitrine-codecs", "Sources/CodecWorker", "\(sandboxed) \(codecs)"),
@@ -240,9 +241,10 @@ if !isApple {
     tests("S3Tests", "VitrineS3"),
     tests("ServerTests", "VitrineSandbox VitrineS3 VitrineServing vitrine-server"),
     tests("ServerRequestTests", "VitrineServingRequests", at: "Tests/ServerTests/Requests"),
-    // XCTest, since only that runs on the main thread. It names the programs with windows so that they are built, too.
+    // By XCTest, since GTK needs the main thread, on which Swift Testing runs no test. The programs are named so that they
+    // are built.
     tests("GTKTests", "VitrineGTK CVitrineGTK CGTK VitrineGallery accessible-window"),
-    // A moment of fuzzing (`make check NAME=fuzzing` is longer), and users' scenarios; both are packages of their own, too.
+    // A moment of fuzzing (`make check NAME=fuzzing` is longer), and tasks of apps. Both folders are packages, too.
     tests("FuzzTests", "VitrineSandbox \(codecs)", at: "Fuzz", isGuest: true),
     tests("Scenarios", at: "Examples/Scenarios/Tests", isGuest: true),
   ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Animations: frames, ten views at once, memory of fifty.
+# Animations: frame rate, ten views at once, memory of fifty.
 source "$(dirname "$0")/../lib/common.sh"
 setup
 benchmarks bench-animation

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Disk cache beside files, SQLite, LMDB; memory, NSCache.
+# Disk cache beside files, SQLite and LMDB; memory cache beside NSCache.
 # ROUNDS (3 and 11) for the median. PARTS (entries pixels open bursts full stream) narrows what is measured of the disk
 # cache.
 source "$(dirname "$0")/../lib/common.sh"

@@ -19,14 +19,14 @@ import subprocess
 import sys
 import time
 
-import parts
+import services
 import wrk
 
 IMAGES = int(os.environ.get("IMAGES") or 600)
 CONNECTIONS = [int(number) for number in (os.environ.get("CONNECTIONS") or "1 16").split()]
 PARTS = (os.environ.get("PARTS") or "one many").split()
 SIZE = 512
-WRK = parts.find("wrk")
+WRK = services.find("wrk")
 program = os.path.abspath(sys.argv[1])
 
 # Ends the run when so many answers have come.
@@ -57,10 +57,10 @@ class Wrk:
         with open(files["lua"], "w") as file:
             file.write(wrk.each(files["paths"]) + SCRIPT % dict(files, count=self.count))
         self.files = files
-        self.run = parts.Part(group, "wrk", [WRK, "-t1", f"-c{connections}", "-d600s", "--latency", "--timeout", "30s", "-s",
+        self.run = services.Part(group, "wrk", [WRK, "-t1", f"-c{connections}", "-d600s", "--latency", "--timeout", "30s", "-s",
                                              files["lua"], f"http://127.0.0.1:{server.port}"], server.port)
         self.run.process = subprocess.Popen(self.run.command, stdout=subprocess.PIPE, text=True, start_new_session=True,
-                                            preexec_fn=parts.end_with_parent)
+                                            preexec_fn=services.end_with_parent)
 
     def wait(self):
         """Returns the time of the last answer, and latencies in ms."""
@@ -96,14 +96,14 @@ class Rig:
 
     def settle(self):
         """Waits until nothing is left to be written."""
-        while any(value for server in self.servers for (name, _), value in parts.metrics(server).items() if name == "queued_writes"):
+        while any(value for server in self.servers for (name, _), value in services.metrics(server).items() if name == "queued_writes"):
             time.sleep(0.05)
         time.sleep(0.2)
 
     def mark(self):
         tiers = collections.Counter()
         for server in self.servers:
-            tiers.update(parts.metrics(server))
+            tiers.update(services.metrics(server))
         return dict(server=sum(server.cpu() for server in self.servers), redis=self.redis.cpu() if self.redis else 0,
                     s3=self.bucket.cpu() if self.bucket else 0, info=info(self.redis) if self.redis else {}, tiers=tiers)
 
@@ -243,11 +243,11 @@ def many(group, names, redis, bucket):
 
 
 def main():
-    group = parts.Fleet()
+    group = services.Fleet()
     photographs = group.photographs()
     sizes = [os.path.getsize(os.path.join(photographs, name)) // 1000 for name in sorted(os.listdir(photographs))]
     for needed in ("nginx", "redis-server", "wrk"):
-        if not parts.find(needed):
+        if not services.find(needed):
             raise SystemExit(f"fleet: {needed} is not installed; Scripts/setup.sh bench/fleet installs it")
     origin = group.nginx(photographs).start()
     redis, bucket = group.redis("--maxmemory", "2gb").start(), group.bucket()
@@ -259,7 +259,7 @@ def main():
     else:
         print("- without S3: weed (SeaweedFS) is not installed; Scripts/setup.sh bench/fleet installs it")
     names = Names(photographs, origin)
-    body = parts.get(group.server(program, "first", memory="1G").start().port, names.take(len(names.files))[0])[2]
+    body = services.get(group.server(program, "first", memory="1G").start().port, names.take(len(names.files))[0])[2]
     group.parts[-1].stop()
     print(f"- the first of them has {len(body) / 1000:.0f} KB at that size\n")
     if "one" in PARTS:

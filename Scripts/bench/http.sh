@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Loads from nginx beside curl and URLSession.
+# Downloads from nginx beside curl and URLSession.
 # Rate, CPU, latency and memory in ROUNDS (5) of REQUESTS (6000); many cancels, and a long run, too. PARTS (rates storm
 # soak) narrows it.
 source "$(dirname "$0")/../lib/common.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A picture for the documentation: what 200 images wait for.
+# A chart for the documentation: when a page of 200 images has each.
 source "$(dirname "$0")/../lib/common.sh"
 setup
 benchmarks bench-pipeline

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# 100 megapixels moved about in a window: frames, memory.
+# Panning a photograph of 100 megapixels in a window: frames, memory.
 source "$(dirname "$0")/../lib/common.sh"
 setup
 release vitrine-gallery vitrine-codecs

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Requests of a cache in a bucket: latency, rate, CPU.
+# An S3 cache's requests: latency, rate, CPU.
 source "$(dirname "$0")/../lib/common.sh"
 setup
 benchmarks bench-s3

@@ -18,7 +18,7 @@ import tempfile
 import time
 import urllib.request
 
-import parts
+import services
 import wrk
 
 SECONDS = int(os.environ.get("SECONDS_EACH", "5"))
@@ -28,13 +28,13 @@ CONNECTIONS = [int(n) for n in os.environ.get("CONNECTIONS", "1 16 64").split()]
 PEERS = os.environ.get("PEERS", "vitrine pyvips thumbor").split()
 SIZE = 512
 server = os.path.abspath(sys.argv[1])
-group = parts.Fleet()
+group = services.Fleet()
 scratch, sources = group.scratch, group.folder("sources")
 
 
 def photographs():
     """Returns the paths of six photographs of each kind; progressive JPEG and WebP are made of the JPEG."""
-    corpus, examples = os.environ.get("VITRINE_CORPUS"), os.path.join(parts.HERE, "Examples/Photographs")
+    corpus, examples = os.environ.get("VITRINE_CORPUS"), os.path.join(services.HERE, "Examples/Photographs")
 
     def largest(folder, ends):
         found = [os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names
@@ -71,9 +71,9 @@ for kind, paths in kinds.items():
 
 class Server:
     def __init__(self, peer):
-        self.peer, self.port = peer, parts.free_port()
+        self.peer, self.port = peer, services.free_port()
         results = tempfile.mkdtemp(dir=scratch)
-        environment = dict(os.environ, SOURCES=sources, RESULTS=results, PYTHONPATH=os.path.join(parts.HERE, "Benchmarks/Servers"),
+        environment = dict(os.environ, SOURCES=sources, RESULTS=results, PYTHONPATH=os.path.join(services.HERE, "Benchmarks/Servers"),
                            VIPS_CONCURRENCY="1")
         tools = os.path.dirname(sys.executable)
         if peer == "vitrine":
@@ -83,9 +83,9 @@ class Server:
                        "--port", str(self.port), "--no-access-log", "pyvips_app:app"]
         else:
             command = [os.path.join(tools, "thumbor"), "--ip", "127.0.0.1", "--port", str(self.port), "--processes", "2",
-                       "--conf", os.path.join(parts.HERE, "Benchmarks/Servers/thumbor.conf")]
+                       "--conf", os.path.join(services.HERE, "Benchmarks/Servers/thumbor.conf")]
         if peer != "vitrine":
-            self.part = parts.Part(group, peer, command, self.port, environment)
+            self.part = services.Part(group, peer, command, self.port, environment)
         self.port = self.part.start().port
 
     def path(self, name, form):
@@ -164,7 +164,7 @@ def flat():
         marks = []
         while load.poll() is None:
             time.sleep(seconds / 20)
-            marks.append(parts.memory(target.part.process.pid))
+            marks.append(services.memory(target.part.process.pid))
         rate = re.search(r"(\d+) requests in", load.stdout.read()).group(1)
         print(f"{seconds} s of load by 16 connections, every second request a miss: {rate} requests\n"
               f"MB of the server's process, each {seconds // 20} s: " + " ".join(f"{mark:.0f}" for mark in marks), flush=True)

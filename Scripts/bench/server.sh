@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# vitrine-server beside thumbor and pyvips, by wrk.
+# vitrine-server beside thumbor and pyvips, measured with wrk.
 # Rate, latency, CPU and memory. Each run takes SECONDS_EACH (5). FORMATS (jpg webp avif hits), KINDS of sources (jpg
 # progressive png webp), CONNECTIONS (1 16 64) and PEERS (vitrine pyvips thumbor) narrow it. FORMATS=flat loads
 # vitrine-server alone for FLAT_SECONDS (300), and prints its memory on the way.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Windows with pictures, and the gallery, to a screen reader.
+# What a screen reader has of windows with pictures and of the gallery.
 # Over AT-SPI, on a display and a session bus of their own. The gallery is used by keys alone: what can be used has a
 # name. PARTS (window gallery) narrows it; PHOTOS is the gallery's folder.
 source "$(dirname "$0")/../lib/common.sh"

@@ -14,11 +14,11 @@ import subprocess
 import sys
 import time
 
-import parts
+import services
 from checks import check, finish
 
 server, picture = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-group = parts.Fleet()
+group = services.Fleet()
 scratch = group.scratch
 root = os.path.join(scratch, "root")
 
@@ -47,7 +47,7 @@ addEventListener("load", () => { document.getElementById("facts").textContent = 
 </script>"""
 
 
-class Pages(parts.Answering):
+class Pages(services.Answering):
     """The program whose pages have the images; it asks for client hints."""
 
     def do_GET(self):
@@ -56,7 +56,7 @@ class Pages(parts.Answering):
 
 
 def ask(port, target, fields=None, method="GET"):
-    return parts.get(port, target, fields, method=method)
+    return services.get(port, target, fields, method=method)
 
 
 def is_hit(headers):
@@ -169,7 +169,7 @@ def in_chromium(front, log):
 
 def main():
     os.mkdir(root)
-    photographs = os.path.join(parts.HERE, "Examples/Photographs")
+    photographs = os.path.join(services.HERE, "Examples/Photographs")
     for name, source in dict(a="waterfall-cliff-large.jpg", b="waterfall-cliff-large.jpg", c="waterfall-cliff-large.jpg", f="macaws-444.jpg",
                              d="waterfall-cliff-orientation-6.jpg").items():
         shutil.copy(os.path.join(photographs, source), os.path.join(root, name + ".jpg"))
@@ -180,11 +180,11 @@ def main():
     back = group.server(server, "server", local_root=root, local_ttl="3s", min_ttl="1s", purge_token="secret", width_hints="on",
                         dpr_hints="on").start()
     # The pages are another program's.
-    pages = (f'\nbackend pages {{ .host = "127.0.0.1"; .port = "{parts.serve(Pages)}"; }}\n'
+    pages = (f'\nbackend pages {{ .host = "127.0.0.1"; .port = "{services.serve(Pages)}"; }}\n'
              'sub vcl_recv { if (req.url == "/page") { set req.backend_hint = pages; return (pass); } }\n')
     front = group.varnish("thumbnails.vcl", {8080: back.port}, pages).start()
     log = os.path.join(scratch, "requests")
-    requests = parts.Part(group, "varnishncsa", [
+    requests = services.Part(group, "varnishncsa", [
         "varnishncsa", "-n", group.folder("varnish"), "-w", log, "-F",
         "%U%q\t%s\t%{Content-Type}o\t%{Vary}o\t%{Sec-CH-Width}i\t%{Sec-CH-DPR}i\t%{Varnish:hitmiss}x"], None)
     requests.begin()

@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 
-import parts
+import services
 from load import Clients, percentile
 
 SECONDS = float(os.environ.get("SECONDS_EACH", "7"))
@@ -37,7 +37,7 @@ FAULTS = {
 }
 STATES = os.environ.get("STATES", "").split()
 program = os.path.abspath(sys.argv[1])
-group = parts.Fleet()
+group = services.Fleet()
 sources = group.photographs()
 photographs = sorted(os.listdir(sources))[:6]
 clients = Clients(96)
@@ -83,14 +83,14 @@ def stop(server):
 
 def counts(server, tier):
     """Returns the numbers of a tier; empty without."""
-    return {name: value for (name, other), value in parts.metrics(server, 60).items() if tier and other == tier.name}
+    return {name: value for (name, other), value in services.metrics(server, 60).items() if tier and other == tier.name}
 
 
 class Proxy:
     """Stands between servers and a tier."""
 
     def __init__(self, port):
-        self.process = subprocess.Popen([sys.executable, os.path.join(parts.HERE, "Scripts/lib/slow-proxy.py"), str(port)],
+        self.process = subprocess.Popen([sys.executable, os.path.join(services.HERE, "Scripts/lib/slow-proxy.py"), str(port)],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline())
 
@@ -275,7 +275,7 @@ def suffer(tier, baseline):
     stop(filler)
 
 
-class HeldOrigin(parts.Answering):
+class HeldOrigin(services.Answering):
     """Serves the photographs, and answers the first request for a name only after the server is killed that has sent it."""
 
     requests, lock, gate = {}, threading.Lock(), threading.Event()
@@ -291,7 +291,7 @@ class HeldOrigin(parts.Answering):
 
 def kill_holder(tier, baseline, amount=10):
     """Kills a server that holds leases; others wait for what it would have made, under the usual load."""
-    port = parts.serve(HeldOrigin)
+    port = services.serve(HeldOrigin)
     paths = [(f"/_/rs:fit:128:128/q:80/plain/http://127.0.0.1:{port}/{number % len(photographs)}-{number}.jpg@jpg",
               number % len(photographs)) for number in range(amount)]
     holder, server = (serve(tier, tier.proxy) for _ in range(2))

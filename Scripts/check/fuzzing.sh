@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Decoders, parsers and caches, fuzzed, by each target.
+# Fuzzes decoders, parsers and caches.
 # Under the address sanitizer: TARGETS, or all of them, each for FUZZ_SECONDS (300). Findings are kept in
 # .build/fuzz/findings/TARGET. The corpus in .build/fuzz/corpus/TARGET is where the next run continues.
 source "$(dirname "$0")/../lib/common.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The gallery, by keys and pointer: its pixels and the files.
+# The gallery by keyboard and pointer: its pixels, and what it does to files.
 # On a virtual display. Screenshots are in .build/gallery-session. PHOTOS is the folder of pictures.
 source "$(dirname "$0")/../lib/common.sh"
 setup

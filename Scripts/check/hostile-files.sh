@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tool, and a service, on damaged and demanding files.
+# The tool, and a program that serves thumbnails, on hostile files.
 # PARTS narrows it. `damaged`: the tool reads COUNT (10,000) damaged images, each in a process with MEMORY (1,024) MB of
 # address space and 5 s of CPU time; one that crashes or hangs is kept in .build/hostile-files/failed. `demanding`:
 # files that ask for gigabytes or for ever, each refused by the limit that it exceeds, within 10 s and 400 MB, of the

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Random histories of pipelines and tiers, against models.
+# Random histories of pipelines and of cache tiers, against models.
 # ROUNDS (10,000) of them, and all situations that can be enumerated. SEED replays.
 source "$(dirname "$0")/../lib/common.sh"
 source Scripts/lib/tests.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A sandbox: hostile files, and processes that are killed.
+# The sandbox with hostile files, and with processes that are killed.
 # Decodes COUNT (10,000) damaged images and all that ask for gigabytes or for ever. Then it decodes whole ones for
 # KILL_SECONDS (60) while the sandbox's processes are killed at random moments. Fails if a picture is wrong, more images
 # are lost than processes, or descriptors, memory or processes are left. SEED (1) selects other damage.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests but those of widgets under the thread and the address sanitizer.
+# All tests but those of widgets, under the thread and the address sanitizer.
 # First the one, then the other. SANITIZERS (thread address) narrows it.
 source "$(dirname "$0")/../lib/common.sh"
 source Scripts/lib/tests.sh

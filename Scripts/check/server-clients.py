@@ -17,7 +17,7 @@ import threading
 import time
 
 from checks import check, finish
-from parts import memory
+from services import memory
 from load import percentile
 from raw_http import PATIENCE, Honest, Target, attack_arguments, descriptors, field, parsed
 

@@ -19,7 +19,7 @@ import time
 from collections import Counter
 
 from checks import check, finish
-from parts import children, memory
+from services import children, memory
 from raw_http import PATIENCE, Honest, Target, attack_arguments, field
 
 

@@ -24,7 +24,7 @@ import time
 from collections import Counter
 from urllib.parse import quote
 
-from parts import Answering, serve
+from services import Answering, serve
 from raw_http import PATIENCE, Target, field
 
 PHOTOGRAPHS = """autumn-avenue-nikon.jpg caps-p3-profile.jpg red-barn-progressive.jpg lighthouse-progressive.jpg statue-grey.jpg

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Load on the server, and attacks, under both sanitizers.
+# The server under load and attack, with both sanitizers.
 # Its codec processes too, on 127.0.0.1 alone: first all kinds of clients at once for LOAD_SECONDS (120), each byte
 # compared, then make check NAME=hostile-clients with COUNT (1,000) damaged files, URLS (20,000) URLs and IDLE (2,000)
 # idle connections. Fails if a sanitizer reports anything, the server ends, or a wrong byte is served. SANITIZERS

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Thumbnails that Debian's tumbler makes by Vitrine's entry.
+# Thumbnails that Debian's tumbler makes through Vitrine's entry.
 # Through what make install installs. Of AVIF, JPEG XL, HEIC, QOI and WebP, and none of these without the entry. Then of
 # all demanding files and COUNT (200) damaged ones: each may take 15 s; afterwards the same service still makes
 # thumbnails, and nothing is left over. SEED (1) selects other damage; THUMBNAILS is a folder for the thumbnails.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The gallery's translations: compiled, nothing lacking.
+# The gallery's translations: compiled and complete.
 # Collects the texts of the gallery in Translations/vitrine-gallery.pot, and compiles each Translations/LANGUAGE.po. A
 # language that lacks a text shows it in English, and is a fault here.
 source "$(dirname "$0")/../lib/common.sh"

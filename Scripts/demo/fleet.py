@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 
-import parts
+import services
 from load import Clients, percentile
 
 SECONDS = float(os.environ.get("SECONDS_EACH") or 10)
@@ -140,7 +140,7 @@ class Tally:
 
     def look(self):
         for index, server in enumerate(self.servers):
-            now = parts.metrics(server)
+            now = services.metrics(server)
             if not now:
                 continue
             last = self.last[index]
@@ -160,7 +160,7 @@ class Tally:
 
 
 def fetches(origin):
-    return sum(json.loads(parts.get(origin.port, "/fetches")[2]).values())
+    return sum(json.loads(services.get(origin.port, "/fetches")[2]).values())
 
 
 class Show:
@@ -208,7 +208,7 @@ class Show:
 
 def answers(part, target, expected):
     try:
-        status, headers, body = parts.get(part.port, target, timeout=2)
+        status, headers, body = services.get(part.port, target, timeout=2)
     except (OSError, http.client.HTTPException):
         return False
     return status == 200 and proof(headers, body) == expected
@@ -216,13 +216,13 @@ def answers(part, target, expected):
 
 def main():
     program = os.path.abspath(sys.argv[1])
-    group = parts.Fleet()
+    group = services.Fleet()
     photographs = group.photographs()
     # Phases that wait for a breaker take longer.
     images = Images(photographs, int(NEW * (SECONDS * 10 + 2 * PATIENCE)))
     origin = group.origin(photographs).start()
     redis, bucket = group.redis(), group.bucket()
-    for part, name in ((redis, "Redis: redis-server"), (bucket, "S3: weed (SeaweedFS)"), (parts.find("varnishd"), "Varnish: varnishd")):
+    for part, name in ((redis, "Redis: redis-server"), (bucket, "S3: weed (SeaweedFS)"), (services.find("varnishd"), "Varnish: varnishd")):
         if not part:
             say(f"skipping {name} is not installed; Scripts/setup.sh demo/fleet installs it")
     for part in (redis, bucket):
@@ -234,7 +234,7 @@ def main():
     expected = {}
     for number in range(images.count):
         for target in images.targets(number, origin):
-            status, headers, body = parts.get(reference.port, target)
+            status, headers, body = services.get(reference.port, target)
             if status != 200:
                 raise SystemExit(f"fleet: {target} is answered with {status}: {body[:200]!r}")
             expected[target] = proof(headers, body)

@@ -1,6 +1,6 @@
 """The parts of a fleet, all on loopback: origins, vitrine-servers, Redis, a server of buckets, Varnish.
 
-Run as `parts.py origin PORT FOLDER`, it is the origin of the demo.
+Run as `services.py origin PORT FOLDER`, it is the origin of the demo.
 """
 
 import atexit
