@@ -172,12 +172,8 @@ enum Measurement {
     } catch {
       throw Options.Mistake(message: "\(error)")
     }
-    let pipeline = ImagePipeline {
-      $0.memoryCache = MemoryCache(costLimit: style == .memory ? 8 << 30 : 128 << 20)
-      $0.diskCache = disk
-      $0.decoders = GalleryPipeline.decoders
-    }
-    return (pipeline, disk)
+    let memory = MemoryCache<CachedImage>(costLimit: style == .memory ? 8 << 30 : GalleryPipeline.memoryLimit)
+    return (GalleryPipeline.make(memory, disk), disk)
   }
 
   private static func makeStyle(

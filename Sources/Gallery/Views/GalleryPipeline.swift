@@ -28,19 +28,25 @@ struct GalleryPipeline {
     // Another gallery may be using the folder; pictures are shown without it, too.
     let disk = try? DiskCache(directory: cacheFolder, sizeLimit: Self.diskLimit)
     (self.memory, self.disk) = (memory, disk)
-    func make(timeLimit: Duration?) -> ImagePipeline {
-      ImagePipeline {
-        $0.memoryCache = memory
-        $0.diskCache = disk
-        $0.decoders = Self.decoders
-        // Photographs of any kind: all coefficients of a progressive JPEG of 100 megapixels take 300 to 600 MB.
-        $0.decodeLimits.pixelCount = 250_000_000
-        $0.decodeLimits.memoryByteCount = min(1_000_000_000, MemoryLimit.bytes / 2)
-        $0.decodeLimits.timeLimit = timeLimit
-      }
+    pipeline = Self.make(memory, disk)
+    photographs = Self.make(memory, disk, timeLimit: nil)
+  }
+
+  /// Makes a pipeline like that of the grid.
+  static func make(
+    _ memory: MemoryCache<CachedImage>,
+    _ disk: DiskCache?,
+    timeLimit: Duration? = cellTimeLimit,
+  ) -> ImagePipeline {
+    ImagePipeline {
+      $0.memoryCache = memory
+      $0.diskCache = disk
+      $0.decoders = decoders
+      // Photographs of any kind: all coefficients of a progressive JPEG of 100 megapixels take 300 to 600 MB.
+      $0.decodeLimits.pixelCount = 250_000_000
+      $0.decodeLimits.memoryByteCount = min(1_000_000_000, MemoryLimit.bytes / 2)
+      $0.decodeLimits.timeLimit = timeLimit
     }
-    pipeline = make(timeLimit: Self.cellTimeLimit)
-    photographs = make(timeLimit: nil)
   }
 
   /// The decoders of the gallery: in the program, and of heavy formats in workers.
