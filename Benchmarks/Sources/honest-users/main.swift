@@ -1,7 +1,7 @@
 // make check NAME=hostile-files PARTS=service: a program of twenty lines that serves thumbnails, and what honest users of it notice
 // of an attack.
 //
-// SECONDS=n sets its length (60 by default). The argument is a folder of hostile files. Exits with status 3 if honest
+// SECONDS=n sets its length (60 by default). The argument is a folder of hostile files. Exits with status 1 if honest
 // requests are served too late, or if memory or threads do not come back.
 
 import Foundation
