@@ -84,7 +84,8 @@ provenance() {
 }
 
 # `record NAME COMMAND...`: runs a command, and writes what it prints to Benchmarks/Results/NAME.txt, or to the folder RESULTS,
-# below what it was made of. If the command fails, the result of before stays.
+# below what it was made of. If the command fails, the result of before stays. With status 3 it has measured everything and
+# missed a target: the result is written, and the script fails.
 record() {
   local result=${RESULTS:-Benchmarks/Results}/$1.txt new=.build/results/$1.txt status
   shift
@@ -93,9 +94,10 @@ record() {
   (set -e; provenance; "$@") | tee "$new"
   status=${PIPESTATUS[0]}
   set -e
-  if [ "$status" -ne 0 ]; then
+  if [ "$status" -ne 0 ] && [ "$status" -ne 3 ]; then
     echo "$script: failed, so $result stays as it was; what was printed is in $new" >&2
     exit "$status"
   fi
   mv "$new" "$result"
+  [ "$status" -eq 0 ] || { echo "$script: a target is missed, see $result" >&2; exit 1; }
 }

@@ -2,7 +2,7 @@
 // compared with Foundation and with handwritten solutions.
 //
 // ROUNDS=n sets the number of rounds (11 by default). Arguments select sections (memory, cold, waiting, disk, network).
-// `--page FILE` measures nothing and draws what the images of a page wait for. Exits with status 1 if a contestant
+// `--page FILE` measures nothing and draws what the images of a page wait for. Exits with status 3 if a contestant
 // exceeds its limit of allocations.
 
 import Contest
@@ -47,4 +47,4 @@ if isChosen("disk") || isChosen("network") {
 }
 for failure in failures { FileHandle.standardError.write(Data("bench: \(failure)\n".utf8)) }
 try? FileManager.default.removeItem(at: scratch)
-exit(failures.isEmpty ? 0 : 1)
+exit(failures.isEmpty ? 0 : 3)

@@ -99,7 +99,7 @@ func compare() throws {
   }
   say("")
   if try !measureCancelling(large) { failures += 1 }
-  exit(failures == 0 ? 0 : 1)
+  exit(failures == 0 ? 0 : 3)
 }
 
 struct Cost {
