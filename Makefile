@@ -13,6 +13,8 @@ endif
 
 # What was typed: some systems have a NAME in the environment.
 name = $(if $(filter command,$(firstword $(origin NAME))),$(NAME))
+# The programs to build and install. Apple's systems have the tool alone.
+programs := $(strip vitrine $(if $(filter Linux,$(shell uname)),vitrine-codecs vitrine-gallery vitrine-server))
 
 .PHONY: help
 help: ## Lists the targets.
@@ -21,14 +23,11 @@ help: ## Lists the targets.
 	@printf '%s\n' "Parameters are variables: make check NAME=hostile-files COUNT=100." \
 		"make demo shows PHOTOS=folder; make bench writes to RESULTS (Benchmarks/Results)." \
 		"make install takes PREFIX (/usr/local), DESTDIR, STRIP=0 to keep symbols, and" \
-		"PRODUCTS (all: vitrine vitrine-codecs vitrine-gallery vitrine-server)."
+		"PRODUCTS ($(programs))."
 
 .PHONY: setup
 setup: ## Installs missing system libraries, and says which and why.
 	@Scripts/setup.sh
-
-# What install.sh installs. Apple's systems have the tool alone.
-programs := vitrine $(if $(filter Linux,$(shell uname)),vitrine-codecs vitrine-gallery vitrine-server)
 
 .PHONY: build
 build: setup ## Builds the programs in release mode: .build/release/vitrine.
@@ -72,11 +71,11 @@ check: ## Runs slow check NAME; without NAME lists them.
 # Separate from the build, so that only copying needs the rights of root.
 .PHONY: install
 install: ## Installs the programs and their files, after make build.
-	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(PRODUCTS)" STRIP="$(or $(STRIP),1)" Scripts/install.sh install
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(or $(PRODUCTS),$(programs))" STRIP="$(or $(STRIP),1)" Scripts/install.sh install
 
 .PHONY: uninstall
 uninstall: ## Removes what make install has installed.
-	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(PRODUCTS)" Scripts/install.sh uninstall
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" PRODUCTS="$(or $(PRODUCTS),$(programs))" Scripts/install.sh uninstall
 
 .PHONY: clean
 clean: ## Removes all build products.

@@ -65,8 +65,8 @@ func shim(_ name: String, _ needs: String = "", links: [String] = []) -> Target 
 // A library of the system. Its row in Scripts/packages.txt lets `make setup` install it; its module map links it.
 //
 // SwiftPM reads the pkg-config file of every target, used or not, and in every package that depends on this one it warns
-// of a file that is missing or has a flag it does not know. So a file is named only where the compiler would not find the
-// headers otherwise, and then it is a copy of ours in the module's folder. With `PKG_CONFIG_PATH` set, the libraries' own files are read.
+// of a file that is missing or has a flag it does not know. So only where the compiler would not find the headers, a copy
+// of ours in the module's folder is named. With `PKG_CONFIG_PATH` set, the libraries' own files are read.
 func library(_ module: String, _ pkgConfig: String, apt: String, needsFlags: Bool = false) -> Target {
   let path = "Sources/System/\(module)"
   var file: String? = pkgConfig

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # `install.sh install` puts what `make build` has built below DESTDIR/PREFIX (/usr/local): the tool, the program that decodes
 # for it, the gallery, what makes a desktop know them, and the server with its unit for systemd. `install.sh uninstall` removes the same files.
-# PRODUCTS names fewer programs: "vitrine vitrine-codecs" is a thumbnailer without the gallery and GTK.
+# PRODUCTS names the programs: "vitrine vitrine-codecs" is a thumbnailer without the gallery and GTK.
 # STRIP=0 keeps the symbols of programs, for debuggers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 prefix=${PREFIX:-/usr/local}
-read -ra products <<<"${PRODUCTS:-vitrine vitrine-codecs vitrine-gallery vitrine-server}"
+read -ra products <<<"${PRODUCTS:?names no program}"
 built=${BUILT:-.build/release}
 # An entry's command line has no safe way to say these.
 case $prefix in

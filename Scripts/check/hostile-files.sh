@@ -4,8 +4,8 @@
 # address space and 5 s of CPU time; one that crashes or hangs is kept in .build/hostile-files/failed. `demanding`:
 # files that ask for gigabytes or for ever, each refused by the limit that it exceeds, within 10 s and 400 MB, of the
 # codec processes too; one that is refused for its header may take 100 ms of CPU time and 64 MB. `service`: a program
-# serves thumbnails of such files for SECONDS (60), and its honest users must not wait. `gallery`: the gallery scrolls
-# through all of them with its own pipeline, makes each, and lives. SEED (1) selects other damage; VITRINE is the tool, if
+# serves thumbnails of such files for SECONDS (60), and its honest users must not wait. `gallery`: the gallery makes a
+# cell of each, and scrolls through all. SEED (1) selects other damage; VITRINE is the tool, if
 # it is not ours.
 source "$(dirname "$0")/../lib/common.sh"
 source Scripts/lib/hostile.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Each product in a minimal Debian with only its own packages. Needs root.
-# A minimal one, made with debootstrap. Needs root, for chroot and mounts, which end with the script. PRODUCTS narrows
+# Made with debootstrap. Root is for chroot and mounts, which end with the script. PRODUCTS narrows
 # it; VITRINE_ROOTS_FOLDER (/var/tmp/vitrine-roots) is where the systems are.
 source "$(dirname "$0")/../lib/common.sh"
 if [ "${VITRINE_ROOTS:-}" != mounted ]; then

@@ -50,12 +50,12 @@ struct InfoCommand: Command {
     hashes: Bool,
   ) -> Result<Report, Failure> {
     do throws(Failure) {
-      let encoded = try reader.read(source)
+      let content = try reader.read(source)
       var limits = DecodeLimits()
       limits.timeLimit = Arguments.standardTimeLimit
-      let info = try encoded.info(limits)
+      let info = try content.info(limits)
       return .success(
-        Report(info: info, bytes: encoded.byteCount, hashes: hashes ? try Hashes(encoded, limits) : nil)
+        Report(info: info, bytes: content.byteCount, hashes: hashes ? try Hashes(content, limits) : nil)
       )
     } catch {
       return .failure(error)
@@ -94,11 +94,11 @@ struct InfoCommand: Command {
     let thumb: ThumbHash
     let blur: BlurHash
 
-    init(_ encoded: EncodedImage, _ limits: DecodeLimits) throws(Failure) {
+    init(_ content: SourceContent, _ limits: DecodeLimits) throws(Failure) {
       // As many pixels as a hash looks at.
       var options = DecodeOptions(size: .pixels(100))
       options.limits = limits
-      let bitmap = try encoded.image(options).bitmap
+      let bitmap = try content.image(options).bitmap
       thumb = ThumbHash(bitmap)
       do throws(ImageError) {
         blur = try BlurHash(bitmap)

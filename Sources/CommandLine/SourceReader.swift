@@ -24,20 +24,21 @@ struct SourceReader: Sendable {
     }
   }
 
-  /// Returns the encoded image of a source.
+  /// Returns the encoded image of a source; of a path that names an open descriptor, what that leads to.
   ///
   /// Blocks.
-  func read(_ source: Source) throws(Failure) -> EncodedImage {
+  func read(_ source: Source) throws(Failure) -> SourceContent {
     do throws(FileError) {
       switch source {
-      case .standardInput: return EncodedImage(try FileContents.of(0))
-      case .file(let path): return try EncodedImage(path)
+      case .standardInput: return .data(try FileContents.of(0))
+      case .file(let path) where path.descriptor != nil: return .data(try FileContents.named(path))
+      case .file(let path): return try SourceContent(ofFileAt: path)
       case .url: break
       }
     } catch {
       throw Failure(stage: .fetch, source == .standardInput ? error.ofStandardFile : error.description)
     }
-    return EncodedImage(
+    return .data(
       try load(source) { (pipeline, address) throws(LoadError) in
         try await pipeline.data(for: ImageRequest(url: address))
       }
@@ -61,9 +62,9 @@ struct SourceReader: Sendable {
       }
       return readsMetadata ? try Self.adding(image.encodedData, to: image) : image
     }
-    let encoded = try read(source)
-    var image = try encoded.image(options)
-    if readsMetadata { image.metadata = try encoded.metadata() }
+    let content = try read(source)
+    var image = try content.image(options)
+    if readsMetadata { image.metadata = try content.metadata() }
     return image
   }
 
@@ -71,7 +72,7 @@ struct SourceReader: Sendable {
   static func adding(_ data: Data?, to image: ImageContainer) throws(Failure) -> ImageContainer {
     guard let data else { return image }
     var image = image
-    image.metadata = try EncodedImage(data).metadata()
+    image.metadata = try SourceContent.data(data).metadata()
     return image
   }
 

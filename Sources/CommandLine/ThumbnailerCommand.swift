@@ -68,13 +68,13 @@ struct ThumbnailerCommand: Command {
   }
 
   private func makeThumbnail() throws(Failure) -> Data {
-    let encoded: EncodedImage
+    let content: SourceContent
     do throws(FileError) {
-      encoded = try EncodedImage(path)
+      content = try SourceContent(ofFileAt: path)
     } catch {
       throw Failure(stage: .fetch, error.description)
     }
-    let image = try encoded.image(options)
+    let image = try content.image(options)
     do throws(ImageError) {
       return try EncoderRegistry.standard.encode(image.bitmap, as: .png())
     } catch {

@@ -1,6 +1,6 @@
 /// A large regular file that is open, and of which only the beginning has been read.
 package final class LargeFile: Sendable {
-  /// The number of bytes from which a file is large: reading less takes no longer than a process that would read it.
+  /// The least size of a large file, in bytes: reading a smaller one whole takes about as long as starting a process.
   package static let leastByteCount = 16 << 20
 
   /// The open file, which may only be read.
@@ -9,7 +9,7 @@ package final class LargeFile: Sendable {
   package let byteCount: Int
   /// The first 64 KiB.
   package let beginning: Data
-  /// What tells two files apart, and two states of one.
+  /// Its device, number, size and time of change: equal for the same file, unless it has been written since.
   package let identity: [Int]
 
   /// Opens the file at `path`.

@@ -38,7 +38,7 @@ package final class SharedMapping: @unchecked Sendable {
 
   deinit { unsafe munmap(bytes.baseAddress, bytes.count) }
 
-  /// Gives back the memory of what has been read; it is read again from the file behind it, which must be one.
+  /// Gives back the memory of the pages of a mapped file that have been read; they are read again when they are needed.
   package func forget() { _ = unsafe madvise(bytes.baseAddress, bytes.count, MADV_DONTNEED) }
 
   /// The first bytes as a flag that both ends access at once.

@@ -73,7 +73,7 @@ package final class SandboxWorker: DecodeHost, @unchecked Sendable {
       return control?.flag == true || hasEnded
     }
     defer { if file != nil { (self.input, file) = (nil, nil) } }
-    // The program does not change the input before it has the answer.
+    // The program does not change the input before it has the answer. A file may change, which harms this process alone.
     let data = unsafe Data(
       bytesNoCopy: UnsafeMutableRawPointer(input.bytes.baseAddress.unsafelyUnwrapped),
       count: byteCount,
