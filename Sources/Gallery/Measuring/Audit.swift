@@ -84,7 +84,9 @@ final class Audit {
       guard let path = pictures.all[index].path else { continue }
       let size = pictures.all[index].request(pixels: cell.pixels).size
       let expected = await Task.detached {
-        (try? FileContents.at(path)).flatMap { try? Bitmap(decoding: $0, size: size) }
+        (try? FileContents.at(path)).flatMap { file in
+          try? GalleryPipeline.decoders.decode(file, DecodeOptions(size: size)).bitmap
+        }
       }.value
       findings.compared += 1
       if let expected, expected.hasSamePixels(as: shown.image) { findings.identical += 1 }
