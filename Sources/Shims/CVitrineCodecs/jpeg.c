@@ -16,7 +16,8 @@ struct vitrine_jpeg_reader {
   jmp_buf failed;
   vitrine_stop stop;
   void *context;
-  int stopped, warnings, ran_out, missed_data;
+  int stopped, warnings, ran_out, missed_data, shows_partial_rows;
+  JDIMENSION rows_there;  // the number of output rows that the data reached, once some were missed
   char message[JMSG_LENGTH_MAX];
   char first_warning[JMSG_LENGTH_MAX];
 };
@@ -34,7 +35,13 @@ static void on_message(j_common_ptr jpeg, int level) {
   vitrine_jpeg_reader *reader = jpeg->client_data;
   if (reader->warnings++ == 0) jpeg->err->format_message(jpeg, reader->first_warning);
   // Entropy-coded data ended before its pixels. That alone means damage; at the end of the data it means truncation.
-  if (jpeg->err->msg_code == JWRN_HIT_MARKER) reader->missed_data = 1;
+  if (jpeg->err->msg_code != JWRN_HIT_MARKER) return;
+  reader->missed_data = 1;
+  const j_decompress_ptr input = &reader->jpeg;
+  const JDIMENSION rows = (JDIMENSION)input->max_v_samp_factor * input->scale_num;
+  const JDIMENSION whole = input->input_iMCU_row * rows;
+  // Chroma of a row of blocks shines through to the rows beside it.
+  reader->rows_there = reader->shows_partial_rows ? whole + rows + 1 : whole > 0 ? whole - 1 : 0;
 }
 
 static void on_progress(j_common_ptr jpeg) {
@@ -117,8 +124,10 @@ int vitrine_jpeg_read_header(vitrine_jpeg_reader *reader, vitrine_jpeg_info *inf
   return VITRINE_OK;
 }
 
-int vitrine_jpeg_start(vitrine_jpeg_reader *reader, int eighths, int layout, vitrine_jpeg_info *info) {
+int vitrine_jpeg_start(vitrine_jpeg_reader *reader, int eighths, int layout, int shows_partial_rows,
+                       vitrine_jpeg_info *info) {
   if (setjmp(reader->failed)) return failure(reader);
+  reader->shows_partial_rows = shows_partial_rows;
   reader->jpeg.scale_num = (unsigned)eighths;
   reader->jpeg.scale_denom = 8;
   reader->jpeg.out_color_space = layout == VITRINE_JPEG_CMYK ? JCS_CMYK : JCS_EXT_RGBA;
@@ -146,6 +155,7 @@ int vitrine_jpeg_skip_rows(vitrine_jpeg_reader *reader, uint32_t count) {
 int vitrine_jpeg_read_rows(vitrine_jpeg_reader *reader, uint8_t *rows, size_t stride, int count) {
   if (setjmp(reader->failed)) return failure(reader);
   JSAMPROW pointers[16];
+  const JDIMENSION first = reader->jpeg.output_scanline;
   int done = 0;
   while (done < count && reader->jpeg.output_scanline < reader->jpeg.output_height) {
     int batch = count - done;
@@ -155,7 +165,10 @@ int vitrine_jpeg_read_rows(vitrine_jpeg_reader *reader, uint8_t *rows, size_t st
     if (got == 0) break;
     done += got;
   }
-  return done;
+  if (!vitrine_jpeg_truncated(reader) || vitrine_jpeg_is_coarse(reader)) return done;
+  if (reader->rows_there <= first) return 0;
+  const int there = (int)(reader->rows_there - first);
+  return done < there ? done : there;
 }
 
 const char *vitrine_jpeg_message(const vitrine_jpeg_reader *reader) { return reader->message; }

@@ -126,7 +126,38 @@ struct DamageTests {
     #expect(bitmap.alpha == .straight)
     let good = (0..<whole.height).prefix { y in (0..<whole.width).allSatisfy { bitmap[$0, y] == whole[$0, y] } }.count
     #expect(good > 0)
-    for y in good..<whole.height { #expect((0..<whole.width).allSatisfy { bitmap[$0, y].w == 0 }, "row \(y)") }
+    // The row of blocks in which a JPEG ends is shown, grey where it is missing.
+    let end = sample.name.hasSuffix(".jpg") ? min(whole.height, good + 18) : good
+    for y in end..<whole.height { #expect((0..<whole.width).allSatisfy { bitmap[$0, y].w == 0 }, "row \(y)") }
+  }
+
+  /// As many rows as other programs show that go on after the end, Pillow with `LOAD_TRUNCATED_IMAGES` for one.
+  @Test(arguments: [8, 4, 2, 1])
+  func aCutJPEGShowsTheRowOfBlocksItEndsIn(eighths: Int) throws {
+    let file = try Bitmap.busy(width: 160, height: 96, alpha: false).encoded(as: .jpeg)
+    let size = TargetSize.pixels(Double(20 * eighths), Double(12 * eighths))
+    let whole = try decode(file, size).bitmap
+    let markers = zip(file, file.dropFirst()).enumerated()
+    let start = try #require(markers.first { $0.element == (0xFF, 0xDA) }).offset
+
+    var (ends, blocks): (Set<Int>, Set<Int>) = ([], [])
+    for count in stride(from: start + 20, to: file.count - 2, by: 50) {
+      guard let decoded = try? decode(file.prefix(count), size, { $0.acceptsPartial = true }) else { continue }
+      let bitmap = decoded.bitmap
+      let shown = (0..<whole.height).prefix { bitmap[0, $0].w == 255 }.count
+      #expect(decoded.damage?.code == .truncated)
+      ends.insert(shown)
+      let inLast = max(0, shown - 1 - eighths)
+      blocks.insert((0..<whole.width).prefix { bitmap[$0, inLast] == whole[$0, inLast] }.count / (2 * eighths))
+      // The rows above the last row of blocks are whole, and of that the blocks that are there.
+      let rows = 2 * eighths
+      for y in 0..<max(0, shown - rows - 6) {
+        #expect((0..<whole.width).allSatisfy { bitmap[$0, y] == whole[$0, y] }, "\(count): row \(y)")
+      }
+    }
+
+    #expect(ends.count >= 4, "\(ends)")
+    #expect(blocks.count >= 4, "\(blocks)")
   }
 
   @Test(arguments: counted)
@@ -135,7 +166,7 @@ struct DamageTests {
     let size = TargetSize.pixels(14, 14)
     let whole = try decode(file, size).bitmap
 
-    let decoded = try decode(file.prefix(file.count * 4 / 5), size) { $0.acceptsPartial = true }
+    let decoded = try decode(file.prefix(file.count * 3 / 5), size) { $0.acceptsPartial = true }
 
     #expect(decoded.damage?.code == .truncated)
     #expect(decoded.bitmap.size == whole.size)

@@ -41,6 +41,7 @@ extension JPEGDecoder {
       UnsafeRawBufferPointer(rebasing: bytes[..<(end ?? bytes.count)]),
       request,
       eighths: eighths,
+      isLoading: true,
     )
   }
 
@@ -77,7 +78,12 @@ private final class JPEGRows: RowSource {
   private var rowsToSkip: Int
   private(set) var damage: ImageError?
 
-  init(_ bytes: UnsafeRawBufferPointer, _ request: RowRequest, eighths: Int) throws(ImageError) {
+  init(
+    _ bytes: UnsafeRawBufferPointer,
+    _ request: RowRequest,
+    eighths: Int,
+    isLoading: Bool = false,
+  ) throws(ImageError) {
     self.request = request
     let stop = StopSignal(request.control)
     self.stop = stop
@@ -102,7 +108,7 @@ private final class JPEGRows: RowSource {
         throw ImageError(.corrupt, format: .jpeg, "corrupt: two frame headers disagree")
       }
       let layout = isCMYK ? VITRINE_JPEG_CMYK : VITRINE_JPEG_RGBA
-      status = unsafe vitrine_jpeg_start(reader, Int32(eighths), Int32(layout), &info)
+      status = unsafe vitrine_jpeg_start(reader, Int32(eighths), Int32(layout), isLoading ? 0 : 1, &info)
       extentWidth = Double(info.width) * Double(eighths) / 8
       extentHeight = Double(info.height) * Double(eighths) / 8
     } else {
@@ -163,10 +169,11 @@ private final class JPEGRows: RowSource {
     )
     guard got >= 0 else { throw unsafe Self.error(reader, got, stop, request, row: row) }
     if unsafe vitrine_jpeg_truncated(reader) != 0 {
-      guard unsafe vitrine_jpeg_is_coarse(reader) != 0 else {
-        throw ImageError(.truncated, format: .jpeg, "truncated: the file ends at row \(row) of \(height), scaled")
-      }
-      damage = ImageError(.truncated, format: .jpeg, "truncated: the file ends before the end of its last scan")
+      let isCoarse = unsafe vitrine_jpeg_is_coarse(reader) != 0
+      let end = isCoarse ? "before the end of its last scan" : "at row \(row + Int(got)) of \(height), scaled"
+      let truncation = ImageError(.truncated, format: .jpeg, "truncated: the file ends \(end)")
+      guard isCoarse || got > 0 else { throw truncation }
+      damage = truncation
     }
     try unsafe request.limits.check(
       warnings: Int(vitrine_jpeg_warnings(reader)),

@@ -34,12 +34,13 @@ vitrine_jpeg_reader *vitrine_jpeg_create(const uint8_t *data, size_t length, vit
 void vitrine_jpeg_destroy(vitrine_jpeg_reader *);
 int vitrine_jpeg_read_header(vitrine_jpeg_reader *, vitrine_jpeg_info *);
 /// Starts decoding at `eighths`/8 of the stored size, in one of the layouts above, both with four bytes a pixel.
-int vitrine_jpeg_start(vitrine_jpeg_reader *, int eighths, int layout, vitrine_jpeg_info *);
+/// If the data ends in a row of blocks, that row is delivered, grey where it is missing, or is not.
+int vitrine_jpeg_start(vitrine_jpeg_reader *, int eighths, int layout, int shows_partial_rows, vitrine_jpeg_info *);
 /// Limits the columns to `*width` from `*x` on, and updates both to the actual values. Call it before the first row.
 int vitrine_jpeg_crop(vitrine_jpeg_reader *, uint32_t *x, uint32_t *width);
 /// Skips rows and returns a status.
 int vitrine_jpeg_skip_rows(vitrine_jpeg_reader *, uint32_t count);
-/// Returns the number of rows read, 0 at the end, or a negative status.
+/// Returns the number of rows read, 0 at the end and where the data ends, or a negative status.
 int vitrine_jpeg_read_rows(vitrine_jpeg_reader *, uint8_t *rows, size_t stride, int count);
 /// The message of the last error.
 const char *vitrine_jpeg_message(const vitrine_jpeg_reader *);
