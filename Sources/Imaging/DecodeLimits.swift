@@ -5,14 +5,14 @@ import VitrineRuntime
 /// All but the warnings and the time are checked from headers, before a pixel is allocated. ``ImageError/limit``
 /// names the limit that was exceeded.
 public struct DecodeLimits: Hashable, Sendable {
-  /// The maximum number of pixels of an image that must be held in memory as a whole to be decoded.
-  ///
-  /// Defaults to 100 million.
-  public var pixelCount = 100_000_000
-  /// The maximum number of pixels of an image whose rows stream, whatever the requested size.
+  /// The maximum number of pixels of any image, whatever the requested size.
   ///
   /// Defaults to 1,000 million.
-  public var streamedPixelCount = 1_000_000_000
+  public var pixelCount = 1_000_000_000
+  /// The maximum number of pixels of an image that must be held in memory as a whole to be decoded.
+  ///
+  /// Defaults to 100 million. Others are decoded row by row.
+  public var heldPixelCount = 100_000_000
   /// The maximum number of pixels composed for one picture.
   ///
   /// Defaults to 2,000 million.
@@ -61,7 +61,7 @@ public struct DecodeLimits: Hashable, Sendable {
   /// The name of a limit, for comparison with ``ImageError/limit``.
   public struct Name: Hashable, Sendable, CustomStringConvertible {
     private enum Value: String {
-      case pixelCount, streamedPixelCount, composedPixelCount, side, outputByteCount, frameCount, warningCount
+      case pixelCount, heldPixelCount, composedPixelCount, side, outputByteCount, frameCount, warningCount
       case memoryByteCount, metadataByteCount, timeLimit
     }
 
@@ -69,8 +69,8 @@ public struct DecodeLimits: Hashable, Sendable {
 
     /// ``DecodeLimits/pixelCount``.
     public static let pixelCount = Name(value: .pixelCount)
-    /// ``DecodeLimits/streamedPixelCount``.
-    public static let streamedPixelCount = Name(value: .streamedPixelCount)
+    /// ``DecodeLimits/heldPixelCount``.
+    public static let heldPixelCount = Name(value: .heldPixelCount)
     /// ``DecodeLimits/composedPixelCount``.
     public static let composedPixelCount = Name(value: .composedPixelCount)
     /// ``DecodeLimits/side``.
@@ -104,6 +104,11 @@ public struct DecodeLimits: Hashable, Sendable {
 }
 
 extension DecodeLimits {
+  /// The maximum number of pixels of an image that is held as a whole.
+  package var mostHeldPixels: Int { min(pixelCount, heldPixelCount) }
+  /// The limit that this number is.
+  package var mostHeldName: Name { heldPixelCount < pixelCount ? .heldPixelCount : .pixelCount }
+
   package func check(_ info: ImageInfo) throws(ImageError) {
     let (width, height) = (info.width, info.height)
     guard width > 0, height > 0, width < 1 << 31, height < 1 << 31 else {
@@ -114,7 +119,8 @@ extension DecodeLimits {
     guard max(width, height) <= side else {
       throw Self.passed(.side, info.format, "\(width)x\(height) pixels, over the limit of \(side) on a side")
     }
-    let (most, name) = info.streamsRows ? (streamedPixelCount, Name.streamedPixelCount) : (pixelCount, .pixelCount)
+    let isHeld = !info.streamsRows && width * height <= pixelCount
+    let (most, name) = isHeld ? (mostHeldPixels, mostHeldName) : (pixelCount, .pixelCount)
     guard width * height <= most else {
       throw Self.passed(
         name,
@@ -139,9 +145,9 @@ extension DecodeLimits {
 
   /// Checks a picture that usually streams but must be held, because a frame is composed on it.
   package func check(heldWidth width: Int, height: Int, format: ImageFormat) throws(ImageError) {
-    guard width * height > pixelCount else { return }
-    let most = "over the limit of \(pixelCount / 1_000_000) megapixels for a picture that frames are composed on"
-    throw Self.passed(.pixelCount, format, "\(width)x\(height) pixels, \(most)")
+    guard width * height > mostHeldPixels else { return }
+    let most = "over the limit of \(mostHeldPixels / 1_000_000) megapixels for a picture that frames are composed on"
+    throw Self.passed(mostHeldName, format, "\(width)x\(height) pixels, \(most)")
   }
 
   /// Checks the total number of pixels composed for one picture.

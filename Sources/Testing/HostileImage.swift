@@ -31,8 +31,8 @@ extension HostileImage {
   private static var pngs: [HostileImage] {
     let pixels = PNG.zeros(count: 3_000_000)
     return [
-      HostileImage("50000x50000.png", PNG.file(50_000, 50_000, [("IDAT", pixels)]), .streamedPixelCount),
-      HostileImage("interlaced-20000x20000.png", PNG.file(20_000, 20_000, [("IDAT", pixels)], 1), .pixelCount),
+      HostileImage("50000x50000.png", PNG.file(50_000, 50_000, [("IDAT", pixels)]), .pixelCount),
+      HostileImage("interlaced-20000x20000.png", PNG.file(20_000, 20_000, [("IDAT", pixels)], 1), .heldPixelCount),
       HostileImage("interlaced-9500x9500.png", PNG.file(9500, 9500, [("IDAT", pixels)], 1), .memoryByteCount),
       HostileImage("70000x1.png", PNG.file(70_000, 1, [("IDAT", pixels)]), .side),
       HostileImage("4294967295x4294967295.png", PNG.file(0xFFFF_FFFF, 0xFFFF_FFFF, [("IDAT", pixels)]), nil),
@@ -108,14 +108,14 @@ extension HostileImage {
     }
     return [
       HostileImage("100000-frames.gif", file(1, 1, frames: 100_000), .frameCount),
-      HostileImage("65535x65535.gif", file(65_535, 65_535, frames: 1), .streamedPixelCount),
+      HostileImage("65535x65535.gif", file(65_535, 65_535, frames: 1), .pixelCount),
     ]
   }
 
   private static var jpegs: [HostileImage] {
     [
       HostileImage("progressive-65500x65500-1000-scans.jpg", jpeg(65_500, scans: 1000, 0xC2), .pixelCount),
-      HostileImage("65500x65500.jpg", jpeg(65_500, scans: 1, 0xC0), .streamedPixelCount),
+      HostileImage("65500x65500.jpg", jpeg(65_500, scans: 1, 0xC0), .pixelCount),
       HostileImage("progressive-1000x1000-5000-scans.jpg", jpeg(1000, scans: 5000, 0xC2), .composedPixelCount),
     ]
   }
@@ -148,7 +148,7 @@ extension HostileImage {
     let extended = text("VP8X") + little(10, 4) + [2, 0, 0, 0] + size + size
     let animation = extended + text("ANIM") + little(6, 4) + [0, 0, 0, 0, 0, 0]
     return [("16383x16383.webp", lossless), ("animated-16384x16384.webp", animation)].map { name, body in
-      HostileImage(name, text("RIFF") + little(body.count + 4, 4) + text("WEBP") + body, .pixelCount)
+      HostileImage(name, text("RIFF") + little(body.count + 4, 4) + text("WEBP") + body, .heldPixelCount)
     }
   }
 }
@@ -175,18 +175,18 @@ extension HostileImage {
     let png = PNG.file(50_000, 50_000, [("IDAT", PNG.zeros(count: 1000))])
     return [
       HostileImage("100000x100000.bmp", bmp(100_000, 100_000, bits: 24), .side),
-      HostileImage("60000x60000.bmp", bmp(60_000, 60_000, bits: 1), .streamedPixelCount),
-      HostileImage("runs-20000x20000.bmp", bmp(20_000, 20_000, bits: 8, 1), .pixelCount),
+      HostileImage("60000x60000.bmp", bmp(60_000, 60_000, bits: 1), .pixelCount),
+      HostileImage("runs-20000x20000.bmp", bmp(20_000, 20_000, bits: 8, 1), .heldPixelCount),
       HostileImage("runs-9500x9500.bmp", bmp(9500, 9500, bits: 8, 1), .memoryByteCount),
       HostileImage("alpha-31000x31000.bmp", bmp(31_000, 31_000, bits: 32, 6), nil),
       HostileImage("png-of-50000x50000.ico", icon(entries: 1, png), .pixelCount),
       HostileImage(
         "bitmap-of-30000x30000.ico",
         icon(entries: 1, bitmap(30_000, 60_000, bits: 32) + rest),
-        .pixelCount,
+        .heldPixelCount,
       ),
       HostileImage("65535-pictures.ico", icon(entries: 65_535, png), .frameCount),
-      HostileImage("60000x60000.qoi", qoi(60_000, 60_000), .streamedPixelCount),
+      HostileImage("60000x60000.qoi", qoi(60_000, 60_000), .pixelCount),
       HostileImage("4294967295x4294967295.qoi", qoi(0xFFFF_FFFF, 0xFFFF_FFFF), nil),
     ]
   }

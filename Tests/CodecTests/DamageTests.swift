@@ -46,7 +46,6 @@ struct DamageTests {
         // A TIFF's directory begins anywhere, a box and a frame of random bytes may be a tiny picture.
         _ = try? decode(file.prefix(length) + Data(rest), .pixels(5, 5)) { options in
           options.limits.pixelCount = 20_000
-          options.limits.streamedPixelCount = 20_000
         }
       }
     }
@@ -68,7 +67,6 @@ struct DamageTests {
       _ = try? decode(spoiled, size) { options in
         options.frame = frame
         options.limits.pixelCount = 1 << 20
-        options.limits.streamedPixelCount = 1 << 20
         options.acceptsPartial = Bool.random(using: &generator)
       }
     }

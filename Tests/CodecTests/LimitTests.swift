@@ -18,7 +18,6 @@ struct LimitTests {
     let error = failure {
       try decode(file, .pixels(4, 4)) { options in
         options.limits.pixelCount = info.width * info.height - 1
-        options.limits.streamedPixelCount = info.width * info.height - 1
       }
     }
 

@@ -168,7 +168,7 @@ struct JPEGIndexTests {
   func limitsAreThoseOfDecoding() throws {
     let file = Self.file(Self.samplings[4])
     var limits = DecodeLimits()
-    limits.streamedPixelCount = 1000
+    limits.pixelCount = 1000
     #expect(failure { try JPEGIndex(file, limits: limits) }?.code == .overLimit)
 
     let index = try JPEGIndex(file)

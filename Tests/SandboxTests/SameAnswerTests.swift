@@ -40,7 +40,7 @@ struct SameAnswerTests {
       (
         "few pixels",
         options {
-          $0.limits.pixelCount = 1; $0.limits.streamedPixelCount = 1
+          $0.limits.pixelCount = 1
         },
       ),
       ("little output", options { $0.limits.outputByteCount = 100 }),

@@ -52,7 +52,7 @@ private func makePipeline(_ folder: URL) throws -> ImagePipeline {
     $0.diskCache = disk
     // All coefficients of a progressive JPEG must be held.
     $0.decodeLimits.memoryByteCount = 1_000_000_000
-    $0.decodeLimits.pixelCount = 200_000_000
+    $0.decodeLimits.heldPixelCount = 200_000_000
     $0.decoders.add(.avif)
     $0.decoders.add(.heif)
     $0.decoders.add(.tiff)

@@ -43,8 +43,8 @@ let targets: [String: Target] = [
 /// Small, so that an input takes milliseconds; what they do not bound must not grow without them either.
 func limits() -> DecodeLimits {
   var limits = DecodeLimits()
-  limits.pixelCount = 100_000
-  limits.streamedPixelCount = 200_000
+  limits.heldPixelCount = 100_000
+  limits.pixelCount = 200_000
   limits.composedPixelCount = 300_000
   limits.outputByteCount = 8 << 20
   limits.frameCount = 1000

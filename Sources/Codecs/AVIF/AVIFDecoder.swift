@@ -57,7 +57,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     guard request.frame < request.info.frameCount else { throw .noSuchFrame(request.frame, of: request.info) }
     let reader = try unsafe AVIFReader(
       bytes,
-      pixelLimit: request.limits.pixelCount,
+      pixelLimit: request.limits.mostHeldPixels,
       frameLimit: request.limits.frameCount,
       threadCount: request.threadCount,
     )
@@ -76,7 +76,7 @@ public struct AVIFDecoder: ImageDecoder, VitrineDecoder, FrameDecoding {
     _ limits: DecodeLimits,
   ) throws(ImageError) -> (any FrameReader)? {
     guard info.frameCount > 1 else { return nil }
-    return try AVIFFrames(unsafe AVIFReader(bytes, pixelLimit: limits.pixelCount, frameLimit: limits.frameCount))
+    return try AVIFFrames(unsafe AVIFReader(bytes, pixelLimit: limits.mostHeldPixels, frameLimit: limits.frameCount))
   }
 }
 

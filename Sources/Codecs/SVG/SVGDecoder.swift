@@ -65,14 +65,14 @@ public struct SVGDecoder: ImageDecoder, VitrineDecoder {
     // cairo uses 16-bit sizes, and 24-bit coordinates.
     let side = Double(min(limits.side, 32_767))
     guard max(drawn.0, drawn.1) <= side, max(scaled.0, scaled.1) <= 1_048_576,
-      drawn.0 * drawn.1 <= Double(limits.pixelCount)
+      drawn.0 * drawn.1 <= Double(limits.mostHeldPixels)
     else {
       throw ImageError(
         .overLimit,
         format: .svg,
-        limit: max(drawn.0, drawn.1) <= side ? .pixelCount : .side,
+        limit: max(drawn.0, drawn.1) <= side ? limits.mostHeldName : .side,
         "svg drawn at \(scaled.0.rounded())x\(scaled.1.rounded()) pixels, over the limit of \(Int(side)) on a side"
-          + " or \(limits.pixelCount) in all",
+          + " or \(limits.mostHeldPixels) in all",
       )
     }
     let document = try unsafe SVGDocument(bytes)

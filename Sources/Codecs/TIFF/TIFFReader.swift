@@ -21,7 +21,7 @@ final class TIFFReader {
   init(_ bytes: UnsafeRawBufferPointer, _ directory: TIFFDirectories.Page, _ limits: DecodeLimits) throws(ImageError) {
     try TIFFDecoder.library.check()
     // The largest allocation allowed is one strip of four samples of 16 bits, as large as a picture that may be held.
-    let most = max(1 << 20, limits.metadataByteCount, min(max(1, limits.pixelCount), 1 << 40) * 8)
+    let most = max(1 << 20, limits.metadataByteCount, min(max(1, limits.mostHeldPixels), 1 << 40) * 8)
     // The reader keeps the pointer no longer than this object lives.
     guard
       let reader = unsafe vitrine_tiff_create(

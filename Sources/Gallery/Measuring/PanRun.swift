@@ -27,7 +27,7 @@ final class PanRun {
       $0.memoryCache = MemoryCache(costLimit: 128 << 20)
       $0.diskCache = disk
       $0.decoders = GalleryPipeline.decoders
-      $0.decodeLimits.pixelCount = 250_000_000
+      $0.decodeLimits.heldPixelCount = 250_000_000
       $0.decodeLimits.memoryByteCount = 1_000_000_000
     }
   }

@@ -43,7 +43,7 @@ struct GalleryPipeline {
       $0.diskCache = disk
       $0.decoders = decoders
       // Photographs of any kind: all coefficients of a progressive JPEG of 100 megapixels take 300 to 600 MB.
-      $0.decodeLimits.pixelCount = 250_000_000
+      $0.decodeLimits.heldPixelCount = 250_000_000
       $0.decodeLimits.memoryByteCount = min(1_000_000_000, MemoryLimit.bytes / 2)
       $0.decodeLimits.timeLimit = timeLimit
     }
@@ -59,11 +59,7 @@ struct GalleryPipeline {
 
   /// `$XDG_CACHE_HOME/vitrine-gallery`.
   static var defaultFolder: URL {
-    let environment = ProcessInfo.processInfo.environment
-    let base =
-      environment["XDG_CACHE_HOME"].map { URL(filePath: $0) }
-      ?? URL(filePath: environment["HOME"] ?? "/tmp").appending(path: ".cache")
-    return base.appending(path: "vitrine-gallery")
+    PlatformDefaults.userCaches(ProcessInfo.processInfo.environment).appending(path: "vitrine-gallery")
   }
 }
 

@@ -83,7 +83,7 @@ extension Message {
 
   package mutating func code(_ limits: inout DecodeLimits) throws(Malformed) {
     try code(&limits.pixelCount, "limit")
-    try code(&limits.streamedPixelCount, "limit")
+    try code(&limits.heldPixelCount, "limit")
     try code(&limits.composedPixelCount, "limit")
     try code(&limits.side, "limit")
     try code(&limits.outputByteCount, "limit")

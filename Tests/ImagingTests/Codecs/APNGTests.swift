@@ -190,7 +190,7 @@ struct APNGTests {
     let error = failure {
       try decode(file) { options in
         options.frame = 1
-        options.limits.pixelCount = 32 * 24 - 1
+        options.limits.heldPixelCount = 32 * 24 - 1
       }
     }
 

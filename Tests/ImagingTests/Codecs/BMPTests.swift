@@ -178,7 +178,7 @@ struct BMPTests {
     #expect(error?.format == .bmp)
   }
 
-  @Test(arguments: [(40_000, 40_000, DecodeLimits().streamedPixelCount), (70_000, 1, 65_535)])
+  @Test(arguments: [(40_000, 40_000, DecodeLimits().pixelCount), (70_000, 1, 65_535)])
   func hugeSizesAreRefusedByTheHeader(width: Int, height: Int, limit: Int) {
     let file = Self.file(width: width, height: height, bits: 24, pixels: [0, 0, 0, 0])
 

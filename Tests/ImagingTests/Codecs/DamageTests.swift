@@ -236,7 +236,6 @@ struct DamageTests {
       let decoded = try? decode(spoiled, size) { options in
         // A spoiled size may be large, and this is a debug build.
         options.limits.pixelCount = 20_000
-        options.limits.streamedPixelCount = 20_000
         options.frame = frame
         options.acceptsPartial = true
       }
@@ -254,7 +253,6 @@ struct DamageTests {
       for byte in [0, 1, 0x7F, 0x80, 0xFF] as [UInt8] {
         _ = try? decode(file.replacing(offset, with: byte), .pixels(5, 5)) { options in
           options.limits.pixelCount = 20_000
-          options.limits.streamedPixelCount = 20_000
         }
       }
     }
@@ -268,7 +266,6 @@ struct DamageTests {
         let rest = (0..<200).map { _ in UInt8.random(in: 0...255, using: &generator) }
         _ = try? decode(Data(signature + rest), .pixels(5, 5)) { options in
           options.limits.pixelCount = 20_000
-          options.limits.streamedPixelCount = 20_000
         }
       }
     }

@@ -148,14 +148,14 @@ struct HostileTests {
   func composingAFrameHoldsThePicture() throws {
     let file = try Self.twoFrames()
 
-    #expect(throws: Never.self) { try decode(file) { $0.limits.pixelCount = 2499 } }
+    #expect(throws: Never.self) { try decode(file) { $0.limits.heldPixelCount = 2499 } }
     let error = failure {
       try decode(file) { options in
         options.frame = 1
-        options.limits.pixelCount = 2499
+        options.limits.heldPixelCount = 2499
       }
     }
-    #expect(error?.limit == .pixelCount)
+    #expect(error?.limit == .heldPixelCount)
   }
 
   @Test
@@ -169,8 +169,8 @@ struct HostileTests {
   func everyLimitHasItsDefault() {
     let limits = DecodeLimits()
 
-    #expect(limits.pixelCount == 100_000_000)
-    #expect(limits.streamedPixelCount == 1_000_000_000)
+    #expect(limits.heldPixelCount == 100_000_000)
+    #expect(limits.pixelCount == 1_000_000_000)
     #expect(limits.composedPixelCount == 2_000_000_000)
     #expect(limits.side == 65_535)
     #expect(limits.outputByteCount == 268_435_456)

@@ -94,7 +94,7 @@ struct IncrementalTests {
   func anImageThatIsTooLargeIsRefusedByItsHeader() throws {
     let file = try Photograph.data("waterfall-cliff-large.jpg")
     var options = DecodeOptions()
-    options.limits.streamedPixelCount = 1000
+    options.limits.pixelCount = 1000
     var feeding = Feeding(options)
 
     #expect(failure { try feeding.feed(file, pieces: 100) }?.code == .overLimit)

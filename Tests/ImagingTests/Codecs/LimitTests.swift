@@ -82,11 +82,11 @@ struct LimitTests {
   }
 
   @Test
-  func streamedImagesHaveTheirOwnLimit() throws {
+  func imagesThatAreHeldHaveANarrowerLimit() throws {
     let file = try Bitmap.testPattern(width: 20, height: 20).encoded(as: .jpeg)
 
-    #expect(throws: Never.self) { try decode(file) { $0.limits.pixelCount = 1 } }
-    #expect(failure { try decode(file) { $0.limits.streamedPixelCount = 399 } }?.code == .overLimit)
+    #expect(throws: Never.self) { try decode(file) { $0.limits.heldPixelCount = 1 } }
+    #expect(failure { try decode(file) { $0.limits.pixelCount = 399 } }?.code == .overLimit)
   }
 
   @Test
