@@ -8,6 +8,9 @@ protocol PooledJob: AnyObject {
 
   /// Ends the wait of those who asked for this itself.
   func cancelCallers(_ error: LoadError, _ turn: inout Turn)
+
+  /// Registers the job's entry in a pool, to be removed at the end.
+  func takePlace(_ key: JobKey, in pool: JobPool)
 }
 
 /// The running jobs by key: requests with equal keys share one.
@@ -65,6 +68,20 @@ final class JobPool: @unchecked Sendable {
     jobs[key] = job
     most = max(most, jobs.count)
     job.takePlace(key, in: self)
+  }
+
+  /// Lets nobody join the running jobs of a source, or of any for `nil`; they go on for those who have joined them.
+  ///
+  /// Complexity: O(n) over the jobs.
+  func detach(_ source: RequestKeys?, _ turn: inout Turn) {
+    let found = jobs.filter { _, job in source.map { job.requestKeys?.hasSource(of: $0) ?? false } ?? true }
+    for (key, job) in found where key.isShared {
+      jobs[key] = nil
+      lastTask += 1
+      let own = key.ofTask(lastTask)
+      jobs[own] = job
+      job.takePlace(own, in: self)
+    }
   }
 
   // MARK: Cancelling

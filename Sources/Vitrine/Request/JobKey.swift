@@ -42,6 +42,9 @@ struct JobKey: Hashable, Sendable {
       ? [] : request.headers.map { Header(name: $0.name.lowercased(), value: $0.value) }.sorted { $0.name < $1.name }
   }
 
+  /// A Boolean value that indicates whether several tasks may have the job.
+  var isShared: Bool { task == nil }
+
   /// Returns the key for one task alone.
   func ofTask(_ task: Int) -> JobKey {
     var key = self

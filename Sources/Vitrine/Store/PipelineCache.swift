@@ -95,13 +95,18 @@ public struct PipelineCache: Sendable {
   /// Removes everything made from a request's source: all variants in memory, and the original, finished images and
   /// partial download on disk.
   ///
-  /// Of several sources, everything made from any of them is removed. A running load is stored when it ends. The
-  /// source's recent failure is forgotten, too. The entries are gone when this method returns.
+  /// Of several sources, everything made from any of them is removed. The source's recent failure is forgotten, too. The
+  /// entries are gone when this method returns. A load that is running delivers its image to those who wait for it, and
+  /// nothing of it is stored; one that begins afterwards shares nothing with it.
   public func remove(_ request: ImageRequest, in tiers: Tier = .all) async {
     let request = context.prepared(request)
     for alternative in request.alternatives ?? [] { await remove(alternative, in: tiers) }
     let plain = request.keys.plain
     let keys = context.variations.keys(under: plain)
+    context.turn { [pool = context.pool, sources = context.sources] turn in
+      pool.detach(request.keys, &turn)
+      for key in keys { sources.outdate(key) }
+    }
     for key in keys {
       failures.forget(key)
       if tiers.contains(.memory) { memory?.updateVariants(of: key) { _ in nil } }
@@ -123,8 +128,13 @@ public struct PipelineCache: Sendable {
     await remove(ImageRequest(url: url), in: tiers)
   }
 
-  /// Removes everything, and forgets recent failures.
+  /// Removes everything, and forgets recent failures; nothing of a running load is stored, as for
+  /// ``remove(_:in:)-(ImageRequest,_)``.
   public func removeAll(in tiers: Tier = .all) async {
+    context.turn { [pool = context.pool, sources = context.sources] turn in
+      pool.detach(nil, &turn)
+      sources.outdateAll()
+    }
     failures.removeAll()
     if tiers.contains(.memory) {
       memory?.removeAll()

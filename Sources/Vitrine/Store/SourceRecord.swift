@@ -85,6 +85,29 @@ final class SourceRecords: Sendable {
     }
   }
 
+  /// Makes everything outdated that was asked for before, as if a response with other content had come.
+  ///
+  /// Without a job there is nothing that could come late.
+  func outdate(_ source: CacheKey) {
+    state.withLock { state in
+      state.lastAsk += 1
+      guard let index = state.entries.index(forKey: source) else { return }
+      Self.outdate(&state.entries.values[index], at: state.lastAsk)
+    }
+  }
+
+  /// Makes everything outdated that was asked for before, whatever its source.
+  func outdateAll() {
+    state.withLock { state in
+      state.lastAsk += 1
+      for index in state.entries.indices { Self.outdate(&state.entries.values[index], at: state.lastAsk) }
+    }
+  }
+
+  private static func outdate(_ entry: inout Entry, at ask: SourceRecord.Ask) {
+    (entry.ask, entry.contentID, entry.variation) = (ask, .none, nil)
+  }
+
   fileprivate func release(_ source: CacheKey) {
     state.withLock { state in
       guard let index = state.entries.index(forKey: source) else { return }

@@ -197,36 +197,31 @@ extension Fleet {
   private func remove() {
     let (machine, address) = (anyMachine, anyAddress)
     let request = request(Wish(address: address, size: 0, processing: 0, way: 0))
-    note("\(address) is removed from machine \(machine.number)")
-    let begun = now
-    let isQuiet = machine.pipeline.jobCount == 0
-    Task(executorPreference: executor) { [unowned self] in
-      await machine.pipeline.cache.remove(request)
-      note("\(address) has been removed from machine \(machine.number)")
-      ended(removal: begun, of: [address], on: machine, isQuiet: isQuiet)
-    }
+    remove([address], "\(address)", from: machine) { await $0.remove(request) }
   }
 
   private func removeAll() {
-    let machine = anyMachine
-    note("all is removed from machine \(machine.number)")
-    let begun = now
-    let isQuiet = machine.pipeline.jobCount == 0
-    Task(executorPreference: executor) { [unowned self] in
-      await machine.pipeline.cache.removeAll()
-      note("all has been removed from machine \(machine.number)")
-      ended(removal: begun, of: Array(0..<Self.addresses), on: machine, isQuiet: isQuiet)
-    }
+    remove(Array(0..<Self.addresses), "all", from: anyMachine) { await $0.removeAll() }
   }
 
-  private func ended(removal begun: Moment, of addresses: [Int], on machine: Machine, isQuiet: Bool) {
-    machine.lost = now
-    for address in addresses { machine.purged[address] = date(begun) }
-    // Loads that run meanwhile are stored when they end.
-    guard date(begun) > outdated.restart, isQuiet,
-      !tickets.contains(where: { $0.machine === machine && $0.begun >= begun })
-    else { return }
-    for address in addresses { machine.removed[address] = begun }
+  private func remove(
+    _ addresses: [Int],
+    _ name: String,
+    from machine: Machine,
+    _ body: @escaping @Sendable (PipelineCache) async -> Void,
+  ) {
+    note("\(name) is removed from machine \(machine.number)")
+    let begun = now
+    machine.separated.formUnion(addresses)
+    Task(executorPreference: executor) { [unowned self] in
+      await body(machine.pipeline.cache)
+      note("\(name) has been removed from machine \(machine.number)")
+      machine.lost = now
+      for address in addresses {
+        machine.purged[address] = date(begun)
+        if date(begun) > outdated.restart { machine.removed[address] = (begun, now) }
+      }
+    }
   }
 
   private func date(_ moment: Moment) -> Date { clock.now.addingTimeInterval(moment.time - now.time) }

@@ -26,9 +26,11 @@ final class Fleet: @unchecked Sendable {
     var seen: [Int: (version: Int, at: Moment)] = [:]
     /// When something was last taken out of the machine's caches, so that nothing there tells what came last.
     var lost: Moment?
-    /// Of each address the begin of the last removal that has ended, and nothing was under way meanwhile.
-    var removed: [Int: Moment] = [:]
-    /// Of each address the time of the last removal that has ended, whatever was under way.
+    /// Of each address the last removal that has ended.
+    var removed: [Int: (begun: Moment, ended: Moment)] = [:]
+    /// The addresses of which there were removals: those who asked before one load for themselves.
+    var separated: Set<Int> = []
+    /// Of each address the time of the last removal that has ended, in spite of a restart meanwhile, too.
     var purged: [Int: Date] = [:]
 
     init(_ number: Int, _ fleet: Options, _ shared: SharedTier, _ clock: ManualClock, _ executor: StepExecutor) {

@@ -337,17 +337,20 @@ extension World {
       disk.entries[request.keys.fetch]?.data = Pictures.garbage
     case 3:
       note("\(request.name) is removed")
-      remove { await $0.remove(request) }
+      guard let address = Int(request.name.split(separator: "/").last ?? "") else { return }
+      remove([address]) { await $0.remove(request) }
     default:
       note("everything is removed")
-      remove { await $0.removeAll() }
+      remove(Array(0..<Self.addresses)) { await $0.removeAll() }
     }
   }
 
-  private func remove(_ body: @escaping @Sendable (PipelineCache) async -> Void) {
+  private func remove(_ addresses: [Int], _ body: @escaping @Sendable (PipelineCache) async -> Void) {
+    for address in addresses { removals[address, default: (0, now)].underWay += 1 }
     Task(executorPreference: executor) { [unowned self] in
       await body(pipeline.cache)
       lost = now
+      for address in addresses { removals[address] = removals[address].map { ($0.underWay - 1, now) } }
     }
   }
 

@@ -144,7 +144,9 @@ extension World {
       $0 !== load && !$0.isCancelled && self.flight(of: $0) == flight && isRepeat($0) == isRepeat(load)
     }
     let most = options.servesWhileRevalidating ? 1 : 0
-    if others.count > most { fail("\(flight) is loaded \(others.count + 1) times at once") }
+    if others.count > most, !hasDetached(flight.address, others) {
+      fail("\(flight) is loaded \(others.count + 1) times at once")
+    }
     guard options.hasDisk, policy != .reload, !isRepeat(load) else { return }
     let key = request(Wish(address: flight.address, size: 0, processing: 0, way: flight.way)).keys.fetch
     guard let (at, entry) = lookUps[key], at == step else {
@@ -161,6 +163,15 @@ extension World {
       default: age < 30
       }
     if isFresh { fail("\(flight) is loaded although the disk has it, \(age) s old") }
+  }
+
+  /// Whether somebody may be loading who asked before a removal, and whom nobody joins.
+  func hasDetached(_ address: Int, _ loads: [StepLoad]) -> Bool {
+    guard let removals = removals[address] else { return false }
+    if removals.underWay > 0 || options.servesWhileRevalidating { return true }
+    func isBefore(_ moment: Moment?) -> Bool { moment.map { $0 <= removals.ended } ?? false }
+    return loads.contains { isBefore(transfers[ObjectIdentifier($0)]?.begun) }
+      || tickets.contains { ($0.isWaiting || $0.continues) && $0.wish.address == address && isBefore($0.begun) }
   }
 
   func checkWorkIsWanted(_ bytes: Data) {
@@ -186,7 +197,9 @@ extension World {
     if options.servesWhileRevalidating { priorities.append(.low) }
     guard let highest = priorities.max() else { return fail("load \(load.number) of \(flight) is for nobody") }
     if load.priority > highest { fail("load \(load.number) is \(load.priority), those who wait are \(highest)") }
-    guard let transfer = transfers[ObjectIdentifier(load)], transfer.isExact else { return }
+    guard let transfer = transfers[ObjectIdentifier(load)], transfer.isExact,
+      !hasDetached(flight.address, [load])
+    else { return }
     let certain = transfer.certain.filter(\.isWaiting)
     if let least = certain.map(effectivePriority).max(), load.priority < least {
       fail("load \(load.number) is \(load.priority), and someone who waits is \(least)")

@@ -39,7 +39,9 @@ extension World {
     )
     checkLoadIsNeeded(load, flight)
     let waiting = waiting(for: flight)
-    let isExact = !options.servesWhileRevalidating && !isRepeat(load) && !kept.contains(flight)
+    let isExact =
+      !options.servesWhileRevalidating && !isRepeat(load) && !kept.contains(flight)
+      && !hasDetached(flight.address, [])
     // Somebody must wait for it, and there is only this one.
     let certain = waiting.count == 1 ? waiting : []
     transfers[ObjectIdentifier(load)] = Transfer(load, now, certain: certain, isExact: isExact)
@@ -103,8 +105,9 @@ extension World {
     }
     words.append(word)
     note("load \(transfer.load.number) ends")
-    if error != .cancelled { kept.remove(flight) }
     loader.forget(transfer.load)
+    let isLast = !loader.running.contains { self.flight(of: $0) == flight }
+    if error != .cancelled, isLast { kept.remove(flight) }
     transfers[ObjectIdentifier(transfer.load)] = nil
     transfer.load.end(error)
   }

@@ -146,6 +146,9 @@ final class World: @unchecked Sendable {
   var seen: [Int: (version: Int, at: Moment)] = [:]
   /// When something was last taken out of memory or put there, so that nothing there tells what came last.
   var lost: Moment?
+  /// Of each address the number of removals under way, and the end of the last: those who asked before it load for
+  /// themselves.
+  var removals: [Int: (underWay: Int, ended: Moment)] = [:]
   var isServedWhileRevalidating = false
   var scopeLimit = Priority.veryHigh
   var isScopePaused = false

@@ -1,0 +1,86 @@
+import Testing
+import Vitrine
+import VitrineRuntime
+import VitrineTestSupport
+import VitrineTesting
+
+@testable import Vitrine
+
+/// Sources that are removed from the caches while they are being loaded.
+@Suite(.patient)
+struct RemovalTests {
+  enum Want: CaseIterable { case image, smallImage, data, encoded }
+
+  private static let url = "https://example.org/0"
+
+  private static func load(_ want: Want, _ pipeline: ImagePipeline) async throws -> Pictures.Name? {
+    let request = ImageRequest(url: url, size: want == .smallImage ? .pixels(4, 4) : nil)
+    switch want {
+    case .image: return Pictures.name(of: try await pipeline.image(for: request))
+    // Too small to tell which.
+    case .smallImage: _ = try await pipeline.image(for: request)
+    case .data: _ = try await pipeline.data(for: request)
+    case .encoded: _ = try await pipeline.encoded(for: request, as: .png())
+    }
+    return nil
+  }
+
+  @Test(arguments: Want.allCases, [false, true])
+  func aRunningLoadIsNotStoredAndNotJoined(want: Want, removesAll: Bool) async throws {
+    let (loader, folder) = (FakeLoader(), try TemporaryFolder())
+    let cache = try folder.cache()
+    let pipeline = ImagePipeline {
+      ($0.loader, $0.diskCache, $0.memoryPressure, $0.storagePolicy) = (loader, cache, nil, .both)
+    }
+    func answer(_ load: FakeLoad, _ version: Int) {
+      load.respond(headers: ["Cache-Control": "max-age=600", "ETag": "\"\(version)\""])
+      load.send(Pictures.file(0, version))
+      load.finish()
+    }
+
+    let early = Task { try await Self.load(want, pipeline) }
+    let first = try await loader.nextLoad(of: Self.url)
+    if removesAll { await pipeline.cache.removeAll() } else { await pipeline.cache.remove(ImageRequest(url: Self.url)) }
+    let late = Task { try await Self.load(want, pipeline) }
+    let second = try await loader.nextLoad(of: Self.url)
+
+    answer(first, 1)
+    let before = try await early.value
+    await pipeline.cache.flush()
+    for request in [ImageRequest(url: Self.url), ImageRequest(url: Self.url, size: .pixels(4, 4))] {
+      #expect(await !pipeline.cache.contains(request))
+    }
+    answer(second, 2)
+    let after = try await late.value
+    await pipeline.cache.flush()
+    #expect(await pipeline.cache.contains(ImageRequest(url: Self.url), in: .disk))
+    if want == .image { #expect(before?.version == 1 && after?.version == 2) }
+  }
+
+  /// The second version is on its way when the first is removed.
+  @Test
+  func whatIsMadeOfRemovedBytesIsNotStored() async throws {
+    let loader = FakeLoader()
+    let pipeline = ImagePipeline { ($0.loader, $0.diskCache, $0.memoryPressure) = (loader, nil, nil) }
+    let request = ImageRequest(url: Self.url)
+    let (arrived, gate) = (Gate(), Gate())
+    var slow = request
+    slow.processors = [
+      .custom(id: "slow") { bitmap in
+        arrived.open()
+        gate.wait()
+        return bitmap
+      }
+    ]
+    let task = pipeline.imageTask(for: slow)
+    let load = try await loader.nextLoad(of: Self.url)
+    load.respond(headers: ["Cache-Control": "max-age=600"])
+    load.send(Pictures.file(0, 1))
+    load.finish()
+    await arrived.value()
+    await pipeline.cache.remove(request)
+    gate.open()
+    _ = try await task.image
+    #expect(pipeline.cachedImage(for: slow) == nil && pipeline.cachedImage(for: request) == nil)
+  }
+}
